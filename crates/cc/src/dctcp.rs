@@ -1,0 +1,147 @@
+//! DCTCP: a window cut in proportion to the share of marked data (Alizadeh et al., SIGCOMM 2010,
+//! section 3.1; RFC 8257 section 3.3).
+//!
+//! Once for each window of data, `F` is the share of its bytes whose ACKs carried ECN-Echo, and
+//!
+//! ```text
+//! alpha = (1 - g) alpha + g F          paper equation (1), RFC 8257 section 3.3 step 6
+//! cwnd  = cwnd (1 - alpha / 2)         paper equation (2), RFC 8257 section 3.3 step 9
+//! ```
+//!
+//! The way up is Reno's ([`crate::reno_window`]), and so is the answer to a loss unless `loss`
+//! says otherwise. The receiver's half of DCTCP (the two-state delayed ACK) is the transport's.
+
+use crate::registry::{Kind, ParamSet};
+use crate::reno_window::{Avoidance, RenoWindow, SlowStart};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Timeout};
+
+choice! {
+    /// Answer to a packet loss.
+    Loss {
+        /// RFC 8257 section 3.5: as conventional TCP.
+        Halve = "halve",
+        /// By alpha, as to marks (ns-3 up to 3.43).
+        Alpha = "alpha",
+    }
+}
+
+params! {
+    /// Gain of the moving average of the marked share.
+    g: f64 = "0.0625", "", "1/16: the paper's experiments, RFC 8257 section 4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// The average before anything is known; 1 makes the first cut a halving.
+    initial_alpha: f64 = "1.0", "", "RFC 8257, Linux, ns-3; htsim starts at 0",
+        "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;
+    /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
+    loss: Loss = "halve", "", "RFC 8257 section 3.5; ns-3 up to 3.43 uses alpha";
+    /// Smallest window a reduction leaves.
+    floor: f64 = "2.0", "segments", "Linux; the paper names none", "a number of at least 1" => |x| *x >= 1.0;
+    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all
+    /// that the ACK covers.
+    slow_start_per: SlowStart = "segments", "", "Linux and ns-3";
+    /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each
+    /// ACK, "bytes" one segment for each window of acknowledged bytes.
+    avoidance: Avoidance = "bytes", "", "Linux and ns-3";
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "dctcp",
+    title: "DCTCP",
+    source: "Alizadeh et al., Data Center TCP, SIGCOMM 2010, section 3; RFC 8257 sections 3.3-3.5",
+    what: "Switches mark packets above a queue threshold; the sender cuts its window once a round trip by half the \
+           (averaged) share of marked bytes.",
+    differences: &[
+        "alpha is a real number, so it neither sticks above zero nor fails to rise as integer forms can (RFC 8257 \
+         section 4).",
+        "Growth counts acknowledged bytes, as Linux and ns-3 do, where RFC 8257 refers to RFC 5681's count of ACKs; \
+         with delayed ACKs the difference is a factor of two in slow start (slow_start_per, avoidance).",
+        "No window below floor segments after a cut; the paper names no floor, Linux has two segments.",
+        "How fast a cut takes effect (at once, or spread over a round trip as Linux does) is the transport's \
+         (transport.ecn_by_prr).",
+    ],
+    state: &[("alpha", "averaged share of marked bytes, 0 to 1")],
+    profile: Profile { ecn: Ecn::Dctcp, own_recovery: false, ack_every_packet: false },
+    params: Params::PARAMS,
+};
+
+/// A DCTCP sender.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    window: RenoWindow,
+    alpha: f64,
+    window_end: u64,
+    bytes_acked: u64,
+    bytes_marked: u64,
+    g: f64,
+    loss: Loss,
+}
+
+impl Dctcp {
+    /// A new flow, whose data starts at sequence number 0.
+    pub fn new(params: &Params, env: &Env) -> Dctcp {
+        Dctcp {
+            window: RenoWindow::new(env, params.floor, params.slow_start_per, params.avoidance),
+            alpha: params.initial_alpha,
+            window_end: 0,
+            bytes_acked: 0,
+            bytes_marked: 0,
+            g: params.g,
+            loss: params.loss,
+        }
+    }
+
+    /// Equation (2).
+    fn cut(&self) -> f64 {
+        self.window.cwnd * (1.0 - self.alpha / 2.0)
+    }
+
+    fn after_loss(&self, in_flight: u64) -> f64 {
+        match self.loss {
+            Loss::Halve => RenoWindow::half(in_flight),
+            Loss::Alpha => self.cut(),
+        }
+    }
+}
+
+impl Controller for Dctcp {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        self.bytes_acked += ack.acked;
+        if ack.ece {
+            self.bytes_marked += ack.acked;
+        }
+        if ack.una > self.window_end && self.bytes_acked > 0 {
+            let f = self.bytes_marked as f64 / self.bytes_acked as f64;
+            self.alpha = (1.0 - self.g) * self.alpha + self.g * f;
+            self.window_end = ack.nxt;
+            self.bytes_acked = 0;
+            self.bytes_marked = 0;
+        }
+        self.window.grow(ack);
+    }
+
+    fn on_loss(&mut self, event: &Congestion) {
+        self.window.reduce(self.after_loss(event.in_flight));
+    }
+
+    fn on_ecn(&mut self, _event: &Congestion) {
+        self.window.reduce(self.cut());
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        self.window.restart(event, self.after_loss(event.in_flight));
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("alpha", self.alpha);
+    }
+}

@@ -1,0 +1,220 @@
+//! Congestion controllers as pure state machines.
+//!
+//! A controller is told what the transport saw ([`Ack`], [`Congestion`], [`Timeout`]) and answers
+//! with a congestion window, and optionally a pacing rule. It does no I/O, keeps no clock and
+//! knows nothing of the simulator around it: the caller passes `now`. One file holds one
+//! controller: its parameters with their sources, its state, and its equations in the order of
+//! the paper. To add one, write that file and add one line to the `controllers!` list below;
+//! `docs/controllers/adding.md` has a worked example.
+//!
+//! ```
+//! use incast_cc::{Config, Controller, Env, Time};
+//!
+//! let mut config = Config::new("swift").unwrap();
+//! config.set("target", "static").unwrap();
+//! let env = Env {
+//!     mss: 1000,
+//!     initial_window: 10_000.0,
+//!     packet_time: Time::us(1),
+//!     shortest_rtt: Time::us(20),
+//!     shortest_hops: 2,
+//!     hop_rtt: Time::us(10),
+//! };
+//! let cc = config.build(&env);
+//! assert_eq!(cc.cwnd(), 10_000.0);
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[macro_use]
+pub mod registry;
+pub mod reno_window;
+pub mod units;
+
+pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
+pub use units::{Bytes, Rate, Time, UnitError};
+
+use registry::ParamSet;
+
+// One line registers a controller: its file and its type.
+controllers! {
+    newreno::NewReno,
+    dctcp::Dctcp,
+    swift::Swift,
+}
+
+/// What the transport looks like to a controller that an event happens to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Nothing is known to be lost, no reduction is under way.
+    Open,
+    /// A window reduction for ECN is under way (until the data outstanding at its start is acked).
+    Cwr,
+    /// Fast recovery.
+    Recovery,
+    /// After a retransmission timeout, until the data outstanding at the timeout is acked.
+    Loss,
+}
+
+/// One acknowledgement, as the sender's transport understood it. Sequence numbers and sizes in
+/// bytes of payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Time at which the sender processes the ACK.
+    pub now: Time,
+    /// Bytes newly covered by the cumulative acknowledgement (0 for a duplicate).
+    pub acked: u64,
+    /// Bytes newly known to have arrived: cumulatively acked or SACKed now for the first time.
+    pub delivered: u64,
+    /// Round-trip time of the packet that caused this ACK, from its echoed time stamp.
+    pub rtt: Option<Time>,
+    /// Smoothed RTT of the transport (RFC 6298), after this ACK; zero before the first sample.
+    pub srtt: Time,
+    /// Part of `rtt` spent in the fabric (links and switch queues). Equals `rtt` where hosts are
+    /// not modelled.
+    pub fabric_delay: Option<Time>,
+    /// Links the data packet crossed from sender to receiver.
+    pub hops: u32,
+    /// The ACK carries ECN-Echo.
+    pub ece: bool,
+    /// Bytes in flight before this ACK was processed.
+    pub in_flight: u64,
+    /// First unacknowledged byte after this ACK.
+    pub una: u64,
+    /// Next new byte to be sent.
+    pub nxt: u64,
+    /// The window, not the application or the receiver, limited sending (always true when the
+    /// transport's `cwnd_limited` test is off).
+    pub cwnd_limited: bool,
+    /// State of the transport.
+    pub phase: Phase,
+}
+
+/// A congestion event that is not a timeout: fast retransmit, or the first ECN-Echo of a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// Time of the event.
+    pub now: Time,
+    /// Bytes in flight (outstanding, by the transport's account) when it was noticed.
+    pub in_flight: u64,
+    /// Latest RTT sample, zero before the first.
+    pub rtt: Time,
+    /// Smoothed RTT, zero before the first sample.
+    pub srtt: Time,
+}
+
+/// A retransmission timeout.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeout {
+    /// Time of the event.
+    pub now: Time,
+    /// Bytes in flight when the timer fired.
+    pub in_flight: u64,
+    /// Latest RTT sample, zero before the first.
+    pub rtt: Time,
+    /// Timeouts in a row without a new acknowledgement, this one included (1 for the first).
+    pub consecutive: u32,
+}
+
+/// How fast a controller wants packets to leave, beyond what its window says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Pacing {
+    /// As fast as the window allows.
+    None,
+    /// At this rate, in bits per second of payload.
+    Rate(f64),
+    /// One packet, then this pause since its sending (windows below one packet).
+    Gap(Time),
+}
+
+/// The ECN signal a controller was designed for; what `transport.ecn = "auto"` resolves to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ecn {
+    /// Packets are not ECN-capable.
+    Off,
+    /// RFC 3168: the receiver echoes until CWR arrives; one reduction a window.
+    Classic,
+    /// DCTCP's two-state receiver: every ACK tells the mark of the data it covers.
+    Dctcp,
+}
+
+/// What a controller expects of the transport that carries it; what the transport's `auto`
+/// settings resolve to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Profile {
+    /// ECN signal.
+    pub ecn: Ecn,
+    /// The controller reacts to losses entirely by itself: the transport retransmits by SACK
+    /// under `cwnd()`, with no recovery window of its own, and calls `on_loss` at every ACK that
+    /// uncovers new holes. Otherwise `on_loss` is called once, when fast recovery begins.
+    pub own_recovery: bool,
+    /// Receivers acknowledge every packet at once.
+    pub ack_every_packet: bool,
+}
+
+/// Facts about a flow and its path which a controller may derive defaults from.
+#[derive(Clone, Copy, Debug)]
+pub struct Env {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Initial window in bytes.
+    pub initial_window: f64,
+    /// Time to serialize one full packet (headers and link overhead included) at the slowest
+    /// link of the path.
+    pub packet_time: Time,
+    /// Idle round-trip time of the shortest host-to-host path of the fabric.
+    pub shortest_rtt: Time,
+    /// Links on that shortest path, one way.
+    pub shortest_hops: u32,
+    /// Idle round-trip time which one more link adds (delay both ways and serialization of the
+    /// packet and of its ACK).
+    pub hop_rtt: Time,
+}
+
+/// A congestion controller of one flow.
+///
+/// What one arriving ACK causes is told in this order: [`on_recovered`](Controller::on_recovered)
+/// if the ACK ends a reduction or recovery; [`on_ack`](Controller::on_ack), with the phase in
+/// which that leaves the transport; then at most one of [`on_loss`](Controller::on_loss), if the
+/// ACK reveals a loss to react to, and [`on_ecn`](Controller::on_ecn), if it carries the first
+/// ECN-Echo since the data of the previous reduction was acknowledged. So an average over marks
+/// is up to date when `on_ecn` cuts by it (RFC 8257 section 3.3 has this order too), and `on_ack`
+/// must not grow the window on an ACK with [`Ack::ece`] in [`Phase::Open`].
+pub trait Controller {
+    /// An acknowledgement arrived. It comes before the `on_loss` or `on_ecn` that it may cause.
+    fn on_ack(&mut self, ack: &Ack);
+    /// Fast retransmit (see [`Profile::own_recovery`] for when). Reduces the window.
+    fn on_loss(&mut self, event: &Congestion);
+    /// The first ECN-Echo since the data of the previous reduction was acknowledged. The default
+    /// reacts as to a loss (RFC 3168). Called after the `on_ack` of the ACK that carries it, at
+    /// most once a window; the transport may spread the cut over a round trip.
+    fn on_ecn(&mut self, event: &Congestion) {
+        self.on_loss(event);
+    }
+    /// The retransmission timer fired.
+    fn on_timeout(&mut self, event: &Timeout);
+    /// Fast recovery or a reduction for ECN ended; `in_flight` bytes are outstanding.
+    fn on_recovered(&mut self, _now: Time, _in_flight: u64) {}
+    /// Congestion window in bytes; may be below one segment where [`Controller::pacing`] then
+    /// gives a [`Pacing::Gap`].
+    fn cwnd(&self) -> f64;
+    /// Slow-start threshold in bytes; infinite where the controller has none.
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+    /// Pacing, after the latest event.
+    fn pacing(&self) -> Pacing {
+        Pacing::None
+    }
+    /// Names and values of the state worth tracing (beyond `cwnd` and `ssthresh`), e.g.
+    /// `("alpha", 0.25)` or `("target_delay_s", 4.1e-5)`; times in seconds, not-a-number for what
+    /// is not known yet. The same names in the same order at every call, those of
+    /// [`Kind::state`].
+    fn state(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+// The worked example of the documentation is a test of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/controllers/adding.md")]
+struct Adding;

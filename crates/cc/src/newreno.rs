@@ -1,0 +1,110 @@
+//! NewReno: TCP congestion control of RFC 5681 with the fast recovery of RFC 6582.
+//!
+//! Slow start, congestion avoidance and ssthresh are RFC 5681 section 3.1; what the window
+//! becomes when fast recovery ends is RFC 6582 section 3.2 step 3. What happens *during* fast
+//! recovery (inflation by duplicates, SACK, proportional rate reduction) is the transport's.
+//!
+//! Where classic ECN is switched on, the first ECN-Echo of a window halves like a loss
+//! (RFC 3168 section 6.1.2).
+
+use crate::registry::{Kind, ParamSet};
+use crate::reno_window::{Avoidance, RenoWindow, SlowStart};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
+
+choice! {
+    /// Window after fast recovery, RFC 6582 section 3.2 step 3.
+    Recovered {
+        /// Option (2): ssthresh.
+        Ssthresh = "ssthresh",
+        /// Option (1): min(ssthresh, max(flight, mss) + mss), which avoids a burst.
+        Flight = "flight",
+    }
+}
+
+params! {
+    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all
+    /// that the ACK covers.
+    slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
+    /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each
+    /// ACK, "bytes" one segment for each window of acknowledged bytes.
+    avoidance: Avoidance = "ack", "", "RFC 5681 equation (3)";
+    /// Smallest window a reduction leaves.
+    floor: f64 = "2.0", "segments", "RFC 5681 equation (4)", "a number of at least 1" => |x| *x >= 1.0;
+    /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
+    /// where that is less.
+    recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "newreno",
+    title: "NewReno",
+    source: "RFC 5681 section 3.1, RFC 6582 section 3.2; with classic ECN RFC 3168 section 6.1.2",
+    what: "Loss-based: doubles each round trip in slow start, adds one segment each round trip afterwards, halves on a \
+           loss.",
+    differences: &[
+        "Fast recovery itself belongs to the transport (transport.recovery), so that every loss-based controller \
+         shares one.",
+        "The window is a real number of bytes; RFC 5681's rounding up of mss*mss/cwnd to one byte is not needed.",
+    ],
+    state: &[],
+    profile: Profile { ecn: Ecn::Off, own_recovery: false, ack_every_packet: false },
+    params: Params::PARAMS,
+};
+
+/// A NewReno sender.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    window: RenoWindow,
+    recovered: Recovered,
+    recovering: bool,
+}
+
+impl NewReno {
+    /// A new flow.
+    pub fn new(params: &Params, env: &Env) -> NewReno {
+        NewReno {
+            window: RenoWindow::new(env, params.floor, params.slow_start_per, params.avoidance),
+            recovered: params.recovered,
+            recovering: false,
+        }
+    }
+}
+
+impl Controller for NewReno {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        self.window.grow(ack);
+    }
+
+    fn on_loss(&mut self, event: &Congestion) {
+        self.window.reduce(RenoWindow::half(event.in_flight));
+        self.recovering = true;
+    }
+
+    fn on_ecn(&mut self, event: &Congestion) {
+        self.window.reduce(RenoWindow::half(event.in_flight));
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        self.window.restart(event, RenoWindow::half(event.in_flight));
+        self.recovering = false;
+    }
+
+    fn on_recovered(&mut self, _now: Time, in_flight: u64) {
+        if self.recovering && self.recovered == Recovered::Flight {
+            let mss = self.window.mss;
+            self.window.deflate((in_flight as f64).max(mss) + mss);
+        }
+        self.recovering = false;
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+}

@@ -1,0 +1,313 @@
+//! Swift: a window that follows a target delay (Kumar et al., SIGCOMM 2020), its fabric window.
+//!
+//! ```text
+//! target = base_target + hops h + clamp(a_fs / sqrt(fcwnd) + b_fs, 0, fs_range)     section 3.5
+//! delay < target:  fcwnd += n ai / fcwnd   (n ai below one packet)
+//! else, once an RTT:  fcwnd *= max(1 - beta (delay - target) / delay, 1 - max_mdf)  algorithm 1
+//! ```
+//!
+//! Windows are in packets and real; below one packet the flow is paced at one packet every
+//! rtt / fcwnd (section 3.3). There is no slow start.
+//!
+//! Two things differ on purpose from the letter of the paper, each with its parameter:
+//!
+//! - Algorithm 1 restarts the decrease timer whenever the window did not grow (`<=`). An ACK over
+//!   target that may not decrease yet leaves the window as it was, so while ACKs come more than
+//!   once an RTT the timer never runs out and the window freezes. Here it restarts when the
+//!   window *fell* (`decrease_clock = "strict"`); `"literal"` is the paper's line.
+//! - The published constants belong to 50-100 Gb/s. On a slow or long fabric the idle RTT alone
+//!   exceeds any target they allow, so `base_target`, `h` and `fs_range` default to `auto`: the
+//!   target on the shortest path is its idle RTT plus ten packets of queue, and each further link
+//!   adds the idle RTT of a link. Own choice; absolute values are taken when given.
+//!
+//! `target = "min-rtt"` takes the smallest delay the flow has seen, plus `epsilon`, in place of
+//! the published sum. With an exact clock and `epsilon = 0` that leaves no room to grow: no delay
+//! is *below* the smallest one seen, so the increase never happens and the window only falls.
+//! Simulators with a coarse time-stamp clock hide this, because there many delays read the same
+//! or less than they are. `epsilon = "auto"` allows ten packets of queue.
+
+use crate::registry::{Kind, ParamSet};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Pacing, Profile, Time, Timeout};
+
+choice! {
+    /// Where the target delay comes from.
+    Target {
+        /// Section 3.5: base, topology scaling, flow scaling.
+        Published = "published",
+        /// `static_target`, whatever the path and the window.
+        Static = "static",
+        /// The smallest delay this flow has seen, plus `epsilon`.
+        MinRtt = "min-rtt",
+    }
+}
+
+choice! {
+    /// What restarts the time to the next decrease.
+    DecreaseClock {
+        /// The window fell.
+        Strict = "strict",
+        /// The window did not grow, as algorithm 1 is printed.
+        Literal = "literal",
+    }
+}
+
+choice! {
+    /// The round-trip time that must pass between decreases.
+    Gate {
+        /// The latest sample.
+        Rtt = "rtt",
+        /// The smoothed RTT.
+        Srtt = "srtt",
+    }
+}
+
+params! {
+    /// Where the target delay comes from: "published" is base_target + hops h + flow scaling,
+    /// "static" is static_target, "min-rtt" is the smallest delay the flow has seen plus epsilon.
+    target: Target = "published", "", "section 3.5";
+    /// Target delay before scaling; auto makes the target on the shortest path its idle RTT plus
+    /// ten packet times.
+    base_target: Option<Time> = "auto", "", "own choice; the paper uses 25us and 50us at 50-100 Gb/s, htsim 20us";
+    /// Topology scaling: target delay for each link of the forward path; auto is the idle RTT
+    /// that one more link adds.
+    h: Option<Time> = "auto", "", "own choice; not published, htsim 3.053us";
+    /// Whether hops h is part of the published target.
+    topology_scaling: bool = "true", "", "section 3.5";
+    /// Whether the flow term is part of the published target.
+    flow_scaling: bool = "true", "", "section 3.5";
+    /// Flow scaling: the most it adds to the target; auto is five times base_target, or five
+    /// times ten packet times where base_target is auto.
+    fs_range: Option<Time> = "auto", "", "htsim: 5 base_target; not published";
+    /// Flow scaling: the window at and below which it adds fs_range.
+    fs_min_cwnd: f64 = "0.1", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
+    /// Flow scaling: the window at and above which it adds nothing.
+    fs_max_cwnd: f64 = "100.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
+    /// Target delay of target = "static".
+    static_target: Time = "25ms", "", "fixed target of the ns-3 study omarghara/DCTCP-SWIFT-YASOMAM";
+    /// Room that target = "min-rtt" leaves above the smallest delay; auto is ten packet times.
+    epsilon: Option<Time> = "0s", "", "omarghara/DCTCP-SWIFT-YASOMAM uses 0 and 1ms; auto is an own choice";
+    /// Additive increase a round trip.
+    ai: f64 = "1.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
+    /// Multiplicative decrease for each unit of (delay - target) / delay.
+    beta: f64 = "0.8", "", "htsim; not published", "a number above 0" => |x| *x > 0.0;
+    /// Largest decrease in one round trip, as a share of the window.
+    max_mdf: f64 = "0.5", "", "htsim; not published", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Smallest window.
+    min_cwnd: f64 = "0.001", "packets", "section 3.3", "a number above 0" => |x| *x > 0.0;
+    /// Largest window.
+    max_cwnd: f64 = "1000.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
+    /// Timeouts in a row after which the window becomes min_cwnd.
+    retx_reset_threshold: u32 = "5", "timeouts", "htsim; not published", "a whole number of at least 1" => |n| *n >= 1;
+    /// What restarts the time to the next decrease: "strict" a fall of the window, "literal" also
+    /// an unchanged window.
+    decrease_clock: DecreaseClock = "strict", "", "own choice, htsim does the same; the paper prints the literal form";
+    /// The round-trip time that must pass between decreases: "rtt" the latest sample, "srtt" the
+    /// smoothed.
+    gate: Gate = "rtt", "", "own choice; the paper does not say which, htsim smooths";
+    together {
+        "min_cwnd": "at most max_cwnd" => |p| p.min_cwnd <= p.max_cwnd;
+        "fs_min_cwnd": "below fs_max_cwnd" => |p| p.fs_min_cwnd < p.fs_max_cwnd;
+    }
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "swift",
+    title: "Swift",
+    source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
+    what: "Compares each packet's delay with a target that grows with the path and with the number of flows; adds below \
+           it, cuts in proportion above it, and paces windows below one packet.",
+    differences: &[
+        "decrease_clock = \"strict\": the paper's printed line restarts the decrease timer on every ACK that leaves the \
+         window unchanged, which freezes the decrease; \"literal\" brings it back.",
+        "base_target, h and fs_range default to values derived from the fabric, since the published ones belong to \
+         50-100 Gb/s.",
+        "Constants the paper does not publish (ai, beta, max_mdf, flow scaling, max_cwnd, retx_reset_threshold) are \
+         htsim's.",
+        "Fabric window only: the endpoint window and its target are not part of this controller.",
+        "The target uses real arithmetic throughout; htsim's integer window makes it move in steps.",
+        "A cut for a loss happens when the loss is found, as in the paper; htsim cuts when recovery ends.",
+    ],
+    state: &[
+        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
+    ],
+    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true },
+    params: Params::PARAMS,
+};
+
+/// Packets of queue that `auto` targets allow.
+const AUTO_QUEUE: f64 = 10.0;
+
+/// A Swift sender. Delays in picoseconds as real numbers (exact below two hours).
+#[derive(Clone, Debug)]
+pub struct Swift {
+    fcwnd: f64,
+    t_last_decrease: Time,
+    retransmit_cnt: u32,
+    rtt: Time,
+    gate_rtt: Time,
+    min_delay: f64,
+    fabric_delay: f64,
+    target_delay: f64,
+    target: TargetDelay,
+    ai: f64,
+    beta: f64,
+    max_mdf: f64,
+    min_cwnd: f64,
+    max_cwnd: f64,
+    mss: f64,
+    retx_reset_threshold: u32,
+    decrease_clock: DecreaseClock,
+    gate: Gate,
+}
+
+/// The target's formula with its constants worked out.
+#[derive(Clone, Debug)]
+enum TargetDelay {
+    Published { base: f64, h: f64, a_fs: f64, b_fs: f64, fs_range: f64 },
+    Static(f64),
+    MinRtt { epsilon: f64 },
+}
+
+impl TargetDelay {
+    fn new(p: &Params, env: &Env) -> TargetDelay {
+        let ps = |time: Time| time.0 as f64;
+        let queue = AUTO_QUEUE * ps(env.packet_time);
+        match p.target {
+            Target::Static => TargetDelay::Static(ps(p.static_target)),
+            Target::MinRtt => TargetDelay::MinRtt { epsilon: p.epsilon.map_or(queue, ps) },
+            Target::Published => {
+                let h = if p.topology_scaling { ps(p.h.unwrap_or(env.hop_rtt)) } else { 0.0 };
+                // Solved so that base + hops h on the shortest path is its idle RTT plus the
+                // queue; below zero where the links counted by h are slower than the path's.
+                let auto = ps(env.shortest_rtt) + queue - f64::from(env.shortest_hops) * h;
+                let base = p.base_target.map_or(auto, ps);
+                let range =
+                    if p.flow_scaling { p.fs_range.map_or(5.0 * p.base_target.map_or(queue, ps), ps) } else { 0.0 };
+                let inv_max = 1.0 / libm::sqrt(p.fs_max_cwnd);
+                let a_fs = range / (1.0 / libm::sqrt(p.fs_min_cwnd) - inv_max);
+                TargetDelay::Published { base, h, a_fs, b_fs: -a_fs * inv_max, fs_range: range }
+            }
+        }
+    }
+
+    #[inline]
+    fn at(&self, fcwnd: f64, hops: u32, min_delay: f64) -> f64 {
+        match *self {
+            TargetDelay::Published { base, h, a_fs, b_fs, fs_range } => {
+                base + f64::from(hops) * h + (a_fs / libm::sqrt(fcwnd) + b_fs).max(0.0).min(fs_range)
+            }
+            TargetDelay::Static(target) => target,
+            TargetDelay::MinRtt { epsilon } => min_delay + epsilon,
+        }
+    }
+}
+
+impl Swift {
+    /// A new flow.
+    pub fn new(p: &Params, env: &Env) -> Swift {
+        let mss = f64::from(env.mss);
+        Swift {
+            fcwnd: (env.initial_window / mss).max(p.min_cwnd).min(p.max_cwnd),
+            t_last_decrease: Time::ZERO,
+            retransmit_cnt: 0,
+            rtt: env.shortest_rtt,
+            gate_rtt: Time::ZERO,
+            min_delay: f64::INFINITY,
+            fabric_delay: f64::NAN,
+            target_delay: f64::NAN,
+            target: TargetDelay::new(p, env),
+            ai: p.ai,
+            beta: p.beta,
+            max_mdf: p.max_mdf,
+            min_cwnd: p.min_cwnd,
+            max_cwnd: p.max_cwnd,
+            mss,
+            retx_reset_threshold: p.retx_reset_threshold,
+            decrease_clock: p.decrease_clock,
+            gate: p.gate,
+        }
+    }
+
+    fn can_decrease(&self, now: Time) -> bool {
+        now.saturating_sub(self.t_last_decrease) >= self.gate_rtt
+    }
+
+    /// The end of algorithm 1, after every event.
+    fn settle(&mut self, before: f64, now: Time) {
+        self.fcwnd = self.fcwnd.max(self.min_cwnd).min(self.max_cwnd);
+        let restart = match self.decrease_clock {
+            DecreaseClock::Strict => self.fcwnd < before,
+            DecreaseClock::Literal => self.fcwnd <= before,
+        };
+        if restart {
+            self.t_last_decrease = now;
+        }
+    }
+}
+
+impl Controller for Swift {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.retransmit_cnt = 0;
+        let (Some(rtt), Some(delay)) = (ack.rtt, ack.fabric_delay) else { return };
+        self.rtt = rtt;
+        self.gate_rtt = match self.gate {
+            Gate::Rtt => rtt,
+            Gate::Srtt => ack.srtt,
+        };
+        let delay = delay.0 as f64;
+        let before = self.fcwnd;
+        self.fabric_delay = delay;
+        self.min_delay = self.min_delay.min(delay);
+        self.target_delay = self.target.at(self.fcwnd, ack.hops, self.min_delay);
+        if delay < self.target_delay {
+            let n = ack.delivered as f64 / self.mss;
+            self.fcwnd += if self.fcwnd >= 1.0 { n * self.ai / self.fcwnd } else { n * self.ai };
+        } else if self.can_decrease(ack.now) {
+            // At the target the cut is nothing; asked apart, because links without delay make it 0/0.
+            let excess = if delay > self.target_delay { (delay - self.target_delay) / delay } else { 0.0 };
+            self.fcwnd *= (1.0 - self.beta * excess).max(1.0 - self.max_mdf);
+        }
+        self.settle(before, ack.now);
+    }
+
+    fn on_loss(&mut self, event: &Congestion) {
+        let before = self.fcwnd;
+        self.retransmit_cnt = 0;
+        if self.can_decrease(event.now) {
+            self.fcwnd *= 1.0 - self.max_mdf;
+        }
+        self.settle(before, event.now);
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        let before = self.fcwnd;
+        self.retransmit_cnt += 1;
+        if self.retransmit_cnt >= self.retx_reset_threshold {
+            self.fcwnd = self.min_cwnd;
+        } else if self.can_decrease(event.now) {
+            self.fcwnd *= 1.0 - self.max_mdf;
+        }
+        self.settle(before, event.now);
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.fcwnd * self.mss
+    }
+
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        if self.fcwnd < 1.0 {
+            Pacing::Gap(Time(libm::round(self.rtt.0 as f64 / self.fcwnd) as u64))
+        } else {
+            Pacing::None
+        }
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("target_delay_s", self.target_delay * 1e-12);
+        visit("fabric_delay_s", self.fabric_delay * 1e-12);
+    }
+}

@@ -1,0 +1,172 @@
+//! DCTCP against hand-computed vectors of its paper and RFC 8257, and the unit vector of ns-3.43's
+//! `tcp-dctcp` suite.
+
+mod events;
+
+use events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
+use incast_cc::dctcp::{Dctcp, Loss, Params};
+use incast_cc::newreno::{self, NewReno};
+use incast_cc::reno_window::{Avoidance, SlowStart};
+use incast_cc::{Ack, Controller, Phase};
+use proptest::prelude::*;
+
+fn alpha(cc: &Dctcp) -> f64 {
+    let mut alpha = f64::NAN;
+    cc.state(&mut |name, value| {
+        if name == "alpha" {
+            alpha = value;
+        }
+    });
+    alpha
+}
+
+/// The ACK of the `i`-th packet (from 1) of a flow that keeps nine packets in flight behind it:
+/// every observation window then holds ten ACKs, and the first one only the first.
+fn nth_ack(i: u64, ece: bool) -> Ack {
+    let mut event = ack(us(100.0 * i as f64), segments(1), us(100.0));
+    (event.una, event.nxt, event.ece) = (segments(i), segments(i + 9), ece);
+    event
+}
+
+#[test]
+fn without_marks_alpha_decays_by_a_sixteenth_each_window() {
+    let mut cc = Dctcp::new(&Params::default(), &env(MSS, 10.0));
+    let mut after = vec![alpha(&cc)];
+    for i in 1..=191 {
+        cc.on_ack(&nth_ack(i, false));
+        if i % 10 == 1 {
+            after.push(alpha(&cc));
+        }
+    }
+    assert_eq!(after.len(), 21);
+    assert_eq!(after[0], 1.0);
+    for (window, printed) in [(1, 0.9375), (5, 0.7242), (10, 0.5245), (11, 0.4917), (20, 0.2751)] {
+        assert_printed(after[window], printed, 1e-4);
+    }
+}
+
+#[test]
+fn three_marked_packets_of_ten_pull_alpha_from_a_half_to_0_4875() {
+    // 0.5 is what the first, unmarked ACK leaves of 8/15.
+    let mut cc = Dctcp::new(&Params { initial_alpha: 8.0 / 15.0, ..Params::default() }, &env(MSS, 10.0));
+    cc.on_ack(&nth_ack(1, false));
+    assert_close(alpha(&cc), 0.5);
+    for i in 2..=11 {
+        assert_close(alpha(&cc), 0.5);
+        cc.on_ack(&nth_ack(i, i <= 4));
+    }
+    assert_close(alpha(&cc), 0.4875);
+}
+
+#[test]
+fn selectively_acknowledged_bytes_do_not_count() {
+    // A duplicate ACK with news by SACK only, marked among unmarked ACKs and the other way round.
+    for (ece, share) in [(true, 0.0), (false, 1.0)] {
+        let mut cc = Dctcp::new(&Params { initial_alpha: 0.0, ..Params::default() }, &env(MSS, 10.0));
+        cc.on_ack(&nth_ack(1, false));
+        let mut sacked = nth_ack(1, ece);
+        (sacked.acked, sacked.delivered) = (0, segments(1));
+        cc.on_ack(&sacked);
+        for i in 2..=11 {
+            cc.on_ack(&nth_ack(i, !ece));
+        }
+        assert_eq!(alpha(&cc), share / 16.0);
+    }
+}
+
+#[test]
+fn a_window_of_100_with_alpha_a_fifth_becomes_90() {
+    let mut cc = Dctcp::new(&Params { initial_alpha: 0.2, ..Params::default() }, &env(MSS, 100.0));
+    cc.on_ecn(&congestion(us(100.0), segments(100)));
+    assert_close(cc.cwnd(), 90_000.0);
+    assert_eq!(cc.ssthresh(), cc.cwnd(), "slow start is over");
+}
+
+#[test]
+fn alpha_moves_before_the_cut_and_the_marked_ack_does_not_grow_the_window() {
+    let mut cc = Dctcp::new(&Params { initial_alpha: 0.0, ..Params::default() }, &env(MSS, 32.0));
+    cc.on_ack(&nth_ack(1, true));
+    assert_eq!((alpha(&cc), cc.cwnd()), (1.0 / 16.0, 32_000.0));
+    cc.on_ecn(&congestion(us(100.0), segments(32)));
+    assert_eq!(cc.cwnd(), 31_000.0);
+    let mut next = nth_ack(2, false);
+    next.phase = Phase::Cwr;
+    cc.on_ack(&next);
+    assert_eq!(cc.cwnd(), 31_000.0, "no growth while the cut is under way");
+}
+
+#[test]
+fn no_cut_goes_below_the_floor() {
+    for floor in [1.0, 2.0] {
+        let mut cc = Dctcp::new(&Params { floor, ..Params::default() }, &env(MSS, 2.0));
+        for _ in 0..3 {
+            cc.on_ecn(&congestion(us(100.0), segments(2)));
+        }
+        assert_eq!(cc.cwnd(), floor * f64::from(MSS));
+    }
+}
+
+#[test]
+fn a_loss_halves_the_flight_unless_alpha_is_asked_for() {
+    let after = |loss| {
+        let mut cc = Dctcp::new(&Params { initial_alpha: 0.2, loss, ..Params::default() }, &env(MSS, 100.0));
+        cc.on_loss(&congestion(us(100.0), segments(60)));
+        cc.cwnd()
+    };
+    assert_eq!(after(Loss::Halve), 30_000.0);
+    assert_close(after(Loss::Alpha), 90_000.0);
+}
+
+#[test]
+fn a_timeout_restarts_from_one_segment() {
+    for (loss, ssthresh) in [(Loss::Halve, 30_000.0), (Loss::Alpha, 90_000.0)] {
+        let mut cc = Dctcp::new(&Params { initial_alpha: 0.2, loss, ..Params::default() }, &env(MSS, 100.0));
+        cc.on_timeout(&timeout(us(100.0), segments(60), 1));
+        assert_eq!(cc.cwnd(), 1_000.0);
+        assert_close(cc.ssthresh(), ssthresh);
+    }
+}
+
+#[test]
+fn slow_start_equals_linux_reno() {
+    let reno = newreno::Params {
+        slow_start_per: SlowStart::Segments,
+        avoidance: Avoidance::Bytes,
+        ..newreno::Params::default()
+    };
+    let mut dctcp = Dctcp::new(&Params::default(), &env(1446, 8.0));
+    let mut reno = NewReno::new(&reno, &env(1446, 8.0));
+    fn drive(cc: &mut impl Controller) -> f64 {
+        // A timeout with 11568 B in flight and one ACK lead to cwnd 2892, ssthresh 5784.
+        cc.on_timeout(&timeout(us(0.0), 11_568, 1));
+        cc.on_ack(&ack(us(100.0), 1446, us(100.0)));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (2_892.0, 5_784.0));
+        cc.on_ack(&ack(us(200.0), 2 * 1446, us(100.0)));
+        cc.cwnd()
+    }
+    assert_eq!(drive(&mut dctcp), 5_784.0);
+    assert_eq!(drive(&mut reno), 5_784.0);
+}
+
+proptest! {
+    /// alpha is a share, and an ECN cut takes at most half and never adds.
+    #[test]
+    fn alpha_is_a_share_and_cuts_take_at_most_half(
+        marks in proptest::collection::vec((any::<bool>(), 1u64..5), 1..400), g in 0.001f64..=1.0,
+    ) {
+        let mut cc = Dctcp::new(&Params { g, ..Params::default() }, &env(MSS, 50.0));
+        let mut una = 0;
+        for (i, (ece, n)) in marks.into_iter().enumerate() {
+            una += segments(n);
+            let mut event = ack(us(100.0), segments(n), us(100.0));
+            (event.una, event.nxt, event.ece) = (una, una + segments(9), ece);
+            cc.on_ack(&event);
+            prop_assert!((0.0..=1.0).contains(&alpha(&cc)));
+            if ece && i % 10 == 0 {
+                let before = cc.cwnd();
+                cc.on_ecn(&congestion(us(100.0), segments(9)));
+                prop_assert!(cc.cwnd() <= before && cc.cwnd() >= (before / 2.0).max(2_000.0));
+            }
+        }
+    }
+}

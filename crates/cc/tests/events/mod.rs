@@ -1,0 +1,69 @@
+//! Events as a transport would report them, said in segments and microseconds.
+#![allow(dead_code)] // each test file uses some of these
+
+use incast_cc::{Ack, Congestion, Env, Phase, Time, Timeout};
+
+/// Payload of a full segment in these tests.
+pub const MSS: u32 = 1000;
+
+/// `n` segments in bytes.
+pub fn segments(n: u64) -> u64 {
+    n * u64::from(MSS)
+}
+
+/// Microseconds, to the picosecond.
+pub fn us(t: f64) -> Time {
+    Time::from_secs_f64(t * 1e-6)
+}
+
+/// A rack of hosts at 1 Gb/s and 10 us a link, packets of about 1500 B: a path of two links has
+/// an idle RTT of 65 us.
+pub fn env(mss: u32, initial_segments: f64) -> Env {
+    Env {
+        mss,
+        initial_window: initial_segments * f64::from(mss),
+        packet_time: us(12.0),
+        shortest_rtt: us(65.0),
+        shortest_hops: 2,
+        hop_rtt: us(32.5),
+    }
+}
+
+/// An ACK for `acked` bytes at `now` which saw `rtt` all of it in the fabric, over six links.
+pub fn ack(now: Time, acked: u64, rtt: Time) -> Ack {
+    Ack {
+        now,
+        acked,
+        delivered: acked,
+        rtt: Some(rtt),
+        srtt: rtt,
+        fabric_delay: Some(rtt),
+        hops: 6,
+        ece: false,
+        in_flight: acked,
+        una: acked,
+        nxt: 2 * acked,
+        cwnd_limited: true,
+        phase: Phase::Open,
+    }
+}
+
+/// A loss or the first ECN-Echo of a window, with so many bytes in flight.
+pub fn congestion(now: Time, in_flight: u64) -> Congestion {
+    Congestion { now, in_flight, rtt: us(100.0), srtt: us(100.0) }
+}
+
+/// The `consecutive`-th timeout in a row.
+pub fn timeout(now: Time, in_flight: u64, consecutive: u32) -> Timeout {
+    Timeout { now, in_flight, rtt: us(100.0), consecutive }
+}
+
+/// Equal to the digits in which a reference was printed: half a unit of its last place.
+pub fn assert_printed(value: f64, reference: f64, last_place: f64) {
+    assert!((value - reference).abs() <= last_place / 2.0 * (1.0 + 1e-9), "{value} is not {reference} as printed");
+}
+
+/// Equal up to the rounding of a few double-precision operations.
+pub fn assert_close(value: f64, reference: f64) {
+    assert!((value - reference).abs() <= 1e-12 * reference.abs().max(1.0), "{value} is not {reference}");
+}

@@ -1,0 +1,235 @@
+//! A domain: the nodes simulated together, with all their state.
+
+use crate::io::{Host, Io, Outbox, Tally, observe_port};
+use crate::net::{HOST, Net, Switch};
+use crate::order::{Timer, TimerKind};
+use crate::packet::{Ext, Packet, flag};
+use crate::port::Port;
+use crate::prefetch;
+use crate::transport::receiver::Receiver;
+use crate::transport::sender::Sender;
+use incast_record::{Happening, Recorder, Sample};
+
+/// No port: the packet is for a host, or has no route.
+pub const UNPLANNED: u32 = u32::MAX;
+
+/// Time series of one flow.
+#[derive(Clone, Debug)]
+struct FlowProbe {
+    entity: String,
+    /// Next instant, in interval mode.
+    next: u64,
+    last_acked: f64,
+    /// Last values, in every-change mode.
+    last: Vec<(&'static str, f64)>,
+}
+
+/// Nodes simulated as one unit.
+#[derive(Clone, Debug, Default)]
+pub struct Domain {
+    /// Ports of all its nodes; those of one node are neighbours, in link order.
+    pub ports: Vec<Port>,
+    /// Its switches.
+    pub switches: Vec<Switch>,
+    /// Its hosts.
+    pub hosts: Vec<Host>,
+    /// Senders on its hosts.
+    pub senders: Vec<Sender>,
+    /// Receivers on its hosts.
+    pub receivers: Vec<Receiver>,
+    probes: Vec<FlowProbe>,
+    /// Counts.
+    pub tally: Tally,
+}
+
+/// Splits a domain into the state machine at work and the world it acts on.
+macro_rules! io {
+    ($domain:ident, $now:ident, $generation:ident, $net:ident, $out:ident, $rec:ident) => {
+        Io {
+            now: $now,
+            generation: $generation,
+            net: $net,
+            out: $out,
+            rec: $rec,
+            ports: &mut $domain.ports,
+            hosts: &mut $domain.hosts,
+            tally: &mut $domain.tally,
+        }
+    };
+}
+
+impl Domain {
+    /// Starts a time series of the flow of local sender `sender`.
+    pub fn probe(&mut self, sender: u32) {
+        let s = &mut self.senders[sender as usize];
+        s.probe = Some(self.probes.len() as u32);
+        self.probes.push(FlowProbe { entity: format!("flow {}", s.flow), next: 0, last_acked: 0.0, last: Vec::new() });
+    }
+
+    /// Looks ahead at a packet that will arrive in the open window: brings its state near, and
+    /// says which port it will take if that is known already (else [`UNPLANNED`]).
+    #[inline]
+    pub fn plan(&self, packet: &Packet, net: &Net) -> u32 {
+        let at = net.links[packet.link as usize];
+        if at.node & HOST != 0 {
+            let ends = net.ends[packet.flow as usize];
+            if packet.has(flag::REVERSE) {
+                prefetch::lines(&self.senders[ends.sender as usize], 6);
+            } else {
+                prefetch::lines(&self.receivers[ends.receiver as usize], 4);
+            }
+            return UNPLANNED;
+        }
+        let reverse = packet.has(flag::REVERSE);
+        let port = if packet.has(flag::PATH) {
+            prescribed(net, packet, reverse)
+        } else {
+            self.switches[at.node as usize].route(net, packet.dst, packet.flow, reverse)
+        };
+        let Some(port) = port else { return UNPLANNED };
+        prefetch::lines(&self.ports[port as usize], 4);
+        port
+    }
+
+    /// A packet arrived at the far end of its link; `planned` is what [`Domain::plan`] said.
+    #[inline]
+    pub fn arrival<O: Outbox, R: Recorder>(
+        &mut self,
+        now: u64,
+        generation: u16,
+        packet: &Packet,
+        ext: Option<&Ext>,
+        planned: u32,
+        net: &Net,
+        out: &mut O,
+        rec: &mut R,
+    ) {
+        self.tally.last = self.tally.last.max(now);
+        let at = net.links[packet.link as usize];
+        let mut io = io!(self, now, generation, net, out, rec);
+        if packet.has(flag::TRACED) {
+            let node = net.spec.links[packet.link as usize].to;
+            io.trace(packet, Happening::Arrive, false, node);
+        }
+        if at.node & HOST == 0 {
+            match planned {
+                UNPLANNED => io.tally.dropped += 1,
+                port => io.transmit(port, packet, ext),
+            }
+            return;
+        }
+        io.tally.delivered += 1;
+        let ends = net.ends[packet.flow as usize];
+        if packet.has(flag::REVERSE) {
+            let sender = &mut self.senders[ends.sender as usize];
+            if let Some(probe) = sender.probe {
+                let probe = &mut self.probes[probe as usize];
+                probe.before(sender, now, net, io.rec);
+                sender.receive(&mut io, packet, ext);
+                probe.after(sender, now, net, io.rec);
+            } else {
+                sender.receive(&mut io, packet, ext);
+            }
+        } else {
+            self.receivers[ends.receiver as usize].receive(&mut io, packet);
+        }
+    }
+
+    /// A timer fired (all kinds but [`TimerKind::Far`]).
+    pub fn timer<O: Outbox, R: Recorder>(
+        &mut self,
+        now: u64,
+        generation: u16,
+        timer: Timer,
+        net: &Net,
+        out: &mut O,
+        rec: &mut R,
+    ) {
+        let mut io = io!(self, now, generation, net, out, rec);
+        let ends = match timer.kind {
+            TimerKind::Departure => {
+                let host = net.place[net.spec.links[timer.entity as usize].from as usize].node & !HOST;
+                let flow = io.hosts[host as usize].nic.as_mut().and_then(|nic| nic.departed());
+                io.serve(host);
+                if let Some(flow) = flow {
+                    self.senders[net.ends[flow as usize].sender as usize].resume(&mut io);
+                }
+                return;
+            }
+            _ => net.ends[timer.entity as usize],
+        };
+        match timer.kind {
+            TimerKind::DelayedAck | TimerKind::WindowUpdate => {
+                self.receivers[ends.receiver as usize].timer(&mut io, timer.kind);
+            }
+            _ => {
+                let sender = &mut self.senders[ends.sender as usize];
+                if let Some(probe) = sender.probe {
+                    let probe = &mut self.probes[probe as usize];
+                    probe.before(sender, now, net, io.rec);
+                    sender.timer(&mut io, timer.kind);
+                    probe.after(sender, now, net, io.rec);
+                } else {
+                    sender.timer(&mut io, timer.kind);
+                }
+            }
+        }
+    }
+
+    /// Completes the time series at the end of the run.
+    pub fn finish<R: Recorder>(&mut self, end: u64, net: &Net, rec: &mut R) {
+        for sender in &self.senders {
+            if let Some(probe) = sender.probe {
+                self.probes[probe as usize].before(sender, end, net, rec);
+            }
+        }
+        for port in self.ports.iter_mut().filter(|p| p.probed) {
+            observe_port(port, end, net, rec);
+        }
+    }
+}
+
+/// The port that a flow's prescribed path takes next.
+fn prescribed(net: &Net, packet: &Packet, reverse: bool) -> Option<u32> {
+    let flow = net.flow(packet.flow);
+    let path = if reverse { flow.reverse_path.as_ref() } else { flow.path.as_ref() }?;
+    path.get(packet.hop as usize).map(|link| net.port_of[*link as usize])
+}
+
+impl FlowProbe {
+    /// Interval mode: values hold until the next event, so every instant before it shows the
+    /// state as it is now.
+    #[cold]
+    fn before<R: Recorder>(&mut self, sender: &Sender, now: u64, net: &Net, rec: &mut R) {
+        let Some(every) = net.spec.observe.interval else { return };
+        while self.next < now {
+            let time_ps = self.next;
+            sender.observe(&mut |name, value| {
+                if name == "acked_bytes" {
+                    let rate = (value - self.last_acked) * 8.0 / every.as_secs_f64();
+                    self.last_acked = value;
+                    rec.sample(Sample { entity: self.entity.clone(), name: "rate_bps", time_ps, value: rate });
+                }
+                rec.sample(Sample { entity: self.entity.clone(), name, time_ps, value });
+            });
+            self.next += every.0.max(1);
+        }
+    }
+
+    /// Every-change mode: reports what differs from the last report.
+    #[cold]
+    fn after<R: Recorder>(&mut self, sender: &Sender, now: u64, net: &Net, rec: &mut R) {
+        if net.spec.observe.interval.is_some() {
+            return;
+        }
+        sender.observe(&mut |name, value| {
+            let known = self.last.iter_mut().find(|(n, _)| *n == name);
+            match known {
+                Some((_, last)) if *last == value => return,
+                Some((_, last)) => *last = value,
+                None => self.last.push((name, value)),
+            }
+            rec.sample(Sample { entity: self.entity.clone(), name, time_ps: now, value });
+        });
+    }
+}

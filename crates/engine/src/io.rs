@@ -1,0 +1,238 @@
+//! What a node's state machines may do to the world outside: send packets, set timers, leave
+//! observations. The same code runs under the engine of windows and under the judge, which
+//! implement [`Outbox`] each in their way.
+
+use crate::net::Net;
+use crate::nic::FairNic;
+use crate::order::{Timer, TimerKind};
+use crate::packet::{Ext, Packet, flag};
+use crate::port::{Port, Sent};
+use incast_record::{Happening, PacketEvent, Recorder, Sample};
+
+/// Where packets and timers go.
+pub trait Outbox {
+    /// `packet`, which leaves `port`, will arrive at `stamp.time` at the far end of
+    /// `stamp.link`. The stamp is put on the copy that travels.
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&Ext>, generation: u16, port: &mut Port);
+    /// `timer` fires at `time` in this domain.
+    fn timer(&mut self, time: u64, generation: u16, timer: Timer);
+}
+
+/// What a port changes in a packet that passes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// Arrival at the far end, ps.
+    pub time: u64,
+    /// The link it leaves on.
+    pub link: u32,
+    /// Flag bits to set: CE, or none.
+    pub ce: u16,
+}
+
+impl Stamp {
+    /// Puts it on a packet.
+    #[inline]
+    pub fn on(self, packet: &mut Packet) {
+        packet.time = self.time;
+        packet.link = self.link;
+        packet.flags |= self.ce;
+        packet.hop = packet.hop.wrapping_add(1);
+    }
+}
+
+/// Counts over the whole run.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Tally {
+    /// Packets that passed a port.
+    pub hops: u64,
+    /// Packets that hosts handed to their NICs.
+    pub sent: u64,
+    /// Packets that reached their host.
+    pub delivered: u64,
+    /// Packets refused by queues, lost on links, or without a route.
+    pub dropped: u64,
+    /// Time of the last arrival, ps.
+    pub last: u64,
+}
+
+/// One host.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Node number.
+    pub node: u32,
+    /// Domain-local number of its NIC's port.
+    pub port: u32,
+    /// Fair queues in front of that port, if asked for.
+    pub nic: Option<FairNic>,
+}
+
+/// Access to the world during one event.
+pub struct Io<'a, O, R> {
+    /// Now, ps.
+    pub now: u64,
+    /// Generation of the event.
+    pub generation: u16,
+    /// The map.
+    pub net: &'a Net<'a>,
+    /// Packets and timers.
+    pub out: &'a mut O,
+    /// Observations.
+    pub rec: &'a mut R,
+    /// Ports of the domain.
+    pub ports: &'a mut [Port],
+    /// Hosts of the domain.
+    pub hosts: &'a mut [Host],
+    /// Counts.
+    pub tally: &'a mut Tally,
+}
+
+impl<O: Outbox, R: Recorder> Io<'_, O, R> {
+    /// Generation of an effect at `time`.
+    #[inline]
+    fn generation_at(&self, time: u64) -> u16 {
+        if time == self.now { self.generation.saturating_add(1) } else { 0 }
+    }
+
+    /// Sets a timer.
+    #[inline]
+    pub fn timer(&mut self, time: u64, kind: TimerKind, entity: u32) {
+        debug_assert!(time >= self.now);
+        let generation = self.generation_at(time);
+        self.out.timer(time, generation, Timer { kind, entity });
+    }
+
+    /// Whether now lies in the measured interval.
+    #[inline]
+    pub fn measured(&self) -> bool {
+        self.net.interval.holds(self.now)
+    }
+
+    /// Offers `packet` to domain-local port `port`.
+    #[inline]
+    pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
+        let p = &mut self.ports[port as usize];
+        if p.probed {
+            observe_port(p, self.now, self.net, self.rec);
+        }
+        let sent = p.enqueue(self.now, packet, &self.net.interval);
+        if p.probed {
+            observe_port(p, self.now, self.net, self.rec);
+        }
+        if packet.has(flag::TRACED) {
+            let link = p.link;
+            self.trace_sent(packet, sent, link);
+        }
+        match sent {
+            Sent::Arrives { time, marked } => {
+                self.tally.hops += 1;
+                let generation = if time == self.now { self.generation.saturating_add(1) } else { 0 };
+                let port = &mut self.ports[port as usize];
+                let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
+                self.out.arrive(packet, stamp, ext, generation, port);
+            }
+            Sent::Lost => {
+                self.tally.hops += 1;
+                self.tally.dropped += 1;
+            }
+            Sent::Dropped => self.tally.dropped += 1,
+        }
+    }
+
+    #[cold]
+    fn trace_sent(&mut self, packet: &Packet, sent: Sent, link: u32) {
+        match sent {
+            Sent::Dropped => self.trace(packet, Happening::Drop, true, link),
+            Sent::Arrives { marked: true, .. } => {
+                self.trace(&Packet { flags: packet.flags | flag::CE, ..*packet }, Happening::Mark, true, link);
+            }
+            Sent::Arrives { .. } => self.trace(packet, Happening::Enqueue, true, link),
+            Sent::Lost => {
+                self.trace(packet, Happening::Enqueue, true, link);
+                self.trace(packet, Happening::Loss, true, link);
+            }
+        }
+    }
+
+    /// Whether the host's NIC takes another data packet of `flow`.
+    #[inline]
+    pub fn has_room(&self, host: u32, flow: u32) -> bool {
+        self.hosts[host as usize].nic.as_ref().is_none_or(|nic| nic.has_room(flow))
+    }
+
+    /// Hands a packet to the host's NIC.
+    #[inline]
+    pub fn send(&mut self, host: u32, packet: &Packet, ext: Option<&Ext>) {
+        self.tally.sent += 1;
+        if packet.has(flag::TRACED) {
+            let node = self.hosts[host as usize].node;
+            self.trace(packet, Happening::Send, false, node);
+        }
+        let h = &mut self.hosts[host as usize];
+        match &mut h.nic {
+            None => {
+                let port = h.port;
+                self.transmit(port, packet, ext);
+            }
+            Some(nic) => {
+                nic.push(*packet, ext.copied(), self.now);
+                if nic.is_idle() {
+                    self.serve(host);
+                }
+            }
+        }
+    }
+
+    /// A fair NIC takes its next packet into service.
+    pub fn serve(&mut self, host: u32) {
+        let h = &mut self.hosts[host as usize];
+        let Some(nic) = &mut h.nic else { return };
+        let Some(mut waiting) = nic.next() else { return };
+        let port = h.port;
+        if waiting.packet.flags & flag::ACK == 0 {
+            waiting.packet.ts = self.now;
+        }
+        let p = &mut self.ports[port as usize];
+        p.add_wait(waiting.since, self.now, waiting.packet.size as u64);
+        let done = self.now + p.serialization(waiting.packet.size as u64);
+        let link = p.link;
+        self.transmit(port, &waiting.packet, waiting.ext.as_ref());
+        self.timer(done, TimerKind::Departure, link);
+    }
+
+    /// Leaves a line in the packet trace.
+    #[cold]
+    pub fn trace(&mut self, packet: &Packet, event: Happening, at_port: bool, place: u32) {
+        let spec = self.net.spec;
+        let place =
+            if at_port { spec.links[place as usize].name.clone() } else { spec.node_names[place as usize].clone() };
+        let mut flags = String::new();
+        for (bit, name) in flag::NAMES {
+            if packet.flags & bit != 0 {
+                if !flags.is_empty() {
+                    flags.push('|');
+                }
+                flags.push_str(name);
+            }
+        }
+        self.rec.packet(PacketEvent {
+            time_ps: self.now,
+            flow: packet.flow,
+            place,
+            event,
+            seq: packet.seq,
+            ack: packet.ack,
+            payload: packet.len as u32,
+            size: packet.size as u32,
+            flags,
+        });
+    }
+}
+
+/// Adds what happened at a probed port up to `now` to its time series.
+#[cold]
+pub fn observe_port<R: Recorder>(port: &mut Port, now: u64, net: &Net, rec: &mut R) {
+    let name = &net.spec.links[port.link as usize].name;
+    port.observe(now, &net.interval, net.spec.observe.interval.map(|t| t.0), &mut |time_ps, value| {
+        rec.sample(Sample { entity: name.clone(), name: "queue_packets", time_ps, value: value as f64 });
+    });
+}

@@ -1,0 +1,85 @@
+//! The judge: a naive engine with one global heap and nothing else, over the same nodes. Slow,
+//! and obviously in order. Tests hold the engine of windows against it byte for byte.
+
+use crate::RunError;
+use crate::io::{Outbox, Stamp};
+use crate::net::Net;
+use crate::order::{Event, Key, Order, Timer, TimerKind};
+use crate::packet::{Ext, Packet};
+use crate::port::Port;
+use crate::windows::{Queued, endless};
+use crate::world::World;
+use incast_record::{Collector, Outcome};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+struct Heap {
+    order: Order,
+    queue: BinaryHeap<Reverse<Queued>>,
+    pushes: u32,
+}
+
+impl Outbox for Heap {
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&Ext>, generation: u16, _port: &mut Port) {
+        self.pushes += 1;
+        let mut packet = *packet;
+        stamp.on(&mut packet);
+        let ext = ext.copied();
+        let key = Key::arrival(self.order, packet.time, generation, packet.link, self.pushes);
+        self.queue.push(Reverse(Queued { key, event: Event::Arrival(packet, ext) }));
+    }
+    fn timer(&mut self, time: u64, generation: u16, timer: Timer) {
+        let key = Key::timer(self.order, time, generation, timer);
+        self.queue.push(Reverse(Queued { key, event: Event::Timer(timer) }));
+    }
+}
+
+fn domain_of(net: &Net, event: &Event) -> u32 {
+    match event {
+        Event::Arrival(packet, _) => net.links[packet.link as usize].domain,
+        Event::Timer(t) => match t.kind {
+            TimerKind::Departure => net.place[net.spec.links[t.entity as usize].from as usize].domain,
+            TimerKind::DelayedAck | TimerKind::WindowUpdate => net.ends[t.entity as usize].receiver_domain,
+            _ => net.ends[t.entity as usize].sender_domain,
+        },
+    }
+}
+
+/// Runs a world event by event.
+pub fn run(mut world: World) -> Result<Outcome, RunError> {
+    let spec = world.net.spec;
+    let mut heap = Heap { order: world.net.order, queue: BinaryHeap::new(), pushes: 0 };
+    let mut collector = Collector::new(spec.groups.len());
+    for (f, flow) in spec.flows.iter().enumerate() {
+        heap.timer(flow.start.0, 0, Timer { kind: TimerKind::Start, entity: f as u32 });
+    }
+    let mut idle = true;
+    while let Some(Reverse(next)) = heap.queue.pop() {
+        if next.key.time >= spec.duration.0 {
+            heap.queue.push(Reverse(next));
+            idle = false;
+            break;
+        }
+        if next.key.generation() > 50_000 {
+            return Err(endless(next.key.time));
+        }
+        let (now, generation) = (next.key.time, next.key.generation());
+        let domain = &mut world.domains[domain_of(&world.net, &next.event) as usize];
+        match next.event {
+            Event::Arrival(packet, ext) => {
+                let planned = domain.plan(&packet, &world.net);
+                domain.arrival(now, generation, &packet, ext.as_ref(), planned, &world.net, &mut heap, &mut collector);
+            }
+            Event::Timer(timer) => domain.timer(now, generation, timer, &world.net, &mut heap, &mut collector),
+        }
+    }
+    let under_way: Vec<Packet> = heap
+        .queue
+        .iter()
+        .filter_map(|Reverse(q)| match q.event {
+            Event::Arrival(packet, _) => Some(packet),
+            Event::Timer(_) => None,
+        })
+        .collect();
+    Ok(world.outcome(collector, under_way.into_iter(), idle))
+}

@@ -1,0 +1,73 @@
+//! Packet-level discrete-event engine for data-center networks.
+//!
+//! [`run`] takes a complete [`spec::Spec`] and gives an [`incast_record::Outcome`]. The same
+//! specification and seed give the same bytes, whatever the grouping of nodes into domains and
+//! the order in which domains are visited.
+//!
+//! Where to read what: [`windows`] moves simulated time, [`order`] says what comes first,
+//! [`port`] decides what happens to a packet at a link, [`queue`] holds the disciplines,
+//! [`transport`] the senders and receivers, [`app`] what they send, [`domain`] puts nodes
+//! together, [`world`] builds all of it from the specification, and [`judge`] is the plain engine
+//! that tests compare with.
+
+#![deny(unsafe_code)]
+
+pub mod app;
+pub mod domain;
+pub mod hash;
+pub mod ideal;
+pub mod io;
+pub mod judge;
+pub mod net;
+pub mod nic;
+pub mod order;
+pub mod packet;
+pub mod port;
+mod prefetch;
+pub mod queue;
+pub mod spec;
+pub mod transport;
+pub mod windows;
+pub mod world;
+
+use incast_cc::Time;
+use incast_record::Outcome;
+use spec::Spec;
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time reached.
+    pub now: Time,
+    /// Simulated end.
+    pub end: Time,
+    /// Hops so far.
+    pub hops: u64,
+}
+
+/// Why a run ended without a result.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RunError {
+    /// The caller asked to stop.
+    Stopped,
+    /// The specification contradicts itself, or the run cannot go on (e.g. endless work at one
+    /// instant); in words for the user.
+    Invalid(String),
+}
+
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RunError::Stopped => f.write_str("the run was stopped"),
+            RunError::Invalid(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time) and
+/// stops the run by returning false.
+pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
+    windows::run(world::World::new(spec)?, windows::Visit::Forward, progress)
+}

@@ -1,0 +1,129 @@
+//! The order of events: (time, generation, phase, tie key, entity, sequence).
+//!
+//! *Generation* makes causes precede effects at one instant: an event that another causes at
+//! the same picosecond (over a link without latency) has its cause's generation plus one. *Phase*
+//! puts departures before arrivals before timers. The *tie key* is a hash of (seed, entity,
+//! time), so no link or flow is favoured for long. What is left (one link, one flow) is ordered
+//! by sequence: FIFO on a link is inviolable. No part of the key depends on insertion order
+//! between links or on how nodes are grouped into domains.
+
+use crate::hash;
+use crate::packet::{Ext, Packet};
+use crate::spec::Ties;
+
+/// Phases within a generation.
+pub mod phase {
+    /// A transmission ends.
+    pub const DEPARTURE: u8 = 0;
+    /// A packet arrives.
+    pub const ARRIVAL: u8 = 1;
+    /// A timer fires.
+    pub const TIMER: u8 = 2;
+}
+
+/// Position of an event in the order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Key {
+    /// When, ps.
+    pub time: u64,
+    /// Generation in the upper bits, phase in the low byte.
+    pub gen_phase: u32,
+    /// Hash of (seed, entity, time).
+    pub tie: u32,
+    /// Link, or flow.
+    pub entity: u32,
+    /// Sequence on a link; kind of timer.
+    pub seq: u32,
+}
+
+impl Key {
+    /// Key of an arrival over `link`.
+    #[inline]
+    pub fn arrival(order: Order, time: u64, generation: u16, link: u32, seq: u32) -> Key {
+        let gen_phase = (generation as u32) << 8 | phase::ARRIVAL as u32;
+        Key { time, gen_phase, tie: order.tie_of_link(link, time), entity: link, seq }
+    }
+
+    /// Key of a timer or departure.
+    #[inline]
+    pub fn timer(order: Order, time: u64, generation: u16, timer: Timer) -> Key {
+        let phase = if timer.kind == TimerKind::Departure { phase::DEPARTURE } else { phase::TIMER };
+        let tie = hash::tie(order.seed, timer.entity as u64 | 1 << 40, time);
+        Key {
+            time,
+            gen_phase: (generation as u32) << 8 | phase as u32,
+            tie,
+            entity: timer.entity,
+            seq: timer.kind as u32,
+        }
+    }
+
+    /// Generation of the event.
+    #[inline]
+    pub fn generation(&self) -> u16 {
+        (self.gen_phase >> 8) as u16
+    }
+}
+
+/// How ties are broken.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Rule.
+    pub ties: Ties,
+}
+
+impl Order {
+    /// Tie key of an arrival.
+    #[inline]
+    pub fn tie_of_link(self, link: u32, time: u64) -> u32 {
+        match self.ties {
+            Ties::Hash => hash::tie(self.seed, link as u64, time),
+            Ties::Link => 0,
+        }
+    }
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum TimerKind {
+    /// The explicit queue of a port (entity: port) finished a transmission.
+    Departure,
+    /// Flow opens.
+    Start,
+    /// Application stops.
+    Stop,
+    /// Retransmission, SYN or persist timer.
+    Retransmit,
+    /// Pacing lets the next packet go.
+    Pace,
+    /// The application writes.
+    App,
+    /// Delayed ACK.
+    DelayedAck,
+    /// The receiving application has made room.
+    WindowUpdate,
+    /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
+    /// no effect in the simulated world.
+    Far,
+}
+
+/// A pending timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timer {
+    /// Kind.
+    pub kind: TimerKind,
+    /// Flow, or link for departures and far moves.
+    pub entity: u32,
+}
+
+/// What waits in a domain's own queue.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A timer.
+    Timer(Timer),
+    /// A packet that arrives inside the open window.
+    Arrival(Packet, Option<Ext>),
+}

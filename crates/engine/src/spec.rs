@@ -1,0 +1,382 @@
+//! What the engine is asked to simulate: plain data, complete and already validated by whoever
+//! built it (the scenario crate; tests).
+//!
+//! Nodes are numbered hosts first: node `h` for `h < hosts` is host `h`, the rest are switches.
+//! A directed link and the port at its sending end share one number. The local ports of a node
+//! are its outgoing links in the order of `links`.
+
+use incast_cc as cc;
+use incast_cc::{Rate, Time};
+
+/// One simulation, complete.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Everything random is keyed by it.
+    pub seed: u64,
+    /// Simulated end.
+    pub duration: Time,
+    /// Start of the measured interval.
+    pub measure_from: Time,
+    /// End of the measured interval (at most `duration`).
+    pub measure_to: Time,
+    /// Number of hosts; nodes `0..hosts`.
+    pub hosts: u32,
+    /// Names of all nodes, hosts first: `"h0"`, `"edge3"`.
+    pub node_names: Vec<String>,
+    /// Domain of every node; any numbering. The engine merges domains joined by links too fast
+    /// to separate them.
+    pub domain_of: Vec<u32>,
+    /// Directed links.
+    pub links: Vec<LinkSpec>,
+    /// One a switch (node `hosts + i` has `routers[i]`).
+    pub routers: Vec<Router>,
+    /// How a switch picks among equal-cost next hops.
+    pub choice: PathChoice,
+    /// Distinct queue settings; links refer to them.
+    pub queues: Vec<QueueSpec>,
+    /// Distinct transport settings; flows refer to them.
+    pub transports: Vec<TransportSpec>,
+    /// Distinct controllers; flows refer to them.
+    pub controllers: Vec<cc::Config>,
+    /// Names of traffic entries; flows refer to them.
+    pub groups: Vec<String>,
+    /// Flows in order.
+    pub flows: Vec<FlowSpec>,
+    /// What to observe besides the per-flow and per-port records.
+    pub observe: Observe,
+    /// Order of arrivals on different links at equal times.
+    pub ties: Ties,
+}
+
+/// Order of equal-time arrivals at one node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ties {
+    /// By a hash of (seed, link, time): no link is favoured.
+    Hash,
+    /// By link number (a fixed order, for comparisons).
+    Link,
+}
+
+/// A directed link and the port that feeds it.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Sending node.
+    pub from: u32,
+    /// Receiving node.
+    pub to: u32,
+    /// Transmission rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Time,
+    /// Bytes every packet adds on the wire (2 PPP, 38 Ethernet with preamble and gap, 0).
+    pub overhead: u32,
+    /// Index into [`Spec::queues`].
+    pub queue: u32,
+    /// Losses on the wire.
+    pub loss: Loss,
+    /// Which link of the tree it is, for reports: `"edge3>h6"`.
+    pub name: String,
+}
+
+/// Losses on a link, after transmission.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each packet with this probability, independently.
+    Packet(f64),
+    /// Each byte with this probability: a packet of n wire bytes survives with (1-p)^n.
+    Byte(f64),
+    /// The packets with these indices (0-based count of packets put on the link), sorted.
+    List(Vec<u64>),
+}
+
+/// Next hops of a switch, by destination host.
+#[derive(Clone, Debug)]
+pub enum Router {
+    /// A regular tree: hosts `first .. first + span` lie below, `stride` hosts a port from local
+    /// port `down` on; everything else goes up by any of `ups` local ports from `up` on.
+    Tree {
+        /// First host below.
+        first: u32,
+        /// Number of hosts below.
+        span: u32,
+        /// Hosts below each down port.
+        stride: u32,
+        /// Local port of the first host below.
+        down: u32,
+        /// First local up port.
+        up: u32,
+        /// Number of up ports (0 at a root).
+        ups: u32,
+    },
+    /// Next-hop sets: `set[dst]` indexes `sets`, each a list of local ports in order.
+    Table {
+        /// Per destination host.
+        set: Vec<u32>,
+        /// Distinct sets; an empty one means unreachable.
+        sets: Vec<Vec<u32>>,
+    },
+}
+
+/// Which of several equal-cost next hops a packet takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathChoice {
+    /// Hash of (flow, direction) salted by seed and switch.
+    Ecmp,
+    /// Always the first (ns-3's global routing).
+    First,
+}
+
+/// What queues count and when they mark or drop.
+#[derive(Clone, PartialEq, Debug)]
+pub struct QueueSpec {
+    /// Discipline.
+    pub discipline: Discipline,
+    /// Largest queue, as the discipline counts it.
+    pub limit: Limit,
+    /// Packets in a device queue below the discipline, invisible to it (ns-3: 100); 0 for none.
+    pub device: u32,
+    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
+    pub count_in_service: bool,
+}
+
+/// A limit in packets or in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// Packets.
+    Packets(u64),
+    /// Bytes (IP bytes, link overhead excluded).
+    Bytes(u64),
+    /// No limit.
+    None,
+}
+
+/// Queue disciplines.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Discipline {
+    /// First in, first out; arrivals beyond the limit are dropped.
+    DropTail,
+    /// Marks ECN-capable arrivals that find at least `mark` queued.
+    EcnThreshold {
+        /// Threshold K.
+        mark: Limit,
+        /// Drop packets that are not ECN-capable above K (RED hardware) instead of passing them.
+        drop_not_ect: bool,
+    },
+    /// RED as ns-3's `RedQueueDisc`.
+    Red(Red),
+    /// Hosts only: one queue a flow, served round robin, at most `per_flow` packets of a flow
+    /// accepted at a time (htsim's fair NIC).
+    FairNic {
+        /// Packets of one flow in the NIC.
+        per_flow: u32,
+    },
+}
+
+/// RED's parameters, named as in ns-3. Thresholds in packets, or bytes if the limit is in bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Red {
+    /// Lower threshold on the average queue.
+    pub min_th: f64,
+    /// Upper threshold.
+    pub max_th: f64,
+    /// Averaging weight; 0 derives 1 - exp(-1/C) from the link's packet rate.
+    pub qw: f64,
+    /// Inverse of the marking probability at `max_th`.
+    pub l_interm: f64,
+    /// Mean packet size in bytes, for idle times and for byte mode.
+    pub mean_pkt_size: u32,
+    /// Probability rises from max_p to 1 between max_th and 2 max_th.
+    pub gentle: bool,
+    /// Spread drops: none until count * p reaches 1.
+    pub wait: bool,
+    /// Mark ECN-capable packets instead of dropping early.
+    pub use_ecn: bool,
+    /// Above the upper threshold drop even what could be marked.
+    pub use_hard_drop: bool,
+}
+
+/// Settings of the reliable transport. Sizes in bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TransportSpec {
+    /// Payload of a full segment.
+    pub mss: u32,
+    /// IP and transport header of a data segment.
+    pub header: u32,
+    /// Size of a pure ACK (IP and transport header).
+    pub ack_size: u32,
+    /// Size of SYN, SYN-ACK and FIN segments.
+    pub syn_size: u32,
+    /// Largest IP packet; larger segments travel as IP fragments. 0: no limit.
+    pub mtu: u32,
+    /// Open with SYN, SYN-ACK and close with FIN.
+    pub handshake: bool,
+    /// First retransmission of a SYN after this; doubles.
+    pub syn_timeout: Time,
+    /// SYN retransmissions before the flow gives up.
+    pub syn_retries: u32,
+    /// Timeouts in a row before the flow gives up (0: never).
+    pub data_retries: u32,
+    /// Segments per ACK; 1 acknowledges every segment at once.
+    pub delayed_ack: u32,
+    /// Longest wait of a delayed ACK.
+    pub delayed_ack_timeout: Time,
+    /// Segments at the start of a connection that are acknowledged one by one (Linux: 16).
+    pub quickack: u32,
+    /// Selective acknowledgements.
+    pub sack: bool,
+    /// Duplicate ACKs (or segments SACKed above a hole) that signal a loss.
+    pub dupthresh: u32,
+    /// Window rule during fast recovery.
+    pub recovery: Recovery,
+    /// A reduction for ECN is spread over a round by PRR instead of taking effect at once.
+    pub ecn_by_prr: bool,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// Echoed time stamps: every ACK gives an RTT sample (otherwise Karn: one timed segment).
+    pub timestamps: bool,
+    /// Tick of the time-stamp clock; zero is exact. A coarse clock floors samples at 1 us.
+    pub timestamp_clock: Time,
+    /// Floor of the retransmission timeout.
+    pub rto_min: Time,
+    /// Ceiling.
+    pub rto_max: Time,
+    /// Timeout before the first RTT sample.
+    pub rto_initial: Time,
+    /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar).
+    pub rto_granularity: Time,
+    /// Initial window in segments.
+    pub initial_window: f64,
+    /// After an idle time of one RTO the window falls back to the initial one.
+    pub idle_restart: bool,
+    /// Windows grow only while they limit sending.
+    pub cwnd_limited: bool,
+    /// Send buffer: unacknowledged plus unsent bytes.
+    pub send_buffer: u64,
+    /// Receive buffer.
+    pub receive_buffer: u64,
+    /// Window scaling; without it the advertised window ends at 65535.
+    pub window_scaling: bool,
+    /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
+    pub sws_avoidance: bool,
+    /// First probe of a zero window after this; doubles up to 60 s.
+    pub persist_timeout: Time,
+    /// ECN; `None` takes what the controller's profile asks for.
+    pub ecn: Option<cc::Ecn>,
+    /// DCTCP receiver: acknowledge at once the packet that changes the CE state.
+    pub ecn_change_ack: bool,
+    /// Also SYN, ACK, FIN and retransmissions are ECN-capable (ns-3's DCTCP; ECN++).
+    pub ect_control: bool,
+    /// Pacing.
+    pub pacing: PacingSpec,
+    /// Segments sent after the flow's bytes that the flow also waits for (htsim sends one
+    /// packet more than the size asks for).
+    pub extra_packets: u32,
+}
+
+/// Window rule during fast recovery, for controllers without a recovery of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovery {
+    /// RFC 6582: inflate by duplicates, deflate by partial ACKs (with SACK: RFC 6675 pipe under
+    /// the fixed ssthresh).
+    NewReno,
+    /// RFC 6937 proportional rate reduction.
+    Prr,
+}
+
+/// Pacing of sent packets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum PacingSpec {
+    /// Only what the controller asks for.
+    Controller,
+    /// factor * cwnd / srtt (ns-3, Linux), at most `max`.
+    Window {
+        /// Factor in slow start.
+        slow_start: f64,
+        /// Factor afterwards.
+        avoidance: f64,
+        /// Upper bound.
+        max: Rate,
+    },
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// Sending host.
+    pub src: u32,
+    /// Receiving host.
+    pub dst: u32,
+    /// When it opens.
+    pub start: Time,
+    /// When its application stops; [`Time::NEVER`] for no stop.
+    pub stop: Time,
+    /// What then happens to accepted bytes.
+    pub at_stop: AtStop,
+    /// Index into [`Spec::transports`].
+    pub transport: u32,
+    /// Index into [`Spec::controllers`].
+    pub controller: u32,
+    /// Index into [`Spec::groups`].
+    pub group: u32,
+    /// Application.
+    pub app: App,
+    /// Rate at which the receiving application reads; infinite drains at once.
+    pub read_rate: Rate,
+    /// Links from source to destination, where the path is prescribed.
+    pub path: Option<Vec<u32>>,
+    /// Links back.
+    pub reverse_path: Option<Vec<u32>>,
+}
+
+/// After an application's stop time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtStop {
+    /// What the transport accepted is still delivered, then the flow closes.
+    Drain,
+    /// The flow is reset: nothing more is sent, the receiver is told once.
+    Reset,
+}
+
+/// What the sending application does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum App {
+    /// One transfer, in writes of `write` bytes as fast as the send buffer takes them; `size`
+    /// `None` never ends.
+    Bulk {
+        /// Bytes.
+        size: Option<u64>,
+        /// Bytes a write.
+        write: u64,
+    },
+    /// Writes of `write` bytes at `rate` during ON times. A write that does not fit is retried
+    /// at the next tick of the rate, as ns-3's OnOffApplication does.
+    OnOff {
+        /// Application rate.
+        rate: Rate,
+        /// Length of an ON time.
+        on: Time,
+        /// Length of an OFF time; zero never pauses (constant rate).
+        off: Time,
+        /// Bytes a write.
+        write: u64,
+        /// Start with an OFF time (ns-3 does, after the handshake).
+        off_first: bool,
+    },
+}
+
+/// What to observe.
+#[derive(Clone, Debug, Default)]
+pub struct Observe {
+    /// Interval at which queue lengths are sampled for percentiles, at every port.
+    pub queue_interval: Time,
+    /// Flows whose state becomes a time series.
+    pub flows: Vec<u32>,
+    /// Ports whose queue becomes a time series.
+    pub ports: Vec<u32>,
+    /// Interval of the series; `None` records every change.
+    pub interval: Option<Time>,
+    /// Flows whose packets are traced.
+    pub trace: Vec<u32>,
+}

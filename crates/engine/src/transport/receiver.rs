@@ -1,0 +1,412 @@
+//! The receiving half of a flow: reassembly, acknowledgements, ECN echo, advertised window.
+
+use super::ranges::Ranges;
+use crate::io::{Io, Outbox};
+use crate::net::Net;
+use crate::order::TimerKind;
+use crate::packet::{Ext, NO_EXT, Packet, flag};
+use crate::spec::TransportSpec;
+use incast_cc::{Ecn, Rate};
+use incast_record::{Happening, Recorder};
+
+const NEVER: u64 = u64::MAX;
+
+/// Counters for the flow's record.
+#[derive(Clone, Default, Debug)]
+pub struct ReceiverStats {
+    /// Data segments that arrived (duplicates included).
+    pub arrived: u64,
+    /// ... of those sent inside the measured interval.
+    pub arrived_m: u64,
+    /// Of those, with a CE mark.
+    pub marked: u64,
+    /// In-order bytes received inside the measured interval.
+    pub delivered_m: u64,
+    /// One-way delays of `arrived_m`, ps.
+    pub delay_sum: u64,
+    /// Largest.
+    pub delay_max: u64,
+    /// IP packets received that were sent inside the interval, after reassembly.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their delays, ps.
+    pub packet_delay_sum: u64,
+    /// Last of them, ps.
+    pub last_rx: Option<u64>,
+    /// The whole transfer had arrived, ps.
+    pub complete: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Partial {
+    id: u32,
+    seen: u16,
+}
+
+/// A receiver.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// Flow number.
+    pub flow: u32,
+    /// Domain-local host.
+    pub host: u32,
+    transport: u32,
+    src: u32,
+    base_flags: u16,
+    packets: u32,
+    ecn: Ecn,
+    delayed_ack: u32,
+    read_rate: Rate,
+    next: u64,
+    ooo: Ranges,
+    /// Segments that arrived out of order lately, newest first (RFC 2018's order of blocks).
+    recent: [u64; 4],
+    partial: Vec<Partial>,
+    /// CE state of DCTCP's machine, or the latch of classic ECN.
+    ce: bool,
+    /// In-order segments not yet acknowledged.
+    pending: u32,
+    /// What the next ACK echoes: send time and hops of the earliest segment it covers.
+    echo: Option<(u64, u8)>,
+    quick: u32,
+    fin_at: Option<u64>,
+    size: u64,
+    closed: bool,
+    /// Unread bytes at `read_at`.
+    unread: u64,
+    read_at: u64,
+    edge: u64,
+    ack_at: u64,
+    ack_timer_at: u64,
+    update_at: u64,
+    /// Counters.
+    pub stats: ReceiverStats,
+}
+
+impl Receiver {
+    /// The receiver of flow `flow` on domain-local host `host`.
+    pub fn new(net: &Net, flow: u32, host: u32) -> Receiver {
+        let spec = net.flow(flow);
+        let t = net.transport(spec.transport);
+        let profile = net.spec.controllers[spec.controller as usize].profile();
+        let traced = net.spec.observe.trace.contains(&flow);
+        let path = if spec.reverse_path.is_some() { flag::PATH } else { 0 };
+        let size = match spec.app {
+            crate::spec::App::Bulk { size: Some(size), .. } => size + t.extra_packets as u64 * t.mss as u64,
+            _ => u64::MAX,
+        };
+        Receiver {
+            flow,
+            host,
+            transport: spec.transport,
+            src: spec.src,
+            base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::TRACED } else { 0 },
+            packets: 0,
+            ecn: t.ecn.unwrap_or(profile.ecn),
+            delayed_ack: t.delayed_ack.max(1),
+            read_rate: spec.read_rate,
+            next: 0,
+            ooo: Ranges::default(),
+            recent: [0; 4],
+            partial: Vec::new(),
+            ce: false,
+            pending: 0,
+            echo: None,
+            quick: t.quickack,
+            fin_at: None,
+            size,
+            closed: false,
+            unread: 0,
+            read_at: 0,
+            edge: 0,
+            ack_at: NEVER,
+            ack_timer_at: NEVER,
+            update_at: NEVER,
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// In-order bytes received.
+    pub fn delivered(&self) -> u64 {
+        self.next - u64::from(self.fin_at.is_some_and(|f| self.next > f))
+    }
+
+    /// A packet of the data direction arrived.
+    pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+        let t = io.net.transport(self.transport);
+        let last_fragment = p.aux >> 4;
+        if last_fragment > 0 && !self.reassembled(p, last_fragment) {
+            return;
+        }
+        if p.has(flag::TRACED) {
+            let node = io.hosts[self.host as usize].node;
+            io.trace(p, Happening::Receive, false, node);
+        }
+        let delay = io.now - p.ts;
+        if p.has(flag::MEASURED) {
+            let s = &mut self.stats;
+            s.packets += 1;
+            s.bytes += if last_fragment > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
+            s.packet_delay_sum += delay;
+            s.last_rx = Some(io.now);
+        }
+        if p.len > 0 {
+            let s = &mut self.stats;
+            s.arrived += 1;
+            if p.has(flag::MEASURED) {
+                s.arrived_m += 1;
+                s.marked += p.has(flag::CE) as u64;
+                s.delay_sum += delay;
+                s.delay_max = s.delay_max.max(delay);
+                io.rec.delay(io.net.flow(self.flow).group, delay);
+            }
+        }
+        if p.has(flag::RST) {
+            self.closed = true;
+        } else if p.has(flag::SYN) {
+            self.echo = Some((p.ts, p.hop));
+            self.acknowledge(io, flag::SYN, t.syn_size);
+        } else if p.has(flag::DATA) && !self.closed {
+            self.data(io, t, p);
+        }
+    }
+
+    /// Notes a fragment; true when the segment is complete. The segment takes the ECN field of
+    /// the fragment that completes it.
+    fn reassembled(&mut self, p: &Packet, last: u8) -> bool {
+        let bit = 1u16 << (p.aux & 15);
+        let all = (1u32 << (last + 1)) as u16;
+        let all = all.wrapping_sub(1);
+        match self.partial.iter().position(|f| f.id == p.id) {
+            Some(i) => {
+                self.partial[i].seen |= bit;
+                if self.partial[i].seen == all {
+                    self.partial.swap_remove(i);
+                    return true;
+                }
+            }
+            None => {
+                // the oldest incomplete segments are those whose fragments were lost
+                if self.partial.len() >= 64 {
+                    self.partial.remove(0);
+                }
+                self.partial.push(Partial { id: p.id, seen: bit });
+            }
+        }
+        false
+    }
+
+    fn data<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
+        let end = p.seq + p.len as u64 + u64::from(p.has(flag::FIN));
+        let mut now_ack = false;
+        let marked = p.has(flag::CE);
+        match self.ecn {
+            Ecn::Off => {}
+            Ecn::Classic => {
+                if p.has(flag::CWR) {
+                    self.ce = false;
+                }
+                self.ce |= marked;
+            }
+            Ecn::Dctcp if p.len > 0 => {
+                if marked != self.ce {
+                    if self.pending > 0 {
+                        self.acknowledge(io, 0, t.ack_size);
+                    }
+                    self.ce = marked;
+                    now_ack = t.ecn_change_ack;
+                }
+            }
+            Ecn::Dctcp => {}
+        }
+        if self.echo.is_none() {
+            self.echo = Some((p.ts, p.hop));
+        }
+        if p.has(flag::FIN) {
+            self.fin_at = Some(end - 1);
+        }
+        if end <= self.next || (p.seq < self.next && p.len == 0) {
+            // nothing new: a duplicate, or a probe
+            now_ack = true;
+        } else if p.seq > self.next {
+            self.ooo.add(p.seq, end, |_, _| {});
+            self.recent.copy_within(0..3, 1);
+            self.recent[0] = p.seq;
+            now_ack = true;
+        } else {
+            let before = self.delivered();
+            let had_gap = !self.ooo.is_empty();
+            self.next = self.ooo.reach_from(end);
+            self.ooo.cut_below(self.next);
+            now_ack |= had_gap;
+            let fresh = self.delivered() - before;
+            self.read(io.now);
+            self.unread += if self.read_rate == Rate::INFINITE { 0 } else { fresh };
+            if io.measured() {
+                self.stats.delivered_m += fresh;
+            }
+            let whole = self.fin_at.unwrap_or(self.size);
+            if self.stats.complete.is_none() && self.next >= whole {
+                self.stats.complete = Some(io.now);
+            }
+            self.pending += 1;
+        }
+        if self.quick > 0 {
+            self.quick -= 1;
+            now_ack = true;
+        }
+        if now_ack || self.pending >= self.delayed_ack || p.has(flag::FIN) {
+            let fin = self.fin_at.is_some_and(|f| self.next > f);
+            if fin {
+                self.acknowledge(io, flag::FIN, t.syn_size);
+            } else {
+                self.acknowledge(io, 0, t.ack_size);
+            }
+        } else if self.ack_at == NEVER {
+            self.ack_at = io.now + t.delayed_ack_timeout.0;
+            if self.ack_timer_at > self.ack_at {
+                self.ack_timer_at = self.ack_at;
+                io.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
+            }
+        }
+    }
+
+    /// The application has read since the last look.
+    fn read(&mut self, now: u64) {
+        if self.unread > 0 {
+            let bits = (now - self.read_at) as u128 * self.read_rate.0 as u128 / 1_000_000_000_000;
+            let bytes = (bits / 8) as u64;
+            if bytes >= self.unread {
+                self.unread = 0;
+                self.read_at = now;
+            } else {
+                self.unread -= bytes;
+                // keep the remainder of a byte for the next look
+                self.read_at += self.read_rate.serialize(bytes).0;
+            }
+        } else {
+            self.read_at = now;
+        }
+    }
+
+    /// The window offered now, bytes: free buffer, in units of the scale, never below what was
+    /// offered before.
+    fn offer(&mut self, t: &TransportSpec) -> u32 {
+        let free = t.receive_buffer.saturating_sub(self.unread + self.ooo.bytes());
+        let mut scale = 0;
+        if t.window_scaling {
+            while t.receive_buffer >> scale > 65535 && scale < 14 {
+                scale += 1;
+            }
+        }
+        let wnd = (free >> scale).min(65535) << scale;
+        // receiver silly-window avoidance: move the edge by a segment or half the buffer at least
+        let right = self.next + wnd;
+        let step = (t.mss as u64).min(t.receive_buffer / 2);
+        if right < self.edge || (wnd < t.receive_buffer / 2 && right < self.edge + step) {
+            return self.edge.saturating_sub(self.next) as u32;
+        }
+        self.edge = right;
+        wnd as u32
+    }
+
+    fn acknowledge<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, extra: u16, size: u32) {
+        let t = io.net.transport(self.transport);
+        if self.read_rate != Rate::INFINITE {
+            self.read(io.now);
+        }
+        // the window field of a SYN is not scaled (RFC 7323)
+        let most = if extra & flag::SYN != 0 { 65535 } else { u32::MAX };
+        let wnd = self.offer(t).min(most);
+        let (ts, hops) = self.echo.take().unwrap_or((io.now, 0));
+        let mut flags = self.base_flags | extra;
+        if self.ce && extra & flag::SYN == 0 {
+            flags |= flag::ECE;
+        }
+        if t.ect_control && self.ecn != Ecn::Off {
+            flags |= flag::ECT;
+        }
+        let ext = (t.sack && !self.ooo.is_empty()).then(|| self.blocks());
+        let packet = Packet {
+            time: 0,
+            seq: 0,
+            ack: self.next,
+            ts,
+            link: 0,
+            flow: self.flow,
+            dst: self.src,
+            wnd,
+            id: self.packets,
+            ext: NO_EXT,
+            size: size as u16,
+            len: 0,
+            flags,
+            hop: 0,
+            aux: hops,
+        };
+        self.packets = self.packets.wrapping_add(1);
+        self.pending = 0;
+        self.ack_at = NEVER;
+        io.send(self.host, &packet, ext.as_ref());
+        self.watch_window(io, t);
+    }
+
+    /// SACK blocks, the newest first.
+    fn blocks(&self) -> Ext {
+        let mut ext = Ext::default();
+        let mut n = 0;
+        for at in self.recent {
+            if let Some(block) = self.ooo.find(at).filter(|_| at >= self.next)
+                && !ext.sack[..n].contains(&block)
+            {
+                ext.sack[n] = block;
+                n += 1;
+            }
+        }
+        ext
+    }
+
+    /// With a slow reader and a shut window, plans the update that opens it again.
+    fn watch_window<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        if self.read_rate == Rate::INFINITE || self.update_at != NEVER {
+            return;
+        }
+        let step = (t.mss as u64).min(t.receive_buffer / 2);
+        if self.edge - self.next < step && self.unread > 0 {
+            let need = step.min(self.unread);
+            self.update_at = (self.read_at + self.read_rate.serialize(need).0).max(io.now + 1);
+            io.timer(self.update_at, TimerKind::WindowUpdate, self.flow);
+        }
+    }
+
+    /// One of the receiver's timers fired.
+    pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+        let t = io.net.transport(self.transport);
+        match kind {
+            TimerKind::DelayedAck if self.ack_timer_at == io.now => {
+                self.ack_timer_at = NEVER;
+                if self.ack_at <= io.now {
+                    self.acknowledge(io, 0, t.ack_size);
+                } else if self.ack_at != NEVER {
+                    self.ack_timer_at = self.ack_at;
+                    io.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
+                }
+            }
+            TimerKind::WindowUpdate if self.update_at == io.now => {
+                self.update_at = NEVER;
+                if !self.closed {
+                    let before = self.edge;
+                    self.read(io.now);
+                    self.offer(t);
+                    if self.edge > before {
+                        self.acknowledge(io, 0, t.ack_size);
+                    } else {
+                        self.watch_window(io, t);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

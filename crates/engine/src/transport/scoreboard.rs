@@ -1,0 +1,278 @@
+//! What the sender has sent and not yet seen acknowledged: one entry a segment, in order.
+//!
+//! RFC 6675: a segment is lost when at least `dupthresh` separate SACKed runs, or more than
+//! `dupthresh - 1` full segments of SACKed bytes, lie above it. That is monotone (what is below a
+//! lost segment is lost or SACKed), so one frontier says it all, and every segment is visited once
+//! when the frontier passes it. `pipe` counts the copies believed to be in the network.
+
+use super::ranges::Ranges;
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    seq: u64,
+    len: u32,
+    sacked: bool,
+    lost: bool,
+    retransmitted: bool,
+    /// Copies counted in `pipe`.
+    copies: u8,
+}
+
+/// A segment to send again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hole {
+    /// First byte.
+    pub seq: u64,
+    /// Payload bytes.
+    pub len: u32,
+}
+
+/// Outstanding segments.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    segments: VecDeque<Segment>,
+    sacked: Ranges,
+    pipe: u64,
+    /// Unsacked segments below it are lost.
+    lost_below: u64,
+    /// Lost segments below it have been sent again.
+    retransmit_from: u64,
+    /// Lost, unsacked, not sent again.
+    pending: u32,
+}
+
+impl Scoreboard {
+    /// Bytes believed to be in the network.
+    #[inline]
+    pub fn pipe(&self) -> u64 {
+        self.pipe
+    }
+
+    /// Nothing is outstanding.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// A new segment was sent.
+    #[inline]
+    pub fn sent(&mut self, seq: u64, len: u32) {
+        self.segments.push_back(Segment { seq, len, sacked: false, lost: false, retransmitted: false, copies: 1 });
+        self.pipe += len as u64;
+    }
+
+    /// Everything below `una` was acknowledged. Returns the bytes which SACK had not reported
+    /// before, and whether any of the acknowledged segments had been sent again.
+    #[inline]
+    pub fn acked(&mut self, una: u64) -> (u64, bool) {
+        let mut delivered = 0;
+        let mut retransmitted = false;
+        while let Some(s) = self.segments.front() {
+            if s.seq + s.len as u64 > una {
+                break;
+            }
+            self.pipe -= s.len as u64 * s.copies as u64;
+            if !s.sacked {
+                delivered += s.len as u64;
+            }
+            if s.lost && !s.sacked && !s.retransmitted {
+                self.pending -= 1;
+            }
+            retransmitted |= s.retransmitted;
+            self.segments.pop_front();
+        }
+        if !self.sacked.is_empty() {
+            self.sacked.cut_below(una);
+        }
+        (delivered, retransmitted)
+    }
+
+    fn index_of(&self, seq: u64) -> usize {
+        self.segments.partition_point(|s| s.seq < seq)
+    }
+
+    /// A SACK block above `una`. Returns the bytes it newly reports.
+    pub fn sack(&mut self, start: u64, end: u64, una: u64) -> u64 {
+        let start = start.max(una);
+        if start >= end {
+            return 0;
+        }
+        let mut fresh = [(0u64, 0u64); 8];
+        let mut count = 0;
+        let mut newly = 0;
+        let Scoreboard { segments, sacked, pipe, pending, .. } = self;
+        let mut mark = |a: u64, b: u64| {
+            let mut i = segments.partition_point(|s| s.seq < a);
+            while let Some(s) = segments.get_mut(i) {
+                if s.seq + s.len as u64 > b {
+                    break;
+                }
+                if !s.sacked {
+                    s.sacked = true;
+                    newly += s.len as u64;
+                    *pipe -= s.len as u64 * s.copies as u64;
+                    s.copies = 0;
+                    if s.lost && !s.retransmitted {
+                        *pending -= 1;
+                    }
+                }
+                i += 1;
+            }
+        };
+        sacked.add(start, end, |a, b| {
+            if count < fresh.len() {
+                fresh[count] = (a, b);
+                count += 1;
+            } else {
+                // more holes filled at once than a block usually fills: extend the last part
+                fresh[count - 1].1 = b;
+            }
+        });
+        for (a, b) in &fresh[..count] {
+            mark(*a, *b);
+        }
+        newly
+    }
+
+    /// Whether SACK has reported anything above the cumulative acknowledgement.
+    pub fn has_sacked(&self) -> bool {
+        !self.sacked.is_empty()
+    }
+
+    /// Bytes SACKed above the cumulative acknowledgement.
+    pub fn sacked_bytes(&self) -> u64 {
+        self.sacked.bytes()
+    }
+
+    /// Moves the loss frontier (RFC 6675 IsLost) and marks what it passes. Returns whether new
+    /// losses were found.
+    pub fn update_lost(&mut self, dupthresh: u32, mss: u32) -> bool {
+        let mut above = 0u64;
+        let mut frontier = 0;
+        for (runs, (a, b)) in self.sacked.as_slice().iter().rev().enumerate() {
+            above += b - a;
+            if runs as u32 + 1 >= dupthresh || above > (dupthresh as u64 - 1) * mss as u64 {
+                frontier = *a;
+                break;
+            }
+        }
+        if frontier <= self.lost_below {
+            return false;
+        }
+        let mut i = self.index_of(self.lost_below);
+        self.lost_below = frontier;
+        let mut found = false;
+        while let Some(s) = self.segments.get_mut(i) {
+            if s.seq >= frontier {
+                break;
+            }
+            if !s.sacked && !s.lost {
+                s.lost = true;
+                self.pipe -= s.len as u64 * s.copies as u64;
+                s.copies = 0;
+                if !s.retransmitted {
+                    self.pending += 1;
+                    self.retransmit_from = self.retransmit_from.min(s.seq);
+                    found = true;
+                }
+            }
+            i += 1;
+        }
+        found
+    }
+
+    /// After a timeout everything that is not SACKed is lost and may be sent again. `keep_sack`
+    /// false forgets what SACK reported.
+    pub fn timed_out(&mut self, una: u64, nxt: u64) {
+        self.pipe = 0;
+        self.pending = 0;
+        for s in &mut self.segments {
+            s.copies = 0;
+            s.retransmitted = false;
+            if !s.sacked {
+                s.lost = true;
+                self.pending += 1;
+            }
+        }
+        self.lost_below = nxt;
+        self.retransmit_from = una;
+    }
+
+    /// Marks the first outstanding segment lost (fast retransmit by duplicate ACKs).
+    pub fn mark_first_lost(&mut self) {
+        if let Some(s) = self.segments.front_mut()
+            && !s.lost
+            && !s.sacked
+        {
+            s.lost = true;
+            self.pipe -= s.len as u64 * s.copies as u64;
+            s.copies = 0;
+            self.pending += 1;
+            self.retransmit_from = self.retransmit_from.min(s.seq);
+            self.lost_below = self.lost_below.max(s.seq + 1);
+        }
+    }
+
+    /// The next lost segment not yet sent again.
+    pub fn next_hole(&mut self) -> Option<Hole> {
+        if self.pending == 0 {
+            return None;
+        }
+        let mut i = self.index_of(self.retransmit_from);
+        while let Some(s) = self.segments.get(i) {
+            if s.lost && !s.sacked && !s.retransmitted {
+                self.retransmit_from = s.seq;
+                return Some(Hole { seq: s.seq, len: s.len });
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// The first segment that SACK neither reports nor proves lost, below the highest SACKed
+    /// byte, and not yet sent again (RFC 6675 NextSeg rule 3).
+    pub fn next_unproven(&self) -> Option<Hole> {
+        let highest = self.sacked.as_slice().last()?.0;
+        let mut i = self.index_of(self.lost_below);
+        while let Some(s) = self.segments.get(i) {
+            if s.seq >= highest {
+                break;
+            }
+            if !s.sacked && !s.retransmitted {
+                return Some(Hole { seq: s.seq, len: s.len });
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// The first outstanding segment.
+    pub fn first(&self) -> Option<Hole> {
+        self.segments.front().map(|s| Hole { seq: s.seq, len: s.len })
+    }
+
+    /// The last outstanding segment, if it is neither SACKed nor sent again (RFC 6675 rescue).
+    pub fn last_unsacked(&self) -> Option<Hole> {
+        self.segments.back().filter(|s| !s.sacked && !s.retransmitted).map(|s| Hole { seq: s.seq, len: s.len })
+    }
+
+    /// A segment was sent again; it counts in `pipe` unless `replaces` says that the lost copy
+    /// was never taken out (recovery without SACK).
+    pub fn retransmitted(&mut self, seq: u64, replaces: bool) {
+        let i = self.index_of(seq);
+        if let Some(s) = self.segments.get_mut(i) {
+            if s.lost && !s.retransmitted && !s.sacked {
+                self.pending -= 1;
+            }
+            s.retransmitted = true;
+            if !replaces {
+                s.copies += 1;
+                self.pipe += s.len as u64;
+            }
+            if seq == self.retransmit_from {
+                self.retransmit_from = seq + 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,986 @@
+//! The sending half of a flow.
+//!
+//! States follow the connection (closed, SYN sent, open, done) and, while open, loss recovery
+//! ([`incast_cc::Phase`]). The congestion window belongs to the controller; during fast
+//! recovery and ECN reductions of controllers without a recovery of their own, the transport
+//! stands a recovery window in front of it (NewReno's inflated window, or PRR).
+
+use super::rtt::RttEstimator;
+use super::scoreboard::{Hole, Scoreboard};
+use crate::app::AppState;
+use crate::io::{Io, Outbox};
+use crate::net::Net;
+use crate::order::TimerKind;
+use crate::packet::{Ext, NO_EXT, Packet, flag};
+use crate::spec::{AtStop, PacingSpec, Recovery, TransportSpec};
+use incast_cc::{Ack, Cc, Congestion, Controller, Ecn, Pacing, Phase, Profile, Time, Timeout};
+use incast_record::Recorder;
+
+const NEVER: u64 = u64::MAX;
+/// IP header, which every fragment repeats (RFC 791 without options).
+const IP_HEADER: u32 = 20;
+
+/// Where a connection stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Connection {
+    /// Not opened yet.
+    Closed,
+    /// SYN sent.
+    SynSent,
+    /// Data may flow.
+    Open,
+    /// Everything delivered and closed.
+    Done,
+    /// Reset, or given up.
+    Dead,
+}
+
+/// What the retransmission timer is waiting for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Waiting {
+    Ack,
+    Window,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Prr {
+    delivered: u64,
+    out: u64,
+    recover_fs: u64,
+    ssthresh: f64,
+}
+
+/// Counters for the flow's record.
+#[derive(Clone, Default, Debug)]
+pub struct SenderStats {
+    /// Data segments sent.
+    pub sent: u64,
+    /// ... inside the measured interval.
+    pub sent_m: u64,
+    /// Segments sent again, measured.
+    pub retransmissions: u64,
+    /// Timeouts, measured.
+    pub timeouts: u64,
+    /// RTT samples, measured.
+    pub rtt_count: u64,
+    /// Their sum, ps.
+    pub rtt_sum: u64,
+    /// IP packets sent, measured.
+    pub packets: u64,
+    /// First of them, ps.
+    pub first_tx: Option<u64>,
+    /// All data acknowledged at the sender, ps.
+    pub finished: Option<u64>,
+}
+
+/// A sender.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// Flow number.
+    pub flow: u32,
+    /// Domain-local host.
+    pub host: u32,
+    transport: u32,
+    dst: u32,
+    /// Where the connection stands.
+    pub connection: Connection,
+    /// Index of the probe observing this flow, if any.
+    pub probe: Option<u32>,
+    base_flags: u16,
+    packets: u32,
+    una: u64,
+    nxt: u64,
+    board: Scoreboard,
+    /// Right edge of the peer's window.
+    edge: u64,
+    /// Largest window the peer ever offered.
+    max_wnd: u64,
+    cc: Cc,
+    profile: Profile,
+    ecn: Ecn,
+    rtt: RttEstimator,
+    phase: Phase,
+    recover: u64,
+    dupacks: u32,
+    /// Sent by limited transmit since the first duplicate, bytes.
+    limited: u64,
+    /// Recovery window, bytes.
+    recovery_window: f64,
+    prr: Prr,
+    partial_acks: u32,
+    rescued: bool,
+    cwr_end: u64,
+    send_cwr: bool,
+    consecutive: u32,
+    /// The window, not data or receiver, ended the latest burst.
+    cwnd_blocked: bool,
+    /// Most in flight since `round_end` was set.
+    max_out: u64,
+    round_end: u64,
+    /// A segment timed for Karn's rule: its end, and when it was sent.
+    timed: Option<(u64, u64)>,
+    last_send: u64,
+    pace_from: u64,
+    waiting: Waiting,
+    persist_backoff: u32,
+    deadline: u64,
+    timer_at: u64,
+    pace_at: u64,
+    app_at: u64,
+    app: AppState,
+    fin: bool,
+    /// Counters.
+    pub stats: SenderStats,
+}
+
+impl Sender {
+    /// The sender of flow `flow` on domain-local host `host`.
+    pub fn new(net: &Net, flow: u32, host: u32) -> Sender {
+        let spec = net.flow(flow);
+        let t = net.transport(spec.transport);
+        let config = &net.spec.controllers[spec.controller as usize];
+        let profile = config.profile();
+        let traced = net.spec.observe.trace.contains(&flow);
+        Sender {
+            flow,
+            host,
+            transport: spec.transport,
+            dst: spec.dst,
+            connection: Connection::Closed,
+            probe: None,
+            base_flags: if spec.path.is_some() { flag::PATH } else { 0 } | if traced { flag::TRACED } else { 0 },
+            packets: 0,
+            una: 0,
+            nxt: 0,
+            board: Scoreboard::default(),
+            edge: 0,
+            max_wnd: 0,
+            cc: config.build(&net.envs[flow as usize]),
+            profile,
+            ecn: t.ecn.unwrap_or(profile.ecn),
+            rtt: RttEstimator::new(t),
+            phase: Phase::Open,
+            recover: 0,
+            dupacks: 0,
+            limited: 0,
+            recovery_window: 0.0,
+            prr: Prr::default(),
+            partial_acks: 0,
+            rescued: false,
+            cwr_end: 0,
+            send_cwr: false,
+            consecutive: 0,
+            cwnd_blocked: false,
+            max_out: 0,
+            round_end: 0,
+            timed: None,
+            last_send: 0,
+            pace_from: 0,
+            waiting: Waiting::Ack,
+            persist_backoff: 0,
+            deadline: NEVER,
+            timer_at: NEVER,
+            pace_at: NEVER,
+            app_at: NEVER,
+            app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
+            fin: false,
+            stats: SenderStats::default(),
+        }
+    }
+
+    /// Bytes the application has written.
+    pub fn written(&self) -> u64 {
+        self.app.written
+    }
+
+    /// Smallest RTT sample, ps.
+    pub fn min_rtt(&self) -> Option<u64> {
+        self.rtt.min
+    }
+
+    /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
+    pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("cwnd_bytes", self.window());
+        visit("ssthresh_bytes", self.cc.ssthresh());
+        visit("in_flight_bytes", self.board.pipe() as f64);
+        visit("acked_bytes", self.una as f64);
+        if self.rtt.min.is_some() {
+            visit("rtt_s", self.rtt.latest as f64 * 1e-12);
+            visit("srtt_s", self.rtt.srtt as f64 * 1e-12);
+        }
+        self.cc.state(visit);
+    }
+
+    // ---- connection --------------------------------------------------------------------------
+
+    /// The flow opens.
+    pub fn start<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        let spec = io.net.flow(self.flow);
+        if spec.stop != Time::NEVER && spec.stop.0 > io.now {
+            io.timer(spec.stop.0, TimerKind::Stop, self.flow);
+        } else if spec.stop.0 <= io.now {
+            self.connection = Connection::Dead;
+            return;
+        }
+        if t.handshake {
+            self.connection = Connection::SynSent;
+            self.send_syn(io);
+        } else {
+            self.edge = t.receive_buffer;
+            self.max_wnd = t.receive_buffer;
+            self.open(io);
+        }
+    }
+
+    fn send_syn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        self.emit(io, 0, 0, flag::SYN, t.syn_size);
+        let wait = t.syn_timeout.0.saturating_mul(1 << self.consecutive.min(20));
+        self.arm(io, io.now.saturating_add(wait));
+    }
+
+    fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        self.connection = Connection::Open;
+        self.consecutive = 0;
+        self.deadline = NEVER;
+        self.app.open(io.now);
+        self.pump(io);
+    }
+
+    /// The application's stop time has come.
+    pub fn stop<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if matches!(self.connection, Connection::Done | Connection::Dead) {
+            return;
+        }
+        match io.net.flow(self.flow).at_stop {
+            AtStop::Drain if self.connection == Connection::Open => {
+                self.catch_up(io);
+                self.app.stop();
+                self.pump(io);
+                self.check_finished(io);
+            }
+            AtStop::Drain => {
+                self.connection = Connection::Dead;
+                self.deadline = NEVER;
+            }
+            AtStop::Reset => {
+                let t = io.net.transport(self.transport);
+                let size = t.ack_size;
+                self.emit(io, self.nxt, 0, flag::RST, size);
+                self.connection = Connection::Dead;
+                self.deadline = NEVER;
+            }
+        }
+    }
+
+    /// A packet for the sender: SYN-ACK, or an acknowledgement.
+    pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+        match self.connection {
+            Connection::SynSent if p.has(flag::SYN | flag::ACK) => {
+                let t = io.net.transport(self.transport);
+                if self.consecutive == 0 {
+                    self.take_rtt(io, p.ts);
+                }
+                self.edge = p.wnd as u64;
+                self.max_wnd = self.edge;
+                self.emit(io, 0, 0, flag::ACK, t.ack_size);
+                self.open(io);
+            }
+            Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => self.acknowledged(io, p, ext),
+            _ => {}
+        }
+    }
+
+    // ---- sending -----------------------------------------------------------------------------
+
+    /// Puts one IP packet (or its fragments) on the host's NIC.
+    fn emit<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, flags: u16, size: u32) {
+        let t = io.net.transport(self.transport);
+        let measured = io.measured();
+        let control = len == 0;
+        let ect = match self.ecn {
+            Ecn::Off => false,
+            Ecn::Classic => !control && flags & flag::RETX == 0,
+            Ecn::Dctcp => !control || t.ect_control,
+        } || (self.ecn != Ecn::Off && t.ect_control);
+        let mut flags = flags | self.base_flags;
+        if ect {
+            flags |= flag::ECT;
+        }
+        if measured {
+            flags |= flag::MEASURED;
+            self.stats.packets += 1;
+            if self.stats.first_tx.is_none() {
+                self.stats.first_tx = Some(io.now);
+            }
+        }
+        if len > 0 {
+            self.stats.sent += 1;
+            self.stats.sent_m += measured as u64;
+            self.stats.retransmissions += (measured && flags & flag::RETX != 0) as u64;
+            if self.send_cwr && flags & flag::RETX == 0 {
+                flags |= flag::CWR;
+                self.send_cwr = false;
+            }
+        }
+        let packet = Packet {
+            time: 0,
+            seq,
+            ack: 0,
+            ts: io.now,
+            link: 0,
+            flow: self.flow,
+            dst: self.dst,
+            wnd: 0,
+            id: self.packets,
+            ext: NO_EXT,
+            size: size as u16,
+            len: len as u16,
+            flags,
+            hop: 0,
+            aux: 0,
+        };
+        self.packets = self.packets.wrapping_add(1);
+        self.last_send = io.now;
+        if t.mtu == 0 || size <= t.mtu {
+            io.send(self.host, &packet, None);
+            return;
+        }
+        // fragment payloads are multiples of 8 bytes (RFC 791)
+        let per = (t.mtu - IP_HEADER) / 8 * 8;
+        let payload = size - IP_HEADER;
+        let last = payload.div_ceil(per) - 1;
+        for i in 0..=last {
+            let part = per.min(payload - i * per);
+            let fragment = Packet { size: (part + IP_HEADER) as u16, aux: (i | last << 4) as u8, ..packet };
+            io.send(self.host, &fragment, None);
+        }
+    }
+
+    fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {
+        let t = io.net.transport(self.transport);
+        let retx = if again { flag::RETX } else { 0 };
+        if self.fin && Some(seq) == self.app.end() {
+            self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.syn_size);
+        } else {
+            self.emit(io, seq, len, flag::DATA | retx, t.header + len);
+        }
+        if matches!(self.phase, Phase::Recovery | Phase::Cwr) {
+            self.prr.out += len as u64;
+        }
+        if again {
+            if self.timed.is_some_and(|(end, _)| seq < end) {
+                self.timed = None;
+            }
+        } else if self.timed.is_none() && !t.timestamps {
+            self.timed = Some((seq + len as u64, io.now));
+        }
+        self.pace(io, len);
+    }
+
+    /// Accounts a sent packet to the pacing rate.
+    #[inline]
+    fn pace<O, R>(&mut self, io: &Io<O, R>, len: u32) {
+        let t = io.net.transport(self.transport);
+        let rate = match self.cc.pacing() {
+            Pacing::Rate(rate) => rate,
+            Pacing::Gap(_) => return,
+            Pacing::None => match t.pacing {
+                PacingSpec::Controller => return,
+                PacingSpec::Window { slow_start, avoidance, max } => {
+                    if self.rtt.srtt == 0 {
+                        return;
+                    }
+                    let window = self.window();
+                    let factor = if window < self.cc.ssthresh() / 2.0 { slow_start } else { avoidance };
+                    (factor * window * 8.0 / (self.rtt.srtt as f64 * 1e-12)).min(max.as_f64())
+                }
+            },
+        };
+        if rate > 0.0 {
+            self.pace_from = self.pace_from.max(io.now) + (len as f64 * 8e12 / rate) as u64;
+        }
+    }
+
+    /// Earliest time the next packet may leave.
+    #[inline]
+    fn paced_until(&self) -> u64 {
+        match self.cc.pacing() {
+            Pacing::Gap(gap) if self.packets > 0 => self.last_send.saturating_add(gap.0),
+            _ => self.pace_from,
+        }
+    }
+
+    /// The congestion window in force, bytes.
+    #[inline]
+    fn window(&self) -> f64 {
+        if self.window_is_ours() { self.recovery_window } else { self.cc.cwnd() }
+    }
+
+    /// The transport's recovery window stands in front of the controller's.
+    #[inline]
+    fn window_is_ours(&self) -> bool {
+        match self.phase {
+            Phase::Open | Phase::Loss => false,
+            Phase::Recovery | Phase::Cwr => self.recovery_window >= 0.0,
+        }
+    }
+
+    fn space(&self, t: &TransportSpec) -> u64 {
+        (self.una + t.send_buffer).saturating_sub(self.app.written)
+    }
+
+    #[inline]
+    fn catch_up<O, R>(&mut self, io: &Io<O, R>) {
+        let space = self.space(io.net.transport(self.transport));
+        self.app.catch_up(io.now, space);
+    }
+
+    /// Sends what windows, pacing and data allow.
+    fn pump<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if self.connection != Connection::Open {
+            return;
+        }
+        let net = io.net;
+        let t = net.transport(self.transport);
+        self.catch_up(io);
+        if t.idle_restart && self.board.is_empty() && io.now > self.last_send.saturating_add(self.rtt.rto()) {
+            self.cc.on_recovered(Time(io.now), 0);
+        }
+        self.cwnd_blocked = false;
+        loop {
+            if !io.has_room(self.host, self.flow) {
+                return;
+            }
+            let hole = self.board.next_hole();
+            let len = match hole {
+                Some(hole) => hole.len,
+                None => {
+                    if self.app.written == self.nxt {
+                        self.app.write_one(self.space(t));
+                    }
+                    let unsent = self.app.written - self.nxt.min(self.app.written);
+                    if unsent == 0 {
+                        self.nothing_to_send(io);
+                        return;
+                    }
+                    if t.mss as u64 <= unsent { t.mss } else { unsent as u32 }
+                }
+            };
+            // congestion window; with nothing in flight one segment may always go
+            let pipe = self.board.pipe();
+            let mut window = self.window();
+            if self.dupacks > 0 && self.phase == Phase::Open && !self.profile.own_recovery {
+                if !t.limited_transmit && hole.is_none() {
+                    self.shut(t);
+                    return;
+                }
+                if !t.sack {
+                    window += (self.dupacks.min(2) * t.mss) as f64;
+                }
+            }
+            if pipe > 0 && (pipe + len as u64) as f64 > window {
+                self.cwnd_blocked = true;
+                self.shut(t);
+                return;
+            }
+            let from = self.paced_until();
+            if from > io.now {
+                self.shut(t);
+                if self.pace_at > from {
+                    self.pace_at = from;
+                    io.timer(from, TimerKind::Pace, self.flow);
+                }
+                return;
+            }
+            if let Some(hole) = hole {
+                self.retransmit(io, hole);
+                continue;
+            }
+            // receiver's window
+            let room = self.edge.saturating_sub(self.nxt);
+            let mut len = len;
+            if room < len as u64 {
+                let worth = room > 0 && (!t.sws_avoidance || room >= self.max_wnd / 2);
+                if !worth {
+                    self.shut(t);
+                    if self.board.is_empty() && self.waiting != Waiting::Window {
+                        self.waiting = Waiting::Window;
+                        self.persist_backoff = 0;
+                        self.arm(io, io.now + t.persist_timeout.0);
+                    }
+                    return;
+                }
+                len = room as u32;
+            }
+            self.send_new(io, len);
+        }
+    }
+
+    fn send_new<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, len: u32) {
+        let seq = self.nxt;
+        self.board.sent(seq, len);
+        self.nxt += len as u64;
+        if self.dupacks > 0 && self.phase == Phase::Open {
+            self.limited += len as u64;
+        }
+        if self.una >= self.round_end {
+            self.round_end = self.nxt;
+            self.max_out = 0;
+        }
+        self.max_out = self.max_out.max(self.board.pipe());
+        self.send_segment(io, seq, len, false);
+        if self.deadline == NEVER || self.waiting == Waiting::Window {
+            self.waiting = Waiting::Ack;
+            let deadline = io.now + self.rtt.rto();
+            self.arm(io, deadline);
+        }
+    }
+
+    fn retransmit<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, hole: Hole) {
+        self.board.retransmitted(hole.seq, false);
+        self.send_segment(io, hole.seq, hole.len, true);
+        if self.deadline == NEVER {
+            let deadline = io.now + self.rtt.rto();
+            self.arm(io, deadline);
+        }
+    }
+
+    /// The window is shut: meanwhile a bulk application fills the send buffer.
+    fn shut(&mut self, t: &TransportSpec) {
+        let space = self.space(t);
+        self.app.fill(space);
+    }
+
+    /// No unsent data: close, repair more, or wait for the application.
+    fn nothing_to_send<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        if self.phase == Phase::Recovery && t.sack && !self.profile.own_recovery {
+            // RFC 6675 NextSeg rules 3 and 4, once there is no new data
+            let fits = |len: u32, s: &Sender| (s.board.pipe() + len as u64) as f64 <= s.window();
+            if let Some(hole) = self.board.next_unproven().filter(|h| fits(h.len, self)) {
+                self.retransmit(io, hole);
+            } else if !self.rescued
+                && let Some(hole) = self.board.last_unsacked().filter(|h| fits(h.len, self))
+            {
+                self.rescued = true;
+                self.retransmit(io, hole);
+            }
+        }
+        match self.app.end() {
+            Some(end) if end == self.app.written => {
+                if t.handshake && !self.fin && self.nxt == end {
+                    self.fin = true;
+                    self.send_new(io, 1);
+                }
+            }
+            _ => {
+                if let Some(at) = self.app.next_tick() {
+                    let at = at.max(io.now);
+                    if self.app_at > at {
+                        self.app_at = at;
+                        io.timer(at, TimerKind::App, self.flow);
+                    }
+                }
+            }
+        }
+    }
+
+    // ---- acknowledgements ----------------------------------------------------------------------
+
+    fn take_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, echoed: u64) -> u64 {
+        let t = io.net.transport(self.transport);
+        let tick = t.timestamp_clock.0;
+        let rtt = if tick == 0 {
+            io.now - echoed
+        } else {
+            // a coarse clock sees whole ticks; none is taken as 1 us
+            let ticks = io.now / tick - echoed / tick;
+            if ticks == 0 { 1_000_000 } else { ticks * tick }
+        };
+        self.rtt.sample(rtt);
+        self.count_rtt(io, rtt);
+        rtt
+    }
+
+    #[inline]
+    fn count_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, rtt: u64) {
+        if io.measured() {
+            self.stats.rtt_count += 1;
+            self.stats.rtt_sum += rtt;
+            io.rec.rtt(io.net.flow(self.flow).group, rtt);
+        }
+    }
+
+    fn acknowledged<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+        let net = io.net;
+        let t = net.transport(self.transport);
+        if p.ack > self.nxt || p.ack < self.una {
+            return;
+        }
+        self.catch_up(io);
+        let in_flight = self.board.pipe();
+        let outstanding = self.nxt - self.una;
+        let old_edge = self.edge;
+        self.edge = p.ack + p.wnd as u64;
+        self.max_wnd = self.max_wnd.max(p.wnd as u64);
+
+        // what arrived
+        let acked = p.ack - self.una;
+        let mut delivered = 0;
+        let mut newly_sacked = 0;
+        let mut was_retransmitted = false;
+        if acked > 0 {
+            self.una = p.ack;
+            (delivered, was_retransmitted) = self.board.acked(p.ack);
+        }
+        if let Some(ext) = ext {
+            for (start, end) in ext.sack {
+                newly_sacked += self.board.sack(start, end, self.una);
+            }
+            delivered += newly_sacked;
+        }
+        // the byte that FIN takes is no data
+        if self.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
+            delivered = delivered.saturating_sub(1);
+        }
+        let duplicate = acked == 0 && outstanding > 0 && if t.sack { newly_sacked > 0 } else { self.edge == old_edge };
+
+        // RTT
+        let mut rtt = None;
+        if t.timestamps {
+            if acked > 0 || self.profile.own_recovery {
+                rtt = Some(Time(self.take_rtt(io, p.ts)));
+            }
+        } else if let Some((end, sent)) = self.timed
+            && self.una >= end
+        {
+            self.timed = None;
+            if !was_retransmitted {
+                rtt = Some(Time(self.take_rtt(io, sent)));
+            }
+        }
+        if acked > 0 {
+            self.rtt.reset_backoff();
+            self.consecutive = 0;
+        }
+
+        let lost = self.recover_losses(io, t, acked, duplicate);
+
+        // controller
+        let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
+        if self.phase == Phase::Cwr && self.una > self.cwr_end {
+            self.phase = Phase::Open;
+            self.cc.on_recovered(Time(io.now), self.board.pipe());
+        }
+        let ack = Ack {
+            now: Time(io.now),
+            acked,
+            delivered,
+            rtt,
+            srtt: Time(self.rtt.srtt),
+            fabric_delay: rtt,
+            hops: p.aux as u32,
+            ece: marked,
+            in_flight,
+            una: self.una,
+            nxt: self.nxt,
+            cwnd_limited: !t.cwnd_limited || self.is_cwnd_limited(),
+            phase: self.phase,
+        };
+        self.cc.on_ack(&ack);
+        if lost && self.profile.own_recovery {
+            let event = self.congestion(io);
+            self.cc.on_loss(&event);
+        } else if lost {
+            self.enter_recovery(io, t);
+        } else if marked && self.una > self.cwr_end && self.phase == Phase::Open {
+            self.reduce_for_ecn(io, t);
+        }
+        if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
+            self.prr_update(t, delivered);
+        }
+
+        // timer: restart when new data was acknowledged (RFC 6298 5.3)
+        if self.board.is_empty() {
+            self.deadline = NEVER;
+            self.waiting = Waiting::Ack;
+        } else if acked > 0 && !(self.phase == Phase::Recovery && !t.sack && self.partial_acks > 1) {
+            let deadline = io.now + self.rtt.rto();
+            self.arm(io, deadline);
+        }
+        self.pump(io);
+        self.check_finished(io);
+    }
+
+    /// Linux's test: in slow start a window twice what was ever in flight this round is enough.
+    #[inline]
+    fn is_cwnd_limited(&self) -> bool {
+        let cwnd = self.cc.cwnd();
+        if cwnd < self.cc.ssthresh() { cwnd < 2.0 * self.max_out as f64 } else { self.cwnd_blocked }
+    }
+
+    /// Brings the loss state up to date; true when a loss was found that the controller has to
+    /// react to.
+    fn recover_losses<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        acked: u64,
+        duplicate: bool,
+    ) -> bool {
+        if duplicate {
+            self.dupacks += 1;
+        } else if acked > 0 {
+            self.dupacks = 0;
+            self.limited = 0;
+        }
+        match self.phase {
+            Phase::Open | Phase::Cwr => {
+                let mut lost = false;
+                if t.sack {
+                    if self.board.has_sacked() {
+                        lost = self.board.update_lost(t.dupthresh, t.mss);
+                        if self.dupacks >= t.dupthresh && self.board.next_hole().is_none() && duplicate {
+                            self.board.mark_first_lost();
+                            lost |= self.board.next_hole().is_some();
+                        }
+                    }
+                } else if self.dupacks == t.dupthresh && (self.una > self.recover || self.recover == 0) {
+                    lost = true;
+                    if self.profile.own_recovery {
+                        self.board.mark_first_lost();
+                    }
+                }
+                return lost;
+            }
+            Phase::Recovery => {
+                if self.una >= self.recover {
+                    self.phase = Phase::Open;
+                    self.dupacks = 0;
+                    self.cc.on_recovered(Time(io.now), self.board.pipe());
+                } else if t.sack {
+                    self.board.update_lost(t.dupthresh, t.mss);
+                } else if acked > 0 {
+                    // partial ACK (RFC 6582): the next hole, and deflate
+                    self.partial_acks += 1;
+                    let mss = t.mss as f64;
+                    self.recovery_window -= acked as f64;
+                    if acked >= t.mss as u64 {
+                        self.recovery_window += mss;
+                    }
+                    self.recovery_window = self.recovery_window.max(mss);
+                    if let Some(first) = self.board.first() {
+                        self.board.retransmitted(first.seq, true);
+                        self.send_segment(io, first.seq, first.len, true);
+                    }
+                } else if duplicate {
+                    self.recovery_window += t.mss as f64;
+                }
+            }
+            Phase::Loss => {
+                if self.una >= self.recover {
+                    self.phase = Phase::Open;
+                    self.dupacks = 0;
+                } else if t.sack {
+                    self.board.update_lost(t.dupthresh, t.mss);
+                }
+            }
+        }
+        false
+    }
+
+    fn congestion<O, R>(&self, io: &Io<O, R>) -> Congestion {
+        // limited transmit's segments are not part of the flight (RFC 5681)
+        let in_flight = (self.nxt - self.una).saturating_sub(self.limited);
+        Congestion { now: Time(io.now), in_flight, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
+    }
+
+    fn enter_recovery<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        let event = self.congestion(io);
+        self.cc.on_loss(&event);
+        self.phase = Phase::Recovery;
+        self.recover = self.nxt;
+        self.partial_acks = 0;
+        self.rescued = false;
+        self.start_prr();
+        if t.sack {
+            // without PRR the window is the controller's
+            self.recovery_window = if t.recovery == Recovery::Prr { 0.0 } else { -1.0 };
+            if let Some(hole) = self.board.next_hole() {
+                self.retransmit(io, hole);
+            }
+        } else {
+            self.recovery_window = self.cc.cwnd() + (self.dupacks * t.mss) as f64;
+            if let Some(first) = self.board.first() {
+                self.board.retransmitted(first.seq, true);
+                self.send_segment(io, first.seq, first.len, true);
+            }
+        }
+    }
+
+    fn reduce_for_ecn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        let before = self.cc.cwnd();
+        let event = self.congestion(io);
+        self.cc.on_ecn(&event);
+        self.cwr_end = self.nxt;
+        self.send_cwr = true;
+        self.phase = Phase::Cwr;
+        self.start_prr();
+        self.recovery_window = if t.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
+    }
+
+    // ---- PRR (RFC 6937) ------------------------------------------------------------------------
+
+    fn start_prr(&mut self) {
+        self.prr = Prr { delivered: 0, out: 0, recover_fs: (self.nxt - self.una).max(1), ssthresh: self.cc.cwnd() };
+    }
+
+    fn prr_governs(&self, t: &TransportSpec) -> bool {
+        match self.phase {
+            Phase::Recovery => t.sack && t.recovery == Recovery::Prr && !self.profile.own_recovery,
+            Phase::Cwr => t.ecn_by_prr && !self.profile.own_recovery,
+            _ => false,
+        }
+    }
+
+    fn prr_update(&mut self, t: &TransportSpec, delivered: u64) {
+        let prr = &mut self.prr;
+        prr.delivered += delivered;
+        let pipe = self.board.pipe();
+        let send = if pipe as f64 > prr.ssthresh {
+            let share = libm::ceil(prr.delivered as f64 * prr.ssthresh / prr.recover_fs as f64);
+            (share - prr.out as f64).max(0.0)
+        } else {
+            let owed = prr.delivered.saturating_sub(prr.out).max(delivered) + t.mss as u64;
+            (prr.ssthresh - pipe as f64).min(owed as f64)
+        };
+        self.recovery_window = pipe as f64 + send;
+    }
+
+    // ---- timers ----------------------------------------------------------------------------------
+
+    /// Sets the retransmission deadline. The event is lazy: one that fires early re-arms itself.
+    #[inline]
+    fn arm<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, deadline: u64) {
+        self.deadline = deadline;
+        if self.timer_at > deadline {
+            self.timer_at = deadline;
+            io.timer(deadline, TimerKind::Retransmit, self.flow);
+        }
+    }
+
+    /// One of the sender's timers fired.
+    pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+        match kind {
+            TimerKind::Start => self.start(io),
+            TimerKind::Stop => self.stop(io),
+            TimerKind::Pace if self.pace_at == io.now => {
+                self.pace_at = NEVER;
+                self.pump(io);
+            }
+            TimerKind::App if self.app_at == io.now => {
+                self.app_at = NEVER;
+                self.pump(io);
+            }
+            TimerKind::Retransmit if self.timer_at == io.now => {
+                self.timer_at = NEVER;
+                if self.deadline == NEVER {
+                } else if self.deadline > io.now {
+                    let deadline = self.deadline;
+                    self.arm(io, deadline);
+                } else {
+                    self.deadline = NEVER;
+                    self.expired(io);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The NIC has room again.
+    pub fn resume<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        self.pump(io);
+    }
+
+    fn expired<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        match self.connection {
+            Connection::SynSent => {
+                self.consecutive += 1;
+                if self.consecutive > t.syn_retries {
+                    self.connection = Connection::Dead;
+                } else {
+                    self.send_syn(io);
+                }
+            }
+            Connection::Open if self.waiting == Waiting::Window => self.probe_window(io, t),
+            Connection::Open => self.timed_out(io, t),
+            _ => {}
+        }
+    }
+
+    fn timed_out<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        self.stats.timeouts += io.measured() as u64;
+        self.consecutive += 1;
+        if t.data_retries > 0 && self.consecutive > t.data_retries {
+            self.connection = Connection::Dead;
+            return;
+        }
+        self.cc.on_timeout(&Timeout {
+            now: Time(io.now),
+            in_flight: self.nxt - self.una,
+            rtt: Time(self.rtt.latest),
+            consecutive: self.consecutive,
+        });
+        self.rtt.back_off();
+        self.phase = Phase::Loss;
+        self.recover = self.nxt;
+        self.dupacks = 0;
+        self.limited = 0;
+        self.timed = None;
+        self.board.timed_out(self.una, self.nxt);
+        self.pace_from = io.now;
+        self.pump(io);
+        if self.deadline == NEVER {
+            // pacing holds the retransmission back: keep a timer running
+            let deadline = io.now + self.rtt.rto();
+            self.arm(io, deadline);
+        }
+    }
+
+    /// Persist timer: a stalled small segment goes out, or the closed window is probed with an
+    /// old byte that the receiver answers at once (RFC 1122 4.2.2.17).
+    fn probe_window<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        let room = self.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
+        if room > 0 {
+            self.send_new(io, room.min(t.mss as u64) as u32);
+            return;
+        }
+        self.emit(io, self.una.saturating_sub(1), 0, flag::DATA, t.ack_size);
+        self.persist_backoff += 1;
+        let wait = t.persist_timeout.0.saturating_mul(1 << self.persist_backoff.min(20)).min(Time::s(60).0);
+        self.arm(io, io.now + wait);
+    }
+
+    fn check_finished<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let Some(end) = self.app.end() else { return };
+        if self.una < end || self.app.written < end || self.connection != Connection::Open {
+            return;
+        }
+        if self.stats.finished.is_none() {
+            self.stats.finished = Some(io.now);
+        }
+        let t = io.net.transport(self.transport);
+        if !t.handshake {
+            self.connection = Connection::Done;
+        } else if self.fin && self.una > end {
+            self.connection = Connection::Done;
+            self.emit(io, self.nxt, 0, flag::ACK, t.ack_size);
+        }
+        if self.connection == Connection::Done {
+            self.deadline = NEVER;
+        }
+    }
+}

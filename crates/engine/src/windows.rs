@@ -1,0 +1,498 @@
+//! The engine of windows.
+//!
+//! Simulated time advances in engine windows of length L, the smallest latency between domains:
+//! what one domain does inside a window reaches another in a later one, so within a window every
+//! domain runs by itself, in any order. There is no global event queue. In-flight packets lie by
+//! value in append-only buckets, one per (domain, near window). When a window opens, each domain
+//! with work orders its bucket and walks it, merging the events of its own small queue (timers,
+//! and arrivals over links inside the domain that fall into the open window). Packets that will
+//! arrive beyond the near windows wait at the port they left (in order, since a port is FIFO)
+//! and move in when near. Windows without work are skipped.
+//!
+//! The result does not depend on the order in which domains are visited, nor on how nodes are
+//! grouped: the order of events at a node is given by [`crate::order`] alone.
+
+use crate::io::{Outbox, Stamp};
+use crate::net::Net;
+use crate::order::{Event, Key, Order, Timer, TimerKind};
+use crate::packet::{Ext, NO_EXT, Packet};
+use crate::port::Port;
+use crate::world::World;
+use crate::{Progress, RunError};
+use incast_cc::Time;
+use incast_record::{Collector, Outcome};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Near windows: a power of two.
+const NEAR: u64 = 256;
+const MASK: u64 = NEAR - 1;
+/// Longest window, ps: offsets within the near windows then fit the exact division below.
+const LONGEST: u64 = 1 << 28;
+/// More causes and effects than this at one picosecond are taken for an endless loop.
+const GENERATIONS: u16 = 50_000;
+
+/// Order in which domains are visited within a window: makes no difference, which tests prove.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Visit {
+    /// As they became active.
+    Forward,
+    /// The other way round.
+    Reverse,
+    /// By a hash of (domain, window).
+    Shuffled,
+}
+
+/// An event in a domain's own queue, ordered by its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queued {
+    pub key: Key,
+    pub event: Event,
+}
+
+impl PartialEq for Queued {
+    fn eq(&self, other: &Queued) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for Queued {}
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Queued) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Queued {
+    fn cmp(&self, other: &Queued) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+/// A timer in a domain's queue: keys alone, since most events there are timers.
+type Timers = BinaryHeap<Reverse<(Key, TimerSlot)>>;
+
+/// What a heap entry stands for: a timer, or an arrival kept in a slab.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum TimerSlot {
+    Timer(u8),
+    Arrival(u32),
+}
+
+#[derive(Default)]
+struct Local {
+    heap: Timers,
+    arrivals: Vec<(Packet, Option<Ext>)>,
+    free: Vec<u32>,
+    /// Wake-up registered for this time.
+    wake: u64,
+    pushes: u32,
+}
+
+impl Local {
+    #[inline]
+    fn next(&self) -> u64 {
+        self.heap.peek().map_or(u64::MAX, |Reverse((key, _))| key.time)
+    }
+}
+
+/// Buckets of the near windows, and who has work when.
+struct Buckets {
+    order: Order,
+    length: u64,
+    /// ceil(2^64 / length): exact floor division for offsets below NEAR * length.
+    inverse: u64,
+    /// The open window and its start.
+    window: u64,
+    start: u64,
+    /// `slots[domain * NEAR + window % NEAR]`.
+    slots: Vec<Vec<Packet>>,
+    exts: Vec<Vec<Ext>>,
+    /// Domains with a bucket in each near window.
+    active: Vec<Vec<u32>>,
+    spare: Vec<Vec<Packet>>,
+    waiting: u64,
+}
+
+impl Buckets {
+    #[inline]
+    fn push(&mut self, domain: u32, ahead: u64, packet: &Packet, ext: Option<&Ext>) -> &mut Packet {
+        let slot = (self.window + ahead) & MASK;
+        let mut at = NO_EXT;
+        if let Some(ext) = ext {
+            let exts = &mut self.exts[slot as usize];
+            at = exts.len() as u32;
+            exts.push(*ext);
+        }
+        let bucket = &mut self.slots[(domain as u64 * NEAR + slot) as usize];
+        if bucket.is_empty() {
+            self.active[slot as usize].push(domain);
+            if bucket.capacity() == 0
+                && let Some(spare) = self.spare.pop()
+            {
+                *bucket = spare;
+            }
+        }
+        self.waiting += 1;
+        // copy first and stamp the copy: reading back what was just written in parts stalls
+        let index = bucket.len();
+        bucket.push(*packet);
+        let copy = &mut bucket[index];
+        copy.ext = at;
+        copy
+    }
+
+    /// Windows from the open one to that of `time`, if near.
+    #[inline]
+    fn ahead(&self, time: u64) -> Option<u64> {
+        let offset = time - self.start;
+        if offset >= NEAR * self.length {
+            return None;
+        }
+        Some(((offset as u128 * self.inverse as u128) >> 64) as u64)
+    }
+}
+
+/// What the state machines of one domain write to while its window is open.
+struct Out<'a, 'n> {
+    net: &'a Net<'n>,
+    buckets: &'a mut Buckets,
+    local: &'a mut Local,
+    domain: u32,
+}
+
+impl Out<'_, '_> {
+    fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
+        let key = Key::arrival(self.buckets.order, packet.time, generation, packet.link, self.local.pushes);
+        self.local.pushes = self.local.pushes.wrapping_add(1);
+        let slot = match self.local.free.pop() {
+            Some(i) => {
+                self.local.arrivals[i as usize] = (packet, ext);
+                i
+            }
+            None => {
+                self.local.arrivals.push((packet, ext));
+                self.local.arrivals.len() as u32 - 1
+            }
+        };
+        self.local.heap.push(Reverse((key, TimerSlot::Arrival(slot))));
+    }
+}
+
+impl Outbox for Out<'_, '_> {
+    #[inline]
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&Ext>, generation: u16, port: &mut Port) {
+        match self.buckets.ahead(stamp.time) {
+            Some(ahead) if ahead > 0 && !port.far_waits() => {
+                let domain = self.net.links[stamp.link as usize].domain;
+                stamp.on(self.buckets.push(domain, ahead, packet, ext));
+            }
+            Some(0) => {
+                let mut packet = *packet;
+                stamp.on(&mut packet);
+                self.local_arrival(packet, ext.copied(), generation);
+            }
+            _ => {
+                let mut packet = *packet;
+                stamp.on(&mut packet);
+                if !port.far_waits() {
+                    // half the near windows before it is due
+                    let wake = packet.time - NEAR / 2 * self.buckets.length;
+                    let timer = Timer { kind: TimerKind::Far, entity: packet.link };
+                    self.timer(wake.max(self.buckets.start), 0, timer);
+                }
+                port.push_far(packet, ext.copied());
+            }
+        }
+    }
+
+    #[inline]
+    fn timer(&mut self, time: u64, generation: u16, timer: Timer) {
+        let key = Key::timer(self.buckets.order, time, generation, timer);
+        self.local.heap.push(Reverse((key, TimerSlot::Timer(timer.kind as u8))));
+        let _ = self.domain;
+    }
+}
+
+/// Runs `spec`'s world with domains visited in the given order.
+pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
+    let spec = world.net.spec;
+    let end = spec.duration.0;
+    let length = window_length(&world);
+    let count = world.domains.len();
+    let mut buckets = Buckets {
+        order: world.net.order,
+        length,
+        inverse: (u64::MAX / length) + 1,
+        window: 0,
+        start: 0,
+        slots: vec![Vec::new(); count * NEAR as usize],
+        exts: vec![Vec::new(); NEAR as usize],
+        active: vec![Vec::new(); NEAR as usize],
+        spare: Vec::new(),
+        waiting: 0,
+    };
+    let mut locals: Vec<Local> = (0..count).map(|_| Local { wake: u64::MAX, ..Local::default() }).collect();
+    let mut wakes: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+    let mut collector = Collector::new(spec.groups.len());
+
+    for (f, flow) in spec.flows.iter().enumerate() {
+        let timer = Timer { kind: TimerKind::Start, entity: f as u32 };
+        let key = Key::timer(world.net.order, flow.start.0, 0, timer);
+        let domain = world.net.ends[f].sender_domain;
+        locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(TimerKind::Start as u8))));
+    }
+    for (d, local) in locals.iter_mut().enumerate() {
+        register(local, d as u32, &mut wakes);
+    }
+
+    let mut order: Vec<(u64, u32, u32)> = Vec::new();
+    let mut plans: Vec<u32> = Vec::new();
+    let mut todo: Vec<u32> = Vec::new();
+    let mut queued = vec![u64::MAX; count];
+    let mut hops_reported = 0;
+    let mut windows = 0u64;
+    let idle = loop {
+        // the next window with work
+        let next_wake = wakes.peek().map_or(u64::MAX, |Reverse((t, _))| *t);
+        let mut window = u64::MAX;
+        if buckets.waiting > 0 {
+            window = (buckets.window..buckets.window + NEAR)
+                .find(|w| !buckets.active[(w & MASK) as usize].is_empty())
+                .unwrap_or(u64::MAX);
+        }
+        if next_wake != u64::MAX {
+            window = window.min(next_wake / length);
+        }
+        if window == u64::MAX {
+            break buckets.waiting == 0;
+        }
+        let start = window * length;
+        if start >= end {
+            break false;
+        }
+        let stop = (start + length).min(end);
+        buckets.window = window;
+        buckets.start = start;
+
+        todo.clear();
+        todo.append(&mut buckets.active[(window & MASK) as usize]);
+        for d in &todo {
+            queued[*d as usize] = window;
+        }
+        while let Some(Reverse((t, d))) = wakes.peek().copied() {
+            if t >= stop {
+                break;
+            }
+            wakes.pop();
+            if locals[d as usize].wake == t {
+                locals[d as usize].wake = u64::MAX;
+            }
+            if queued[d as usize] != window {
+                queued[d as usize] = window;
+                todo.push(d);
+            }
+        }
+        match visit {
+            Visit::Forward => {}
+            Visit::Reverse => todo.reverse(),
+            Visit::Shuffled => todo.sort_by_key(|d| crate::hash::tie(window, *d as u64, 0)),
+        }
+
+        for d in &todo {
+            let slot = (*d as u64 * NEAR + (window & MASK)) as usize;
+            let mut bucket = std::mem::take(&mut buckets.slots[slot]);
+            buckets.waiting -= bucket.len() as u64;
+            let domain = &mut world.domains[*d as usize];
+            plans.clear();
+            plans.extend(bucket.iter().map(|p| domain.plan(p, &world.net)));
+            sort(&bucket, buckets.order, &mut order);
+            let local = &mut locals[*d as usize];
+            let net = &world.net;
+            let mut next = order.iter();
+            let mut head = next.next();
+            loop {
+                let near = head.map_or(u64::MAX, |h| h.0);
+                let own = local.next();
+                if near.min(own) >= stop {
+                    break;
+                }
+                let take_near = near < own
+                    || (near == own && {
+                        let h = head.unwrap_or(&(0, 0, 0));
+                        let key = Key::arrival(buckets.order, near, 0, h.1, 0);
+                        // FIFO on a link: what waited in the bucket left before what was sent
+                        // inside this window
+                        local.heap.peek().is_none_or(|Reverse((k, _))| {
+                            (key.gen_phase, key.tie, key.entity) <= (k.gen_phase, k.tie, k.entity)
+                        })
+                    });
+                if take_near {
+                    let h = head.unwrap_or(&(0, 0, 0));
+                    head = next.next();
+                    if let Some(ahead) = next.as_slice().get(1)
+                        && let Some(port) = domain.ports.get(plans[ahead.2 as usize] as usize)
+                    {
+                        port.prefetch_queue();
+                    }
+                    let planned = plans[h.2 as usize];
+                    let packet = &bucket[h.2 as usize];
+                    let ext =
+                        (packet.ext != NO_EXT).then(|| buckets.exts[(window & MASK) as usize][packet.ext as usize]);
+                    let mut out = Out { net, buckets: &mut buckets, local, domain: *d };
+                    domain.arrival(packet.time, 0, packet, ext.as_ref(), planned, net, &mut out, &mut collector);
+                } else if let Some(Reverse((key, what))) = local.heap.pop() {
+                    if key.generation() > GENERATIONS {
+                        return Err(endless(key.time));
+                    }
+                    let generation = key.generation();
+                    match what {
+                        TimerSlot::Arrival(i) => {
+                            let (packet, ext) = local.arrivals[i as usize];
+                            local.free.push(i);
+                            let planned = domain.plan(&packet, net);
+                            let mut out = Out { net, buckets: &mut buckets, local, domain: *d };
+                            domain.arrival(
+                                key.time,
+                                generation,
+                                &packet,
+                                ext.as_ref(),
+                                planned,
+                                net,
+                                &mut out,
+                                &mut collector,
+                            );
+                        }
+                        TimerSlot::Timer(kind) if kind == TimerKind::Far as u8 => {
+                            let port = &mut domain.ports[net.port_of[key.entity as usize] as usize];
+                            let mut out = Out { net, buckets: &mut buckets, local, domain: *d };
+                            move_near(port, &mut out);
+                        }
+                        TimerSlot::Timer(kind) => {
+                            let timer = Timer { kind: TIMER_KINDS[kind as usize], entity: key.entity };
+                            let mut out = Out { net, buckets: &mut buckets, local, domain: *d };
+                            domain.timer(key.time, generation, timer, net, &mut out, &mut collector);
+                        }
+                    }
+                } else {
+                    break;
+                }
+            }
+            // a window cut short by the end of the run leaves its later packets under way
+            let rest = head.into_iter().chain(next);
+            let left: Vec<Packet> = rest.map(|h| bucket[h.2 as usize]).collect();
+            bucket.clear();
+            if left.is_empty() {
+                buckets.spare.push(bucket);
+            } else {
+                buckets.waiting += left.len() as u64;
+                buckets.slots[slot] = left;
+            }
+            register(local, *d, &mut wakes);
+        }
+        buckets.exts[(window & MASK) as usize].clear();
+
+        windows += 1;
+        if windows & 0xff == 0 {
+            let hops: u64 = world.domains.iter().map(|d| d.tally.hops).sum();
+            if hops - hops_reported > 400_000 || windows & 0xffff == 0 {
+                hops_reported = hops;
+                if !progress(Progress { now: Time(start), end: spec.duration, hops }) {
+                    return Err(RunError::Stopped);
+                }
+            }
+        }
+    };
+    let under_way: Vec<Packet> = buckets
+        .slots
+        .iter()
+        .flatten()
+        .copied()
+        .chain(locals.iter().flat_map(|l| {
+            l.heap.iter().filter_map(|Reverse((_, what))| match what {
+                TimerSlot::Arrival(i) => Some(l.arrivals[*i as usize].0),
+                TimerSlot::Timer(_) => None,
+            })
+        }))
+        .collect();
+    Ok(world.outcome(collector, under_way.into_iter(), idle))
+}
+
+const TIMER_KINDS: [TimerKind; 9] = [
+    TimerKind::Departure,
+    TimerKind::Start,
+    TimerKind::Stop,
+    TimerKind::Retransmit,
+    TimerKind::Pace,
+    TimerKind::App,
+    TimerKind::DelayedAck,
+    TimerKind::WindowUpdate,
+    TimerKind::Far,
+];
+
+pub(crate) fn endless(time: u64) -> RunError {
+    RunError::Invalid(format!(
+        "more than {GENERATIONS} causes and effects at the one instant {}: a loop of links without delay and with \
+         infinite rate never lets time pass; give one of them a delay or a rate",
+        Time(time)
+    ))
+}
+
+/// Length of an engine window, ps.
+fn window_length(world: &World) -> u64 {
+    let links = &world.net.spec.links;
+    let shortest = || links.iter().map(|l| l.delay.0).filter(|d| *d > 0).min();
+    world.lookahead.or_else(shortest).unwrap_or(10_000_000).clamp(1000, LONGEST)
+}
+
+/// Plans the domain's next wake-up, if its queue's head is not covered by one already.
+#[inline]
+fn register(local: &mut Local, domain: u32, wakes: &mut BinaryHeap<Reverse<(u64, u32)>>) {
+    let next = local.next();
+    if next < local.wake {
+        local.wake = next;
+        wakes.push(Reverse((next, domain)));
+    }
+}
+
+/// Orders a bucket: (time, tie key, link, order of sending on the link).
+#[inline]
+fn sort(bucket: &[Packet], rule: Order, order: &mut Vec<(u64, u32, u32)>) {
+    order.clear();
+    order.extend(bucket.iter().enumerate().map(|(i, p)| (p.time, p.link, i as u32)));
+    order.sort_unstable();
+    // equal times on different links: by tie key
+    let mut i = 1;
+    while i < order.len() {
+        if order[i].0 == order[i - 1].0 {
+            let from = i - 1;
+            let time = order[from].0;
+            while i < order.len() && order[i].0 == time {
+                i += 1;
+            }
+            order[from..i].sort_by_key(|o| (rule.tie_of_link(o.1, time), o.1, o.2));
+        }
+        i += 1;
+    }
+}
+
+/// Moves what has come near from a port's far queue into the buckets.
+fn move_near(port: &mut Port, out: &mut Out) {
+    while let Some((packet, _)) = port.far().front() {
+        match out.buckets.ahead(packet.time) {
+            Some(ahead) => {
+                if let Some((packet, ext)) = port.pop_far() {
+                    if ahead == 0 {
+                        out.local_arrival(packet, ext, 0);
+                    } else {
+                        let domain = out.net.links[packet.link as usize].domain;
+                        out.buckets.push(domain, ahead, &packet, ext.as_ref());
+                    }
+                }
+            }
+            None => {
+                let wake = packet.time - NEAR / 2 * out.buckets.length;
+                out.timer(wake, 0, Timer { kind: TimerKind::Far, entity: port.link });
+                return;
+            }
+        }
+    }
+}

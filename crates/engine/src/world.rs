@@ -1,0 +1,303 @@
+//! Lays out a [`Spec`]: merges domains, places nodes, ports and flow ends, and gathers the
+//! outcome at the end.
+
+use crate::RunError;
+use crate::domain::Domain;
+use crate::ideal::Fabric;
+use crate::io::Host;
+use crate::net::{Ends, HOST, Hop, Net, Switch};
+use crate::nic::FairNic;
+use crate::order::Order;
+use crate::packet::{Packet, flag};
+use crate::port::{Interval, Port};
+use crate::spec::{App, Discipline, Spec};
+use crate::transport::receiver::Receiver;
+use crate::transport::sender::Sender;
+use incast_cc::Config;
+use incast_record::{Collector, FlowRecord, Outcome};
+use std::collections::BTreeSet;
+
+/// Links quicker than this do not separate domains.
+pub const LATENCY_FLOOR_PS: u64 = 50_000;
+
+/// The map and the domains of a run.
+pub struct World<'a> {
+    /// The map.
+    pub net: Net<'a>,
+    /// The domains.
+    pub domains: Vec<Domain>,
+    /// Smallest latency between domains, ps; `None` with a single domain.
+    pub lookahead: Option<u64>,
+}
+
+/// Smallest time from a packet's leaving one end of link `l` to its arrival at the other.
+fn latency(spec: &Spec, l: usize, smallest: u64) -> u64 {
+    let link = &spec.links[l];
+    link.delay.0 + link.rate.serialize(smallest + link.overhead as u64).0
+}
+
+fn root(parent: &mut [u32], mut i: u32) -> u32 {
+    while parent[i as usize] != i {
+        parent[i as usize] = parent[parent[i as usize] as usize];
+        i = parent[i as usize];
+    }
+    i
+}
+
+/// A controller as a user would name it: its kind, and the parameters that are not the default.
+fn label(config: &Config) -> String {
+    let kind = config.kind();
+    let mut text = kind.name.to_string();
+    let mut separator = ':';
+    for param in kind.params {
+        let value = config.get(param.name).map(|v| v.to_string()).unwrap_or_default();
+        if value != param.default {
+            text.push(separator);
+            text.push_str(&format!("{}={value}", param.name));
+            separator = ',';
+        }
+    }
+    text
+}
+
+impl<'a> World<'a> {
+    /// Builds everything that `spec` describes.
+    pub fn new(spec: &'a Spec) -> Result<World<'a>, RunError> {
+        let nodes = spec.node_names.len();
+        let invalid = |text: String| Err(RunError::Invalid(text));
+        if spec.domain_of.len() != nodes || spec.hosts as usize + spec.routers.len() != nodes {
+            return invalid(format!(
+                "{nodes} node names, {} domain entries, {} hosts and {} routers do not fit together",
+                spec.domain_of.len(),
+                spec.hosts,
+                spec.routers.len()
+            ));
+        }
+        for t in &spec.transports {
+            if t.mss == 0 || t.mss + t.header > 65_535 || (t.mtu > 0 && t.mtu < 68) {
+                return invalid(format!("a segment of {} + {} bytes cannot travel", t.mss, t.header));
+            }
+            if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
+                return invalid(format!("a segment of {} bytes makes more than 16 fragments", t.mss + t.header));
+            }
+        }
+
+        // merge domains which a link is too quick to separate
+        let smallest = spec
+            .transports
+            .iter()
+            .flat_map(|t| [t.ack_size, t.syn_size, t.header + 1])
+            .min()
+            .unwrap_or(1)
+            .max(1)
+            .min(20) as u64;
+        let count = spec.domain_of.iter().max().map_or(0, |m| m + 1);
+        let mut parent: Vec<u32> = (0..count).collect();
+        for (l, link) in spec.links.iter().enumerate() {
+            if latency(spec, l, smallest) < LATENCY_FLOOR_PS {
+                let a = root(&mut parent, spec.domain_of[link.from as usize]);
+                let b = root(&mut parent, spec.domain_of[link.to as usize]);
+                parent[a.max(b) as usize] = a.min(b);
+            }
+        }
+        // number the merged domains in order of their first node
+        let mut number = vec![u32::MAX; count as usize];
+        let mut domains: Vec<Domain> = Vec::new();
+        let mut place = Vec::with_capacity(nodes);
+        for node in 0..nodes as u32 {
+            let r = root(&mut parent, spec.domain_of[node as usize]) as usize;
+            if number[r] == u32::MAX {
+                number[r] = domains.len() as u32;
+                domains.push(Domain::default());
+            }
+            place.push(Hop { domain: number[r], node: 0 });
+        }
+
+        let interval = Interval {
+            from: spec.measure_from.0,
+            to: spec.measure_to.0.min(spec.duration.0),
+            every: spec.observe.queue_interval.0.max(1),
+        };
+        // ports, node by node, so that a node's ports are neighbours
+        let mut outgoing = vec![Vec::new(); nodes];
+        for (l, link) in spec.links.iter().enumerate() {
+            outgoing[link.from as usize].push(l as u32);
+        }
+        let mut port_of = vec![0u32; spec.links.len()];
+        for node in 0..nodes as u32 {
+            let domain = &mut domains[place[node as usize].domain as usize];
+            let first = domain.ports.len() as u32;
+            for l in &outgoing[node as usize] {
+                let link = &spec.links[*l as usize];
+                port_of[*l as usize] = domain.ports.len() as u32;
+                let queue = &spec.queues[link.queue as usize];
+                domain.ports.push(Port::new(link, queue, *l, spec.seed, &interval));
+            }
+            if node < spec.hosts {
+                let [link] = outgoing[node as usize][..] else {
+                    return invalid(format!(
+                        "host {} has {} outgoing links, expected exactly one",
+                        spec.node_names[node as usize],
+                        outgoing[node as usize].len()
+                    ));
+                };
+                let nic = match spec.queues[spec.links[link as usize].queue as usize].discipline {
+                    Discipline::FairNic { per_flow } => Some(FairNic::new(per_flow)),
+                    _ => None,
+                };
+                place[node as usize].node = domain.hosts.len() as u32 | HOST;
+                domain.hosts.push(Host { node, port: first, nic });
+            } else {
+                place[node as usize].node = domain.switches.len() as u32;
+                let router = spec.routers[(node - spec.hosts) as usize].clone();
+                domain.switches.push(Switch::new(node, first, router));
+            }
+        }
+        let links = spec.links.iter().map(|l| place[l.to as usize]).collect();
+        let lookahead = spec
+            .links
+            .iter()
+            .enumerate()
+            .filter(|(_, l)| place[l.from as usize].domain != place[l.to as usize].domain)
+            .map(|(i, _)| latency(spec, i, smallest))
+            .min();
+
+        let fabric = Fabric::new(spec);
+        let envs = (0..spec.flows.len()).map(|f| fabric.env(f)).collect();
+        let order = Order { seed: spec.seed, ties: spec.ties };
+        let mut net = Net { spec, order, interval, place, links, port_of, ends: Vec::new(), envs };
+        for f in 0..spec.flows.len() as u32 {
+            let flow = net.flow(f);
+            let (src, dst) = (net.place[flow.src as usize], net.place[flow.dst as usize]);
+            let s = Sender::new(&net, f, src.node & !HOST);
+            let r = Receiver::new(&net, f, dst.node & !HOST);
+            let senders = &mut domains[src.domain as usize].senders;
+            let sender = senders.len() as u32;
+            senders.push(s);
+            let receivers = &mut domains[dst.domain as usize].receivers;
+            let receiver = receivers.len() as u32;
+            receivers.push(r);
+            net.ends.push(Ends { sender_domain: src.domain, sender, receiver_domain: dst.domain, receiver });
+        }
+        for f in &spec.observe.flows {
+            let ends = net.ends[*f as usize];
+            domains[ends.sender_domain as usize].probe(ends.sender);
+        }
+        for l in &spec.observe.ports {
+            let at = net.place[spec.links[*l as usize].from as usize];
+            domains[at.domain as usize].ports[net.port_of[*l as usize] as usize].probed = true;
+        }
+        Ok(World { net, domains, lookahead })
+    }
+
+    /// The outcome, given what is still under way in buckets and queues outside the domains.
+    pub fn outcome(mut self, collector: Collector, in_flight: impl Iterator<Item = Packet>, idle: bool) -> Outcome {
+        let spec = self.net.spec;
+        let mut collector = collector;
+        let last = self.domains.iter().map(|d| d.tally.last).max().unwrap_or(0);
+        // a run with nothing left to happen ends with its last arrival
+        let end = if idle { last.min(spec.duration.0) } else { spec.duration.0 };
+        let to = self.net.interval.to.min(end).max(self.net.interval.from);
+        let interval = Interval { to, ..self.net.interval };
+        for d in &mut self.domains {
+            d.finish(end, &self.net, &mut collector);
+        }
+        // segments under way, each once whatever its fragments
+        let mut segments: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
+        let mut packets = 0;
+        let mut note = |p: &Packet| {
+            packets += 1;
+            if p.len > 0 {
+                segments.insert((p.flow, p.id, p.has(flag::MEASURED)));
+            }
+        };
+        in_flight.for_each(|p| note(&p));
+        for d in &self.domains {
+            d.ports.iter().for_each(|p| p.far().iter().for_each(|(p, _)| note(p)));
+            d.hosts.iter().filter_map(|h| h.nic.as_ref()).for_each(|n| n.waiting().for_each(&mut note));
+        }
+        let mut under_way = vec![(0u64, 0u64); spec.flows.len()];
+        for (flow, _, measured) in segments {
+            under_way[flow as usize].0 += 1;
+            under_way[flow as usize].1 += measured as u64;
+        }
+
+        let fabric = Fabric::new(spec);
+        let flows = spec.flows.iter().enumerate().map(|(f, flow)| {
+            let ends = self.net.ends[f];
+            let sender = &self.domains[ends.sender_domain as usize].senders[ends.sender as usize];
+            let receiver = &self.domains[ends.receiver_domain as usize].receivers[ends.receiver as usize];
+            let (s, r) = (&sender.stats, &receiver.stats);
+            let ideal = fabric.ideal(f);
+            let size = match flow.app {
+                App::Bulk { size, .. } => size,
+                App::OnOff { .. } => None,
+            };
+            let finished = s.finished;
+            FlowRecord {
+                flow: f as u32,
+                group: flow.group,
+                controller: flow.controller,
+                src: flow.src,
+                dst: flow.dst,
+                start_ps: flow.start.0,
+                finish_ps: finished,
+                received_ps: r.complete,
+                size,
+                ideal_fct_ps: ideal.ideal_fct.map(|t| t.0),
+                idle_rtt_ps: ideal.idle_rtt.0,
+                hops: ideal.hops,
+                written: sender.written(),
+                delivered: receiver.delivered(),
+                delivered_m: r.delivered_m,
+                sent: s.sent,
+                arrived: r.arrived,
+                dropped: (s.sent - r.arrived).saturating_sub(under_way[f].0),
+                sent_m: s.sent_m,
+                arrived_m: r.arrived_m,
+                dropped_m: (s.sent_m - r.arrived_m).saturating_sub(under_way[f].1),
+                retransmissions: s.retransmissions,
+                timeouts: s.timeouts,
+                marked: r.marked,
+                delay_sum_ps: r.delay_sum,
+                delay_max_ps: r.delay_max,
+                rtt_count: s.rtt_count,
+                rtt_sum_ps: s.rtt_sum,
+                rtt_min_ps: sender.min_rtt(),
+                fm_rx_bytes: r.bytes,
+                fm_tx_packets: s.packets,
+                fm_rx_packets: r.packets,
+                fm_delay_sum_ps: r.packet_delay_sum,
+                fm_first_tx_ps: s.first_tx,
+                fm_last_rx_ps: r.last_rx,
+            }
+        });
+        let flows = flows.collect();
+        let ports = (0..spec.links.len())
+            .map(|l| {
+                let at = self.net.place[spec.links[l].from as usize];
+                let port = &mut self.domains[at.domain as usize].ports[self.net.port_of[l] as usize];
+                port.record(&spec.links[l].name, end, &interval)
+            })
+            .collect();
+        let sum = |f: fn(&crate::io::Tally) -> u64| self.domains.iter().map(|d| f(&d.tally)).sum();
+        let mut outcome = Outcome {
+            seed: spec.seed,
+            end_ps: end,
+            measure_from_ps: interval.from,
+            measure_to_ps: interval.to,
+            hops: sum(|t| t.hops),
+            packets_sent: sum(|t| t.sent),
+            packets_delivered: sum(|t| t.delivered),
+            packets_dropped: sum(|t| t.dropped),
+            packets_in_flight: packets,
+            groups: spec.groups.clone(),
+            controllers: spec.controllers.iter().map(label).collect(),
+            flows,
+            ports,
+            ..Outcome::default()
+        };
+        collector.finish(&mut outcome);
+        outcome
+    }
+}

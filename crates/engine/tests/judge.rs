@@ -1,0 +1,186 @@
+//! The engine of windows against the naive one, byte for byte: every partition, every order of
+//! domains, on what is hard: losses, timers, equal times, deep queues, links without latency.
+mod net;
+
+use incast_cc::{Config, Rate, Time};
+use incast_engine::spec::*;
+use net::*;
+
+fn config(kind: &str, params: &[(&str, &str)]) -> Config {
+    let mut config = Config::new(kind).unwrap();
+    for (key, value) in params {
+        config.set(key, value).unwrap();
+    }
+    config
+}
+
+fn ecn(limit: u64, mark: u64) -> QueueSpec {
+    QueueSpec {
+        discipline: Discipline::EcnThreshold { mark: Limit::Packets(mark), drop_not_ect: false },
+        limit: Limit::Packets(limit),
+        device: 0,
+        count_in_service: false,
+    }
+}
+
+#[test]
+fn one_flow_meets_the_closed_form() {
+    // htsim: 501 packets of 4000 B at 100 Gb/s over two 1 us links, 40 B ACKs: 164.6464 us
+    let mut spec = star(2, Rate::gbps(100), Time::us(1));
+    spec.flows = vec![bulk(0, 1, Some(2_000_000))];
+    let outcome = judged(&spec);
+    assert_eq!(outcome.flows[0].finish_ps, Some(164_646_400));
+    assert_eq!(outcome.flows[0].ideal_fct_ps, Some(164_646_400));
+}
+
+#[test]
+fn permutation_on_a_fat_tree() {
+    let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
+    spec.flows = (0..16).map(|h| bulk(h, (h + 5) % 16, Some(400_000))).collect();
+    let outcome = judged(&spec);
+    assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()));
+}
+
+#[test]
+fn synchronised_senders_and_losses() {
+    // everyone starts at 0 towards one host, over queues of 8 packets: equal times at every port,
+    // drops, fast retransmits, timeouts
+    let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
+    // Swift acknowledges every packet
+    spec.transports = vec![tcp(), TransportSpec { delayed_ack: 1, ..tcp() }];
+    spec.queues = vec![drop_tail(8)];
+    spec.controllers = vec![config("newreno", &[]), config("dctcp", &[]), config("swift", &[])];
+    spec.flows =
+        (0..15).map(|h| FlowSpec { controller: h % 3, transport: h % 3 / 2, ..bulk(h, 15, Some(300_000)) }).collect();
+    spec.duration = Time::ms(200);
+    spec.measure_to = spec.duration;
+    let outcome = judged(&spec);
+    let sum = |f: fn(&incast_record::FlowRecord) -> u64| outcome.flows.iter().map(f).sum::<u64>();
+    assert!(sum(|f| f.dropped) > 100, "drops: {}", sum(|f| f.dropped));
+    assert!(sum(|f| f.timeouts) > 0 && sum(|f| f.retransmissions) > sum(|f| f.timeouts));
+    let stuck = outcome.flows.iter().find(|f| f.finish_ps.is_none());
+    assert!(stuck.is_none(), "all flows recover, but {stuck:?}");
+    assert!(outcome.flows.iter().all(|f| f.delivered == 300_000));
+}
+
+#[test]
+fn deep_queues_reach_far_windows() {
+    // 2,666 packets at 1 Gb/s are 32 ms, three thousand windows of 10 us
+    let mut spec = fat_tree(4, Rate::gbps(1), Time::us(10));
+    spec.transports = vec![TransportSpec { send_buffer: 1 << 22, receive_buffer: 1 << 22, ..tcp() }];
+    spec.queues = vec![QueueSpec { count_in_service: false, ..drop_tail(2666) }];
+    spec.controllers = vec![config("newreno", &[])];
+    spec.flows = (0..14).map(|h| bulk(h, 15, None)).collect();
+    spec.duration = Time::ms(300);
+    spec.measure_from = Time::ms(50);
+    spec.measure_to = Time::ms(250);
+    let outcome = judged(&spec);
+    let deepest = outcome.ports.iter().map(|p| p.queue_max_packets).max();
+    assert_eq!(deepest, Some(2666), "the queue fills to its limit");
+    assert!(outcome.ports.iter().map(|p| p.drops).sum::<u64>() > 0);
+}
+
+#[test]
+fn links_without_latency() {
+    // hosts on wires of infinite rate and no delay; only the bottleneck takes time
+    let mut spec = star(5, Rate::INFINITE, Time::ZERO);
+    let last = spec.links.len() - 1;
+    spec.links[last].rate = Rate::gbps(1);
+    spec.links[4].delay = Time::us(100);
+    spec.transports = vec![tcp()];
+    spec.queues = vec![ecn(1000, 20)];
+    spec.controllers = vec![config("dctcp", &[])];
+    spec.flows = (0..4).map(|h| bulk(h, 4, None)).collect();
+    spec.duration = Time::ms(50);
+    spec.measure_to = spec.duration;
+    let outcome = judged(&spec);
+    let goodput: u64 = outcome.flows.iter().map(|f| f.delivered).sum();
+    // 1448 of 1500 bytes are payload; the first RTTs and the last queue are missing
+    let line = 1e9 / 8.0 * 0.05 * 1448.0 / 1500.0;
+    assert!(goodput as f64 > 0.98 * line && goodput as f64 <= line, "{goodput} of {line}");
+}
+
+#[test]
+fn wire_losses_timers_and_applications() {
+    let mut spec = star(6, Rate::mbps(100), Time::us(50));
+    for link in &mut spec.links[..5] {
+        link.loss = Loss::Packet(0.02);
+    }
+    spec.links[6].loss = Loss::List(vec![3, 4, 9]);
+    spec.transports = vec![
+        tcp(),
+        TransportSpec { sack: false, recovery: Recovery::NewReno, delayed_ack: 1, timestamps: false, ..tcp() },
+        TransportSpec { mss: 3000, receive_buffer: 20_000, ..tcp() },
+    ];
+    spec.controllers = vec![config("newreno", &[]), config("swift", &[]), config("dctcp", &[])];
+    let on_off = App::OnOff { rate: Rate::mbps(40), on: Time::ms(20), off: Time::ms(15), write: 1000, off_first: true };
+    spec.flows = vec![
+        FlowSpec { app: on_off, stop: Time::ms(300), ..bulk(0, 5, None) },
+        FlowSpec { transport: 1, ..bulk(1, 5, Some(500_000)) },
+        FlowSpec { transport: 2, controller: 2, ..bulk(2, 5, Some(300_000)) },
+        FlowSpec { controller: 1, start: Time::ms(3), ..bulk(3, 0, Some(200_000)) },
+        FlowSpec { stop: Time::ms(100), at_stop: AtStop::Reset, ..bulk(4, 5, None) },
+        FlowSpec { transport: 2, read_rate: Rate::mbps(8), ..bulk(5, 1, Some(100_000)) },
+    ];
+    spec.duration = Time::ms(2000);
+    spec.measure_to = spec.duration;
+    spec.observe.flows = vec![0, 3];
+    spec.observe.ports = vec![11];
+    spec.observe.trace = vec![2];
+    let outcome = judged(&spec);
+    for f in [0, 1, 2, 3, 5] {
+        let flow = &outcome.flows[f];
+        assert!(flow.finish_ps.is_some(), "flow {f}: {flow:?}");
+        assert_eq!(flow.delivered, flow.written);
+    }
+    assert!(outcome.flows[4].finish_ps.is_none());
+    assert!(outcome.flows.iter().any(|f| f.timeouts > 0));
+    assert!(!outcome.samples.is_empty() && !outcome.trace.is_empty());
+    spec.observe.interval = Some(Time::ms(1));
+    judged(&spec);
+}
+
+#[test]
+fn fair_nic_and_explicit_paths() {
+    let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
+    spec.queues.push(QueueSpec {
+        discipline: Discipline::FairNic { per_flow: 3 },
+        limit: Limit::None,
+        device: 0,
+        count_in_service: true,
+    });
+    for link in spec.links.iter_mut().filter(|l| l.from < 16) {
+        link.queue = 1;
+    }
+    spec.flows = (0..32).map(|i| bulk(i % 16, (i * 7 + 3) % 16, Some(200_000))).filter(|f| f.src != f.dst).collect();
+    let name = |n: &str| spec.links.iter().position(|l| l.name == n).unwrap() as u32;
+    spec.flows[0].dst = 15;
+    let path = ["h0>edge0", "edge0>agg1", "agg1>core3", "core3>agg7", "agg7>edge7", "edge7>h15"].map(name);
+    spec.flows[0].path = Some(path.to_vec());
+    let outcome = judged(&spec);
+    assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()));
+    assert!(outcome.ports[path[2] as usize].packets >= 50);
+}
+
+#[test]
+fn seeds_differ_and_repeat() {
+    let mut spec = star(4, Rate::mbps(100), Time::us(50));
+    spec.links[0].loss = Loss::Packet(0.05);
+    spec.transports = vec![tcp()];
+    spec.controllers = vec![config("newreno", &[])];
+    spec.flows = (0..3).map(|h| bulk(h, 3, Some(400_000))).collect();
+    let run = |seed| {
+        let s = Spec { seed, ..spec.clone() };
+        format!("{:?}", incast_engine::run(&s, &mut |_| true).unwrap().flows)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn endless_work_at_one_instant_is_an_error() {
+    let mut spec = star(2, Rate::INFINITE, Time::ZERO);
+    spec.flows = vec![bulk(0, 1, None)];
+    let error = incast_engine::run(&spec, &mut |_| true).unwrap_err();
+    assert!(error.to_string().contains("never lets time pass"), "{error}");
+}

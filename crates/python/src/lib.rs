@@ -1,0 +1,230 @@
+//! The Python module `incast._core`: scenarios in, results out, and the engine run without the
+//! GIL in between. Everything a user calls is in the Python package on top (`python/incast`).
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use incast_cc::Time;
+use incast_engine::{Progress, RunError as EngineError};
+use incast_record::table::{self, Column, Values};
+use incast_record::{Outcome, summary};
+use numpy::IntoPyArray;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+create_exception!(
+    incast._core,
+    ScenarioError,
+    PyException,
+    "A scenario or one of its keys is wrong; the message says which, and what was expected."
+);
+create_exception!(incast._core, RunError, PyException, "A run could not be carried to its end.");
+create_exception!(incast._core, RunStopped, RunError, "A run was stopped by its progress callback.");
+
+/// How often a run asks Python for signals and reports its progress. Taking the GIL more often
+/// would make runs side by side wait for one another.
+const PYTHON_INTERVAL: Duration = Duration::from_millis(100);
+
+fn scenario_error(error: impl std::fmt::Display) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+/// Everything that decides a run. Immutable: `set` and `with_seed` give a new one.
+#[pyclass(frozen, module = "incast._core")]
+struct Scenario(incast_scenario::Scenario);
+
+#[pymethods]
+impl Scenario {
+    /// A scenario file, or the name of a built-in scenario.
+    #[staticmethod]
+    fn load(name_or_path: &str) -> PyResult<Scenario> {
+        incast_scenario::Scenario::load(name_or_path).map(Scenario).map_err(scenario_error)
+    }
+
+    /// A scenario from its text; `origin` is the folder that paths in it start from.
+    #[staticmethod]
+    fn from_toml(text: &str, origin: PathBuf, name: &str) -> PyResult<Scenario> {
+        incast_scenario::Scenario::from_toml(text, &origin, name).map(Scenario).map_err(scenario_error)
+    }
+
+    /// The scenario with `key` set to `value` (as on the command line).
+    fn set(&self, key: &str, value: &str) -> PyResult<Scenario> {
+        let mut changed = self.0.clone();
+        changed.set(key, value).map_err(scenario_error)?;
+        Ok(Scenario(changed))
+    }
+
+    /// The scenario with one controller for every flow: `"swift:target=min-rtt"`.
+    fn with_controller(&self, text: &str) -> PyResult<Scenario> {
+        self.0.with_controller(text).map(Scenario).map_err(scenario_error)
+    }
+
+    /// The scenario with another seed.
+    fn with_seed(&self, seed: u64) -> Scenario {
+        Scenario(self.0.with_seed(seed))
+    }
+
+    /// Raises `ScenarioError` unless the scenario can be run.
+    fn validate(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.build().map(drop)).map_err(scenario_error)
+    }
+
+    /// The resolved scenario: every default written out.
+    fn toml(&self) -> PyResult<String> {
+        self.0.resolved_toml().map_err(scenario_error)
+    }
+
+    /// Hash of the resolved scenario, its seed and name left out, in hexadecimal digits.
+    #[getter]
+    fn hash(&self) -> PyResult<String> {
+        self.0.hash().map_err(scenario_error)
+    }
+
+    /// Name of the scenario.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Seed of the scenario.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+}
+
+/// What one run left.
+#[pyclass(frozen, module = "incast._core")]
+struct RunResult {
+    outcome: Outcome,
+    summary: String,
+}
+
+#[pymethods]
+impl RunResult {
+    /// The bytes of `summary.json`.
+    fn summary_json(&self) -> &str {
+        &self.summary
+    }
+
+    /// The columns of a table (`flows`, `ports`, `samples`, `trace`), each as
+    /// `(name, unit, definition, values, valid, names)`: `values` is an array, or a list of text;
+    /// `valid` tells which values exist, where some may be missing; with `names`, the values are
+    /// indices into them.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let make = match name {
+            "flows" => table::flows,
+            "ports" => table::ports,
+            "samples" => table::samples,
+            "trace" => table::trace,
+            _ => {
+                let expected = "expected flows, ports, samples or trace";
+                return Err(PyValueError::new_err(format!("no table {name:?}: {expected}")));
+            }
+        };
+        let columns = py.detach(|| make(&self.outcome));
+        let columns = columns.into_iter().map(|c| hand_over(py, c)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, columns)
+    }
+}
+
+/// A column as Python takes it; numbers become arrays that own the engine's memory.
+fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTuple>> {
+    let none = || py.None().into_bound(py);
+    let (values, valid, names) = match column.values {
+        Values::U64(v) => (v.into_pyarray(py).into_any(), none(), none()),
+        Values::U32(v) => (v.into_pyarray(py).into_any(), none(), none()),
+        Values::F64(v) => (v.into_pyarray(py).into_any(), none(), none()),
+        Values::OptU64(v) => {
+            let valid: Vec<bool> = v.iter().map(Option::is_some).collect();
+            let values: Vec<u64> = v.into_iter().map(Option::unwrap_or_default).collect();
+            (values.into_pyarray(py).into_any(), valid.into_pyarray(py).into_any(), none())
+        }
+        Values::OptF64(v) => {
+            let valid: Vec<bool> = v.iter().map(Option::is_some).collect();
+            let values: Vec<f64> = v.into_iter().map(Option::unwrap_or_default).collect();
+            (values.into_pyarray(py).into_any(), valid.into_pyarray(py).into_any(), none())
+        }
+        Values::Str(v) => (PyList::new(py, v)?.into_any(), none(), none()),
+        Values::Dict { codes, names } => {
+            (codes.into_pyarray(py).into_any(), none(), PyList::new(py, names)?.into_any())
+        }
+    };
+    (column.name, column.unit, column.doc, values, valid, names).into_pyobject(py)
+}
+
+/// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called
+/// now and then and stops the run by returning `False`; Ctrl-C stops it too.
+#[pyfunction]
+#[pyo3(signature = (scenario, progress = None))]
+fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyResult<RunResult> {
+    let scenario = &scenario.0;
+    py.detach(|| {
+        let spec = scenario.build().map_err(scenario_error)?;
+        let mut raised = None;
+        let mut last = Instant::now();
+        let mut report = |p: Progress| -> bool {
+            if last.elapsed() < PYTHON_INTERVAL {
+                return true;
+            }
+            let answer = Python::attach(|py| ask(py, progress.as_ref(), p));
+            last = Instant::now();
+            answer.unwrap_or_else(|error| {
+                raised = Some(error);
+                false
+            })
+        };
+        let outcome = incast_engine::run(&spec, &mut report);
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        let outcome = outcome.map_err(|error| match error {
+            EngineError::Stopped => RunStopped::new_err("the run was stopped before its end"),
+            EngineError::Invalid(words) => RunError::new_err(words),
+        })?;
+        let figures = summary::summarize(&outcome, scenario.name(), env!("CARGO_PKG_VERSION"));
+        Ok(RunResult { summary: summary::summary_text(&figures), outcome })
+    })
+}
+
+/// Signals first, then the callback: whether the run goes on.
+fn ask(py: Python<'_>, progress: Option<&Py<PyAny>>, p: Progress) -> PyResult<bool> {
+    py.check_signals()?;
+    let Some(progress) = progress else { return Ok(true) };
+    let seconds = Time::as_secs_f64;
+    let answer = progress.bind(py).call1((seconds(p.now), seconds(p.end), p.hops))?;
+    Ok(answer.is_none() || answer.is_truthy()?)
+}
+
+/// The JSON schema of a scenario.
+#[pyfunction]
+fn schema() -> String {
+    incast_scenario::Scenario::schema()
+}
+
+/// Names and summaries of everything of a kind.
+#[pyfunction]
+fn list_kind(kind: &str) -> PyResult<Vec<(String, String)>> {
+    let items = incast_scenario::list(kind).map_err(scenario_error)?;
+    Ok(items.into_iter().map(|item| (item.name, item.what)).collect())
+}
+
+/// The description of one thing of a kind.
+#[pyfunction]
+fn describe(kind: &str, name: &str) -> PyResult<String> {
+    incast_scenario::describe(kind, name).map(|d| d.to_string()).map_err(scenario_error)
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{RunError, RunResult, RunStopped, Scenario, ScenarioError, describe, list_kind, run, schema};
+
+    #[pymodule_init]
+    fn init(m: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        super::PyModuleMethods::add(m, "KINDS", incast_scenario::catalogue::KINDS)?;
+        super::PyModuleMethods::add(m, "__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

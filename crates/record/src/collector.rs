@@ -1,0 +1,74 @@
+//! The recorder a run uses unless it brings its own: it keeps everything.
+
+use crate::{Histogram, Outcome, PacketEvent, Recorder, Sample};
+
+/// Keeps delays and round-trip times as one histogram a group, and samples and packet events as
+/// they come.
+#[derive(Clone, Debug, Default)]
+pub struct Collector {
+    /// One-way delays of delivered data segments (picoseconds), by group.
+    pub delay: Vec<Histogram>,
+    /// RTT samples (picoseconds), by group.
+    pub rtt: Vec<Histogram>,
+    /// Points of time series, in the order of the calls.
+    pub samples: Vec<Sample>,
+    /// Packet events, in the order of the calls.
+    pub trace: Vec<PacketEvent>,
+}
+
+impl Collector {
+    /// A collector for groups `0..groups`.
+    pub fn new(groups: usize) -> Self {
+        Self {
+            delay: vec![Histogram::new(); groups],
+            rtt: vec![Histogram::new(); groups],
+            samples: Vec::new(),
+            trace: Vec::new(),
+        }
+    }
+
+    /// Adds what `other` collected, group by group.
+    ///
+    /// # Panics
+    /// If `other` was made for a different number of groups.
+    pub fn merge(&mut self, other: Collector) {
+        assert_eq!(self.delay.len(), other.delay.len(), "collectors of one run have the same groups");
+        self.delay.iter_mut().zip(&other.delay).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.rtt.iter_mut().zip(&other.rtt).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.samples.extend(other.samples);
+        self.trace.extend(other.trace);
+    }
+
+    /// Hands the collection to `outcome`, in an order that does not depend on how calls from
+    /// different nodes were interleaved: samples by (entity, name, time), packet events by (time,
+    /// flow, place); what is still equal keeps the order of the calls, which one node makes in
+    /// the order of happening.
+    pub fn finish(mut self, outcome: &mut Outcome) {
+        self.samples.sort_by(|a, b| (&a.entity, a.name, a.time_ps).cmp(&(&b.entity, b.name, b.time_ps)));
+        self.trace.sort_by(|a, b| (a.time_ps, a.flow, &a.place).cmp(&(b.time_ps, b.flow, &b.place)));
+        outcome.delay = self.delay;
+        outcome.rtt = self.rtt;
+        outcome.samples = self.samples;
+        outcome.trace = self.trace;
+    }
+}
+
+impl Recorder for Collector {
+    #[inline]
+    fn delay(&mut self, group: u32, delay_ps: u64) {
+        self.delay[group as usize].record(delay_ps);
+    }
+
+    #[inline]
+    fn rtt(&mut self, group: u32, rtt_ps: u64) {
+        self.rtt[group as usize].record(rtt_ps);
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn packet(&mut self, event: PacketEvent) {
+        self.trace.push(event);
+    }
+}

@@ -1,0 +1,263 @@
+//! What a run leaves behind: one record a flow, one a port, time series, packet traces, and the
+//! summary computed from them.
+//!
+//! The engine fills these through the small [`Recorder`] trait and the plain structs below; it
+//! knows nothing of files or formats. All times in records are integer picoseconds (`*_ps`),
+//! sizes bytes, unless a name says otherwise.
+
+mod collector;
+mod histogram;
+pub mod summary;
+pub mod table;
+
+pub use collector::Collector;
+pub use histogram::Histogram;
+
+/// Everything one run produced, ready for tables and summary.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Simulated end of the run.
+    pub end_ps: u64,
+    /// Start of the measured interval (the warm-up's end).
+    pub measure_from_ps: u64,
+    /// End of the measured interval.
+    pub measure_to_ps: u64,
+    /// Packets that passed a port, whole run: the unit of work.
+    pub hops: u64,
+    /// IP packets (fragments counted each) that hosts handed to their NICs, whole run. Bytes and
+    /// packets are conserved: sent = delivered + dropped + in flight.
+    pub packets_sent: u64,
+    /// ... that reached their host.
+    pub packets_delivered: u64,
+    /// ... refused by a queue, lost on a link, or without a route.
+    pub packets_dropped: u64,
+    /// ... still under way at the end.
+    pub packets_in_flight: u64,
+    /// Names of the traffic entries; `FlowRecord::group` indexes them.
+    pub groups: Vec<String>,
+    /// Names of the controllers with their parameters; `FlowRecord::controller` indexes them.
+    pub controllers: Vec<String>,
+    /// One a flow, in flow order.
+    pub flows: Vec<FlowRecord>,
+    /// One a directed link, in link order.
+    pub ports: Vec<PortRecord>,
+    /// One-way delays (picoseconds) of delivered data packets, one histogram a group.
+    pub delay: Vec<Histogram>,
+    /// Round-trip times (picoseconds) sampled at senders, one histogram a group.
+    pub rtt: Vec<Histogram>,
+    /// Time series asked for, ordered by (series, time).
+    pub samples: Vec<Sample>,
+    /// Packet events of traced flows, ordered by (time, order of happening).
+    pub trace: Vec<PacketEvent>,
+}
+
+/// One flow. Counters named `*_m` count only what belongs to the measured interval: a packet
+/// belongs to it when it was sent inside it, whenever it is delivered or dropped.
+#[derive(Clone, Debug, Default)]
+pub struct FlowRecord {
+    /// Flow number, from 0.
+    pub flow: u32,
+    /// Index into [`Outcome::groups`].
+    pub group: u32,
+    /// Index into [`Outcome::controllers`].
+    pub controller: u32,
+    /// Sending host.
+    pub src: u32,
+    /// Receiving host.
+    pub dst: u32,
+    /// When the flow was opened.
+    pub start_ps: u64,
+    /// When the last byte was acknowledged at the sender; `None` for flows that did not finish.
+    pub finish_ps: Option<u64>,
+    /// When the receiver had the last byte.
+    pub received_ps: Option<u64>,
+    /// Bytes the application asked for; `None` where it has no end.
+    pub size: Option<u64>,
+    /// Completion time on the empty network: handshake where there is one, serialization and
+    /// propagation along the flow's path, and back for the last ACK. `None` where size is.
+    pub ideal_fct_ps: Option<u64>,
+    /// Idle round-trip time of the flow's path.
+    pub idle_rtt_ps: u64,
+    /// Links on the forward path.
+    pub hops: u32,
+    /// Application bytes accepted from the application, whole run.
+    pub written: u64,
+    /// Application bytes delivered in order to the receiver, whole run.
+    pub delivered: u64,
+    /// Application bytes delivered in order inside the measured interval.
+    pub delivered_m: u64,
+    /// Data segments sent (retransmissions included), whole run.
+    pub sent: u64,
+    /// Data segments that reached the receiver (duplicates included), whole run.
+    pub arrived: u64,
+    /// Data segments of which the network dropped a packet, whole run.
+    pub dropped: u64,
+    /// As `sent`, measured interval.
+    pub sent_m: u64,
+    /// As `arrived`, measured interval.
+    pub arrived_m: u64,
+    /// As `dropped`, measured interval.
+    pub dropped_m: u64,
+    /// Segments sent again, measured interval.
+    pub retransmissions: u64,
+    /// Retransmission timeouts, measured interval.
+    pub timeouts: u64,
+    /// Data segments that arrived with a CE mark, measured interval.
+    pub marked: u64,
+    /// Sum of one-way delays of arrived data segments (sent by IP to received), measured.
+    pub delay_sum_ps: u64,
+    /// Largest of them.
+    pub delay_max_ps: u64,
+    /// Number of RTT samples and their sum, measured interval.
+    pub rtt_count: u64,
+    /// Sum of the RTT samples.
+    pub rtt_sum_ps: u64,
+    /// Smallest RTT sample of the whole run; `None` without a sample.
+    pub rtt_min_ps: Option<u64>,
+    /// FlowMonitor: IP bytes (headers included, no link overhead) received of packets that
+    /// belong to the interval, SYN and FIN included.
+    pub fm_rx_bytes: u64,
+    /// FlowMonitor: IP packets sent (before fragmentation), SYN, FIN and pure ACKs of the data
+    /// direction included.
+    pub fm_tx_packets: u64,
+    /// FlowMonitor: IP packets received (after reassembly).
+    pub fm_rx_packets: u64,
+    /// FlowMonitor: sum of delays of the received packets.
+    pub fm_delay_sum_ps: u64,
+    /// FlowMonitor: first transmission.
+    pub fm_first_tx_ps: Option<u64>,
+    /// FlowMonitor: last reception.
+    pub fm_last_rx_ps: Option<u64>,
+}
+
+/// One directed link with the queue at its sending end.
+#[derive(Clone, Debug, Default)]
+pub struct PortRecord {
+    /// `"edge0>host1"`.
+    pub name: String,
+    /// Bits per second; 0 stands for an infinite rate.
+    pub rate_bps: u64,
+    /// Packets sent, measured interval.
+    pub packets: u64,
+    /// Bytes on the wire, overhead included, measured interval.
+    pub bytes: u64,
+    /// Time the transmitter was busy inside the measured interval.
+    pub busy_ps: u64,
+    /// Packets dropped by the queue, measured interval.
+    pub drops: u64,
+    /// Packets lost on the link (error rate), measured interval.
+    pub losses: u64,
+    /// Packets CE-marked, measured interval.
+    pub marks: u64,
+    /// Time-averaged packets in the queue (as the discipline counts them), measured interval.
+    pub queue_mean_packets: f64,
+    /// 99th percentile (nearest rank) of the queue length sampled at the stated interval; `None`
+    /// where the interval holds no sample.
+    pub queue_p99_packets: Option<f64>,
+    /// Largest queue length seen, an arriving packet included once accepted.
+    pub queue_max_packets: u64,
+    /// As mean, in bytes.
+    pub queue_mean_bytes: f64,
+    /// As max, in bytes.
+    pub queue_max_bytes: u64,
+    /// Packets sent, whole run.
+    pub packets_total: u64,
+    /// Drops and losses, whole run.
+    pub lost_total: u64,
+}
+
+/// One point of a time series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// `"flow 3"`, or the name of a port.
+    pub entity: String,
+    /// `"cwnd_bytes"`, `"rtt_s"`, `"alpha"`, `"queue_packets"` ...
+    pub name: &'static str,
+    /// When.
+    pub time_ps: u64,
+    /// Value; the unit is in the name.
+    pub value: f64,
+}
+
+/// What happened to a traced packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Happening {
+    /// The transport handed it to the host's NIC.
+    Send,
+    /// A port accepted it.
+    Enqueue,
+    /// A port accepted it and set CE.
+    Mark,
+    /// A queue refused it.
+    Drop,
+    /// A link lost it.
+    Loss,
+    /// It reached the far end of a link.
+    Arrive,
+    /// The receiving transport took it.
+    Receive,
+}
+
+impl Happening {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Happening; 7] = [
+        Happening::Send,
+        Happening::Enqueue,
+        Happening::Mark,
+        Happening::Drop,
+        Happening::Loss,
+        Happening::Arrive,
+        Happening::Receive,
+    ];
+
+    /// Its name in tables: `"send"`, `"enqueue"` ...
+    pub const fn name(self) -> &'static str {
+        match self {
+            Happening::Send => "send",
+            Happening::Enqueue => "enqueue",
+            Happening::Mark => "mark",
+            Happening::Drop => "drop",
+            Happening::Loss => "loss",
+            Happening::Arrive => "arrive",
+            Happening::Receive => "receive",
+        }
+    }
+}
+
+/// One line of a packet trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketEvent {
+    /// When.
+    pub time_ps: u64,
+    /// Flow number.
+    pub flow: u32,
+    /// Node or port where it happened.
+    pub place: String,
+    /// What.
+    pub event: Happening,
+    /// Data packets: first payload byte. ACKs: 0.
+    pub seq: u64,
+    /// Cumulative acknowledgement; 0 for data.
+    pub ack: u64,
+    /// Payload bytes.
+    pub payload: u32,
+    /// IP bytes.
+    pub size: u32,
+    /// `"SYN"`, `"ACK"`, `"ECE"`, `"CE"` ... joined by `|`.
+    pub flags: String,
+}
+
+/// Where the engine leaves what it observes while it runs. Histograms are exact to merge, so
+/// the order of calls between flows does not show in the result.
+pub trait Recorder {
+    /// A data segment of a flow of `group` arrived after `delay_ps`.
+    fn delay(&mut self, group: u32, delay_ps: u64);
+    /// A sender of `group` took an RTT sample.
+    fn rtt(&mut self, group: u32, rtt_ps: u64);
+    /// A point of a time series.
+    fn sample(&mut self, sample: Sample);
+    /// A traced packet.
+    fn packet(&mut self, event: PacketEvent);
+}

@@ -1,0 +1,326 @@
+//! The figures of a run against sums done by hand.
+
+use incast_record::summary::{FIGURES, jain, nearest_rank, percentile_nearest_rank, summarize, summary_text};
+use incast_record::{FlowRecord, Histogram, Outcome, PortRecord};
+use serde_json::{Value, json};
+
+const SECOND: u64 = 1_000_000_000_000;
+const MS: u64 = SECOND / 1000;
+
+fn histogram(values: &[u64]) -> Histogram {
+    let mut h = Histogram::new();
+    values.iter().for_each(|&v| h.record(v));
+    h
+}
+
+/// Two groups: `load` with two endless flows, `query` with two transfers of which one finished.
+/// Warm-up 1 s, measured interval 2 s.
+fn outcome() -> Outcome {
+    let load = FlowRecord { group: 0, sent: 200, delivered: 900, ..FlowRecord::default() };
+    let flows = vec![
+        FlowRecord {
+            delivered_m: 1_000_000,
+            sent_m: 100,
+            arrived_m: 90,
+            dropped_m: 10,
+            retransmissions: 10,
+            timeouts: 1,
+            delay_sum_ps: 90 * 2 * MS,
+            rtt_count: 10,
+            rtt_sum_ps: 10 * 4 * MS,
+            fm_rx_bytes: 1_000_000,
+            fm_tx_packets: 100,
+            fm_rx_packets: 90,
+            fm_delay_sum_ps: 90 * MS,
+            fm_first_tx_ps: Some(SECOND),
+            fm_last_rx_ps: Some(2 * SECOND),
+            ..load.clone()
+        },
+        // sends, and nothing ever arrives
+        FlowRecord { flow: 1, sent_m: 4, dropped_m: 2, fm_tx_packets: 4, fm_first_tx_ps: Some(SECOND), ..load },
+        FlowRecord {
+            flow: 2,
+            group: 1,
+            size: Some(500_000),
+            start_ps: SECOND,
+            finish_ps: Some(SECOND + 30 * MS),
+            ideal_fct_ps: Some(10 * MS),
+            delivered_m: 500_000,
+            sent_m: 50,
+            arrived_m: 50,
+            delay_sum_ps: 50 * 9 * MS,
+            fm_rx_bytes: 512_000,
+            fm_tx_packets: 50,
+            fm_rx_packets: 50,
+            fm_delay_sum_ps: 50 * 8 * MS,
+            fm_first_tx_ps: Some(SECOND),
+            fm_last_rx_ps: Some(SECOND + 500 * MS),
+            ..FlowRecord::default()
+        },
+        // never opened in the measured interval: no packet, no finish
+        FlowRecord { flow: 3, group: 1, size: Some(500_000), ideal_fct_ps: Some(10 * MS), ..FlowRecord::default() },
+    ];
+    let port = |name: &str, mean, busy_ps| PortRecord {
+        name: name.into(),
+        rate_bps: 1_000_000_000,
+        packets: 10,
+        busy_ps,
+        drops: 3,
+        losses: 1,
+        marks: 2,
+        queue_mean_packets: mean,
+        queue_p99_packets: Some(7.0),
+        queue_max_packets: 8,
+        ..PortRecord::default()
+    };
+    Outcome {
+        seed: 42,
+        end_ps: 3 * SECOND,
+        measure_from_ps: SECOND,
+        measure_to_ps: 3 * SECOND,
+        hops: 1234,
+        groups: vec!["load".into(), "query".into()],
+        controllers: vec!["dctcp".into()],
+        flows,
+        ports: vec![port("a>b", 1.0, SECOND), port("b>c", 5.5, SECOND / 2), port("c>d", 5.5, SECOND)],
+        delay: vec![histogram(&[2 * MS; 90]), histogram(&[9 * MS; 50])],
+        rtt: vec![histogram(&[4 * MS; 10]), histogram(&[])],
+        ..Outcome::default()
+    }
+}
+
+fn figure<'a>(summary: &'a Value, path: &str) -> &'a Value {
+    path.split('.').fold(summary, |v, key| v.get(key).unwrap_or_else(|| panic!("no {key} of {path}")))
+}
+
+/// Equal up to the rounding of a handful of floating-point operations.
+fn assert_near(summary: &Value, path: &str, expected: f64) {
+    let value = figure(summary, path).as_f64().unwrap_or_else(|| panic!("{path} is no number"));
+    assert!((value - expected).abs() <= 8.0 * f64::EPSILON * expected.abs(), "{path}: {value}, expected {expected}");
+}
+
+#[test]
+fn jain_of_known_shares() {
+    assert_eq!(jain(&[10.0, 10.0, 10.0, 10.0]), Some(1.0));
+    assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
+    assert_eq!(jain(&[1.0, 2.0, 3.0]), Some(36.0 / 42.0));
+    assert_eq!(jain(&[]), None);
+    assert_eq!(jain(&[0.0, 0.0]), None);
+}
+
+#[test]
+fn percentiles_by_nearest_rank() {
+    let hundred: Vec<u32> = (1..=100).collect();
+    for (p, expected) in [(0.0, 1), (0.001, 1), (0.01, 1), (0.5, 50), (0.505, 51), (0.99, 99), (0.991, 100), (1.0, 100)]
+    {
+        assert_eq!(percentile_nearest_rank(&hundred, p), Some(expected), "p {p}");
+    }
+    // fewer than 100 values: the 99th percentile is the largest
+    assert_eq!(percentile_nearest_rank(&hundred[..99], 0.99), Some(99));
+    assert_eq!(percentile_nearest_rank(&[7.5], 0.5), Some(7.5));
+    assert_eq!(percentile_nearest_rank::<f64>(&[], 0.5), None);
+}
+
+#[test]
+fn ranks_take_the_quantile_as_the_decimal_it_was_written_as() {
+    // in binary, 0.07 * 100 comes out above 7 and 0.55 * 100 above 55
+    for percent in 1..=100_u64 {
+        for n in [100, 1_000, 1_000_000, 100_000_000_000] {
+            assert_eq!(nearest_rank(percent as f64 / 100.0, n), Some(percent * n / 100), "{percent} % of {n}");
+            let next = nearest_rank(percent as f64 / 100.0, n + 1);
+            assert_eq!(next, Some((percent * (n + 1)).div_ceil(100)), "{percent} % of {}", n + 1);
+        }
+    }
+    for no_quantile in [-0.1, 1.1, f64::NAN] {
+        assert_eq!(nearest_rank(no_quantile, 10), None);
+    }
+    assert_eq!(nearest_rank(0.5, 0), None);
+}
+
+#[test]
+fn figures_of_all_flows() {
+    let s = summarize(&outcome(), "two-groups", "0.1.0");
+    assert_eq!(
+        s["run"],
+        json!({"scenario": "two-groups", "seed": 42, "sim_s": 3.0, "measure_from_s": 1.0, "measure_to_s": 3.0,
+               "hops": 1234, "version": "0.1.0"})
+    );
+    assert_eq!((figure(&s, "flows.count"), figure(&s, "flows.finished")), (&json!(4), &json!(1)));
+    // 1.5 MB in 2 s over 4 flows
+    assert_near(&s, "flows.goodput_total_bps", 6e6);
+    assert_near(&s, "flows.throughput_mean_bps", 1.5e6);
+    assert_near(&s, "flows.delay_mean_s", (90.0 * 2e-3 + 50.0 * 9e-3) / 140.0);
+    assert_near(&s, "flows.delay_p99_s", 9e-3);
+    assert_near(&s, "flows.rtt_mean_s", 4e-3);
+    assert_near(&s, "flows.rtt_p99_s", 4e-3);
+    // 10 %, 50 % and 0 %: the flow that sent nothing has no loss
+    assert_near(&s, "flows.loss_mean_pct", 20.0);
+    assert_near(&s, "flows.loss_total_pct", 100.0 * 12.0 / 154.0);
+    assert_near(&s, "flows.delivery_pct", 100.0 * 140.0 / 154.0);
+    assert_near(&s, "flows.jain", 1.5 * 1.5 / (4.0 * 1.25));
+    assert_eq!((figure(&s, "flows.retransmissions"), figure(&s, "flows.timeouts")), (&json!(10), &json!(1)));
+}
+
+#[test]
+fn completion_times_are_over_finished_flows_with_a_size() {
+    let mut outcome = outcome();
+    // an endless flow that its stop time ended is no completion
+    outcome.flows[0].finish_ps = Some(2 * SECOND);
+    let s = summarize(&outcome, "s", "v");
+    assert_eq!(figure(&s, "flows.finished"), &json!(2));
+    assert_eq!((figure(&s, "fct.count"), figure(&s, "fct.finished")), (&json!(2), &json!(1)));
+    for key in ["mean_s", "p50_s", "p95_s", "p99_s", "max_s"] {
+        assert_near(&s, &format!("fct.{key}"), 0.03);
+    }
+    assert_near(&s, "fct.slowdown_mean", 3.0);
+    assert_near(&s, "fct.slowdown_p99", 3.0);
+}
+
+#[test]
+fn completion_percentiles_of_200_flows() {
+    let flow = |ms: u64| FlowRecord {
+        size: Some(1),
+        start_ps: 5 * MS,
+        finish_ps: Some((5 + ms) * MS),
+        ideal_fct_ps: Some(MS),
+        ..FlowRecord::default()
+    };
+    // longest first: the summary sorts
+    let outcome = Outcome { flows: (1..=200).rev().map(flow).collect(), ..Outcome::default() };
+    let s = summarize(&outcome, "s", "v");
+    for (key, expected) in [("mean_s", 0.1005), ("p50_s", 0.1), ("p95_s", 0.19), ("p99_s", 0.198), ("max_s", 0.2)] {
+        assert_near(&s, &format!("fct.{key}"), expected);
+    }
+    assert_near(&s, "fct.slowdown_mean", 100.5);
+    assert_near(&s, "fct.slowdown_p99", 198.0);
+}
+
+#[test]
+fn the_busiest_port_has_the_largest_mean_queue_and_the_lowest_number() {
+    let s = summarize(&outcome(), "s", "v");
+    assert_eq!(
+        s["queues"],
+        json!({"drops": 9, "losses": 3, "marks": 6, "busiest": {"port": "b>c", "mean_packets": 5.5,
+               "p99_packets": 7.0, "max_packets": 8, "utilisation": 0.25}})
+    );
+    let mut unlimited = outcome();
+    unlimited.ports[1].rate_bps = 0;
+    assert_eq!(figure(&summarize(&unlimited, "s", "v"), "queues.busiest.utilisation"), &Value::Null);
+}
+
+#[test]
+fn groups_have_the_figures_of_their_flows_alone() {
+    let s = summarize(&outcome(), "s", "v");
+    let names: Vec<&String> = s["groups"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["load", "query"]);
+    assert_near(&s, "groups.load.flows.delay_p99_s", 2e-3);
+    assert_near(&s, "groups.load.flows.loss_mean_pct", 30.0);
+    assert_near(&s, "groups.query.flows.goodput_total_bps", 2e6);
+    assert_near(&s, "groups.query.fct.mean_s", 0.03);
+    assert_eq!(figure(&s, "groups.load.fct.mean_s"), &Value::Null);
+    assert_eq!(figure(&s, "groups.query.flows.rtt_mean_s"), &Value::Null);
+    // the same keys as in total
+    for part in ["flows", "fct"] {
+        let keys = |v: &Value| v.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&s["groups"]["load"][part]), keys(&s[part]));
+    }
+}
+
+#[test]
+fn flowmonitor_divides_by_1024_and_counts_what_never_arrived() {
+    let s = summarize(&outcome(), "s", "v");
+    // 1,000,000 B in 1 s; a flow without a reception; 512,000 B in 0.5 s; one never seen
+    let expected = (7812.5 + 0.0 + 512_000.0 * 8.0 / 0.5 / 1024.0) / 3.0;
+    assert_near(&s, "flowmonitor.throughput_kibps", expected);
+    assert_near(&s, "flowmonitor.delay_s", (90.0 * 1e-3 + 50.0 * 8e-3) / 140.0);
+    assert_near(&s, "flowmonitor.loss_pct", (10.0 + 100.0 + 0.0) / 3.0);
+
+    let mut one = outcome();
+    one.flows.truncate(1);
+    assert_eq!(figure(&summarize(&one, "s", "v"), "flowmonitor.throughput_kibps"), &json!(7812.5));
+}
+
+#[test]
+fn what_does_not_exist_is_null() {
+    let s = summarize(&Outcome::default(), "empty", "v");
+    for path in [
+        "flows.throughput_mean_bps",
+        "flows.goodput_total_bps",
+        "flows.delay_mean_s",
+        "flows.delay_p99_s",
+        "flows.rtt_mean_s",
+        "flows.rtt_p99_s",
+        "flows.loss_mean_pct",
+        "flows.loss_total_pct",
+        "flows.delivery_pct",
+        "flows.jain",
+        "fct.mean_s",
+        "fct.p50_s",
+        "fct.p95_s",
+        "fct.p99_s",
+        "fct.max_s",
+        "fct.slowdown_mean",
+        "fct.slowdown_p99",
+        "queues.busiest.port",
+        "queues.busiest.mean_packets",
+        "queues.busiest.utilisation",
+        "flowmonitor.throughput_kibps",
+        "flowmonitor.delay_s",
+        "flowmonitor.loss_pct",
+    ] {
+        assert_eq!(figure(&s, path), &Value::Null, "{path}");
+    }
+    for path in ["flows.count", "flows.retransmissions", "fct.count", "queues.drops"] {
+        assert_eq!(figure(&s, path), &json!(0), "{path}");
+    }
+
+    // an empty measured interval has no rate, and what is no number is null too
+    let mut no_interval = outcome();
+    no_interval.measure_from_ps = no_interval.measure_to_ps;
+    no_interval.ports[1].queue_mean_packets = 9.0;
+    no_interval.ports[2].queue_mean_packets = f64::NAN;
+    let s = summarize(&no_interval, "s", "v");
+    assert_eq!(figure(&s, "flows.throughput_mean_bps"), &Value::Null);
+    assert_eq!(figure(&s, "queues.busiest.utilisation"), &Value::Null);
+    assert!(!summary_text(&s).contains("NaN"));
+}
+
+fn leaves(prefix: &str, value: &Value, found: &mut Vec<String>) {
+    for (key, value) in value.as_object().expect("an object") {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            Value::Object(_) => leaves(&path, value, found),
+            _ => found.push(path),
+        }
+    }
+}
+
+#[test]
+fn every_figure_has_unit_and_definition_and_nothing_else_has() {
+    let s = summarize(&outcome(), "s", "v");
+    let mut found = Vec::new();
+    for part in ["run", "flows", "fct", "queues"] {
+        leaves(part, &s[part], &mut found);
+    }
+    found.push("groups.*".into());
+    leaves("flowmonitor", &s["flowmonitor"], &mut found);
+    let stated: Vec<&str> = FIGURES.iter().map(|f| f.key).collect();
+    assert_eq!(found, stated);
+    for figure in FIGURES {
+        assert_eq!(s["units"][figure.key], figure.unit);
+        assert_eq!(s["definitions"][figure.key], figure.definition);
+        assert!(!figure.definition.is_empty(), "{}", figure.key);
+    }
+    let parts: Vec<&String> = s.as_object().unwrap().keys().collect();
+    assert_eq!(parts, ["run", "flows", "fct", "queues", "groups", "flowmonitor", "units", "definitions"]);
+}
+
+#[test]
+fn the_text_is_the_same_bytes_every_time_and_reads_back() {
+    let s = summarize(&outcome(), "s", "v");
+    let text = summary_text(&s);
+    assert_eq!(text, summary_text(&summarize(&outcome(), "s", "v")));
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), s);
+    assert!(text.starts_with("{\n  \"run\": {\n    \"scenario\": \"s\",\n    \"seed\": 42,\n    \"sim_s\": 3.0,\n"));
+    assert!(text.ends_with("}\n") && !text.ends_with("\n\n"));
+}

@@ -1,0 +1,292 @@
+//! From a checked document to what the engine simulates.
+
+use crate::controller::Controller;
+use crate::document::{Document, Domains, Interval, Routing, Ties};
+use crate::problem::{Errors, Problem};
+use crate::topology::Network;
+use crate::traffic::MAX_FLOWS;
+use crate::transport::Transport;
+use incast_cc as cc;
+use incast_engine::ideal::Fabric;
+use incast_engine::spec::{self, LinkSpec, Spec};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Flows under construction, and what they refer to.
+pub(crate) struct Flows<'a> {
+    pub(crate) network: &'a Network,
+    /// Nodes by name.
+    pub(crate) names: HashMap<&'a str, u32>,
+    links: HashMap<(u32, u32), u32>,
+    pub(crate) dir: &'a Path,
+    pub(crate) seed: u64,
+    /// Key path of the entry at work.
+    pub(crate) path: String,
+    default_controller: Option<&'a Controller>,
+    default_transport: Transport,
+    controllers: Vec<cc::Config>,
+    transports: Vec<spec::TransportSpec>,
+    flows: Vec<spec::FlowSpec>,
+    /// Flows announced so far.
+    announced: u64,
+}
+
+impl Flows<'_> {
+    /// Announces `n` more flows.
+    pub(crate) fn reserve(&mut self, n: u64) -> Result<(), Problem> {
+        self.announced = self.announced.saturating_add(n);
+        if self.announced > MAX_FLOWS {
+            let message = format!(
+                "expected at most {MAX_FLOWS} flows in all: the state and the record of a flow take about half a kilobyte"
+            );
+            return Err(Problem::with_value(format!("{}.flows", self.path), n, message));
+        }
+        self.flows.reserve(n as usize);
+        Ok(())
+    }
+
+    pub(crate) fn push(&mut self, flow: spec::FlowSpec) {
+        self.flows.push(flow);
+    }
+
+    /// Number of a controller: the entry's own, or the scenario's.
+    pub(crate) fn controller(&mut self, own: Option<&Controller>) -> Result<u32, Problem> {
+        let Some(Controller(config)) = own.or(self.default_controller) else {
+            let message =
+                "missing; expected a controller such as \"dctcp\", here or at the top of the scenario for all entries";
+            return Err(Problem::new(format!("{}.controller", self.path), message));
+        };
+        Ok(number_of(&mut self.controllers, config.clone()))
+    }
+
+    /// Number of the transport settings of flows under a controller.
+    pub(crate) fn transport(&mut self, own: Option<&Transport>, controller: u32) -> u32 {
+        let profile = self.controllers[controller as usize].profile();
+        let settings = match own {
+            Some(t) => t.over(&self.default_transport).spec(&profile),
+            None => self.default_transport.spec(&profile),
+        };
+        number_of(&mut self.transports, settings)
+    }
+
+    pub(crate) fn link_between(&self, from: u32, to: u32) -> Option<u32> {
+        self.links.get(&(from, to)).copied()
+    }
+}
+
+/// Place of `item` in `list`, where it is put if it is not there yet.
+fn number_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> u32 {
+    let at = list.iter().position(|x| *x == item).unwrap_or_else(|| {
+        list.push(item);
+        list.len() - 1
+    });
+    at as u32
+}
+
+pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
+    let mut problems = Vec::new();
+    let (measure_from, measure_to) = check_run(doc, &mut problems);
+    doc.queue.check("queue", false, &mut problems);
+    doc.transport.check("transport", &mut problems);
+    for (i, t) in doc.traffic.iter().enumerate() {
+        let name = t.name();
+        t.check(&format!("traffic.{name}"), &mut problems);
+        if doc.traffic[..i].iter().any(|other| other.name() == name) {
+            let message = "another traffic entry has this name; expected a name of its own, as name = \"...\"";
+            problems.push(Problem::with_value(format!("traffic.{name}.name"), format!("\"{name}\""), message));
+        }
+    }
+    if doc.traffic.is_empty() {
+        problems.push(Problem::new("traffic", "empty; expected at least one [[traffic]] entry"));
+    }
+    let network = match doc.topology.build(dir) {
+        Ok(network) => network,
+        Err(more) => {
+            problems.extend(more);
+            return Err(Errors(problems));
+        }
+    };
+    let mut flows = Flows {
+        network: &network,
+        names: network.names.iter().map(String::as_str).zip(0..).collect(),
+        links: HashMap::new(),
+        dir,
+        seed: doc.run.seed,
+        path: String::new(),
+        default_controller: doc.controller.as_ref(),
+        default_transport: doc.transport.resolved(),
+        controllers: Vec::new(),
+        transports: Vec::new(),
+        flows: Vec::new(),
+        announced: 0,
+    };
+    for (i, l) in (0u32..).zip(&network.links) {
+        flows.links.entry((l.from, l.to)).or_insert(i);
+    }
+    if problems.is_empty() {
+        for (entry, t) in (0u32..).zip(&doc.traffic) {
+            flows.path = format!("traffic.{}", t.name());
+            if let Err(more) = t.add(entry, &mut flows) {
+                problems.extend(more);
+            }
+        }
+    }
+    let Flows { controllers, transports, flows, .. } = flows;
+    let link_names = link_names(&network);
+    let observe = observe(
+        doc,
+        &link_names,
+        flows.len(),
+        measure_to.saturating_sub(measure_from),
+        problems.is_empty(),
+        &mut problems,
+    );
+    if !problems.is_empty() {
+        return Err(Errors(problems));
+    }
+
+    let mut queues = vec![doc.queue.spec()];
+    let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
+    let links = network.links.into_iter().zip(link_names).map(|(l, name)| LinkSpec {
+        from: l.from,
+        to: l.to,
+        rate: l.rate,
+        delay: l.delay,
+        overhead: l.overhead,
+        queue: if l.from < network.hosts { host_queue } else { 0 },
+        loss: l.loss,
+        name,
+    });
+    let links: Vec<LinkSpec> = links.collect();
+    let spec = Spec {
+        seed: doc.run.seed,
+        duration: doc.run.duration.0,
+        measure_from,
+        measure_to,
+        hosts: network.hosts,
+        domain_of: match doc.run.domains {
+            Domains::Rack => network.racks,
+            Domains::Node => (0..network.names.len() as u32).collect(),
+            Domains::One => vec![0; network.names.len()],
+        },
+        node_names: network.names,
+        links,
+        routers: network.routers,
+        choice: match doc.routing {
+            Routing::Ecmp {} => spec::PathChoice::Ecmp,
+            Routing::FirstPath {} => spec::PathChoice::First,
+        },
+        queues,
+        transports,
+        controllers,
+        groups: doc.traffic.iter().map(|t| t.name()).collect(),
+        flows,
+        observe,
+        ties: match doc.run.ties {
+            Ties::Hash => spec::Ties::Hash,
+            Ties::Link => spec::Ties::Link,
+        },
+    };
+    check_paths(&spec)?;
+    Ok(spec)
+}
+
+fn check_run(doc: &Document, problems: &mut Vec<Problem>) -> (cc::Time, cc::Time) {
+    let run = &doc.run;
+    let quoted = |t: cc::Time| format!("\"{t}\"");
+    let end = run.measure_until.unwrap_or(run.duration).0;
+    if run.duration.0 == cc::Time::ZERO {
+        problems.push(Problem::with_value("run.duration", quoted(run.duration.0), "expected a time above 0"));
+    } else if run.warmup >= run.duration {
+        let message = format!("expected less than run.duration, {}", run.duration);
+        problems.push(Problem::with_value("run.warmup", quoted(run.warmup.0), message));
+    } else if end > run.duration.0 || end <= run.warmup.0 {
+        let message =
+            format!("expected a time after run.warmup, {}, and at most run.duration, {}", run.warmup, run.duration);
+        problems.push(Problem::with_value("run.measure_until", quoted(end), message));
+    }
+    (run.warmup.0, end)
+}
+
+/// `from>to`; links between the same two nodes after the first carry their number.
+fn link_names(network: &Network) -> Vec<String> {
+    let mut seen: HashMap<(u32, u32), u32> = HashMap::new();
+    let name = |n: u32| &network.names[n as usize];
+    network
+        .links
+        .iter()
+        .map(|l| {
+            let n = seen.entry((l.from, l.to)).or_insert(0);
+            *n += 1;
+            let base = format!("{}>{}", name(l.from), name(l.to));
+            if *n == 1 { base } else { format!("{base}#{n}") }
+        })
+        .collect()
+}
+
+fn observe(
+    doc: &Document,
+    links: &[String],
+    flows: usize,
+    measured: cc::Time,
+    flows_known: bool,
+    problems: &mut Vec<Problem>,
+) -> spec::Observe {
+    let m = &doc.measure;
+    for (key, list) in [("measure.series.flows", &m.series.flows), ("measure.trace", &m.trace)] {
+        for f in list.iter().filter(|f| flows_known && **f as usize >= flows) {
+            problems.push(Problem::with_value(key, f, format!("expected numbers of flows, from 0 to {}", flows - 1)));
+        }
+    }
+    let by_name: HashMap<&str, u32> = links.iter().map(String::as_str).zip(0..).collect();
+    let mut ports = Vec::new();
+    for name in &m.series.ports {
+        match by_name.get(name.as_str()) {
+            Some(port) => ports.push(*port),
+            None => {
+                let message = format!("no such port; expected names such as \"{}\"", links[0]);
+                let p = Problem::with_value("measure.series.ports", format!("\"{name}\""), message);
+                problems.push(p.suggest(name, links.iter().take(10_000).map(String::as_str)));
+            }
+        }
+    }
+    let mut positive = |key: &str, t: cc::Time| {
+        if t == cc::Time::ZERO {
+            problems.push(Problem::with_value(key, "\"0s\"", "expected a time above 0"));
+        }
+        t
+    };
+    let auto = cc::Time((measured.0 / 1000).clamp(cc::Time::ns(100).0, cc::Time::ms(1).0));
+    let queue_interval = m.queue_interval.given().map_or(auto, |t| positive("measure.queue_interval", t.0));
+    let interval = match m.series.interval {
+        Interval::Change(_) => None,
+        Interval::Every(t) => Some(positive("measure.series.interval", t.0)),
+    };
+    spec::Observe { queue_interval, flows: m.series.flows.clone(), ports, interval, trace: m.trace.clone() }
+}
+
+/// Every flow reaches its destination and back, and takes time on the way.
+fn check_paths(spec: &Spec) -> Result<(), Errors> {
+    let tables = spec.routers.iter().any(|r| matches!(r, spec::Router::Table { .. }));
+    // On a regular topology every host is reached, and time passes if no link is free.
+    let free = |l: &LinkSpec| l.rate == cc::Rate::INFINITE && l.delay == cc::Time::ZERO;
+    if !tables && !spec.links.iter().any(free) {
+        return Ok(());
+    }
+    let fabric = Fabric::new(spec);
+    let mut problems = Vec::new();
+    for (i, f) in spec.flows.iter().enumerate() {
+        let name = |n: u32| &spec.node_names[n as usize];
+        let key = format!("traffic.{}, flow {i} ({} to {})", spec.groups[f.group as usize], name(f.src), name(f.dst));
+        if fabric.path(i, false).is_empty() || fabric.path(i, true).is_empty() {
+            problems.push(Problem::new(key, "no path joins the two hosts"));
+        } else if fabric.ideal(i).idle_rtt == cc::Time::ZERO {
+            let message = "its whole path takes no time, there and back; expected a finite rate or a delay above 0 on at least one link of it";
+            problems.push(Problem::new(key, message));
+        }
+        if problems.len() > Errors::SHOWN {
+            break;
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Errors(problems)) }
+}

@@ -1,0 +1,294 @@
+//! What exists, and what it takes: `incast list` and `incast describe`, from the declarations
+//! themselves.
+
+use crate::builtin;
+use crate::check::Schema;
+use crate::problem::{Errors, Problem};
+use crate::transport::Preset;
+use incast_cc as cc;
+use serde::Serialize;
+use std::fmt;
+
+/// Kinds of things that can be listed, as users write them.
+pub const KINDS: [&str; 7] = ["controllers", "topologies", "queues", "routing", "traffic", "transports", "scenarios"];
+
+/// A line of a list.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Item {
+    /// Name as in scenarios.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub what: String,
+}
+
+/// A key or parameter.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Key {
+    /// Name.
+    pub name: String,
+    /// What its value must be.
+    pub expected: String,
+    /// Unit of a number without one of its own.
+    pub unit: String,
+    /// Default as written in a scenario; `None` for a key that must be given or is left out.
+    pub default: Option<String>,
+    /// It must be given.
+    pub required: bool,
+    /// Meaning.
+    pub doc: String,
+    /// Where the default comes from.
+    pub source: String,
+}
+
+/// Everything about one thing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Description {
+    /// One of [`KINDS`].
+    pub kind: String,
+    /// Name as in scenarios.
+    pub name: String,
+    /// Name in text.
+    pub title: String,
+    /// What it is.
+    pub what: String,
+    /// Paper, RFC or program it follows.
+    pub source: String,
+    /// How it differs from that, and why.
+    pub differences: Vec<String>,
+    /// Its keys.
+    pub keys: Vec<Key>,
+    /// State variables that can be traced, with their meaning.
+    pub state: Vec<(String, String)>,
+    /// Its text, for a scenario.
+    pub text: String,
+}
+
+fn kind_of(word: &str) -> Result<&'static str, Errors> {
+    let found = KINDS.iter().find(|k| **k == word || singular(k) == word);
+    found.copied().ok_or_else(|| {
+        let message = format!("expected one of {}", KINDS.join(", "));
+        Problem::new(word, message).suggest(word, KINDS).into()
+    })
+}
+
+fn singular(kind: &str) -> &str {
+    match kind {
+        "topologies" => "topology",
+        "routing" | "traffic" => kind,
+        _ => kind.strip_suffix('s').unwrap_or(kind),
+    }
+}
+
+/// Key path of a kind's words in the schema.
+fn words_at(kind: &str) -> (&'static [&'static str], bool) {
+    match kind {
+        "topologies" => (&["topology"], false),
+        "queues" => (&["queue"], false),
+        "routing" => (&["routing"], false),
+        "traffic" => (&["pattern"], true),
+        _ => (&["transport", "preset"], false),
+    }
+}
+
+/// Names and first sentences of all things of a kind; the kind in plural or singular.
+pub fn list(kind: &str) -> Result<Vec<Item>, Errors> {
+    let kind = kind_of(kind)?;
+    let item = |name: &str, what: &str| Item { name: name.into(), what: first_sentence(what) };
+    Ok(match kind {
+        "controllers" => cc::KINDS.iter().map(|k| item(k.name, k.what)).collect(),
+        "scenarios" => {
+            let items = builtin::names().into_iter().filter_map(|n| Some((n, builtin::header(builtin::text(n)?))));
+            items.map(|(n, header)| item(n, &header)).collect()
+        }
+        _ => things(kind).into_iter().map(|(name, doc, _)| item(name, doc)).collect(),
+    })
+}
+
+/// (name, documentation, schema of its keys).
+fn things(kind: &str) -> Vec<(&'static str, &'static str, Option<Schema<'static>>)> {
+    let root = Schema::new(crate::schema());
+    let (path, in_traffic) = words_at(kind);
+    let root = if in_traffic { root.items("traffic") } else { root };
+    let Some(at) = root.find(path, None) else { return Vec::new() };
+    if let Some(words) = at.words() {
+        return words.into_iter().map(|(w, d)| (w, d, None)).collect();
+    }
+    at.variants().unwrap_or_default().into_iter().map(|(_, w, s)| (w, s.doc(), Some(s))).collect()
+}
+
+/// Everything about one thing.
+pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
+    let kind = kind_of(kind)?;
+    let mut d = Description {
+        kind: kind.into(),
+        name: name.into(),
+        title: name.into(),
+        what: String::new(),
+        source: String::new(),
+        differences: Vec::new(),
+        keys: Vec::new(),
+        state: Vec::new(),
+        text: String::new(),
+    };
+    let unknown = || {
+        let names: Vec<String> = list(kind).unwrap_or_default().into_iter().map(|i| i.name).collect();
+        let message = format!("no such {}; there are {}", singular(kind), names.join(", "));
+        Errors::from(Problem::new(name, message).suggest(name, names.iter().map(String::as_str)))
+    };
+    match kind {
+        "controllers" => {
+            let k = cc::KINDS.iter().find(|k| k.name == name).ok_or_else(unknown)?;
+            d.title = k.title.into();
+            d.what = k.what.into();
+            d.source = k.source.into();
+            d.differences = k.differences.iter().map(|s| (*s).to_owned()).collect();
+            d.state = k.state.iter().map(|(n, m)| ((*n).to_owned(), (*m).to_owned())).collect();
+            d.keys = k.params.iter().map(param).collect();
+        }
+        "scenarios" => {
+            let text = builtin::text(name).ok_or_else(unknown)?;
+            d.what = builtin::header(text);
+            d.text = text.into();
+        }
+        _ => {
+            let (_, doc, keys) = things(kind).into_iter().find(|(n, _, _)| *n == name).ok_or_else(unknown)?;
+            d.what = doc.into();
+            d.keys = match (keys, kind) {
+                (Some(schema), _) => keys_of(schema),
+                (None, "traffic") => keys_of(Schema::new(crate::schema()).items("traffic")),
+                (None, _) => preset_keys(name),
+            };
+        }
+    }
+    Ok(d)
+}
+
+fn param(p: &cc::Param) -> Key {
+    Key {
+        name: p.name.into(),
+        expected: p.expected.into(),
+        unit: p.unit.into(),
+        default: Some(p.default.into()),
+        required: false,
+        doc: p.doc.into(),
+        source: p.source.into(),
+    }
+}
+
+fn keys_of(schema: Schema) -> Vec<Key> {
+    let key = |(name, s, required): (&str, Schema, bool)| Key {
+        name: name.into(),
+        expected: s.expected(),
+        unit: String::new(),
+        default: s.default(),
+        required,
+        doc: one_line(s.doc()),
+        source: String::new(),
+    };
+    schema.keys().into_iter().map(key).collect()
+}
+
+/// The transport's keys with a preset's values for defaults.
+fn preset_keys(name: &str) -> Vec<Key> {
+    let word = |p: &Preset| toml::Value::try_from(p).ok().and_then(|v| v.as_str().map(str::to_owned));
+    let values = Preset::ALL.into_iter().find(|p| word(p).as_deref() == Some(name)).map(Preset::values);
+    let values = values.and_then(|v| toml::Table::try_from(v).ok()).unwrap_or_default();
+    let schema = Schema::new(crate::schema()).find(&["transport"], None);
+    let mut keys: Vec<Key> = schema.map(keys_of).unwrap_or_default();
+    keys.retain(|k| k.name != "preset");
+    for k in &mut keys {
+        k.default = values.get(&k.name).map(toml::Value::to_string);
+    }
+    keys
+}
+
+fn one_line(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn first_sentence(doc: &str) -> String {
+    let doc = one_line(doc);
+    match doc.find(". ") {
+        Some(end) => doc[..=end].to_owned(),
+        None => doc,
+    }
+}
+
+/// Breaks text into lines of at most `width` letters.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |l| l.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(last) = lines.last_mut() {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const WIDTH: usize = 92;
+        if self.title == self.name {
+            writeln!(f, "{}", self.name)?
+        } else {
+            writeln!(f, "{} ({})", self.title, self.name)?
+        }
+        for paragraph in self.what.split("\n\n") {
+            for line in wrap(paragraph, WIDTH) {
+                writeln!(f, "  {line}")?;
+            }
+        }
+        if !self.source.is_empty() {
+            writeln!(f, "  Source: {}", self.source)?;
+        }
+        if !self.differences.is_empty() {
+            writeln!(f, "\nDifferences from the source")?;
+        }
+        for d in &self.differences {
+            for (i, line) in wrap(d, WIDTH - 2).iter().enumerate() {
+                writeln!(f, "  {} {line}", if i == 0 { "-" } else { " " })?;
+            }
+        }
+        if !self.keys.is_empty() {
+            writeln!(f, "\n{}", if self.kind == "controllers" { "Parameters" } else { "Keys" })?;
+        }
+        for k in &self.keys {
+            write!(f, "  {}", k.name)?;
+            match &k.default {
+                Some(d) => write!(f, " = {d}")?,
+                None if k.required => write!(f, "  (required)")?,
+                None => {}
+            }
+            if !k.unit.is_empty() {
+                write!(f, "  [{}]", k.unit)?;
+            }
+            writeln!(f)?;
+            for line in wrap(&k.doc, WIDTH - 4) {
+                writeln!(f, "      {line}")?;
+            }
+            for line in wrap(&format!("Expected: {}.", k.expected), WIDTH - 4) {
+                writeln!(f, "      {line}")?;
+            }
+            if !k.source.is_empty() {
+                writeln!(f, "      Default from: {}.", k.source)?;
+            }
+        }
+        if !self.state.is_empty() {
+            writeln!(f, "\nState that can be traced")?;
+        }
+        for (name, meaning) in &self.state {
+            writeln!(f, "  {name}: {meaning}")?;
+        }
+        if !self.text.is_empty() {
+            write!(f, "\n{}", self.text)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,368 @@
+//! Holds a TOML document against the schema of the Rust types and reports everything that does
+//! not fit, not only the first thing.
+//!
+//! The schema comes from the same types which then hold the values, so names, bounds and words
+//! exist once. Understood is what `schemars` makes of our types: objects, tagged unions
+//! (`oneOf` with a constant), words, numbers with bounds, lists, optional values, references,
+//! and our string formats with units.
+
+use crate::problem::Problem;
+use crate::{controller, quantity};
+use serde_json::Value as Json;
+use toml::Value as Toml;
+
+/// A JSON schema with its definitions.
+#[derive(Clone, Copy)]
+pub struct Schema<'a> {
+    root: &'a Json,
+    node: &'a Json,
+}
+
+impl<'a> Schema<'a> {
+    /// The whole schema.
+    pub fn new(root: &'a Json) -> Schema<'a> {
+        Schema { root, node: root }.resolved()
+    }
+
+    fn at(self, node: &'a Json) -> Schema<'a> {
+        Schema { node, ..self }.resolved()
+    }
+
+    /// Follows references and steps over "or null" of optional keys.
+    fn resolved(mut self) -> Schema<'a> {
+        loop {
+            if let Some(name) = self.node["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/")) {
+                self.node = &self.root["$defs"][name];
+            } else if let Some([only]) = self.branches("anyOf").as_deref() {
+                self.node = only;
+            } else {
+                return self;
+            }
+        }
+    }
+
+    fn branches(&self, key: &str) -> Option<Vec<&'a Json>> {
+        Some(self.node[key].as_array()?.iter().filter(|b| b["type"] != "null").collect())
+    }
+
+    fn types(&self) -> Vec<&'a str> {
+        match &self.node["type"] {
+            Json::String(t) => vec![t.as_str()],
+            Json::Array(ts) => ts.iter().filter_map(Json::as_str).filter(|t| *t != "null").collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn format(&self) -> &'a str {
+        self.node["format"].as_str().unwrap_or("")
+    }
+
+    /// Words a value may be, with their documentation, where it is one of a few words.
+    pub fn words(&self) -> Option<Vec<(&'a str, &'a str)>> {
+        if let Some(word) = self.node["const"].as_str() {
+            return Some(vec![(word, self.doc())]);
+        }
+        if let Some(list) = self.node["enum"].as_array() {
+            return Some(list.iter().filter_map(Json::as_str).map(|w| (w, "")).collect());
+        }
+        let mut words = Vec::new();
+        for branch in self.branches("oneOf")? {
+            words.extend(self.at(branch).words()?);
+        }
+        Some(words)
+    }
+
+    /// Documentation.
+    pub fn doc(&self) -> &'a str {
+        self.node["description"].as_str().unwrap_or("")
+    }
+
+    /// Variants of a tagged union: (tag key, word, schema).
+    pub fn variants(&self) -> Option<Vec<(&'a str, &'a str, Schema<'a>)>> {
+        self.branches("oneOf")?
+            .into_iter()
+            .map(|b| {
+                let variant = self.at(b);
+                let (tag, constant) =
+                    variant.node["properties"].as_object()?.iter().find(|(_, p)| p["const"].is_string())?;
+                Some((tag.as_str(), constant["const"].as_str()?, variant))
+            })
+            .collect()
+    }
+
+    /// Keys of an object with their schema as written (with default and documentation) and
+    /// whether they are required; the tag of a union left out.
+    pub fn keys(&self) -> Vec<(&'a str, Schema<'a>, bool)> {
+        let required = |k: &str| self.node["required"].as_array().is_some_and(|r| r.iter().any(|x| x == k));
+        self.node["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(_, p)| p["const"].is_null())
+            .map(|(k, p)| (k.as_str(), Schema { node: p, ..*self }, required(k)))
+            .collect()
+    }
+
+    /// Default of a key as written in TOML; `None` where there is none.
+    pub fn default(&self) -> Option<String> {
+        match &self.node["default"] {
+            Json::Null => None,
+            v => Some(v.to_string()),
+        }
+    }
+
+    /// What a value must be, in words.
+    pub fn expected(self) -> String {
+        let s = self.resolved();
+        if let Some(words) = quantity::expected(s.format()) {
+            return words.into();
+        }
+        if s.format() == "controller" {
+            return "a controller such as \"swift:target=min-rtt\" or { kind = \"swift\", target = \"min-rtt\" }"
+                .into();
+        }
+        if let Some(words) = s.words() {
+            let quoted: Vec<String> = words.iter().map(|(w, _)| format!("\"{w}\"")).collect();
+            return if quoted.len() == 1 { quoted[0].clone() } else { format!("one of {}", quoted.join(", ")) };
+        }
+        if let Some(branches) = s.branches("anyOf") {
+            return branches.iter().map(|b| s.at(b).expected()).collect::<Vec<_>>().join(" or ");
+        }
+        if let Some(variants) = s.variants() {
+            let words: Vec<String> = variants.iter().map(|v| format!("\"{}\"", v.1)).collect();
+            return format!("a table with {} = {}", variants[0].0, words.join(" or "));
+        }
+        let keys: Vec<&str> = s.keys().iter().map(|k| k.0).collect();
+        match s.types().first().copied() {
+            Some("object") if (1..=12).contains(&keys.len()) => format!("a table of {}", keys.join(", ")),
+            Some("integer") => s.number(if s.node["multipleOf"] == 2 { "an even number" } else { "a whole number" }),
+            Some("number") => s.number("a number"),
+            Some("boolean") => "true or false".into(),
+            Some("string") => "a text in quotes".into(),
+            Some("array") => format!("a list of {}", plural(&s.at(&s.node["items"]).expected())),
+            _ => "a table".into(),
+        }
+    }
+
+    fn number(&self, what: &str) -> String {
+        let (low, high) = (&self.node["minimum"], &self.node["maximum"]);
+        let text = |v: &Json| {
+            v.as_f64().map_or(v.to_string(), |x| if x.fract() == 0.0 { format!("{x:.0}") } else { x.to_string() })
+        };
+        if let Some(above) = self.node["exclusiveMinimum"].as_f64() {
+            return format!("{what} above {above}");
+        }
+        match (low.is_null(), high.is_null()) {
+            (true, true) => what.into(),
+            (false, true) => format!("{what} >= {}", text(low)),
+            (true, false) => format!("{what} <= {}", text(high)),
+            (false, false) => format!("{what} from {} to {}", text(low), text(high)),
+        }
+    }
+
+    /// Schema of a key path below this one. `document` is what stands there now: where it says
+    /// which variant of a union it is, only that variant's keys are found.
+    pub fn find(self, path: &[&str], document: Option<&Toml>) -> Option<Schema<'a>> {
+        let s = self.resolved();
+        let Some((key, rest)) = path.split_first() else { return Some(s) };
+        let below = |v: Schema<'a>| {
+            let node = &v.node["properties"][*key];
+            (!node.is_null()).then(|| v.at(node)).and_then(|n| n.find(rest, document.and_then(|d| d.get(key))))
+        };
+        if let Some(variants) = s.variants() {
+            let tag = document.and_then(|d| d.get(variants[0].0)).and_then(Toml::as_str);
+            if *key == variants[0].0 && rest.is_empty() {
+                return Some(Schema { node: s.node, ..s });
+            }
+            return variants
+                .into_iter()
+                .filter(|(_, word, _)| tag.is_none_or(|t| t == *word))
+                .find_map(|(_, _, v)| below(v));
+        }
+        if let Some(branches) = s.branches("anyOf") {
+            return branches.into_iter().find_map(|b| s.at(b).find(path, document));
+        }
+        below(s)
+    }
+
+    /// Schema of the entries of a list.
+    pub fn items(self, key: &str) -> Schema<'a> {
+        self.at(&self.at(&self.node["properties"][key]).node["items"])
+    }
+
+    /// Keys that may stand at this place, for suggestions.
+    pub fn key_names(self, document: Option<&Toml>) -> Vec<&'a str> {
+        let s = self.resolved();
+        if let Some(variants) = s.variants() {
+            let tag = document.and_then(|d| d.get(variants[0].0)).and_then(Toml::as_str);
+            let mut names = vec![variants[0].0];
+            names
+                .extend(variants.iter().filter(|(_, w, _)| tag == Some(w)).flat_map(|(_, _, v)| v.keys()).map(|k| k.0));
+            return names;
+        }
+        if let Some(branches) = s.branches("anyOf") {
+            return branches.into_iter().flat_map(|b| s.at(b).key_names(document)).collect();
+        }
+        s.keys().into_iter().map(|k| k.0).collect()
+    }
+
+    /// Reads a value given as bare text (`--set key=value`): as the type asked for where it is
+    /// one of TOML's, as a string otherwise.
+    pub fn read(self, text: &str) -> Toml {
+        let s = self.resolved();
+        let parsed = toml::from_str::<toml::Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
+        match parsed {
+            Some(v) if s.takes(&v) => v,
+            _ => Toml::String(text.to_owned()),
+        }
+    }
+
+    fn takes(&self, v: &Toml) -> bool {
+        if let Some(branches) = self.branches("anyOf") {
+            return branches.iter().any(|b| self.at(b).takes(v));
+        }
+        let types = self.types();
+        let of = |t: &str| types.contains(&t);
+        match v {
+            Toml::String(_) => true,
+            Toml::Integer(_) => of("integer") || of("number"),
+            Toml::Float(_) => of("number"),
+            Toml::Boolean(_) => of("boolean"),
+            Toml::Array(_) => of("array"),
+            Toml::Table(_) => !of("string") || of("object"),
+            Toml::Datetime(_) => false,
+        }
+    }
+
+    /// Reports everything in `value`, which stands at `path`, that does not fit.
+    pub fn check(self, value: &Toml, path: &str, out: &mut Vec<Problem>) {
+        let s = self.resolved();
+        if s.format() == "controller" {
+            if let Err(problems) = controller::parse(value, path) {
+                out.extend(problems);
+            }
+            return;
+        }
+        let wrong = |s: &Schema| Problem::with_value(path, value, format!("expected {}", s.expected()));
+        if let Some(words) = s.words() {
+            let word = value.as_str();
+            if !words.iter().any(|(w, _)| word == Some(*w)) {
+                out.push(wrong(&s).suggest(word.unwrap_or(""), words.iter().map(|w| w.0)));
+            }
+            return;
+        }
+        if let Some(variants) = s.variants() {
+            return s.check_union(&variants, value, path, out);
+        }
+        if let Some(branches) = s.branches("anyOf") {
+            return s.check_any(&branches, value, path, out);
+        }
+        let types = s.types();
+        match (types.first().copied().unwrap_or("object"), value) {
+            ("string", Toml::String(text)) => {
+                if let Err(message) = quantity::check_format(s.format(), text) {
+                    out.push(Problem::with_value(path, value, message));
+                }
+            }
+            ("string", Toml::Integer(0)) if s.format() == "time" => {}
+            ("integer", Toml::Integer(n)) => {
+                let odd = s.node["multipleOf"].as_i64().is_some_and(|m| n % m != 0);
+                if odd || !s.within(*n as f64) {
+                    out.push(wrong(&s));
+                }
+            }
+            ("number", Toml::Integer(n)) if s.within(*n as f64) => {}
+            ("number", Toml::Float(x)) if x.is_finite() && s.within(*x) => {}
+            ("boolean", Toml::Boolean(_)) => {}
+            ("array", Toml::Array(items)) => {
+                for (i, item) in items.iter().enumerate() {
+                    // Tables of a list are spoken of by name where they have one.
+                    let name = item.get("name").and_then(Toml::as_str).map_or_else(|| i.to_string(), str::to_owned);
+                    s.at(&s.node["items"]).check(item, &format!("{path}.{name}"), out);
+                }
+            }
+            ("object", Toml::Table(table)) => s.check_keys(table, None, path, out),
+            _ => out.push(wrong(&s)),
+        }
+    }
+
+    fn within(&self, x: f64) -> bool {
+        self.node["minimum"].as_f64().is_none_or(|m| x >= m)
+            && self.node["maximum"].as_f64().is_none_or(|m| x <= m)
+            && self.node["exclusiveMinimum"].as_f64().is_none_or(|m| x > m)
+    }
+
+    fn check_union(&self, variants: &[(&str, &str, Schema)], value: &Toml, path: &str, out: &mut Vec<Problem>) {
+        let Some(table) = value.as_table() else {
+            out.push(Problem::with_value(path, value, format!("expected a table with the key {}", variants[0].0)));
+            return;
+        };
+        let tag = variants[0].0;
+        let words: Vec<&str> = variants.iter().map(|v| v.1).collect();
+        let one_of =
+            format!("expected one of {}", words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", "));
+        match table.get(tag) {
+            None => out.push(Problem::new(join(path, tag), format!("missing; {one_of}"))),
+            Some(word) => match variants.iter().find(|v| word.as_str() == Some(v.1)) {
+                Some((_, _, variant)) => variant.check_keys(table, Some(tag), path, out),
+                None => out.push(
+                    Problem::with_value(join(path, tag), word, one_of).suggest(word.as_str().unwrap_or(""), words),
+                ),
+            },
+        }
+    }
+
+    fn check_any(&self, branches: &[&'a Json], value: &Toml, path: &str, out: &mut Vec<Problem>) {
+        let mut fits = false;
+        let mut inside = None;
+        for branch in branches {
+            let branch = self.at(branch);
+            let mut problems = Vec::new();
+            branch.check(value, path, &mut problems);
+            fits |= problems.is_empty();
+            if value.is_table() && branch.types() == ["object"] {
+                inside = Some(problems);
+            }
+        }
+        match inside {
+            _ if fits => {}
+            Some(problems) => out.extend(problems),
+            None => out.push(Problem::with_value(path, value, format!("expected {}", self.expected()))),
+        }
+    }
+
+    fn check_keys(&self, table: &toml::Table, tag: Option<&str>, path: &str, out: &mut Vec<Problem>) {
+        let keys = self.keys();
+        for (key, value) in table {
+            match keys.iter().find(|k| k.0 == key) {
+                Some((_, schema, _)) => schema.check(value, &join(path, key), out),
+                None if Some(key.as_str()) == tag => {}
+                None => {
+                    let known = keys.iter().map(|k| k.0).chain(tag);
+                    out.push(Problem::new(join(path, key), "unknown key").suggest(key, known));
+                }
+            }
+        }
+        for (key, schema, required) in keys {
+            if required && !table.contains_key(key) {
+                out.push(Problem::new(join(path, key), format!("missing; expected {}", schema.expected())));
+            }
+        }
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// "a whole number >= 0" as what a list holds.
+fn plural(expected: &str) -> String {
+    match expected {
+        "a text in quotes" => "texts in quotes".into(),
+        "a table" => "tables".into(),
+        other => match other.strip_prefix("a whole number") {
+            Some(rest) => format!("whole numbers{rest}"),
+            None => other.to_owned(),
+        },
+    }
+}

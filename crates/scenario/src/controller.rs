@@ -1,0 +1,180 @@
+//! A controller as a scenario names it: `{ kind = "swift", target = "min-rtt" }`, or in one text
+//! `"swift:target=min-rtt,epsilon=100us"`. Kinds and parameters are those of the controllers'
+//! own declarations.
+
+use crate::problem::Problem;
+use incast_cc::{Config, KINDS, Kind, ParamError, ValueKind};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value as Json, json};
+use std::borrow::Cow;
+use toml::Value as Toml;
+
+/// A controller and its parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Controller(pub Config);
+
+/// Reads either form; every problem is reported with its key below `path`.
+pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
+    let expected_kind = || {
+        format!("expected one of {}", KINDS.iter().map(|k| format!("\"{}\"", k.name)).collect::<Vec<_>>().join(", "))
+    };
+    let (key, word, params): (String, Toml, Vec<(String, String, String)>) = match value {
+        Toml::String(text) => {
+            let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+            let mut params = Vec::new();
+            for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+                let Some((k, v)) = part.split_once('=') else {
+                    return Err(vec![Problem::with_value(
+                        path,
+                        value,
+                        format!("expected key=value after the colon, found \"{part}\""),
+                    )]);
+                };
+                params.push((k.trim().into(), v.trim().into(), format!("\"{}\"", v.trim())));
+            }
+            (path.into(), Toml::String(kind.trim().into()), params)
+        }
+        Toml::Table(table) => {
+            let key = format!("{path}.kind");
+            let Some(kind) = table.get("kind") else {
+                return Err(vec![Problem::new(key, format!("missing; {}", expected_kind()))]);
+            };
+            let params =
+                table.iter().filter(|(k, _)| *k != "kind").map(|(k, v)| (k.clone(), text_of(v), v.to_string()));
+            (key, kind.clone(), params.collect())
+        }
+        _ => {
+            let message =
+                "expected a controller such as \"swift:target=min-rtt\" or { kind = \"swift\", target = \"min-rtt\" }";
+            return Err(vec![Problem::with_value(path, value, message)]);
+        }
+    };
+    let Some(mut config) = word.as_str().and_then(Config::new) else {
+        let problem = Problem::with_value(key, &word, expected_kind());
+        return Err(vec![problem.suggest(word.as_str().unwrap_or(""), KINDS.iter().map(|k| k.name))]);
+    };
+    let mut problems = Vec::new();
+    for (k, v, shown) in params {
+        match config.set(&k, &v) {
+            Ok(()) => {}
+            Err(ParamError::UnknownKey) => {
+                let known = config.kind().params.iter().map(|p| p.name);
+                let message = format!("the controller {} has no such parameter", config.kind().name);
+                problems.push(Problem::new(format!("{path}.{k}"), message).suggest(&k, known));
+            }
+            Err(e @ ParamError::BadValue { .. }) => {
+                let choices = config.kind().params.iter().find(|p| p.name == k).map_or(&[][..], |p| p.choices);
+                let problem = Problem::with_value(format!("{path}.{k}"), shown, e.to_string());
+                problems.push(problem.suggest(&v, choices.iter().copied()));
+            }
+        }
+    }
+    if problems.is_empty() {
+        if let Err(conflict) = config.check() {
+            let value = config.get(conflict.key).map_or(String::new(), |v| v.to_string());
+            problems.push(Problem::with_value(
+                format!("{path}.{}", conflict.key),
+                value,
+                format!("expected {}", conflict.expected),
+            ));
+        }
+    }
+    if problems.is_empty() { Ok(config) } else { Err(problems) }
+}
+
+fn text_of(value: &Toml) -> String {
+    match value {
+        Toml::String(s) => s.clone(),
+        Toml::Float(x) => format!("{x:?}"),
+        other => other.to_string(),
+    }
+}
+
+impl Controller {
+    /// One text that names the controller and the parameters that differ from their defaults:
+    /// `"swift:target=min-rtt"`.
+    pub fn text(&self) -> String {
+        let kind = self.0.kind();
+        let changed = kind.params.iter().filter_map(|p| {
+            let value = self.0.get(p.name)?.to_string();
+            let default = Config::new(kind.name)?.get(p.name)?.to_string();
+            (value != default).then(|| format!("{}={value}", p.name))
+        });
+        let changed: Vec<String> = changed.collect();
+        if changed.is_empty() { kind.name.into() } else { format!("{}:{}", kind.name, changed.join(",")) }
+    }
+}
+
+impl Serialize for Controller {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let kind = self.0.kind();
+        let mut map = s.serialize_map(None)?;
+        map.serialize_entry("kind", kind.name)?;
+        for p in kind.params {
+            let Some(text) = self.0.get(p.name).map(|v| v.to_string()) else { continue };
+            match p.kind {
+                ValueKind::Number => map.serialize_entry(p.name, &text.parse::<f64>().unwrap_or(f64::NAN))?,
+                ValueKind::Integer => map.serialize_entry(p.name, &text.parse::<u64>().unwrap_or(0))?,
+                ValueKind::Flag => map.serialize_entry(p.name, &(text == "true"))?,
+                _ => map.serialize_entry(p.name, &text)?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Controller {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Controller, D::Error> {
+        let value = Toml::deserialize(d)?;
+        parse(&value, "controller").map(Controller).map_err(|p| serde::de::Error::custom(&p[0]))
+    }
+}
+
+impl JsonSchema for Controller {
+    fn schema_name() -> Cow<'static, str> {
+        "Controller".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let kinds: Vec<Json> = KINDS.iter().map(|k| kind_schema(k)).collect();
+        let short = json!({
+            "type": "string",
+            "description": "Short form: a kind, and after a colon its parameters: \"swift:target=min-rtt,epsilon=100us\".",
+        });
+        let all = json!({ "format": "controller", "anyOf": [short, { "oneOf": kinds }] });
+        Schema::try_from(all).expect("an object is a schema")
+    }
+}
+
+fn kind_schema(kind: &Kind) -> Json {
+    let mut properties = serde_json::Map::new();
+    properties.insert("kind".into(), json!({ "const": kind.name, "type": "string" }));
+    for p in kind.params {
+        let mut schema = match p.kind {
+            ValueKind::Number => json!({ "type": "number" }),
+            ValueKind::Integer => json!({ "type": "integer", "minimum": 0 }),
+            ValueKind::Flag => json!({ "type": "boolean" }),
+            ValueKind::Choice => json!({ "enum": p.choices }),
+            ValueKind::Time | ValueKind::AutoTime => json!({ "type": "string" }),
+        };
+        let unit = if p.unit.is_empty() { String::new() } else { format!(" Unit: {}.", p.unit) };
+        schema["description"] =
+            json!(format!("{}{unit} Expected: {}. Source of the default: {}.", p.doc, p.expected, p.source));
+        schema["default"] = match p.kind {
+            ValueKind::Number | ValueKind::Integer | ValueKind::Flag => {
+                serde_json::from_str(p.default).unwrap_or(json!(p.default))
+            }
+            _ => json!(p.default),
+        };
+        properties.insert(p.name.into(), schema);
+    }
+    json!({
+        "type": "object",
+        "title": kind.title,
+        "description": kind.what,
+        "properties": properties,
+        "required": ["kind"],
+        "additionalProperties": false,
+    })
+}

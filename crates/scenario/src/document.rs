@@ -1,0 +1,171 @@
+//! The scenario file as types. Their documentation, defaults and bounds are the schema, the
+//! checks, `incast describe` and the manual's tables at once.
+
+use crate::controller::Controller;
+use crate::quantity::{Auto, Time};
+use crate::queue::Queue;
+use crate::topology::Topology;
+use crate::traffic::Traffic;
+use crate::transport::Transport;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A scenario: everything that decides a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Incast scenario")]
+pub struct Document {
+    /// Name; that of the file where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it shows, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Controller of every traffic entry that names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<Controller>,
+    /// Length, measured interval, seed.
+    pub run: Run,
+    /// Hosts, switches and links.
+    pub topology: Topology,
+    /// Queues of all ports.
+    pub queue: Queue,
+    /// How switches choose among equally short routes.
+    #[serde(default)]
+    pub routing: Routing,
+    /// The reliable transport of all flows.
+    #[serde(default)]
+    pub transport: Transport,
+    /// What is observed besides the records of flows and ports.
+    #[serde(default)]
+    pub measure: Measure,
+    /// Who sends what to whom; at least one entry.
+    #[schemars(length(min = 1))]
+    pub traffic: Vec<Traffic>,
+}
+
+/// Length of the run, the measured interval, and what makes it repeatable.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Simulated time of the whole run.
+    pub duration: Time,
+    /// Time before the measured interval; shorter than `duration`.
+    #[serde(default = "zero")]
+    pub warmup: Time,
+    /// End of the measured interval; the run's end where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure_until: Option<Time>,
+    /// Everything random is a function of it: placement, start jitter, ECMP, losses.
+    #[serde(default = "one")]
+    #[schemars(range(max = 9_223_372_036_854_775_807i64))]
+    pub seed: u64,
+    /// Which of several arrivals at one instant comes first.
+    #[serde(default)]
+    pub ties: Ties,
+    /// Nodes simulated together as one unit. It decides the cost of a run, never its result.
+    #[serde(default)]
+    pub domains: Domains,
+}
+
+pub(crate) fn zero() -> Time {
+    Time(incast_cc::Time::ZERO)
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Order of arrivals at one node at one instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// By a hash of seed, link and time: no link is favoured.
+    #[default]
+    Hash,
+    /// By the number of the link, always the same: for comparisons.
+    Link,
+}
+
+/// Partition of the nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Domains {
+    /// A switch with the hosts attached to it is one domain.
+    #[default]
+    Rack,
+    /// Every node is a domain.
+    Node,
+    /// The whole network is one domain.
+    One,
+}
+
+/// Choice among equally short routes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Routing {
+    /// Per-flow equal-cost multipath: every switch picks by a hash of flow and direction, salted
+    /// by the seed and its own number.
+    Ecmp {},
+    /// Always the first of the equal routes, as ns-3's global routing does: in a fat tree only
+    /// core 0 and the first aggregation switch of every pod carry traffic between edges.
+    FirstPath {},
+}
+
+impl Default for Routing {
+    fn default() -> Routing {
+        Routing::Ecmp {}
+    }
+}
+
+/// What is observed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Measure {
+    /// Interval at which every port's queue is sampled for percentiles; `auto` takes a thousandth
+    /// of the measured interval, at least 100 ns, at most 1 ms.
+    #[serde(default)]
+    pub queue_interval: Auto<Time>,
+    /// Time series of chosen flows and ports.
+    #[serde(default)]
+    pub series: Series,
+    /// Numbers of flows whose packets are traced, one line an event.
+    #[serde(default)]
+    pub trace: Vec<u32>,
+}
+
+/// Time series: cwnd, ssthresh, RTT, the controller's own state; queue lengths.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Numbers of flows.
+    #[serde(default)]
+    pub flows: Vec<u32>,
+    /// Names of ports, such as `"edge3>h6"`.
+    #[serde(default)]
+    pub ports: Vec<String>,
+    /// Interval of the samples, or `change` for a sample at every change.
+    #[serde(default)]
+    pub interval: Interval,
+}
+
+/// When a series is sampled.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Interval {
+    /// At every change.
+    Change(Change),
+    /// At fixed times.
+    Every(Time),
+}
+
+/// The word `"change"`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Change {
+    /// At every change.
+    Change,
+}
+
+impl Default for Interval {
+    fn default() -> Interval {
+        Interval::Change(Change::Change)
+    }
+}

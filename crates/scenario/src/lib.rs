@@ -1,0 +1,351 @@
+//! Scenarios: what a user may ask for, checked, and turned into what the engine simulates.
+//!
+//! A scenario is a TOML document (`docs/scenario.md`). [`Scenario::load`] reads a file or a
+//! built-in one, [`Scenario::set`] changes any key, [`Scenario::build`] makes the engine's
+//! [`Spec`]. Everything wrong with a scenario is reported at once, with key, value and what was
+//! expected.
+//!
+//! ```
+//! use incast_scenario::Scenario;
+//!
+//! let mut scenario = Scenario::load("hotspot")?;
+//! scenario.set("topology.k", "8")?;
+//! scenario.set("traffic.flows", "100")?;
+//! scenario.set("controller", "swift:target=min-rtt,epsilon=100us")?;
+//! let spec = scenario.with_seed(7).build()?;
+//! assert_eq!((spec.hosts, spec.flows.len()), (128, 100));
+//!
+//! let wrong = scenario.set("topology.k", "5").unwrap_err();
+//! assert_eq!(wrong.to_string(), "topology.k = 5: expected an even number >= 2");
+//! # Ok::<(), incast_scenario::Errors>(())
+//! ```
+//!
+//! The types of [`document`] and the modules it names are the only declaration of keys, defaults,
+//! bounds and documentation; [`check`] holds documents against the schema made of them, and
+//! [`catalogue`] prints it.
+
+#![forbid(unsafe_code)]
+
+mod build;
+pub mod builtin;
+pub mod catalogue;
+pub mod check;
+pub mod controller;
+pub mod document;
+pub mod problem;
+pub mod quantity;
+pub mod queue;
+mod rows;
+pub mod topology;
+pub mod traffic;
+pub mod transport;
+
+pub use catalogue::{describe, list};
+pub use problem::{Errors, Problem};
+
+use check::Schema;
+use document::Document;
+use incast_engine::spec::Spec;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use toml::Value as Toml;
+
+/// A scenario as the user wrote it, with the changes made since.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    name: String,
+    dir: PathBuf,
+    table: toml::Table,
+}
+
+impl Scenario {
+    /// A scenario file, or a built-in scenario by name.
+    pub fn load(name_or_path: &str) -> Result<Scenario, Errors> {
+        let path = Path::new(name_or_path);
+        if let Some(text) = builtin::text(name_or_path).filter(|_| !path.is_file()) {
+            return Scenario::from_toml(text, Path::new("."), name_or_path);
+        }
+        if !path.exists() && path.extension().is_none() && !name_or_path.contains(std::path::MAIN_SEPARATOR) {
+            let known = builtin::names();
+            let message = format!("no file and no built-in scenario of this name; built in are {}", known.join(", "));
+            return Err(Problem::new(name_or_path, message).suggest(name_or_path, known).into());
+        }
+        let text = read_file(name_or_path, path)?;
+        let name = path.file_stem().map_or_else(|| name_or_path.into(), |s| s.to_string_lossy());
+        let dir = path.parent().unwrap_or(Path::new("."));
+        // Absolute, so that a resolved copy elsewhere still finds the files it names.
+        let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+        Scenario::from_toml(&text, &dir, &name)
+    }
+
+    /// A scenario from its text. `dir` is where file names in it start; `name` is its name if the
+    /// text gives none.
+    pub fn from_toml(text: &str, dir: &Path, name: &str) -> Result<Scenario, Errors> {
+        let table: toml::Table =
+            text.parse().map_err(|e: toml::de::Error| Problem::new(name, e.to_string().trim_end()))?;
+        let own = table.get("name").and_then(Toml::as_str).unwrap_or(name).to_owned();
+        let scenario = Scenario { name: own, dir: dir.to_owned(), table };
+        scenario.document()?;
+        Ok(scenario)
+    }
+
+    /// Name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Seed.
+    pub fn seed(&self) -> u64 {
+        self.document().map_or(1, |d| d.run.seed)
+    }
+
+    /// The same scenario under another seed. Seeds above 2^63 - 1 do not fit TOML's integers and
+    /// lose their highest bit.
+    pub fn with_seed(&self, seed: u64) -> Scenario {
+        let mut other = self.clone();
+        if let Some(run) = other.table.get_mut("run").and_then(Toml::as_table_mut) {
+            run.insert("seed".into(), Toml::Integer((seed & i64::MAX as u64) as i64));
+        }
+        other
+    }
+
+    /// The same scenario with this controller for every flow: as its `controller`, and in place of
+    /// those of traffic entries. `text` is the short form, `"swift:target=min-rtt"`.
+    pub fn with_controller(&self, text: &str) -> Result<Scenario, Errors> {
+        let mut other = self.clone();
+        other.set("controller", text)?;
+        for entry in other.entries() {
+            entry.remove("controller");
+        }
+        Ok(other)
+    }
+
+    fn entries(&mut self) -> impl Iterator<Item = &mut toml::Table> {
+        self.table.get_mut("traffic").and_then(Toml::as_array_mut).into_iter().flatten().filter_map(Toml::as_table_mut)
+    }
+
+    /// Sets a key: `set("topology.k", "8")`. `traffic.flows` is the key of the only traffic
+    /// entry, `traffic.<name>.flows` that of one of several. A value is written as in TOML; the
+    /// quotes of a text may be left out.
+    ///
+    /// Setting a `kind` to another one drops the sibling keys that the new kind does not have,
+    /// and setting a `preset` drops the siblings that only repeated the old preset.
+    ///
+    /// Wrong keys and values are refused at once and change nothing; contradictions between keys
+    /// show in [`Scenario::build`].
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Errors> {
+        let parts: Vec<&str> = key.split('.').collect();
+        if parts.contains(&"") {
+            return Err(Problem::new(key, "expected a key such as \"topology.k\"").into());
+        }
+        let mut table = self.table.clone();
+        let schema = Schema::new(schema());
+        let (place, schema, parts, path) = match parts[..] {
+            ["traffic", ref rest @ ..] if !rest.is_empty() => entry(&mut table, schema, rest)?,
+            _ => (&mut table, schema, parts, String::new()),
+        };
+        let document = Toml::Table(place.clone());
+        let Some(found) = schema.find(&parts, Some(&document)) else {
+            return Err(unknown_key(schema, &parts, &document, &path).into());
+        };
+        insert(place, &parts, found.read(value), found)?;
+        let full = format!("{path}{}", parts.join("."));
+        let mut problems = Vec::new();
+        schema.check(&Toml::Table(place.clone()), path.trim_end_matches('.'), &mut problems);
+        problems.retain(|p| p.key.strip_prefix(&full).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
+        if !problems.is_empty() {
+            return Err(Errors(problems));
+        }
+        self.table = table;
+        Ok(())
+    }
+
+    /// The typed document, checked against the schema.
+    pub fn document(&self) -> Result<Document, Errors> {
+        let value = Toml::Table(self.table.clone());
+        let mut problems = Vec::new();
+        Schema::new(schema()).check(&value, "", &mut problems);
+        if !problems.is_empty() {
+            return Err(Errors(problems));
+        }
+        value.try_into().map_err(|e: toml::de::Error| Problem::new(self.name.clone(), e.message()).into())
+    }
+
+    /// What the engine simulates.
+    pub fn build(&self) -> Result<Spec, Errors> {
+        build::build(&self.document()?, &self.dir)
+    }
+
+    /// The document with every default written out. Read again, it has the same hash.
+    pub fn resolved(&self) -> Result<Document, Errors> {
+        let mut doc = self.document()?;
+        doc.name = Some(self.name.clone());
+        doc.transport = doc.transport.resolved();
+        let whole = |file: &mut String| *file = self.dir.join(&*file).to_string_lossy().into_owned();
+        if let topology::Topology::Graph(g) = &mut doc.topology {
+            whole(&mut g.file);
+        }
+        for t in &mut doc.traffic {
+            t.name = Some(t.name());
+            t.transport = t.transport.as_ref().map(|own| own.over(&doc.transport));
+            t.file.iter_mut().for_each(whole);
+        }
+        Ok(doc)
+    }
+
+    /// [`Scenario::resolved`] as TOML.
+    pub fn resolved_toml(&self) -> Result<String, Errors> {
+        to_toml(&self.resolved()?)
+    }
+
+    /// 16 hexadecimal digits that tell scenarios apart: a hash of the resolved document and of
+    /// the files it names. Name, description and seed are left out, so that runs of one scenario
+    /// under several seeds have one hash.
+    pub fn hash(&self) -> Result<String, Errors> {
+        let mut doc = self.resolved()?;
+        (doc.name, doc.description, doc.run.seed) = (None, None, 0);
+        let content = |key: &str, file: &mut String| -> Result<(), Errors> {
+            *file = format!("{:016x}", fnv(read_file(key, Path::new(&*file))?.as_bytes()));
+            Ok(())
+        };
+        if let topology::Topology::Graph(g) = &mut doc.topology {
+            content("topology.file", &mut g.file)?;
+        }
+        for t in &mut doc.traffic {
+            let key = format!("traffic.{}.file", t.name());
+            if let Some(file) = &mut t.file {
+                content(&key, file)?;
+            }
+        }
+        Ok(format!("{:016x}", fnv(to_toml(&doc)?.as_bytes())))
+    }
+
+    /// JSON schema of scenario files (draft 2020-12): keys, types, bounds, units, defaults and
+    /// documentation.
+    pub fn schema() -> String {
+        format!("{:#}", schema())
+    }
+}
+
+/// The traffic entry that `rest` (after `traffic.`) means, and what is left of the key.
+fn entry<'t, 's, 'k>(
+    table: &'t mut toml::Table,
+    schema: Schema<'s>,
+    rest: &[&'k str],
+) -> Result<(&'t mut toml::Table, Schema<'s>, Vec<&'k str>, String), Errors> {
+    let items = schema.items("traffic");
+    let keys = items.key_names(None);
+    let entries: Vec<&mut toml::Table> = table
+        .get_mut("traffic")
+        .and_then(Toml::as_array_mut)
+        .into_iter()
+        .flatten()
+        .filter_map(Toml::as_table_mut)
+        .collect();
+    let name = |t: &toml::Table| t.get("name").or(t.get("pattern")).and_then(Toml::as_str).unwrap_or("").to_owned();
+    let names: Vec<String> = entries.iter().map(|t| name(t)).collect();
+    let (at, parts) = match names.iter().position(|n| n == rest[0]) {
+        Some(i) if rest.len() > 1 => (i, rest[1..].to_vec()),
+        _ if names.len() == 1 => (0, rest.to_vec()),
+        _ => {
+            let quoted: Vec<String> = names.iter().map(|n| format!("traffic.{n}.KEY")).collect();
+            let key = format!("traffic.{}", rest.join("."));
+            let message = format!("there are {} traffic entries; expected {}", names.len(), quoted.join(" or "));
+            let known = keys.iter().copied().chain(names.iter().map(String::as_str));
+            let problem = Problem::new(key, message);
+            return Err(if keys.contains(&rest[0]) { problem } else { problem.suggest(rest[0], known) }.into());
+        }
+    };
+    let path = if parts.len() < rest.len() { format!("traffic.{}.", names[at]) } else { "traffic.".into() };
+    match entries.into_iter().nth(at) {
+        Some(entry) => Ok((entry, items, parts, path)),
+        None => Err(Problem::new("traffic", "empty; expected at least one [[traffic]] entry").into()),
+    }
+}
+
+/// The first part of a key path that does not exist, with a suggestion.
+fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> Problem {
+    let mut known = 0;
+    while known < parts.len() && schema.find(&parts[..=known], Some(document)).is_some() {
+        known += 1;
+    }
+    let above = schema.find(&parts[..known], Some(document)).unwrap_or(schema);
+    let place = parts[..known].iter().try_fold(document, |d, k| d.get(k));
+    let key = format!("{path}{}", parts[..=known].join("."));
+    Problem::new(key, "unknown key").suggest(parts[known], above.key_names(place))
+}
+
+/// Puts a value at a key path, making tables on the way. A controller written in one text becomes
+/// a table when one of its parameters is set.
+fn insert(table: &mut toml::Table, parts: &[&str], value: Toml, found: Schema) -> Result<(), Errors> {
+    let (last, way) = parts.split_last().unwrap_or((&"", &[]));
+    let mut at = table;
+    for part in way {
+        let next = at.entry(*part).or_insert_with(|| Toml::Table(toml::Table::new()));
+        if next.is_str() {
+            if let Ok(config) = controller::parse(next, part) {
+                *next = Toml::try_from(controller::Controller(config))
+                    .map_err(|e| Problem::new(parts.join("."), e.to_string()))?;
+            }
+        }
+        if !next.is_table() {
+            *next = Toml::Table(toml::Table::new());
+        }
+        let Some(below) = next.as_table_mut() else { return Ok(()) };
+        at = below;
+    }
+    let before = at.insert((*last).to_owned(), value.clone());
+    if let (Some(variants), Some(word)) = (found.variants(), value.as_str()) {
+        if let Some((_, _, variant)) = variants.iter().find(|v| v.1 == word).filter(|_| before.as_ref() != Some(&value))
+        {
+            let keys: Vec<&str> = variant.keys().iter().map(|k| k.0).collect();
+            at.retain(|k, _| k == *last || keys.contains(&k));
+        }
+    }
+    if *last == "preset" {
+        if let Some(old) = before.and_then(|b| b.try_into::<transport::Preset>().ok()) {
+            let old = Toml::try_from(old.values()).unwrap_or(Toml::Boolean(false));
+            at.retain(|k, v| k == "preset" || old.get(k) != Some(v));
+        }
+    }
+    Ok(())
+}
+
+/// The schema, made once.
+pub fn schema() -> &'static serde_json::Value {
+    static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| serde_json::Value::from(generator().into_root_schema_for::<Document>()))
+}
+
+/// Makes schemas in which objects take no keys but their own.
+fn generator() -> schemars::SchemaGenerator {
+    fn close(schema: &mut schemars::Schema) {
+        if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
+            schema.insert("additionalProperties".into(), false.into());
+        }
+        schemars::transform::transform_subschemas(&mut close, schema);
+    }
+    schemars::generate::SchemaSettings::draft2020_12().with_transform(close).into_generator()
+}
+
+fn to_toml(doc: &Document) -> Result<String, Errors> {
+    toml::to_string(doc).map_err(|e| Problem::new("scenario", e.to_string()).into())
+}
+
+/// FNV-1a, 64 bits.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ *b as u64).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// A whole text file; `key` is what names it.
+fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
+    std::fs::read_to_string(path).map_err(|e| {
+        let reason = match e.kind() {
+            std::io::ErrorKind::NotFound => "no such file".to_owned(),
+            std::io::ErrorKind::InvalidData => "not a text file (UTF-8)".to_owned(),
+            _ => e.to_string(),
+        };
+        let shown = path.display().to_string();
+        if shown == key { Problem::new(key, reason) } else { Problem::with_value(key, format!("\"{shown}\""), reason) }
+    })
+}

@@ -1,0 +1,122 @@
+//! What is wrong with a scenario, in the user's words: the key, the value, what was expected.
+
+use std::fmt;
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Problem {
+    /// Where: a key path (`topology.k`), or file, line and column (`flows.csv, line 3, column size`).
+    pub key: String,
+    /// The value as the user wrote it, where there is one.
+    pub value: Option<String>,
+    /// What was expected, or what is wrong.
+    pub message: String,
+    /// What the user probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl Problem {
+    /// `key: message`.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Problem {
+        Problem { key: key.into(), value: None, message: message.into(), suggestion: None }
+    }
+
+    /// `key = value: message`.
+    pub fn with_value(key: impl Into<String>, value: impl fmt::Display, message: impl Into<String>) -> Problem {
+        Problem { value: Some(value.to_string()), ..Problem::new(key, message) }
+    }
+
+    /// Adds the nearest of `known` to `word`, if one is near.
+    pub fn suggest<'a>(mut self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
+        self.suggestion = nearest(word, known).map(str::to_owned);
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key)?;
+        if let Some(value) = &self.value {
+            write!(f, " = {value}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        match &self.suggestion {
+            Some(s) => write!(f, " (did you mean \"{s}\"?)"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Everything that is wrong, one problem a line. At most [`Errors::SHOWN`] are printed, all are
+/// kept.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Errors(pub Vec<Problem>);
+
+impl Errors {
+    /// Problems printed before the rest is counted.
+    pub const SHOWN: usize = 20;
+}
+
+impl std::error::Error for Errors {}
+
+impl From<Problem> for Errors {
+    fn from(p: Problem) -> Errors {
+        Errors(vec![p])
+    }
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, p) in self.0.iter().take(Errors::SHOWN).enumerate() {
+            write!(f, "{}{p}", if i > 0 { "\n" } else { "" })?;
+        }
+        match self.0.len().saturating_sub(Errors::SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\n... and {more} more"),
+        }
+    }
+}
+
+/// The candidate within a third of the word's length (at least one edit) of it; an edit inserts,
+/// removes or replaces a letter or swaps two neighbours.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (word.chars().count() / 3).max(1);
+    known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= allowed).min().map(|(_, k)| k)
+}
+
+/// Optimal string alignment distance, letters of either case equal.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().collect();
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut d = vec![vec![0usize; b.len() + 1]; a.len() + 1];
+    for (i, row) in d.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    for j in 0..=b.len() {
+        d[0][j] = j;
+    }
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let differ = usize::from(a[i - 1] != b[j - 1]);
+            d[i][j] = (d[i - 1][j] + 1).min(d[i][j - 1] + 1).min(d[i - 1][j - 1] + differ);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                d[i][j] = d[i][j].min(d[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    d[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("dealy", "delay"), 1);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(nearest("swfit", ["swift", "dctcp"]), Some("swift"));
+        assert_eq!(nearest("bbr", ["swift", "dctcp"]), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! CSV files with a header line: cells by column name, problems with file, line, column and
+//! value.
+
+use crate::problem::Problem;
+use crate::quantity;
+use std::collections::HashMap;
+use std::str::FromStr;
+
+/// A CSV file in memory.
+pub struct Rows {
+    name: String,
+    columns: HashMap<String, usize>,
+    rows: Vec<(u64, csv::StringRecord)>,
+}
+
+/// One line.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    rows: &'a Rows,
+    line: u64,
+    record: &'a csv::StringRecord,
+}
+
+impl Rows {
+    /// Reads a file whose header may name `known` columns in any order and must name `needed`.
+    /// Lines that start with `#` are comments.
+    pub fn read(name: &str, text: &str, known: &[&str], needed: &[&str]) -> Result<Rows, Vec<Problem>> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .trim(csv::Trim::All)
+            .comment(Some(b'#'))
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        let mut records = Vec::new();
+        for record in reader.records() {
+            match record {
+                Ok(r) => records.push((r.position().map_or(0, |p| p.line()), r)),
+                Err(e) => return Err(vec![Problem::new(name, e.to_string())]),
+            }
+        }
+        let Some((line, header)) = records.first() else {
+            return Err(vec![Problem::new(name, format!("empty; expected a header line such as {}", known.join(",")))]);
+        };
+        let mut problems = Vec::new();
+        for c in header.iter().filter(|c| !known.contains(c)) {
+            let p = Problem::with_value(
+                format!("{name}, line {line}, column {c}"),
+                c,
+                format!("unknown column; expected some of {}", known.join(",")),
+            );
+            problems.push(p.suggest(c, known.iter().copied()));
+        }
+        let columns: HashMap<String, usize> = header.iter().enumerate().map(|(i, c)| (c.to_owned(), i)).collect();
+        for c in needed.iter().filter(|c| !columns.contains_key(**c)) {
+            problems.push(Problem::new(format!("{name}, line {line}"), format!("the column {c} is missing")));
+        }
+        let width = header.len();
+        for (line, r) in records.iter().skip(1).filter(|(_, r)| r.len() > width) {
+            problems.push(Problem::new(
+                format!("{name}, line {line}"),
+                format!("{} values under {width} columns", r.len()),
+            ));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        records.remove(0);
+        Ok(Rows { name: name.into(), columns, rows: records })
+    }
+
+    /// Lines after the header.
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().map(|(line, record)| Row { rows: self, line: *line, record })
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The text of a cell; `None` where it is empty or its column is not there.
+    pub fn get(&self, column: &str) -> Option<&'a str> {
+        self.rows.columns.get(column).and_then(|i| self.record.get(*i)).filter(|t| !t.is_empty())
+    }
+
+    /// A problem with a cell.
+    pub fn wrong(&self, column: &str, message: impl Into<String>) -> Problem {
+        let key = format!("{}, line {}, column {column}", self.rows.name, self.line);
+        match self.get(column) {
+            Some(text) => Problem::with_value(key, text, message),
+            None => Problem::new(key, format!("empty; {}", message.into())),
+        }
+    }
+
+    /// A cell read by `read`; `None` where it is empty or wrong, which is then reported.
+    pub fn parse<T>(
+        &self,
+        column: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+        problems: &mut Vec<Problem>,
+    ) -> Option<T> {
+        match read(self.get(column)?) {
+            Ok(v) => Some(v),
+            Err(message) => {
+                problems.push(self.wrong(column, message));
+                None
+            }
+        }
+    }
+
+    /// A quantity of a format of [`quantity::check_format`].
+    pub fn quantity<T: FromStr>(&self, column: &str, format: &str, problems: &mut Vec<Problem>) -> Option<T> {
+        let read = |t: &str| {
+            quantity::check_format(format, t)?;
+            t.parse::<T>().map_err(|_| format!("expected {}", quantity::expected(format).unwrap_or("a value")))
+        };
+        self.parse(column, read, problems)
+    }
+}

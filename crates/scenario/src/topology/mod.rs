@@ -1,0 +1,199 @@
+//! Topologies. One file each: its keys, and how it becomes nodes, links and next hops. A new one
+//! is a file, a `mod` line and a variant of [`Topology`] with its arms.
+
+pub mod dumbbell;
+pub mod fat_tree;
+pub mod graph;
+pub mod leaf_spine;
+pub mod star;
+
+use crate::problem::Problem;
+use crate::quantity::{Rate, Time};
+use incast_cc as cc;
+use incast_engine::spec::{Loss, Router};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Most hosts a scenario may have.
+pub const MAX_HOSTS: u64 = 1 << 20;
+
+/// Hosts, switches and the links between them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Topology {
+    /// Three-tier fat tree of switches with k ports: k pods, k^3/4 hosts, full bisection
+    /// bandwidth where all links are equal.
+    FatTree(fat_tree::FatTree),
+    /// Senders on one switch, receivers on another, one bottleneck link between the two.
+    Dumbbell(dumbbell::Dumbbell),
+    /// Sources and one sink on one switch, the gateway; the sink's link is the bottleneck.
+    Star(star::Star),
+    /// Two tiers: every leaf switch is linked to every spine switch.
+    LeafSpine(leaf_spine::LeafSpine),
+    /// Any shape, from a file that lists nodes and links; routes are the shortest in links.
+    Graph(graph::Graph),
+}
+
+/// A network before queues, flows and a seed.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    /// Nodes `0..hosts` are hosts.
+    pub hosts: u32,
+    /// Names of all nodes, hosts first.
+    pub names: Vec<String>,
+    /// Rack of every node: the number of the switch that makes it.
+    pub racks: Vec<u32>,
+    /// Directed links, each followed by its reverse.
+    pub links: Vec<DirectedLink>,
+    /// One a switch.
+    pub routers: Vec<Router>,
+    /// Sender i of the pattern `pairs` sends to the host named here; empty where the topology
+    /// has no sides.
+    pub sides: Option<(u32, u32)>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct DirectedLink {
+    /// Sending node.
+    pub from: u32,
+    /// Receiving node.
+    pub to: u32,
+    /// Rate.
+    pub rate: cc::Rate,
+    /// Propagation delay.
+    pub delay: cc::Time,
+    /// Bytes added to every packet on the wire.
+    pub overhead: u32,
+    /// Losses.
+    pub loss: Loss,
+}
+
+impl Network {
+    /// Links `a` and `b`; `forward` is the direction from `a` to `b`.
+    pub fn join(&mut self, a: u32, b: u32, link: &Link) {
+        let loss = |list: &[u64]| match link.error_unit {
+            _ if !list.is_empty() => {
+                let mut list = list.to_vec();
+                list.sort_unstable();
+                list.dedup();
+                Loss::List(list)
+            }
+            _ if link.error_rate == 0.0 => Loss::None,
+            ErrorUnit::Packet => Loss::Packet(link.error_rate),
+            ErrorUnit::Byte => Loss::Byte(link.error_rate),
+        };
+        let forward = (link.rate, link.delay, loss(&link.lose));
+        let back = (link.back_rate.unwrap_or(link.rate), link.back_delay.unwrap_or(link.delay), loss(&[]));
+        for (from, to, (rate, delay, loss)) in [(a, b, forward), (b, a, back)] {
+            self.links.push(DirectedLink { from, to, rate: rate.0, delay: delay.0, overhead: link.overhead, loss });
+        }
+    }
+}
+
+impl Topology {
+    /// Nodes, links and next hops. `dir` is where relative file names start.
+    pub fn build(&self, dir: &Path) -> Result<Network, Vec<Problem>> {
+        match self {
+            Topology::FatTree(t) => t.build(),
+            Topology::Dumbbell(t) => t.build(),
+            Topology::Star(t) => t.build(),
+            Topology::LeafSpine(t) => t.build(),
+            Topology::Graph(t) => t.build(dir),
+        }
+    }
+}
+
+/// A link, both directions. "Forward" is away from senders: from hosts towards the core in a fat
+/// tree or leaf-spine, from the first-named node in a graph file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Link {
+    /// Rate; `inf` serializes in no time.
+    pub rate: Rate,
+    /// Propagation delay; 0 is allowed.
+    pub delay: Time,
+    /// Bytes every packet adds on the wire: 2 for ns-3's point-to-point links, 38 for Ethernet
+    /// with preamble and gap.
+    #[serde(default)]
+    pub overhead: u32,
+    /// Rate of the other direction, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_rate: Option<Rate>,
+    /// Propagation delay of the other direction, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_delay: Option<Time>,
+    /// Probability of a loss on the link, either direction, per packet or byte.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub error_rate: f64,
+    /// What `error_rate` counts.
+    #[serde(default)]
+    pub error_unit: ErrorUnit,
+    /// Packets lost for certain, forward only: 0 is the first that is put on the link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lose: Vec<u64>,
+}
+
+/// Unit of an error rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorUnit {
+    /// Every packet is lost with the same probability.
+    #[default]
+    Packet,
+    /// A packet of n bytes on the wire survives with probability (1 - p)^n.
+    Byte,
+}
+
+/// A tier's link where it differs from `link`: only the keys that differ.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct LinkChange {
+    /// Rate; `inf` serializes in no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Time>,
+    /// Bytes every packet adds on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<u32>,
+    /// Rate of the other direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_rate: Option<Rate>,
+    /// Propagation delay of the other direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_delay: Option<Time>,
+    /// Probability of a loss on the link, either direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub error_rate: Option<f64>,
+    /// What `error_rate` counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_unit: Option<ErrorUnit>,
+    /// Packets lost for certain, forward only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lose: Option<Vec<u64>>,
+}
+
+impl Link {
+    /// This link with the changes of a tier.
+    pub fn with(&self, change: &Option<LinkChange>) -> Link {
+        let Some(c) = change else { return self.clone() };
+        Link {
+            rate: c.rate.unwrap_or(self.rate),
+            delay: c.delay.unwrap_or(self.delay),
+            overhead: c.overhead.unwrap_or(self.overhead),
+            back_rate: c.back_rate.or(self.back_rate),
+            back_delay: c.back_delay.or(self.back_delay),
+            error_rate: c.error_rate.unwrap_or(self.error_rate),
+            error_unit: c.error_unit.unwrap_or(self.error_unit),
+            lose: c.lose.clone().unwrap_or_else(|| self.lose.clone()),
+        }
+    }
+}
+
+/// Too many hosts, in words.
+fn too_large(key: &str, value: impl std::fmt::Display, hosts: u64) -> Vec<Problem> {
+    vec![Problem::with_value(key, value, format!("makes {hosts} hosts; expected at most {MAX_HOSTS} in all"))]
+}

@@ -1,0 +1,546 @@
+//! Who sends what to whom: patterns with seeded placement, applications, and flows from a file.
+//!
+//! Placement is keyed by (seed, number of the traffic entry, draw), never by the controller: under
+//! one seed all controllers see the same senders and receivers, so comparisons are paired.
+
+use crate::build::Flows;
+use crate::controller::Controller;
+use crate::document::zero;
+use crate::problem::{Errors, Problem};
+use crate::quantity::{Rate, Size, Time};
+use crate::rows::{Row, Rows};
+use crate::transport::Transport;
+use incast_cc as cc;
+use incast_engine::hash::{self, purpose};
+use incast_engine::spec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most flows of a scenario. Flow state and the flow's record take about half a kilobyte, so this
+/// many still fit an ordinary machine.
+pub const MAX_FLOWS: u64 = 4_000_000;
+
+/// One traffic entry: a set of flows that share everything but their ends and start times.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Traffic {
+    /// Name in results and in `--set traffic.NAME.key`; the pattern's where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Who sends to whom.
+    pub pattern: Pattern,
+    /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
+    /// given; `file`: as many as the file has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub flows: Option<u64>,
+    /// Receiver of `hotspot` and `incast`: a host's name or number, `last` or `random`; `last`
+    /// unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<HostRef>,
+    /// CSV file of the pattern `file`, relative to the scenario file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// When the first flow opens; added to the times of a file.
+    #[serde(default = "zero")]
+    pub start: Time,
+    /// Time between the openings of one flow and the next.
+    #[serde(default = "zero")]
+    pub stagger: Time,
+    /// Random part of a flow's opening, uniform from 0 to this.
+    #[serde(default = "zero")]
+    pub jitter: Time,
+    /// When the applications stop; never, unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
+    /// What happens at `stop` to bytes the transport has accepted.
+    #[serde(default)]
+    pub at_stop: AtStop,
+    /// Rate at which receiving applications read; `inf` reads at once.
+    #[serde(default = "unbounded")]
+    pub read_rate: Rate,
+    /// What sending applications do.
+    #[serde(default)]
+    pub app: App,
+    /// Controller, where it is not the scenario's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<Controller>,
+    /// Transport values that differ from `[transport]`; a preset here replaces all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
+}
+
+fn unbounded() -> Rate {
+    Rate(cc::Rate::INFINITE)
+}
+
+/// Who sends to whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// All to one host, the last unless `receiver` says otherwise; flow i comes from host i modulo
+    /// the number of hosts, or from the next host where that is the receiver.
+    Hotspot,
+    /// All to one host drawn by the seed; every sender is drawn among the others, with
+    /// replacement.
+    RandomHotspot,
+    /// Every flow's receiver is drawn, then its sender among the others, with replacement.
+    RandomPairs,
+    /// Every host sends one flow and receives one, no host to itself, drawn uniformly among all
+    /// such assignments; with more flows than hosts, one assignment after another.
+    Permutation,
+    /// Many senders to one receiver at once: distinct hosts in random order, again from the first
+    /// when there are more flows than hosts.
+    Incast,
+    /// Sender i to receiver i; on a star, source i to the sink. Dumbbell and star only.
+    Pairs,
+    /// Flows from a CSV file.
+    File,
+}
+
+/// A host by number or name.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum HostRef {
+    /// Number.
+    Number(u32),
+    /// Name, `last` or `random`.
+    Name(String),
+}
+
+/// After an application's stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtStop {
+    /// They are still delivered, then the flow closes.
+    #[default]
+    Drain,
+    /// The flow is reset: nothing more is sent.
+    Reset,
+}
+
+/// What a sending application does.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum App {
+    /// One transfer as fast as the transport takes it, of a size or without end.
+    Bulk(Bulk),
+    /// Writes at a rate during ON times. A write that does not fit into the send buffer is tried
+    /// again at the next tick of the rate, as ns-3's OnOffApplication does.
+    OnOff(OnOff),
+    /// Writes at a constant rate, without pause.
+    Cbr(Cbr),
+}
+
+/// A bulk transfer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Bulk {
+    /// Bytes; without end where not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
+    /// Bytes a write.
+    #[serde(default = "bulk_write")]
+    pub write: Size,
+}
+
+/// On and off.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct OnOff {
+    /// Rate during ON times.
+    pub rate: Rate,
+    /// Length of an ON time.
+    #[serde(default = "second")]
+    pub on: Time,
+    /// Length of an OFF time.
+    #[serde(default = "second")]
+    pub off: Time,
+    /// Bytes a write.
+    #[serde(default = "small_write")]
+    pub write: Size,
+    /// Begin with an OFF time, counted from the end of the handshake, as ns-3 does.
+    #[serde(default)]
+    pub off_first: bool,
+}
+
+/// Constant rate.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Cbr {
+    /// Rate.
+    pub rate: Rate,
+    /// Bytes a write.
+    #[serde(default = "small_write")]
+    pub write: Size,
+}
+
+fn bulk_write() -> Size {
+    Size(cc::Bytes(64_000))
+}
+fn small_write() -> Size {
+    Size(cc::Bytes(1_000))
+}
+fn second() -> Time {
+    Time(cc::Time::s(1))
+}
+
+impl Default for App {
+    fn default() -> App {
+        App::Bulk(Bulk { size: None, write: bulk_write() })
+    }
+}
+
+impl App {
+    fn spec(&self) -> spec::App {
+        match self {
+            App::Bulk(b) => spec::App::Bulk { size: b.size.map(|s| s.0.0), write: b.write.0.0 },
+            App::OnOff(o) => spec::App::OnOff {
+                rate: o.rate.0,
+                on: o.on.0,
+                off: o.off.0,
+                write: o.write.0.0,
+                off_first: o.off_first,
+            },
+            App::Cbr(c) => {
+                let second = cc::Time::s(1);
+                spec::App::OnOff {
+                    rate: c.rate.0,
+                    on: second,
+                    off: cc::Time::ZERO,
+                    write: c.write.0.0,
+                    off_first: false,
+                }
+            }
+        }
+    }
+
+    fn check(&self, path: &str, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.app.{k}");
+        let (write, rate) = match self {
+            App::Bulk(b) => (b.write, None),
+            App::OnOff(o) => (o.write, Some(o.rate)),
+            App::Cbr(c) => (c.write, Some(c.rate)),
+        };
+        if write.0.0 == 0 {
+            out.push(Problem::with_value(key("write"), "\"0B\"", "expected at least 1 byte"));
+        }
+        if rate.is_some_and(|r| r.0 == cc::Rate::INFINITE) {
+            let message = "expected a finite rate; kind = \"bulk\" writes as fast as the transport takes it";
+            out.push(Problem::with_value(key("rate"), "\"inf\"", message));
+        }
+        match self {
+            App::Bulk(Bulk { size: Some(size), .. }) if size.0.0 == 0 => {
+                out.push(Problem::with_value(key("size"), "\"0B\"", "expected at least 1 byte"));
+            }
+            App::OnOff(o) if o.on.0 == cc::Time::ZERO => {
+                out.push(Problem::with_value(key("on"), format!("\"{}\"", o.on), "expected a time above 0"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Columns of a flow file.
+const COLUMNS: [&str; 7] = ["start", "source", "destination", "size", "controller", "path", "reverse_path"];
+
+impl Traffic {
+    /// Name in results.
+    pub fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| pattern_word(self.pattern).to_owned())
+    }
+
+    /// Contradictions between keys, found before there is a network.
+    pub fn check(&self, path: &str, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        let word = pattern_word(self.pattern);
+        let to_one = matches!(self.pattern, Pattern::Hotspot | Pattern::Incast);
+        if self.receiver.is_some() && !to_one {
+            let message = format!("the pattern {word} draws its receivers; only hotspot and incast take one");
+            out.push(Problem::new(key("receiver"), message));
+        }
+        match (self.pattern, &self.file) {
+            (Pattern::File, None) => {
+                out.push(Problem::new(key("file"), "missing; expected the name of a CSV file of flows"))
+            }
+            (Pattern::File, Some(_)) => {}
+            (_, Some(_)) => out.push(Problem::new(
+                key("file"),
+                format!("not used by the pattern {word}; expected pattern = \"file\""),
+            )),
+            _ => {}
+        }
+        match (self.pattern, self.flows) {
+            (Pattern::File, Some(n)) => {
+                out.push(Problem::with_value(key("flows"), n, "the file says how many; leave the key out"));
+            }
+            (Pattern::File | Pattern::Permutation | Pattern::Pairs, None) | (_, Some(_)) => {}
+            (_, None) => out.push(Problem::new(key("flows"), "missing; expected a whole number >= 1")),
+        }
+        if let Some(stop) = self.stop.filter(|s| *s <= self.start) {
+            let message = format!("expected a time after start, {}", self.start);
+            out.push(Problem::with_value(key("stop"), format!("\"{stop}\""), message));
+        }
+        self.app.check(path, out);
+        if let Some(t) = &self.transport {
+            t.check(&key("transport"), out);
+        }
+    }
+
+    /// Adds the flows of entry number `entry`.
+    pub(crate) fn add(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        if self.pattern == Pattern::File {
+            return self.add_file(entry, flows);
+        }
+        let path = flows.path.clone();
+        let n = match (self.pattern, self.flows, flows.network.sides) {
+            (_, Some(n), _) => n,
+            (Pattern::Pairs, None, Some((senders, _))) => senders as u64,
+            _ => flows.network.hosts as u64,
+        };
+        flows.reserve(n).map_err(|p| vec![p])?;
+        let pairs = self.place(entry, n as u32, flows).map_err(|p| vec![p])?;
+        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        for (i, (src, dst)) in (0u64..).zip(pairs) {
+            let jitter = hash::uniform(flows.seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
+            let start = cc::Time(self.stagger.0.0.saturating_mul(i))
+                .saturating_add(self.start.0)
+                .saturating_add(cc::Time(jitter as u64));
+            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
+                let message = format!("flow {i} of the entry opens at {start}; expected a later stop");
+                return Err(vec![Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message)]);
+            }
+            flows.push(self.flow(src, dst, start, transport, controller, entry));
+        }
+        Ok(())
+    }
+
+    fn flow(&self, src: u32, dst: u32, start: cc::Time, transport: u32, controller: u32, group: u32) -> spec::FlowSpec {
+        spec::FlowSpec {
+            src,
+            dst,
+            start,
+            stop: self.stop.map_or(cc::Time::NEVER, |s| s.0),
+            at_stop: match self.at_stop {
+                AtStop::Drain => spec::AtStop::Drain,
+                AtStop::Reset => spec::AtStop::Reset,
+            },
+            transport,
+            controller,
+            group,
+            app: self.app.spec(),
+            read_rate: self.read_rate.0,
+            path: None,
+            reverse_path: None,
+        }
+    }
+
+    /// Sender and receiver of every flow.
+    fn place(&self, entry: u32, n: u32, flows: &Flows) -> Result<Vec<(u32, u32)>, Problem> {
+        let hosts = flows.network.hosts;
+        let path = &flows.path;
+        if hosts < 2 {
+            return Err(Problem::new(
+                format!("{path}.pattern"),
+                "the topology has one host; expected at least two to send between",
+            ));
+        }
+        let draw =
+            |counter: u64, n: u32| hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, counter), n);
+        // A draw among all hosts but one.
+        let other = |counter: u64, not: u32| {
+            let h = draw(counter, hosts - 1);
+            h + u32::from(h >= not)
+        };
+        Ok(match self.pattern {
+            Pattern::Hotspot => {
+                let to = self.receiver(flows, draw(0, hosts))?;
+                (0..n).map(|i| (if i % hosts == to { (i + 1) % hosts } else { i % hosts }, to)).collect()
+            }
+            Pattern::RandomHotspot => {
+                let to = draw(0, hosts);
+                (0..n).map(|i| (other(1 + i as u64, to), to)).collect()
+            }
+            Pattern::RandomPairs => (0..n as u64)
+                .map(|i| {
+                    let to = draw(2 * i, hosts);
+                    (other(2 * i + 1, to), to)
+                })
+                .collect(),
+            Pattern::Permutation => {
+                let mut pairs = Vec::with_capacity(n as usize);
+                for round in 0..n.div_ceil(hosts) as u64 {
+                    // Shuffles with a fixed point are thrown away: what is left is uniform among
+                    // those without, after e shuffles on average.
+                    let to = (0u64..)
+                        .map(|attempt| shuffled(hosts, |i, n| draw(((round << 20 | attempt) << 24) + i as u64, n)))
+                        .find(|p| (0..hosts).zip(p).all(|(from, to)| from != *to))
+                        .unwrap_or_default();
+                    pairs.extend((0..hosts).zip(to));
+                }
+                pairs.truncate(n as usize);
+                pairs
+            }
+            Pattern::Incast => {
+                let to = self.receiver(flows, draw(0, hosts))?;
+                let order = shuffled(hosts - 1, |i, n| draw(1 + i as u64, n));
+                (0..n).map(|i| order[(i % (hosts - 1)) as usize]).map(|h| (h + u32::from(h >= to), to)).collect()
+            }
+            Pattern::Pairs => match flows.network.sides {
+                Some((senders, receivers)) => (0..n).map(|i| (i % senders, senders + i % receivers)).collect(),
+                None => {
+                    let message = "expected a topology with senders and receivers: dumbbell or star";
+                    return Err(Problem::with_value(format!("{path}.pattern"), "\"pairs\"", message));
+                }
+            },
+            Pattern::File => Vec::new(),
+        })
+    }
+
+    fn receiver(&self, flows: &Flows, drawn: u32) -> Result<u32, Problem> {
+        let key = format!("{}.receiver", flows.path);
+        match &self.receiver {
+            None => Ok(flows.network.hosts - 1),
+            Some(HostRef::Number(h)) => host(&h.to_string(), flows, |m| Problem::with_value(&key, h, m)),
+            Some(HostRef::Name(name)) if name == "last" => Ok(flows.network.hosts - 1),
+            Some(HostRef::Name(name)) if name == "random" => Ok(drawn),
+            Some(HostRef::Name(name)) => host(name, flows, |m| Problem::with_value(&key, format!("\"{name}\""), m)),
+        }
+    }
+
+    fn add_file(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        let name = self.file.clone().unwrap_or_default();
+        let key = format!("{}.file", flows.path);
+        let text = crate::read_file(&key, &flows.dir.join(&name)).map_err(|p| vec![p])?;
+        let rows = Rows::read(&name, &text, &COLUMNS, &["start", "source", "destination"])?;
+        let mut problems = Vec::new();
+        for row in rows.iter() {
+            if problems.len() > Errors::SHOWN {
+                break;
+            }
+            flows.reserve(1).map_err(|p| vec![p])?;
+            let controller = match row.get("controller") {
+                None => flows.controller(self.controller.as_ref()),
+                Some(text) => crate::controller::parse(&toml::Value::String(text.into()), "controller")
+                    .map_err(|p| row.wrong("controller", p[0].message.clone()))
+                    .and_then(|config| flows.controller(Some(&Controller(config)))),
+            };
+            let end = |column: &str, problems: &mut Vec<Problem>| match row.get(column) {
+                None => {
+                    problems.push(row.wrong(column, "expected a host's name or number"));
+                    None
+                }
+                Some(text) => host(text, flows, |m| row.wrong(column, m)).map_err(|p| problems.push(p)).ok(),
+            };
+            let (src, dst) = (end("source", &mut problems), end("destination", &mut problems));
+            let start = match row.get("start") {
+                None => Err(row.wrong("start", "expected a time with a unit (ps, ns, us, ms, s), such as \"10us\"")),
+                Some(_) => Ok(row.quantity::<cc::Time>("start", "time", &mut problems)),
+            };
+            let start = start.map_err(|p| problems.push(p)).ok().flatten();
+            // A bare number is bytes: lists of flow sizes are commonly written so.
+            let size = |t: &str| match t.parse::<u64>().or_else(|_| t.parse::<cc::Bytes>().map(|b| b.0)) {
+                Ok(n) if n > 0 => Ok(n),
+                _ => Err("expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"".to_owned()),
+            };
+            let size = row.parse("size", size, &mut problems);
+            let controller = controller.map_err(|p| problems.push(p)).ok();
+            let (Some(src), Some(dst), Some(start), Some(controller)) = (src, dst, start, controller) else { continue };
+            if src == dst {
+                problems.push(row.wrong(
+                    "destination",
+                    format!("expected another host than the source, {}", flows.network.names[src as usize]),
+                ));
+                continue;
+            }
+            let transport = flows.transport(self.transport.as_ref(), controller);
+            let start = start.saturating_add(self.start.0);
+            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
+                problems.push(row.wrong("start", format!("expected a time before the entry's stop, {stop}")));
+            }
+            let mut flow = self.flow(src, dst, start, transport, controller, entry);
+            if let Some(size) = size {
+                let write = if let App::Bulk(b) = &self.app { b.write } else { bulk_write() };
+                flow.app = spec::App::Bulk { size: Some(size), write: write.0.0 };
+            }
+            flow.path = given_path(&row, "path", src, dst, flows).map_err(|p| problems.push(p)).ok().flatten();
+            flow.reverse_path =
+                given_path(&row, "reverse_path", dst, src, flows).map_err(|p| problems.push(p)).ok().flatten();
+            flows.push(flow);
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
+
+/// A list of node names, the ends included or not, as links.
+fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Result<Option<Vec<u32>>, Problem> {
+    let Some(text) = row.get(column) else { return Ok(None) };
+    let mut nodes = Vec::new();
+    for name in text.split_whitespace() {
+        match flows.names.get(name) {
+            Some(n) => nodes.push(*n),
+            None => {
+                let p = row.wrong(
+                    column,
+                    format!("no node is called {name}; expected names of switches from source to destination"),
+                );
+                return Err(p.suggest(name, flows.network.names.iter().map(String::as_str)));
+            }
+        }
+    }
+    if nodes.first() != Some(&src) {
+        nodes.insert(0, src);
+    }
+    if nodes.last() != Some(&dst) {
+        nodes.push(dst);
+    }
+    let named = |n: u32| &flows.network.names[n as usize];
+    let inner = &nodes[1..nodes.len() - 1];
+    if let Some(h) = inner.iter().find(|n| **n < flows.network.hosts) {
+        return Err(row.wrong(column, format!("{} is a host; hosts do not forward", named(*h))));
+    }
+    nodes
+        .windows(2)
+        .map(|w| {
+            let link = flows.link_between(w[0], w[1]);
+            link.ok_or_else(|| row.wrong(column, format!("no link goes from {} to {}", named(w[0]), named(w[1]))))
+        })
+        .collect::<Result<Vec<u32>, Problem>>()
+        .map(Some)
+}
+
+/// A host by name or number.
+fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem) -> Result<u32, Problem> {
+    let hosts = flows.network.hosts;
+    let found = flows.names.get(text).copied().or_else(|| text.parse().ok());
+    match found {
+        Some(h) if h < hosts => Ok(h),
+        _ => {
+            let names = &flows.network.names[..hosts as usize];
+            let last = names.last().map_or("", String::as_str);
+            let p = wrong(format!("expected a host: {} to {last}, or a number from 0 to {}", names[0], hosts - 1));
+            Err(p.suggest(text, names.iter().take(1000).map(String::as_str)))
+        }
+    }
+}
+
+/// Fisher and Yates's shuffle of `0..n`; `draw(i, n)` is the i-th draw below n.
+fn shuffled(n: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+    let mut items: Vec<u32> = (0..n).collect();
+    for i in (1..n).rev() {
+        items.swap(i as usize, draw(i, i + 1) as usize);
+    }
+    items
+}
+
+fn pattern_word(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Hotspot => "hotspot",
+        Pattern::RandomHotspot => "random-hotspot",
+        Pattern::RandomPairs => "random-pairs",
+        Pattern::Permutation => "permutation",
+        Pattern::Incast => "incast",
+        Pattern::Pairs => "pairs",
+        Pattern::File => "file",
+    }
+}

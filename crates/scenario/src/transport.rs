@@ -1,0 +1,459 @@
+//! Settings of the reliable transport, and the presets: four worlds' transports as sets of
+//! values.
+//!
+//! Every key of [`Transport`] replaces one value of the preset. `incast describe transport ns3`
+//! prints a preset's values.
+
+use crate::problem::Problem;
+use crate::quantity::{Auto, Rate, Size, Time};
+use incast_cc as cc;
+use incast_engine::spec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// Transport of flows: a preset, and the values that differ from it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Transport {
+    /// The world whose transport this is; `linux` where none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
+    /// Payload of a full segment, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub mss: Option<u32>,
+    /// IP and transport header of a data segment, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1000))]
+    pub header: Option<u32>,
+    /// Size of a pure ACK, IP and transport header, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub ack_size: Option<u32>,
+    /// Size of SYN, SYN-ACK and FIN segments, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub syn_size: Option<u32>,
+    /// Largest IP packet in bytes; larger segments travel as IP fragments. 0: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 65535))]
+    pub mtu: Option<u32>,
+    /// A flow opens with SYN and SYN-ACK and closes with FIN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<bool>,
+    /// First retransmission of a SYN after this; doubles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_timeout: Option<Time>,
+    /// SYN retransmissions before the flow gives up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_retries: Option<u32>,
+    /// Timeouts in a row before the flow gives up; 0: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_retries: Option<u32>,
+    /// Segments per ACK; 1 acknowledges every segment at once. `auto` is 1 under a controller that asks for it (Swift), otherwise the preset's number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<Auto<NonZeroU32>>,
+    /// Longest wait of a delayed ACK.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack_timeout: Option<Time>,
+    /// Segments at the start of a connection that are acknowledged one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quickack: Option<u32>,
+    /// Selective acknowledgements (RFC 2018, 6675).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack: Option<bool>,
+    /// Duplicate ACKs, or segments SACKed above a hole, that signal a loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub dupthresh: Option<u32>,
+    /// Window rule during fast recovery, for controllers that have none of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// A reduction for ECN is spread over a round trip by PRR instead of taking effect at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_by_prr: Option<bool>,
+    /// The first two duplicate ACKs each release a new segment (RFC 3042).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Tick of the time-stamp clock; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp_clock: Option<Time>,
+    /// Floor of the retransmission timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_min: Option<Time>,
+    /// Ceiling of the retransmission timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_max: Option<Time>,
+    /// Retransmission timeout before the first RTT sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_initial: Option<Time>,
+    /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_granularity: Option<Time>,
+    /// Initial window in segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub initial_window: Option<f64>,
+    /// After an idle time of one RTO the window falls back to the initial one (RFC 5681 4.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_restart: Option<bool>,
+    /// Windows grow only while they limit sending (RFC 7661).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_limited: Option<bool>,
+    /// Send buffer: bytes unacknowledged or unsent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_buffer: Option<Size>,
+    /// Receive buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_buffer: Option<Size>,
+    /// Window scaling (RFC 7323); without it the advertised window ends at 65535 bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scaling: Option<bool>,
+    /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sws_avoidance: Option<bool>,
+    /// First probe of a zero window after this; doubles up to 60 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persist_timeout: Option<Time>,
+    /// ECN; `auto` is what the controller was designed for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<Ecn>,
+    /// DCTCP receiver: the packet that changes the mark's state is acknowledged at once (RFC 8257 3.2, Linux), besides the flush of the pending ACK (DCTCP paper, ns-3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_change_ack: Option<bool>,
+    /// SYN, ACK, FIN and retransmissions are ECN-capable too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ect_control: Option<bool>,
+    /// Pacing of sent packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
+    /// Full segments sent after the flow's bytes that it also waits for: htsim sends one more than the size asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1000))]
+    pub extra_packets: Option<u32>,
+}
+
+/// A named set of values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// Linux 6.1 as measured: quick ACKs for 16 segments, then one ACK per 2 segments or 40 ms;
+    /// SACK, PRR also for ECN reductions, minimum RTO of 200 ms. Loss detection is the textbook's
+    /// (no RACK, no tail-loss probe).
+    #[default]
+    Linux,
+    /// ns-3.43's TCP: buffers of 128 KiB, minimum RTO of 1 s, PRR. Without what decides published
+    /// ns-3 results by accident: the time-stamp clock is exact, and a full segment fits the MTU.
+    Ns3,
+    /// htsim's TCP family: 4000-byte packets with no header, 40-byte ACKs, no handshake, 15
+    /// packets of initial window, an ACK per packet, NewReno recovery without SACK, one packet
+    /// more than the size asks for.
+    Htsim,
+    /// A transport as Swift's paper describes it (SIGCOMM 2020, section 3.6): SACK, an ACK per
+    /// packet, RTO from the RTT with a floor of 100 us, no handshake. Sizes are our choice.
+    Swift,
+}
+
+impl Preset {
+    /// All of them.
+    pub const ALL: [Preset; 4] = [Preset::Linux, Preset::Ns3, Preset::Htsim, Preset::Swift];
+
+    /// Segments per ACK where the controller does not ask for an ACK per packet.
+    fn delayed_ack(self) -> u32 {
+        match self {
+            Preset::Linux | Preset::Ns3 => 2,
+            Preset::Htsim | Preset::Swift => 1,
+        }
+    }
+
+    /// Every value of the preset.
+    pub fn values(self) -> Transport {
+        const ZERO: Time = Time(cc::Time::ZERO);
+        const CONTROLLER: Pacing = Pacing::Controller(ControllerPacing::Controller);
+        let us = |n| Time(cc::Time::us(n));
+        let ms = |n| Time(cc::Time::ms(n));
+        let s = |n| Time(cc::Time::s(n));
+        let kib = |n: u64| Size(cc::Bytes(n << 10));
+        let mib = |n: u64| Size(cc::Bytes(n << 20));
+        // In the order linux, ns3, htsim, swift.
+        let of = |values: [u32; 4]| values[self as usize];
+        let yes = |values: [bool; 4]| values[self as usize];
+        let time = |values: [Time; 4]| values[self as usize];
+        let size = |values: [Size; 4]| values[self as usize];
+        Transport {
+            preset: Some(self),
+            mss: Some(of([1448, 1448, 4000, 4096])),
+            header: Some(of([52, 52, 0, 64])),
+            ack_size: Some(of([52, 52, 40, 64])),
+            syn_size: Some(of([60, 56, 40, 64])),
+            mtu: Some(of([1500, 1500, 0, 0])),
+            handshake: Some(yes([true, true, false, false])),
+            syn_timeout: Some(time([s(1), s(3), ms(1), ms(1)])),
+            syn_retries: Some(6),
+            data_retries: Some(of([15, 6, 0, 0])),
+            delayed_ack: Some(Auto::Auto),
+            delayed_ack_timeout: Some(time([ms(40), ms(200), ms(1), ms(1)])),
+            quickack: Some(of([16, 0, 0, 0])),
+            sack: Some(yes([true, true, false, true])),
+            dupthresh: Some(3),
+            recovery: Some([Recovery::Prr, Recovery::Prr, Recovery::Newreno, Recovery::Prr][self as usize]),
+            ecn_by_prr: Some(yes([true, true, false, false])),
+            limited_transmit: Some(yes([true, true, false, true])),
+            timestamps: Some(true),
+            timestamp_clock: Some(ZERO),
+            rto_min: Some(time([ms(200), s(1), us(100), us(100)])),
+            rto_max: Some(time([s(120), s(60), s(60), s(60)])),
+            rto_initial: Some(time([s(1), s(1), ms(1), ms(1)])),
+            rto_granularity: Some(time([ms(1), ms(1), ZERO, ZERO])),
+            initial_window: Some([10.0, 10.0, 15.0, 10.0][self as usize]),
+            idle_restart: Some(yes([true, false, false, false])),
+            cwnd_limited: Some(yes([true, false, false, true])),
+            send_buffer: Some(size([mib(4), kib(128), mib(1024), mib(64)])),
+            receive_buffer: Some(size([mib(6), kib(128), mib(1024), mib(64)])),
+            window_scaling: Some(true),
+            sws_avoidance: Some(yes([true, true, false, false])),
+            persist_timeout: Some(time([ms(200), s(6), ms(1), ms(1)])),
+            ecn: Some(Ecn::Auto),
+            ecn_change_ack: Some(yes([true, false, false, false])),
+            ect_control: Some(yes([true, true, false, true])),
+            pacing: Some(CONTROLLER),
+            extra_packets: Some(of([0, 0, 1, 0])),
+        }
+    }
+}
+
+/// Window rule during fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// RFC 6582: inflated by duplicates, deflated by partial ACKs.
+    Newreno,
+    /// RFC 6937, proportional rate reduction.
+    Prr,
+}
+
+/// ECN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// What the controller was designed for.
+    Auto,
+    /// Packets are not ECN-capable.
+    Off,
+    /// RFC 3168: echoed until the sender says CWR; one reduction a window.
+    Classic,
+    /// DCTCP's receiver: every ACK tells the mark of the data it covers.
+    Dctcp,
+}
+
+/// Pacing.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Pacing {
+    /// What the controller asks for.
+    Controller(ControllerPacing),
+    /// A multiple of cwnd / srtt.
+    Window(WindowPacing),
+}
+
+/// The word `"controller"`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum ControllerPacing {
+    /// What the controller asks for.
+    Controller,
+}
+
+/// Pacing at a multiple of cwnd / srtt (Linux and ns-3: 2 in slow start, 1.2 afterwards).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct WindowPacing {
+    /// Factor in slow start.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub slow_start: f64,
+    /// Factor afterwards.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub avoidance: f64,
+    /// Upper bound.
+    #[serde(default = "no_bound")]
+    pub max: Rate,
+}
+
+fn no_bound() -> Rate {
+    Rate(cc::Rate::INFINITE)
+}
+
+impl Recovery {
+    fn spec(self) -> spec::Recovery {
+        match self {
+            Recovery::Newreno => spec::Recovery::NewReno,
+            Recovery::Prr => spec::Recovery::Prr,
+        }
+    }
+}
+
+impl Ecn {
+    fn spec(self) -> Option<cc::Ecn> {
+        match self {
+            Ecn::Auto => None,
+            Ecn::Off => Some(cc::Ecn::Off),
+            Ecn::Classic => Some(cc::Ecn::Classic),
+            Ecn::Dctcp => Some(cc::Ecn::Dctcp),
+        }
+    }
+}
+
+impl Pacing {
+    fn spec(self) -> spec::PacingSpec {
+        match self {
+            Pacing::Controller(_) => spec::PacingSpec::Controller,
+            Pacing::Window(w) => {
+                spec::PacingSpec::Window { slow_start: w.slow_start, avoidance: w.avoidance, max: w.max.0 }
+            }
+        }
+    }
+}
+
+impl Transport {
+    /// Every value written out: those given here, the others from the preset named here, or where
+    /// none is named from `base`.
+    pub fn over(&self, base: &Transport) -> Transport {
+        let base = self.preset.map_or_else(|| base.clone(), Preset::values);
+        Transport {
+            preset: self.preset.or(base.preset),
+            mss: self.mss.or(base.mss),
+            header: self.header.or(base.header),
+            ack_size: self.ack_size.or(base.ack_size),
+            syn_size: self.syn_size.or(base.syn_size),
+            mtu: self.mtu.or(base.mtu),
+            handshake: self.handshake.or(base.handshake),
+            syn_timeout: self.syn_timeout.or(base.syn_timeout),
+            syn_retries: self.syn_retries.or(base.syn_retries),
+            data_retries: self.data_retries.or(base.data_retries),
+            delayed_ack: self.delayed_ack.or(base.delayed_ack),
+            delayed_ack_timeout: self.delayed_ack_timeout.or(base.delayed_ack_timeout),
+            quickack: self.quickack.or(base.quickack),
+            sack: self.sack.or(base.sack),
+            dupthresh: self.dupthresh.or(base.dupthresh),
+            recovery: self.recovery.or(base.recovery),
+            ecn_by_prr: self.ecn_by_prr.or(base.ecn_by_prr),
+            limited_transmit: self.limited_transmit.or(base.limited_transmit),
+            timestamps: self.timestamps.or(base.timestamps),
+            timestamp_clock: self.timestamp_clock.or(base.timestamp_clock),
+            rto_min: self.rto_min.or(base.rto_min),
+            rto_max: self.rto_max.or(base.rto_max),
+            rto_initial: self.rto_initial.or(base.rto_initial),
+            rto_granularity: self.rto_granularity.or(base.rto_granularity),
+            initial_window: self.initial_window.or(base.initial_window),
+            idle_restart: self.idle_restart.or(base.idle_restart),
+            cwnd_limited: self.cwnd_limited.or(base.cwnd_limited),
+            send_buffer: self.send_buffer.or(base.send_buffer),
+            receive_buffer: self.receive_buffer.or(base.receive_buffer),
+            window_scaling: self.window_scaling.or(base.window_scaling),
+            sws_avoidance: self.sws_avoidance.or(base.sws_avoidance),
+            persist_timeout: self.persist_timeout.or(base.persist_timeout),
+            ecn: self.ecn.or(base.ecn),
+            ecn_change_ack: self.ecn_change_ack.or(base.ecn_change_ack),
+            ect_control: self.ect_control.or(base.ect_control),
+            pacing: self.pacing.or(base.pacing),
+            extra_packets: self.extra_packets.or(base.extra_packets),
+        }
+    }
+
+    /// Every value written out, over the preset.
+    pub fn resolved(&self) -> Transport {
+        self.over(&Preset::default().values())
+    }
+
+    /// The engine's settings for flows under a controller of this profile. A value not given is
+    /// the preset's.
+    pub fn spec(&self, profile: &cc::Profile) -> spec::TransportSpec {
+        let preset = self.preset.unwrap_or_default();
+        let t = self.over(&preset.values());
+        let all = preset.values();
+        // `over` leaves nothing unset; the preset's value says the same again for the compiler.
+        macro_rules! value {
+            ($field:ident) => {
+                match t.$field.or(all.$field) {
+                    Some(v) => v,
+                    None => unreachable!("a preset sets every value"),
+                }
+            };
+        }
+        spec::TransportSpec {
+            mss: value!(mss),
+            header: value!(header),
+            ack_size: value!(ack_size),
+            syn_size: value!(syn_size),
+            mtu: value!(mtu),
+            handshake: value!(handshake),
+            syn_timeout: value!(syn_timeout).0,
+            syn_retries: value!(syn_retries),
+            data_retries: value!(data_retries),
+            delayed_ack: match value!(delayed_ack) {
+                Auto::Given(n) => n.get(),
+                Auto::Auto if profile.ack_every_packet => 1,
+                Auto::Auto => preset.delayed_ack(),
+            },
+            delayed_ack_timeout: value!(delayed_ack_timeout).0,
+            quickack: value!(quickack),
+            sack: value!(sack),
+            dupthresh: value!(dupthresh),
+            recovery: value!(recovery).spec(),
+            ecn_by_prr: value!(ecn_by_prr),
+            limited_transmit: value!(limited_transmit),
+            timestamps: value!(timestamps),
+            timestamp_clock: value!(timestamp_clock).0,
+            rto_min: value!(rto_min).0,
+            rto_max: value!(rto_max).0,
+            rto_initial: value!(rto_initial).0,
+            rto_granularity: value!(rto_granularity).0,
+            initial_window: value!(initial_window),
+            idle_restart: value!(idle_restart),
+            cwnd_limited: value!(cwnd_limited),
+            send_buffer: value!(send_buffer).0.0,
+            receive_buffer: value!(receive_buffer).0.0,
+            window_scaling: value!(window_scaling),
+            sws_avoidance: value!(sws_avoidance),
+            persist_timeout: value!(persist_timeout).0,
+            ecn: value!(ecn).spec(),
+            ecn_change_ack: value!(ecn_change_ack),
+            ect_control: value!(ect_control),
+            pacing: value!(pacing).spec(),
+            extra_packets: value!(extra_packets),
+        }
+    }
+
+    /// Contradictions between values.
+    pub fn check(&self, path: &str, out: &mut Vec<Problem>) {
+        let s = self.spec(&cc::Profile { ecn: cc::Ecn::Off, own_recovery: false, ack_every_packet: false });
+        let key = |k: &str| format!("{path}.{k}");
+        if s.rto_min > s.rto_max {
+            let message = format!("expected at most rto_max, {}", s.rto_max);
+            out.push(Problem::with_value(key("rto_min"), format!("\"{}\"", s.rto_min), message));
+        }
+        if s.rto_initial == cc::Time::ZERO {
+            out.push(Problem::with_value(key("rto_initial"), "\"0s\"", "expected a time above 0"));
+        }
+        if s.handshake && s.syn_timeout == cc::Time::ZERO {
+            out.push(Problem::with_value(key("syn_timeout"), "\"0s\"", "expected a time above 0"));
+        }
+        if s.persist_timeout == cc::Time::ZERO {
+            out.push(Problem::with_value(key("persist_timeout"), "\"0s\"", "expected a time above 0"));
+        }
+        for (name, bytes) in [("send_buffer", s.send_buffer), ("receive_buffer", s.receive_buffer)] {
+            if bytes < s.mss as u64 {
+                let message = format!("expected at least one segment, {}B", s.mss);
+                out.push(Problem::with_value(key(name), format!("\"{}\"", Size(cc::Bytes(bytes))), message));
+            }
+        }
+        // IPv4 asks every link for 68 bytes (RFC 791).
+        if s.mtu != 0 && s.mtu < 68 {
+            out.push(Problem::with_value(key("mtu"), s.mtu, "expected 0 for no limit, or at least 68"));
+        }
+    }
+}

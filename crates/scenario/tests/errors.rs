@@ -1,0 +1,486 @@
+//! What a user reads when something is wrong: key, value, what was expected, and a suggestion.
+
+use incast_scenario::{Errors, Scenario};
+use std::path::{Path, PathBuf};
+
+const GOOD: &str = r#"
+controller = "dctcp"
+[run]
+duration = "10ms"
+warmup = "1ms"
+[topology]
+kind = "fat-tree"
+k = 4
+link = { rate = "1Gbps", delay = "10us" }
+[queue]
+kind = "ecn-threshold"
+limit = "100p"
+mark = "20p"
+[routing]
+kind = "ecmp"
+[transport]
+preset = "linux"
+[measure]
+trace = [0]
+[[traffic]]
+name = "load"
+pattern = "hotspot"
+flows = 10
+app = { kind = "bulk", size = "1MB" }
+"#;
+
+fn check(text: &str) -> Result<(), Errors> {
+    Scenario::from_toml(text, Path::new("."), "test")?.build().map(drop)
+}
+
+/// The message for `GOOD` with one piece of text replaced by another.
+fn message(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from} is not in the scenario");
+    check(&GOOD.replacen(from, to, 1)).expect_err(to).to_string()
+}
+
+fn set(key: &str, value: &str) -> String {
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    match s.set(key, value) {
+        Ok(()) => s.build().map(drop).expect_err(key).to_string(),
+        Err(e) => {
+            assert_eq!(
+                s,
+                Scenario::from_toml(GOOD, Path::new("."), "test").unwrap(),
+                "a refused value changes nothing"
+            );
+            e.to_string()
+        }
+    }
+}
+
+#[test]
+fn the_good_one_is_good() {
+    check(GOOD).unwrap();
+}
+
+const TIME: &str = "expected a time with a unit (ps, ns, us, ms, s), such as \"10us\"";
+const RATE: &str = "expected a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"";
+const LIMIT: &str = "expected a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
+
+#[test]
+fn keys_and_words() {
+    let cases = [
+        (
+            "k = 4",
+            "kk = 4",
+            "topology.kk: unknown key (did you mean \"k\"?)\ntopology.k: missing; expected an even number >= 2",
+        ),
+        ("[routing]", "[ruoting]", "ruoting: unknown key (did you mean \"routing\"?)"),
+        ("warmup", "warm_up", "run.warm_up: unknown key (did you mean \"warmup\"?)"),
+        (
+            "duration = \"10ms\"",
+            "",
+            "run.duration: missing; expected a time with a unit (ps, ns, us, ms, s), such as \"10us\"",
+        ),
+        (
+            "\"fat-tree\"",
+            "\"fatree\"",
+            "topology.kind = \"fatree\": expected one of \"fat-tree\", \"dumbbell\", \"star\", \"leaf-spine\", \"graph\" (did you mean \"fat-tree\"?)",
+        ),
+        (
+            "kind = \"fat-tree\"",
+            "",
+            "topology.kind: missing; expected one of \"fat-tree\", \"dumbbell\", \"star\", \"leaf-spine\", \"graph\"",
+        ),
+        (
+            "\"ecmp\"",
+            "\"emcp\"",
+            "routing.kind = \"emcp\": expected one of \"ecmp\", \"first-path\" (did you mean \"ecmp\"?)",
+        ),
+        (
+            "\"hotspot\"",
+            "\"hotpsot\"",
+            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \"permutation\", \"incast\", \"pairs\", \"file\" (did you mean \"hotspot\"?)",
+        ),
+        (
+            "\"linux\"",
+            "\"lunix\"",
+            "transport.preset = \"lunix\": expected one of \"linux\", \"ns3\", \"htsim\", \"swift\" (did you mean \"linux\"?)",
+        ),
+        ("flows = 10", "flow = 10", "traffic.load.flow: unknown key (did you mean \"flows\"?)"),
+        ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),
+        ("size = \"1MB\"", "sise = \"1MB\"", "traffic.load.app.sise: unknown key (did you mean \"size\"?)"),
+    ];
+    for (from, to, expected) in cases {
+        assert_eq!(message(from, to), expected, "{to}");
+    }
+}
+
+#[test]
+fn numbers_and_units() {
+    let cases = [
+        ("k = 4", "k = 5", "topology.k = 5: expected an even number >= 2".to_owned()),
+        ("k = 4", "k = 0", "topology.k = 0: expected an even number >= 2".to_owned()),
+        ("k = 4", "k = -4", "topology.k = -4: expected an even number >= 2".to_owned()),
+        ("k = 4", "k = \"4\"", "topology.k = \"4\": expected an even number >= 2".to_owned()),
+        ("k = 4", "k = 200", "topology.k = 200: makes 2000000 hosts; expected at most 1048576 in all".to_owned()),
+        ("\"1Gbps\"", "\"0Gbps\"", "topology.link.rate = \"0Gbps\": expected a rate above 0".to_owned()),
+        ("\"1Gbps\"", "\"-1Gbps\"", format!("topology.link.rate = \"-1Gbps\": {RATE}")),
+        ("\"1Gbps\"", "\"1Gb/s\"", format!("topology.link.rate = \"1Gb/s\": {RATE}")),
+        ("\"1Gbps\"", "1000000000", format!("topology.link.rate = 1000000000: {RATE}")),
+        ("\"10us\"", "\"10\"", format!("topology.link.delay = \"10\": {TIME}")),
+        ("\"10us\"", "10", format!("topology.link.delay = 10: {TIME}")),
+        ("\"100p\"", "100", format!("queue.limit = 100: {LIMIT}")),
+        ("\"100p\"", "\"100packets\"", format!("queue.limit = \"100packets\": {LIMIT}")),
+        ("\"100p\"", "\"0p\"", "queue.limit = \"0p\": expected room for at least one packet\nqueue.mark = \"20p\": expected at most the limit, 0p: a queue never grows beyond it".to_owned()),
+        ("\"20p\"", "\"200p\"", "queue.mark = \"200p\": expected at most the limit, 100p: a queue never grows beyond it".to_owned()),
+        ("flows = 10", "flows = 0", "traffic.load.flows = 0: expected a whole number >= 1".to_owned()),
+        ("flows = 10", "flows = -1", "traffic.load.flows = -1: expected a whole number >= 1".to_owned()),
+        (
+            "flows = 10",
+            "flows = 5000000",
+            "traffic.load.flows = 5000000: expected at most 4000000 flows in all: the state and the record of a flow take about half a kilobyte".to_owned(),
+        ),
+        ("\"1MB\"", "\"1Mb\"", "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"".to_owned()),
+        ("\"1MB\"", "\"0B\"", "traffic.load.app.size = \"0B\": expected at least 1 byte".to_owned()),
+        ("trace = [0]", "trace = [-1]", "measure.trace.0 = -1: expected a whole number >= 0".to_owned()),
+        ("trace = [0]", "trace = 0", "measure.trace = 0: expected a list of whole numbers >= 0".to_owned()),
+        ("trace = [0]", "trace = [10]", "measure.trace = 10: expected numbers of flows, from 0 to 9".to_owned()),
+        (
+            "trace = [0]",
+            "series = { ports = [\"edge7>h16\"] }",
+            "measure.series.ports = \"edge7>h16\": no such port; expected names such as \"agg0>core0\" (did you mean \"edge7>h14\"?)".to_owned(),
+        ),
+        ("preset = \"linux\"", "delayed_ack = 0", "transport.delayed_ack = 0: expected \"auto\" or a whole number >= 1".to_owned()),
+        ("preset = \"linux\"", "initial_window = 0.0", "transport.initial_window = 0.0: expected a number above 0".to_owned()),
+        ("preset = \"linux\"", "rto_min = \"200s\"", "transport.rto_min = \"200s\": expected at most rto_max, 120s".to_owned()),
+        ("preset = \"linux\"", "send_buffer = \"1kB\"", "transport.send_buffer = \"1kB\": expected at least one segment, 1448B".to_owned()),
+    ];
+    for (from, to, expected) in cases {
+        assert_eq!(message(from, to), expected, "{to}");
+    }
+}
+
+#[test]
+fn times_that_contradict() {
+    assert_eq!(
+        message("warmup = \"1ms\"", "warmup = \"10ms\""),
+        "run.warmup = \"10ms\": expected less than run.duration, 10ms"
+    );
+    assert_eq!(
+        message("duration = \"10ms\"", "duration = \"0s\""),
+        "run.duration = \"0s\": expected a time above 0".replace("0s\"", "0ps\"")
+    );
+    assert_eq!(
+        message("warmup = \"1ms\"", "warmup = \"1ms\"\nmeasure_until = \"11ms\""),
+        "run.measure_until = \"11ms\": expected a time after run.warmup, 1ms, and at most run.duration, 10ms"
+    );
+    assert_eq!(
+        message("flows = 10", "flows = 10\nstart = \"2ms\"\nstop = \"1ms\""),
+        "traffic.load.stop = \"1ms\": expected a time after start, 2ms"
+    );
+    assert_eq!(
+        message("flows = 10", "flows = 10\nstagger = \"1ms\"\nstop = \"5ms\""),
+        "traffic.load.stop = \"5ms\": flow 5 of the entry opens at 5ms; expected a later stop"
+    );
+}
+
+#[test]
+fn controllers() {
+    let kinds = "expected one of \"newreno\", \"dctcp\", \"swift\"";
+    assert_eq!(message("\"dctcp\"", "\"dtcp\""), format!("controller = \"dtcp\": {kinds} (did you mean \"dctcp\"?)"));
+    assert_eq!(
+        message("\"dctcp\"", "{ kind = \"swfit\" }"),
+        format!("controller.kind = \"swfit\": {kinds} (did you mean \"swift\"?)")
+    );
+    assert_eq!(
+        message("\"dctcp\"", "\"swift:targt=min-rtt\""),
+        "controller.targt: the controller swift has no such parameter (did you mean \"target\"?)"
+    );
+    assert_eq!(
+        message("\"dctcp\"", "\"swift:target=minrtt\""),
+        "controller.target = \"minrtt\": expected one of: \"published\" \"static\" \"min-rtt\" (did you mean \"min-rtt\"?)"
+    );
+    assert_eq!(
+        message("\"dctcp\"", "\"swift:min-rtt\""),
+        "controller = \"swift:min-rtt\": expected key=value after the colon, found \"min-rtt\""
+    );
+    assert_eq!(
+        message("controller = \"dctcp\"", ""),
+        "traffic.load.controller: missing; expected a controller such as \"dctcp\", here or at the top of the scenario for all entries"
+    );
+}
+
+#[test]
+fn all_problems_at_once() {
+    let text = GOOD
+        .replace("k = 4", "k = 3")
+        .replace("\"1Gbps\"", "\"fast\"")
+        .replace("flows = 10", "flws = 10")
+        .replace("\"20p\"", "true");
+    assert_eq!(
+        check(&text).unwrap_err().to_string(),
+        format!(
+            "topology.k = 3: expected an even number >= 2\n\
+             topology.link.rate = \"fast\": {RATE}\n\
+             queue.mark = true: {LIMIT}\n\
+             traffic.load.flws: unknown key (did you mean \"flows\"?)"
+        )
+    );
+}
+
+#[test]
+fn a_set_is_checked_like_a_file() {
+    assert_eq!(set("topology.k", "5"), "topology.k = 5: expected an even number >= 2");
+    assert_eq!(set("topology.kk", "4"), "topology.kk: unknown key (did you mean \"k\"?)");
+    assert_eq!(set("topolgy.k", "4"), "topolgy: unknown key (did you mean \"topology\"?)");
+    assert_eq!(set("topology.link.dealy", "1us"), "topology.link.dealy: unknown key (did you mean \"delay\"?)");
+    assert_eq!(set("topology.link.delay", "10"), format!("topology.link.delay = 10: {TIME}"));
+    assert_eq!(set("traffic.flws", "4"), "traffic.flws: unknown key (did you mean \"flows\"?)");
+    assert_eq!(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected a whole number >= 1");
+    assert_eq!(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected a whole number >= 1");
+    assert_eq!(set("controller", "bbr"), "controller = \"bbr\": expected one of \"newreno\", \"dctcp\", \"swift\"");
+    assert_eq!(set("controller.targt", "static"), "controller.targt: unknown key");
+    assert_eq!(set("", "1"), ": expected a key such as \"topology.k\"");
+    assert_eq!(set("run..seed", "1"), "run..seed: expected a key such as \"topology.k\"");
+    assert_eq!(set("run.seed", "-1"), "run.seed = -1: expected a whole number from 0 to 9223372036854775808");
+    let two = GOOD.to_owned() + "[[traffic]]\nname = \"more\"\npattern = \"incast\"\nflows = 3\n";
+    let mut s = Scenario::from_toml(&two, Path::new("."), "test").unwrap();
+    assert_eq!(
+        s.set("traffic.flows", "4").unwrap_err().to_string(),
+        "traffic.flows: there are 2 traffic entries; expected traffic.load.KEY or traffic.more.KEY"
+    );
+    assert_eq!(
+        s.set("traffic.mroe.flows", "4").unwrap_err().to_string(),
+        "traffic.mroe.flows: there are 2 traffic entries; expected traffic.load.KEY or traffic.more.KEY (did you mean \"more\"?)"
+    );
+    s.set("traffic.more.flows", "4").unwrap();
+    assert_eq!(s.build().unwrap().flows.len(), 14);
+    let twice = two.replace("\"more\"", "\"load\"");
+    assert_eq!(
+        check(&twice).unwrap_err().to_string(),
+        "traffic.load.name = \"load\": another traffic entry has this name; expected a name of its own, as name = \"...\""
+    );
+}
+
+#[test]
+fn traffic_that_contradicts() {
+    assert_eq!(
+        message("\"hotspot\"", "\"random-pairs\"\nreceiver = \"h3\""),
+        "traffic.load.receiver: the pattern random-pairs draws its receivers; only hotspot and incast take one"
+    );
+    assert_eq!(
+        message("\"hotspot\"", "\"hotspot\"\nreceiver = \"h33\""),
+        "traffic.load.receiver = \"h33\": expected a host: h0 to h15, or a number from 0 to 15 (did you mean \"h3\"?)"
+    );
+    assert_eq!(
+        message("\"hotspot\"", "\"hotspot\"\nreceiver = 16"),
+        "traffic.load.receiver = 16: expected a host: h0 to h15, or a number from 0 to 15"
+    );
+    assert_eq!(
+        message("\"hotspot\"", "\"pairs\""),
+        "traffic.load.pattern = \"pairs\": expected a topology with senders and receivers: dumbbell or star"
+    );
+    assert_eq!(
+        message("\"hotspot\"", "\"hotspot\"\nfile = \"flows.csv\""),
+        "traffic.load.file: not used by the pattern hotspot; expected pattern = \"file\""
+    );
+    assert_eq!(
+        message("kind = \"bulk\", size = \"1MB\"", "kind = \"cbr\", rate = \"inf\""),
+        "traffic.load.app.rate = \"inf\": expected a finite rate; kind = \"bulk\" writes as fast as the transport takes it"
+    );
+}
+
+#[test]
+fn queues_that_contradict() {
+    let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
+    assert_eq!(
+        message(queue, "kind = \"fair-nic\""),
+        "queue.kind = \"fair-nic\": expected at hosts only, in [queue.host]; switches have no flows of their own"
+    );
+    assert_eq!(
+        message(queue, "kind = \"red\"\nlimit = \"100p\"\nmin_th = \"30kB\"\nmax_th = \"60p\""),
+        "queue.min_th = \"30kB\": expected the unit of the limit, 100p"
+    );
+    assert_eq!(
+        message(queue, "kind = \"red\"\nlimit = \"100p\"\nmin_th = \"70p\"\nmax_th = \"60p\""),
+        "queue.min_th = \"70p\": expected at most max_th, 60p"
+    );
+    assert_eq!(message(queue, "kind = \"drop-tail\"\nlimit = \"100p\"\nmark = \"20p\""), "queue.mark: unknown key");
+}
+
+#[test]
+fn a_path_that_takes_no_time() {
+    assert_eq!(
+        message("rate = \"1Gbps\", delay = \"10us\"", "rate = \"inf\", delay = 0"),
+        (0..10)
+            .map(|i| format!(
+                "traffic.load, flow {i} (h{i} to h15): its whole path takes no time, there and back; \
+                 expected a finite rate or a delay above 0 on at least one link of it"
+            ))
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+    // One link that takes time is enough.
+    check(
+        &GOOD
+            .replace("rate = \"1Gbps\", delay = \"10us\"", "rate = \"inf\", delay = 0")
+            .replace("k = 4", "k = 4\nhost_link = { rate = \"1Gbps\" }"),
+    )
+    .unwrap();
+}
+
+#[test]
+fn files_that_are_not_there() {
+    let unknown = Scenario::load("hotspto").unwrap_err().to_string();
+    assert!(
+        unknown.starts_with("hotspto: no file and no built-in scenario of this name; built in are hotspot, "),
+        "{unknown}"
+    );
+    assert!(unknown.ends_with("(did you mean \"hotspot\"?)"), "{unknown}");
+    assert_eq!(Scenario::load("nowhere/x.toml").unwrap_err().to_string(), "nowhere/x.toml: no such file");
+    assert_eq!(
+        message("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\""),
+        "traffic.load.file: missing; expected the name of a CSV file of flows"
+    );
+    assert_eq!(
+        message("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"no.csv\""),
+        "traffic.load.file = \"./no.csv\": no such file"
+    );
+}
+
+#[test]
+fn toml_that_is_not_toml() {
+    let e = Scenario::from_toml("[run\nduration = 1", Path::new("."), "broken.toml").unwrap_err().to_string();
+    assert!(e.starts_with("broken.toml: TOML parse error at line 1, column 5"), "{e}");
+}
+
+/// A folder of its own for a test's files.
+fn folder(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("incast-scenario-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn flows(name: &str, csv: &str) -> Result<incast_engine::spec::Spec, Errors> {
+    let dir = folder(name);
+    std::fs::write(dir.join("flows.csv"), csv).unwrap();
+    let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"");
+    let result = Scenario::from_toml(&text, &dir, "test").and_then(|s| s.build());
+    std::fs::remove_dir_all(&dir).unwrap();
+    result
+}
+
+#[test]
+fn bad_lines_of_a_flow_file() {
+    let csv = "start,source,destination,size,controller,path\n\
+               0s,h0,h1,2MB,,\n\
+               1,h0,h1,2MB,,\n\
+               0s,h0,h16,2MB,,\n\
+               0s,h2,2,2MB,,\n\
+               0s,h0,h1,2Mb,,\n\
+               0s,h0,h1,2MB,sift,\n\
+               0s,h0,h4,2MB,,edge0 agg0 edge2\n\
+               0s,h0,h2,2MB,,edge0 agg9 edge1\n\
+               0s,,h2,2MB,,\n";
+    let expected = format!(
+        "flows.csv, line 3, column start = 1: {TIME}\n\
+         flows.csv, line 4, column destination = h16: expected a host: h0 to h15, or a number from 0 to 15 (did you mean \"h1\"?)\n\
+         flows.csv, line 5, column destination = 2: expected another host than the source, h2\n\
+         flows.csv, line 6, column size = 2Mb: expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"\n\
+         flows.csv, line 7, column controller = sift: expected one of \"newreno\", \"dctcp\", \"swift\" (did you mean \"swift\"?)\n\
+         flows.csv, line 8, column path = edge0 agg0 edge2: no link goes from agg0 to edge2\n\
+         flows.csv, line 9, column path = edge0 agg9 edge1: no node is called agg9; expected names of switches from source to destination (did you mean \"agg0\"?)\n\
+         flows.csv, line 10, column source: empty; expected a host's name or number"
+    );
+    assert_eq!(flows("bad-lines", csv).unwrap_err().to_string(), expected);
+    assert_eq!(
+        flows("bad-header", "start,source,dest\n0s,h0,h1\n").unwrap_err().to_string(),
+        "flows.csv, line 1, column dest = dest: unknown column; expected some of start,source,destination,size,controller,path,reverse_path\n\
+         flows.csv, line 1: the column destination is missing"
+    );
+    assert_eq!(
+        flows("too-wide", "start,source,destination\n0s,h0,h1,7\n").unwrap_err().to_string(),
+        "flows.csv, line 2: 4 values under 3 columns"
+    );
+}
+
+#[test]
+fn a_flow_file() {
+    let csv = "# what, from where to where\n\
+               start, source, destination, size, controller, path, reverse_path\n\
+               0s, h0, 15, 2000000, \"swift:target=min-rtt,epsilon=100us\", edge0 agg1 core2 agg7 edge7, edge7 agg6 core0 agg0 edge0\n\
+               5us, 3, h0, , ,,\n";
+    let spec = flows("good", csv).unwrap();
+    let f = &spec.flows[0];
+    assert_eq!((f.src, f.dst, f.start.0), (0, 15, 0));
+    assert_eq!(f.app, incast_engine::spec::App::Bulk { size: Some(2_000_000), write: 64_000 });
+    let names = |links: &Option<Vec<u32>>| {
+        links.as_ref().unwrap().iter().map(|l| spec.links[*l as usize].name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(&f.path), "h0>edge0 edge0>agg1 agg1>core2 core2>agg7 agg7>edge7 edge7>h15");
+    assert_eq!(names(&f.reverse_path), "h15>edge7 edge7>agg6 agg6>core0 core0>agg0 agg0>edge0 edge0>h0");
+    assert_eq!(spec.controllers.len(), 2);
+    assert_ne!(f.controller, spec.flows[1].controller);
+    let g = &spec.flows[1];
+    assert_eq!((g.src, g.dst, g.start.0, &g.path), (3, 0, 5_000_000, &None));
+    assert_eq!(g.app, incast_engine::spec::App::Bulk { size: Some(1_000_000), write: 64_000 }, "the entry's app");
+    // Swift wants an ACK for every packet, DCTCP lives with the preset's two.
+    let acks = |f: usize| spec.transports[spec.flows[f].transport as usize].delayed_ack;
+    assert_eq!((acks(0), acks(1)), (1, 2));
+}
+
+#[test]
+fn graph_files() {
+    let dir = folder("graph-errors");
+    let build = |file: &str, text: &str| {
+        std::fs::write(dir.join(file), text).unwrap();
+        let topology = format!("kind = \"graph\"\nfile = \"{file}\"");
+        let text = GOOD.replace("kind = \"fat-tree\"\nk = 4\nlink = { rate = \"1Gbps\", delay = \"10us\" }", &topology);
+        Scenario::from_toml(&text, &dir, "test").and_then(|s| s.build()).map(drop).map_err(|e| e.to_string())
+    };
+    let base = "hosts = [\"a\", \"b\"]\nswitches = [\"s\"]\n";
+    let link = |a: &str, b: &str| format!("[[links]]\na = \"{a}\"\nb = \"{b}\"\nrate = \"1Gbps\"\ndelay = \"1us\"\n");
+    assert_eq!(build("good.toml", &[base, &link("a", "s"), &link("s", "b")].concat()), Ok(()));
+    assert_eq!(
+        build("two.toml", &[base, &link("a", "s"), &link("s", "b"), &link("s", "b")].concat()),
+        Err("two.toml, host b: has 2 links; expected exactly one".into())
+    );
+    assert_eq!(
+        build("none.toml", &[base, &link("a", "s")].concat()),
+        Err("none.toml, host b: has 0 links; expected exactly one".into())
+    );
+    assert_eq!(
+        build("name.toml", &[base, &link("a", "s"), &link("s", "bb")].concat()),
+        Err("name.toml, link 2.b = \"bb\": expected the name of a host or switch (did you mean \"b\"?)".into())
+    );
+    assert_eq!(
+        build("key.toml", &[base, &link("a", "s").replace("delay", "dely")].concat()),
+        Err("key.toml, links.0.dely: unknown key (did you mean \"delay\"?)".into())
+    );
+    assert_eq!(
+        build("rate.toml", &[base, &link("a", "s").replace("rate = \"1Gbps\"", "")].concat()),
+        Err("rate.toml, link 1.rate: missing; give it here or as topology.link.rate".into())
+    );
+    assert_eq!(
+        build(
+            "apart.toml",
+            "hosts = [\"a\", \"b\"]\nswitches = [\"s\", \"t\"]\n[[links]]\na = \"a\"\nb = \"s\"\nrate = \"1Gbps\"\ndelay = \"1us\"\n[[links]]\na = \"b\"\nb = \"t\"\nrate = \"1Gbps\"\ndelay = \"1us\"\n"
+        ),
+        Err((0..10)
+            .map(|i| format!("traffic.load, flow {i} (a to b): no path joins the two hosts"))
+            .collect::<Vec<_>>()
+            .join("\n"))
+    );
+    assert_eq!(
+        build("rows.csv", "kind,name,peer,rate,delay\nhost,a\nhost,b\nswich,s\nlink,a,s,1Gbps,1\n"),
+        Err(format!(
+            "rows.csv, line 4, column kind = swich: expected one of \"host\", \"switch\", \"link\" (did you mean \"switch\"?)\n\
+             rows.csv, line 5, column delay = 1: {TIME}"
+        ))
+    );
+    assert_eq!(
+        build(
+            "good.csv",
+            "kind,name,peer,rate,delay\nhost,a\nhost,b\nswitch,s\nlink,a,s,1Gbps,1us\nlink,s,b,1Gbps,1us\n"
+        ),
+        Ok(())
+    );
+    std::fs::remove_dir_all(&dir).unwrap();
+}

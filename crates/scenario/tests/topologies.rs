@@ -1,0 +1,279 @@
+//! Wiring, numbering and routes.
+
+use incast_engine::ideal::Fabric;
+use incast_engine::spec::{Loss, Spec};
+use incast_scenario::Scenario;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+fn load(name: &str, sets: &[(&str, &str)]) -> Spec {
+    let mut s = Scenario::load(name).unwrap();
+    for (k, v) in sets {
+        s.set(k, v).unwrap();
+    }
+    s.build().unwrap()
+}
+
+fn links(spec: &Spec) -> BTreeSet<String> {
+    spec.links.iter().map(|l| l.name.clone()).collect()
+}
+
+fn route(spec: &Spec, path: &[u32]) -> String {
+    path.iter().map(|l| spec.links[*l as usize].name.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// ns-3's rule, written out: core[i*h+j]-agg[pod*h+i], agg[pod*h+i]-edge[pod*h+j],
+/// edge-host[edge*h+i].
+#[test]
+fn fat_tree_wiring() {
+    for k in [2u32, 4, 6] {
+        let h = k / 2;
+        let mut expected = BTreeSet::new();
+        let mut both = |a: String, b: String| {
+            expected.insert(format!("{a}>{b}"));
+            expected.insert(format!("{b}>{a}"));
+        };
+        for pod in 0..k {
+            for i in 0..h {
+                for j in 0..h {
+                    both(format!("core{}", i * h + j), format!("agg{}", pod * h + i));
+                    both(format!("agg{}", pod * h + i), format!("edge{}", pod * h + j));
+                    both(format!("edge{}", pod * h + j), format!("h{}", (pod * h + j) * h + i));
+                }
+            }
+        }
+        let spec = load("hotspot", &[("topology.k", &k.to_string())]);
+        assert_eq!(links(&spec), expected, "k={k}");
+        assert_eq!(spec.links.len(), 6 * (k * k * k / 4) as usize);
+        assert_eq!(spec.hosts, k * k * k / 4);
+    }
+}
+
+/// Every pair of hosts, both routings: the path is connected, ends where it should, has 2, 4 or 6
+/// links as the hosts share an edge switch, a pod or neither; the way back as well.
+#[test]
+fn fat_tree_paths() {
+    for kind in ["ecmp", "first-path"] {
+        let mut spec = load("random-pairs", &[("topology.k", "4"), ("routing.kind", kind), ("traffic.flows", "240")]);
+        let pairs = (0..16).flat_map(|a| (0..16).map(move |b| (a, b))).filter(|(a, b)| a != b);
+        for (f, (a, b)) in spec.flows.iter_mut().zip(pairs) {
+            (f.src, f.dst) = (a, b);
+        }
+        let fabric = Fabric::new(&spec);
+        for (i, f) in spec.flows.iter().enumerate() {
+            let hops = if f.src / 2 == f.dst / 2 {
+                2
+            } else if f.src / 4 == f.dst / 4 {
+                4
+            } else {
+                6
+            };
+            for (reverse, from, to) in [(false, f.src, f.dst), (true, f.dst, f.src)] {
+                let path = fabric.path(i, reverse);
+                assert_eq!(path.len(), hops);
+                let end = path.iter().fold(from, |at, l| {
+                    assert_eq!(spec.links[*l as usize].from, at);
+                    spec.links[*l as usize].to
+                });
+                assert_eq!(end, to);
+                if kind == "first-path" {
+                    let names = route(&spec, &path);
+                    assert!(!names.contains("core") || names.contains("core0"), "{names}");
+                    for agg in path
+                        .iter()
+                        .map(|l| &spec.node_names[spec.links[*l as usize].to as usize])
+                        .filter(|n| n.starts_with("agg"))
+                    {
+                        // Aggregation switch 0 of every pod of two.
+                        assert_eq!(agg[3..].parse::<u32>().unwrap() % 2, 0, "{names}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Under ECMP all cores and all aggregation switches carry traffic, about evenly.
+#[test]
+fn ecmp_uses_every_path() {
+    let mut spec = load("random-pairs", &[("traffic.flows", "4000")]);
+    for f in &mut spec.flows {
+        (f.src, f.dst) = (0, 15);
+    }
+    let fabric = Fabric::new(&spec);
+    let mut seen: HashMap<String, u32> = HashMap::new();
+    for i in 0..spec.flows.len() {
+        *seen.entry(route(&spec, &fabric.path(i, false))).or_default() += 1;
+    }
+    assert_eq!(seen.len(), 4);
+    // A count of 4000 draws with probability 1/4 has a standard deviation of 27.4; five of them.
+    assert!(seen.values().all(|n| n.abs_diff(1000) < 137), "{seen:?}");
+}
+
+#[test]
+fn tiers_may_differ() {
+    let spec = load(
+        "hotspot",
+        &[
+            ("topology.host_link.rate", "25Gbps"),
+            ("topology.edge_link", "{ delay = \"2us\", overhead = 38 }"),
+            (
+                "topology.core_link",
+                "{ rate = \"100Gbps\", back_delay = \"7us\", error_rate = 0.5, error_unit = \"byte\" }",
+            ),
+        ],
+    );
+    let link = |name: &str| spec.links.iter().find(|l| l.name == name).unwrap();
+    let facts = |name: &str| {
+        let l = link(name);
+        (l.rate.to_string(), l.delay.to_string(), l.overhead)
+    };
+    assert_eq!(facts("h0>edge0"), ("25Gbps".into(), "10us".into(), 2));
+    assert_eq!(facts("edge0>h0"), ("25Gbps".into(), "10us".into(), 2));
+    assert_eq!(facts("edge0>agg1"), ("1Gbps".into(), "2us".into(), 38));
+    assert_eq!(facts("agg1>core2"), ("100Gbps".into(), "10us".into(), 2));
+    assert_eq!(facts("core2>agg1"), ("100Gbps".into(), "7us".into(), 2));
+    assert_eq!(link("core2>agg1").loss, Loss::Byte(0.5));
+    assert_eq!(link("h0>edge0").loss, Loss::None);
+}
+
+#[test]
+fn racks_are_domains() {
+    let spec = load("hotspot", &[]);
+    let of = |name: &str| spec.domain_of[spec.node_names.iter().position(|n| n == name).unwrap()];
+    assert_eq!(of("h6"), of("edge3"));
+    assert_eq!(of("h7"), of("edge3"));
+    assert_ne!(of("h8"), of("edge3"));
+    let distinct: BTreeSet<u32> = spec.domain_of.iter().copied().collect();
+    assert_eq!(distinct.len(), 8 + 8 + 4);
+    assert_eq!(load("hotspot", &[("run.domains", "one")]).domain_of, vec![0; 36]);
+    assert_eq!(load("hotspot", &[("run.domains", "node")]).domain_of, (0..36).collect::<Vec<_>>());
+}
+
+#[test]
+fn dumbbell_and_star() {
+    let spec = load("dumbbell", &[("topology.sender_delays", "[\"1us\", \"5us\"]")]);
+    assert_eq!(spec.node_names, ["s0", "s1", "r0", "r1", "left", "right"]);
+    let fabric = Fabric::new(&spec);
+    assert_eq!(route(&spec, &fabric.path(1, false)), "s1>left left>right right>r1");
+    assert_eq!(route(&spec, &fabric.path(1, true)), "r1>right right>left left>s1");
+    let delay = |name: &str| spec.links.iter().find(|l| l.name == name).unwrap().delay.to_string();
+    assert_eq!(
+        (delay("s0>left"), delay("s1>left"), delay("left>s1"), delay("right>r0")),
+        ("1us".into(), "5us".into(), "5us".into(), "10us".into())
+    );
+
+    let spec = load("star", &[("topology.sources", "3")]);
+    assert_eq!(spec.node_names, ["source0", "source1", "source2", "sink", "gateway"]);
+    let fabric = Fabric::new(&spec);
+    assert_eq!(spec.flows.len(), 3);
+    assert_eq!(route(&spec, &fabric.path(2, false)), "source2>gateway gateway>sink");
+    assert!(spec.links.iter().all(|l| l.loss == Loss::Packet(0.0001)));
+}
+
+#[test]
+fn leaf_spine_oversubscription() {
+    let spec = load("leaf-spine", &[]);
+    let rate = |spec: &Spec, name: &str| spec.links.iter().find(|l| l.name == name).unwrap().rate.to_string();
+    // 16 hosts of 10 Gb/s over 4 spines, half of it.
+    assert_eq!(rate(&spec, "leaf3>spine2"), "20Gbps");
+    assert_eq!(rate(&spec, "h0>leaf0"), "10Gbps");
+    assert_eq!(rate(&load("leaf-spine", &[("topology.oversubscription", "4")]), "spine0>leaf1"), "10Gbps");
+    let fabric = Fabric::new(&spec);
+    for (i, f) in spec.flows.iter().enumerate() {
+        assert_eq!(fabric.path(i, false).len(), if f.src / 16 == f.dst / 16 { 2 } else { 4 });
+    }
+}
+
+fn graph(text: &str, name: &str, extra: &str) -> Spec {
+    let dir = std::env::temp_dir().join(format!("incast-graph-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = if text.starts_with("kind") { "g.csv" } else { "g.toml" };
+    std::fs::write(dir.join(file), text).unwrap();
+    let scenario = format!(
+        "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"graph\"\nfile = \"{file}\"\n{extra}\n\
+         [queue]\nkind = \"drop-tail\"\nlimit = \"100p\"\n[[traffic]]\npattern = \"random-pairs\"\nflows = 500\n"
+    );
+    let spec = Scenario::from_toml(&scenario, &dir, "g").unwrap().build().unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
+    spec
+}
+
+/// A diamond with a tail: two ways of two links between s and t, and none longer is taken.
+#[test]
+fn graph_routes_are_all_shortest_paths() {
+    let spec = graph(
+        "kind,name,peer,rate,delay\nhost,a\nhost,b\nhost,c\nswitch,s\nswitch,u\nswitch,v\nswitch,w\nswitch,t\n\
+         link,a,s\nlink,b,t\nlink,c,s\nlink,s,u\nlink,s,v,10Gbps\nlink,u,t\nlink,v,t,,5us\nlink,s,w\nlink,w,u\n",
+        "diamond",
+        "link = { rate = \"1Gbps\", delay = \"1us\" }",
+    );
+    let fabric = Fabric::new(&spec);
+    let mut seen = BTreeSet::new();
+    for i in 0..spec.flows.len() {
+        seen.insert(route(&spec, &fabric.path(i, false)));
+        seen.insert(route(&spec, &fabric.path(i, true)));
+    }
+    let expected = [
+        "a>s s>c",
+        "a>s s>u u>t t>b",
+        "a>s s>v v>t t>b",
+        "b>t t>u u>s s>a",
+        "b>t t>u u>s s>c",
+        "b>t t>v v>s s>a",
+        "b>t t>v v>s s>c",
+        "c>s s>a",
+        "c>s s>u u>t t>b",
+        "c>s s>v v>t t>b",
+    ];
+    assert_eq!(seen, expected.iter().map(|s| (*s).to_owned()).collect());
+    let link = |name: &str| spec.links.iter().find(|l| l.name == name).unwrap();
+    assert_eq!(
+        (link("v>s").rate.to_string(), link("t>v").delay.to_string(), link("u>t").delay.to_string()),
+        ("10Gbps".into(), "5us".into(), "1us".into())
+    );
+}
+
+/// A fat tree written as a graph has the same shortest paths as the fat tree's arithmetic.
+#[test]
+fn a_fat_tree_as_a_graph() {
+    let tree = load("random-pairs", &[("traffic.flows", "500"), ("topology.k", "4"), ("controller", "newreno")]);
+    let mut text = String::from("kind,name,peer,rate,delay\n");
+    for (i, n) in tree.node_names.iter().enumerate() {
+        text += &format!("{},{n}\n", if i < 16 { "host" } else { "switch" });
+    }
+    for l in tree.links.iter().step_by(2) {
+        text += &format!("link,{},1Gbps,10us\n", l.name.replace('>', ","));
+    }
+    let mut graph = graph(&text, "tree", "");
+    graph.flows = tree.flows.clone();
+    let (a, b) = (Fabric::new(&tree), Fabric::new(&graph));
+    for i in 0..tree.flows.len() {
+        // The same hash of the same node picks the same of the same equal next hops.
+        assert_eq!(route(&tree, &a.path(i, false)), route(&graph, &b.path(i, false)));
+    }
+}
+
+#[test]
+fn parallel_links_have_names_of_their_own() {
+    let spec = graph(
+        "kind,name,peer,rate,delay\nhost,a\nhost,b\nswitch,s\nswitch,t\nlink,a,s\nlink,s,t\nlink,s,t\nlink,t,b\n",
+        "parallel",
+        "link = { rate = \"1Gbps\", delay = \"1us\" }",
+    );
+    let names = links(&spec);
+    assert!(names.contains("s>t") && names.contains("s>t#2"));
+    let fabric = Fabric::new(&spec);
+    let used: BTreeSet<String> = (0..500).map(|i| route(&spec, &fabric.path(i, spec.flows[i].src == 1))).collect();
+    assert_eq!(used.len(), 2, "{used:?}");
+}
+
+#[test]
+fn file_names_start_at_the_scenario() {
+    let e = Scenario::from_toml(
+        "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"graph\"\nfile = \"g.toml\"\n[queue]\nkind = \"drop-tail\"\nlimit = \"1p\"\n[[traffic]]\npattern = \"random-pairs\"\nflows = 1\n",
+        Path::new("some/where"),
+        "x",
+    );
+    assert_eq!(e.unwrap().build().unwrap_err().to_string(), "topology.file = \"some/where/g.toml\": no such file");
+}

@@ -68,7 +68,7 @@ impl Domain {
 
     /// Looks ahead at a packet that will arrive in the open window: brings its state near, and
     /// says which port it will take if that is known already (else [`UNPLANNED`]).
-    #[inline]
+    #[inline(always)]
     pub fn plan(&self, packet: &Packet, net: &Net) -> u32 {
         let at = net.links[packet.link as usize];
         if at.node & HOST != 0 {
@@ -92,7 +92,7 @@ impl Domain {
     }
 
     /// A packet arrived at the far end of its link; `planned` is what [`Domain::plan`] said.
-    #[inline]
+    #[inline(always)]
     pub fn arrival<O: Outbox, R: Recorder>(
         &mut self,
         now: u64,
@@ -105,17 +105,35 @@ impl Domain {
         rec: &mut R,
     ) {
         self.tally.last = self.tally.last.max(now);
-        let at = net.links[packet.link as usize];
+        if planned == UNPLANNED || packet.has(flag::TRACED) {
+            return self.deliver(now, generation, packet, ext, planned, net, out, rec);
+        }
+        io!(self, now, generation, net, out, rec).transmit(planned, packet, ext);
+    }
+
+    /// An arrival that is more than a hop: at a host, traced, or without a route.
+    #[inline(never)]
+    fn deliver<O: Outbox, R: Recorder>(
+        &mut self,
+        now: u64,
+        generation: u16,
+        packet: &Packet,
+        ext: Option<&Ext>,
+        planned: u32,
+        net: &Net,
+        out: &mut O,
+        rec: &mut R,
+    ) {
         let mut io = io!(self, now, generation, net, out, rec);
         if packet.has(flag::TRACED) {
             let node = net.spec.links[packet.link as usize].to;
             io.trace(packet, Happening::Arrive, false, node);
         }
-        if at.node & HOST == 0 {
-            match planned {
-                UNPLANNED => io.tally.dropped += 1,
-                port => io.transmit(port, packet, ext),
-            }
+        if planned != UNPLANNED {
+            return io.transmit(planned, packet, ext);
+        }
+        if net.links[packet.link as usize].node & HOST == 0 {
+            io.tally.dropped += 1;
             return;
         }
         io.tally.delivered += 1;

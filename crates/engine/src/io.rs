@@ -107,8 +107,9 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         self.net.interval.holds(self.now)
     }
 
-    /// Offers `packet` to domain-local port `port`.
-    #[inline]
+    /// Offers `packet` to domain-local port `port`. Inlined into the walk of a window: it is the
+    /// work of a hop.
+    #[inline(always)]
     pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
         let p = &mut self.ports[port as usize];
         if p.probed {
@@ -160,7 +161,6 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     }
 
     /// Hands a packet to the host's NIC.
-    #[inline]
     pub fn send(&mut self, host: u32, packet: &Packet, ext: Option<&Ext>) {
         self.tally.sent += 1;
         if packet.has(flag::TRACED) {

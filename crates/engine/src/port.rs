@@ -382,7 +382,7 @@ impl Port {
     }
 
     /// Offers `packet` to the port at `now`.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
         if now > self.next_look {
             self.look(now, interval);

@@ -12,6 +12,7 @@
 //! The result does not depend on the order in which domains are visited, nor on how nodes are
 //! grouped: the order of events at a node is given by [`crate::order`] alone.
 
+use crate::domain::Domain;
 use crate::io::{Outbox, Stamp};
 use crate::net::Net;
 use crate::order::{Event, Key, Order, Timer, TimerKind};
@@ -29,6 +30,9 @@ const NEAR: u64 = 256;
 const MASK: u64 = NEAR - 1;
 /// Longest window, ps: offsets within the near windows then fit the exact division below.
 const LONGEST: u64 = 1 << 28;
+/// Bits of a sort key that hold a packet's index in its bucket.
+const INDEX_BITS: u32 = 32;
+const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 /// More causes and effects than this at one picosecond are taken for an endless loop.
 const GENERATIONS: u16 = 50_000;
 
@@ -113,7 +117,7 @@ struct Buckets {
 }
 
 impl Buckets {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, domain: u32, ahead: u64, packet: &Packet, ext: Option<&Ext>) -> &mut Packet {
         let slot = (self.window + ahead) & MASK;
         let mut at = NO_EXT;
@@ -156,10 +160,19 @@ struct Out<'a, 'n> {
     net: &'a Net<'n>,
     buckets: &'a mut Buckets,
     local: &'a mut Local,
-    domain: u32,
 }
 
 impl Out<'_, '_> {
+    /// Whether an arrival from the bucket comes before the domain's own next event at the same
+    /// time. On one link what waited in the bucket left before what was sent inside the window.
+    #[cold]
+    fn precedes(&self, packet: &Packet) -> bool {
+        let key = Key::arrival(self.buckets.order, packet.time, 0, packet.link, 0);
+        self.local.heap.peek().is_none_or(|Reverse((own, _))| {
+            (key.gen_phase, key.tie, key.entity) <= (own.gen_phase, own.tie, own.entity)
+        })
+    }
+
     fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
         let key = Key::arrival(self.buckets.order, packet.time, generation, packet.link, self.local.pushes);
         self.local.pushes = self.local.pushes.wrapping_add(1);
@@ -208,7 +221,6 @@ impl Outbox for Out<'_, '_> {
     fn timer(&mut self, time: u64, generation: u16, timer: Timer) {
         let key = Key::timer(self.buckets.order, time, generation, timer);
         self.local.heap.push(Reverse((key, TimerSlot::Timer(timer.kind as u8))));
-        let _ = self.domain;
     }
 }
 
@@ -244,7 +256,7 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
         register(local, d as u32, &mut wakes);
     }
 
-    let mut order: Vec<(u64, u32, u32)> = Vec::new();
+    let mut order: Vec<u64> = Vec::new();
     let mut plans: Vec<u32> = Vec::new();
     let mut todo: Vec<u32> = Vec::new();
     let mut queued = vec![u64::MAX; count];
@@ -304,81 +316,36 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             let domain = &mut world.domains[*d as usize];
             plans.clear();
             plans.extend(bucket.iter().map(|p| domain.plan(p, &world.net)));
-            sort(&bucket, buckets.order, &mut order);
-            let local = &mut locals[*d as usize];
+            sort(&bucket, buckets.order, start, &mut order);
             let net = &world.net;
-            let mut next = order.iter();
-            let mut head = next.next();
+            let mut out = Out { net, buckets: &mut buckets, local: &mut locals[*d as usize] };
+            let time_of = |o: Option<&u64>| o.map_or(u64::MAX, |o| start + (o >> INDEX_BITS));
+            let mut at = 0;
+            let mut near = time_of(order.first());
             loop {
-                let near = head.map_or(u64::MAX, |h| h.0);
-                let own = local.next();
+                let own = out.local.next();
                 if near.min(own) >= stop {
                     break;
                 }
-                let take_near = near < own
-                    || (near == own && {
-                        let h = head.unwrap_or(&(0, 0, 0));
-                        let key = Key::arrival(buckets.order, near, 0, h.1, 0);
-                        // FIFO on a link: what waited in the bucket left before what was sent
-                        // inside this window
-                        local.heap.peek().is_none_or(|Reverse((k, _))| {
-                            (key.gen_phase, key.tie, key.entity) <= (k.gen_phase, k.tie, k.entity)
-                        })
-                    });
-                if take_near {
-                    let h = head.unwrap_or(&(0, 0, 0));
-                    head = next.next();
-                    if let Some(ahead) = next.as_slice().get(1)
-                        && let Some(port) = domain.ports.get(plans[ahead.2 as usize] as usize)
+                let index = order.get(at).map_or(0, |o| (o & INDEX_MASK) as usize);
+                if near < own || (near == own && out.precedes(&bucket[index])) {
+                    at += 1;
+                    let following = order.get(at);
+                    near = time_of(following);
+                    if let Some(o) = following
+                        && let Some(port) = domain.ports.get(plans[(o & INDEX_MASK) as usize] as usize)
                     {
                         port.prefetch_queue();
                     }
-                    let planned = plans[h.2 as usize];
-                    let packet = &bucket[h.2 as usize];
-                    let ext =
-                        (packet.ext != NO_EXT).then(|| buckets.exts[(window & MASK) as usize][packet.ext as usize]);
-                    let mut out = Out { net, buckets: &mut buckets, local, domain: *d };
-                    domain.arrival(packet.time, 0, packet, ext.as_ref(), planned, net, &mut out, &mut collector);
-                } else if let Some(Reverse((key, what))) = local.heap.pop() {
-                    if key.generation() > GENERATIONS {
-                        return Err(endless(key.time));
-                    }
-                    let generation = key.generation();
-                    match what {
-                        TimerSlot::Arrival(i) => {
-                            let (packet, ext) = local.arrivals[i as usize];
-                            local.free.push(i);
-                            let planned = domain.plan(&packet, net);
-                            let mut out = Out { net, buckets: &mut buckets, local, domain: *d };
-                            domain.arrival(
-                                key.time,
-                                generation,
-                                &packet,
-                                ext.as_ref(),
-                                planned,
-                                net,
-                                &mut out,
-                                &mut collector,
-                            );
-                        }
-                        TimerSlot::Timer(kind) if kind == TimerKind::Far as u8 => {
-                            let port = &mut domain.ports[net.port_of[key.entity as usize] as usize];
-                            let mut out = Out { net, buckets: &mut buckets, local, domain: *d };
-                            move_near(port, &mut out);
-                        }
-                        TimerSlot::Timer(kind) => {
-                            let timer = Timer { kind: TIMER_KINDS[kind as usize], entity: key.entity };
-                            let mut out = Out { net, buckets: &mut buckets, local, domain: *d };
-                            domain.timer(key.time, generation, timer, net, &mut out, &mut collector);
-                        }
-                    }
+                    let packet = &bucket[index];
+                    let ext = (packet.ext != NO_EXT).then(|| out.buckets.exts[(window & MASK) as usize][packet.ext as usize]);
+                    domain.arrival(packet.time, 0, packet, ext.as_ref(), plans[index], net, &mut out, &mut collector);
                 } else {
-                    break;
+                    own_event(domain, &mut out, &mut collector)?;
                 }
             }
             // a window cut short by the end of the run leaves its later packets under way
-            let rest = head.into_iter().chain(next);
-            let left: Vec<Packet> = rest.map(|h| bucket[h.2 as usize]).collect();
+            let left: Vec<Packet> = order[at..].iter().map(|o| bucket[(o & INDEX_MASK) as usize]).collect();
             bucket.clear();
             if left.is_empty() {
                 buckets.spare.push(bucket);
@@ -386,7 +353,7 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
                 buckets.waiting += left.len() as u64;
                 buckets.slots[slot] = left;
             }
-            register(local, *d, &mut wakes);
+            register(&mut locals[*d as usize], *d, &mut wakes);
         }
         buckets.exts[(window & MASK) as usize].clear();
 
@@ -414,6 +381,33 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
         }))
         .collect();
     Ok(world.outcome(collector, under_way.into_iter(), idle))
+}
+
+/// Takes the domain's own next event: a timer, or an arrival from inside the domain.
+#[inline(never)]
+fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> Result<(), RunError> {
+    let Some(Reverse((key, what))) = out.local.heap.pop() else { return Ok(()) };
+    let generation = key.generation();
+    if generation > GENERATIONS {
+        return Err(endless(key.time));
+    }
+    let net = out.net;
+    match what {
+        TimerSlot::Arrival(i) => {
+            let (packet, ext) = out.local.arrivals[i as usize];
+            out.local.free.push(i);
+            let planned = domain.plan(&packet, net);
+            domain.arrival(key.time, generation, &packet, ext.as_ref(), planned, net, out, collector);
+        }
+        TimerSlot::Timer(kind) if kind == TimerKind::Far as u8 => {
+            move_near(&mut domain.ports[net.port_of[key.entity as usize] as usize], out);
+        }
+        TimerSlot::Timer(kind) => {
+            let timer = Timer { kind: TIMER_KINDS[kind as usize], entity: key.entity };
+            domain.timer(key.time, generation, timer, net, out, collector);
+        }
+    }
+    Ok(())
 }
 
 const TIMER_KINDS: [TimerKind; 9] = [
@@ -453,25 +447,35 @@ fn register(local: &mut Local, domain: u32, wakes: &mut BinaryHeap<Reverse<(u64,
     }
 }
 
-/// Orders a bucket: (time, tie key, link, order of sending on the link).
+/// Orders a bucket by (time, tie key, link, order of sending on the link). An entry is the
+/// offset into the window above the packet's index, in one word.
 #[inline]
-fn sort(bucket: &[Packet], rule: Order, order: &mut Vec<(u64, u32, u32)>) {
+fn sort(bucket: &[Packet], rule: Order, start: u64, order: &mut Vec<u64>) {
     order.clear();
-    order.extend(bucket.iter().enumerate().map(|(i, p)| (p.time, p.link, i as u32)));
+    order.extend(bucket.iter().enumerate().map(|(i, p)| (p.time - start) << INDEX_BITS | i as u64));
     order.sort_unstable();
     // equal times on different links: by tie key
     let mut i = 1;
     while i < order.len() {
-        if order[i].0 == order[i - 1].0 {
-            let from = i - 1;
-            let time = order[from].0;
-            while i < order.len() && order[i].0 == time {
-                i += 1;
-            }
-            order[from..i].sort_by_key(|o| (rule.tie_of_link(o.1, time), o.1, o.2));
+        if order[i] >> INDEX_BITS == order[i - 1] >> INDEX_BITS {
+            i += order_ties(bucket, rule, &mut order[i - 1..]);
+        } else {
+            i += 1;
         }
-        i += 1;
     }
+}
+
+/// Orders the run of equal offsets at the head of `order`; its length.
+#[cold]
+fn order_ties(bucket: &[Packet], rule: Order, order: &mut [u64]) -> usize {
+    let offset = order[0] >> INDEX_BITS;
+    let run = order.partition_point(|o| o >> INDEX_BITS == offset);
+    let packet = |o: &u64| &bucket[(o & INDEX_MASK) as usize];
+    order[..run].sort_by_key(|o| {
+        let p = packet(o);
+        (rule.tie_of_link(p.link, p.time), p.link, *o)
+    });
+    run
 }
 
 /// Moves what has come near from a port's far queue into the buckets.

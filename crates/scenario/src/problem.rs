@@ -77,10 +77,10 @@ impl fmt::Display for Errors {
     }
 }
 
-/// The candidate within a third of the word's length (at least one edit) of it; an edit inserts,
-/// removes or replaces a letter or swaps two neighbours.
+/// The candidate nearest to the word, at most about an edit in three letters away; an edit
+/// inserts, removes or replaces a letter or swaps two neighbours.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = (word.chars().count() / 3).max(1);
+    let allowed = ((word.chars().count() + 1) / 3).max(1);
     known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= allowed).min().map(|(_, k)| k)
 }
 
@@ -88,13 +88,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut d = vec![vec![0usize; b.len() + 1]; a.len() + 1];
-    for (i, row) in d.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for j in 0..=b.len() {
-        d[0][j] = j;
-    }
+    // The first row and column are right from the start; the rest is computed below.
+    let mut d: Vec<Vec<usize>> = (0..=a.len()).map(|i| (i..=i + b.len()).collect()).collect();
     for i in 1..=a.len() {
         for j in 1..=b.len() {
             let differ = usize::from(a[i - 1] != b[j - 1]);

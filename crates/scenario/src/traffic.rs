@@ -422,7 +422,10 @@ impl Traffic {
             let controller = match row.get("controller") {
                 None => flows.controller(self.controller.as_ref()),
                 Some(text) => crate::controller::parse(&toml::Value::String(text.into()), "controller")
-                    .map_err(|p| row.wrong("controller", p[0].message.clone()))
+                    .map_err(|p| Problem {
+                        suggestion: p[0].suggestion.clone(),
+                        ..row.wrong("controller", &p[0].message)
+                    })
                     .and_then(|config| flows.controller(Some(&Controller(config)))),
             };
             let end = |column: &str, problems: &mut Vec<Problem>| match row.get(column) {
@@ -519,7 +522,9 @@ fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem) -> Result<
             let names = &flows.network.names[..hosts as usize];
             let last = names.last().map_or("", String::as_str);
             let p = wrong(format!("expected a host: {} to {last}, or a number from 0 to {}", names[0], hosts - 1));
-            Err(p.suggest(text, names.iter().take(1000).map(String::as_str)))
+            // Among numbered names the nearest by letters means nothing.
+            let numbered = text.bytes().any(|b| b.is_ascii_digit());
+            Err(if numbered { p } else { p.suggest(text, names.iter().take(1000).map(String::as_str)) })
         }
     }
 }

@@ -163,10 +163,7 @@ fn times_that_contradict() {
         message("warmup = \"1ms\"", "warmup = \"10ms\""),
         "run.warmup = \"10ms\": expected less than run.duration, 10ms"
     );
-    assert_eq!(
-        message("duration = \"10ms\"", "duration = \"0s\""),
-        "run.duration = \"0s\": expected a time above 0".replace("0s\"", "0ps\"")
-    );
+    assert_eq!(message("duration = \"10ms\"", "duration = \"0s\""), "run.duration = \"0s\": expected a time above 0");
     assert_eq!(
         message("warmup = \"1ms\"", "warmup = \"1ms\"\nmeasure_until = \"11ms\""),
         "run.measure_until = \"11ms\": expected a time after run.warmup, 1ms, and at most run.duration, 10ms"
@@ -231,7 +228,7 @@ fn a_set_is_checked_like_a_file() {
     assert_eq!(set("topology.kk", "4"), "topology.kk: unknown key (did you mean \"k\"?)");
     assert_eq!(set("topolgy.k", "4"), "topolgy: unknown key (did you mean \"topology\"?)");
     assert_eq!(set("topology.link.dealy", "1us"), "topology.link.dealy: unknown key (did you mean \"delay\"?)");
-    assert_eq!(set("topology.link.delay", "10"), format!("topology.link.delay = 10: {TIME}"));
+    assert_eq!(set("topology.link.delay", "10"), format!("topology.link.delay = \"10\": {TIME}"));
     assert_eq!(set("traffic.flws", "4"), "traffic.flws: unknown key (did you mean \"flows\"?)");
     assert_eq!(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected a whole number >= 1");
     assert_eq!(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected a whole number >= 1");
@@ -267,7 +264,7 @@ fn traffic_that_contradicts() {
     );
     assert_eq!(
         message("\"hotspot\"", "\"hotspot\"\nreceiver = \"h33\""),
-        "traffic.load.receiver = \"h33\": expected a host: h0 to h15, or a number from 0 to 15 (did you mean \"h3\"?)"
+        "traffic.load.receiver = \"h33\": expected a host: h0 to h15, or a number from 0 to 15"
     );
     assert_eq!(
         message("\"hotspot\"", "\"hotspot\"\nreceiver = 16"),
@@ -381,7 +378,7 @@ fn bad_lines_of_a_flow_file() {
                0s,,h2,2MB,,\n";
     let expected = format!(
         "flows.csv, line 3, column start = 1: {TIME}\n\
-         flows.csv, line 4, column destination = h16: expected a host: h0 to h15, or a number from 0 to 15 (did you mean \"h1\"?)\n\
+         flows.csv, line 4, column destination = h16: expected a host: h0 to h15, or a number from 0 to 15\n\
          flows.csv, line 5, column destination = 2: expected another host than the source, h2\n\
          flows.csv, line 6, column size = 2Mb: expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"\n\
          flows.csv, line 7, column controller = sift: expected one of \"newreno\", \"dctcp\", \"swift\" (did you mean \"swift\"?)\n\
@@ -405,8 +402,8 @@ fn bad_lines_of_a_flow_file() {
 fn a_flow_file() {
     let csv = "# what, from where to where\n\
                start, source, destination, size, controller, path, reverse_path\n\
-               0s, h0, 15, 2000000, \"swift:target=min-rtt,epsilon=100us\", edge0 agg1 core2 agg7 edge7, edge7 agg6 core0 agg0 edge0\n\
-               5us, 3, h0, , ,,\n";
+               0s, h0, 15, 2000000,\"swift:target=min-rtt,epsilon=100us\", edge0 agg1 core2 agg7 edge7, edge7 agg6 core0 agg0 edge0\n\
+               5us, 3, h0, , ,\n";
     let spec = flows("good", csv).unwrap();
     let f = &spec.flows[0];
     assert_eq!((f.src, f.dst, f.start.0), (0, 15, 0));

@@ -1,0 +1,122 @@
+//! The empty network in closed form.
+
+use incast_cc::Time;
+use incast_engine::ideal::{Fabric, env, flow_ideal, path};
+use incast_scenario::Scenario;
+
+fn changed(name: &str, sets: &[(&str, &str)]) -> incast_engine::spec::Spec {
+    let mut s = Scenario::load(name).unwrap();
+    for (k, v) in sets {
+        s.set(k, v).unwrap();
+    }
+    s.build().unwrap()
+}
+
+/// htsim's own closed form: 501 packets of 4000 B over two links of 1 us at 100 Gb/s, 40 B ACKs:
+/// 501 * 0.32 + 1 + 0.32 + 1 + 2 * (1 + 0.0032) = 164.6464 us.
+#[test]
+fn one_rack_of_htsim() {
+    let mut spec = changed("permutation", &[]);
+    (spec.flows[0].src, spec.flows[0].dst) = (0, 1);
+    let ideal = flow_ideal(&spec, 0);
+    assert_eq!(ideal.hops, 2);
+    assert_eq!(ideal.ideal_fct, Some(Time(164_646_400)));
+    assert_eq!(ideal.idle_rtt, Time(2 * (1_320_000 + 1_003_200)));
+}
+
+/// Base RTT between pods, 13.94 us: 6 links of 1.32 us there and of 1.0032 us back.
+#[test]
+fn between_pods_of_htsim() {
+    let mut spec = changed("permutation", &[]);
+    (spec.flows[0].src, spec.flows[0].dst) = (0, 127);
+    let fabric = Fabric::new(&spec);
+    let ideal = fabric.ideal(0);
+    assert_eq!((ideal.hops, ideal.idle_rtt), (6, Time(6 * (1_320_000 + 1_003_200))));
+    assert_eq!(fabric.path(0, false), path(&spec, 0, false));
+    let e = fabric.env(0);
+    assert_eq!(format!("{e:?}"), format!("{:?}", env(&spec, 0)));
+    assert_eq!((e.mss, e.initial_window), (4000, 60_000.0));
+    assert_eq!(e.packet_time, Time(320_000));
+    assert_eq!((e.shortest_hops, e.shortest_rtt), (2, Time(2 * (1_320_000 + 1_003_200))));
+    assert_eq!(e.hop_rtt, Time(1_320_000 + 1_003_200));
+}
+
+/// At 1 Gb/s and 10 us with PPP framing: data 1502 B on the wire, ACK 54 B. Measured in ns-3 with
+/// 1552-byte packets the idle RTT is about 195 us.
+#[test]
+fn hotspot_idle_rtt() {
+    let spec = changed("hotspot", &[]);
+    let ideal = flow_ideal(&spec, 0);
+    assert_eq!(ideal.hops, 6);
+    assert_eq!(ideal.idle_rtt, Time::ns(6 * (10_000 + 12_016) + 6 * (10_000 + 432)));
+    assert_eq!(ideal.ideal_fct, None, "an on-off application has no size");
+    // The same rack: hop_rtt is that of a link between switches.
+    let near = env(&spec, 14);
+    assert_eq!(near.shortest_rtt, Time::ns(2 * (22_016 + 10_432)));
+    assert_eq!(near.hop_rtt, Time::ns(22_016 + 10_432));
+}
+
+/// Slower links later on the path: packets leave at the pace of the slowest so far; a last
+/// partial segment; the handshake's round trip; checked against a packet-by-packet walk.
+#[test]
+fn a_transfer_walked_packet_by_packet() {
+    for (size, mtu, mss) in
+        [(1u64, 1500u64, 1448u64), (1448, 1500, 1448), (100_000, 1500, 1448), (99_999, 0, 1000), (30_000, 1500, 1500)]
+    {
+        let spec = changed(
+            "dumbbell",
+            &[
+                ("topology.bottleneck_link.rate", "3Gbps"),
+                ("topology.bottleneck_link.back_rate", "7Gbps"),
+                ("topology.bottleneck_link.delay", "13us"),
+                ("traffic.app.size", &format!("{size}B")),
+                ("transport.mtu", &mtu.to_string()),
+                ("transport.mss", &mss.to_string()),
+            ],
+        );
+        let fabric = Fabric::new(&spec);
+        let there: Vec<_> = fabric.path(0, false).iter().map(|l| &spec.links[*l as usize]).collect();
+        let back: Vec<_> = fabric.path(0, true).iter().map(|l| &spec.links[*l as usize]).collect();
+        let one = |links: &[&incast_engine::spec::LinkSpec], bytes: u64| {
+            links.iter().map(|l| l.rate.serialize(bytes + l.overhead as u64).0 + l.delay.0).sum::<u64>()
+        };
+        let mut free = vec![0u64; there.len()];
+        let (mut last, mut left) = (0, size);
+        while left > 0 {
+            let payload = left.min(mss);
+            left -= payload;
+            let whole = payload + 52;
+            let packets = if mtu > 0 && whole > mtu { vec![mtu, whole - 20 - (mtu - 20) + 20] } else { vec![whole] };
+            for p in packets {
+                let mut at = 0;
+                for (l, free) in there.iter().zip(&mut free) {
+                    *free = at.max(*free) + l.rate.serialize(p + l.overhead as u64).0;
+                    at = *free + l.delay.0;
+                }
+                last = at;
+            }
+        }
+        let expected = one(&there, 60) + one(&back, 60) + last + one(&back, 52);
+        assert_eq!(fabric.ideal(0).ideal_fct, Some(Time(expected)), "{size} B, mtu {mtu}, mss {mss}");
+    }
+}
+
+#[test]
+fn fabrics_of_other_shapes() {
+    // Two hosts of one leaf are the closest; a leaf-spine path has two links more.
+    let spec = changed("leaf-spine", &[]);
+    let fabric = Fabric::new(&spec);
+    let far = (0..spec.flows.len()).find(|i| fabric.ideal(*i).hops == 4).unwrap();
+    let near = (0..spec.flows.len()).find(|i| fabric.ideal(*i).hops == 2).unwrap();
+    let (e, own) = (fabric.env(far), fabric.ideal(far).idle_rtt);
+    assert_eq!(e.shortest_rtt, fabric.ideal(near).idle_rtt);
+    assert_eq!(Time(e.shortest_rtt.0 + 2 * e.hop_rtt.0), own);
+    // A dumbbell's senders are closest to one another; the path of a flow has one link more.
+    let spec = changed("dumbbell", &[("topology.bottleneck_link.rate", "1Gbps")]);
+    let e = env(&spec, 0);
+    assert_eq!((e.shortest_hops, flow_ideal(&spec, 0).hops), (2, 3));
+    assert_eq!(e.packet_time, spec.links[0].rate.serialize(1500 + 38), "of the slowest link");
+    // No link joins two switches on a star.
+    let e = env(&changed("star", &[]), 0);
+    assert_eq!((e.shortest_hops, e.hop_rtt.0), (2, e.shortest_rtt.0 / 2));
+}

@@ -1,0 +1,281 @@
+//! Built-in scenarios, changes, the resolved form, schema and catalogue.
+
+use incast_scenario::catalogue::KINDS;
+use incast_scenario::transport::Preset;
+use incast_scenario::{Scenario, builtin, describe, list};
+use std::path::Path;
+
+fn changed(name: &str, sets: &[(&str, &str)]) -> Scenario {
+    let mut s = Scenario::load(name).unwrap();
+    for (k, v) in sets {
+        s.set(k, v).unwrap();
+    }
+    s
+}
+
+#[test]
+fn built_in_scenarios_build() {
+    for name in builtin::names() {
+        let s = Scenario::load(name).unwrap();
+        assert_eq!(s.name(), name);
+        let spec = s.build().unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(!spec.flows.is_empty());
+        let header = builtin::header(builtin::text(name).unwrap());
+        assert!(header.len() > 100, "{name} says what it shows and where it comes from");
+        assert!(s.document().unwrap().description.is_some());
+        assert!(builtin::text(name).unwrap().lines().all(|l| l.len() <= 120));
+    }
+}
+
+#[test]
+fn every_built_in_is_registered() {
+    let mut files: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios"))
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .map(|p| p.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    let mut names = builtin::names();
+    names.sort();
+    assert_eq!(files, names);
+}
+
+#[test]
+fn resolved_text_reads_back_to_the_same() {
+    let mut all: Vec<Scenario> = builtin::names().into_iter().map(|n| Scenario::load(n).unwrap()).collect();
+    all.push(changed(
+        "hotspot",
+        &[("controller", "swift:target=min-rtt,epsilon=100us"), ("transport.preset", "swift")],
+    ));
+    all.push(changed("hotspot", &[("traffic.transport", "{ mss = 1000 }"), ("traffic.controller", "newreno")]));
+    all.push(changed("star", &[("queue", "{ kind = \"red\", limit = \"25p\", min_th = \"5p\", max_th = \"15p\" }")]));
+    all.push(changed(
+        "hotspot",
+        &[
+            ("measure.series", "{ flows = [0], ports = [\"edge0>h0\"], interval = \"1ms\" }"),
+            ("run.measure_until", "1s"),
+        ],
+    ));
+    all.push(changed("hotspot", &[("transport.pacing", "{ slow_start = 2.0, avoidance = 1.2, max = \"1Gbps\" }")]));
+    for s in all {
+        let text = s.resolved_toml().unwrap();
+        let again = Scenario::from_toml(&text, Path::new("."), "other").unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(again.resolved_toml().unwrap(), text);
+        assert_eq!(again.hash().unwrap(), s.hash().unwrap());
+        assert_eq!(again.name(), s.name());
+        assert_eq!(format!("{:?}", again.build().unwrap()), format!("{:?}", s.build().unwrap()));
+    }
+}
+
+#[test]
+fn hashes() {
+    let s = Scenario::load("hotspot").unwrap();
+    let hash = s.hash().unwrap();
+    assert_eq!(hash.len(), 16);
+    assert_eq!(s.with_seed(99).hash().unwrap(), hash, "a seed is not part of it");
+    assert_eq!(s.with_seed(99).seed(), 99);
+    assert_eq!(
+        changed("hotspot", &[("traffic.at_stop", "drain")]).hash().unwrap(),
+        hash,
+        "nor is a default written out"
+    );
+    for (k, v) in [
+        ("topology.k", "6"),
+        ("traffic.flows", "101"),
+        ("controller.g", "0.125"),
+        ("transport.mss", "1000"),
+        ("run.duration", "4s"),
+    ] {
+        assert_ne!(changed("hotspot", &[(k, v)]).hash().unwrap(), hash, "{k}");
+    }
+    let hashes: std::collections::BTreeSet<String> =
+        builtin::names().iter().map(|n| Scenario::load(n).unwrap().hash().unwrap()).collect();
+    assert_eq!(hashes.len(), builtin::names().len());
+}
+
+#[test]
+fn files_a_scenario_names_are_part_of_its_hash() {
+    let dir = std::env::temp_dir().join(format!("incast-hash-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let text = "controller = \"dctcp\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"fat-tree\"\nk = 4\nlink = { rate = \"1Gbps\", delay = \"1us\" }\n\
+                [queue]\nkind = \"drop-tail\"\nlimit = \"10p\"\n[[traffic]]\npattern = \"file\"\nfile = \"f.csv\"\n";
+    std::fs::write(dir.join("s.toml"), text).unwrap();
+    std::fs::write(dir.join("f.csv"), "start,source,destination,size\n0s,h0,h1,1000\n").unwrap();
+    let s = Scenario::load(dir.join("s.toml").to_str().unwrap()).unwrap();
+    assert_eq!(s.name(), "s");
+    let first = s.hash().unwrap();
+    // The resolved copy finds the file from anywhere.
+    let copy = Scenario::from_toml(&s.resolved_toml().unwrap(), Path::new("/"), "copy").unwrap();
+    assert_eq!((copy.hash().unwrap(), copy.build().unwrap().flows.len()), (first.clone(), 1));
+    std::fs::write(dir.join("f.csv"), "start,source,destination,size\n0s,h0,h1,2000\n").unwrap();
+    assert_ne!(s.hash().unwrap(), first);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn set_reaches_every_key() {
+    let s = changed(
+        "hotspot",
+        &[
+            ("topology.link.delay", "0"),
+            ("topology.link.rate", "inf"),
+            ("topology.host_link.rate", "10Gbps"),
+            ("queue.host.kind", "drop-tail"),
+            ("queue.host.limit", "none"),
+            ("routing.kind", "first-path"),
+            ("traffic.load.app.rate", "1Gbps"),
+            ("traffic.receiver", "3"),
+            ("transport.delayed_ack", "1"),
+            ("transport.ecn", "classic"),
+            ("measure.series.ports", "[\"edge0>h0\"]"),
+            ("measure.series.interval", "change"),
+            ("name", "mine"),
+        ],
+    );
+    let spec = s.build().unwrap();
+    assert_eq!(spec.flows[0].dst, 3);
+    assert_eq!(spec.transports[0].delayed_ack, 1);
+    assert_eq!(spec.transports[0].ecn, Some(incast_cc::Ecn::Classic));
+    assert_eq!(spec.queues.len(), 2);
+    assert_eq!(spec.observe.ports.len(), 1);
+    assert_eq!(spec.links.iter().filter(|l| l.rate == incast_cc::Rate::INFINITE).count(), 64);
+}
+
+#[test]
+fn controllers_by_set() {
+    let config = |s: &Scenario| s.build().unwrap().controllers[0].clone();
+    let mut s = changed("hotspot", &[("controller", "swift:target=min-rtt,epsilon=100us")]);
+    assert_eq!(config(&s).kind().name, "swift");
+    assert_eq!(config(&s).get("epsilon").unwrap().to_string(), "100us");
+    // A parameter of a controller given as one text.
+    s.set("controller.target", "static").unwrap();
+    assert_eq!(config(&s).get("target").unwrap().to_string(), "static");
+    assert_eq!(config(&s).get("epsilon").unwrap().to_string(), "100us");
+    // Another kind drops the parameters it does not have.
+    s.set("controller", "{ kind = \"dctcp\", g = 0.5 }").unwrap();
+    assert_eq!(config(&s).get("g").unwrap().to_string(), "0.5");
+    s.set("traffic.controller", "newreno").unwrap();
+    assert_eq!(config(&s).kind().name, "newreno");
+    assert_eq!(config(&s.with_controller("swift").unwrap()).kind().name, "swift");
+}
+
+#[test]
+fn another_kind_drops_keys_it_does_not_have() {
+    let mut s =
+        changed("hotspot", &[("topology.kind", "leaf-spine"), ("topology.leaves", "2"), ("topology.spines", "2")]);
+    assert_eq!(s.build().unwrap_err().to_string(), "topology.hosts_per_leaf: missing; expected a whole number >= 1");
+    s.set("topology.hosts_per_leaf", "4").unwrap();
+    s.set("queue.kind", "drop-tail").unwrap();
+    assert_eq!(s.build().unwrap().hosts, 8);
+}
+
+#[test]
+fn another_preset_drops_what_only_repeated_the_old_one() {
+    let resolved = changed("hotspot", &[("transport.delayed_ack", "1")]).resolved_toml().unwrap();
+    let mut s = Scenario::from_toml(&resolved, Path::new("."), "r").unwrap();
+    s.set("transport.preset", "htsim").unwrap();
+    let t = s.build().unwrap().transports[0].clone();
+    assert_eq!((t.mss, t.handshake, t.delayed_ack), (4000, false, 1));
+    s.set("transport.preset", "linux").unwrap();
+    let t = s.build().unwrap().transports[0].clone();
+    assert_eq!((t.mss, t.handshake, t.delayed_ack), (1448, true, 1), "a value of one's own stays");
+}
+
+/// The values that decide a comparison, by the public source they are taken from.
+#[test]
+fn presets() {
+    let of = |preset: &str| changed("hotspot", &[("transport.preset", preset)]).build().unwrap().transports[0].clone();
+    let ms = incast_cc::Time::ms;
+    let (linux, ns3, htsim, swift) = (of("linux"), of("ns3"), of("htsim"), of("swift"));
+    // Linux 6.1: 1514 B frames of 14 B Ethernet, quick ACKs, RTO of at least 200 ms.
+    assert_eq!((linux.mss, linux.header, linux.ack_size, linux.syn_size), (1448, 52, 52, 60));
+    assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout, linux.quickack), (2, ms(40), 16));
+    assert_eq!((linux.rto_min, linux.ecn_by_prr, linux.ecn_change_ack), (ms(200), true, true));
+    // ns-3.43: 128 KiB buffers, 1 s of minimum RTO, SYN after 3 s, 6 tries.
+    assert_eq!((ns3.send_buffer, ns3.receive_buffer, ns3.rto_min), (131_072, 131_072, ms(1000)));
+    assert_eq!((ns3.syn_timeout, ns3.syn_retries, ns3.data_retries, ns3.delayed_ack), (ms(3000), 6, 6, 2));
+    assert_eq!((ns3.timestamp_clock, ns3.mss + ns3.header), (incast_cc::Time::ZERO, ns3.mtu), "without its artefacts");
+    // htsim: 4000 B packets, 40 B ACKs, 15 packets, P + 1 packets.
+    assert_eq!(
+        (htsim.mss, htsim.header, htsim.ack_size, htsim.handshake, htsim.extra_packets),
+        (4000, 0, 40, false, 1)
+    );
+    assert_eq!((htsim.initial_window, htsim.delayed_ack, htsim.sack), (15.0, 1, false));
+    // Swift: SACK, no delayed ACK.
+    assert_eq!((swift.sack, swift.delayed_ack, swift.rto_min), (true, 1, incast_cc::Time::us(100)));
+    for p in Preset::ALL {
+        let table = toml::Table::try_from(p.values()).unwrap();
+        // Every key of the transport has a value in every preset.
+        assert_eq!(table.len(), describe("transport", "linux").unwrap().keys.len() + 1, "{p:?}");
+    }
+}
+
+#[test]
+fn warm_up_and_queue_interval() {
+    let spec = changed("hotspot", &[("run.measure_until", "1.1s")]).build().unwrap();
+    assert_eq!((spec.measure_from, spec.measure_to), (incast_cc::Time::ms(100), incast_cc::Time::ms(1100)));
+    assert_eq!(spec.observe.queue_interval, incast_cc::Time::ms(1));
+    assert_eq!(Scenario::load("permutation").unwrap().build().unwrap().observe.queue_interval, incast_cc::Time::us(10));
+    assert_eq!(
+        changed("hotspot", &[("measure.queue_interval", "5us")]).build().unwrap().observe.queue_interval,
+        incast_cc::Time::us(5)
+    );
+}
+
+#[test]
+fn schema_is_json_and_closed() {
+    let schema: serde_json::Value = serde_json::from_str(&Scenario::schema()).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    let mut undocumented = Vec::new();
+    let mut stack = vec![("".to_owned(), &schema)];
+    while let Some((at, s)) = stack.pop() {
+        if let Some(properties) = s["properties"].as_object() {
+            assert_eq!(s["additionalProperties"], false, "{at}");
+            for (k, v) in properties {
+                if v["const"].is_null() && v["description"].as_str().is_none_or(str::is_empty) {
+                    undocumented.push(format!("{at}.{k}"));
+                }
+            }
+        }
+        match s {
+            serde_json::Value::Object(map) => stack.extend(map.iter().map(|(k, v)| (format!("{at}.{k}"), v))),
+            serde_json::Value::Array(list) => stack.extend(list.iter().map(|v| (at.clone(), v))),
+            _ => {}
+        }
+    }
+    assert!(undocumented.is_empty(), "{undocumented:?}");
+}
+
+#[test]
+fn everything_listed_is_described() {
+    for kind in KINDS {
+        let items = list(kind).unwrap();
+        assert!(items.len() >= 2, "{kind}");
+        for item in items {
+            assert!(!item.what.is_empty(), "{kind} {}", item.name);
+            let d = describe(kind, &item.name).unwrap();
+            let text = d.to_string();
+            assert!(text.contains(&item.name) && !d.what.is_empty(), "{text}");
+            for key in &d.keys {
+                assert!(
+                    text.contains(&key.name) && !key.doc.is_empty() && !key.expected.is_empty(),
+                    "{kind} {} {}",
+                    item.name,
+                    key.name
+                );
+            }
+        }
+    }
+    assert_eq!(list("controller").unwrap(), list("controllers").unwrap());
+    assert_eq!(
+        list("queeus").unwrap_err().to_string(),
+        "queeus: expected one of controllers, topologies, queues, routing, traffic, transports, scenarios (did you mean \"queues\"?)"
+    );
+    assert_eq!(
+        describe("topology", "fattree").unwrap_err().to_string(),
+        "fattree: no such topology; there are fat-tree, dumbbell, star, leaf-spine, graph (did you mean \"fat-tree\"?)"
+    );
+    let swift = describe("controller", "swift").unwrap();
+    assert!(swift.source.contains("SIGCOMM") && !swift.differences.is_empty() && swift.keys.len() > 5);
+}

@@ -13,7 +13,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{Avoidance, RenoWindow, SlowStart};
-use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Timeout};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
 
 choice! {
     /// Answer to a packet loss.
@@ -130,6 +130,10 @@ impl Controller for Dctcp {
 
     fn on_timeout(&mut self, event: &Timeout) {
         self.window.restart(event, self.after_loss(event.in_flight));
+    }
+
+    fn on_idle(&mut self, _now: Time) {
+        self.window.idle();
     }
 
     #[inline]

@@ -196,6 +196,9 @@ pub trait Controller {
     fn on_timeout(&mut self, event: &Timeout);
     /// Fast recovery or a reduction for ECN ended; `in_flight` bytes are outstanding.
     fn on_recovered(&mut self, _now: Time, _in_flight: u64) {}
+    /// Nothing was sent for longer than the retransmission timeout, and the transport restarts
+    /// after idle times (RFC 5681 section 4.1): what the window knew of the path is stale.
+    fn on_idle(&mut self, _now: Time) {}
     /// Congestion window in bytes; may be below one segment where [`Controller::pacing`] then
     /// gives a [`Pacing::Gap`].
     fn cwnd(&self) -> f64;

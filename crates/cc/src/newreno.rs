@@ -99,6 +99,10 @@ impl Controller for NewReno {
         self.recovering = false;
     }
 
+    fn on_idle(&mut self, _now: Time) {
+        self.window.idle();
+    }
+
     #[inline]
     fn cwnd(&self) -> f64 {
         self.window.cwnd

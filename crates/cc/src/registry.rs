@@ -483,6 +483,9 @@ macro_rules! controllers {
             fn on_recovered(&mut self, now: Time, in_flight: u64) {
                 match self { $(Cc::$type(cc) => cc.on_recovered(now, in_flight),)+ }
             }
+            fn on_idle(&mut self, now: Time) {
+                match self { $(Cc::$type(cc) => cc.on_idle(now),)+ }
+            }
             #[inline]
             fn cwnd(&self) -> f64 {
                 match self { $(Cc::$type(cc) => cc.cwnd(),)+ }

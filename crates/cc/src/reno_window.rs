@@ -31,6 +31,7 @@ pub struct RenoWindow {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
     pub(crate) mss: f64,
+    initial: f64,
     floor: f64,
     counted: f64,
     slow_start: SlowStart,
@@ -45,6 +46,7 @@ impl RenoWindow {
             cwnd: env.initial_window,
             ssthresh: f64::INFINITY,
             mss,
+            initial: env.initial_window,
             floor: floor * mss,
             counted: 0.0,
             slow_start,
@@ -109,6 +111,11 @@ impl RenoWindow {
             self.cwnd = window;
             self.counted = 0.0;
         }
+    }
+
+    /// After an idle time: the restart window min(IW, cwnd) of RFC 5681 section 4.1.
+    pub(crate) fn idle(&mut self) {
+        self.deflate(self.initial);
     }
 
     /// A timeout: slow start again from one segment up to `window` bytes. Repeated timeouts of

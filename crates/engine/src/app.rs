@@ -66,7 +66,7 @@ impl AppState {
         if off == Time::ZERO {
             return since / self.tick;
         }
-        let per_on = (on.0 - 1) / self.tick;
+        let per_on = on.0.saturating_sub(1) / self.tick;
         let cycle = on.0 + off.0;
         since / cycle * per_on + (since % cycle / self.tick).min(per_on)
     }
@@ -81,7 +81,7 @@ impl AppState {
         let at = if off == Time::ZERO {
             self.on_from.checked_add(n.checked_mul(self.tick)?)?
         } else {
-            let per_on = (on.0 - 1) / self.tick;
+            let per_on = on.0.saturating_sub(1) / self.tick;
             if per_on == 0 {
                 return None;
             }
@@ -89,6 +89,12 @@ impl AppState {
             self.on_from + cycle * (on.0 + off.0) + k * self.tick
         };
         (at < self.stop).then_some(at)
+    }
+
+    /// Whether a buffer with `space` bytes free takes a write.
+    pub fn fits(&self, space: u64) -> bool {
+        let (App::OnOff { write, .. } | App::Bulk { write, .. }) = self.app;
+        space >= write
     }
 
     /// Lets every tick up to `now` try its write; `space` is the free send buffer.

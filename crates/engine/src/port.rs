@@ -284,10 +284,10 @@ impl Port {
         self.ring.head = 0;
     }
 
-    /// Looks after the account: everything due before `now`.
+    /// Looks after the account: everything due up to `now`, before what arrives at `now`.
     #[cold]
     fn look(&mut self, now: u64, interval: &Interval) {
-        while self.next_look < now {
+        while self.next_look <= now {
             let at = self.next_look;
             self.drain(at);
             if at >= interval.from && self.rare.at_from.is_none() {
@@ -307,7 +307,7 @@ impl Port {
             if rare.next_sample == at {
                 // nothing arrives before `now`, so an empty queue stays empty
                 let until = now.min(interval.to);
-                let count = if length == 0 { (until - at).div_ceil(interval.every) } else { 1 };
+                let count = if length == 0 { (until - at).div_ceil(interval.every).max(1) } else { 1 };
                 if rare.lengths.len() <= length {
                     rare.lengths.resize(length + 1, 0);
                 }
@@ -343,7 +343,7 @@ impl Port {
 
     /// Packets the discipline counts now (for time series).
     pub fn length(&mut self, now: u64, interval: &Interval) -> u64 {
-        if now > self.next_look {
+        if now >= self.next_look {
             self.look(now, interval);
         }
         self.drain(now);
@@ -384,7 +384,7 @@ impl Port {
     /// Offers `packet` to the port at `now`.
     #[inline(always)]
     pub fn enqueue(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
-        if now > self.next_look {
+        if now >= self.next_look {
             self.look(now, interval);
         }
         self.drain(now);
@@ -450,8 +450,7 @@ impl Port {
 
     /// The account of the measured interval, at the end of the run.
     pub fn record(&mut self, name: &str, end: u64, interval: &Interval) -> PortRecord {
-        // one instant on, so that what is due at the very end is done
-        self.look(end.saturating_add(1), interval);
+        self.look(end, interval);
         let total = self.count;
         let to = self.rare.at_to.unwrap_or_else(|| self.snapshot(end));
         let from = self.rare.at_from.unwrap_or(to);

@@ -271,11 +271,11 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
                 .find(|w| !buckets.active[(w & MASK) as usize].is_empty())
                 .unwrap_or(u64::MAX);
         }
-        if next_wake != u64::MAX {
+        if next_wake < end {
             window = window.min(next_wake / length);
         }
         if window == u64::MAX {
-            break buckets.waiting == 0;
+            break buckets.waiting == 0 && next_wake == u64::MAX;
         }
         let start = window * length;
         if start >= end {

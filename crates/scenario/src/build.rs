@@ -37,7 +37,7 @@ impl Flows<'_> {
         self.announced = self.announced.saturating_add(n);
         if self.announced > MAX_FLOWS {
             let message = format!(
-                "expected at most {MAX_FLOWS} flows in all: the state and the record of a flow take about half a kilobyte"
+                "expected at most {MAX_FLOWS} flows in all: the state and the record of a flow take about a kilobyte"
             );
             return Err(Problem::with_value(format!("{}.flows", self.path), n, message));
         }

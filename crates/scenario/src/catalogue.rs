@@ -175,7 +175,8 @@ fn param(p: &cc::Param) -> Key {
     }
 }
 
-fn keys_of(schema: Schema) -> Vec<Key> {
+/// Keys of the table a schema describes.
+pub fn keys_of(schema: Schema) -> Vec<Key> {
     let key = |(name, s, required): (&str, Schema, bool)| Key {
         name: name.into(),
         expected: s.expected(),

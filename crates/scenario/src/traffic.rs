@@ -16,8 +16,8 @@ use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most flows of a scenario. Flow state and the flow's record take about half a kilobyte, so this
-/// many still fit an ordinary machine.
+/// Most flows of a scenario. State and record of a flow take about a kilobyte, so this many need
+/// some 4 GB.
 pub const MAX_FLOWS: u64 = 4_000_000;
 
 /// One traffic entry: a set of flows that share everything but their ends and start times.

@@ -135,7 +135,7 @@ fn numbers_and_units() {
         (
             "flows = 10",
             "flows = 5000000",
-            "traffic.load.flows = 5000000: expected at most 4000000 flows in all: the state and the record of a flow take about half a kilobyte".to_owned(),
+            "traffic.load.flows = 5000000: expected at most 4000000 flows in all: the state and the record of a flow take about a kilobyte".to_owned(),
         ),
         ("\"1MB\"", "\"1Mb\"", "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"".to_owned()),
         ("\"1MB\"", "\"0B\"", "traffic.load.app.size = \"0B\": expected at least 1 byte".to_owned()),

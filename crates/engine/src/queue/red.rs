@@ -73,13 +73,13 @@ impl RedState {
         self.avg = self.avg * libm::pow(1.0 - self.weight, idle + 1.0) + self.weight * queued;
         self.count += 1;
         self.count_bytes += a.size;
-        if self.avg < self.red.min_th || a.packets <= 1 {
+        if self.avg < self.red.min_th || queued <= 1.0 {
             self.crossed = false;
             return Verdict::Accept;
         }
         let upper = if self.red.gentle { 2.0 * self.red.max_th } else { self.red.max_th };
         if self.avg >= upper {
-            return if self.red.use_hard_drop || !a.ect { Verdict::Drop } else { Verdict::Mark };
+            return if self.red.use_hard_drop || !self.red.use_ecn || !a.ect { Verdict::Drop } else { Verdict::Mark };
         }
         if !self.crossed {
             self.crossed = true;
@@ -106,7 +106,8 @@ impl RedState {
             max_p * (self.avg - r.min_th) / (r.max_th - r.min_th)
         };
         p = p.min(1.0);
-        let count = if self.by_bytes { self.count_bytes as f64 / r.mean_pkt_size as f64 } else { self.count as f64 };
+        // whole mean packets, as ns-3 counts them
+        let count = if self.by_bytes { self.count_bytes / r.mean_pkt_size as u64 } else { self.count } as f64;
         let spread = count * p;
         p = if r.wait {
             if spread < 1.0 {

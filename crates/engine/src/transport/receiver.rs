@@ -290,10 +290,11 @@ impl Receiver {
         }
     }
 
-    /// The window offered now, bytes: free buffer, in units of the scale, never below what was
-    /// offered before.
+    /// The window offered now, bytes: the buffer less what the application has not read (bytes
+    /// beyond a hole lie inside the window), in units of the scale, never below what was offered
+    /// before.
     fn offer(&mut self, t: &TransportSpec) -> u32 {
-        let free = t.receive_buffer.saturating_sub(self.unread + self.ooo.bytes());
+        let free = t.receive_buffer.saturating_sub(self.unread);
         let mut scale = 0;
         if t.window_scaling {
             while t.receive_buffer >> scale > 65535 && scale < 14 {

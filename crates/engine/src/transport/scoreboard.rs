@@ -38,6 +38,8 @@ pub struct Scoreboard {
     lost_below: u64,
     /// Lost segments below it have been sent again.
     retransmit_from: u64,
+    /// Nothing below it is left for rule 3 of NextSeg.
+    unproven_from: u64,
     /// Lost, unsacked, not sent again.
     pending: u32,
 }
@@ -169,8 +171,10 @@ impl Scoreboard {
             }
             if !s.sacked && !s.lost {
                 s.lost = true;
-                self.pipe -= s.len as u64 * s.copies as u64;
-                s.copies = 0;
+                // a copy that was sent again on suspicion is still under way
+                let under_way = s.copies.min(s.retransmitted as u8);
+                self.pipe -= s.len as u64 * (s.copies - under_way) as u64;
+                s.copies = under_way;
                 if !s.retransmitted {
                     self.pending += 1;
                     self.retransmit_from = self.retransmit_from.min(s.seq);
@@ -197,6 +201,7 @@ impl Scoreboard {
         }
         self.lost_below = nxt;
         self.retransmit_from = una;
+        self.unproven_from = una;
     }
 
     /// Marks the first outstanding segment lost (fast retransmit by duplicate ACKs).
@@ -204,6 +209,7 @@ impl Scoreboard {
         if let Some(s) = self.segments.front_mut()
             && !s.lost
             && !s.sacked
+            && !s.retransmitted
         {
             s.lost = true;
             self.pipe -= s.len as u64 * s.copies as u64;
@@ -232,10 +238,11 @@ impl Scoreboard {
 
     /// The first segment that SACK neither reports nor proves lost, below the highest SACKed
     /// byte, and not yet sent again (RFC 6675 NextSeg rule 3).
-    pub fn next_unproven(&self) -> Option<Hole> {
+    pub fn next_unproven(&mut self) -> Option<Hole> {
         let highest = self.sacked.as_slice().last()?.0;
-        let mut i = self.index_of(self.lost_below);
+        let mut i = self.index_of(self.lost_below.max(self.unproven_from));
         while let Some(s) = self.segments.get(i) {
+            self.unproven_from = s.seq;
             if s.seq >= highest {
                 break;
             }

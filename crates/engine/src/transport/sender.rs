@@ -446,7 +446,7 @@ impl Sender {
         let t = net.transport(self.transport);
         self.catch_up(io);
         if t.idle_restart && self.board.is_empty() && io.now > self.last_send.saturating_add(self.rtt.rto()) {
-            self.cc.on_recovered(Time(io.now), 0);
+            self.cc.on_idle(Time(io.now));
         }
         self.cwnd_blocked = false;
         loop {
@@ -576,7 +576,10 @@ impl Sender {
                 }
             }
             _ => {
-                if let Some(at) = self.app.next_tick() {
+                // ticks at a full buffer fail: the ACK that frees it looks again
+                if self.app.fits(self.space(t))
+                    && let Some(at) = self.app.next_tick()
+                {
                     let at = at.max(io.now);
                     if self.app_at > at {
                         self.app_at = at;
@@ -662,8 +665,12 @@ impl Sender {
             }
         }
         if acked > 0 {
-            self.rtt.reset_backoff();
             self.consecutive = 0;
+            // back-off ends with a valid sample (RFC 6298 5.7): an ACK of a retransmission without
+            // time stamps is none
+            if rtt.is_some() {
+                self.rtt.reset_backoff();
+            }
         }
 
         let lost = self.recover_losses(io, t, acked, duplicate);
@@ -704,8 +711,11 @@ impl Sender {
 
         // timer: restart when new data was acknowledged (RFC 6298 5.3)
         if self.board.is_empty() {
-            self.deadline = NEVER;
-            self.waiting = Waiting::Ack;
+            // the answer to a probe of a window that is still shut leaves the persist timer alone
+            if self.waiting == Waiting::Ack || self.edge > old_edge {
+                self.deadline = NEVER;
+                self.waiting = Waiting::Ack;
+            }
         } else if acked > 0 && !(self.phase == Phase::Recovery && !t.sack && self.partial_acks > 1) {
             let deadline = io.now + self.rtt.rto();
             self.arm(io, deadline);
@@ -808,7 +818,11 @@ impl Sender {
         if t.sack {
             // without PRR the window is the controller's
             self.recovery_window = if t.recovery == Recovery::Prr { 0.0 } else { -1.0 };
-            if let Some(hole) = self.board.next_hole() {
+            // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
+            // it in what it lets out
+            if t.recovery != Recovery::Prr
+                && let Some(hole) = self.board.next_hole()
+            {
                 self.retransmit(io, hole);
             }
         } else {
@@ -856,7 +870,9 @@ impl Sender {
             let owed = prr.delivered.saturating_sub(prr.out).max(delivered) + t.mss as u64;
             (prr.ssthresh - pipe as f64).min(owed as f64)
         };
-        self.recovery_window = pipe as f64 + send;
+        // nothing out yet: one segment goes whatever is in flight
+        let least = if prr.out == 0 { t.mss as f64 } else { 0.0 };
+        self.recovery_window = pipe as f64 + send.max(least);
     }
 
     // ---- timers ----------------------------------------------------------------------------------

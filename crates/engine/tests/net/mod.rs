@@ -6,7 +6,7 @@ use incast_engine::spec::*;
 use incast_engine::windows::Visit;
 use incast_engine::world::World;
 use incast_engine::{judge, windows};
-use incast_record::Outcome;
+use incast_record::{Happening, Outcome, PacketEvent};
 
 /// htsim's transport: 4000 B packets without headers, 40 B ACKs, one packet more than asked for.
 pub fn htsim() -> TransportSpec {
@@ -212,4 +212,47 @@ pub fn judged(spec: &Spec) -> Outcome {
         "packets are conserved"
     );
     naive
+}
+
+/// The engine of windows, once.
+pub fn run(spec: &Spec) -> Outcome {
+    incast_engine::run(spec, &mut |_| true).unwrap()
+}
+
+/// Controller `kind` with parameters.
+pub fn controller(kind: &str, params: &[(&str, &str)]) -> Config {
+    let mut config = Config::new(kind).unwrap();
+    for (key, value) in params {
+        config.set(key, value).unwrap();
+    }
+    config
+}
+
+/// Two hosts and a switch. Links: 0 is h0>s, 1 is h1>s, 2 is s>h0, 3 is s>h1; data from h0 to h1
+/// takes 0 and 3, its ACKs 1 and 2.
+pub fn wire(rate: Rate, delay: Time, transport: TransportSpec, kind: &str, flow: FlowSpec) -> Spec {
+    let mut spec = star(2, rate, delay);
+    spec.transports = vec![transport];
+    spec.controllers = vec![controller(kind, &[])];
+    spec.flows = vec![flow];
+    spec.queues = vec![drop_tail(10_000)];
+    spec.duration = Time::s(20);
+    spec.measure_to = spec.duration;
+    spec.observe.trace = vec![0];
+    spec
+}
+
+/// Lines of the packet trace: what happened at a node or port.
+pub fn events<'a>(o: &'a Outcome, place: &str, event: Happening) -> Vec<&'a PacketEvent> {
+    o.trace.iter().filter(|e| e.place == place && e.event == event).collect()
+}
+
+/// Data segments that host `place` sent, retransmissions included.
+pub fn data_sent<'a>(o: &'a Outcome, place: &str) -> Vec<&'a PacketEvent> {
+    events(o, place, Happening::Send).into_iter().filter(|e| e.payload > 0).collect()
+}
+
+/// One time series.
+pub fn series(o: &Outcome, entity: &str, name: &str) -> Vec<(u64, f64)> {
+    o.samples.iter().filter(|s| s.entity == entity && s.name == name).map(|s| (s.time_ps, s.value)).collect()
 }

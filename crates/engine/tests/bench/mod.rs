@@ -1,0 +1,173 @@
+//! One end of a connection on a test bench: packets are handed to it, and what it sends is
+//! caught before the network carries it on. The clock stands still until a test moves it.
+#![allow(dead_code)]
+
+use incast_engine::io::{Outbox, Stamp};
+use incast_engine::order::{Timer, TimerKind};
+use incast_engine::packet::{Ext, NO_EXT, Packet, flag};
+use incast_engine::port::Port;
+use incast_engine::spec::Spec;
+use incast_engine::world::World;
+use incast_record::Collector;
+
+/// A packet that the end under test sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Caught {
+    /// When the stack sent it, ps.
+    pub at: u64,
+    pub packet: Packet,
+    pub ext: Option<Ext>,
+}
+
+impl Caught {
+    pub fn has(&self, flags: u16) -> bool {
+        self.packet.has(flags)
+    }
+    /// SACK blocks, in the order in which the header carries them.
+    pub fn blocks(&self) -> Vec<(u64, u64)> {
+        self.ext.map_or(Vec::new(), |e| e.sack.into_iter().filter(|b| b.0 < b.1).collect())
+    }
+}
+
+#[derive(Default)]
+struct Wire {
+    now: u64,
+    caught: Vec<Caught>,
+    timers: Vec<(u64, Timer)>,
+}
+
+impl Outbox for Wire {
+    fn arrive(&mut self, packet: &Packet, _stamp: Stamp, ext: Option<&Ext>, _generation: u16, _port: &mut Port) {
+        self.caught.push(Caught { at: self.now, packet: *packet, ext: ext.copied() });
+    }
+    fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
+        self.timers.push((time, timer));
+    }
+}
+
+/// The ends of flow 0 of a network like [`crate::net::wire`].
+pub struct Bench {
+    world: World<'static>,
+    wire: Wire,
+    rec: Collector,
+    /// Timers that had something to do or not: every one that fired.
+    pub fired: u64,
+}
+
+impl Bench {
+    pub fn new(spec: Spec) -> Bench {
+        let nodes = spec.node_names.len();
+        // the world borrows its specification, and a test lasts as long as its process
+        let spec: &'static Spec = Box::leak(Box::new(Spec { domain_of: vec![0; nodes], ..spec }));
+        let world = World::new(spec).unwrap();
+        Bench { world, wire: Wire::default(), rec: Collector::new(1), fired: 0 }
+    }
+
+    /// Now, ps.
+    pub fn now(&self) -> u64 {
+        self.wire.now
+    }
+
+    fn caught(&mut self) -> Vec<Caught> {
+        std::mem::take(&mut self.wire.caught)
+    }
+
+    fn give(&mut self, packet: Packet, ext: Option<Ext>) -> Vec<Caught> {
+        let World { net, domains, .. } = &mut self.world;
+        let now = self.wire.now;
+        domains[0].arrival(now, 0, &packet, ext.as_ref(), u32::MAX, net, &mut self.wire, &mut self.rec);
+        self.caught()
+    }
+
+    /// Moves the clock to `to`; timers due on the way fire. What was sent meanwhile.
+    pub fn advance(&mut self, to: u64) -> Vec<Caught> {
+        loop {
+            let due = (0..self.wire.timers.len()).filter(|i| self.wire.timers[*i].0 <= to);
+            let Some(first) = due.min_by_key(|i| self.wire.timers[*i].0) else { break };
+            let (time, timer) = self.wire.timers.remove(first);
+            self.fired += 1;
+            self.wire.now = time;
+            let World { net, domains, .. } = &mut self.world;
+            domains[0].timer(time, 0, timer, net, &mut self.wire, &mut self.rec);
+        }
+        self.wire.now = to;
+        self.caught()
+    }
+
+    /// The flow opens (now).
+    pub fn open(&mut self) -> Vec<Caught> {
+        let World { net, domains, .. } = &mut self.world;
+        let timer = Timer { kind: TimerKind::Start, entity: 0 };
+        domains[0].timer(self.wire.now, 0, timer, net, &mut self.wire, &mut self.rec);
+        self.caught()
+    }
+
+    fn packet(&self, link: u32) -> Packet {
+        Packet {
+            time: self.wire.now,
+            seq: 0,
+            ack: 0,
+            ts: self.wire.now,
+            link,
+            flow: 0,
+            dst: 0,
+            wnd: 1 << 29,
+            id: 0,
+            ext: NO_EXT,
+            size: 40,
+            len: 0,
+            flags: 0,
+            hop: 2,
+            aux: 0,
+        }
+    }
+
+    /// A data segment reaches the receiver.
+    pub fn data(&mut self, seq: u64, len: u16, flags: u16) -> Vec<Caught> {
+        let packet = Packet { seq, len, size: len + 40, flags: flags | flag::DATA, ..self.packet(3) };
+        self.give(packet, None)
+    }
+
+    /// Any packet of the data direction reaches the receiver.
+    pub fn to_receiver(&mut self, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
+        let mut packet = self.packet(3);
+        change(&mut packet);
+        self.give(packet, None)
+    }
+
+    /// An ACK reaches the sender: it echoes the time stamp `ts` and carries SACK blocks.
+    pub fn ack(&mut self, ack: u64, ts: u64, flags: u16, sack: &[(u64, u64)]) -> Vec<Caught> {
+        let mut ext = Ext::default();
+        ext.sack[..sack.len()].copy_from_slice(sack);
+        let packet = Packet { ack, ts, flags: flags | flag::ACK | flag::REVERSE, ..self.packet(2) };
+        self.give(packet, (!sack.is_empty()).then_some(ext))
+    }
+
+    /// Any packet of the ACK direction reaches the sender.
+    pub fn to_sender(&mut self, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
+        let mut packet = Packet { flags: flag::ACK | flag::REVERSE, ..self.packet(2) };
+        change(&mut packet);
+        self.give(packet, None)
+    }
+
+    /// A value of the sender's state, by its name in time series.
+    pub fn state(&self, name: &str) -> f64 {
+        let mut found = None;
+        self.world.domains[0].senders[0].observe(&mut |n, value| {
+            if n == name {
+                found = Some(value);
+            }
+        });
+        found.unwrap_or_else(|| panic!("a sender shows no {name}"))
+    }
+
+    /// The receiver.
+    pub fn receiver(&self) -> &incast_engine::transport::receiver::Receiver {
+        &self.world.domains[0].receivers[0]
+    }
+
+    /// The sender.
+    pub fn sender(&self) -> &incast_engine::transport::sender::Sender {
+        &self.world.domains[0].senders[0]
+    }
+}

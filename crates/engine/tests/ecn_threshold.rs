@@ -1,0 +1,144 @@
+//! Drop-tail and ECN-threshold queues against a packet-by-packet reference: the same decision and
+//! the same departure for every packet, and the same account of the measured interval.
+mod fifo;
+
+use fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
+use incast_cc::Rate;
+use incast_engine::port::{Interval, Port, Sent};
+use incast_engine::spec::{Discipline, Limit, QueueSpec};
+use proptest::prelude::*;
+
+fn queue(discipline: Discipline, limit: Limit, device: u32, count_in_service: bool) -> QueueSpec {
+    QueueSpec { discipline, limit, device, count_in_service }
+}
+
+/// Marks what finds at least K queued before it; what does not fit is dropped, marked or not.
+fn threshold(fifo: &Fifo, now: u64, o: &Offer, mark: Limit, drop_not_ect: bool) -> Verdict {
+    if fifo.full(now, o.size) {
+        return Verdict::Drop;
+    }
+    let above = match mark {
+        Limit::Packets(k) => fifo.packets(now) >= k,
+        Limit::Bytes(k) => fifo.bytes(now) >= k,
+        Limit::None => false,
+    };
+    match (above, o.ect) {
+        (true, true) => Verdict::Mark,
+        (true, false) if drop_not_ect => Verdict::Drop,
+        _ => Verdict::Accept,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
+    #[test]
+    fn drop_tail_is_a_list_of_packets(
+        offers in fifo::offers(120), limit in fifo::limits(), rate in fifo::rates(),
+        device in prop_oneof![Just(0u32), 1u32..12], in_service: bool, overhead in 0u32..40,
+        window in any::<(u64, u64, u64)>(),
+    ) {
+        let queue = queue(Discipline::DropTail, limit, device, in_service);
+        same_decisions(&link(rate, overhead), &queue, 1, &offers, window, |fifo, now, o| {
+            if fifo.full(now, o.size) { Verdict::Drop } else { Verdict::Accept }
+        })?;
+    }
+
+    #[test]
+    fn a_threshold_marks_what_finds_k_queued(
+        offers in fifo::offers(120), limit in fifo::limits(), rate in fifo::rates(),
+        mark in prop_oneof![(0u64..12).prop_map(Limit::Packets), (0u64..15_000).prop_map(Limit::Bytes)],
+        drop_not_ect: bool, device in prop_oneof![Just(0u32), 1u32..12], in_service: bool,
+        window in any::<(u64, u64, u64)>(),
+    ) {
+        let queue = queue(Discipline::EcnThreshold { mark, drop_not_ect }, limit, device, in_service);
+        same_decisions(&link(rate, 0), &queue, 1, &offers, window, |fifo, now, o| {
+            threshold(fifo, now, o, mark, drop_not_ect)
+        })?;
+    }
+}
+
+/// A port that starts empty, everything measured.
+fn port(rate: Rate, queue: &QueueSpec) -> (Port, Interval) {
+    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
+    (Port::new(&link(rate, 0), queue, 0, 1, &interval), interval)
+}
+
+#[test]
+fn a_burst_at_one_instant_is_marked_from_k_on() {
+    // Without the one in service: packet 1 is on the wire, packets 2..=66 find 0..64 queued, packet
+    // 67 finds 65.
+    let mark = Discipline::EcnThreshold { mark: Limit::Packets(65), drop_not_ect: false };
+    for (in_service, first) in [(false, 67), (true, 66)] {
+        let (mut port, interval) = port(Rate::gbps(10), &queue(mark.clone(), Limit::None, 0, in_service));
+        for n in 1..=100u64 {
+            let got = port.enqueue(0, &packet(1500, true), &interval);
+            assert_eq!(got, Sent::Arrives { time: n * 1_200_000 + 1_000_000, marked: n >= first }, "packet {n}");
+        }
+    }
+}
+
+#[test]
+fn a_device_queue_hides_its_packets_from_the_discipline() {
+    // one in service, 100 below, 250 counted without a mark
+    let mark = Discipline::EcnThreshold { mark: Limit::Packets(250), drop_not_ect: true };
+    let (mut port, interval) = port(Rate::gbps(1), &queue(mark, Limit::Packets(2666), 100, false));
+    let plain = (0..).find(|_| port.enqueue(0, &packet(1500, false), &interval) == Sent::Dropped);
+    assert_eq!(plain, Some(1 + 100 + 250), "a packet that is not ECN-capable is dropped above K");
+    for _ in 250..2666 {
+        assert!(matches!(port.enqueue(0, &packet(1500, true), &interval), Sent::Arrives { marked: true, .. }));
+    }
+    assert_eq!(port.enqueue(0, &packet(1500, true), &interval), Sent::Dropped, "full at 2666");
+    let record = port.record("a>b", 1 << 50, &interval);
+    assert_eq!((record.queue_max_packets, record.marks, record.drops), (2666, 2416, 2));
+}
+
+#[test]
+fn a_limit_in_bytes_takes_what_fits() {
+    let (mut port, interval) = port(Rate::gbps(1), &queue(Discipline::DropTail, Limit::Bytes(4000), 0, true));
+    let mut offer = |size| port.enqueue(0, &packet(size, false), &interval) != Sent::Dropped;
+    assert!(offer(1500) && offer(1500));
+    assert!(!offer(1001), "3000 + 1001 bytes are too many");
+    assert!(offer(1000), "3000 + 1000 bytes fit");
+    assert!(!offer(1));
+}
+
+#[test]
+fn thirty_gigabits_are_exact() {
+    // 1500 B at 30 Gb/s are 400 ns; 100 B 26,666.67 ps, rounded for each packet
+    let (mut port, interval) = port(Rate::gbps(30), &queue(Discipline::DropTail, Limit::None, 0, true));
+    for n in 1..=30_000u64 {
+        let got = port.enqueue(0, &packet(1500, false), &interval);
+        assert_eq!(got, Sent::Arrives { time: n * 400_000 + 1_000_000, marked: false });
+    }
+    let Sent::Arrives { time, .. } = port.enqueue(0, &packet(100, false), &interval) else { panic!() };
+    assert_eq!(time, 30_000 * 400_000 + 26_667 + 1_000_000);
+}
+
+#[test]
+fn an_infinite_rate_never_queues() {
+    let (mut port, interval) = port(Rate::INFINITE, &queue(Discipline::DropTail, Limit::Packets(1), 0, true));
+    for n in 0..1000 {
+        let got = port.enqueue(n / 10, &packet(1500, false), &interval);
+        assert_eq!(got, Sent::Arrives { time: n / 10 + 1_000_000, marked: false });
+    }
+    let record = port.record("a>b", 1000, &interval);
+    assert_eq!((record.rate_bps, record.busy_ps, record.queue_max_packets, record.drops), (0, 0, 0, 0));
+}
+
+#[test]
+fn a_saturated_port_is_busy_all_the_time() {
+    let interval = Interval { from: 50_000_000, to: 150_000_000, every: 1_000_000 };
+    let queue = queue(Discipline::DropTail, Limit::Packets(10), 0, true);
+    let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
+    let mut now = 0;
+    while now < 200_000_000 {
+        port.enqueue(now, &packet(1500, false), &interval);
+        now += 600_000;
+    }
+    let record = port.record("a>b", 200_000_000, &interval);
+    assert_eq!(record.busy_ps, 100_000_000);
+    // arrivals at twice the rate: every other one finds the tenth place free
+    assert_eq!((record.queue_max_packets, record.queue_p99_packets), (10, Some(10.0)));
+    assert!(record.drops.abs_diff(record.packets) <= 1, "{record:?}");
+}

@@ -1,0 +1,256 @@
+//! A link with a queue, written as plainly as possible: a list of every packet it ever accepted
+//! with the times at which it came and left. Everything is read off that list.
+#![allow(dead_code)]
+
+use incast_cc::Rate;
+use incast_engine::packet::{NO_EXT, Packet, flag};
+use incast_engine::port::{Interval, Port, Sent};
+use incast_engine::spec::{Limit, LinkSpec, Loss, QueueSpec};
+use incast_record::PortRecord;
+use proptest::prelude::*;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    Accept,
+    Mark,
+    Drop,
+}
+
+/// An arrival of a test: after a gap, a packet of a size that may be ECN-capable.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer {
+    pub gap: u64,
+    pub size: u64,
+    pub ect: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    came: u64,
+    left: u64,
+    size: u64,
+}
+
+/// The list.
+#[derive(Clone, Debug)]
+pub struct Fifo {
+    rate: Rate,
+    delay: u64,
+    overhead: u64,
+    /// Packets at the head which the discipline does not see: in service, and the device queue.
+    unseen: usize,
+    limit: Limit,
+    passed: Vec<Passed>,
+    drops: Vec<u64>,
+    marks: Vec<u64>,
+}
+
+impl Fifo {
+    pub fn new(link: &LinkSpec, queue: &QueueSpec) -> Fifo {
+        let unseen = match (queue.device, queue.count_in_service) {
+            (0, true) => 0,
+            (0, false) => 1,
+            (n, _) => n as usize + 1,
+        };
+        Fifo {
+            rate: link.rate,
+            delay: link.delay.0,
+            overhead: link.overhead as u64,
+            unseen,
+            limit: queue.limit,
+            passed: Vec::new(),
+            drops: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// Sizes of what the discipline holds at `t`: departures at `t` have left, arrivals at `t`
+    /// are in if they are on the list.
+    fn held(&self, t: u64) -> Vec<u64> {
+        let here = self.passed.iter().filter(|p| p.came <= t && p.left > t);
+        here.skip(self.unseen).map(|p| p.size).collect()
+    }
+
+    pub fn packets(&self, t: u64) -> u64 {
+        self.held(t).len() as u64
+    }
+
+    pub fn bytes(&self, t: u64) -> u64 {
+        self.held(t).iter().sum()
+    }
+
+    /// When the discipline's queue last became empty before `t`, at which it is empty.
+    pub fn empty_since(&self, t: u64) -> u64 {
+        let mut instants: Vec<u64> = self.passed.iter().flat_map(|p| [p.came, p.left]).filter(|x| *x <= t).collect();
+        instants.sort_unstable();
+        // the last instant after a time with packets in the queue, or of a packet's passing through
+        let busy_before = |x: u64| x > 0 && self.packets(x - 1) > 0;
+        let passes = |x: u64| self.passed.iter().any(|p| p.came == x);
+        instants.into_iter().rev().find(|x| busy_before(*x) || passes(*x)).unwrap_or(0)
+    }
+
+    /// Whether an arrival of `size` exceeds the limit.
+    pub fn full(&self, t: u64, size: u64) -> bool {
+        match self.limit {
+            Limit::Packets(n) => self.packets(t) + 1 > n,
+            Limit::Bytes(n) => self.bytes(t) + size > n,
+            Limit::None => false,
+        }
+    }
+
+    /// What happens to an arrival, given the verdict: the same as a port would say.
+    pub fn offer(&mut self, t: u64, size: u64, verdict: Verdict) -> Sent {
+        if verdict == Verdict::Drop {
+            self.drops.push(t);
+            return Sent::Dropped;
+        }
+        if verdict == Verdict::Mark {
+            self.marks.push(t);
+        }
+        // bits / (bits per second) in picoseconds, to the nearest
+        let bits = ((size + self.overhead) * 8) as u128;
+        let rate = self.rate.0 as u128;
+        let wire =
+            if self.rate == Rate::INFINITE { 0 } else { ((bits * 1_000_000_000_000 * 2 + rate) / (2 * rate)) as u64 };
+        let left = self.passed.last().map_or(0, |p| p.left).max(t) + wire;
+        self.passed.push(Passed { came: t, left, size });
+        Sent::Arrives { time: left + self.delay, marked: verdict == Verdict::Mark }
+    }
+
+    /// Compares the account of the measured interval with the port's own.
+    pub fn check(&self, record: &PortRecord, i: &Interval) -> Result<(), TestCaseError> {
+        let inside = |t: u64| t >= i.from && t < i.to;
+        let count = |list: &[u64]| list.iter().filter(|t| inside(**t)).count() as u64;
+        prop_assert_eq!(record.drops, count(&self.drops), "drops");
+        prop_assert_eq!(record.marks, count(&self.marks), "marks");
+        let accepted: Vec<&Passed> = self.passed.iter().filter(|p| inside(p.came)).collect();
+        prop_assert_eq!(record.packets, accepted.len() as u64, "packets");
+        prop_assert_eq!(record.bytes, accepted.iter().map(|p| p.size + self.overhead).sum::<u64>(), "bytes");
+
+        // from change to change
+        let mut at: Vec<u64> = self.passed.iter().flat_map(|p| [p.came, p.left]).chain([i.from, i.to]).collect();
+        at.retain(|t| *t >= i.from && *t <= i.to);
+        at.sort_unstable();
+        at.dedup();
+        let (mut packet_time, mut byte_time, mut busy, mut most, mut most_bytes) = (0u128, 0u128, 0u64, 0, 0);
+        for pair in at.windows(2) {
+            let (t, span) = (pair[0], pair[1] - pair[0]);
+            packet_time += self.packets(t) as u128 * span as u128;
+            byte_time += self.bytes(t) as u128 * span as u128;
+            busy += if self.passed.iter().any(|p| p.came <= t && p.left > t) { span } else { 0 };
+            most = most.max(self.packets(t));
+            most_bytes = most_bytes.max(self.bytes(t));
+        }
+        let span = (i.to - i.from) as f64;
+        prop_assert_eq!(record.busy_ps, busy, "busy");
+        prop_assert_eq!(record.queue_max_packets, most, "max");
+        prop_assert_eq!(record.queue_max_bytes, most_bytes, "max bytes");
+        // one division and a conversion to f64 each
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
+        prop_assert!(close(record.queue_mean_packets, packet_time as f64 / span), "mean {}", record.queue_mean_packets);
+        prop_assert!(close(record.queue_mean_bytes, byte_time as f64 / span), "mean bytes");
+
+        // nearest rank over samples taken before whatever arrives at their instant
+        let mut samples = Vec::new();
+        let mut t = i.from;
+        while t < i.to {
+            let here = self.passed.iter().filter(|p| p.came < t && p.left > t);
+            samples.push(here.skip(self.unseen).count());
+            t += i.every;
+        }
+        samples.sort_unstable();
+        let rank = (samples.len() * 99).div_ceil(100);
+        prop_assert_eq!(record.queue_p99_packets, rank.checked_sub(1).map(|r| samples[r] as f64), "p99");
+        Ok(())
+    }
+}
+
+/// A packet of `size` bytes for a port.
+pub fn packet(size: u64, ect: bool) -> Packet {
+    Packet {
+        time: 0,
+        seq: 0,
+        ack: 0,
+        ts: 0,
+        link: 0,
+        flow: 0,
+        dst: 0,
+        wnd: 0,
+        id: 0,
+        ext: NO_EXT,
+        size: size as u16,
+        len: 0,
+        flags: if ect { flag::ECT } else { 0 },
+        hop: 0,
+        aux: 0,
+    }
+}
+
+pub fn link(rate: Rate, overhead: u32) -> LinkSpec {
+    LinkSpec {
+        from: 0,
+        to: 1,
+        rate,
+        delay: incast_cc::Time::us(1),
+        overhead,
+        queue: 0,
+        loss: Loss::None,
+        name: "a>b".to_string(),
+    }
+}
+
+/// Arrivals: bursts at one instant, gaps around a packet's time, and long silences, at 10 Gb/s.
+pub fn offers(most: usize) -> impl Strategy<Value = Vec<Offer>> {
+    let gap = prop_oneof![3 => Just(0u64), 4 => 0u64..2_400_000, 1 => 0u64..40_000_000, 2 => Just(1_200_000u64)];
+    let size = prop_oneof![Just(1500u64), Just(40u64), 40u64..1501];
+    let offer = (gap, size, any::<bool>()).prop_map(|(gap, size, ect)| Offer { gap, size, ect });
+    prop::collection::vec(offer, 1..most)
+}
+
+pub fn limits() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        (1u64..30).prop_map(Limit::Packets),
+        (1500u64..40_000).prop_map(Limit::Bytes),
+        Just(Limit::None),
+    ]
+}
+
+pub fn rates() -> impl Strategy<Value = Rate> {
+    prop_oneof![4 => Just(Rate::gbps(10)), 2 => Just(Rate::gbps(30)), 1 => Just(Rate::INFINITE), 1 => Just(Rate::mbps(900))]
+}
+
+/// Offers everything to a port and to the list; `decide` is the discipline in the reference.
+pub fn same_decisions(
+    link: &LinkSpec,
+    queue: &QueueSpec,
+    seed: u64,
+    offers: &[Offer],
+    window: (u64, u64, u64),
+    mut decide: impl FnMut(&Fifo, u64, &Offer) -> Verdict,
+) -> Result<(), TestCaseError> {
+    let last: u64 = offers.iter().map(|o| o.gap).sum::<u64>() + 1;
+    // the interval is a part of the run, which ends some time after the last arrival; its ends
+    // often are instants of arrivals
+    let end = last + window.2 % 30_000_000;
+    let arrivals: Vec<u64> = offers.iter().scan(0, |t, o| { *t += o.gap; Some(*t) }).collect();
+    let pick = |x: u64, low: u64, high: u64| match x % 3 {
+        0 => low,
+        1 => arrivals[(x / 3) as usize % arrivals.len()].clamp(low, high),
+        _ => low + x % (high - low),
+    };
+    let from = pick(window.0, 0, end - 1);
+    let to = pick(window.1, from + 1, end);
+    let interval = Interval { from, to, every: 1 + window.2 % 3_000_000 };
+    let mut port = Port::new(link, queue, 7, seed, &interval);
+    let mut fifo = Fifo::new(link, queue);
+    let mut now = 0;
+    for (i, o) in offers.iter().enumerate() {
+        now += o.gap;
+        let verdict = decide(&fifo, now, o);
+        let expected = fifo.offer(now, o.size, verdict);
+        let got = port.enqueue(now, &packet(o.size, o.ect), &interval);
+        prop_assert_eq!(got, expected, "arrival {} at {}", i, now);
+        prop_assert_eq!(port.length(now, &interval), fifo.packets(now), "queue after arrival {}", i);
+    }
+    fifo.check(&port.record("a>b", end, &interval), &interval)
+}

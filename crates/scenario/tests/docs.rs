@@ -1,0 +1,153 @@
+//! The pages agree with the declarations, and their examples are scenarios.
+//!
+//! `INCAST_WRITE_DOCS=1 cargo test -p incast-scenario --test docs` brings the tables up to date.
+
+use incast_scenario::catalogue::Key;
+use incast_scenario::check::Schema;
+use incast_scenario::{Scenario, builtin, catalogue, describe, list};
+use std::path::{Path, PathBuf};
+
+fn pages() -> Vec<PathBuf> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut pages: Vec<PathBuf> = ["scenario", "routing", "traffic", "transport", "source-parameters"]
+        .iter()
+        .map(|n| docs.join(format!("{n}.md")))
+        .collect();
+    for folder in ["topologies", "queues"] {
+        pages.extend(std::fs::read_dir(docs.join(folder)).unwrap().map(|f| f.unwrap().path()));
+    }
+    pages.sort();
+    pages
+}
+
+fn table(keys: &[Key]) -> String {
+    let mut text = String::from("| key | default | value | meaning |\n|---|---|---|---|\n");
+    for k in keys {
+        let default = match &k.default {
+            Some(d) => format!("`{d}`"),
+            None if k.required => "required".into(),
+            None => String::new(),
+        };
+        text += &format!("| `{}` | {default} | {} | {} |\n", k.name, k.expected, k.doc);
+    }
+    text
+}
+
+fn words(items: &[(String, String)]) -> String {
+    let rows = items
+        .iter()
+        .map(|(name, what)| format!("| `{name}` | {} |\n", what.split_whitespace().collect::<Vec<_>>().join(" ")));
+    format!("| name | what it is |\n|---|---|\n{}", rows.collect::<String>())
+}
+
+/// What belongs between a marker and its end.
+fn generated(marker: &str) -> String {
+    let parts: Vec<&str> = marker.split_whitespace().collect();
+    let root = Schema::new(incast_scenario::schema());
+    let app = root.items("traffic").find(&["app"], None).unwrap();
+    match parts[..] {
+        ["keys:", "document", path] => {
+            let at = root.find(&path.split('.').collect::<Vec<_>>(), None).unwrap();
+            table(&catalogue::keys_of(at))
+        }
+        ["keys:", "app", name] => {
+            table(&catalogue::keys_of(app.variants().unwrap().into_iter().find(|v| v.1 == name).unwrap().2))
+        }
+        ["keys:", kind, name] => table(&describe(kind, name).unwrap().keys),
+        ["list:", "app"] => {
+            words(&app.variants().unwrap().iter().map(|v| (v.1.to_owned(), v.2.doc().to_owned())).collect::<Vec<_>>())
+        }
+        ["list:", kind] => {
+            let item = |i: catalogue::Item| (i.name.clone(), describe(kind, &i.name).unwrap().what);
+            words(&list(kind).unwrap().into_iter().map(item).collect::<Vec<_>>())
+        }
+        ["presets"] => {
+            let presets: Vec<_> =
+                ["linux", "ns3", "htsim", "swift"].map(|p| describe("transport", p).unwrap().keys).into();
+            let mut text = String::from("| key | linux | ns3 | htsim | swift | meaning |\n|---|---|---|---|---|---|\n");
+            for (i, k) in presets[0].iter().enumerate() {
+                let values: Vec<String> = presets
+                    .iter()
+                    .map(|p| p[i].default.clone().unwrap_or_default().trim_matches('"').to_owned())
+                    .collect();
+                text += &format!("| `{}` | {} | {} |\n", k.name, values.join(" | "), k.doc);
+            }
+            text
+        }
+        _ => panic!("no such marker: {marker}"),
+    }
+}
+
+#[test]
+fn tables_are_up_to_date() {
+    let mut tables = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let (mut done, mut rest) = (String::new(), text.as_str());
+        while let Some((head, tail)) = rest.split_once("<!-- ") {
+            let (marker, tail) = tail.split_once(" -->\n").expect("a marker ends its line");
+            let (_, tail) = tail.split_once("<!-- end -->\n").expect("a marker has an end");
+            done += &format!("{head}<!-- {marker} -->\n\n{}\n<!-- end -->\n", generated(marker));
+            rest = tail;
+            tables += 1;
+        }
+        done += rest;
+        if std::env::var_os("INCAST_WRITE_DOCS").is_some() {
+            std::fs::write(&page, done).unwrap();
+        } else {
+            assert_eq!(text, done, "{} is not what the declarations say; see the head of this test", page.display());
+        }
+    }
+    assert!(tables >= 20, "{tables}");
+}
+
+/// A ```toml block replaces the parts of `hotspot` that it has, and is then a scenario.
+#[test]
+fn examples_are_scenarios() {
+    let mut examples = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for block in text.split("```toml\n").skip(1).map(|b| b.split("```").next().unwrap()) {
+            let mut base: toml::Table = builtin::text("hotspot").unwrap().parse().unwrap();
+            let example: toml::Table = block.parse().unwrap_or_else(|e| panic!("{}: {e}", page.display()));
+            base.extend(example);
+            let built = Scenario::from_toml(&base.to_string(), Path::new("."), "example").and_then(|s| s.build());
+            built.unwrap_or_else(|e| panic!("{}\n{block}\n{e}", page.display()));
+            examples += 1;
+        }
+    }
+    assert!(examples >= 12, "{examples}");
+}
+
+/// Every `--set key=value` of the pages is accepted by the scenario it is for.
+#[test]
+fn commands_are_accepted() {
+    let mut sets = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for command in text.split("incast run ").skip(1) {
+            let command = command.split(['`']).next().unwrap();
+            let mut words = command.split_whitespace();
+            let Ok(mut s) = Scenario::load(words.next().unwrap()) else { continue };
+            while let Some(word) = words.next() {
+                if word == "--set" {
+                    let (key, value) = words.next().unwrap().split_once('=').unwrap();
+                    s.set(key, value).unwrap_or_else(|e| panic!("{}: {command}: {e}", page.display()));
+                    sets += 1;
+                }
+            }
+            s.build().unwrap_or_else(|e| panic!("{}: {command}: {e}", page.display()));
+        }
+    }
+    assert!(sets >= 20, "{sets}");
+}
+
+#[test]
+fn everything_has_a_page() {
+    let pages = pages();
+    for (kind, folder) in [("topologies", "topologies"), ("queues", "queues")] {
+        for item in list(kind).unwrap() {
+            assert!(pages.iter().any(|p| p.ends_with(format!("docs/{folder}/{}.md", item.name))), "{}", item.name);
+        }
+    }
+}

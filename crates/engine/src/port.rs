@@ -8,7 +8,7 @@
 //! length), and the queue length sampled at a stated interval.
 
 use crate::hash;
-use crate::packet::{Ext, Packet, flag};
+use crate::packet::{Ext, NO_EXT, Packet, flag};
 use crate::queue::{Arrival, Queue, Verdict};
 use crate::spec::{LinkSpec, Loss, QueueSpec};
 use incast_cc::Rate;
@@ -96,8 +96,13 @@ impl Ring {
     }
 }
 
-/// Packets whose arrival is too far ahead for the near windows.
-pub type FarQueue = VecDeque<(Packet, Option<Ext>)>;
+/// Packets whose arrival is too far ahead for the near windows, oldest first, and apart from
+/// them the extensions of those that have one.
+#[derive(Clone, Debug, Default)]
+struct FarQueue {
+    packets: VecDeque<Packet>,
+    exts: VecDeque<Ext>,
+}
 
 /// What is counted for every packet, from the start of the run.
 #[derive(Clone, Copy, Default, Debug)]
@@ -198,7 +203,7 @@ impl Port {
                 loss: spec.loss.clone(),
                 seed,
                 empty_since: 0,
-                far: VecDeque::new(),
+                far: FarQueue::default(),
                 next_sample: interval.from,
                 lengths: Vec::new(),
                 samples: 0,
@@ -210,9 +215,9 @@ impl Port {
         }
     }
 
-    /// Packets that left for far windows and wait here.
-    pub fn far(&self) -> &FarQueue {
-        &self.rare.far
+    /// Packets that left for far windows and wait here, oldest first.
+    pub fn far(&self) -> impl Iterator<Item = &Packet> {
+        self.rare.far.packets.iter()
     }
 
     /// Whether there are any.
@@ -222,16 +227,22 @@ impl Port {
     }
 
     /// Adds one.
-    pub fn push_far(&mut self, packet: Packet, ext: Option<Ext>) {
+    #[inline]
+    pub fn push_far(&mut self, mut packet: Packet, ext: Option<&Ext>) {
         self.far_waits = true;
-        self.rare.far.push_back((packet, ext));
+        packet.ext = if ext.is_some() { 0 } else { NO_EXT };
+        self.rare.far.packets.push_back(packet);
+        self.rare.far.exts.extend(ext);
     }
 
-    /// Takes the first.
-    pub fn pop_far(&mut self) -> Option<(Packet, Option<Ext>)> {
-        let first = self.rare.far.pop_front();
-        self.far_waits = !self.rare.far.is_empty();
-        first
+    /// Takes the first if it arrives before `time`.
+    #[inline]
+    pub fn pop_far(&mut self, time: u64) -> Option<(Packet, Option<Ext>)> {
+        let far = &mut self.rare.far;
+        let packet = far.packets.pop_front_if(|p| p.time < time)?;
+        self.far_waits = !far.packets.is_empty();
+        let ext = if packet.ext == NO_EXT { None } else { far.exts.pop_front() };
+        Some((packet, ext))
     }
 
     /// Brings near what the next packet will touch beyond the port itself.

@@ -18,6 +18,7 @@ use crate::net::Net;
 use crate::order::{Event, Key, Order, Timer, TimerKind};
 use crate::packet::{Ext, NO_EXT, Packet};
 use crate::port::Port;
+use crate::prefetch;
 use crate::world::World;
 use crate::{Progress, RunError};
 use incast_cc::Time;
@@ -25,8 +26,9 @@ use incast_record::{Collector, Outcome};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Near windows: a power of two.
-const NEAR: u64 = 256;
+/// Near windows: a power of two. Few, so that buckets and the packets in them stay in the near
+/// caches; what queues longer waits in order at its port.
+const NEAR: u64 = 32;
 const MASK: u64 = NEAR - 1;
 /// Longest window, ps: offsets within the near windows then fit the exact division below.
 const LONGEST: u64 = 1 << 28;
@@ -173,6 +175,13 @@ impl Out<'_, '_> {
         })
     }
 
+    /// Plans to move the packets that wait for far windows at the port of `link`, the first of
+    /// which arrives at `time`: half the near windows before that is due.
+    fn wake_far(&mut self, time: u64, link: u32) {
+        let wake = time - NEAR / 2 * self.buckets.length;
+        self.timer(wake, 0, Timer { kind: TimerKind::Far, entity: link });
+    }
+
     fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
         let key = Key::arrival(self.buckets.order, packet.time, generation, packet.link, self.local.pushes);
         self.local.pushes = self.local.pushes.wrapping_add(1);
@@ -207,12 +216,9 @@ impl Outbox for Out<'_, '_> {
                 let mut packet = *packet;
                 stamp.on(&mut packet);
                 if !port.far_waits() {
-                    // half the near windows before it is due
-                    let wake = packet.time - NEAR / 2 * self.buckets.length;
-                    let timer = Timer { kind: TimerKind::Far, entity: packet.link };
-                    self.timer(wake.max(self.buckets.start), 0, timer);
+                    self.wake_far(packet.time, packet.link);
                 }
-                port.push_far(packet, ext.copied());
+                port.push_far(packet, ext);
             }
         }
     }
@@ -309,7 +315,11 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             Visit::Shuffled => todo.sort_by_key(|d| crate::hash::tie(window, *d as u64, 0)),
         }
 
-        for d in &todo {
+        for (i, d) in todo.iter().enumerate() {
+            if let Some(following) = todo.get(i + 1) {
+                let bucket = &buckets.slots[(*following as u64 * NEAR + (window & MASK)) as usize];
+                prefetch::lines(bucket.as_slice(), bucket.len().min(16));
+            }
             let slot = (*d as u64 * NEAR + (window & MASK)) as usize;
             let mut bucket = std::mem::take(&mut buckets.slots[slot]);
             buckets.waiting -= bucket.len() as u64;
@@ -480,23 +490,18 @@ fn order_ties(bucket: &[Packet], rule: Order, order: &mut [u64]) -> usize {
 
 /// Moves what has come near from a port's far queue into the buckets.
 fn move_near(port: &mut Port, out: &mut Out) {
-    while let Some((packet, _)) = port.far().front() {
+    let horizon = out.buckets.start + NEAR * out.buckets.length;
+    while let Some((packet, ext)) = port.pop_far(horizon) {
         match out.buckets.ahead(packet.time) {
-            Some(ahead) => {
-                if let Some((packet, ext)) = port.pop_far() {
-                    if ahead == 0 {
-                        out.local_arrival(packet, ext, 0);
-                    } else {
-                        let domain = out.net.links[packet.link as usize].domain;
-                        out.buckets.push(domain, ahead, &packet, ext.as_ref());
-                    }
-                }
+            Some(ahead) if ahead > 0 => {
+                let domain = out.net.links[packet.link as usize].domain;
+                out.buckets.push(domain, ahead, &packet, ext.as_ref());
             }
-            None => {
-                let wake = packet.time - NEAR / 2 * out.buckets.length;
-                out.timer(wake, 0, Timer { kind: TimerKind::Far, entity: port.link });
-                return;
-            }
+            _ => out.local_arrival(packet, ext, 0),
         }
+    }
+    let first = port.far().next().map(|p| p.time);
+    if let Some(time) = first {
+        out.wake_far(time, port.link);
     }
 }

@@ -213,7 +213,7 @@ impl<'a> World<'a> {
         };
         in_flight.for_each(|p| note(&p));
         for d in &self.domains {
-            d.ports.iter().for_each(|p| p.far().iter().for_each(|(p, _)| note(p)));
+            d.ports.iter().for_each(|p| p.far().for_each(&mut note));
             d.hosts.iter().filter_map(|h| h.nic.as_ref()).for_each(|n| n.waiting().for_each(&mut note));
         }
         let mut under_way = vec![(0u64, 0u64); spec.flows.len()];

@@ -87,7 +87,7 @@ impl Domain {
             self.switches[at.node as usize].route(net, packet.dst, packet.flow, reverse)
         };
         let Some(port) = port else { return UNPLANNED };
-        prefetch::lines(&self.ports[port as usize], 4);
+        prefetch::lines(&self.ports[port as usize], 2);
         port
     }
 

@@ -14,6 +14,7 @@
 
 pub mod app;
 pub mod domain;
+pub mod far;
 pub mod hash;
 pub mod ideal;
 pub mod io;

@@ -7,13 +7,14 @@
 //! queue (the sum of times in the queue over the interval, which is the time integral of its
 //! length), and the queue length sampled at a stated interval.
 
+use crate::far::{FarQueue, Pool};
 use crate::hash;
-use crate::packet::{Ext, NO_EXT, Packet, flag};
-use crate::queue::{Arrival, Queue, Verdict};
+use crate::packet::{Ext, Packet, flag};
+use crate::queue::{Arrival, Bound, RedState, Rule, Verdict};
 use crate::spec::{LinkSpec, Loss, QueueSpec};
 use incast_cc::Rate;
 use incast_record::PortRecord;
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Measured interval and sampling, common to all ports.
 #[derive(Clone, Copy, Debug)]
@@ -96,32 +97,87 @@ impl Ring {
     }
 }
 
-/// Packets whose arrival is too far ahead for the near windows, oldest first, and apart from
-/// them the extensions of those that have one.
-#[derive(Clone, Debug, Default)]
-struct FarQueue {
-    packets: VecDeque<Packet>,
-    exts: VecDeque<Ext>,
+/// What ports of one kind have in common; they share one copy, which stays near.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Class {
+    /// Picoseconds a byte where that is an integer, else 0 and `rate` decides.
+    ps_per_byte: u64,
+    delay: u64,
+    overhead: u32,
+    /// Packets below the discipline: in service, and the device queue.
+    below: u32,
+    rule: Rule,
+    lossy: bool,
+    rate: Rate,
+    loss: Loss,
+}
+
+impl Class {
+    /// The class of a link with this queue.
+    pub fn new(link: &LinkSpec, queue: &QueueSpec) -> Class {
+        let rate = link.rate;
+        let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
+        Class {
+            ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
+            delay: link.delay.0,
+            overhead: link.overhead,
+            below: queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
+            rule: Rule::new(queue),
+            lossy: link.loss != Loss::None,
+            rate,
+            loss: link.loss.clone(),
+        }
+    }
+
+    /// Time on the wire of a packet of `size` IP bytes, ps.
+    #[inline]
+    fn serialization(&self, size: u64) -> u64 {
+        let bytes = size + self.overhead as u64;
+        if self.ps_per_byte != 0 { bytes * self.ps_per_byte } else { self.odd_serialization(bytes) }
+    }
+
+    /// At a rate that gives no whole number of picoseconds a byte: to the nearest picosecond for
+    /// each packet.
+    fn odd_serialization(&self, bytes: u64) -> u64 {
+        if self.rate == Rate::INFINITE { 0 } else { (bytes * 8_000_000_000_000 + self.rate.0 / 2) / self.rate.0 }
+    }
+
+    /// Whether link number `link` loses its packet number `index`, of `bytes` on the wire.
+    fn loses(&self, seed: u64, link: u32, index: u64, bytes: u64) -> bool {
+        let draw = || hash::uniform(seed, hash::purpose::LOSS, link as u64, index);
+        match &self.loss {
+            Loss::None => false,
+            Loss::Packet(p) => draw() < *p,
+            Loss::Byte(p) => draw() >= libm::pow(1.0 - p, bytes as f64),
+            Loss::List(list) => list.binary_search(&index).is_ok(),
+        }
+    }
 }
 
 /// What is counted for every packet, from the start of the run.
 #[derive(Clone, Copy, Default, Debug)]
 struct Counters {
     packets: u64,
-    /// Time spent transmitting what was accepted so far, ps.
-    busy: u64,
     /// Sum of times in the queue of what was accepted so far, ps.
     packet_time: u64,
-    drops: u32,
-    marks: u32,
-    losses: u32,
-    max_packets: u32,
-    max_bytes: u64,
-    /// `packet_time` weighted by size, byte ps.
+    /// The same weighted by size, byte ps.
     byte_time: u128,
+    max_bytes: u64,
+    max_packets: u32,
+    marks: u32,
 }
 
-/// One egress port. What every packet touches lies together, in this order; the rest in [`Rare`].
+/// What is counted when it happens.
+#[derive(Clone, Copy, Default, Debug)]
+struct Events {
+    drops: u64,
+    losses: u64,
+    /// Time on the wire at rates without a whole number of picoseconds a byte.
+    odd_busy: u64,
+}
+
+/// One egress port. What every packet touches comes first, in two cache lines; the rest lies in
+/// [`Rare`].
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Port {
@@ -129,34 +185,27 @@ pub struct Port {
     /// The next instant at which the port has to look after its account: a queue sample, or
     /// an end of the measured interval.
     next_look: u64,
-    /// Picoseconds a byte where that is an integer, else 0 and `rate` decides.
-    ps_per_byte: u64,
-    delay: u64,
     ring: Ring,
-    /// Link this port feeds.
-    pub link: u32,
-    overhead: u32,
-    /// Packets below the discipline: in service, and the device queue.
-    below: u32,
-    lossy: bool,
-    /// Its queue becomes a time series.
-    pub probed: bool,
-    far_waits: bool,
     /// Bytes accepted, and bytes departed.
     bytes_in: u64,
     bytes_out: u64,
-    queue: Queue,
+    class: Arc<Class>,
     count: Counters,
+    /// Link this port feeds.
+    pub link: u32,
+    /// Its queue becomes a time series.
+    pub probed: bool,
+    far_waits: bool,
     rare: Box<Rare>,
 }
 
 #[derive(Clone, Debug)]
 struct Rare {
-    rate: Rate,
-    loss: Loss,
     seed: u64,
+    red: Option<RedState>,
     /// When the discipline's queue last became empty.
     empty_since: u64,
+    events: Events,
     far: FarQueue,
     next_sample: u64,
     /// Samples by queue length in packets.
@@ -173,36 +222,35 @@ struct Rare {
 #[derive(Clone, Copy, Default, Debug)]
 struct Snapshot {
     count: Counters,
+    events: Events,
     bytes_in: u64,
+    /// Transmitting time still owed to what was accepted.
+    owed: u64,
 }
 
 impl Port {
     /// The port of `spec`, link number `link`.
     pub fn new(spec: &LinkSpec, queue: &QueueSpec, link: u32, seed: u64, interval: &Interval) -> Port {
-        let rate = spec.rate;
-        let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
-        let below = queue.device + u32::from(queue.device > 0 || !queue.count_in_service);
+        Port::of_class(Arc::new(Class::new(spec, queue)), queue, link, seed, interval)
+    }
+
+    /// A port of a class that others share.
+    pub fn of_class(class: Arc<Class>, queue: &QueueSpec, link: u32, seed: u64, interval: &Interval) -> Port {
         Port {
             free_at: 0,
             next_look: interval.from,
-            ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
-            delay: spec.delay.0,
             ring: Ring::default(),
             bytes_in: 0,
             bytes_out: 0,
+            count: Counters::default(),
             link,
-            overhead: spec.overhead,
-            below,
-            lossy: spec.loss != Loss::None,
             probed: false,
             far_waits: false,
-            queue: Queue::new(queue, spec, link, seed),
-            count: Counters::default(),
             rare: Box::new(Rare {
-                rate,
-                loss: spec.loss.clone(),
                 seed,
+                red: RedState::for_queue(queue, class.rate, link, seed),
                 empty_since: 0,
+                events: Events::default(),
                 far: FarQueue::default(),
                 next_sample: interval.from,
                 lengths: Vec::new(),
@@ -212,12 +260,13 @@ impl Port {
                 at_from: None,
                 at_to: None,
             }),
+            class,
         }
     }
 
     /// Packets that left for far windows and wait here, oldest first.
     pub fn far(&self) -> impl Iterator<Item = &Packet> {
-        self.rare.far.packets.iter()
+        self.rare.far.iter()
     }
 
     /// Whether there are any.
@@ -226,23 +275,17 @@ impl Port {
         self.far_waits
     }
 
-    /// Adds one.
+    /// Adds a copy of `packet` and returns it, to be stamped.
     #[inline]
-    pub fn push_far(&mut self, mut packet: Packet, ext: Option<&Ext>) {
+    pub fn push_far(&mut self, packet: &Packet, ext: Option<&Ext>, pool: &mut Pool) -> &mut Packet {
         self.far_waits = true;
-        packet.ext = if ext.is_some() { 0 } else { NO_EXT };
-        self.rare.far.packets.push_back(packet);
-        self.rare.far.exts.extend(ext);
+        self.rare.far.push(packet, ext, pool)
     }
 
-    /// Takes the first if it arrives before `time`.
-    #[inline]
-    pub fn pop_far(&mut self, time: u64) -> Option<(Packet, Option<Ext>)> {
-        let far = &mut self.rare.far;
-        let packet = far.packets.pop_front_if(|p| p.time < time)?;
-        self.far_waits = !far.packets.is_empty();
-        let ext = if packet.ext == NO_EXT { None } else { far.exts.pop_front() };
-        Some((packet, ext))
+    /// Takes those that arrive before `time`, in order.
+    pub fn take_far(&mut self, time: u64, pool: &mut Pool, take: impl FnMut(&Packet, Option<&Ext>)) {
+        self.rare.far.take_before(time, pool, take);
+        self.far_waits = !self.rare.far.is_empty();
     }
 
     /// Brings near what the next packet will touch beyond the port itself.
@@ -254,28 +297,26 @@ impl Port {
     }
 
     /// Time on the wire of a packet of `size` IP bytes, ps.
-    #[inline]
     pub fn serialization(&self, size: u64) -> u64 {
-        let bytes = size + self.overhead as u64;
-        if self.ps_per_byte != 0 { bytes * self.ps_per_byte } else { self.rare.serialization(bytes) }
+        self.class.serialization(size)
     }
 
     /// Packets the discipline counts with `n` in the port.
     #[inline]
     fn counted(&self, n: u32) -> u32 {
-        n.saturating_sub(self.below)
+        n.saturating_sub(self.class.below)
     }
 
     /// Bytes the discipline counts.
     #[inline]
     fn counted_bytes(&self) -> u64 {
-        let n = self.ring.len;
-        if n <= self.below {
+        let (n, below) = (self.ring.len, self.class.below);
+        if n <= below {
             0
-        } else if self.below == 0 {
+        } else if below == 0 {
             self.bytes_in - self.bytes_out
         } else {
-            self.bytes_in - self.ring.at(self.below - 1).bytes_to
+            self.bytes_in - self.ring.at(below - 1).bytes_to
         }
     }
 
@@ -334,22 +375,21 @@ impl Port {
     /// not yet over is taken out again.
     fn snapshot(&self, at: u64) -> Snapshot {
         let mut count = self.count;
-        count.busy -= self.free_at.saturating_sub(at);
         let mut before = self.bytes_out;
         for i in 0..self.ring.len {
             let slot = self.ring.at(i);
             let size = slot.bytes_to - before;
             before = slot.bytes_to;
-            let leaves = match i.checked_sub(self.below) {
+            let leaves = match i.checked_sub(self.class.below) {
                 None => at,
-                Some(_) if self.below == 0 => slot.departure,
+                Some(_) if self.class.below == 0 => slot.departure,
                 Some(j) => self.ring.at(j).departure,
             };
             let rest = leaves.saturating_sub(at);
             count.packet_time -= rest;
             count.byte_time -= rest as u128 * size as u128;
         }
-        Snapshot { count, bytes_in: self.bytes_in }
+        Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed: self.free_at.saturating_sub(at) }
     }
 
     /// Packets the discipline counts now (for time series).
@@ -403,32 +443,35 @@ impl Port {
         let before = self.counted(self.ring.len);
         let bytes_before = self.counted_bytes();
         let arrival = Arrival { now, packets: before as u64, bytes: bytes_before, size, ect: packet.has(flag::ECT) };
-        let mut marked = false;
-        match self.queue.admit(&arrival, &self.rare.empty_since) {
+        let class = &*self.class;
+        let verdict = match &class.rule {
+            Rule::Red { limit } => self.rare.red_verdict(limit, &arrival),
+            rule => rule.admit(&arrival),
+        };
+        match verdict {
             Verdict::Accept => {}
-            Verdict::Mark => {
-                marked = true;
-                self.count.marks += 1;
-            }
+            Verdict::Mark => self.count.marks += 1,
             Verdict::Drop => {
-                self.count.drops += 1;
+                self.rare.events.drops += 1;
                 return Sent::Dropped;
             }
         }
-        let wire = self.serialization(size);
-        let departure = self.free_at.max(now) + wire;
+        let wire = class.serialization(size);
+        if class.ps_per_byte == 0 {
+            self.rare.events.odd_busy += wire;
+        }
+        let last = self.free_at;
+        let departure = last.max(now) + wire;
         self.free_at = departure;
         self.bytes_in += size;
         self.count.packets += 1;
-        self.count.busy += wire;
         let ahead = self.ring.len;
         // the discipline's queue holds the packet until the one `below` places ahead has left
-        let leaves = if ahead < self.below {
-            now
-        } else if self.below == 0 {
-            departure
-        } else {
-            self.ring.at(ahead - self.below).departure
+        let leaves = match class.below {
+            0 => departure,
+            below if ahead < below => now,
+            1 => last,
+            below => self.ring.at(ahead - below).departure,
         };
         if departure > now {
             self.ring.push(Slot { departure, bytes_to: self.bytes_in });
@@ -442,14 +485,17 @@ impl Port {
             self.count.max_packets = self.count.max_packets.max(before + 1);
             self.count.max_bytes = self.count.max_bytes.max(bytes_before + size);
         }
-        if let Queue::Red { .. } = self.queue {
+        if let Rule::Red { .. } = class.rule {
             self.rare.empty_since = leaves;
         }
-        if self.lossy && self.rare.loses(self.link, self.count.packets - 1, size + self.overhead as u64) {
-            self.count.losses += 1;
-            return Sent::Lost;
+        if class.lossy {
+            let index = self.count.packets - 1;
+            if class.loses(self.rare.seed, self.link, index, size + class.overhead as u64) {
+                self.rare.events.losses += 1;
+                return Sent::Lost;
+            }
         }
-        Sent::Arrives { time: departure + self.delay, marked }
+        Sent::Arrives { time: departure + class.delay, marked: verdict == Verdict::Mark }
     }
 
     /// Adds the time `[from, to)` that a packet of `size` bytes waited in a queue kept elsewhere
@@ -462,49 +508,43 @@ impl Port {
     /// The account of the measured interval, at the end of the run.
     pub fn record(&mut self, name: &str, end: u64, interval: &Interval) -> PortRecord {
         self.look(end, interval);
-        let total = self.count;
+        let class = &*self.class;
         let to = self.rare.at_to.unwrap_or_else(|| self.snapshot(end));
         let from = self.rare.at_from.unwrap_or(to);
         let (a, b) = (&from.count, &to.count);
+        let (was, is) = (&from.events, &to.events);
         let span = (interval.to - interval.from) as f64;
         let mean = |integral: f64| if span > 0.0 { integral / span } else { 0.0 };
         let packets = b.packets - a.packets;
+        let bytes = to.bytes_in - from.bytes_in + packets * class.overhead as u64;
+        // time on the wire of what was accepted, plus what was owed before, less what still is
+        let busy = bytes * class.ps_per_byte + (is.odd_busy - was.odd_busy) + from.owed - to.owed;
+        let total = &self.rare.events;
         PortRecord {
             name: name.to_string(),
-            rate_bps: if self.rare.rate == Rate::INFINITE { 0 } else { self.rare.rate.0 },
+            rate_bps: if class.rate == Rate::INFINITE { 0 } else { class.rate.0 },
             packets,
-            bytes: to.bytes_in - from.bytes_in + packets * self.overhead as u64,
-            busy_ps: b.busy - a.busy,
-            drops: (b.drops - a.drops) as u64,
-            losses: (b.losses - a.losses) as u64,
+            bytes,
+            busy_ps: busy,
+            drops: is.drops - was.drops,
+            losses: is.losses - was.losses,
             marks: (b.marks - a.marks) as u64,
             queue_mean_packets: mean((b.packet_time - a.packet_time) as f64),
             queue_p99_packets: percentile(&self.rare.lengths, self.rare.samples, 99),
             queue_max_packets: b.max_packets as u64,
             queue_mean_bytes: mean((b.byte_time - a.byte_time) as f64),
             queue_max_bytes: b.max_bytes,
-            packets_total: total.packets,
-            lost_total: total.drops as u64 + total.losses as u64,
+            packets_total: self.count.packets,
+            lost_total: total.drops + total.losses,
         }
     }
 }
 
 impl Rare {
-    /// Serialization at a rate that gives no whole number of picoseconds a byte: to the nearest
-    /// picosecond for each packet.
-    fn serialization(&self, bytes: u64) -> u64 {
-        if self.rate == Rate::INFINITE { 0 } else { (bytes * 8_000_000_000_000 + self.rate.0 / 2) / self.rate.0 }
-    }
-
-    /// Whether the link loses its packet number `index`, of `bytes` on the wire.
-    fn loses(&self, link: u32, index: u64, bytes: u64) -> bool {
-        let draw = || hash::uniform(self.seed, hash::purpose::LOSS, link as u64, index);
-        match &self.loss {
-            Loss::None => false,
-            Loss::Packet(p) => draw() < *p,
-            Loss::Byte(p) => draw() >= libm::pow(1.0 - p, bytes as f64),
-            Loss::List(list) => list.binary_search(&index).is_ok(),
-        }
+    #[cold]
+    fn red_verdict(&mut self, limit: &Bound, arrival: &Arrival) -> Verdict {
+        let early = self.red.as_mut().map_or(Verdict::Accept, |red| red.admit(arrival, self.empty_since));
+        if early != Verdict::Drop && limit.exceeded_by(arrival) { Verdict::Drop } else { early }
     }
 }
 
@@ -527,6 +567,6 @@ mod tests {
 
     #[test]
     fn what_every_packet_touches_is_small() {
-        assert!(size_of::<Port>() <= 256, "{} bytes", size_of::<Port>());
+        assert!(size_of::<Port>() <= 128, "{} bytes", size_of::<Port>());
     }
 }

@@ -7,7 +7,7 @@ mod red;
 
 pub use red::RedState;
 
-use crate::spec::{Discipline, Limit, LinkSpec, QueueSpec};
+use crate::spec::{Discipline, Limit, QueueSpec};
 
 /// What happens to an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ pub struct Arrival {
 }
 
 /// A limit as two numbers, so that one comparison each decides.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bound {
     packets: u64,
     bytes: u64,
@@ -50,15 +50,23 @@ impl Bound {
             Limit::None => Bound { packets: u64::MAX, bytes: u64::MAX },
         }
     }
+
+    /// The queue before the arrival has reached it.
     #[inline]
-    fn reached(&self, packets: u64, bytes: u64) -> bool {
-        packets >= self.packets || bytes >= self.bytes
+    fn reached_at(&self, a: &Arrival) -> bool {
+        a.packets >= self.packets || a.bytes >= self.bytes
+    }
+
+    /// The queue with the arrival would exceed it.
+    #[inline]
+    pub fn exceeded_by(&self, a: &Arrival) -> bool {
+        a.packets >= self.packets || a.bytes.saturating_add(a.size) > self.bytes
     }
 }
 
-/// A discipline with its state.
-#[derive(Clone, Debug)]
-pub enum Queue {
+/// A discipline's rule; those with a state of their own keep it at the port.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Rule {
     /// Drop-tail.
     DropTail {
         /// Largest queue.
@@ -73,60 +81,40 @@ pub enum Queue {
         /// Non-ECT arrivals above K are dropped.
         drop_not_ect: bool,
     },
-    /// Random early detection.
+    /// Random early detection: [`RedState`] decides, and this limit.
     Red {
         /// Largest queue.
         limit: Bound,
-        /// State.
-        red: Box<RedState>,
     },
 }
 
-impl Queue {
-    /// The queue that `spec` asks for at the port of `link` (number `id`).
-    pub fn new(spec: &QueueSpec, link: &LinkSpec, id: u32, seed: u64) -> Queue {
+impl Rule {
+    /// The rule that `spec` asks for.
+    pub fn new(spec: &QueueSpec) -> Rule {
         let limit = Bound::new(spec.limit);
         match &spec.discipline {
-            Discipline::DropTail | Discipline::FairNic { .. } => Queue::DropTail { limit },
+            Discipline::DropTail | Discipline::FairNic { .. } => Rule::DropTail { limit },
             Discipline::EcnThreshold { mark, drop_not_ect } => {
-                Queue::Ecn { limit, mark: Bound::new(*mark), drop_not_ect: *drop_not_ect }
+                Rule::Ecn { limit, mark: Bound::new(*mark), drop_not_ect: *drop_not_ect }
             }
-            Discipline::Red(red) => {
-                let by_bytes = matches!(spec.limit, Limit::Bytes(_));
-                Queue::Red { limit, red: Box::new(RedState::new(red.clone(), by_bytes, link.rate, id, seed)) }
-            }
+            Discipline::Red(_) => Rule::Red { limit },
         }
     }
 
-    /// Decides about an arrival. `empty_since` says when the queue last became empty, ps.
+    /// Decides about an arrival, as far as the rule alone can.
     #[inline]
-    pub fn admit(&mut self, a: &Arrival, empty_since: &u64) -> Verdict {
-        let over = |limit: &Bound| a.packets >= limit.packets || a.bytes.saturating_add(a.size) > limit.bytes;
+    pub fn admit(&self, a: &Arrival) -> Verdict {
+        let (Rule::DropTail { limit } | Rule::Ecn { limit, .. } | Rule::Red { limit }) = self;
+        if limit.exceeded_by(a) {
+            return Verdict::Drop;
+        }
         match self {
-            Queue::DropTail { limit } => {
-                if over(limit) {
-                    Verdict::Drop
-                } else {
-                    Verdict::Accept
-                }
-            }
-            Queue::Ecn { limit, mark, drop_not_ect } => {
-                if over(limit) {
-                    return Verdict::Drop;
-                }
-                if !mark.reached(a.packets, a.bytes) {
-                    return Verdict::Accept;
-                }
-                match (a.ect, *drop_not_ect) {
-                    (true, _) => Verdict::Mark,
-                    (false, true) => Verdict::Drop,
-                    (false, false) => Verdict::Accept,
-                }
-            }
-            Queue::Red { limit, red } => {
-                let verdict = red.admit(a, *empty_since);
-                if verdict != Verdict::Drop && over(limit) { Verdict::Drop } else { verdict }
-            }
+            Rule::Ecn { mark, drop_not_ect, .. } if mark.reached_at(a) => match (a.ect, *drop_not_ect) {
+                (true, _) => Verdict::Mark,
+                (false, true) => Verdict::Drop,
+                (false, false) => Verdict::Accept,
+            },
+            _ => Verdict::Accept,
         }
     }
 }

@@ -13,6 +13,7 @@
 //! grouped: the order of events at a node is given by [`crate::order`] alone.
 
 use crate::domain::Domain;
+use crate::far::Pool;
 use crate::io::{Outbox, Stamp};
 use crate::net::Net;
 use crate::order::{Event, Key, Order, Timer, TimerKind};
@@ -115,6 +116,7 @@ struct Buckets {
     /// Domains with a bucket in each near window.
     active: Vec<Vec<u32>>,
     spare: Vec<Vec<Packet>>,
+    pool: Pool,
     waiting: u64,
 }
 
@@ -213,12 +215,10 @@ impl Outbox for Out<'_, '_> {
                 self.local_arrival(packet, ext.copied(), generation);
             }
             _ => {
-                let mut packet = *packet;
-                stamp.on(&mut packet);
                 if !port.far_waits() {
-                    self.wake_far(packet.time, packet.link);
+                    self.wake_far(stamp.time, stamp.link);
                 }
-                port.push_far(packet, ext);
+                stamp.on(port.push_far(packet, ext, &mut self.buckets.pool));
             }
         }
     }
@@ -246,6 +246,7 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
         exts: vec![Vec::new(); NEAR as usize],
         active: vec![Vec::new(); NEAR as usize],
         spare: Vec::new(),
+        pool: Pool::new(),
         waiting: 0,
     };
     let mut locals: Vec<Local> = (0..count).map(|_| Local { wake: u64::MAX, ..Local::default() }).collect();
@@ -340,15 +341,15 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
                 let index = order.get(at).map_or(0, |o| (o & INDEX_MASK) as usize);
                 if near < own || (near == own && out.precedes(&bucket[index])) {
                     at += 1;
-                    let following = order.get(at);
-                    near = time_of(following);
-                    if let Some(o) = following
+                    near = time_of(order.get(at));
+                    if let Some(o) = order.get(at + 2)
                         && let Some(port) = domain.ports.get(plans[(o & INDEX_MASK) as usize] as usize)
                     {
                         port.prefetch_queue();
                     }
                     let packet = &bucket[index];
-                    let ext = (packet.ext != NO_EXT).then(|| out.buckets.exts[(window & MASK) as usize][packet.ext as usize]);
+                    let ext =
+                        (packet.ext != NO_EXT).then(|| out.buckets.exts[(window & MASK) as usize][packet.ext as usize]);
                     domain.arrival(packet.time, 0, packet, ext.as_ref(), plans[index], net, &mut out, &mut collector);
                 } else {
                     own_event(domain, &mut out, &mut collector)?;
@@ -491,15 +492,15 @@ fn order_ties(bucket: &[Packet], rule: Order, order: &mut [u64]) -> usize {
 /// Moves what has come near from a port's far queue into the buckets.
 fn move_near(port: &mut Port, out: &mut Out) {
     let horizon = out.buckets.start + NEAR * out.buckets.length;
-    while let Some((packet, ext)) = port.pop_far(horizon) {
-        match out.buckets.ahead(packet.time) {
-            Some(ahead) if ahead > 0 => {
-                let domain = out.net.links[packet.link as usize].domain;
-                out.buckets.push(domain, ahead, &packet, ext.as_ref());
-            }
-            _ => out.local_arrival(packet, ext, 0),
+    let mut pool = std::mem::take(&mut out.buckets.pool);
+    port.take_far(horizon, &mut pool, |packet, ext| match out.buckets.ahead(packet.time) {
+        Some(ahead) if ahead > 0 => {
+            let domain = out.net.links[packet.link as usize].domain;
+            out.buckets.push(domain, ahead, packet, ext);
         }
-    }
+        _ => out.local_arrival(*packet, ext.copied(), 0),
+    });
+    out.buckets.pool = pool;
     let first = port.far().next().map(|p| p.time);
     if let Some(time) = first {
         out.wake_far(time, port.link);

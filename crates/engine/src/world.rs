@@ -9,13 +9,14 @@ use crate::net::{Ends, HOST, Hop, Net, Switch};
 use crate::nic::FairNic;
 use crate::order::Order;
 use crate::packet::{Packet, flag};
-use crate::port::{Interval, Port};
+use crate::port::{Class, Interval, Port};
 use crate::spec::{App, Discipline, Spec};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_cc::Config;
 use incast_record::{Collector, FlowRecord, Outcome};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Links quicker than this do not separate domains.
 pub const LATENCY_FLOOR_PS: u64 = 50_000;
@@ -123,6 +124,7 @@ impl<'a> World<'a> {
         for (l, link) in spec.links.iter().enumerate() {
             outgoing[link.from as usize].push(l as u32);
         }
+        let mut classes: Vec<Arc<Class>> = Vec::new();
         let mut port_of = vec![0u32; spec.links.len()];
         for node in 0..nodes as u32 {
             let domain = &mut domains[place[node as usize].domain as usize];
@@ -131,7 +133,12 @@ impl<'a> World<'a> {
                 let link = &spec.links[*l as usize];
                 port_of[*l as usize] = domain.ports.len() as u32;
                 let queue = &spec.queues[link.queue as usize];
-                domain.ports.push(Port::new(link, queue, *l, spec.seed, &interval));
+                let class = Class::new(link, queue);
+                let class = classes.iter().find(|c| ***c == class).cloned().unwrap_or_else(|| {
+                    classes.push(Arc::new(class));
+                    classes[classes.len() - 1].clone()
+                });
+                domain.ports.push(Port::of_class(class, queue, *l, spec.seed, &interval));
             }
             if node < spec.hosts {
                 let [link] = outgoing[node as usize][..] else {

@@ -1,5 +1,7 @@
 //! What applications write and when: the lazy arithmetic against one tick after another, writes as
 //! segments, sizes, stops and the closing exchange.
+mod bench;
+mod draws;
 mod net;
 
 use incast_cc::{Rate, Time};
@@ -45,7 +47,7 @@ impl Naive {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+    #![proptest_config(draws::cases(500))]
 
     #[test]
     fn an_on_off_application_ticks(
@@ -101,17 +103,19 @@ fn payloads(o: &incast_record::Outcome) -> Vec<u32> {
 
 #[test]
 fn writes_stay_segments_while_the_window_is_open() {
-    let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", on_off(Rate::mbps(80), Time::ms(10), Time::ms(10)));
+    let transport = TransportSpec { delayed_ack: 1, ..tcp() };
+    let flow = on_off(Rate::mbps(80), Time::ms(10), Time::ms(10));
+    let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", flow);
     spec.duration = Time::ms(40);
     spec.measure_to = spec.duration;
     let outcome = judged(&spec);
     let sent = data_sent(&outcome, "h0");
     // 1000 B at 80 Mb/s tick every 100 us: 99 ticks strictly inside 10 ms, twice
-    println!("{:?}", sent.iter().map(|e| (e.time_ps, e.seq)).collect::<Vec<_>>());    assert_eq!(sent.len(), 198);
+    println!("{:?}", sent.iter().map(|e| (e.time_ps, e.seq)).collect::<Vec<_>>());
+    assert_eq!(sent.len(), 198);
     assert!(sent.iter().all(|e| e.payload == 1000));
     // SYN and SYN-ACK: 2 * 0.448 us and 10 us a link
     let open = 4 * (448_000 + 10_000_000);
-    println!("{:?}", sent.iter().map(|e| e.time_ps/1_000_000).collect::<Vec<_>>());
     for (i, e) in sent.iter().enumerate() {
         let (cycle, tick) = (i as u64 / 99, i as u64 % 99 + 1);
         assert_eq!(e.time_ps, open + cycle * 20 * MS + tick * 100_000_000, "write {i}");
@@ -201,15 +205,8 @@ fn a_transfer_closes_with_fin() {
         .filter(|e| e.event == Happening::Send)
         .map(|e| (e.place.as_str(), e.flags.as_str()))
         .collect();
-    let expected = [
-        ("h0", "SYN"),
-        ("h1", "SYN|ACK"),
-        ("h0", "ACK"),
-        ("h0", ""),
-        ("h0", "FIN"),
-        ("h1", "FIN|ACK"),
-        ("h0", "ACK"),
-    ];
+    let expected =
+        [("h0", "SYN"), ("h1", "SYN|ACK"), ("h0", "ACK"), ("h0", ""), ("h0", "FIN"), ("h1", "FIN|ACK"), ("h0", "ACK")];
     assert_eq!(sent, expected);
     let flow = &outcome.flows[0];
     assert_eq!((flow.delivered, flow.sent, flow.arrived), (1000, 1, 1), "FIN is no data");
@@ -265,5 +262,3 @@ fn an_on_off_application_stops_writing() {
     assert_eq!((flow.written, flow.delivered), (18_000, 18_000));
     assert!(flow.finish_ps.unwrap() >= 35 * MS);
 }
-
-mod bench;

@@ -1,5 +1,6 @@
 //! Drop-tail and ECN-threshold queues against a packet-by-packet reference: the same decision and
 //! the same departure for every packet, and the same account of the measured interval.
+mod draws;
 mod fifo;
 
 use fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
@@ -30,7 +31,7 @@ fn threshold(fifo: &Fifo, now: u64, o: &Offer, mark: Limit, drop_not_ect: bool) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(draws::cases(400))]
 
     #[test]
     fn drop_tail_is_a_list_of_packets(

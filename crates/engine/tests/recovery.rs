@@ -1,6 +1,7 @@
 //! Loss recovery: fast retransmit, NewReno, SACK, PRR, timeouts, limited transmit, reductions for
 //! ECN; the scoreboard and the sets of ranges against plain models.
 mod bench;
+mod draws;
 mod net;
 
 use bench::{Bench, Caught};
@@ -496,7 +497,7 @@ impl Plain {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+    #![proptest_config(draws::cases(500))]
 
     #[test]
     fn ranges_are_a_set_of_bytes(ops in range_ops()) {

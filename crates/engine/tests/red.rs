@@ -1,5 +1,6 @@
 //! RED with the semantics of ns-3's `RedQueueDisc` against the same rules written plainly, packet
 //! by packet, and the inequalities of ns-3's own unit suite.
+mod draws;
 mod fifo;
 
 use fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
@@ -104,21 +105,23 @@ fn plain(red: &Red, seed: u64) -> Plain {
 fn parameters() -> impl Strategy<Value = Red> {
     let weight = prop_oneof![Just(0.002), Just(0.2), Just(1.0), Just(0.0)];
     let flags = any::<(bool, bool, bool, bool)>();
-    (0.0f64..6.0, 0.0f64..12.0, weight, prop_oneof![Just(50.0), Just(2.0)], flags).prop_map(|(min, more, qw, l, f)| Red {
-        min_th: min,
-        max_th: min + more,
-        qw,
-        l_interm: l,
-        gentle: f.0,
-        wait: f.1,
-        use_ecn: f.2,
-        use_hard_drop: f.3,
-        ..defaults()
+    (0.0f64..6.0, 0.0f64..12.0, weight, prop_oneof![Just(50.0), Just(2.0)], flags).prop_map(|(min, more, qw, l, f)| {
+        Red {
+            min_th: min,
+            max_th: min + more,
+            qw,
+            l_interm: l,
+            gentle: f.0,
+            wait: f.1,
+            use_ecn: f.2,
+            use_hard_drop: f.3,
+            ..defaults()
+        }
     })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(draws::cases(400))]
 
     #[test]
     fn red_in_packets_is_the_plain_version(

@@ -17,7 +17,7 @@
 
 use super::{Arrival, Verdict};
 use crate::hash;
-use crate::spec::Red;
+use crate::spec::{Discipline, Limit, QueueSpec, Red};
 use incast_cc::Rate;
 
 /// RED at one port.
@@ -39,6 +39,13 @@ pub struct RedState {
 }
 
 impl RedState {
+    /// RED at the port of link `link`, if that is what `queue` asks for.
+    pub fn for_queue(queue: &QueueSpec, rate: Rate, link: u32, seed: u64) -> Option<RedState> {
+        let Discipline::Red(red) = &queue.discipline else { return None };
+        let by_bytes = matches!(queue.limit, Limit::Bytes(_));
+        Some(RedState::new(red.clone(), by_bytes, rate, link, seed))
+    }
+
     /// RED at the port of link `link` with rate `rate`.
     pub fn new(red: Red, by_bytes: bool, rate: Rate, link: u32, seed: u64) -> RedState {
         let packet_rate = rate.as_f64() / 8.0 / red.mean_pkt_size as f64 * 1e-12;

@@ -73,6 +73,8 @@ pub struct Receiver {
     fin_at: Option<u64>,
     size: u64,
     closed: bool,
+    /// When the latest in-order byte came.
+    fresh_at: u64,
     /// Unread bytes at `read_at`.
     unread: u64,
     read_at: u64,
@@ -117,6 +119,7 @@ impl Receiver {
             fin_at: None,
             size,
             closed: false,
+            fresh_at: 0,
             unread: 0,
             read_at: 0,
             edge: 0,
@@ -246,9 +249,13 @@ impl Receiver {
             if io.measured() {
                 self.stats.delivered_m += fresh;
             }
+            if fresh > 0 {
+                self.fresh_at = io.now;
+            }
             let whole = self.fin_at.unwrap_or(self.size);
             if self.stats.complete.is_none() && self.next >= whole {
-                self.stats.complete = Some(io.now);
+                // a FIN may come long after the last byte
+                self.stats.complete = Some(self.fresh_at.max(io.net.flow(self.flow).start.0));
             }
             self.pending += 1;
         }
@@ -374,7 +381,7 @@ impl Receiver {
             return;
         }
         let step = (t.mss as u64).min(t.receive_buffer / 2);
-        if self.edge - self.next < step && self.unread > 0 {
+        if self.edge.saturating_sub(self.next) < step && self.unread > 0 {
             let need = step.min(self.unread);
             self.update_at = (self.read_at + self.read_rate.serialize(need).0).max(io.now + 1);
             io.timer(self.update_at, TimerKind::WindowUpdate, self.flow);

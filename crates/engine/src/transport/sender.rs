@@ -959,8 +959,8 @@ impl Sender {
         self.board.timed_out(self.una, self.nxt);
         self.pace_from = io.now;
         self.pump(io);
-        if self.deadline == NEVER {
-            // pacing holds the retransmission back: keep a timer running
+        if self.deadline == NEVER && self.pace_at == NEVER {
+            // something else than pacing holds the retransmission back: keep a timer running
             let deadline = io.now + self.rtt.rto();
             self.arm(io, deadline);
         }

@@ -208,11 +208,7 @@ pub fn offers(most: usize) -> impl Strategy<Value = Vec<Offer>> {
 }
 
 pub fn limits() -> impl Strategy<Value = Limit> {
-    prop_oneof![
-        (1u64..30).prop_map(Limit::Packets),
-        (1500u64..40_000).prop_map(Limit::Bytes),
-        Just(Limit::None),
-    ]
+    prop_oneof![(1u64..30).prop_map(Limit::Packets), (1500u64..40_000).prop_map(Limit::Bytes), Just(Limit::None),]
 }
 
 pub fn rates() -> impl Strategy<Value = Rate> {
@@ -232,7 +228,13 @@ pub fn same_decisions(
     // the interval is a part of the run, which ends some time after the last arrival; its ends
     // often are instants of arrivals
     let end = last + window.2 % 30_000_000;
-    let arrivals: Vec<u64> = offers.iter().scan(0, |t, o| { *t += o.gap; Some(*t) }).collect();
+    let arrivals: Vec<u64> = offers
+        .iter()
+        .scan(0, |t, o| {
+            *t += o.gap;
+            Some(*t)
+        })
+        .collect();
     let pick = |x: u64, low: u64, high: u64| match x % 3 {
         0 => low,
         1 => arrivals[(x / 3) as usize % arrivals.len()].clamp(low, high),

@@ -1,0 +1,64 @@
+# Everything is built into this clone: .venv (Python) and target (Rust).
+SHELL  := bash
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTHON ?= python3
+WORKERS ?= 0
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# DCTCP against Swift, as the comparison's report describes it; one command for both demos.
+DEMO_SCENARIOS := random-hotspot random-pairs
+DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min-rtt,epsilon=auto \
+           --cc swift:target=static,static_target=25ms --cc newreno
+# Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
+DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
+
+.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench clean
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+
+$(VENV)/.created: constraints.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet maturin
+	touch $@
+
+build: $(VENV)/.created ## Build the engine and the package; leaves incast in .venv/bin
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+
+dev: $(VENV)/.created
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --extras dev
+
+demo: build ## DCTCP, Swift and NewReno on a fat tree: table, report.html and PNGs (under 6 minutes)
+	$(DEMO) --vary traffic.flows=100,250,650,2000 --out runs/demo
+
+demo-full: build ## The same at every point of the source document
+	$(DEMO) --vary traffic.flows=100,250,500,650,750,1000,1500,2000 --out runs/demo-full
+
+docs-pictures: demo ## The demo's pictures which the documentation shows
+	cp runs/demo/delay-p99.png docs/images/
+
+test: lint test-rust test-python ## Build, then run every test and lint
+	@echo "make test: all passed"
+
+lint: dev ## Formatting, lints and types
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check python tests/python $(wildcard bench)
+	$(BIN)/ruff format --check python tests/python $(wildcard bench)
+	$(BIN)/mypy
+
+# The extension module links against a Python it is loaded into, so it has no test binary; the
+# Python tests cover it.
+test-rust: ## The Rust tests, optimised
+	cargo test --workspace --exclude incast-python
+
+test-python: dev ## The Python, command-line and documentation tests
+	$(BIN)/pytest
+
+bench: build ## Hops per CPU second on the benchmark cases; raw runs go to bench/runs
+	$(BIN)/python bench/run.py
+
+clean: ## Remove what was built (results in runs/ stay)
+	rm -rf $(VENV) target python/incast/*.so

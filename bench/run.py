@@ -1,0 +1,187 @@
+"""Speed of the engine on fixed cases: ``make bench``.
+
+Prints hops, CPU seconds, hops per CPU second and peak memory of each case, one process a case
+(the best of its repetitions), and instructions per hop of a slice of about a million hops under
+callgrind. A hop is one packet passing one port. Raw figures go to ``bench/runs`` as JSON, named
+by date, so that a change can be held against the machine it was measured on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INCAST = Path(sys.executable).parent / "incast"
+TCP = ["transport.mss=1448", "transport.header=52"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One command, and the floor its speed must reach."""
+
+    name: str
+    scenario: str
+    sets: tuple[str, ...]
+    floor_mhops: float | None = None
+    floor_cpu_s: float | None = None
+    floor_rss_mb: float | None = None
+    slow: bool = False
+
+
+CASES = [
+    Case("k8-4kB", "permutation", ("traffic.app.size=20MB", "run.duration=50ms"), 10),
+    Case("k8-1500B", "permutation", ("traffic.app.size=8MB", "run.duration=50ms", *TCP), 10),
+    Case("k16-4kB", "permutation", ("topology.k=16", "traffic.app.size=4MB", "run.duration=50ms"), 8),
+    Case("k16-1500B", "permutation", ("topology.k=16", "traffic.app.size=2MB", "run.duration=50ms", *TCP), 8),
+    Case("two-senders", "two-senders", (), None, 0.4),
+    Case("demo-2000", "random-hotspot", ("traffic.flows=2000", "run.warmup=2s")),
+    Case(
+        "k12-hotspot-3000",
+        "random-hotspot",
+        ("topology.k=12", "traffic.flows=3000", "run.duration=7s"),
+        None,
+        5,
+        300,
+    ),
+    Case(
+        "k12-pairs-3000",
+        "random-pairs",
+        ("topology.k=12", "traffic.flows=3000", "run.duration=7s"),
+        8,
+        None,
+        300,
+        slow=True,
+    ),
+]
+# About a million hops, for instruction counts that repeat whatever else the machine does.
+SLICE = ("permutation", "traffic.app.size=2800kB", "run.duration=5ms")
+
+
+@dataclass
+class Figures:
+    """What one case cost."""
+
+    case: str
+    hops: int
+    cpu_s: float
+    wall_s: float
+    hops_per_cpu_s: float
+    peak_rss_mb: float
+    ok: bool
+
+
+def run(case: Case, repetitions: int) -> Figures:
+    """The quickest of some runs of a case, each in a process of its own."""
+    best: Figures | None = None
+    for _ in range(repetitions):
+        with tempfile.TemporaryDirectory() as folder:
+            sets = [word for pair in case.sets for word in ("--set", pair)]
+            command = [INCAST, "run", case.scenario, *sets, "--json", "--quiet", "--out", f"{folder}/out"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                sys.exit(f"{case.name}: {done.stderr}")
+        result = json.loads(done.stdout)
+        cost, hops = result["cost"], result["run"]["hops"]
+        rss = cost["peak_rss_bytes"] / 1e6
+        ok = (
+            (case.floor_mhops is None or cost["hops_per_cpu_s"] >= case.floor_mhops * 1e6)
+            and (case.floor_cpu_s is None or cost["cpu_s"] <= case.floor_cpu_s)
+            and (case.floor_rss_mb is None or rss <= case.floor_rss_mb)
+        )
+        figures = Figures(case.name, hops, cost["cpu_s"], cost["wall_s"], cost["hops_per_cpu_s"], rss, ok)
+        if best is None or figures.cpu_s < best.cpu_s:
+            best = figures
+    assert best is not None
+    return best
+
+
+def instructions() -> float | None:
+    """Instructions a hop on the slice; None where valgrind or cargo is missing."""
+    if not (shutil.which("valgrind") and shutil.which("cargo")):
+        return None
+    build = ["cargo", "build", "--release", "--quiet", "-p", "incast-scenario", "--example", "run"]
+    subprocess.run(build, cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", target / "release/examples/run", *SLICE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    refs = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
+    hops = re.match(r"(\d+) hops", done.stdout)
+    if refs is None or hops is None:
+        return None
+    return int(refs[1].replace(",", "")) / int(hops[1])
+
+
+def main() -> None:
+    """Runs the cases, prints the table, keeps the raw figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", help="names of cases; default all")
+    parser.add_argument("--quick", action="store_true", help="leave out the case that takes minutes")
+    parser.add_argument("--repetitions", type=int, default=3)
+    options = parser.parse_args()
+    cases = [c for c in CASES if (not options.only or c.name in options.only) and not (options.quick and c.slow)]
+
+    header = f"{'case':18} {'hops':>13} {'CPU s':>8} {'M hops/CPU s':>13} {'peak MB':>8}  floor"
+    print(header)
+    all_figures = []
+    for case in cases:
+        figures = run(case, 1 if case.slow else options.repetitions)
+        all_figures.append(figures)
+        floors = [
+            f"{case.floor_mhops:g} M hops/CPU s" if case.floor_mhops else "",
+            f"{case.floor_cpu_s:g} CPU s" if case.floor_cpu_s else "",
+            f"{case.floor_rss_mb:g} MB" if case.floor_rss_mb else "",
+        ]
+        verdict = ", ".join(f for f in floors if f)
+        verdict = f"{verdict}: {'reached' if figures.ok else 'MISSED'}" if verdict else "-"
+        print(
+            f"{case.name:18} {figures.hops:>13,} {figures.cpu_s:>8.3f} {figures.hops_per_cpu_s / 1e6:>13.2f} "
+            f"{figures.peak_rss_mb:>8.0f}  {verdict}",
+            flush=True,
+        )
+    per_hop = None if options.only else instructions()
+    if options.only:
+        pass
+    elif per_hop is None:
+        print("instructions per hop: skipped, valgrind is not installed")
+    else:
+        print(f"instructions per hop: {per_hop:.1f} (callgrind, {' '.join(SLICE)})")
+
+    now = datetime.datetime.now(datetime.UTC)
+    record = {
+        "date": now.isoformat(timespec="seconds"),
+        "machine": {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0]},
+        "instructions_per_hop": per_hop,
+        "cases": [asdict(f) for f in all_figures],
+    }
+    folder = ROOT / "bench" / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{now:%Y-%m-%dT%H%M%S}.json"
+    path.write_text(json.dumps(record, indent=1) + "\n")
+    print(f"kept in {path.relative_to(ROOT)}")
+    if any(not f.ok for f in all_figures):
+        sys.exit(1)
+
+
+def processor() -> str:
+    """The processor's model name."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.processor()
+    found = re.search(r"model name\s*:\s*(.+)", text)
+    return found[1] if found else platform.processor()
+
+
+if __name__ == "__main__":
+    main()

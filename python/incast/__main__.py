@@ -1,0 +1,5 @@
+"""``python -m incast`` is ``incast``."""
+
+from incast.cli import main
+
+main()

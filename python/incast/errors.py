@@ -1,0 +1,17 @@
+"""What can go wrong, as exceptions with the user's words in them."""
+
+from incast._core import RunError, RunStopped, ScenarioError
+
+__all__ = ["FolderError", "IncastError", "RunError", "RunStopped", "ScenarioError", "StudyError"]
+
+
+class IncastError(Exception):
+    """Base of the errors raised on the Python side."""
+
+
+class FolderError(IncastError):
+    """A results folder cannot be used: it is not empty, not writable, or not one of ours."""
+
+
+class StudyError(IncastError):
+    """A comparison is asked for in a way that cannot be run."""

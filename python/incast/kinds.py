@@ -1,0 +1,18 @@
+"""What there is of each kind: ``incast list`` and ``incast describe``."""
+
+from __future__ import annotations
+
+from incast import _core
+
+KINDS = tuple(_core.KINDS)
+"""Words for kinds, in the plural; the singular is understood too."""
+
+
+def listing(kind: str) -> list[tuple[str, str]]:
+    """Return names and summaries of everything of a kind (``"controllers"``)."""
+    return _core.list_kind(kind)
+
+
+def description(kind: str, name: str) -> str:
+    """Describe one thing (``"controller", "swift"``): parameters, units, defaults, sources."""
+    return _core.describe(kind, name).rstrip("\n") + "\n"

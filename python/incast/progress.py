@@ -1,0 +1,92 @@
+"""Progress on a terminal, for work of more than a second; silent anywhere else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from incast.comparison import Status
+
+PATIENCE_S = 1.0
+"""Shorter work shows nothing."""
+
+
+class _Bar:
+    """A progress bar that comes up after a while and goes when the work ends."""
+
+    def __init__(self, console: Console) -> None:
+        self.started = time.monotonic()
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[words]}"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+            console=console,
+            transient=True,
+        )
+        self.task: TaskID | None = None
+
+    def update(self, description: str, part: float, words: str) -> None:
+        if self.task is None:
+            if time.monotonic() - self.started < PATIENCE_S:
+                return
+            self.progress.start()
+            self.task = self.progress.add_task(description, total=1.0, words=words)
+        self.progress.update(self.task, completed=part, words=words)
+
+    def close(self) -> None:
+        if self.task is not None:
+            self.progress.stop()
+
+
+@contextmanager
+def of_run(console: Console, name: str, quiet: bool) -> Iterator[Callable[[float, float, int], bool] | None]:
+    """Give the progress callback of one run; none where nobody watches."""
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    bar = _Bar(console)
+
+    def show(now_s: float, end_s: float, hops: int) -> bool:
+        speed = hops / max(time.monotonic() - bar.started, 1e-9)
+        bar.update(
+            name,
+            now_s / end_s if end_s > 0 else 1.0,
+            f"{now_s:.3g} of {end_s:g} s, {speed / 1e6:.1f} M hops/s",
+        )
+        return True
+
+    try:
+        yield show
+    finally:
+        bar.close()
+
+
+@contextmanager
+def of_comparison(console: Console, quiet: bool) -> Iterator[Callable[[Status], None]]:
+    """Give the callback that shows how far a comparison has come."""
+    if quiet or not console.is_terminal:
+        yield lambda _: None
+        return
+    bar = _Bar(console)
+
+    def show(status: Status) -> None:
+        speed = status.hops / max(time.monotonic() - bar.started, 1e-9)
+        bar.update(
+            "runs",
+            status.done / status.total,
+            f"{status.finished} of {status.total}, {speed / 1e6:.1f} M hops/s",
+        )
+
+    try:
+        yield show
+    finally:
+        bar.close()

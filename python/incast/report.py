@@ -1,0 +1,276 @@
+"""The report of a comparison: one HTML file that needs nothing else, and its pictures beside it."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from incast import _core
+from incast.claims import NEGLIGIBLE_LOSS_PCT, Finding, Verdict, findings
+from incast.comparison import SERIES_FLOWS, Comparison, Run, aggregate_json
+from incast.figures import FIGURES, Figure, axis_name, draw_all
+from incast.result import write_whole
+from incast.statistics import Estimate
+
+
+def write(comparison: Comparison) -> Path:
+    """Write ``report.html``, its PNGs and ``comparison.json`` into the comparison's folder."""
+    pictures = draw_all(comparison)
+    for name, png in pictures.items():
+        write_whole(comparison.folder / f"{name}.png", png)
+    write_whole(comparison.folder / "comparison.json", aggregate_json(comparison, [f.key for f in FIGURES]))
+    page = comparison.folder / "report.html"
+    write_whole(page, html(comparison, pictures))
+    return page
+
+
+def number(estimate: Estimate | None, figure: Figure) -> str:
+    """Write a mean with its interval, at a precision that fits."""
+    if estimate is None:
+        return "–"
+    text = _digits(estimate.mean * figure.scale)
+    if estimate.half_width is not None:
+        text += f" ± {_digits(estimate.half_width * figure.scale, 2)}"
+    return text
+
+
+def _digits(value: float, significant: int = 3) -> str:
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    text = f"{value:.{significant}g}"
+    return f"{float(text):.{significant}g}" if "e" not in text else f"{value:.1e}"
+
+
+def print_table(comparison: Comparison, console: Console) -> None:
+    """Print the means to a terminal, a table a scenario."""
+    study = comparison.study
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        table = Table(
+            title=f"{name}: means over {study.seeds} seed{'s' * (study.seeds > 1)}",
+            title_justify="left",
+            box=box.SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+            pad_edge=False,
+        )
+        table.add_column(study.key.rpartition(".")[2], justify="right")
+        table.add_column("controller")
+        for figure in FIGURES:
+            table.add_column(figure.short, justify="right")
+        for value in study.values:
+            for i, controller in enumerate(study.controllers):
+                cells = []
+                for figure in FIGURES:
+                    found = comparison.estimate(scenario, controller.text, value, figure.key)
+                    cells.append("–" if found is None else _digits(found.mean * figure.scale))
+                table.add_row(
+                    value if i == 0 else "",
+                    controller.label,
+                    *cells,
+                    end_section=i == len(study.controllers) - 1,
+                )
+        console.print(table)
+
+
+def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
+    """Make the page."""
+    study = comparison.study
+    first = next(iter(comparison.runs.values()))
+    parts = [
+        f"<header><h1>{escape(study.title)}</h1>{_lead(comparison)}</header>",
+        _headline(comparison),
+        "<section><h2>Figures</h2>",
+        '<p class="note">Lines are means over the seeds, bands their 95&nbsp;% Student-t intervals. '
+        "Controllers meet the same placements under one seed, so a difference between two lines is "
+        "surer than their bands suggest.</p>",
+    ]
+    for figure in FIGURES:
+        caption = f"{escape(figure.title)} against {escape(axis_name(study.key).lower())}; {figure.better} is better."
+        parts.append(_picture(pictures[figure.name], figure.name, caption))
+    if "over-time" in pictures:
+        case = comparison.series[0].case
+        parts.append(
+            _picture(
+                pictures["over-time"],
+                "over-time",
+                f"Congestion windows of flows 0 to {SERIES_FLOWS - 1} and the queue at the busiest port over time: "
+                f"{escape(case.scenario)}, {escape(study.key)} = {escape(case.value)}, seed {case.seed}; "
+                "the warm-up is grey.",
+            )
+        )
+    parts += [
+        "</section>",
+        _claims(comparison),
+        _numbers(comparison),
+        _definitions(first),
+        _again(comparison, first),
+    ]
+    title = escape(f"Incast: {study.title}")
+    style = files("incast").joinpath("report.css").read_text(encoding="utf-8")
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<style>{style}</style></head>\n<body><main>\n" + "\n".join(parts) + "\n</main></body></html>\n"
+    )
+
+
+def _lead(comparison: Comparison) -> str:
+    study = comparison.study
+    seeds = f"{study.seeds} seed{'s' * (study.seeds > 1)}"
+    return (
+        f'<p class="lead">{len(study.controllers)} controllers, {len(study.values)} values of '
+        f"<code>{escape(study.key)}</code>, {seeds}: {len(comparison.runs)} runs, "
+        f"{comparison.hops / 1e6:,.0f} million hops (packets passing ports) in {comparison.cpu_s:,.0f} CPU seconds.</p>"
+    )
+
+
+def _headline(comparison: Comparison) -> str:
+    """Tables of means; the best of each figure stands out."""
+    study = comparison.study
+    parts = ["<section><h2>At a glance</h2>"]
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        value = study.values[-1]
+        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in FIGURES)
+        found = {
+            (c.text, f.key): comparison.estimate(scenario, c.text, value, f.key)
+            for c in study.controllers
+            for f in FIGURES
+        }
+        rows = []
+        for c in study.controllers:
+            cells = []
+            for f in FIGURES:
+                column = [e.mean for other in study.controllers if (e := found[other.text, f.key]) is not None]
+                e = found[c.text, f.key]
+                best = e is not None and e.mean == (max(column) if f.better == "higher" else min(column))
+                cells.append(f"<td{' class=best' if best else ''}>{number(e, f)}</td>")
+            rows.append(f"<tr><th>{escape(c.label)}</th>{''.join(cells)}</tr>")
+        parts.append(
+            f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3>"
+            f'<div class="wide"><table><thead><tr><th>controller</th>{head}</tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table></div>"
+        )
+    parts.append(
+        '<p class="note">Means ± half the 95&nbsp;% interval over the seeds; the best mean of a column is bold. '
+        "Every other point is under <a href=#numbers>All numbers</a>.</p></section>"
+    )
+    return "\n".join(parts)
+
+
+def _picture(png: bytes, name: str, caption: str) -> str:
+    data = base64.b64encode(png).decode("ascii")
+    return (
+        f'<figure><img src="data:image/png;base64,{data}" alt="{caption}">'
+        f"<figcaption>{caption} <span>{name}.png</span></figcaption></figure>"
+    )
+
+
+def _claims(comparison: Comparison) -> str:
+    rows = []
+    for finding in findings(comparison):
+        style = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.OPEN: "open"}.get(finding.verdict, "none")
+        rows.append(
+            f"<tr><td>{escape(finding.where)}</td><td>{escape(finding.statement)}</td>"
+            f'<td><b class="verdict {style}">{finding.verdict}</b></td><td>{_seen(finding)}</td></tr>'
+        )
+    return f"""<section id="claims"><h2>The source document's claims in words beside what is seen here</h2>
+<p>The comparison follows a student report which measured ns-3's DCTCP against its own Swift on fat trees of 1 Gb/s
+links. Its statements are restated here in our words. Verdicts are computed from the runs of this report:
+throughput and delay as FlowMonitor has them, loss as the mean over flows (<code>flows.loss_mean_pct</code>: FlowMonitor
+would add what is in flight when a run ends, which the document's meter saw arrive), from differences between
+controllers under the same seed: <b>holds</b> and <b>does not hold</b> are clear of the noise of the seeds (95&nbsp;%
+Student-t interval), <b>undecided</b> is not. "Negligible" loss is read as under {NEGLIGIBLE_LOSS_PCT:g}&nbsp;%.</p>
+<p class="note">Not the same experiment: the document averages over ON and OFF seconds and starts its meter with the
+connections, this comparison measures after a warm-up; its Swift differs from the published one (a decrease to the
+floor at any loss, a minimum window of 2000 bytes, pacing overwritten by the transport), while ours follows the paper;
+its three runs used other placements for every protocol.</p>
+<div class="wide"><table class="claims"><thead><tr><th>case</th><th>the document says</th><th>here</th>
+<th>numbers</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></section>"""
+
+
+SHOWN = 3
+"""Numbers of a kind beside a verdict before the rest folds away."""
+
+
+def _seen(finding: Finding) -> str:
+    parts = []
+    for heading, texts in finding.seen:
+        parts.append(f"<p><b>{heading}:</b> {escape('; '.join(texts[:SHOWN]))}.</p>")
+        if len(texts) > SHOWN:
+            parts.append(
+                f"<details><summary>{len(texts) - SHOWN} more</summary>{escape('; '.join(texts[SHOWN:]))}.</details>"
+            )
+    return "".join(parts)
+
+
+def _numbers(comparison: Comparison) -> str:
+    study = comparison.study
+    parts = [
+        '<section id="numbers"><h2>All numbers</h2>',
+        '<p class="note">What stands behind each point: its runs, the hops simulated in them, and the ON seconds of '
+        "the applications inside the measured interval (mean over flows, added up over runs).</p>",
+    ]
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in FIGURES)
+        rows = []
+        for value in study.values:
+            for i, controller in enumerate(study.controllers):
+                runs = comparison.point(scenario, controller.text, value)
+                cells = "".join(
+                    f"<td>{number(comparison.estimate(scenario, controller.text, value, f.key), f)}</td>"
+                    for f in FIGURES
+                )
+                hops = sum(int(run.summary["run"]["hops"]) for run in runs)
+                on_s = sum(run.on_s for run in runs)
+                start = f"<th rowspan={len(study.controllers)}>{escape(value)}</th>" if i == 0 else ""
+                rows.append(
+                    f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(controller.label)}</th>{cells}"
+                    f"<td>{len(runs)}</td><td>{hops / 1e6:,.2f} M</td><td>{on_s:.3g}</td></tr>"
+                )
+        parts.append(
+            f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr><th>{escape(axis_name(study.key))}</th>"
+            f"<th>controller</th>{head}<th>runs</th><th>hops</th><th>ON seconds</th></tr></thead>"
+            f"<tbody>{''.join(rows)}</tbody></table></div>"
+        )
+    return "\n".join(parts) + "</section>"
+
+
+def _definitions(run: Run) -> str:
+    """Show the definitions that the summary carries, of the figures in the report."""
+    definitions, units = run.summary["definitions"], run.summary["units"]
+    keys = [f.key for f in FIGURES]
+    keys += [key for key in definitions if key.startswith(("flows.loss_mean", "flowmonitor.", "queues.busiest."))]
+    rows = "".join(
+        f"<tr><td><code>{escape(key)}</code></td><td>{escape(units.get(key, ''))}</td>"
+        f"<td>{escape(definitions[key])}</td></tr>"
+        for key in keys
+    )
+    return f"""<section><h2>Definitions</h2>
+<div class="wide"><table class="claims">
+<thead><tr><th>figure</th><th>unit in the files</th><th>definition</th></tr></thead>
+<tbody>{rows}
+<tr><td>band, ±</td><td></td><td>Half width of the two-sided 95&nbsp;% confidence interval of the mean over seeds:
+t(0.975, n−1) · s/√n, with s the sample standard deviation and n the number of seeds.</td></tr>
+<tr><td>hop</td><td>packets</td><td>One packet passing one port; data packets and ACKs both count.</td></tr>
+<tr><td>ON second</td><td>s</td><td>A second in which a flow's application has data to send, inside the measured
+interval.</td></tr>
+</tbody></table></div></section>"""
+
+
+def _again(comparison: Comparison, run: Run) -> str:
+    command = comparison.study.command(str(comparison.folder))
+    figures = run.summary["run"]
+    return f"""<section><h2>Make it again</h2>
+<pre><code>{escape(command)}</code></pre>
+<p>Incast {escape(_core.__version__)}, engine build <code>{escape(run.manifest["engine"])}</code>. A run
+simulates {figures["sim_s"]:g}&nbsp;s and measures from {figures["measure_from_s"]:g}&nbsp;s to
+{figures["measure_to_s"]:g}&nbsp;s. Every run lies in its own folder under <code>runs/</code>, with its resolved
+scenario: <code>incast run scenario.toml</code> repeats it byte for byte. The means above are in
+<code>comparison.json</code>.</p></section>"""

@@ -1,0 +1,292 @@
+"""Results: what a run leaves, in memory and as a run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import resource
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from incast import _core
+from incast.errors import FolderError
+
+if TYPE_CHECKING:
+    import polars
+
+TABLES = ("flows", "ports", "samples", "trace")
+MANIFEST_FORMAT = 1
+
+
+class Cost(TypedDict):
+    """What a run cost: seconds of wall and CPU time, speed, and memory of the whole process."""
+
+    wall_s: float
+    cpu_s: float
+    hops_per_cpu_s: float | None
+    peak_rss_bytes: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """One finished run.
+
+    ``flows``, ``ports``, ``samples`` and ``trace`` are Arrow tables; each column's field carries
+    its ``unit`` and ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a
+    Polars frame without copying.
+    """
+
+    manifest: dict[str, Any]
+    """Version, seed, scenario hash, host and cost: enough to repeat the run."""
+    toml: str
+    """The scenario, every default written out."""
+    summary_json: str
+    """The bytes of ``summary.json``: the same for the same scenario and seed."""
+    _table: Callable[[str], pa.Table]
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The figures; one that does not exist is ``None``."""
+        summary: dict[str, Any] = json.loads(self.summary_json)
+        return summary
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """One row a flow."""
+        return self._table("flows")
+
+    @cached_property
+    def ports(self) -> pa.Table:
+        """One row a port (a directed link with its queue)."""
+        return self._table("ports")
+
+    @cached_property
+    def samples(self) -> pa.Table:
+        """Time series asked for: one row a point."""
+        return self._table("samples")
+
+    @cached_property
+    def trace(self) -> pa.Table:
+        """Packets of traced flows: one row an event."""
+        return self._table("trace")
+
+    @property
+    def cost(self) -> Cost:
+        """What the run cost."""
+        cost: Cost = self.manifest["cost"]
+        return cost
+
+    def polars(self, table: str = "flows") -> polars.DataFrame:
+        """Return a table as a Polars frame (needs the package ``polars``)."""
+        import polars
+
+        frame = polars.from_arrow(getattr(self, table))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def json(self) -> str:
+        """Return the summary with the run's cost, as ``incast run --json`` prints it."""
+        run, *rest = self.summary.items()
+        return json.dumps(dict([run, ("cost", self.cost), *rest]), indent=2) + "\n"
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the run folder. It appears whole or not at all.
+
+        Raises ``FolderError`` when the folder is not empty or cannot be made, and ``OSError``
+        when writing fails on the way (nothing is left behind then).
+        """
+        with new_folder(Path(folder)) as aside:
+            self.write(aside)
+        return Path(folder)
+
+    def write(self, folder: Path) -> None:
+        """Write the files of a run folder into an existing one."""
+        _write(folder / "manifest.json", json.dumps(self.manifest, indent=2) + "\n")
+        _write(folder / "scenario.toml", self.toml)
+        _write(folder / "summary.json", self.summary_json)
+        for name in TABLES:
+            table = getattr(self, name)
+            if name == "trace" and table.num_rows == 0:
+                continue
+            with (folder / f"{name}.parquet").open("wb") as file:
+                pq.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """Read a run folder back."""
+        folder = Path(folder)
+
+        def table(name: str) -> pa.Table:
+            path = folder / f"{name}.parquet"
+            return pq.read_table(path) if path.exists() else pa.table({})
+
+        return cls(read_manifest(folder), _read(folder, "scenario.toml"), _read(folder, "summary.json"), table)
+
+
+def measured_run(scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None) -> Result:
+    """Run a scenario in this thread and note what it cost."""
+    wall, cpu = time.perf_counter(), time.thread_time()
+    core = _core.run(scenario, progress)
+    wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
+    summary_json = core.summary_json()
+    hops = json.loads(summary_json)["run"]["hops"]
+    cost: Cost = {
+        "wall_s": wall,
+        "cpu_s": cpu,
+        "hops_per_cpu_s": hops / cpu if cpu > 0 else None,
+        "peak_rss_bytes": _peak_rss_bytes(),
+    }
+    manifest = {
+        "format": MANIFEST_FORMAT,
+        "incast": _core.__version__,
+        "engine": engine_digest(),
+        "scenario": scenario.name,
+        "seed": scenario.seed,
+        "hash": scenario.hash,
+        "command": sys.argv,
+        "host": {
+            "system": platform.platform(),
+            "machine": platform.machine(),
+            "cpus": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "cost": cost,
+    }
+    return Result(manifest, scenario.toml(), summary_json, lambda name: _arrow(core, name))
+
+
+@cache
+def engine_digest() -> str:
+    """Hash of the compiled engine: results of another build are not taken for this one's."""
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
+
+
+def _peak_rss_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _arrow(core: _core.RunResult, name: str) -> pa.Table:
+    """Hand a table's columns to Arrow; numbers that cannot be missing are not copied."""
+    fields, arrays = [], []
+    for column, unit, definition, values, valid, names in core.table(name):
+        if names is not None:
+            array = pa.DictionaryArray.from_arrays(pa.array(values).cast(pa.int32()), pa.array(names, pa.string()))
+        elif isinstance(values, list):
+            array = pa.array(values, pa.string())
+        else:
+            array = pa.array(values, mask=None if valid is None else ~valid)
+        arrays.append(array)
+        fields.append(pa.field(column, array.type, metadata={"unit": unit, "definition": definition}))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a run folder, or say why it is none."""
+    try:
+        manifest = json.loads(_read(folder, "manifest.json"))
+    except ValueError as error:
+        raise FolderError(f"{folder}: manifest.json is not JSON ({error}): not a run folder") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != MANIFEST_FORMAT:
+        raise FolderError(f"{folder}: manifest.json is not of format {MANIFEST_FORMAT}: run the scenario again")
+    return manifest
+
+
+def _read(folder: Path, name: str) -> str:
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FolderError(f"{folder} has no {name}: not a run folder") from None
+    except OSError as error:
+        raise FolderError(f"cannot read {folder / name}: {error.strerror}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file so that it is seen either as before or with all of ``content``."""
+    aside = path.with_name(f".{path.name}.partial-{uuid.uuid4().hex[:8]}")
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        with aside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to fill that becomes ``folder`` at the end of the block, and only then.
+
+    Raises ``FolderError`` at once when that could not work, so that nobody simulates for an hour
+    to find out. Whatever ends the block early removes what was written.
+    """
+    refuse_unless_empty(folder)
+    aside = folder.parent / f".{folder.name}.partial-{uuid.uuid4().hex[:8]}"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        aside.mkdir()
+    except OSError as error:
+        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+    try:
+        yield aside
+        _sync_folder(aside)
+        try:
+            # A rename puts a folder in the place of an empty one, never of a full one.
+            aside.rename(folder)
+        except OSError:
+            refuse_unless_empty(folder)
+            raise
+        _sync_folder(folder.parent)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+
+
+def refuse_unless_empty(folder: Path) -> None:
+    """Raise ``FolderError`` if something is where a new folder shall be."""
+    try:
+        if next(folder.iterdir(), None) is not None:
+            raise FolderError(
+                f"{folder} exists and is not empty: give another --out, or remove it first "
+                "(results are never overwritten)"
+            )
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        raise FolderError(f"{folder} cannot be a results folder: a file is in the way") from None
+    except OSError as error:
+        raise FolderError(f"cannot use {folder} for results: {error.strerror}") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make names in a folder last through a crash of the machine."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

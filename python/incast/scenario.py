@@ -1,0 +1,131 @@
+"""Scenarios: what a user asks to be simulated."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from incast import _core
+from incast.errors import ScenarioError
+from incast.result import Result, measured_run
+
+Progress = Callable[[float, float, int], "bool | None"]
+"""Called with simulated seconds reached, simulated seconds in all, and hops so far; returning
+``False`` stops the run."""
+
+
+class Scenario:
+    """Everything that decides a run: topology, queues, transport, controllers, traffic, seed.
+
+    Immutable; ``with_`` gives a changed one:
+
+    >>> import incast
+    >>> incast.Scenario.load("dumbbell").with_({"run.duration": "20ms"}).seed
+    1
+    """
+
+    def __init__(self, core: _core.Scenario) -> None:
+        self._core = core
+
+    @classmethod
+    def load(cls, name_or_path: str | Path) -> Scenario:
+        """Read a scenario file, or a built-in scenario by its name (``incast list scenarios``).
+
+        Raises ``ScenarioError`` with the key, its value and what was expected.
+        """
+        return cls(_core.Scenario.load(str(name_or_path)))
+
+    @classmethod
+    def from_toml(cls, text: str, *, origin: str | Path = ".", name: str = "scenario") -> Scenario:
+        """Make a scenario from TOML text; relative paths in it start from ``origin``."""
+        return cls(_core.Scenario.from_toml(text, Path(origin), name))
+
+    def with_(self, changes: Mapping[str, object]) -> Scenario:
+        """Return the scenario with keys changed, as ``--set`` does: ``{"topology.k": 8}``.
+
+        Values are numbers, booleans, texts with units (``"10us"``), lists, or mappings for a
+        whole table (``{"traffic.controller": {"kind": "swift", "target": "min-rtt"}}``).
+        """
+        core = self._core
+        for key, value in changes.items():
+            core = core.set(key, _text(value))
+        return Scenario(core)
+
+    def with_controller(self, text: str) -> Scenario:
+        """Return the scenario with one controller for every flow: ``"swift:target=min-rtt"``."""
+        return Scenario(self._core.with_controller(text))
+
+    def with_seed(self, seed: int) -> Scenario:
+        """Return the scenario with another seed, from 0 to 2^63 - 1."""
+        if not 0 <= seed < 2**63:
+            raise ScenarioError(f"seed = {seed}: expected a whole number from 0 to {2**63 - 1}")
+        return Scenario(self._core.with_seed(seed))
+
+    @property
+    def name(self) -> str:
+        """Name: of the built-in scenario, or of the file without its ending."""
+        return self._core.name
+
+    @property
+    def seed(self) -> int:
+        """Seed that keys everything random."""
+        return self._core.seed
+
+    @property
+    def hash(self) -> str:
+        """Hash of the resolved scenario, its seed and name left out, in hexadecimal digits."""
+        return self._core.hash
+
+    def toml(self) -> str:
+        """Return the scenario as TOML with every default written out."""
+        return self._core.toml()
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the same as nested dictionaries."""
+        return tomllib.loads(self.toml())
+
+    def validate(self) -> None:
+        """Raise ``ScenarioError`` unless the scenario can be run."""
+        self._core.validate()
+
+    def run(self, seed: int | None = None, progress: Progress | None = None) -> Result:
+        """Simulate the scenario. The GIL is released meanwhile, so threads run side by side.
+
+        Raises ``ScenarioError``, ``RunError`` (the run could not be carried to its end),
+        ``RunStopped`` (``progress`` returned ``False``) or ``KeyboardInterrupt``.
+        """
+        scenario = self if seed is None else self.with_seed(seed)
+        return measured_run(scenario._core, progress)
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.name} seed {self.seed} {self.hash[:8]}>"
+
+
+def _text(value: object) -> str:
+    """Write a Python value the way ``--set`` takes it."""
+    if isinstance(value, str):
+        return value
+    return toml_value(value)
+
+
+def toml_value(value: object) -> str:
+    """Write a Python value as an inline TOML value."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{escaped}"'
+        case Mapping():
+            inner = ", ".join(f"{key} = {toml_value(item)}" for key, item in value.items())
+            return f"{{ {inner} }}"
+        case list() | tuple():
+            return f"[{', '.join(toml_value(item) for item in value)}]"
+        case _:
+            raise TypeError(
+                f"{value!r} cannot be a scenario's value: expected a text, number, boolean, list or mapping"
+            )

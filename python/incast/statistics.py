@@ -1,0 +1,44 @@
+"""Means over seeds with Student-t confidence intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.special import stdtrit
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The mean of a figure over runs that differ in their seed alone."""
+
+    mean: float
+    half_width: float | None
+    """Half the width of the 95 % Student-t interval; ``None`` with fewer than two runs."""
+    count: int
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval (the mean without one)."""
+        return self.mean - (self.half_width or 0.0)
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval (the mean without one)."""
+        return self.mean + (self.half_width or 0.0)
+
+
+def estimate(values: Sequence[float]) -> Estimate | None:
+    """Estimate the mean of independent values; ``None`` without values."""
+    n = len(values)
+    if n == 0:
+        return None
+    mean = math.fsum(values) / n
+    if n == 1:
+        return Estimate(mean, None, 1)
+    variance = math.fsum((v - mean) ** 2 for v in values) / (n - 1)
+    quantile = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
+    return Estimate(mean, quantile * math.sqrt(variance / n), n)

@@ -1,0 +1,176 @@
+"""Comparisons: what is compared, over what, and the runs that follow from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from incast.errors import StudyError
+from incast.scenario import Scenario
+
+STUDY_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller as ``--cc`` names it: ``swift:target=min-rtt,epsilon=100us``."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
+            raise StudyError(
+                f'--cc "{self.text}": expected a controller and its parameters, '
+                'such as "dctcp" or "swift:target=min-rtt,epsilon=100us"'
+            )
+
+    @property
+    def kind(self) -> str:
+        """Name of the algorithm."""
+        return self.text.partition(":")[0]
+
+    @cached_property
+    def parameters(self) -> dict[str, str]:
+        """Parameters as written."""
+        pairs = self.text.partition(":")[2]
+        return dict(pair.split("=", 1) for pair in pairs.split(",")) if pairs else {}
+
+    @property
+    def label(self) -> str:
+        """How legends and tables call it: parameters whose value is a word go by that word.
+
+        A word that begins a later parameter's name (static, static_target) is left to that one.
+        """
+        words = []
+        for key, value in self.parameters.items():
+            if any(other.startswith(f"{value}_") for other in self.parameters):
+                continue
+            is_word = re.fullmatch(r"(?!auto$|true$|false$)[a-z][a-z-]*", value)
+            words.append(value if is_word else f"{key}={value}")
+        return " ".join([self.kind, *words])
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run of a comparison."""
+
+    scenario: str
+    controller: Controller
+    value: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.scenario}, {self.controller.label}, {self.value}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Controllers side by side on the same scenarios, over the values of one key and over seeds.
+
+    Under one seed every controller meets the same placements and start times, so that
+    differences between controllers are differences of pairs.
+    """
+
+    scenarios: tuple[str, ...]
+    controllers: tuple[Controller, ...]
+    key: str
+    values: tuple[str, ...]
+    seeds: int
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for what, items in [
+            ("scenario", self.scenarios),
+            ("--cc", tuple(c.text for c in self.controllers)),
+            ("--vary value", self.values),
+        ]:
+            if not items:
+                raise StudyError(f"a comparison needs at least one {what}")
+            twice = sorted({item for item in items if items.count(item) > 1})
+            if twice:
+                raise StudyError(f"{what} {twice[0]} is given twice: give it once")
+        if self.seeds < 1:
+            raise StudyError(f"--seeds {self.seeds}: expected 1 or more")
+
+    def cases(self) -> Iterator[Case]:
+        """Every run, in the order of the report."""
+        for scenario in self.scenarios:
+            for value in self.values:
+                for controller in self.controllers:
+                    for seed in range(1, self.seeds + 1):
+                        yield Case(scenario, controller, value, seed)
+
+    def scenario(self, case: Case, extra: Mapping[str, object] | None = None) -> Scenario:
+        """Make the scenario of one run."""
+        base = self._bases[case.scenario].with_({self.key: case.value} | dict(extra or {}))
+        return base.with_controller(case.controller.text).with_seed(case.seed)
+
+    @cached_property
+    def _bases(self) -> dict[str, Scenario]:
+        return {name: Scenario.load(name).with_(dict(self.settings)) for name in self.scenarios}
+
+    @property
+    def title(self) -> str:
+        """What is compared, in a line."""
+        kinds = list(dict.fromkeys(c.kind for c in self.controllers))
+        return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
+
+    def scenario_names(self) -> list[str]:
+        """Names of the scenarios."""
+        return [self._bases[name].name for name in self.scenarios]
+
+    def folder_name(self) -> str:
+        """Name of the folder where results go by default; the same study, the same name."""
+        digest = hashlib.sha256(self.json().encode()).hexdigest()[:8]
+        return f"compare-{'-'.join(self.scenario_names())}-{digest}"
+
+    def command(self, out: str) -> str:
+        """Return the command line that makes the comparison."""
+        words = ["incast", "compare", *self.scenarios]
+        for controller in self.controllers:
+            words += ["--cc", controller.text]
+        words += ["--vary", f"{self.key}={','.join(self.values)}", "--seeds", str(self.seeds)]
+        for key, value in self.settings:
+            words += ["--set", f"{key}={value}"]
+        return shlex.join([*words, "--out", out])
+
+    def json(self) -> str:
+        """Write the study as JSON."""
+        return json.dumps({"format": STUDY_FORMAT} | asdict(self), indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Study:
+        """Read what ``json`` wrote."""
+        data: dict[str, Any] = json.loads(text)
+        if data.get("format") != STUDY_FORMAT:
+            raise StudyError(f"a comparison of format {data.get('format')}, expected {STUDY_FORMAT}: run it again")
+        return cls(
+            tuple(data["scenarios"]),
+            tuple(Controller(c["text"]) for c in data["controllers"]),
+            data["key"],
+            tuple(data["values"]),
+            data["seeds"],
+            tuple((k, v) for k, v in data["settings"]),
+        )
+
+    @classmethod
+    def parse(
+        cls,
+        scenarios: Sequence[str],
+        controllers: Sequence[str],
+        vary: str,
+        seeds: int,
+        settings: Sequence[tuple[str, str]],
+    ) -> Study:
+        """Make a study from the words of the command line."""
+        key, equals, values = vary.partition("=")
+        listed = tuple(v.strip() for v in values.split(",") if v.strip())
+        if not (key and equals and listed):
+            raise StudyError(f'--vary "{vary}": expected a key and its values, such as "traffic.flows=100,250,650"')
+        return cls(tuple(scenarios), tuple(Controller(c) for c in controllers), key, listed, seeds, tuple(settings))

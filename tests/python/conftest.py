@@ -1,0 +1,68 @@
+"""The command line as a user meets it: another process, its exit status and what it prints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Answer:
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+    def refused(self, *words: str) -> None:
+        """Check that bad input got exit status 2 and a message with the words, and nothing else."""
+        self.failed(2, *words)
+
+    def failed(self, status: int, *words: str) -> None:
+        assert self.status == status, (self.status, self.out, self.err)
+        assert "Traceback" not in self.err + self.out
+        assert self.out == ""
+        for word in words:
+            assert word in self.err, (word, self.err)
+
+
+Command = Callable[..., Answer]
+
+
+def environment() -> dict[str, str]:
+    """Wide, plain output whatever the terminal of the tests is."""
+    return os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+
+
+@pytest.fixture
+def incast(tmp_path: Path) -> Command:
+    """Run ``incast`` in an empty folder."""
+
+    def run(*words: str, cwd: Path = tmp_path, preexec: Callable[[], None] | None = None) -> Answer:
+        done = subprocess.run(
+            command(words), cwd=cwd, env=environment(), capture_output=True, text=True, timeout=300, preexec_fn=preexec
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+def command(words: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "incast", *words]
+
+
+QUICK = ("--set", "run.duration=30ms", "--set", "run.warmup=10ms")
+"""Settings that make any built-in scenario a run of a moment."""
+
+
+def left_in(folder: Path) -> list[str]:
+    """Names of everything in a folder, hidden things too."""
+    return sorted(path.name for path in folder.iterdir())

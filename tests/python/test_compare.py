@@ -1,0 +1,198 @@
+"""``incast compare`` and ``incast report``: pairing, resuming, and what the report holds."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from conftest import QUICK, Command, command, environment, left_in
+from incast import Result
+from incast.comparison import load
+from incast.figures import FIGURES
+
+STUDY = [
+    *("random-hotspot", "random-pairs"),
+    *("--cc", "dctcp", "--cc", "swift:target=min-rtt,epsilon=auto"),
+    *("--vary", "traffic.flows=4,20", "--seeds", "2"),
+    *QUICK,
+]
+RUNS = 2 * 2 * 2 * 2
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a comparison once for the tests that only look at it."""
+    place = tmp_path_factory.mktemp("compare")
+    done = subprocess.run(
+        command(["compare", *STUDY, "--out", "c"]), cwd=place, env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "report: c/report.html" in done.stdout
+    assert "swift min-rtt epsilon=auto" in done.stdout
+    return place / "c"
+
+
+def run_folders(folder: Path) -> list[Path]:
+    return sorted(path.parent for path in (folder / "runs").rglob("manifest.json"))
+
+
+def test_folder_holds_report_pictures_and_every_run(made: Path) -> None:
+    pictures = {f"{figure.name}.png" for figure in FIGURES} | {"over-time.png"}
+    assert set(left_in(made)) == pictures | {
+        *("report.html", "comparison.json", "study.json", "runs", "series", ".lock"),
+    }
+    assert len(run_folders(made)) == RUNS
+    for picture in pictures:
+        assert (made / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_controllers_meet_the_same_placements_under_one_seed(made: Path) -> None:
+    placements: dict[tuple[str, str, int], set[str]] = {}
+    for case, run in load(made).runs.items():
+        flows = Result.load(run.folder).flows.select(["src", "dst", "start_s"])
+        placements.setdefault((case.scenario, case.value, case.seed), set()).add(str(flows.to_pydict()))
+    assert len(placements) == RUNS / 2
+    assert all(len(found) == 1 for found in placements.values())
+    # and seeds differ
+    assert placements["random-pairs", "20", 1] != placements["random-pairs", "20", 2]
+
+
+class Loads(HTMLParser):
+    """Collects everything a page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data", "action")]
+        assert tag not in ("script", "link", "iframe", "object")
+
+
+def test_report_fetches_nothing(made: Path) -> None:
+    page = (made / "report.html").read_text()
+    loads = Loads()
+    loads.feed(page)
+    assert len(loads.found) >= len(FIGURES)
+    assert all(found.startswith(("data:image/png;base64,", "#")) for found in loads.found)
+    assert "url(" not in page
+    assert "@import" not in page
+    assert not re.search(r"https?://", page)
+
+
+def test_report_gives_means_hops_and_on_seconds_of_the_runs(made: Path) -> None:
+    comparison = load(made)
+    points = {
+        (p["scenario"], p["controller"], p["traffic.flows"]): p
+        for p in json.loads((made / "comparison.json").read_text())["points"]
+    }
+    assert len(points) == RUNS / 2
+    point = points["random-pairs", "dctcp", "20"]
+    runs = comparison.point("random-pairs", "dctcp", "20")
+    summaries = [json.loads((run.folder / "summary.json").read_text()) for run in runs]
+    throughputs = [s["flows"]["throughput_mean_bps"] for s in summaries]
+    assert point["runs"] == 2
+    assert point["flows.throughput_mean_bps"]["mean"] == pytest.approx(sum(throughputs) / 2)
+    # Two values: half width t(0.975, 1) * |a - b| / 2; 12.7062 from a printed t table.
+    half = 12.7062 * abs(throughputs[0] - throughputs[1]) / 2
+    assert point["flows.throughput_mean_bps"]["half_width"] == pytest.approx(half, rel=1e-5)
+    assert point["hops"] == sum(s["run"]["hops"] for s in summaries)
+    assert point["on_s"] == pytest.approx(2 * 0.020)  # ON from the start, 20 ms measured, two runs
+    page = (made / "report.html").read_text()
+    assert f"{point['hops'] / 1e6:,.2f} M" in page
+    assert "definition" in page
+    assert "claims in words" in page
+
+
+def test_report_can_be_made_again(made: Path, incast: Command) -> None:
+    files = [p for p in made.iterdir() if p.suffix in (".html", ".png", ".json")]
+    before = {p.name: p.read_bytes() for p in files}
+    answer = incast("report", str(made), cwd=made.parent)
+    assert answer.status == 0, answer.err
+    after = {p.name: p.read_bytes() for p in files}
+    assert before.keys() == after.keys()
+    for name in before:
+        if name != "report.html":  # its command names the folder as it was given
+            assert before[name] == after[name], name
+
+
+def test_the_command_in_the_report_makes_the_same_figures(made: Path, incast: Command, tmp_path: Path) -> None:
+    page = (made / "report.html").read_text()
+    found = re.search(r"<pre><code>(incast compare .*?)</code></pre>", page, re.DOTALL)
+    assert found
+    words = shlex.split(html.unescape(found[1]))
+    assert words[0] == "incast"
+    answer = incast(*words[1:], "--workers", "1", "--quiet")
+    assert answer.status == 0, answer.err
+    again = tmp_path / words[-1] / "comparison.json"
+    assert again.read_bytes() == (made / "comparison.json").read_bytes()
+
+
+def test_finished_runs_are_not_repeated(made: Path, incast: Command, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "c")
+    folders = run_folders(tmp_path / "c")
+    shutil.rmtree(folders[0])
+    half = folders[0].with_name(f".{folders[0].name}.partial-0123abcd")
+    half.mkdir()
+    (half / "summary.json").write_text("{")
+    stamps = {folder: folder.stat().st_mtime_ns for folder in folders[1:]}
+    incast("report", "c").refused("not finished", "incast compare")
+    assert incast("compare", *STUDY, "--out", "c", "--quiet").status == 0
+    assert run_folders(tmp_path / "c") == folders
+    assert not half.exists()
+    assert {folder: folder.stat().st_mtime_ns for folder in folders[1:]} == stamps
+    assert (tmp_path / "c/comparison.json").read_bytes() == (made / "comparison.json").read_bytes()
+
+
+def test_runs_of_another_build_of_the_engine_are_repeated(made: Path, incast: Command, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "c")
+    folder = run_folders(tmp_path / "c")[0]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"engine": "0123456789abcdef"}))
+    assert incast("compare", *STUDY, "--out", "c", "--quiet").status == 0
+    assert json.loads((folder / "manifest.json").read_text())["engine"] == manifest["engine"]
+
+
+def test_another_study_is_refused_in_the_same_folder(made: Path, incast: Command) -> None:
+    other = [word.replace("4,20", "4,21") for word in STUDY]
+    incast("compare", *other, "--out", str(made)).refused("another comparison", "--out")
+
+
+def test_ctrl_c_keeps_finished_runs_and_counts_no_half_ones(tmp_path: Path) -> None:
+    words = ["compare", "random-pairs", "--cc", "dctcp", "--cc", "newreno", "--vary", "traffic.flows=20,21", "--seeds"]
+    words += ["1", "--set", "run.warmup=0s", "--set", "run.duration=1s", "--workers", "1", "--out", "c", "--quiet"]
+    process = subprocess.Popen(
+        command(words), cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "c").rglob("manifest.json")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1, (out, err)
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "c/report.html").exists()
+    assert not list((tmp_path / "c").rglob(".*.partial-*"))
+    finished = run_folders(tmp_path / "c")
+    assert 1 <= len(finished) < 4
+    for folder in finished:
+        assert Result.load(folder).summary["run"]["sim_s"] == 1.0
+
+
+def test_a_run_that_fails_is_named(incast: Command, tmp_path: Path) -> None:
+    words = ["--cc", "dctcp", "--cc", "swift:min_cwnd=5,max_cwnd=2", "--vary", "traffic.flows=4", "--seeds", "1"]
+    incast("compare", "random-hotspot", *words, *QUICK, "--out", "c").refused("max_cwnd")
+    assert left_in(tmp_path) == []

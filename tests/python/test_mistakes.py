@@ -1,0 +1,130 @@
+"""Mistakes: every one gets a message in the user's words, exit status 2, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from conftest import QUICK, Command, left_in
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("topology.kk=4", ["topology.kk", "topology.k"]),
+        ("tranport.mss=1000", ["tranport", "transport"]),
+        ("run.duration=3", ["run.duration", "3", "10us"]),
+        ("run.duration=3Gbps", ["run.duration", "3Gbps"]),
+        ("topology.k=5", ["topology.k", "5", "even"]),
+        ("topology.k=0", ["topology.k", "0"]),
+        ("topology.link.rate=0", ["topology.link.rate", "0"]),
+        ("topology.link.rate=-1Gbps", ["topology.link.rate", "-1Gbps"]),
+        ("traffic.flows=99999999999", ["traffic.load.flows", "99999999999", "4000000"]),
+        ("traffic.controller.kind=swfit", ["swfit", "swift"]),
+        ("queue.kind=red-ish", ["red-ish"]),
+        ("topology", ["--set", "KEY=VALUE"]),
+        ("=4", ["--set", "KEY=VALUE"]),
+    ],
+)
+def test_wrong_settings_name_key_value_and_expectation(
+    incast: Command, tmp_path: Path, setting: str, words: list[str]
+) -> None:
+    incast("run", "random-hotspot", "--set", setting).refused(*words)
+    assert left_in(tmp_path) == []
+
+
+def test_misspelt_scenario_gets_a_suggestion(incast: Command) -> None:
+    incast("run", "random-hotspt").refused("random-hotspt", "random-hotspot")
+
+
+def test_missing_scenario_file(incast: Command) -> None:
+    incast("run", "nowhere/mine.toml").refused("nowhere/mine.toml")
+
+
+def test_scenario_that_is_not_toml(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[run\nduration = 1\n")
+    incast("run", "mine.toml").refused("mine", "line 1", "]")
+
+
+def test_bad_line_of_a_flow_file(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text(
+        "start,source,destination,size,controller\n0s,0,1,10kB,dctcp\n0s,0,one,10kB,dctcp\n"
+    )
+    (tmp_path / "mine.toml").write_text(
+        '[run]\nduration = "10ms"\n'
+        '[topology]\nkind = "fat-tree"\nk = 4\nlink = { rate = "1Gbps", delay = "10us" }\n'
+        '[queue]\nkind = "drop-tail"\nlimit = "100p"\n'
+        '[[traffic]]\nname = "load"\npattern = "file"\nfile = "flows.csv"\n'
+    )
+    incast("run", "mine.toml").refused("flows.csv", "line 3", "one")
+
+
+def test_results_are_never_overwritten(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "result").mkdir()
+    (tmp_path / "result/thesis.tex").write_text("years of work")
+    incast("run", "dumbbell", *QUICK, "--out", "result").refused("result", "not empty", "--out")
+    assert left_in(tmp_path / "result") == ["thesis.tex"]
+    assert left_in(tmp_path) == ["result"]
+
+
+def test_a_file_in_the_way(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "result").write_text("")
+    incast("run", "dumbbell", *QUICK, "--out", "result").refused("result", "file")
+    incast("run", "dumbbell", *QUICK, "--out", "result/below").refused("result/below")
+
+
+def test_unwritable_output_is_found_before_the_run(incast: Command) -> None:
+    # /proc takes no folders, not even from root.
+    incast("run", "random-pairs", "--set", "run.duration=1000s", "--out", "/proc/result").refused("/proc/result")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["compare", "dumbbell", "--cc", "swift:target", "--vary", "traffic.flows=1"], ["swift:target"]),
+        (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows"], ["--vary", "traffic.flows=100"]),
+        (["compare", "dumbbell", "--cc", "dctpc", "--vary", "traffic.flows=1"], ["dctpc", "dctcp"]),
+        (["compare", "dumbbell", "--cc", "swift:bta=1", "--vary", "traffic.flows=1"], ["bta", "beta"]),
+        (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flws=1"], ["traffic.flws", "flows"]),
+        (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1,x"], ["traffic.flows", "x"]),
+        (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1", "--seeds", "0"], ["--seeds"]),
+        (["report", "nowhere"], ["nowhere"]),
+        (["list", "controlers"], ["controlers", "controllers"]),
+        (["describe", "controller", "swfit"], ["swfit", "swift"]),
+        (["describe", "contoller", "swift"], ["contoller", "controller"]),
+        (["rnu", "dumbbell"], ["rnu"]),
+        (["run", "dumbbell", "--sed", "1"], ["--sed"]),
+        (["run", "dumbbell", "--seed", "-1"], ["--seed"]),
+        (["run"], ["SCENARIO"]),
+    ],
+)
+def test_wrong_words_on_the_command_line(
+    incast: Command, tmp_path: Path, words: list[str], expected: list[str]
+) -> None:
+    incast(*words).refused(*expected)
+    assert left_in(tmp_path) == []
+
+
+def test_another_comparison_in_the_folder_is_not_mixed_up(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c/note.txt").write_text("mine")
+    words = ["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1", "--out", "c"]
+    incast(*words).refused("c exists and is not empty")
+    assert left_in(tmp_path / "c") == ["note.txt"]
+
+
+def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
+    import subprocess
+
+    from conftest import command, environment
+
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        command(["schema"]), cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,199 @@
+"""``incast run``: the run folder, what decides its bytes, and how it ends early."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import QUICK, Command, command, environment, left_in
+from incast import FolderError, Result, RunStopped, Scenario
+from incast import result as result_module
+
+FILES = ["flows.parquet", "manifest.json", "ports.parquet", "samples.parquet", "scenario.toml", "summary.json"]
+SHAPE = {
+    "run": {"scenario", "seed", "sim_s", "hops", "version"},
+    "flows": {
+        *("count", "finished", "throughput_mean_bps", "goodput_total_bps", "delay_mean_s", "delay_p99_s"),
+        *("rtt_mean_s", "rtt_p99_s", "loss_mean_pct", "loss_total_pct", "delivery_pct", "jain"),
+        *("retransmissions", "timeouts"),
+    },
+    "fct": {"mean_s", "p50_s", "p95_s", "p99_s", "max_s", "slowdown_mean", "slowdown_p99"},
+    "queues": {"drops", "marks", "busiest"},
+    "groups": set(),
+    "flowmonitor": {"throughput_kibps", "delay_s", "loss_pct"},
+}
+
+
+def quick(name: str = "dumbbell") -> Scenario:
+    return Scenario.load(name).with_({"run.duration": "30ms", "run.warmup": "10ms"})
+
+
+def test_run_folder_has_its_files_and_the_summary_its_shape(incast: Command, tmp_path: Path) -> None:
+    answer = incast("run", "dumbbell", *QUICK, "--out", "result")
+    assert answer.status == 0, answer.err
+    assert answer.err == ""  # progress is for terminals
+    assert "throughput per flow" in answer.out
+    assert left_in(tmp_path) == ["result"]
+    assert left_in(tmp_path / "result") == FILES
+    summary = json.loads((tmp_path / "result/summary.json").read_text())
+    for part, figures in SHAPE.items():
+        assert figures <= summary[part].keys()
+    assert "cost" not in summary
+    manifest = json.loads((tmp_path / "result/manifest.json").read_text())
+    assert manifest["cost"].keys() == {"wall_s", "cpu_s", "hops_per_cpu_s", "peak_rss_bytes"}
+    assert manifest["seed"] == summary["run"]["seed"]
+
+
+def test_json_is_the_summary_with_its_cost(incast: Command, tmp_path: Path) -> None:
+    answer = incast("run", "dumbbell", *QUICK, "--out", "result", "--json")
+    printed = json.loads(answer.out)
+    assert printed.pop("cost")["cpu_s"] > 0
+    assert printed == json.loads((tmp_path / "result/summary.json").read_text())
+
+
+def test_default_folder_names_scenario_seed_and_hash(incast: Command, tmp_path: Path) -> None:
+    assert incast("run", "dumbbell", *QUICK, "--seed", "7", "--quiet").status == 0
+    (name,) = left_in(tmp_path / "runs")
+    stem, seed, digest = name.rsplit("-", 2)
+    assert (stem, seed) == ("dumbbell", "7")
+    assert int(digest, 16) >= 0
+
+
+def test_same_seed_same_bytes_and_other_seed_other_bytes(incast: Command, tmp_path: Path) -> None:
+    for name, seed in [("a", "1"), ("b", "1"), ("c", "2")]:
+        assert incast("run", "random-hotspot", *QUICK, "--seed", seed, "--out", name, "--quiet").status == 0
+    for file in FILES:
+        if file != "manifest.json":
+            a, b, c = ((tmp_path / name / file).read_bytes() for name in "abc")
+            assert a == b, file
+    assert (tmp_path / "a/summary.json").read_bytes() != (tmp_path / "c/summary.json").read_bytes()
+
+
+def test_the_resolved_scenario_repeats_the_run(incast: Command, tmp_path: Path) -> None:
+    assert incast("run", "random-pairs", *QUICK, "--seed", "5", "--out", "a", "--quiet").status == 0
+    assert incast("run", "a/scenario.toml", "--out", "b", "--quiet").status == 0
+    for file in FILES:
+        if file != "manifest.json":
+            assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
+
+
+def test_python_gives_the_same_as_the_command_line(incast: Command, tmp_path: Path) -> None:
+    assert incast("run", "dumbbell", *QUICK, "--seed", "3", "--out", "a", "--quiet").status == 0
+    here, there = quick().run(seed=3), Result.load(tmp_path / "a")
+    assert here.summary_json == there.summary_json
+    assert here.toml == there.toml
+    assert here.flows.equals(there.flows)
+    assert here.ports.equals(there.ports)
+
+
+def test_tables_carry_units_and_definitions(tmp_path: Path) -> None:
+    quick().run().save(tmp_path / "r")
+    for table in (quick().run().flows, Result.load(tmp_path / "r").flows):
+        field = table.schema.field("throughput_bps")
+        assert field.metadata[b"unit"] == b"bit/s"
+        assert b"measured" in field.metadata[b"definition"]
+
+
+def test_flows_add_up_to_the_summary() -> None:
+    result = quick().run()
+    flows = result.flows
+    assert flows.num_rows == result.summary["flows"]["count"]
+    sent, dropped = sum(flows["sent_packets"].to_pylist()), sum(flows["dropped"].to_pylist())
+    assert sent > 0
+    assert result.summary["flows"]["loss_total_pct"] == pytest.approx(100 * dropped / sent)
+
+
+def test_progress_counts_up_and_can_stop_a_run() -> None:
+    seen: list[float] = []
+
+    def stop(now_s: float, end_s: float, hops: int) -> bool:
+        seen.append(now_s)
+        return len(seen) < 2
+
+    with pytest.raises(RunStopped):
+        Scenario.load("random-pairs").with_({"run.duration": "100s"}).run(progress=stop)
+    assert len(seen) == 2
+    assert 0 < seen[0] < seen[1] < 100
+
+
+def test_an_error_in_the_progress_callback_comes_out_of_the_run() -> None:
+    def broken(*_: object) -> bool:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        Scenario.load("random-pairs").with_({"run.duration": "100s"}).run(progress=broken)
+
+
+def test_runs_in_threads_go_on_side_by_side_with_python() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(quick("random-pairs").run, seed) for seed in (1, 2)]
+        found = [future.result().summary_json for future in both]
+    assert found == [quick("random-pairs").run(seed).summary_json for seed in (1, 2)]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_with_status_1_and_leaves_nothing(tmp_path: Path, stop: signal.Signals) -> None:
+    words = command(["run", "random-pairs", "--set", "run.duration=1000s", "--out", "result"])
+    process = subprocess.Popen(
+        words, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not left_in(tmp_path):  # the folder aside appears just before the engine starts
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(0.5)
+    process.send_signal(stop)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1, (out, err)
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    assert left_in(tmp_path) == []
+
+
+def test_full_disk_ends_with_status_1_and_leaves_nothing(incast: Command, tmp_path: Path) -> None:
+    def small_files_only() -> None:
+        # The kernel refuses to write past 2 kB a file, in the middle of one: as a full disk does.
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+    answer = incast("run", "random-pairs", *QUICK, "--out", "result", preexec=small_files_only)
+    answer.failed(1, "cannot write the results", "no half-written result")
+    assert left_in(tmp_path) == []
+
+
+def test_no_space_left_removes_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    done = quick().run()
+    monkeypatch.setattr(result_module.pq, "write_table", full)
+    with pytest.raises(OSError, match="No space left"):
+        done.save(tmp_path / "result")
+    assert left_in(tmp_path) == []
+
+
+def test_a_folder_filled_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    target = tmp_path / "result"
+    with pytest.raises(FolderError, match="not empty"), result_module.new_folder(target) as aside:
+        (aside / "mine").touch()
+        target.mkdir()
+        (target / "theirs").touch()
+    assert left_in(tmp_path) == ["result"]
+    assert left_in(target) == ["theirs"]
+
+
+def test_an_empty_folder_may_be_given(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "result").mkdir()
+    assert incast("run", "dumbbell", *QUICK, "--out", "result", "--quiet").status == 0
+    assert left_in(tmp_path / "result") == FILES

@@ -1,0 +1,49 @@
+"""The words of a comparison."""
+
+import pytest
+
+from incast import Study, StudyError
+from incast.study import Controller
+
+
+def test_label_names_what_the_value_does_not() -> None:
+    controller = Controller("swift:target=min-rtt,epsilon=100us,beta=0.8,literal=true")
+    assert controller.kind == "swift"
+    assert controller.parameters["epsilon"] == "100us"
+    assert controller.label == "swift min-rtt epsilon=100us beta=0.8 literal=true"
+    assert Controller("swift:target=static,static_target=25ms").label == "swift static_target=25ms"
+
+
+@pytest.mark.parametrize("text", ["", ":", "swift:", "swift:target", "swift:target=", "swift:a=1,,b=2", "a b"])
+def test_malformed_controllers_are_refused_with_an_example(text: str) -> None:
+    with pytest.raises(StudyError, match="swift:target=min-rtt,epsilon=100us"):
+        Controller(text)
+
+
+@pytest.mark.parametrize("vary", ["traffic.flows", "=1,2", "traffic.flows=", "traffic.flows=,"])
+def test_malformed_vary_is_refused_with_an_example(vary: str) -> None:
+    with pytest.raises(StudyError, match="traffic.flows=100,250,650"):
+        Study.parse(["dumbbell"], ["dctcp"], vary, 1, [])
+
+
+def test_a_thing_given_twice_is_refused() -> None:
+    with pytest.raises(StudyError, match="--cc dctcp is given twice"):
+        Study.parse(["dumbbell"], ["dctcp", "dctcp"], "traffic.flows=1", 1, [])
+    with pytest.raises(StudyError, match="--vary value 5 is given twice"):
+        Study.parse(["dumbbell"], ["dctcp"], "traffic.flows=5,5", 1, [])
+
+
+def test_study_survives_its_file_and_its_command_line() -> None:
+    study = Study.parse(
+        ["dumbbell", "star"],
+        ["dctcp", "swift:target=static,static_target=25ms"],
+        "traffic.flows=1,2",
+        2,
+        [("a.b", "c d")],
+    )
+    assert Study.from_json(study.json()) == study
+    assert study.command("runs/x") == (
+        "incast compare dumbbell star --cc dctcp --cc swift:target=static,static_target=25ms "
+        "--vary traffic.flows=1,2 --seeds 2 --set 'a.b=c d' --out runs/x"
+    )
+    assert len(list(study.cases())) == 2 * 2 * 2 * 2

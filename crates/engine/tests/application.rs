@@ -159,7 +159,7 @@ fn ticks_at_a_full_buffer_cost_no_events() {
     let flow = on_off(Rate::gbps(10), Time::s(1), Time::ZERO);
     let mut bench = bench::Bench::new(wire(Rate::mbps(10), Time::us(10), transport.clone(), "newreno", flow.clone()));
     bench.open();
-    bench.to_sender(|p| p.flags |= incast_engine::packet::flag::SYN);
+    bench.give_sender(|p| p.flags |= incast_engine::packet::flag::SYN);
     // no ACK comes, and the retransmission timeout is further off
     bench.advance(9 * MS);
     // ten accepted writes make ten events; nothing else happens for 9 ms, or 11,240 ticks

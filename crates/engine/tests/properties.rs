@@ -300,7 +300,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(draws::cases(100))]
+    #![proptest_config(draws::cases(300))]
 
     #[test]
     fn the_laws_hold_on_any_network(spec in networks()) {

@@ -159,7 +159,7 @@ fn without_sack_there_are_no_blocks() {
 fn an_ack_echoes_the_earliest_time_it_covers() {
     let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
     let at = |b: &mut Bench, seq, ts| {
-        b.to_receiver(|p| {
+        b.give_receiver(|p| {
             (p.seq, p.len, p.ts, p.flags) = (seq, 1000, ts, flag::DATA);
         })
     };
@@ -189,7 +189,7 @@ fn a_window_without_scaling_ends_at_65535() {
     let mut bench = receiver(wide.clone());
     assert_eq!(bench.data(0, 1000, 0)[0].packet.wnd, 1 << 20, "1 MiB in units of 32 B");
     let mut bench = receiver(wide);
-    let syn = bench.to_receiver(|p| p.flags = flag::SYN);
+    let syn = bench.give_receiver(|p| p.flags = flag::SYN);
     assert!(syn[0].has(flag::SYN | flag::ACK));
     assert_eq!(syn[0].packet.wnd, 65_535, "the window of a SYN-ACK is not scaled");
 }
@@ -239,7 +239,7 @@ fn fragments_make_one_segment() {
     let mut bench = receiver(TransportSpec { ecn: Some(Ecn::Dctcp), mss: 4000, mtu: 1500, delayed_ack: 1, ..plain() });
     // 4020 B of IP payload: 1480, 1480 and 1060 B
     let fragment = |b: &mut Bench, id: u32, i: u8, ce: bool| {
-        b.to_receiver(|p| {
+        b.give_receiver(|p| {
             (p.id, p.seq, p.len, p.size) = (id, id as u64 * 4000, 4000, 1500);
             (p.aux, p.flags) = (i | 2 << 4, flag::DATA | if ce { flag::CE } else { 0 });
         })

@@ -62,7 +62,7 @@ fn timeouts_double_up_to_the_ceiling_and_a_sample_ends_it() {
     rtt.sample(100 * MS);
     for n in 1..=12u32 {
         rtt.back_off();
-        assert_eq!(rtt.rto(), (300 * MS << n).min(60_000 * MS), "after {n} timeouts");
+        assert_eq!(rtt.rto(), ((300 * MS) << n).min(60_000 * MS), "after {n} timeouts");
     }
     for _ in 0..1000 {
         rtt.back_off();

@@ -124,7 +124,7 @@ fn small_segments_wait_for_a_window_worth_using() {
         for n in 1..=40u64 {
             let ack = (n * 250).min(2000);
             let wnd = (2000 + n * 250 - ack) as u32;
-            sent.extend(lengths(&bench.to_sender(|p| (p.ack, p.wnd, p.ts) = (ack, wnd.min(2000), 0))));
+            sent.extend(lengths(&bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (ack, wnd.min(2000), 0))));
         }
         sent
     };
@@ -132,7 +132,7 @@ fn small_segments_wait_for_a_window_worth_using() {
     assert_eq!(avoiding[..2], [1000, 1000]);
     assert!(avoiding.iter().all(|l| *l >= 1000), "{avoiding:?}");
     let silly = run(false);
-    assert!(silly.iter().any(|l| *l == 250), "{silly:?}");
+    assert!(silly.contains(&250), "{silly:?}");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_stalled_small_segment_goes_with_the_persist_timer() {
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     assert_eq!(lengths(&bench.open()), [1000, 1000]);
     bench.advance(40 * MS);
-    assert!(bench.to_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 300, 0)).is_empty());
+    assert!(bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 300, 0)).is_empty());
     let sent = bench.advance(600 * MS);
     assert_eq!((lengths(&sent), sent[0].at), (vec![300], 540 * MS));
 }
@@ -163,7 +163,7 @@ fn probes_of_a_shut_window_double_up_to_a_minute() {
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     bench.open();
     bench.advance(40 * MS);
-    bench.to_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 0, 0));
+    bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 0, 0));
     let mut probes = Vec::new();
     while bench.now() < 300_000 * MS {
         let next = bench.now() + 100 * MS;
@@ -171,11 +171,11 @@ fn probes_of_a_shut_window_double_up_to_a_minute() {
             assert_eq!((probe.packet.seq, probe.packet.len), (1999, 0), "an old byte");
             probes.push((probe.at - 40 * MS) / MS);
             // the receiver answers that nothing has changed
-            assert!(bench.to_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 0, 0)).is_empty());
+            assert!(bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 0, 0)).is_empty());
         }
     }
     assert_eq!(probes, [6000, 18_000, 42_000, 90_000, 150_000, 210_000, 270_000]);
-    let sent = bench.to_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 2000, 0));
+    let sent = bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 2000, 0));
     assert_eq!(lengths(&sent), [1000, 1000], "the window opens");
     assert_eq!(bench.state("rtt_s"), 0.04, "probes are no RTT samples");
 }

@@ -595,12 +595,11 @@ impl Sender {
     fn take_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, echoed: u64) -> u64 {
         let t = io.net.transport(self.transport);
         let tick = t.timestamp_clock.0;
-        let rtt = if tick == 0 {
-            io.now - echoed
-        } else {
+        let rtt = match (io.now.checked_div(tick), echoed.checked_div(tick)) {
             // a coarse clock sees whole ticks; none is taken as 1 us
-            let ticks = io.now / tick - echoed / tick;
-            if ticks == 0 { 1_000_000 } else { ticks * tick }
+            (Some(now), Some(then)) if now == then => 1_000_000,
+            (Some(now), Some(then)) => (now - then) * tick,
+            _ => io.now - echoed,
         };
         self.rtt.sample(rtt);
         self.count_rtt(io, rtt);

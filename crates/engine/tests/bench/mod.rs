@@ -129,7 +129,7 @@ impl Bench {
     }
 
     /// Any packet of the data direction reaches the receiver.
-    pub fn to_receiver(&mut self, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
+    pub fn give_receiver(&mut self, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
         let mut packet = self.packet(3);
         change(&mut packet);
         self.give(packet, None)
@@ -144,7 +144,7 @@ impl Bench {
     }
 
     /// Any packet of the ACK direction reaches the sender.
-    pub fn to_sender(&mut self, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
+    pub fn give_sender(&mut self, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
         let mut packet = Packet { flags: flag::ACK | flag::REVERSE, ..self.packet(2) };
         change(&mut packet);
         self.give(packet, None)

@@ -194,13 +194,12 @@ pub fn judged(spec: &Spec) -> Outcome {
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };
     let each = Spec { domain_of: (0..nodes).collect(), ..spec.clone() };
     let naive = judge::run(World::new(spec).unwrap()).unwrap();
-    let text = |o: &Outcome| format!("{o:#?}");
-    let expected = text(&naive);
+    let expected = format!("{naive:?}");
     for (partition, s) in [("as given", spec), ("one domain", &one), ("a domain a node", &each)] {
         for visit in [Visit::Forward, Visit::Reverse, Visit::Shuffled] {
             let outcome = windows::run(World::new(s).unwrap(), visit, &mut |_| true).unwrap();
-            let got = text(&outcome);
-            if got != expected {
+            if format!("{outcome:?}") != expected {
+                let (expected, got) = (format!("{naive:#?}"), format!("{outcome:#?}"));
                 let first = expected.lines().zip(got.lines()).enumerate().find(|(_, (a, b))| a != b);
                 panic!("{partition}, {visit:?}: differs from the naive engine at {first:?}");
             }

@@ -113,7 +113,13 @@ def instructions() -> float | None:
     build = ["cargo", "build", "--release", "--quiet", "-p", "incast-scenario", "--example", "run"]
     subprocess.run(build, cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", target / "release/examples/run", *SLICE]
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        target / "release/examples/run",
+        *SLICE,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     refs = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
     hops = re.match(r"(\d+) hops", done.stdout)

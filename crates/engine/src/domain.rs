@@ -1,6 +1,6 @@
 //! A domain: the nodes simulated together, with all their state.
 
-use crate::io::{Host, Io, Outbox, Tally, observe_port};
+use crate::io::{Host, Instant, Io, Outbox, Reach, Tally, observe_port};
 use crate::net::{HOST, Net, Switch};
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag};
@@ -44,13 +44,13 @@ pub struct Domain {
 
 /// Splits a domain into the state machine at work and the world it acts on.
 macro_rules! io {
-    ($domain:ident, $now:ident, $generation:ident, $net:ident, $out:ident, $rec:ident) => {
+    ($domain:ident, $at:ident, $reach:ident) => {
         Io {
-            now: $now,
-            generation: $generation,
-            net: $net,
-            out: $out,
-            rec: $rec,
+            now: $at.time,
+            generation: $at.generation,
+            net: $reach.net,
+            out: $reach.out,
+            rec: $reach.rec,
             ports: &mut $domain.ports,
             hosts: &mut $domain.hosts,
             tally: &mut $domain.tally,
@@ -95,36 +95,31 @@ impl Domain {
     #[inline(always)]
     pub fn arrival<O: Outbox, R: Recorder>(
         &mut self,
-        now: u64,
-        generation: u16,
+        at: Instant,
         packet: &Packet,
         ext: Option<&Ext>,
         planned: u32,
-        net: &Net,
-        out: &mut O,
-        rec: &mut R,
+        reach: Reach<O, R>,
     ) {
-        self.tally.last = self.tally.last.max(now);
+        self.tally.last = self.tally.last.max(at.time);
         if planned == UNPLANNED || packet.has(flag::TRACED) {
-            return self.deliver(now, generation, packet, ext, planned, net, out, rec);
+            return self.deliver(at, packet, ext, planned, reach);
         }
-        io!(self, now, generation, net, out, rec).transmit(planned, packet, ext);
+        io!(self, at, reach).transmit(planned, packet, ext);
     }
 
     /// An arrival that is more than a hop: at a host, traced, or without a route.
     #[inline(never)]
     fn deliver<O: Outbox, R: Recorder>(
         &mut self,
-        now: u64,
-        generation: u16,
+        at: Instant,
         packet: &Packet,
         ext: Option<&Ext>,
         planned: u32,
-        net: &Net,
-        out: &mut O,
-        rec: &mut R,
+        reach: Reach<O, R>,
     ) {
-        let mut io = io!(self, now, generation, net, out, rec);
+        let (now, net) = (at.time, reach.net);
+        let mut io = io!(self, at, reach);
         if packet.has(flag::TRACED) {
             let node = net.spec.links[packet.link as usize].to;
             io.trace(packet, Happening::Arrive, false, node);
@@ -154,16 +149,9 @@ impl Domain {
     }
 
     /// A timer fired (all kinds but [`TimerKind::Far`]).
-    pub fn timer<O: Outbox, R: Recorder>(
-        &mut self,
-        now: u64,
-        generation: u16,
-        timer: Timer,
-        net: &Net,
-        out: &mut O,
-        rec: &mut R,
-    ) {
-        let mut io = io!(self, now, generation, net, out, rec);
+    pub fn timer<O: Outbox, R: Recorder>(&mut self, at: Instant, timer: Timer, reach: Reach<O, R>) {
+        let (now, net) = (at.time, reach.net);
+        let mut io = io!(self, at, reach);
         let ends = match timer.kind {
             TimerKind::Departure => {
                 let host = net.place[net.spec.links[timer.entity as usize].from as usize].node & !HOST;

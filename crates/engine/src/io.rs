@@ -40,6 +40,25 @@ impl Stamp {
     }
 }
 
+/// When an event happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Instant {
+    /// Simulated time, ps.
+    pub time: u64,
+    /// Generation at that time.
+    pub generation: u16,
+}
+
+/// The world beyond a domain.
+pub struct Reach<'a, O, R> {
+    /// The map.
+    pub net: &'a Net<'a>,
+    /// Packets and timers.
+    pub out: &'a mut O,
+    /// Observations.
+    pub rec: &'a mut R,
+}
+
 /// Counts over the whole run.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Tally {
@@ -186,7 +205,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     pub fn serve(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
         let Some(nic) = &mut h.nic else { return };
-        let Some(mut waiting) = nic.next() else { return };
+        let Some(mut waiting) = nic.serve_next() else { return };
         let port = h.port;
         if waiting.packet.flags & flag::ACK == 0 {
             waiting.packet.ts = self.now;

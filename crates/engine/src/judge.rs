@@ -2,7 +2,7 @@
 //! and obviously in order. Tests hold the engine of windows against it byte for byte.
 
 use crate::RunError;
-use crate::io::{Outbox, Stamp};
+use crate::io::{Instant, Outbox, Reach, Stamp};
 use crate::net::Net;
 use crate::order::{Event, Key, Order, Timer, TimerKind};
 use crate::packet::{Ext, Packet};
@@ -63,14 +63,15 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
         if next.key.generation() > 50_000 {
             return Err(endless(next.key.time));
         }
-        let (now, generation) = (next.key.time, next.key.generation());
+        let at = Instant { time: next.key.time, generation: next.key.generation() };
         let domain = &mut world.domains[domain_of(&world.net, &next.event) as usize];
+        let reach = Reach { net: &world.net, out: &mut heap, rec: &mut collector };
         match next.event {
             Event::Arrival(packet, ext) => {
                 let planned = domain.plan(&packet, &world.net);
-                domain.arrival(now, generation, &packet, ext.as_ref(), planned, &world.net, &mut heap, &mut collector);
+                domain.arrival(at, &packet, ext.as_ref(), planned, reach);
             }
-            Event::Timer(timer) => domain.timer(now, generation, timer, &world.net, &mut heap, &mut collector),
+            Event::Timer(timer) => domain.timer(at, timer, reach),
         }
     }
     let under_way: Vec<Packet> = heap

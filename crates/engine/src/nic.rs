@@ -54,7 +54,7 @@ impl FairNic {
         waiting < self.per_flow
     }
 
-    /// Queues a packet; the caller then calls [`FairNic::next`] if the NIC is idle.
+    /// Queues a packet; the caller then calls [`FairNic::serve_next`] if the NIC is idle.
     pub fn push(&mut self, packet: Packet, ext: Option<Ext>, now: u64) {
         let reverse = packet.has(flag::REVERSE);
         let i = self.lane(packet.flow, reverse).unwrap_or_else(|| {
@@ -82,7 +82,7 @@ impl FairNic {
     }
 
     /// Takes the next packet into service.
-    pub fn next(&mut self) -> Option<Waiting> {
+    pub fn serve_next(&mut self) -> Option<Waiting> {
         let i = self.turn.pop_front()?;
         self.serving = Some(i);
         self.lanes[i].packets.pop_front()

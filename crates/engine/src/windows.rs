@@ -14,7 +14,7 @@
 
 use crate::domain::Domain;
 use crate::far::Pool;
-use crate::io::{Outbox, Stamp};
+use crate::io::{Instant, Outbox, Reach, Stamp};
 use crate::net::Net;
 use crate::order::{Event, Key, Order, Timer, TimerKind};
 use crate::packet::{Ext, NO_EXT, Packet};
@@ -350,7 +350,9 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
                     let packet = &bucket[index];
                     let ext =
                         (packet.ext != NO_EXT).then(|| out.buckets.exts[(window & MASK) as usize][packet.ext as usize]);
-                    domain.arrival(packet.time, 0, packet, ext.as_ref(), plans[index], net, &mut out, &mut collector);
+                    let instant = Instant { time: packet.time, generation: 0 };
+                    let reach = Reach { net, out: &mut out, rec: &mut collector };
+                    domain.arrival(instant, packet, ext.as_ref(), plans[index], reach);
                 } else {
                     own_event(domain, &mut out, &mut collector)?;
                 }
@@ -403,19 +405,20 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
         return Err(endless(key.time));
     }
     let net = out.net;
+    let at = Instant { time: key.time, generation };
     match what {
         TimerSlot::Arrival(i) => {
             let (packet, ext) = out.local.arrivals[i as usize];
             out.local.free.push(i);
             let planned = domain.plan(&packet, net);
-            domain.arrival(key.time, generation, &packet, ext.as_ref(), planned, net, out, collector);
+            domain.arrival(at, &packet, ext.as_ref(), planned, Reach { net, out, rec: collector });
         }
         TimerSlot::Timer(kind) if kind == TimerKind::Far as u8 => {
             move_near(&mut domain.ports[net.port_of[key.entity as usize] as usize], out);
         }
         TimerSlot::Timer(kind) => {
             let timer = Timer { kind: TIMER_KINDS[kind as usize], entity: key.entity };
-            domain.timer(key.time, generation, timer, net, out, collector);
+            domain.timer(at, timer, Reach { net, out, rec: collector });
         }
     }
     Ok(())

@@ -84,14 +84,9 @@ impl<'a> World<'a> {
         }
 
         // merge domains which a link is too quick to separate
-        let smallest = spec
-            .transports
-            .iter()
-            .flat_map(|t| [t.ack_size, t.syn_size, t.header + 1])
-            .min()
-            .unwrap_or(1)
-            .max(1)
-            .min(20) as u64;
+        let smallest =
+            spec.transports.iter().flat_map(|t| [t.ack_size, t.syn_size, t.header + 1]).min().unwrap_or(1).clamp(1, 20)
+                as u64;
         let count = spec.domain_of.iter().max().map_or(0, |m| m + 1);
         let mut parent: Vec<u32> = (0..count).collect();
         for (l, link) in spec.links.iter().enumerate() {

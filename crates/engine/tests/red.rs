@@ -50,8 +50,9 @@ impl Plain {
         self.arrivals += 1;
         // 1. the average: an idle time counts as arrivals of mean packets at an empty queue
         let queued = if in_bytes { fifo.bytes(now) } else { fifo.packets(now) };
-        let idle = if fifo.packets(now) == 0 { (now - fifo.empty_since(now)) as f64 * 1e-12 } else { 0.0 };
-        let missed = (packets_a_second * idle).floor();
+        let idle = if fifo.packets(now) == 0 { now - fifo.empty_since(now) } else { 0 };
+        let mean_packet = rate.serialize(red.mean_pkt_size as u64).0;
+        let missed = (idle / mean_packet) as f64;
         let w = if red.qw == 0.0 { 1.0 - (-1.0 / packets_a_second).exp() } else { red.qw };
         self.average = self.average * (1.0 - w).powf(missed + 1.0) + w * queued as f64;
         self.since += 1;

@@ -86,7 +86,8 @@ pub struct FlowRecord {
     pub written: u64,
     /// Application bytes delivered in order to the receiver, whole run.
     pub delivered: u64,
-    /// Application bytes delivered in order inside the measured interval.
+    /// Application bytes that reached the receiver for the first time inside the measured interval,
+    /// in order or not.
     pub delivered_m: u64,
     /// Data segments sent (retransmissions included), whole run.
     pub sent: u64,

@@ -46,7 +46,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.throughput_mean_bps",
         "bit/s",
-        "Mean over all flows of the application bytes delivered in order in the measured interval, times 8, divided by the length of the interval.",
+        "Mean over all flows of the application bytes that reached the receiver for the first time in the measured interval (in order or not), times 8, divided by the length of the interval.",
     ),
     figure(
         "flows.goodput_total_bps",

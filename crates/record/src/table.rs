@@ -153,7 +153,7 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "delivered_measured_bytes",
             "B",
-            "Application bytes delivered in order inside the measured interval.",
+            "Application bytes that reached the receiver for the first time inside the measured interval, in order or not.",
             u64s(|f| f.delivered_m),
         ),
         column(

@@ -25,8 +25,7 @@ use incast_cc::Rate;
 pub struct RedState {
     red: Red,
     by_bytes: bool,
-    /// Mean-size packets per picosecond.
-    packet_rate: f64,
+    rate: Rate,
     weight: f64,
     link: u32,
     seed: u64,
@@ -48,12 +47,12 @@ impl RedState {
 
     /// RED at the port of link `link` with rate `rate`.
     pub fn new(red: Red, by_bytes: bool, rate: Rate, link: u32, seed: u64) -> RedState {
-        let packet_rate = rate.as_f64() / 8.0 / red.mean_pkt_size as f64 * 1e-12;
-        let weight = if red.qw > 0.0 { red.qw } else { 1.0 - libm::exp(-1.0 / (packet_rate * 1e12)) };
+        let packets_per_second = rate.as_f64() / (8.0 * red.mean_pkt_size as f64);
+        let weight = if red.qw > 0.0 { red.qw } else { 1.0 - libm::exp(-1.0 / packets_per_second) };
         RedState {
             red,
             by_bytes,
-            packet_rate,
+            rate,
             weight,
             link,
             seed,
@@ -75,8 +74,13 @@ impl RedState {
     pub fn admit(&mut self, a: &Arrival, empty_since: u64) -> Verdict {
         self.arrivals += 1;
         let queued = if self.by_bytes { a.bytes } else { a.packets } as f64;
-        let idle =
-            if a.packets == 0 { libm::floor(self.packet_rate * a.now.saturating_sub(empty_since) as f64) } else { 0.0 };
+        // whole packets that the idle time had room for, exactly
+        let idle = if a.packets == 0 {
+            let byte_times = a.now.saturating_sub(empty_since) as u128 * self.rate.0 as u128 / 8_000_000_000_000;
+            (byte_times / self.red.mean_pkt_size.max(1) as u128) as f64
+        } else {
+            0.0
+        };
         self.avg = self.avg * libm::pow(1.0 - self.weight, idle + 1.0) + self.weight * queued;
         self.count += 1;
         self.count_bytes += a.size;

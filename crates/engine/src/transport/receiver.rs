@@ -20,7 +20,7 @@ pub struct ReceiverStats {
     pub arrived_m: u64,
     /// Of those, with a CE mark.
     pub marked: u64,
-    /// In-order bytes received inside the measured interval.
+    /// Bytes that arrived for the first time inside the measured interval.
     pub delivered_m: u64,
     /// One-way delays of `arrived_m`, ps.
     pub delay_sum: u64,
@@ -229,6 +229,7 @@ impl Receiver {
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
+        let held = self.next + self.ooo.bytes();
         if end <= self.next || (p.seq < self.next && p.len == 0) {
             // nothing new: a duplicate, or a probe
             now_ack = true;
@@ -246,9 +247,6 @@ impl Receiver {
             let fresh = self.delivered() - before;
             self.read(io.now);
             self.unread += if self.read_rate == Rate::INFINITE { 0 } else { fresh };
-            if io.measured() {
-                self.stats.delivered_m += fresh;
-            }
             if fresh > 0 {
                 self.fresh_at = io.now;
             }
@@ -258,6 +256,12 @@ impl Receiver {
                 self.stats.complete = Some(self.fresh_at.max(io.net.flow(self.flow).start.0));
             }
             self.pending += 1;
+        }
+        if io.measured() {
+            // bytes count when they first arrive, in order or not: a hole filled late brings no
+            // burst of old bytes with it, and goodput never exceeds the line. FIN's is no byte.
+            let new = self.next + self.ooo.bytes() - held;
+            self.stats.delivered_m += new - u64::from(new > 0 && p.has(flag::FIN));
         }
         if self.quick > 0 {
             self.quick -= 1;

@@ -2,7 +2,7 @@
 //! caught before the network carries it on. The clock stands still until a test moves it.
 #![allow(dead_code)]
 
-use incast_engine::io::{Outbox, Stamp};
+use incast_engine::io::{Instant, Outbox, Reach, Stamp};
 use incast_engine::order::{Timer, TimerKind};
 use incast_engine::packet::{Ext, NO_EXT, Packet, flag};
 use incast_engine::port::Port;
@@ -75,7 +75,8 @@ impl Bench {
     fn give(&mut self, packet: Packet, ext: Option<Ext>) -> Vec<Caught> {
         let World { net, domains, .. } = &mut self.world;
         let now = self.wire.now;
-        domains[0].arrival(now, 0, &packet, ext.as_ref(), u32::MAX, net, &mut self.wire, &mut self.rec);
+        let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
+        domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_ref(), u32::MAX, reach);
         self.caught()
     }
 
@@ -88,7 +89,8 @@ impl Bench {
             self.fired += 1;
             self.wire.now = time;
             let World { net, domains, .. } = &mut self.world;
-            domains[0].timer(time, 0, timer, net, &mut self.wire, &mut self.rec);
+            let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
+            domains[0].timer(Instant { time, generation: 0 }, timer, reach);
         }
         self.wire.now = to;
         self.caught()
@@ -98,7 +100,9 @@ impl Bench {
     pub fn open(&mut self) -> Vec<Caught> {
         let World { net, domains, .. } = &mut self.world;
         let timer = Timer { kind: TimerKind::Start, entity: 0 };
-        domains[0].timer(self.wire.now, 0, timer, net, &mut self.wire, &mut self.rec);
+        let time = self.wire.now;
+        let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
+        domains[0].timer(Instant { time, generation: 0 }, timer, reach);
         self.caught()
     }
 

@@ -63,6 +63,15 @@ CASES = [
         300,
         slow=True,
     ),
+    Case(
+        "k12-pairs-3000-swift",
+        "random-pairs",
+        ("topology.k=12", "traffic.flows=3000", "run.duration=7s", "controller=swift"),
+        8,
+        None,
+        300,
+        slow=True,
+    ),
 ]
 # About a million hops, for instruction counts that repeat whatever else the machine does.
 SLICE = ("permutation", "traffic.app.size=2800kB", "run.duration=5ms")
@@ -82,7 +91,7 @@ class Figures:
 
 
 def run(case: Case, repetitions: int) -> Figures:
-    """The quickest of some runs of a case, each in a process of its own."""
+    """Return the quickest of some runs of a case, each in a process of its own."""
     best: Figures | None = None
     for _ in range(repetitions):
         with tempfile.TemporaryDirectory() as folder:
@@ -107,7 +116,7 @@ def run(case: Case, repetitions: int) -> Figures:
 
 
 def instructions() -> float | None:
-    """Instructions a hop on the slice; None where valgrind or cargo is missing."""
+    """Count instructions a hop on the slice; None where valgrind or cargo is missing."""
     if not (shutil.which("valgrind") and shutil.which("cargo")):
         return None
     build = ["cargo", "build", "--release", "--quiet", "-p", "incast-scenario", "--example", "run"]
@@ -129,15 +138,15 @@ def instructions() -> float | None:
 
 
 def main() -> None:
-    """Runs the cases, prints the table, keeps the raw figures."""
+    """Run the cases, print the table, keep the raw figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="names of cases; default all")
-    parser.add_argument("--quick", action="store_true", help="leave out the case that takes minutes")
+    parser.add_argument("--quick", action="store_true", help="leave out the cases that take minutes")
     parser.add_argument("--repetitions", type=int, default=3)
     options = parser.parse_args()
     cases = [c for c in CASES if (not options.only or c.name in options.only) and not (options.quick and c.slow)]
 
-    header = f"{'case':18} {'hops':>13} {'CPU s':>8} {'M hops/CPU s':>13} {'peak MB':>8}  floor"
+    header = f"{'case':21} {'hops':>13} {'CPU s':>8} {'M hops/CPU s':>13} {'peak MB':>8}  floor"
     print(header)
     all_figures = []
     for case in cases:
@@ -151,7 +160,7 @@ def main() -> None:
         verdict = ", ".join(f for f in floors if f)
         verdict = f"{verdict}: {'reached' if figures.ok else 'MISSED'}" if verdict else "-"
         print(
-            f"{case.name:18} {figures.hops:>13,} {figures.cpu_s:>8.3f} {figures.hops_per_cpu_s / 1e6:>13.2f} "
+            f"{case.name:21} {figures.hops:>13,} {figures.cpu_s:>8.3f} {figures.hops_per_cpu_s / 1e6:>13.2f} "
             f"{figures.peak_rss_mb:>8.0f}  {verdict}",
             flush=True,
         )
@@ -180,7 +189,7 @@ def main() -> None:
 
 
 def processor() -> str:
-    """The processor's model name."""
+    """Return the processor's model name."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:

@@ -8,11 +8,15 @@
 ['flow', 'group', 'controller']
 """
 
-from incast._core import __version__
-from incast.errors import FolderError, IncastError, RunError, RunStopped, ScenarioError, StudyError
-from incast.result import Result
-from incast.scenario import Scenario
-from incast.study import Study
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incast._core import __version__
+    from incast.errors import FolderError, IncastError, RunError, RunStopped, ScenarioError, StudyError
+    from incast.result import Result
+    from incast.scenario import Scenario
+    from incast.study import Study
 
 __all__ = [
     "FolderError",
@@ -26,3 +30,23 @@ __all__ = [
     "StudyError",
     "__version__",
 ]
+
+# Each name is loaded when it is first asked for: the program is to be at its own main() at once.
+_HOMES = {
+    "Result": "incast.result",
+    "Scenario": "incast.scenario",
+    "Study": "incast.study",
+    "__version__": "incast._core",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'incast' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES.get(name, "incast.errors")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

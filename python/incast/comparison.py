@@ -17,19 +17,27 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from incast.errors import FolderError, RunStopped, StudyError
+from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.exposure import on_seconds
-from incast.result import Result, engine_digest, new_folder, read_manifest, refuse_unless_empty, write_whole
+from incast.result import (
+    Result,
+    engine_digest,
+    new_folder,
+    read_manifest,
+    read_table,
+    refuse_unless_empty,
+    write_whole,
+)
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate
-from incast.study import Case, Study
-
-STUDY_FILE = "study.json"
+from incast.study import STUDY_FILE, Case, Study
 
 SERIES_FLOWS = 3
-"""Flows whose window is drawn over time."""
+"""Flows whose window is drawn over time, where there are as many."""
+
+SERIES_POINTS = 1000
+"""Points of a time series over a whole run: more than a picture's column has pixels."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,8 @@ class Comparison:
     folder: Path
     runs: dict[Case, Run]
     series: list[Series] = field(default_factory=list)
+    series_gap: str | None = None
+    """Why nothing is drawn over time, where that is so."""
 
     def values(self, scenario: str, controller: str, value: str, key: str) -> dict[int, float]:
         """Values of a figure by seed."""
@@ -137,11 +147,24 @@ def carry_out(study: Study, folder: Path, workers: int, show: Callable[[Status],
         jobs = {case: (scenario, _folder_of(folder / "runs", case, scenario)) for case, scenario in cases.items()}
         _run_all(jobs, workers, status, show)
         comparison = Comparison(study, folder, {case: _load(case, place) for case, (_, place) in jobs.items()})
+        gap = _record_series(comparison, workers, status, show)
+        show(status)
+    comparison = load(folder)
+    comparison.series_gap = gap or comparison.series_gap
+    return comparison
+
+
+def _record_series(comparison: Comparison, workers: int, status: Status, show: Callable[[Status], None]) -> str | None:
+    """Make the runs that are drawn over time; return why not, for a comparison stands without them."""
+    try:
         jobs = _series_jobs(comparison)
         status.total += len(jobs)
         _run_all(jobs, workers, status, show)
-        show(status)
-    return load(folder)
+    except RunStopped:
+        raise
+    except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
+        return "; ".join([str(error), *getattr(error, "__notes__", [])])
+    return None
 
 
 def load(folder: Path) -> Comparison:
@@ -156,11 +179,19 @@ def load(folder: Path) -> Comparison:
             )
         runs[case] = _load(case, place)
     comparison = Comparison(study, folder, runs)
-    for case, (_, place) in _series_jobs(comparison).items():
-        if place.exists():
-            start_s = Result.load(place).summary["run"]["measure_from_s"]
-            comparison.series.append(Series(case, place, _busiest(comparison, case), start_s))
+    try:
+        comparison.series = _load_series(comparison)
+    except (ScenarioError, StudyError, FolderError) as error:
+        comparison.series_gap = str(error)
     return comparison
+
+
+def _load_series(comparison: Comparison) -> list[Series]:
+    found = []
+    for case, (_, place) in _series_jobs(comparison).items():
+        start_s = Result.load(place).summary["run"]["measure_from_s"]
+        found.append(Series(case, place, _busiest(comparison, case), start_s))
+    return found
 
 
 def default_workers() -> int:
@@ -196,7 +227,11 @@ def _read_study(folder: Path) -> Study:
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """Keep a second program out of the folder while this one runs."""
-    with (folder / ".lock").open("w") as lock:
+    try:
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -287,7 +322,7 @@ def _raise_named(future: Future[None], case: Case) -> None:
 
 def _load(case: Case, folder: Path) -> Run:
     result = Result.load(folder)
-    starts = pq.read_table(folder / "flows.parquet", columns=["group", "start_s"])
+    starts = read_table(folder, "flows", ["group", "start_s"])
     run = result.summary["run"]
     on_s = on_seconds(tomllib.loads(result.toml), starts, run["measure_from_s"], run["measure_to_s"])
     return Run(case, folder, result.summary, result.manifest, on_s)
@@ -319,10 +354,13 @@ def _busiest(comparison: Comparison, case: Case) -> str:
 def _series_jobs(comparison: Comparison) -> dict[Case, tuple[Scenario, Path]]:
     jobs = {}
     for case in series_cases(comparison.study):
+        summary = comparison.runs[case].summary
+        # Whole nanoseconds, and not below 1 us: there a series would be one point a packet.
+        interval_ns = max(1000, round(summary["run"]["sim_s"] * 1e9 / SERIES_POINTS))
         extra = {
-            "measure.series.flows": list(range(SERIES_FLOWS)),
+            "measure.series.flows": list(range(min(SERIES_FLOWS, summary["flows"]["count"]))),
             "measure.series.ports": [_busiest(comparison, case)],
-            "measure.series.interval": "1ms",
+            "measure.series.interval": f"{interval_ns}ns",
         }
         scenario = comparison.study.scenario(case, extra)
         jobs[case] = (scenario, _folder_of(comparison.folder / "series", case, scenario))
@@ -331,7 +369,7 @@ def _series_jobs(comparison: Comparison) -> dict[Case, tuple[Scenario, Path]]:
 
 def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
     """Return the time series of a run by (entity, name): times in seconds, and values."""
-    table = pq.read_table(series.folder / "samples.parquet")
+    table = read_table(series.folder, "samples")
     found = {}
     pairs = table.group_by(["entity", "name"]).aggregate([]).to_pylist()
     for pair in pairs:
@@ -355,7 +393,8 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                     study.key: value,
                     "runs": len(runs),
                     "hops": sum(int(run.summary["run"]["hops"]) for run in runs),
-                    "on_s": sum(run.on_s for run in runs),
+                    # To the nanosecond: below it stand only the errors of adding binary fractions.
+                    "on_s": round(sum(run.on_s for run in runs), 9),
                 }
                 for key in figures:
                     found = comparison.estimate(scenario, controller.text, value, key)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from incast.comparison import Comparison, samples_of
+from incast.errors import FolderError
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,11 @@ def draw_all(comparison: Comparison, note: Callable[[str], None] = lambda _: Non
     for figure in FIGURES:
         note(figure.title)
         drawn[figure.name] = plot(comparison, figure)
-    series = plot_series(comparison)
+    try:
+        series = plot_series(comparison)
+    except (FolderError, ValueError, KeyError) as error:
+        comparison.series_gap = f"its runs cannot be drawn: {error}"
+        series = None
     if series is not None:
         drawn["over-time"] = series
     return drawn

@@ -24,6 +24,9 @@ def write(comparison: Comparison) -> Path:
     pictures = draw_all(comparison)
     for name, png in pictures.items():
         write_whole(comparison.folder / f"{name}.png", png)
+    if "over-time" not in pictures:
+        # One of an earlier report does not belong to this one.
+        (comparison.folder / "over-time.png").unlink(missing_ok=True)
     write_whole(comparison.folder / "comparison.json", aggregate_json(comparison, [f.key for f in FIGURES]))
     page = comparison.folder / "report.html"
     write_whole(page, html(comparison, pictures))
@@ -100,11 +103,13 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
             _picture(
                 pictures["over-time"],
                 "over-time",
-                f"Congestion windows of flows 0 to {SERIES_FLOWS - 1} and the queue at the busiest port over time: "
+                f"Congestion windows of {_first_flows(comparison)} and the queue at the busiest port over time: "
                 f"{escape(case.scenario)}, {escape(study.key)} = {escape(case.value)}, seed {case.seed}; "
                 "the warm-up is grey.",
             )
         )
+    elif comparison.series_gap:
+        parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
     parts += [
         "</section>",
         _claims(comparison),
@@ -121,13 +126,37 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
     )
 
 
+def _first_flows(comparison: Comparison) -> str:
+    count = min(SERIES_FLOWS, comparison.runs[comparison.series[0].case].summary["flows"]["count"])
+    return {1: "flow 0", 2: "flows 0 and 1"}.get(count, f"flows 0 to {count - 1}")
+
+
+def scaled(value: float, digits: int = 3) -> str:
+    """Write a count or an amount with the prefix that keeps it readable: 950, 2.31 thousand, 4.1 million."""
+    for size, word in [(1e9, " billion"), (1e6, " million"), (1e3, " thousand")]:
+        if abs(value) >= size:
+            return f"{_digits(value / size, digits)}{word}"
+    return f"{value:.{digits}g}"
+
+
+def _seconds(value: float) -> str:
+    """Write an amount of time in the unit that suits it."""
+    for size, unit in [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")]:
+        if value >= size:
+            return f"{_digits(value / size)} {unit}"
+    return f"{value * 1e9:.3g} ns" if value else "0 s"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def _lead(comparison: Comparison) -> str:
     study = comparison.study
-    seeds = f"{study.seeds} seed{'s' * (study.seeds > 1)}"
     return (
-        f'<p class="lead">{len(study.controllers)} controllers, {len(study.values)} values of '
-        f"<code>{escape(study.key)}</code>, {seeds}: {len(comparison.runs)} runs, "
-        f"{comparison.hops / 1e6:,.0f} million hops (packets passing ports) in {comparison.cpu_s:,.0f} CPU seconds.</p>"
+        f'<p class="lead">{_count(len(study.controllers), "controller")}, {_count(len(study.values), "value")} of '
+        f"<code>{escape(study.key)}</code>, {_count(study.seeds, 'seed')}: {_count(len(comparison.runs), 'run')}, "
+        f"{scaled(comparison.hops)} hops (packets passing ports) in {_seconds(comparison.cpu_s)} of CPU time.</p>"
     )
 
 
@@ -174,7 +203,13 @@ def _picture(png: bytes, name: str, caption: str) -> str:
 
 def _claims(comparison: Comparison) -> str:
     rows = []
-    for finding in findings(comparison):
+    found = findings(comparison)
+    if all(finding.verdict is Verdict.UNTESTED for finding in found):
+        return (
+            '<p class="note">The claims of the source document (DCTCP and Swift on fat trees of 1 Gb/s links, over '
+            "numbers of flows) are not tested by this comparison.</p>"
+        )
+    for finding in found:
         style = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.OPEN: "open"}.get(finding.verdict, "none")
         rows.append(
             f"<tr><td>{escape(finding.where)}</td><td>{escape(finding.statement)}</td>"
@@ -232,7 +267,7 @@ def _numbers(comparison: Comparison) -> str:
                 start = f"<th rowspan={len(study.controllers)}>{escape(value)}</th>" if i == 0 else ""
                 rows.append(
                     f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(controller.label)}</th>{cells}"
-                    f"<td>{len(runs)}</td><td>{hops / 1e6:,.2f} M</td><td>{on_s:.3g}</td></tr>"
+                    f"<td>{len(runs)}</td><td>{scaled(hops)}</td><td>{on_s:.3g}</td></tr>"
                 )
         parts.append(
             f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr><th>{escape(axis_name(study.key))}</th>"

@@ -18,16 +18,17 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from incast import _core
 from incast.errors import FolderError
 
 if TYPE_CHECKING:
     import polars
 
+    # Arrow takes long to load: only what reads or writes tables waits for it.
+    import pyarrow as pa
+
 TABLES = ("flows", "ports", "samples", "trace")
+MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 
 
@@ -114,7 +115,9 @@ class Result:
 
     def write(self, folder: Path) -> None:
         """Write the files of a run folder into an existing one."""
-        _write(folder / "manifest.json", json.dumps(self.manifest, indent=2) + "\n")
+        import pyarrow.parquet as pq
+
+        _write(folder / MANIFEST, json.dumps(self.manifest, indent=2) + "\n")
         _write(folder / "scenario.toml", self.toml)
         _write(folder / "summary.json", self.summary_json)
         for name in TABLES:
@@ -128,14 +131,19 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
-        """Read a run folder back."""
+        """Read a run folder back; its tables are read when they are first asked for.
+
+        Raises ``FolderError`` when a file is missing or damaged, for a table when it is read.
+        """
         folder = Path(folder)
-
-        def table(name: str) -> pa.Table:
-            path = folder / f"{name}.parquet"
-            return pq.read_table(path) if path.exists() else pa.table({})
-
-        return cls(read_manifest(folder), _read(folder, "scenario.toml"), _read(folder, "summary.json"), table)
+        summary = _read(folder, "summary.json")
+        try:
+            json.loads(summary)
+        except ValueError as error:
+            raise FolderError(f"{folder / 'summary.json'} is damaged: {error}") from None
+        return cls(
+            read_manifest(folder), _read(folder, "scenario.toml"), summary, lambda name: read_table(folder, name)
+        )
 
 
 def measured_run(scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None) -> Result:
@@ -176,6 +184,22 @@ def engine_digest() -> str:
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
 
 
+def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.Table:
+    """Read a table of a run folder; ``trace`` is written only where packets were traced."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / f"{name}.parquet"
+    if name == "trace" and not path.exists():
+        return pa.table({})
+    try:
+        return pq.read_table(path, columns=columns)
+    except FileNotFoundError:
+        raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise FolderError(f"{path} cannot be read: {error}") from None
+
+
 def _peak_rss_bytes() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
@@ -183,6 +207,8 @@ def _peak_rss_bytes() -> int:
 
 def _arrow(core: _core.RunResult, name: str) -> pa.Table:
     """Hand a table's columns to Arrow; numbers that cannot be missing are not copied."""
+    import pyarrow as pa
+
     fields, arrays = [], []
     for column, unit, definition, values, valid, names in core.table(name):
         if names is not None:
@@ -199,7 +225,7 @@ def _arrow(core: _core.RunResult, name: str) -> pa.Table:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run folder, or say why it is none."""
     try:
-        manifest = json.loads(_read(folder, "manifest.json"))
+        manifest = json.loads(_read(folder, MANIFEST))
     except ValueError as error:
         raise FolderError(f"{folder}: manifest.json is not JSON ({error}): not a run folder") from None
     if not isinstance(manifest, dict) or manifest.get("format") != MANIFEST_FORMAT:
@@ -246,12 +272,18 @@ def new_folder(folder: Path) -> Iterator[Path]:
     to find out. Whatever ends the block early removes what was written.
     """
     refuse_unless_empty(folder)
+    given = folder
+    if folder.is_symlink():
+        # A rename would put the new folder in the place of the link.
+        folder = folder.resolve()
+    if folder.name in ("", ".."):
+        raise FolderError(f'"{given}" cannot be a results folder: name a new folder')
     aside = folder.parent / f".{folder.name}.partial-{uuid.uuid4().hex[:8]}"
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside.mkdir()
     except OSError as error:
-        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+        raise FolderError(f"cannot write results to {given}: {error.strerror}") from None
     try:
         yield aside
         _sync_folder(aside)
@@ -276,7 +308,10 @@ def refuse_unless_empty(folder: Path) -> None:
                 "(results are never overwritten)"
             )
     except FileNotFoundError:
-        return
+        if folder.is_symlink():
+            raise FolderError(
+                f"{folder} cannot be a results folder: it is a link to {folder.readlink()}, which does not exist"
+            ) from None
     except NotADirectoryError:
         raise FolderError(f"{folder} cannot be a results folder: a file is in the way") from None
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,15 @@ class Scenario:
         self._core = core
 
     @classmethod
-    def load(cls, name_or_path: str | Path) -> Scenario:
+    def load(cls, name_or_path: str | PathLike[str]) -> Scenario:
         """Read a scenario file, or a built-in scenario by its name (``incast list scenarios``).
 
         Raises ``ScenarioError`` with the key, its value and what was expected.
         """
+        if not isinstance(name_or_path, (str, PathLike)):
+            raise TypeError(
+                f"Scenario.load takes the name of a scenario or the path of a file, not {type(name_or_path).__name__}"
+            )
         return cls(_core.Scenario.load(str(name_or_path)))
 
     @classmethod
@@ -98,6 +103,13 @@ class Scenario:
         """
         scenario = self if seed is None else self.with_seed(seed)
         return measured_run(scenario._core, progress)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both resolve to the same text, seed included; names do not matter."""
+        return self.toml() == other.toml() if isinstance(other, Scenario) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.hash, self.seed))
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name} seed {self.seed} {self.hash[:8]}>"

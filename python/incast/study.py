@@ -14,7 +14,35 @@ from typing import Any
 from incast.errors import StudyError
 from incast.scenario import Scenario
 
+STUDY_FILE = "study.json"
 STUDY_FORMAT = 1
+
+
+_CLOSING = {"[": "]", "{": "}", "(": ")"}
+
+
+def split_values(text: str) -> tuple[str, ...] | None:
+    """Split at the commas that stand in no quotes and brackets; ``None`` where one is not closed."""
+    parts, begun, quote = [], 0, ""
+    closing: list[str] = []
+    for place, letter in enumerate(text):
+        if quote:
+            if letter == quote and not (quote == '"' and text[place - 1] == "\\"):
+                quote = ""
+        elif letter in "\"'":
+            quote = letter
+        elif letter in _CLOSING:
+            closing.append(_CLOSING[letter])
+        elif letter in _CLOSING.values():
+            if not closing or closing.pop() != letter:
+                return None
+        elif letter == "," and not closing:
+            parts.append(text[begun:place])
+            begun = place + 1
+    if quote or closing:
+        return None
+    parts.append(text[begun:])
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 @dataclass(frozen=True)
@@ -97,6 +125,12 @@ class Study:
                 raise StudyError(f"{what} {twice[0]} is given twice: give it once")
         if self.seeds < 1:
             raise StudyError(f"--seeds {self.seeds}: expected 1 or more")
+        for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
+            # A comparison sets these itself, for every run: a value given here would be lost.
+            if key == "run.seed":
+                raise StudyError(f"{option} {key}: a comparison runs every point under several seeds: use --seeds")
+            if "controller" in key.split("."):
+                raise StudyError(f"{option} {key}: a comparison sets the controller of every flow: use --cc")
 
     def cases(self) -> Iterator[Case]:
         """Every run, in the order of the report."""
@@ -170,7 +204,10 @@ class Study:
     ) -> Study:
         """Make a study from the words of the command line."""
         key, equals, values = vary.partition("=")
-        listed = tuple(v.strip() for v in values.split(",") if v.strip())
+        key = key.strip()
+        listed = split_values(values)
+        if listed is None:
+            raise StudyError(f'--vary "{vary}": a quote or bracket is not closed')
         if not (key and equals and listed):
             raise StudyError(f'--vary "{vary}": expected a key and its values, such as "traffic.flows=100,250,650"')
         return cls(tuple(scenarios), tuple(Controller(c) for c in controllers), key, listed, seeds, tuple(settings))

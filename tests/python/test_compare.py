@@ -17,8 +17,9 @@ import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
 from incast import Result
-from incast.comparison import load
+from incast.comparison import SERIES_POINTS, load, samples_of
 from incast.figures import FIGURES
+from incast.report import scaled
 
 STUDY = [
     *("random-hotspot", "random-pairs"),
@@ -109,7 +110,7 @@ def test_report_gives_means_hops_and_on_seconds_of_the_runs(made: Path) -> None:
     assert point["hops"] == sum(s["run"]["hops"] for s in summaries)
     assert point["on_s"] == pytest.approx(2 * 0.020)  # ON from the start, 20 ms measured, two runs
     page = (made / "report.html").read_text()
-    assert f"{point['hops'] / 1e6:,.2f} M" in page
+    assert f"<td>{scaled(point['hops'])}</td>" in page
     assert "definition" in page
     assert "claims in words" in page
 
@@ -196,3 +197,42 @@ def test_a_run_that_fails_is_named(incast: Command, tmp_path: Path) -> None:
     words = ["--cc", "dctcp", "--cc", "swift:min_cwnd=5,max_cwnd=2", "--vary", "traffic.flows=4", "--seeds", "1"]
     incast("compare", "random-hotspot", *words, *QUICK, "--out", "c").refused("max_cwnd")
     assert left_in(tmp_path) == []
+
+
+SMALL = ["--seeds", "1", "--set", "run.duration=5ms", "--set", "run.warmup=1ms", "--out", "c", "--quiet"]
+
+
+def test_fewer_flows_than_are_drawn_over_time(incast: Command, tmp_path: Path) -> None:
+    answer = incast("compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=2,1", *SMALL)
+    assert answer.status == 0, answer.err
+    page = (tmp_path / "c/report.html").read_text()
+    assert "Congestion windows of flow 0 and the queue" in page
+    assert "are not tested by this comparison" in page
+    assert "claims in words" not in page
+    (series,) = load(tmp_path / "c").series
+    times = samples_of(series)[series.port, "queue_packets"][0]
+    assert len(times) == pytest.approx(SERIES_POINTS, abs=1)  # 5 ms in steps of 5 us, either end in or out
+
+
+def test_a_series_that_cannot_be_made_leaves_the_comparison_whole(incast: Command, tmp_path: Path) -> None:
+    words = ["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.start=0ms,9ms", *SMALL]
+    for command_line in (words, ["report", "c", "--quiet"]):
+        answer = incast(*command_line)
+        assert answer.status == 0, answer.err
+        assert "no picture over time: no port carried a packet" in answer.err
+        assert "No picture over time: no port carried a packet" in (tmp_path / "c/report.html").read_text()
+        assert not (tmp_path / "c/over-time.png").exists()
+
+
+def test_a_damaged_series_leaves_the_report_whole(made: Path, incast: Command, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "c")
+    next((tmp_path / "c/series").rglob("samples.parquet")).write_text("no table")
+    answer = incast("report", "c", "--quiet")
+    assert answer.status == 0, answer.err
+    assert "samples.parquet cannot be read" in (tmp_path / "c/report.html").read_text()
+
+
+def test_large_and_small_counts_get_a_fitting_prefix() -> None:
+    assert [scaled(n) for n in (0, 950, 17_980, 4_100_000, 2.5e9)] == [
+        *("0", "950", "18 thousand", "4.1 million", "2.5 billion"),
+    ]

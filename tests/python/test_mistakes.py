@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import QUICK, Command, left_in
+from conftest import QUICK, Command, command, environment, left_in
 
 
 @pytest.mark.parametrize(
@@ -75,9 +77,23 @@ def test_a_file_in_the_way(incast: Command, tmp_path: Path) -> None:
     incast("run", "dumbbell", *QUICK, "--out", "result/below").refused("result/below")
 
 
+@pytest.mark.parametrize(
+    "words", [["run", "dumbbell"], ["compare", "dumbbell", "--cc", "dctcp", "--vary", "run.warmup=0s"]]
+)
+def test_a_link_to_nowhere_is_refused_before_the_run(incast: Command, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "link").symlink_to("nowhere")
+    incast(*words, "--set", "run.duration=1000s", "--out", "link").refused("link", "nowhere")
+    (tmp_path / "file").write_text("")
+    incast(*words, "--set", "run.duration=1000s", "--out", "file/below").refused("file/below")
+    assert left_in(tmp_path) == ["file", "link"]
+
+
 def test_unwritable_output_is_found_before_the_run(incast: Command) -> None:
     # /proc takes no folders, not even from root.
     incast("run", "random-pairs", "--set", "run.duration=1000s", "--out", "/proc/result").refused("/proc/result")
+
+
+COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
 
 
 @pytest.mark.parametrize(
@@ -91,6 +107,15 @@ def test_unwritable_output_is_found_before_the_run(incast: Command) -> None:
         (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1,x"], ["traffic.flows", "x"]),
         (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1", "--seeds", "0"], ["--seeds"]),
         (["report", "nowhere"], ["nowhere"]),
+        ([*COMPARE, "run.seed=1,2"], ["--vary run.seed", "use --seeds"]),
+        ([*COMPARE, "controller=dctcp,swift"], ["--vary controller", "use --cc"]),
+        ([*COMPARE, "traffic.controller.kind=dctcp,swift"], ["use --cc"]),
+        ([*COMPARE, "traffic.flows=1", "--set", "controller=swift"], ["--set controller", "use --cc"]),
+        ([*COMPARE, "traffic.flows=1", "--set", "run.seed=3"], ["--set run.seed", "use --seeds"]),
+        ([*COMPARE, "traffic.flows=1", "--vary", "run.duration=1ms"], ["--vary is given twice", "run.duration=1ms"]),
+        ([*COMPARE, "traffic.flows=1", "--out", ""], ['--out ""', "folder"]),
+        (["run", "dumbbell", "--out", ""], ['--out ""', "folder"]),
+        (["run", "dumbbell", "--out", "."], ['"."', "folder"]),
         (["list", "controlers"], ["controlers", "controllers"]),
         (["describe", "controller", "swfit"], ["swfit", "swift"]),
         (["describe", "contoller", "swift"], ["contoller", "controller"]),
@@ -115,16 +140,65 @@ def test_another_comparison_in_the_folder_is_not_mixed_up(incast: Command, tmp_p
     assert left_in(tmp_path / "c") == ["note.txt"]
 
 
-def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
-    import subprocess
-
-    from conftest import command, environment
-
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["schema"],
+        ["--help"],
+        ["list", "scenarios"],
+        ["run", "dumbbell", *QUICK, "--out", "r"],
+        ["run", "dumbbell", *QUICK, "--out", "r", "--json"],
+    ],
+)
+def test_a_reader_who_has_gone_is_no_error(tmp_path: Path, words: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        command(["schema"]), cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, text=True
+        command(words), cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, text=True
     )
     os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+    if words[0] == "run":
+        assert left_in(tmp_path / "r")  # saved before anything is printed
+
+
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_a_full_standard_output_is_told_with_the_place_of_the_results(tmp_path: Path, json: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command(["run", "dumbbell", *QUICK, "--out", "r", *json]),
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
     assert done.returncode == 1
-    assert "Traceback" not in done.stderr
+    assert done.stderr == (
+        "error: cannot write to the standard output: No space left on device; the results are whole in r\n"
+    )
+    assert "summary.json" in left_in(tmp_path / "r")
+
+
+@pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM"])
+def test_ctrl_c_while_modules_load(tmp_path: Path, stop: str) -> None:
+    program = f"""
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "incast.commands":
+            os.kill(os.getpid(), signal.{stop})
+sys.meta_path.insert(0, Finder())
+from incast.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: interrupted; no half-written result was left behind\n"
+
+
+def test_asking_for_a_list_loads_neither_tables_nor_plots() -> None:
+    program = "import sys, incast.commands; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "incast.commands" in done.stdout.split()
+    assert not {"pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())

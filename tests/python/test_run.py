@@ -177,7 +177,7 @@ def test_no_space_left_removes_what_was_written(tmp_path: Path, monkeypatch: pyt
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     done = quick().run()
-    monkeypatch.setattr(result_module.pq, "write_table", full)
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
     with pytest.raises(OSError, match="No space left"):
         done.save(tmp_path / "result")
     assert left_in(tmp_path) == []
@@ -197,3 +197,50 @@ def test_an_empty_folder_may_be_given(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "result").mkdir()
     assert incast("run", "dumbbell", *QUICK, "--out", "result", "--quiet").status == 0
     assert left_in(tmp_path / "result") == FILES
+
+
+def test_the_same_run_again_is_told_apart_from_a_strange_folder(incast: Command, tmp_path: Path) -> None:
+    assert incast("run", "dumbbell", *QUICK, "--quiet").status == 0
+    (name,) = left_in(tmp_path / "runs")
+    incast("run", "dumbbell", *QUICK).refused(f"this run is already in runs/{name}")
+    incast("run", "dumbbell", *QUICK, "--seed", "9", "--out", f"runs/{name}").refused("not empty")
+
+
+def test_report_of_a_run_prints_its_table_again(incast: Command, tmp_path: Path) -> None:
+    first = incast("run", "dumbbell", *QUICK, "--out", "r")
+    again = incast("report", "r")
+    assert (again.status, again.out) == (0, first.out)
+
+
+def test_a_link_to_an_empty_folder_is_filled_where_it_leads(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("there")
+    assert incast("run", "dumbbell", *QUICK, "--out", "link", "--quiet").status == 0
+    assert (tmp_path / "link").is_symlink()
+    assert left_in(tmp_path / "there") == FILES
+
+
+def test_damaged_and_missing_files_of_a_run_folder(tmp_path: Path) -> None:
+    quick().run().save(tmp_path / "r")
+    (tmp_path / "r/flows.parquet").write_bytes(b"PAR1 no table")
+    (tmp_path / "r/ports.parquet").unlink()
+    result = Result.load(tmp_path / "r")
+    with pytest.raises(FolderError, match="flows.parquet cannot be read"):
+        _ = result.flows
+    with pytest.raises(FolderError, match="no ports.parquet"):
+        _ = result.ports
+    (tmp_path / "r/summary.json").write_text("{")
+    with pytest.raises(FolderError, match="summary.json is damaged"):
+        Result.load(tmp_path / "r")
+
+
+def test_scenarios_are_equal_when_they_resolve_to_the_same() -> None:
+    assert quick() == quick()
+    assert len({quick(), quick(), quick().with_seed(9)}) == 2
+    assert quick() != quick().with_({"traffic.flows": 1})
+    assert quick() != "dumbbell"
+
+
+def test_load_takes_names_and_paths_only() -> None:
+    with pytest.raises(TypeError, match="not int"):
+        Scenario.load(3)  # type: ignore[arg-type]

@@ -47,3 +47,23 @@ def test_study_survives_its_file_and_its_command_line() -> None:
         "--vary traffic.flows=1,2 --seeds 2 --set 'a.b=c d' --out runs/x"
     )
     assert len(list(study.cases())) == 2 * 2 * 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("values", "listed"),
+    [
+        ("1, 2,,3", ("1", "2", "3")),
+        ("{ a = 1, b = [2, 3] },{ a = 2 }", ("{ a = 1, b = [2, 3] }", "{ a = 2 }")),
+        ("\"a,b\",'c,d'", ('"a,b"', "'c,d'")),
+        (r'"a\",b",c', (r'"a\",b"', "c")),
+    ],
+)
+def test_commas_inside_quotes_and_brackets_part_nothing(values: str, listed: tuple[str, ...]) -> None:
+    study = Study.parse(["dumbbell"], ["dctcp"], f"topology.link={values}", 1, [])
+    assert study.values == listed
+
+
+@pytest.mark.parametrize("values", ["{ a = 1,2", "[1,2", '"a,b', "1],2", "{1]"])
+def test_an_open_quote_or_bracket_is_refused(values: str) -> None:
+    with pytest.raises(StudyError, match="not closed"):
+        Study.parse(["dumbbell"], ["dctcp"], f"topology.link={values}", 1, [])

@@ -211,7 +211,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             waiting.packet.ts = self.now;
         }
         let p = &mut self.ports[port as usize];
-        p.add_wait(waiting.since, self.now, waiting.packet.size as u64);
+        p.add_wait(waiting.since, self.now, waiting.packet.size as u64, &self.net.interval);
         let done = self.now + p.serialization(waiting.packet.size as u64);
         let link = p.link;
         self.transmit(port, &waiting.packet, waiting.ext.as_ref());

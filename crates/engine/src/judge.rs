@@ -7,7 +7,7 @@ use crate::net::Net;
 use crate::order::{Event, Key, Order, Timer, TimerKind};
 use crate::packet::{Ext, Packet};
 use crate::port::Port;
-use crate::windows::{Queued, endless};
+use crate::windows::{GENERATIONS, Queued, endless};
 use crate::world::World;
 use incast_record::{Collector, Outcome};
 use std::cmp::Reverse;
@@ -60,7 +60,7 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
             idle = false;
             break;
         }
-        if next.key.generation() > 50_000 {
+        if next.key.generation() > GENERATIONS {
             return Err(endless(next.key.time));
         }
         let at = Instant { time: next.key.time, generation: next.key.generation() };

@@ -209,7 +209,7 @@ struct Rare {
     far: FarQueue,
     next_sample: u64,
     /// Samples by queue length in packets.
-    lengths: Vec<u32>,
+    lengths: Vec<u64>,
     samples: u64,
     /// Time series: next instant, last value reported.
     probe_next: u64,
@@ -363,7 +363,7 @@ impl Port {
                 if rare.lengths.len() <= length {
                     rare.lengths.resize(length + 1, 0);
                 }
-                rare.lengths[length] += count as u32;
+                rare.lengths[length] += count;
                 rare.samples += count;
                 rare.next_sample += count * interval.every;
             }
@@ -500,9 +500,13 @@ impl Port {
 
     /// Adds the time `[from, to)` that a packet of `size` bytes waited in a queue kept elsewhere
     /// (a fair NIC) before it came to this port.
-    pub fn add_wait(&mut self, from: u64, to: u64, size: u64) {
-        self.count.packet_time += to - from;
-        self.count.byte_time += (to - from) as u128 * size as u128;
+    pub fn add_wait(&mut self, from: u64, to: u64, size: u64, interval: &Interval) {
+        if to >= self.next_look {
+            self.look(to, interval);
+        }
+        let waited = interval.overlap(from, to);
+        self.count.packet_time += waited;
+        self.count.byte_time += waited as u128 * size as u128;
     }
 
     /// The account of the measured interval, at the end of the run.
@@ -549,11 +553,11 @@ impl Rare {
 }
 
 /// Nearest rank: the smallest length that at least `percent` of the samples do not exceed.
-fn percentile(lengths: &[u32], samples: u64, percent: u64) -> Option<f64> {
+fn percentile(lengths: &[u64], samples: u64, percent: u64) -> Option<f64> {
     let rank = (samples * percent).div_ceil(100);
     let mut seen = 0;
     for (length, count) in lengths.iter().enumerate() {
-        seen += *count as u64;
+        seen += *count;
         if seen >= rank && seen > 0 {
             return Some(length as f64);
         }

@@ -37,7 +37,7 @@ const LONGEST: u64 = 1 << 28;
 const INDEX_BITS: u32 = 32;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 /// More causes and effects than this at one picosecond are taken for an endless loop.
-const GENERATIONS: u16 = 50_000;
+pub(crate) const GENERATIONS: u16 = 50_000;
 
 /// Order in which domains are visited within a window: makes no difference, which tests prove.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -361,7 +361,10 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             let left: Vec<Packet> = order[at..].iter().map(|o| bucket[(o & INDEX_MASK) as usize]).collect();
             bucket.clear();
             if left.is_empty() {
-                buckets.spare.push(bucket);
+                // a domain woken by a timer alone had no bucket to give back
+                if bucket.capacity() > 0 {
+                    buckets.spare.push(bucket);
+                }
             } else {
                 buckets.waiting += left.len() as u64;
                 buckets.slots[slot] = left;

@@ -252,3 +252,26 @@ fn a_group_gathers_its_flows() {
         assert_eq!(outcome.delay[g].count(), outcome.flows[g].arrived);
     }
 }
+
+#[test]
+fn dropped_segments_are_those_the_network_dropped() {
+    // counted twice: as sent less arrived less under way, and as drops and losses in the trace
+    let mut spec = star(5, Rate::gbps(1), Time::us(20));
+    spec.transports = vec![tcp()];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.queues = vec![drop_tail(12)];
+    spec.links[1].loss = Loss::Packet(0.01);
+    spec.flows = (0..4).map(|h| bulk(h, 4, None)).collect();
+    spec.observe.trace = vec![0, 1, 2, 3];
+    let outcome = judged(&spec);
+    let mut total = 0;
+    for flow in &outcome.flows {
+        let seen = |e: &&incast_record::PacketEvent| {
+            e.flow == flow.flow && e.payload > 0 && matches!(e.event, Happening::Drop | Happening::Loss)
+        };
+        let seen = outcome.trace.iter().filter(seen).count() as u64;
+        assert_eq!(flow.dropped, seen, "flow {}", flow.flow);
+        total += seen;
+    }
+    assert!(total > 100, "{total} drops");
+}

@@ -402,11 +402,18 @@ fn two_marks_in_a_window_reduce_it_once() {
 
 #[test]
 fn classic_ecn_leaves_retransmissions_and_acks_unmarked() {
-    let transport = TransportSpec { ecn: Some(Ecn::Classic), ..plain(10.0) };
-    let (mut bench, _) = sender(transport.clone(), "newreno");
-    bench.ack(0, 100 * MS, 0, &[(1000, 4000)]);
-    let sent = bench.advance(3000 * MS);
-    assert!(sent.iter().all(|c| !c.has(flag::RETX) || !c.has(flag::ECT)));
+    // RFC 3168 6.1.4, 6.1.5: only data sent for the first time is ECN-capable, whatever DCTCP would do
+    let transport = TransportSpec { ecn: Some(Ecn::Classic), ect_control: true, handshake: true, ..plain(10.0) };
+    let mut spec = wire(Rate::gbps(1), Time::us(10), transport.clone(), "newreno", bulk(0, 1, Some(20_000)));
+    // SYN, ACK, then data: the fourth packet is a data segment
+    spec.links[0].loss = Loss::List(vec![3]);
+    let outcome = judged(&spec);
+    let sent = || outcome.trace.iter().filter(|e| e.event == incast_record::Happening::Send);
+    assert!(sent().any(|e| e.flags.contains("RETX")), "a segment was sent again");
+    for e in sent() {
+        let first = e.payload > 0 && !e.flags.contains("RETX");
+        assert_eq!(e.flags.contains("ECT"), first, "{e:?}");
+    }
     // ns-3's DCTCP: everything is ECN-capable
     let everything = TransportSpec { ecn: Some(Ecn::Dctcp), ect_control: true, handshake: true, ..transport };
     let outcome = judged(&wire(Rate::gbps(1), Time::us(10), everything, "dctcp", bulk(0, 1, Some(20_000))));
@@ -617,4 +624,25 @@ proptest! {
             prop_assert_eq!(board.next_hole().is_some(), plain.iter().any(Plain::hole));
         }
     }
+}
+
+#[test]
+fn the_loss_of_what_recovery_sent_is_a_new_event() {
+    // segment 0 of 20 is lost; recovery sends new data, of which one segment is lost too. When the
+    // full ACK of the first episode arrives, that loss starts a second one and halves again.
+    let (mut bench, _) = sender(plain(20.0), "newreno");
+    let mut sent = Vec::new();
+    for n in 2..=19u64 {
+        sent.extend(segments(&bench.ack(0, 100 * MS, 0, &[(1000, (n + 1) * 1000)]), 1000));
+    }
+    let new: Vec<u64> = sent.into_iter().filter(|s| *s >= 20).map(|s| s as u64).collect();
+    let (lost, last) = (new[3], new[new.len() - 1]);
+    let before = bench.state("ssthresh_bytes");
+    for n in lost + 1..=last {
+        bench.ack(0, 100 * MS, 0, &[((lost + 1) * 1000, (n + 1) * 1000), (1000, lost * 1000)]);
+    }
+    assert_eq!(bench.state("ssthresh_bytes"), before, "one reduction an episode");
+    bench.ack(lost * 1000, 100 * MS, 0, &[((lost + 1) * 1000, (last + 1) * 1000)]);
+    let after = bench.state("ssthresh_bytes");
+    assert!(after < 0.75 * before, "ssthresh {before} -> {after}");
 }

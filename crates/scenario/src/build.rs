@@ -132,6 +132,9 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         }
     }
     let Flows { controllers, transports, flows, .. } = flows;
+    if let Some(packet) = transports.iter().map(full_packet).max() {
+        doc.queue.check_packet("queue", packet, &mut problems);
+    }
     let link_names = link_names(&network);
     let observe = observe(
         doc,
@@ -190,6 +193,18 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     check_paths(&spec)?;
     Ok(spec)
 }
+
+/// Largest IP packet of a transport, in bytes.
+fn full_packet(t: &spec::TransportSpec) -> u64 {
+    let whole = t.mss as u64 + t.header as u64;
+    let segment = if t.mtu == 0 { whole } else { whole.min(t.mtu as u64) };
+    segment.max(t.ack_size as u64).max(if t.handshake { t.syn_size as u64 } else { 0 })
+}
+
+/// Most values of all time series at fixed intervals: about 1.2 GB in memory.
+const MAX_SAMPLES: u64 = 50_000_000;
+/// Values of one flow at one instant: window, threshold, RTT and the controller's state.
+const VALUES_PER_FLOW: u64 = 8;
 
 fn check_run(doc: &Document, problems: &mut Vec<Problem>) -> (cc::Time, cc::Time) {
     let run = &doc.run;
@@ -262,6 +277,20 @@ fn observe(
         Interval::Change(_) => None,
         Interval::Every(t) => Some(positive("measure.series.interval", t.0)),
     };
+    if let Some(every) = interval.filter(|t| *t > cc::Time::ZERO) {
+        let series = VALUES_PER_FLOW * m.series.flows.len() as u64 + m.series.ports.len() as u64;
+        let smallest = (doc.run.duration.0.0 as u128 * series as u128).div_ceil(MAX_SAMPLES as u128) as u64;
+        if every.0 < smallest {
+            let message = format!(
+                "expected at least {} for {} flows and {} ports over {}: all series together have at most {MAX_SAMPLES} values",
+                cc::Time(smallest),
+                m.series.flows.len(),
+                m.series.ports.len(),
+                doc.run.duration,
+            );
+            problems.push(Problem::with_value("measure.series.interval", format!("\"{every}\""), message));
+        }
+    }
     spec::Observe { queue_interval, flows: m.series.flows.clone(), ports, interval, trace: m.trace.clone() }
 }
 

@@ -10,7 +10,8 @@ use serde::Serialize;
 use std::fmt;
 
 /// Kinds of things that can be listed, as users write them.
-pub const KINDS: [&str; 7] = ["controllers", "topologies", "queues", "routing", "traffic", "transports", "scenarios"];
+pub const KINDS: [&str; 8] =
+    ["controllers", "topologies", "queues", "routing", "traffic", "applications", "transports", "scenarios"];
 
 /// A line of a list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -66,7 +67,7 @@ pub struct Description {
 fn kind_of(word: &str) -> Result<&'static str, Errors> {
     let found = KINDS.iter().find(|k| **k == word || singular(k) == word);
     found.copied().ok_or_else(|| {
-        let message = format!("expected one of {}", KINDS.join(", "));
+        let message = format!("no such kind of thing; expected one of {}", KINDS.join(", "));
         Problem::new(word, message).suggest(word, KINDS).into()
     })
 }
@@ -86,6 +87,7 @@ fn words_at(kind: &str) -> (&'static [&'static str], bool) {
         "queues" => (&["queue"], false),
         "routing" => (&["routing"], false),
         "traffic" => (&["pattern"], true),
+        "applications" => (&["app"], true),
         _ => (&["transport", "preset"], false),
     }
 }

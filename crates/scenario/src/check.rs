@@ -111,6 +111,11 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// The place of a controller, in either form.
+    pub fn is_controller(self) -> bool {
+        self.resolved().format() == "controller"
+    }
+
     /// What a value must be, in words.
     pub fn expected(self) -> String {
         let s = self.resolved();
@@ -145,8 +150,16 @@ impl<'a> Schema<'a> {
     }
 
     fn number(&self, what: &str) -> String {
-        let (low, high) = (&self.node["minimum"], &self.node["maximum"]);
+        self.number_to(what, &self.node["maximum"])
+    }
+
+    fn number_to(&self, what: &str, high: &Json) -> String {
+        let low = &self.node["minimum"];
+        // Integers as they are: a float would round the largest ones.
         let text = |v: &Json| {
+            if v.is_u64() || v.is_i64() {
+                return v.to_string();
+            }
             v.as_f64().map_or(v.to_string(), |x| if x.fract() == 0.0 { format!("{x:.0}") } else { x.to_string() })
         };
         if let Some(above) = self.node["exclusiveMinimum"].as_f64() {
@@ -261,13 +274,20 @@ impl<'a> Schema<'a> {
         match (types.first().copied().unwrap_or("object"), value) {
             ("string", Toml::String(text)) => {
                 if let Err(message) = quantity::check_format(s.format(), text) {
-                    out.push(Problem::with_value(path, value, message));
+                    let mut problem = Problem::with_value(path, value, message);
+                    problem.suggestion = quantity::suggestion(s.format(), text);
+                    out.push(problem);
                 }
             }
             ("string", Toml::Integer(0)) if s.format() == "time" => {}
             ("integer", Toml::Integer(n)) => {
                 let odd = s.node["multipleOf"].as_i64().is_some_and(|m| n % m != 0);
-                if odd || !s.within(*n as f64) {
+                // What the type itself can hold is a bound too, said only where it is passed.
+                if s.format() == "uint32" && s.node["maximum"].is_null() && *n > u32::MAX as i64 {
+                    let what = if s.node["multipleOf"] == 2 { "an even number" } else { "a whole number" };
+                    let message = format!("expected {}", s.number_to(what, &Json::from(u32::MAX)));
+                    out.push(Problem::with_value(path, value, message));
+                } else if odd || !s.within(*n as f64) {
                     out.push(wrong(&s));
                 }
             }
@@ -315,6 +335,7 @@ impl<'a> Schema<'a> {
     fn check_any(&self, branches: &[&'a Json], value: &Toml, path: &str, out: &mut Vec<Problem>) {
         let mut fits = false;
         let mut inside = None;
+        let mut nearer = None;
         for branch in branches {
             let branch = self.at(branch);
             let mut problems = Vec::new();
@@ -322,11 +343,21 @@ impl<'a> Schema<'a> {
             fits |= problems.is_empty();
             if value.is_table() && branch.types() == ["object"] {
                 inside = Some(problems);
+            } else if quantity::expected(branch.format()).is_some() && value.is_str() {
+                // Says more than what all branches together expect.
+                let general = format!("expected {}", branch.expected());
+                nearer = problems.into_iter().find(|p| p.message != general || p.suggestion.is_some()).map(|mut p| {
+                    if p.message == general {
+                        p.message = format!("expected {}", self.expected());
+                    }
+                    p
+                });
             }
         }
         match inside {
             _ if fits => {}
             Some(problems) => out.extend(problems),
+            None if nearer.is_some() => out.extend(nearer),
             None => out.push(Problem::with_value(path, value, format!("expected {}", self.expected()))),
         }
     }

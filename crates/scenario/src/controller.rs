@@ -15,6 +15,28 @@ use toml::Value as Toml;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Controller(pub Config);
 
+/// The kind a value in either form names, if there is one.
+pub fn kind_of(value: &Toml) -> Option<&'static Kind> {
+    let word = match value {
+        Toml::String(text) => text.split(':').next(),
+        other => other.get("kind").and_then(Toml::as_str),
+    };
+    let word = word?.trim();
+    KINDS.iter().find(|k| k.name == word).copied()
+}
+
+/// `key` sets `name`, which a controller of this kind does not have.
+pub fn no_parameter(key: String, kind: &Kind, name: &str) -> Problem {
+    let known: Vec<&str> = kind.params.iter().map(|p| p.name).collect();
+    let message = format!("the controller {} has no parameter {name}", kind.name);
+    let mut problem = Problem::new(key, message).suggest(name, known.iter().copied());
+    if problem.suggestion.is_none() {
+        problem.message +=
+            &if known.is_empty() { "; it has none".into() } else { format!("; it has {}", known.join(", ")) };
+    }
+    problem
+}
+
 /// Reads either form; every problem is reported with its key below `path`.
 pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     let expected_kind = || {
@@ -56,13 +78,17 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
         return Err(vec![problem.suggest(word.as_str().unwrap_or(""), KINDS.iter().map(|k| k.name))]);
     };
     let mut problems = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
     for (k, v, shown) in params {
+        if seen.contains(&k) {
+            problems.push(Problem::with_value(format!("{path}.{k}"), shown, "given twice; expected once"));
+            continue;
+        }
+        seen.push(k.clone());
         match config.set(&k, &v) {
             Ok(()) => {}
             Err(ParamError::UnknownKey) => {
-                let known = config.kind().params.iter().map(|p| p.name);
-                let message = format!("the controller {} has no such parameter", config.kind().name);
-                problems.push(Problem::new(format!("{path}.{k}"), message).suggest(&k, known));
+                problems.push(no_parameter(format!("{path}.{k}"), config.kind(), &k));
             }
             Err(e @ ParamError::BadValue { .. }) => {
                 let choices = config.kind().params.iter().find(|p| p.name == k).map_or(&[][..], |p| p.choices);

@@ -73,7 +73,7 @@ impl Scenario {
         let text = read_file(name_or_path, path)?;
         let name = path.file_stem().map_or_else(|| name_or_path.into(), |s| s.to_string_lossy());
         let dir = path.parent().unwrap_or(Path::new("."));
-        // Absolute, so that a resolved copy elsewhere still finds the files it names.
+        // Absolute, so that the files it names are found whatever the working directory is later.
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         Scenario::from_toml(&text, &dir, &name)
     }
@@ -176,19 +176,16 @@ impl Scenario {
         build::build(&self.document()?, &self.dir)
     }
 
-    /// The document with every default written out. Read again, it has the same hash.
+    /// The document with every default written out. Read again from the same folder, it has the
+    /// same hash: names of files stay as they are written, so that it says nothing of the machine
+    /// it was made on.
     pub fn resolved(&self) -> Result<Document, Errors> {
         let mut doc = self.document()?;
         doc.name = Some(self.name.clone());
         doc.transport = doc.transport.resolved();
-        let whole = |file: &mut String| *file = self.dir.join(&*file).to_string_lossy().into_owned();
-        if let topology::Topology::Graph(g) = &mut doc.topology {
-            whole(&mut g.file);
-        }
         for t in &mut doc.traffic {
             t.name = Some(t.name());
             t.transport = t.transport.as_ref().map(|own| own.over(&doc.transport));
-            t.file.iter_mut().for_each(whole);
         }
         Ok(doc)
     }
@@ -205,7 +202,7 @@ impl Scenario {
         let mut doc = self.resolved()?;
         (doc.name, doc.description, doc.run.seed) = (None, None, 0);
         let content = |key: &str, file: &mut String| -> Result<(), Errors> {
-            *file = format!("{:016x}", fnv(read_file(key, Path::new(&*file))?.as_bytes()));
+            *file = format!("{:016x}", fnv(read_named(key, &self.dir, file)?.as_bytes()));
             Ok(())
         };
         if let topology::Topology::Graph(g) = &mut doc.topology {
@@ -218,6 +215,18 @@ impl Scenario {
             }
         }
         Ok(format!("{:016x}", fnv(to_toml(&doc)?.as_bytes())))
+    }
+
+    /// Files the scenario names, as it writes them and where they lie: what a copy of it needs
+    /// beside it.
+    pub fn files(&self) -> Result<Vec<(String, PathBuf)>, Errors> {
+        let doc = self.document()?;
+        let graph = if let topology::Topology::Graph(g) = &doc.topology { Some(&g.file) } else { None };
+        let mut names: Vec<&String> =
+            graph.into_iter().chain(doc.traffic.iter().filter_map(|t| t.file.as_ref())).collect();
+        names.sort();
+        names.dedup();
+        Ok(names.into_iter().map(|n| (n.clone(), self.dir.join(n))).collect())
     }
 
     /// JSON schema of scenario files (draft 2020-12): keys, types, bounds, units, defaults and
@@ -272,6 +281,9 @@ fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> P
     let above = schema.find(&parts[..known], Some(document)).unwrap_or(schema);
     let place = parts[..known].iter().try_fold(document, |d, k| d.get(k));
     let key = format!("{path}{}", parts[..=known].join("."));
+    if let Some(kind) = place.and_then(controller::kind_of).filter(|_| known > 0 && above.is_controller()) {
+        return controller::no_parameter(key, kind, parts[known]);
+    }
     Problem::new(key, "unknown key").suggest(parts[known], above.key_names(place))
 }
 
@@ -335,6 +347,17 @@ fn to_toml(doc: &Document) -> Result<String, Errors> {
 /// FNV-1a, 64 bits.
 fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ *b as u64).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// A whole text file that a scenario in the folder `dir` names at `key`.
+fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
+    let path = dir.join(file);
+    read_file(key, &path).map_err(|mut p| {
+        if !path.exists() {
+            p.message += "; file names start from the folder of the scenario file";
+        }
+        p
+    })
 }
 
 /// A whole text file; `key` is what names it.

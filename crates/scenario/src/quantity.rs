@@ -8,9 +8,75 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+/// Units of a format, each in the smallest one.
+fn units(format: &str) -> &'static [(&'static str, f64)] {
+    const BYTES: [(&str, f64); 8] = [
+        ("B", 1.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("p", 1.0),
+    ];
+    match format {
+        "time" => &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("µs", 1e6), ("ms", 1e9), ("s", 1e12)],
+        "rate" => &[("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)],
+        "size" => &BYTES[..7],
+        "limit" => &BYTES,
+        _ => &[],
+    }
+}
+
+/// A number and what follows it.
+fn parts(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+/// The text with its unit in the right case: `"1Gbps"` for `"1gbps"`.
+pub fn suggestion(format: &str, text: &str) -> Option<String> {
+    let (number, unit) = parts(text);
+    let mut near = units(format).iter().filter(|(u, _)| *u != unit && u.eq_ignore_ascii_case(unit));
+    let right = format!("{number}{}", near.next()?.0);
+    (near.next().is_none() && check_format(format, &right).is_ok()).then_some(right)
+}
+
+/// Why a text that is a number with a unit is refused all the same.
+fn out_of_range(format: &str, text: &str) -> Option<&'static str> {
+    let (number, unit) = parts(text);
+    let value = number.replace('_', "").parse::<f64>().ok()?;
+    let exponent = unit.strip_prefix(['e', 'E']).map(|rest| rest.strip_prefix(['+', '-']).unwrap_or(rest));
+    if exponent.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        return Some("exponents are not read; expected the digits written out, or a larger or smaller unit");
+    }
+    let (_, scale) = units(format).iter().find(|(u, _)| *u == unit)?;
+    // 2^64 - 1 of the smallest unit.
+    Some(match format {
+        _ if unit == "p" && value * scale >= u64::MAX as f64 => "too large; \"none\" is no limit",
+        _ if unit == "p" => "expected a whole number of packets",
+        "time" if value * scale >= u64::MAX as f64 => "too large; expected less than 18446744s",
+        "time" => "finer than 1ps, the smallest step of simulated time",
+        "rate" if value * scale >= u64::MAX as f64 => "too large; expected less than 18446744Tbps, or \"inf\"",
+        "rate" => "finer than 1bps, the smallest step of a rate",
+        _ if value * scale >= u64::MAX as f64 => "too large; expected less than 18446744073GB",
+        _ => "finer than 1B; expected a whole number of bytes",
+    })
+}
+
 /// Why a text is not the quantity its format asks for: what was expected. The formats are those
 /// the schema names.
 pub fn check_format(format: &str, text: &str) -> Result<(), String> {
+    parse_format(format, text).map_err(|message| match out_of_range(format, text) {
+        // A rate of 0 is refused for itself.
+        Some(reason) if expected(format).is_some_and(|e| message.ends_with(e)) => reason.to_owned(),
+        _ => message,
+    })
+}
+
+fn parse_format(format: &str, text: &str) -> Result<(), String> {
     let wrong = |e: cc::UnitError| e.to_string();
     match format {
         "time" => text.parse::<cc::Time>().map(drop).map_err(wrong),

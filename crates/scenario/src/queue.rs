@@ -44,7 +44,7 @@ pub struct DropTail {
 pub struct EcnThreshold {
     /// Largest queue; beyond it arrivals are dropped.
     pub limit: QueueLimit,
-    /// Threshold K: an ECN-capable arrival that finds this much queued is marked.
+    /// Threshold K: an ECN-capable arrival that finds this much queued is marked. At most `limit` where both are packets or both are bytes; a mixture is not compared.
     pub mark: QueueLimit,
     /// What happens above K to packets that are not ECN-capable.
     #[serde(default)]
@@ -185,17 +185,34 @@ impl Queue {
         spec::QueueSpec { discipline, limit: limit.spec(), device, count_in_service }
     }
 
-    /// Contradictions between keys.
-    pub fn check(&self, path: &str, at_host: bool, out: &mut Vec<Problem>) {
-        let key = |k: &str| format!("{path}.{k}");
-        let quoted = |l: QueueLimit| format!("\"{l}\"");
-        let limit = match self {
+    /// Limits in bytes, here and at hosts, that no full packet fits into. `packet` is the largest
+    /// IP packet of the transports in use, in bytes.
+    pub fn check_packet(&self, path: &str, packet: u64, out: &mut Vec<Problem>) {
+        let limit = self.limit();
+        if limit.is_some_and(|l| matches!(l.0, Limit::Bytes(n) if (1..packet).contains(&n))) {
+            let quoted = limit.map_or(String::new(), |l| format!("\"{l}\""));
+            let message = format!("expected at least {packet}B, a full packet of the transport");
+            out.push(Problem::with_value(format!("{path}.limit"), quoted, message));
+        }
+        if let Some(host) = self.host() {
+            host.check_packet(&format!("{path}.host"), packet, out);
+        }
+    }
+
+    fn limit(&self) -> Option<QueueLimit> {
+        match self {
             Queue::DropTail(q) => Some(q.limit),
             Queue::EcnThreshold(q) => Some(q.limit),
             Queue::Red(q) => Some(q.limit),
             Queue::FairNic(_) => None,
-        };
-        if let Some(l) = limit.filter(|l| l.amount() == Some(0)) {
+        }
+    }
+
+    /// Contradictions between keys.
+    pub fn check(&self, path: &str, at_host: bool, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        let quoted = |l: QueueLimit| format!("\"{l}\"");
+        if let Some(l) = self.limit().filter(|l| l.amount() == Some(0)) {
             out.push(Problem::with_value(key("limit"), quoted(l), "expected room for at least one packet"));
         }
         match self {

@@ -10,6 +10,7 @@ use std::str::FromStr;
 pub struct Rows {
     name: String,
     columns: HashMap<String, usize>,
+    width: usize,
     rows: Vec<(u64, csv::StringRecord)>,
 }
 
@@ -42,6 +43,11 @@ impl Rows {
             return Err(vec![Problem::new(name, format!("empty; expected a header line such as {}", known.join(",")))]);
         };
         let mut problems = Vec::new();
+        for (i, c) in header.iter().enumerate().filter(|(i, c)| header.iter().take(*i).any(|other| other == *c)) {
+            let first = header.iter().position(|other| other == c).unwrap_or(i);
+            let message = format!("column {c} is given twice, as number {} and number {}", first + 1, i + 1);
+            problems.push(Problem::new(format!("{name}, line {line}"), message));
+        }
         for c in header.iter().filter(|c| !known.contains(c)) {
             let p = Problem::with_value(
                 format!("{name}, line {line}, column {c}"),
@@ -55,17 +61,11 @@ impl Rows {
             problems.push(Problem::new(format!("{name}, line {line}"), format!("the column {c} is missing")));
         }
         let width = header.len();
-        for (line, r) in records.iter().skip(1).filter(|(_, r)| r.len() > width) {
-            problems.push(Problem::new(
-                format!("{name}, line {line}"),
-                format!("{} values under {width} columns", r.len()),
-            ));
-        }
         if !problems.is_empty() {
             return Err(problems);
         }
         records.remove(0);
-        Ok(Rows { name: name.into(), columns, rows: records })
+        Ok(Rows { name: name.into(), columns, width, rows: records })
     }
 
     /// Lines after the header.
@@ -75,6 +75,19 @@ impl Rows {
 }
 
 impl<'a> Row<'a> {
+    /// Whether the line has no more values than there are columns; if it has more, nothing says
+    /// which is which, and only that is reported.
+    pub fn fits(&self, problems: &mut Vec<Problem>) -> bool {
+        let (values, width) = (self.record.len(), self.rows.width);
+        if values > width {
+            let message = format!(
+                "{values} values under {width} columns; a value that holds a comma goes in quotes, such as \"swift:target=min-rtt,epsilon=100us\""
+            );
+            problems.push(Problem::new(format!("{}, line {}", self.rows.name, self.line), message));
+        }
+        values <= width
+    }
+
     /// The text of a cell; `None` where it is empty or its column is not there.
     pub fn get(&self, column: &str) -> Option<&'a str> {
         self.rows.columns.get(column).and_then(|i| self.record.get(*i)).filter(|t| !t.is_empty())
@@ -111,6 +124,11 @@ impl<'a> Row<'a> {
             quantity::check_format(format, t)?;
             t.parse::<T>().map_err(|_| format!("expected {}", quantity::expected(format).unwrap_or("a value")))
         };
-        self.parse(column, read, problems)
+        let before = problems.len();
+        let value = self.parse(column, read, problems);
+        if let Some(p) = problems.get_mut(before) {
+            p.suggestion = self.get(column).and_then(|t| quantity::suggestion(format, t));
+        }
+        value
     }
 }

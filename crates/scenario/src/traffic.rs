@@ -6,7 +6,7 @@
 use crate::build::Flows;
 use crate::controller::Controller;
 use crate::document::zero;
-use crate::problem::{Errors, Problem};
+use crate::problem::Problem;
 use crate::quantity::{Rate, Size, Time};
 use crate::rows::{Row, Rows};
 use crate::transport::Transport;
@@ -240,6 +240,9 @@ impl App {
     }
 }
 
+/// Problems of one flow file that are kept.
+const MOST_PROBLEMS: usize = 100_000;
+
 /// Columns of a flow file.
 const COLUMNS: [&str; 7] = ["start", "source", "destination", "size", "controller", "path", "reverse_path"];
 
@@ -411,12 +414,20 @@ impl Traffic {
     fn add_file(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         let name = self.file.clone().unwrap_or_default();
         let key = format!("{}.file", flows.path);
-        let text = crate::read_file(&key, &flows.dir.join(&name)).map_err(|p| vec![p])?;
+        let text = crate::read_named(&key, flows.dir, &name).map_err(|p| vec![p])?;
         let rows = Rows::read(&name, &text, &COLUMNS, &["start", "source", "destination"])?;
+        if rows.iter().next().is_none() {
+            let message = "the file has no flows; expected at least one line after the header";
+            return Err(vec![Problem::with_value(key, format!("\"{name}\""), message)]);
+        }
         let mut problems = Vec::new();
         for row in rows.iter() {
-            if problems.len() > Errors::SHOWN {
+            // A file that is wrong in this many lines is the wrong file.
+            if problems.len() > MOST_PROBLEMS {
                 break;
+            }
+            if !row.fits(&mut problems) {
+                continue;
             }
             flows.reserve(1).map_err(|p| vec![p])?;
             let controller = match row.get("controller") {

@@ -137,7 +137,7 @@ fn numbers_and_units() {
             "flows = 5000000",
             "traffic.load.flows = 5000000: expected at most 4000000 flows in all: the state and the record of a flow take about a kilobyte".to_owned(),
         ),
-        ("\"1MB\"", "\"1Mb\"", "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"".to_owned()),
+        ("\"1MB\"", "\"1Mb\"", "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\" (did you mean \"1MB\"?)".to_owned()),
         ("\"1MB\"", "\"0B\"", "traffic.load.app.size = \"0B\": expected at least 1 byte".to_owned()),
         ("trace = [0]", "trace = [-1]", "measure.trace.0 = -1: expected a whole number >= 0".to_owned()),
         ("trace = [0]", "trace = 0", "measure.trace = 0: expected a list of whole numbers >= 0".to_owned()),
@@ -188,7 +188,7 @@ fn controllers() {
     );
     assert_eq!(
         message("\"dctcp\"", "\"swift:targt=min-rtt\""),
-        "controller.targt: the controller swift has no such parameter (did you mean \"target\"?)"
+        "controller.targt: the controller swift has no parameter targt (did you mean \"target\"?)"
     );
     assert_eq!(
         message("\"dctcp\"", "\"swift:target=minrtt\""),
@@ -233,10 +233,13 @@ fn a_set_is_checked_like_a_file() {
     assert_eq!(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected a whole number >= 1");
     assert_eq!(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected a whole number >= 1");
     assert_eq!(set("controller", "bbr"), "controller = \"bbr\": expected one of \"newreno\", \"dctcp\", \"swift\"");
-    assert_eq!(set("controller.targt", "static"), "controller.targt: unknown key");
+    assert_eq!(
+        set("controller.targt", "static"),
+        "controller.targt: the controller dctcp has no parameter targt; it has g, initial_alpha, loss, floor, slow_start_per, avoidance"
+    );
     assert_eq!(set("", "1"), ": expected a key such as \"topology.k\"");
     assert_eq!(set("run..seed", "1"), "run..seed: expected a key such as \"topology.k\"");
-    assert_eq!(set("run.seed", "-1"), "run.seed = -1: expected a whole number from 0 to 9223372036854775808");
+    assert_eq!(set("run.seed", "-1"), "run.seed = -1: expected a whole number from 0 to 9223372036854775807");
     let two = GOOD.to_owned() + "[[traffic]]\nname = \"more\"\npattern = \"incast\"\nflows = 3\n";
     let mut s = Scenario::from_toml(&two, Path::new("."), "test").unwrap();
     assert_eq!(
@@ -338,7 +341,7 @@ fn files_that_are_not_there() {
     );
     assert_eq!(
         message("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"no.csv\""),
-        "traffic.load.file = \"./no.csv\": no such file"
+        "traffic.load.file = \"./no.csv\": no such file; file names start from the folder of the scenario file"
     );
 }
 
@@ -394,7 +397,7 @@ fn bad_lines_of_a_flow_file() {
     );
     assert_eq!(
         flows("too-wide", "start,source,destination\n0s,h0,h1,7\n").unwrap_err().to_string(),
-        "flows.csv, line 2: 4 values under 3 columns"
+        "flows.csv, line 2: 4 values under 3 columns; a value that holds a comma goes in quotes, such as \"swift:target=min-rtt,epsilon=100us\""
     );
 }
 
@@ -480,4 +483,187 @@ fn graph_files() {
         Ok(())
     );
     std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn numbers_a_type_cannot_hold() {
+    let top = 4_294_967_295u32;
+    assert_eq!(
+        set("topology.k", "4294967296"),
+        format!("topology.k = 4294967296: expected an even number from 2 to {top}")
+    );
+    assert_eq!(
+        set("topology.link.overhead", "4294967296"),
+        format!("topology.link.overhead = 4294967296: expected a whole number from 0 to {top}")
+    );
+    assert_eq!(
+        set("transport.syn_retries", "9223372036854775807"),
+        format!("transport.syn_retries = 9223372036854775807: expected a whole number from 0 to {top}")
+    );
+    assert_eq!(
+        set("transport.delayed_ack", "4294967296"),
+        "transport.delayed_ack = 4294967296: expected \"auto\" or a whole number >= 1"
+    );
+    assert_eq!(
+        message("trace = [0]", "trace = [4294967296]"),
+        format!("measure.trace.0 = 4294967296: expected a whole number from 0 to {top}")
+    );
+    // The largest that fits is a number like others: refused for what it makes.
+    let large = set("topology.k", "4294967294");
+    assert!(large.starts_with("topology.k = 4294967294: makes ") && large.contains("at most 1048576"), "{large}");
+    // The largest seed is taken, the next is not.
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    s.set("run.seed", "9223372036854775807").unwrap();
+    assert_eq!(s.build().unwrap().seed, i64::MAX as u64);
+    assert!(set("run.seed", "9223372036854775808").ends_with("expected a whole number from 0 to 9223372036854775807"));
+    assert!(Scenario::schema().contains("\"maximum\": 9223372036854775807"));
+}
+
+#[test]
+fn networks_that_do_not_fit_into_memory() {
+    let tree = "kind = \"fat-tree\"\nk = 4\n";
+    assert_eq!(
+        message(tree, "kind = \"leaf-spine\"\nleaves = 2\nhosts_per_leaf = 4\nspines = 4000000000\n"),
+        "topology.spines = 4000000000: makes 8000000000 links between leaves and spines; expected at most 4194304"
+    );
+}
+
+#[test]
+fn series_that_do_not_fit_into_memory() {
+    let series = |interval: &str, flows: &str| {
+        let ports = "[\"edge7>h15\", \"edge0>h0\"]";
+        let text = GOOD.replace(
+            "trace = [0]",
+            &format!("series = {{ flows = {flows}, ports = {ports}, interval = \"{interval}\" }}"),
+        );
+        check(&text).map_err(|e| e.to_string())
+    };
+    // 10 ms of 8 values of each of 3 flows and of 2 ports: 26 values every 5.2 ns are 5e7.
+    let refused = |interval: &str| {
+        Err(format!(
+            "measure.series.interval = \"{interval}\": expected at least 5.2ns for 3 flows and 2 ports over 10ms: \
+             all series together have at most 50000000 values"
+        ))
+    };
+    assert_eq!(series("1ps", "[0, 1, 2]"), refused("1ps"));
+    assert_eq!(series("5199ps", "[0, 1, 2]"), refused("5.199ns"));
+    assert_eq!(series("5200ps", "[0, 1, 2]"), Ok(()));
+    assert_eq!(series("400ps", "[]"), Ok(()), "two values every 400 ps are 5e7");
+    let zero = |key: &str| format!("{key} = \"0s\": expected a time above 0");
+    assert_eq!(series("0s", "[0]"), Err(zero("measure.series.interval")));
+    for none in ["0", "0s"] {
+        assert_eq!(set("measure.queue_interval", none), zero("measure.queue_interval"));
+    }
+    // Nothing is sampled where nothing is asked for.
+    check(&GOOD.replace("trace = [0]", "series = { interval = \"1ps\" }")).unwrap();
+}
+
+#[test]
+fn flow_files_without_flows() {
+    assert_eq!(
+        flows("only-header", "start,source,destination\n# none yet\n").unwrap_err().to_string(),
+        "traffic.load.file = \"flows.csv\": the file has no flows; expected at least one line after the header"
+    );
+}
+
+#[test]
+fn things_given_twice() {
+    assert_eq!(
+        flows("twice", "start,size,source,destination,size\n0s,1,h0,h1,2\n").unwrap_err().to_string(),
+        "flows.csv, line 1: column size is given twice, as number 2 and number 5"
+    );
+    assert_eq!(message("\"dctcp\"", "\"dctcp:g=0.1,g=0.2\""), "controller.g = \"0.2\": given twice; expected once");
+}
+
+#[test]
+fn every_line_of_a_flow_file_is_looked_at() {
+    // An unquoted comma, and then more wrong lines than are printed.
+    let csv = "start,source,destination,size,controller\n0s,h0,h1,1,swift:target=min-rtt,epsilon=100us\n".to_owned()
+        + &"1,h0,h1,1,\n".repeat(30);
+    let errors = flows("all-lines", &csv).unwrap_err();
+    assert_eq!(errors.0.len(), 31);
+    assert_eq!(
+        errors.0[0].to_string(),
+        "flows.csv, line 2: 6 values under 5 columns; a value that holds a comma goes in quotes, such as \"swift:target=min-rtt,epsilon=100us\""
+    );
+    assert_eq!(errors.0[30].to_string(), format!("flows.csv, line 32, column start = 1: {TIME}"));
+    assert!(errors.to_string().ends_with("\n... and 11 more"), "{errors}");
+}
+
+#[test]
+fn queues_that_hold_no_packet() {
+    // Linux: 1448 bytes and a header of 52.
+    let limit = |queue: &str| message("limit = \"100p\"\nmark = \"20p\"", queue);
+    let full = "expected at least 1500B, a full packet of the transport";
+    assert_eq!(limit("limit = \"1B\"\nmark = \"20p\""), format!("queue.limit = \"1B\": {full}"));
+    assert_eq!(limit("limit = \"1499B\"\nmark = \"1kB\""), format!("queue.limit = \"1.499kB\": {full}"));
+    assert_eq!(
+        limit("limit = \"100p\"\nmark = \"20p\"\nhost = { kind = \"drop-tail\", limit = \"1kB\" }"),
+        format!("queue.host.limit = \"1kB\": {full}")
+    );
+    // The largest packet of all transports in use; fragments are no larger than the MTU.
+    let own = |transport: &str| {
+        let text = GOOD.replace("limit = \"100p\"\nmark = \"20p\"", "limit = \"1500B\"\nmark = \"20p\"");
+        check(&text.replace("flows = 10", &format!("flows = 10\ntransport = {transport}"))).map_err(|e| e.to_string())
+    };
+    assert_eq!(own("{ mss = 1448 }"), Ok(()));
+    assert_eq!(own("{ mss = 3000 }"), Ok(()));
+    assert_eq!(
+        own("{ preset = \"htsim\" }"),
+        Err("queue.limit = \"1.5kB\": expected at least 4000B, a full packet of the transport".into())
+    );
+    // Packets and bytes are not compared.
+    check(&GOOD.replace("mark = \"20p\"", "mark = \"1GB\"")).unwrap();
+}
+
+#[test]
+fn parameters_of_another_controller() {
+    let known = "it has g, initial_alpha, loss, floor, slow_start_per, avoidance";
+    let expected = format!("controller.epsilon: the controller dctcp has no parameter epsilon; {known}");
+    assert_eq!(set("controller.epsilon", "50us"), expected);
+    let near =
+        "controller.initial_alpa: the controller dctcp has no parameter initial_alpa (did you mean \"initial_alpha\"?)";
+    assert_eq!(set("controller.initial_alpa", "1"), near);
+    // As a table, it is the same.
+    let mut table =
+        Scenario::from_toml(&GOOD.replace("\"dctcp\"", "{ kind = \"dctcp\" }"), Path::new("."), "test").unwrap();
+    assert_eq!(table.set("controller.epsilon", "50us").unwrap_err().to_string(), expected);
+    assert_eq!(table.set("controller.initial_alpa", "1").unwrap_err().to_string(), near);
+}
+
+#[test]
+fn quantities_that_are_nearly_right() {
+    let delay = |text: &str| message("\"10us\"", &format!("\"{text}\""));
+    let rate = |text: &str| message("\"1Gbps\"", &format!("\"{text}\""));
+    let limit = |text: &str| message("\"100p\"", &format!("\"{text}\""));
+    assert_eq!(rate("1gbps"), format!("topology.link.rate = \"1gbps\": {RATE} (did you mean \"1Gbps\"?)"));
+    assert_eq!(delay("1.5US"), format!("topology.link.delay = \"1.5US\": {TIME} (did you mean \"1.5us\"?)"));
+    assert_eq!(limit("100P"), format!("queue.limit = \"100P\": {LIMIT} (did you mean \"100p\"?)"));
+    assert_eq!(delay("0.1ps"), "topology.link.delay = \"0.1ps\": finer than 1ps, the smallest step of simulated time");
+    assert_eq!(rate("0.5bps"), "topology.link.rate = \"0.5bps\": finer than 1bps, the smallest step of a rate");
+    assert_eq!(limit("1.5p"), "queue.limit = \"1.5p\": expected a whole number of packets");
+    assert_eq!(limit("1.5B"), "queue.limit = \"1.5B\": finer than 1B; expected a whole number of bytes");
+    let exponent = "exponents are not read; expected the digits written out, or a larger or smaller unit";
+    assert_eq!(delay("1e9s"), format!("topology.link.delay = \"1e9s\": {exponent}"));
+    assert_eq!(rate("1.5E-3Gbps"), format!("topology.link.rate = \"1.5E-3Gbps\": {exponent}"));
+    assert_eq!(delay("99999999s"), "topology.link.delay = \"99999999s\": too large; expected less than 18446744s");
+    assert_eq!(
+        rate("99999999Tbps"),
+        "topology.link.rate = \"99999999Tbps\": too large; expected less than 18446744Tbps, or \"inf\""
+    );
+    assert_eq!(limit("99999999999GB"), "queue.limit = \"99999999999GB\": too large; expected less than 18446744073GB");
+    // Where there is a word besides, the same.
+    assert_eq!(
+        set("measure.queue_interval", "0.1ps"),
+        "measure.queue_interval = \"0.1ps\": finer than 1ps, the smallest step of simulated time"
+    );
+    assert_eq!(
+        set("measure.series.interval", "1US"),
+        "measure.series.interval = \"1US\": expected \"change\" or a time with a unit (ps, ns, us, ms, s), such as \"10us\" (did you mean \"1us\"?)"
+    );
+    // And in a file.
+    assert_eq!(
+        flows("case", "start,source,destination\n1US,h0,h1\n").unwrap_err().to_string(),
+        format!("flows.csv, line 2, column start = 1US: {TIME} (did you mean \"1us\"?)")
+    );
 }

@@ -105,9 +105,25 @@ fn files_a_scenario_names_are_part_of_its_hash() {
     let s = Scenario::load(dir.join("s.toml").to_str().unwrap()).unwrap();
     assert_eq!(s.name(), "s");
     let first = s.hash().unwrap();
-    // The resolved copy finds the file from anywhere.
-    let copy = Scenario::from_toml(&s.resolved_toml().unwrap(), Path::new("/"), "copy").unwrap();
+    // The resolved copy names the file as the scenario does, and no folder of this machine.
+    let resolved = s.resolved_toml().unwrap();
+    assert!(resolved.contains("file = \"f.csv\""), "{resolved}");
+    assert!(!resolved.contains(dir.to_str().unwrap()), "{resolved}");
+    let copy = Scenario::from_toml(&resolved, &dir, "copy").unwrap();
     assert_eq!((copy.hash().unwrap(), copy.build().unwrap().flows.len()), (first.clone(), 1));
+    assert_eq!(s.files().unwrap(), [("f.csv".to_owned(), dir.join("f.csv"))]);
+    // With the files it names beside it, a copy is the same scenario anywhere else.
+    let other = dir.join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    for (name, at) in s.files().unwrap() {
+        std::fs::copy(at, other.join(name)).unwrap();
+    }
+    assert_eq!(Scenario::from_toml(&resolved, &other, "copy").unwrap().hash().unwrap(), first);
+    // A path that is absolute in the scenario stays as it is.
+    let mut whole = s.clone();
+    whole.set("traffic.file", dir.join("f.csv").to_str().unwrap()).unwrap();
+    assert_eq!(whole.resolved().unwrap().traffic[0].file.as_deref(), dir.join("f.csv").to_str());
+    assert_eq!(whole.hash().unwrap(), first, "the content counts, not the name");
     std::fs::write(dir.join("f.csv"), "start,source,destination,size\n0s,h0,h1,2000\n").unwrap();
     assert_ne!(s.hash().unwrap(), first);
     std::fs::remove_dir_all(&dir).unwrap();
@@ -270,12 +286,23 @@ fn everything_listed_is_described() {
     assert_eq!(list("controller").unwrap(), list("controllers").unwrap());
     assert_eq!(
         list("queeus").unwrap_err().to_string(),
-        "queeus: expected one of controllers, topologies, queues, routing, traffic, transports, scenarios (did you mean \"queues\"?)"
+        "queeus: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, applications, transports, scenarios (did you mean \"queues\"?)"
     );
     assert_eq!(
         describe("topology", "fattree").unwrap_err().to_string(),
         "fattree: no such topology; there are fat-tree, dumbbell, star, leaf-spine, graph (did you mean \"fat-tree\"?)"
     );
+    let names: Vec<String> = list("applications").unwrap().into_iter().map(|i| i.name).collect();
+    assert_eq!(names, ["bulk", "on-off", "cbr"]);
+    let on_off = describe("application", "on-off").unwrap();
+    assert!(on_off.keys.iter().any(|k| k.name == "off_first") && on_off.to_string().contains("rate  (required)"));
     let swift = describe("controller", "swift").unwrap();
     assert!(swift.source.contains("SIGCOMM") && !swift.differences.is_empty() && swift.keys.len() > 5);
+}
+
+#[test]
+fn a_delayed_ack_given_is_taken_as_it_is() {
+    let acks = |sets: &[(&str, &str)]| changed("hotspot", sets).build().unwrap().transports[0].delayed_ack;
+    assert_eq!(acks(&[("controller", "swift")]), 1, "auto follows the controller");
+    assert_eq!(acks(&[("controller", "swift"), ("transport.delayed_ack", "2")]), 2, "as docs/transport.md says");
 }

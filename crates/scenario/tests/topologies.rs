@@ -275,5 +275,8 @@ fn file_names_start_at_the_scenario() {
         Path::new("some/where"),
         "x",
     );
-    assert_eq!(e.unwrap().build().unwrap_err().to_string(), "topology.file = \"some/where/g.toml\": no such file");
+    assert_eq!(
+        e.unwrap().build().unwrap_err().to_string(),
+        "topology.file = \"some/where/g.toml\": no such file; file names start from the folder of the scenario file"
+    );
 }

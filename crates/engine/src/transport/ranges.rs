@@ -73,12 +73,6 @@ impl Ranges {
         self.list.is_empty()
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.list.clear();
-        self.bytes = 0;
-    }
-
     /// The ranges in order.
     pub fn as_slice(&self) -> &[(u64, u64)] {
         &self.list

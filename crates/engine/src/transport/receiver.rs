@@ -72,6 +72,8 @@ pub struct Receiver {
     quick: u32,
     fin_at: Option<u64>,
     size: u64,
+    /// Without extra packets.
+    app_size: u64,
     closed: bool,
     /// When the latest in-order byte came.
     fresh_at: u64,
@@ -118,6 +120,10 @@ impl Receiver {
             quick: t.quickack,
             fin_at: None,
             size,
+            app_size: match spec.app {
+                crate::spec::App::Bulk { size: Some(size), .. } => size,
+                _ => u64::MAX,
+            },
             closed: false,
             fresh_at: 0,
             unread: 0,
@@ -128,6 +134,12 @@ impl Receiver {
             update_at: NEVER,
             stats: ReceiverStats::default(),
         }
+    }
+
+    /// Application bytes received, in order or not: segments beyond the flow's size are not counted
+    /// once they are in order.
+    fn counted(&self) -> u64 {
+        self.next.min(self.app_size) + self.ooo.bytes()
     }
 
     /// In-order bytes received.
@@ -185,7 +197,7 @@ impl Receiver {
             Some(i) => {
                 self.partial[i].seen |= bit;
                 if self.partial[i].seen == all {
-                    self.partial.swap_remove(i);
+                    self.partial.remove(i);
                     return true;
                 }
             }
@@ -229,7 +241,7 @@ impl Receiver {
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
-        let held = self.next + self.ooo.bytes();
+        let held = self.counted();
         if end <= self.next || (p.seq < self.next && p.len == 0) {
             // nothing new: a duplicate, or a probe
             now_ack = true;
@@ -260,7 +272,7 @@ impl Receiver {
         if io.measured() {
             // bytes count when they first arrive, in order or not: a hole filled late brings no
             // burst of old bytes with it, and goodput never exceeds the line. FIN's is no byte.
-            let new = self.next + self.ooo.bytes() - held;
+            let new = self.counted().saturating_sub(held);
             self.stats.delivered_m += new - u64::from(new > 0 && p.has(flag::FIN));
         }
         if self.quick > 0 {
@@ -336,7 +348,7 @@ impl Receiver {
         if self.ce && extra & flag::SYN == 0 {
             flags |= flag::ECE;
         }
-        if t.ect_control && self.ecn != Ecn::Off {
+        if t.ect_control && self.ecn == Ecn::Dctcp {
             flags |= flag::ECT;
         }
         let ext = (t.sack && !self.ooo.is_empty()).then(|| self.blocks());

@@ -186,8 +186,8 @@ impl Scoreboard {
         found
     }
 
-    /// After a timeout everything that is not SACKed is lost and may be sent again. `keep_sack`
-    /// false forgets what SACK reported.
+    /// After a timeout everything that is not SACKed is lost and may be sent again. What SACK
+    /// reported is kept, as Linux and ns-3 do (RFC 2018 section 8 would forget it).
     pub fn timed_out(&mut self, una: u64, nxt: u64) {
         self.pipe = 0;
         self.pending = 0;
@@ -252,6 +252,11 @@ impl Scoreboard {
             i += 1;
         }
         None
+    }
+
+    /// Whether the first outstanding segment is lost (then, and only then, any is).
+    pub fn first_is_lost(&self) -> bool {
+        self.segments.front().is_some_and(|s| s.lost)
     }
 
     /// The first outstanding segment.

@@ -303,7 +303,7 @@ impl Sender {
             Ecn::Off => false,
             Ecn::Classic => !control && flags & flag::RETX == 0,
             Ecn::Dctcp => !control || t.ect_control,
-        } || (self.ecn != Ecn::Off && t.ect_control);
+        };
         let mut flags = flags | self.base_flags;
         if ect {
             flags |= flag::ECT;
@@ -469,15 +469,15 @@ impl Sender {
                 }
             };
             // congestion window; with nothing in flight one segment may always go
-            let pipe = self.board.pipe();
+            let mut pipe = self.board.pipe();
             let mut window = self.window();
             if self.dupacks > 0 && self.phase == Phase::Open && !self.profile.own_recovery {
-                if !t.limited_transmit && hole.is_none() {
-                    self.shut(t);
-                    return;
-                }
-                if !t.sack {
-                    window += (self.dupacks.min(2) * t.mss) as f64;
+                match (t.limited_transmit, t.sack) {
+                    // RFC 3042: one segment beyond the window for each of the first two duplicates
+                    (true, false) => window += (self.dupacks.min(2) * t.mss) as f64,
+                    // what SACK took out of the pipe makes no room yet
+                    (false, true) => pipe += self.board.sacked_bytes(),
+                    _ => {}
                 }
             }
             if pipe > 0 && (pipe + len as u64) as f64 > window {
@@ -769,6 +769,7 @@ impl Sender {
                     self.phase = Phase::Open;
                     self.dupacks = 0;
                     self.cc.on_recovered(Time(io.now), self.board.pipe());
+                    return t.sack && self.lost_again(t);
                 } else if t.sack {
                     self.board.update_lost(t.dupthresh, t.mss);
                 } else if acked > 0 {
@@ -792,12 +793,20 @@ impl Sender {
                 if self.una >= self.recover {
                     self.phase = Phase::Open;
                     self.dupacks = 0;
+                    return t.sack && self.lost_again(t);
                 } else if t.sack {
                     self.board.update_lost(t.dupthresh, t.mss);
                 }
             }
         }
         false
+    }
+
+    /// At the end of an episode: whether a segment sent during it is lost. That is a new
+    /// congestion event (RFC 6675: the next duplicate after RecoveryPoint), to be answered once more.
+    fn lost_again(&mut self, t: &TransportSpec) -> bool {
+        self.board.update_lost(t.dupthresh, t.mss);
+        self.board.first_is_lost()
     }
 
     fn congestion<O, R>(&self, io: &Io<O, R>) -> Congestion {
@@ -807,8 +816,12 @@ impl Sender {
     }
 
     fn enter_recovery<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        let event = self.congestion(io);
-        self.cc.on_loss(&event);
+        // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
+        // DCTCP reacts to a loss all the same (RFC 8257 3.5).
+        if !(self.phase == Phase::Cwr && self.ecn == Ecn::Classic) {
+            let event = self.congestion(io);
+            self.cc.on_loss(&event);
+        }
         self.phase = Phase::Recovery;
         self.recover = self.nxt;
         self.partial_acks = 0;
@@ -975,7 +988,7 @@ impl Sender {
         }
         self.emit(io, self.una.saturating_sub(1), 0, flag::DATA, t.ack_size);
         self.persist_backoff += 1;
-        let wait = t.persist_timeout.0.saturating_mul(1 << self.persist_backoff.min(20)).min(Time::s(60).0);
+        let wait = t.persist_timeout.0.saturating_mul(1 << self.persist_backoff.min(20)).min(t.rto_max.0);
         self.arm(io, io.now + wait);
     }
 

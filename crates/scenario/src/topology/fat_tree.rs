@@ -30,7 +30,7 @@ pub struct FatTree {
 
 impl FatTree {
     pub(super) fn build(&self) -> Result<Network, Vec<Problem>> {
-        let hosts = (self.k as u64).pow(3) / 4;
+        let hosts = (self.k as u64).saturating_pow(3) / 4;
         if hosts > MAX_HOSTS {
             return Err(too_large("topology.k", self.k, hosts));
         }

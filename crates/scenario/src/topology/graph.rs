@@ -70,8 +70,7 @@ const MAX_ENTRIES: u64 = 100_000_000;
 
 impl Graph {
     pub(super) fn build(&self, dir: &Path) -> Result<Network, Vec<Problem>> {
-        let path = dir.join(&self.file);
-        let text = crate::read_file("topology.file", &path).map_err(|p| vec![p])?;
+        let text = crate::read_named("topology.file", dir, &self.file).map_err(|p| vec![p])?;
         let file =
             if self.file.ends_with(".csv") { from_csv(&self.file, &text) } else { from_toml(&self.file, &text) }?;
         self.network(&file)
@@ -237,6 +236,9 @@ fn from_csv(name: &str, text: &str) -> Result<File, Vec<Problem>> {
     let mut file = File { hosts: Vec::new(), switches: Vec::new(), links: Vec::new() };
     let mut problems = Vec::new();
     for row in rows.iter() {
+        if !row.fits(&mut problems) {
+            continue;
+        }
         let text = |c: &str| row.get(c).unwrap_or("").to_owned();
         match row.get("kind") {
             Some("host") => file.hosts.push(text("name")),

@@ -33,12 +33,20 @@ pub struct LeafSpine {
     pub oversubscription: Option<f64>,
 }
 
+/// Most links between leaves and spines; as many as four links a host of the largest network.
+const MAX_BETWEEN: u64 = 4 * MAX_HOSTS;
+
 impl LeafSpine {
     pub(super) fn build(&self) -> Result<Network, Vec<Problem>> {
         let (l, s, n) = (self.leaves, self.spines, self.hosts_per_leaf);
         let hosts = l as u64 * n as u64;
         if hosts > MAX_HOSTS {
             return Err(too_large("topology.leaves", l, hosts));
+        }
+        let between = l as u64 * s as u64;
+        if between > MAX_BETWEEN {
+            let message = format!("makes {between} links between leaves and spines; expected at most {MAX_BETWEEN}");
+            return Err(vec![Problem::with_value("topology.spines", s, message)]);
         }
         let hosts = hosts as u32;
         let mut spine_link = self.link.with(&self.spine_link);

@@ -1,0 +1,301 @@
+"""The commands of ``incast``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from incast import _core, kinds, output, progress
+from incast.cli import INTERRUPTED, loading
+from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
+from incast.result import MANIFEST, Result, engine_digest, new_folder, read_manifest
+from incast.scenario import Scenario
+from incast.study import STUDY_FILE, Study
+
+if TYPE_CHECKING:
+    from incast.comparison import Comparison
+
+app = typer.Typer(
+    name="incast",
+    help="A laboratory for data-center congestion control.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+out = Console()
+err = Console(stderr=True)
+
+ScenarioName = Annotated[
+    str,
+    typer.Argument(metavar="SCENARIO", help="A scenario file, or a built-in scenario (incast list scenarios)."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. topology.k=8; repeats."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
+
+
+def _settings(texts: list[str] | None) -> list[tuple[str, str]]:
+    pairs = []
+    for text in texts or []:
+        key, equals, value = text.partition("=")
+        if not (equals and key.strip()):
+            raise ScenarioError(f'--set "{text}": expected KEY=VALUE, such as --set topology.k=8')
+        pairs.append((key.strip(), value.strip()))
+    return pairs
+
+
+def _folder(given: str | None, default: str) -> Path:
+    if given is None:
+        return Path("runs") / default
+    if not given.strip():
+        raise FolderError(f'--out "{given}": expected the name of a folder')
+    return Path(given)
+
+
+def _refuse_twice(folder: Path, scenario: Scenario) -> None:
+    """Say so when what is in the way is this very run."""
+    if not (folder / MANIFEST).is_file():
+        return
+    there = read_manifest(folder)
+    if (there.get("hash"), there.get("seed")) == (scenario.hash, scenario.seed):
+        build = "" if there.get("engine") == engine_digest() else ", made by another build of the engine"
+        raise FolderError(
+            f"this run is already in {folder}{build}: incast report {shlex.quote(str(folder))} shows it; "
+            "to run it again give another --out, or remove the folder first"
+        )
+
+
+@app.command()
+def run(
+    scenario: ScenarioName,
+    set_: Settings = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed, instead of the scenario's.")] = None,
+    out_: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/SCENARIO-SEED-HASH)."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Simulate a scenario once and leave a run folder."""
+    asked = Scenario.load(scenario).with_(dict(_settings(set_)))
+    if seed is not None:
+        asked = asked.with_seed(seed)
+    asked.validate()
+    folder = _folder(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
+    _refuse_twice(folder, asked)
+    with loading():
+        import pyarrow.parquet  # noqa: F401
+    with new_folder(folder) as aside:
+        with progress.of_run(err, asked.name, quiet) as show:
+            result = asked.run(progress=show)
+        result.write(aside)
+    with output.about(folder):
+        if json:
+            sys.stdout.write(result.json())
+        elif not quiet:
+            _print_summary(result, folder)
+
+
+def _print_summary(result: Result, folder: Path) -> None:
+    summary, cost = result.summary, result.cost
+    of_run, flows, fct, busiest = (
+        summary["run"],
+        summary["flows"],
+        summary["fct"],
+        summary["queues"]["busiest"],
+    )
+    table = Table(
+        title=f"{of_run['scenario']}, seed {of_run['seed']}: {of_run['sim_s']:g} s simulated",
+        title_justify="left",
+        show_header=False,
+    )
+    table.add_column()
+    table.add_column(justify="right")
+
+    def row(name: str, value: float | None, form: str, scale: float = 1, unit: str = "") -> None:
+        if value is not None:
+            table.add_row(name, f"{value * scale:{form}} {unit}".strip())
+
+    row("flows", flows["count"], ",d")
+    row("finished", flows["finished"], ",d")
+    row("throughput per flow", flows["throughput_mean_bps"], ",.4g", 1e-6, "Mb/s")
+    row("goodput, total", flows["goodput_total_bps"], ",.4g", 1e-6, "Mb/s")
+    row("one-way delay, mean", flows["delay_mean_s"], ",.4g", 1e6, "us")
+    row("one-way delay, p99", flows["delay_p99_s"], ",.4g", 1e6, "us")
+    row("loss", flows["loss_total_pct"], ".3g", 1, "%")
+    row("Jain's index", flows["jain"], ".4f")
+    row("retransmissions", flows["retransmissions"], ",d")
+    row("timeouts", flows["timeouts"], ",d")
+    row("FCT, mean", fct["mean_s"], ",.4g", 1e6, "us")
+    row("FCT, p99", fct["p99_s"], ",.4g", 1e6, "us")
+    row("slowdown, p99", fct["slowdown_p99"], ",.3g")
+    if busiest and busiest["port"]:
+        table.add_row("busiest port", escape(busiest["port"]))
+        row("  queue, mean", busiest["mean_packets"], ",.1f", 1, "packets")
+        row("  queue, p99", busiest["p99_packets"], ",.0f", 1, "packets")
+        row("  utilisation", busiest["utilisation"], ".1f", 100, "%")
+    table.add_section()
+    row("hops", of_run["hops"], ",d")
+    row("wall time", cost["wall_s"], ".2f", 1, "s")
+    row("speed", cost["hops_per_cpu_s"], ".1f", 1e-6, "M hops per CPU s")
+    out.print(table)
+    out.print(f"results: {folder}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def compare(
+    scenarios: Annotated[
+        list[str], typer.Argument(metavar="SCENARIO...", help="Scenario files or built-in scenarios.")
+    ],
+    cc: Annotated[
+        list[str],
+        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; repeats."),
+    ],
+    vary: Annotated[
+        list[str], typer.Option("--vary", metavar="KEY=V1,V2,...", help="The key on the x axis and its values; once.")
+    ],
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
+    workers: Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")] = 0,
+    out_: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/compare-...)."),
+    ] = None,
+    set_: Settings = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare controllers on the same placements, over one key and seeds; ends in a report.
+
+    Called again with the same words it goes on where it was interrupted.
+    """
+    # Plotting libraries take a second to load; only the commands that draw wait for them.
+    with loading():
+        from incast import comparison, report
+
+    if len(vary) > 1:
+        raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
+    study = Study.parse(scenarios, cc, vary[0], seeds, _settings(set_))
+    folder = _folder(out_, study.folder_name())
+    with progress.of_comparison(err, quiet) as show:
+        done = comparison.carry_out(study, folder, workers or comparison.default_workers(), show)
+    _print_comparison(done, report.write(done), quiet)
+
+
+@app.command("report")
+def report_(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a finished comparison, or of one run.")],
+    quiet: Quiet = False,
+) -> None:
+    """Write the report of a comparison again from its runs; of a single run, print its table again."""
+    if (folder / MANIFEST).is_file() and not (folder / STUDY_FILE).exists():
+        result = Result.load(folder)
+        if not quiet:
+            with output.about(folder):
+                _print_summary(result, folder)
+        return
+    with loading():
+        from incast import comparison, report
+
+    done = comparison.load(folder)
+    _print_comparison(done, report.write(done), quiet)
+
+
+def _print_comparison(done: Comparison, page: Path, quiet: bool) -> None:
+    from incast import report
+
+    with output.about(done.folder):
+        if not quiet:
+            report.print_table(done, out)
+        pictures = " ".join(sorted(p.name for p in page.parent.glob("*.png")))
+        out.print(f"report: {page}", highlight=False, soft_wrap=True)
+        out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)
+    if done.series_gap:
+        err.print(f"no picture over time: {escape(done.series_gap)}", highlight=False, soft_wrap=True)
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join(kinds.KINDS)}.")],
+) -> None:
+    """List what there is of a kind."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    for name, words in kinds.listing(kind):
+        table.add_row(escape(name), escape(words))
+    out.print(table)
+
+
+@app.command()
+def describe(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join(kinds.KINDS)}.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name (incast list KIND).")],
+) -> None:
+    """Say what something is: its parameters with units, defaults and sources."""
+    sys.stdout.write(kinds.description(kind, name))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of a scenario."""
+    sys.stdout.write(_core.schema().rstrip("\n") + "\n")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        out.print(f"incast {_core.__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def incast(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Take what belongs to no command."""
+
+
+def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
+    err.print(f"[bold red]error:[/] {escape(words or str(error))}{escape(notes)}", highlight=False, soft_wrap=True)
+    sys.exit(status)
+
+
+def carry_out() -> None:
+    """Carry out the command line."""
+    try:
+        output.guard()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except (ScenarioError, StudyError, FolderError) as error:
+        _fail(2, error)
+    except SystemExit as ended:
+        # typer turns Ctrl-C into the status 130; here a stopped run is a run that failed.
+        if ended.code == 130:
+            _fail(1, ended, INTERRUPTED)
+        raise
+    except (KeyboardInterrupt, RunStopped) as error:
+        _fail(1, error, INTERRUPTED)
+    except (RunError, output.OutputError) as error:
+        _fail(1, error)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(
+            1,
+            error,
+            f"cannot write the results: {where}{error.strerror or error}; no half-written result was left behind",
+        )

@@ -1,0 +1,63 @@
+"""The standard output, as a place that can go away or be full."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+class OutputError(Exception):
+    """The standard output cannot be written."""
+
+
+class _Pipe(io.FileIO):
+    """Standard output that is quiet about a reader who has gone, e.g. ``| head``."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            self._give_up()
+            return memoryview(data).nbytes
+        except OSError as error:
+            # Else the interpreter would try what is left again at its end, and complain.
+            self._give_up()
+            raise OutputError(f"cannot write to the standard output: {error.strerror}") from None
+
+    def _give_up(self) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+
+
+def guard() -> None:
+    """Put the guarded standard output in the place of Python's own."""
+    plain = sys.stdout
+    if plain is None:  # closed by the shell, `>&-`
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    else:
+        raw = _Pipe(plain.fileno(), "wb", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=plain.encoding,
+            errors=plain.errors,
+            line_buffering=raw.isatty(),
+        )
+
+
+@contextmanager
+def about(results: Path) -> Iterator[None]:
+    """Print about results that are already saved: trouble with printing leaves them whole."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OutputError as error:
+        raise OutputError(f"{error}; the results are whole in {results}") from None

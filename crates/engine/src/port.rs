@@ -89,9 +89,20 @@ impl Ring {
     }
     #[cold]
     fn grow(&mut self) {
-        let old: Vec<Slot> = (0..self.len).map(|i| *self.at(i)).collect();
-        let mut slots = vec![Slot::default(); (self.slots.len() * 2).max(8)];
-        slots[..old.len()].copy_from_slice(&old);
+        self.resize((self.slots.len() * 2).max(8));
+    }
+
+    /// A ring walks through all of its slots whatever it holds: after a burst it is made small
+    /// again, or every step would touch memory that has gone far.
+    fn shrink(&mut self) {
+        if self.slots.len() > 64 && self.len as usize * 4 < self.slots.len() {
+            self.resize((self.len as usize * 2).next_power_of_two().max(8));
+        }
+    }
+
+    fn resize(&mut self, capacity: usize) {
+        let held = (0..self.len).map(|i| *self.at(i));
+        let slots: Vec<Slot> = held.chain(std::iter::repeat(Slot::default())).take(capacity).collect();
         self.slots = slots.into_boxed_slice();
         self.head = 0;
     }
@@ -342,6 +353,7 @@ impl Port {
         while self.next_look <= now {
             let at = self.next_look;
             self.drain(at);
+            self.ring.shrink();
             if at >= interval.from && self.rare.at_from.is_none() {
                 let snapshot = self.snapshot(at);
                 self.count.max_packets = self.counted(self.ring.len);

@@ -87,6 +87,10 @@ impl Scoreboard {
         if !self.sacked.is_empty() {
             self.sacked.cut_below(una);
         }
+        // the deque walks through all of its memory: give back what a past window needed
+        if self.segments.capacity() > 32 && self.segments.len() * 4 < self.segments.capacity() {
+            self.segments.shrink_to(self.segments.len() * 2);
+        }
         (delivered, retransmitted)
     }
 

@@ -7,11 +7,35 @@ use crate::net::Net;
 use crate::order::{Event, Key, Order, Timer, TimerKind};
 use crate::packet::{Ext, Packet};
 use crate::port::Port;
-use crate::windows::{GENERATIONS, Queued, endless};
+use crate::windows::{GENERATIONS, endless};
 use crate::world::World;
 use incast_record::{Collector, Outcome};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// An event in the heap, ordered by its key.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    key: Key,
+    event: Event,
+}
+
+impl PartialEq for Queued {
+    fn eq(&self, other: &Queued) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for Queued {}
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Queued) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Queued {
+    fn cmp(&self, other: &Queued) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
 
 struct Heap {
     order: Order,

@@ -16,7 +16,7 @@ use crate::domain::Domain;
 use crate::far::Pool;
 use crate::io::{Instant, Outbox, Reach, Stamp};
 use crate::net::Net;
-use crate::order::{Event, Key, Order, Timer, TimerKind};
+use crate::order::{Key, Order, Timer, TimerKind};
 use crate::packet::{Ext, NO_EXT, Packet};
 use crate::port::Port;
 use crate::prefetch;
@@ -48,30 +48,6 @@ pub enum Visit {
     Reverse,
     /// By a hash of (domain, window).
     Shuffled,
-}
-
-/// An event in a domain's own queue, ordered by its key.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Queued {
-    pub key: Key,
-    pub event: Event,
-}
-
-impl PartialEq for Queued {
-    fn eq(&self, other: &Queued) -> bool {
-        self.key == other.key
-    }
-}
-impl Eq for Queued {}
-impl PartialOrd for Queued {
-    fn partial_cmp(&self, other: &Queued) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Queued {
-    fn cmp(&self, other: &Queued) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
 }
 
 /// A timer in a domain's queue: keys alone, since most events there are timers.

@@ -64,11 +64,6 @@ impl RedState {
         }
     }
 
-    /// Average queue, in packets or bytes.
-    pub fn average(&self) -> f64 {
-        self.avg
-    }
-
     /// Decides about an arrival (the caller applies the hard limit); the queue last became empty
     /// at `empty_since`, ps.
     pub fn admit(&mut self, a: &Arrival, empty_since: u64) -> Verdict {

@@ -192,6 +192,34 @@ pub trait ParamSet: Default {
     fn write(&self, key: &str, out: &mut dyn fmt::Write) -> fmt::Result;
     /// Holds the parameters against one another.
     fn check(&self) -> Result<(), Conflict>;
+    /// What the parameters are before any but the form is set.
+    fn base(&self) -> Self;
+    /// Whether one parameter has the same value in both; true for an unknown key.
+    fn agrees(&self, key: &str, other: &Self) -> bool;
+}
+
+/// The name of a form, one of those that a `form of` block declares, or [`STANDARD`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FormName(pub &'static str);
+
+/// The form of the defaults.
+pub const STANDARD: &str = "standard";
+
+/// Writes a controller as a user would name it: its kind, its form where that is not the
+/// standard one, and the parameters that differ from what the form sets.
+pub(crate) fn write_short<P: ParamSet>(kind: &Kind, params: &P, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(kind.name)?;
+    let (base, default) = (params.base(), P::default());
+    let mut separator = ':';
+    for param in P::PARAMS {
+        let compared_with = if param.name == "form" { &default } else { &base };
+        if !params.agrees(param.name, compared_with) {
+            write!(f, "{separator}{}=", param.name)?;
+            params.write(param.name, f)?;
+            separator = ',';
+        }
+    }
+    Ok(())
 }
 
 /// The part of [`ParamSet`] that fits behind a reference.
@@ -240,11 +268,18 @@ pub const fn prose(doc: &'static str) -> &'static str {
 /// Declares the parameters of a controller as `struct Params`.
 ///
 /// Each is a doc comment, `name: type = "default", "unit", "source of the default"`, and, where
-/// the type alone allows too much, the words for what is expected and the test for it. A closing
-/// `together` block holds parameters against one another.
+/// the type alone allows too much, the words for what is expected and the test for it. A
+/// `form of` block, which comes first, declares a parameter `form`: named sets of values of the
+/// other parameters, each with its meaning and the source it follows. Setting the form sets every
+/// parameter, so it is set before the others, and those given beside it win. A closing `together`
+/// block holds parameters against one another.
 ///
 /// ```
 /// incast_cc::params! {
+///     form of {
+///         /// Halving with room.
+///         "roomy" = "some implementation" { beta = "0.4", high = "1000" }
+///     }
 ///     /// Factor of the decrease.
 ///     beta: f64 = "0.5", "", "RFC 5681", "a number above 0, below 1" => |x| *x > 0.0 && *x < 1.0;
 ///     /// Smallest window.
@@ -263,10 +298,18 @@ pub const fn prose(doc: &'static str) -> &'static str {
 /// assert!(matches!(params.set("beta", "1.5"), Err(ParamError::BadValue { .. })));
 /// assert_eq!(params.set("low", "200"), Ok(()));
 /// assert_eq!(params.check().unwrap_err().key, "low");
+/// assert_eq!(params.set("form", "roomy"), Ok(()));
+/// assert_eq!((params.beta, params.low, params.high), (0.4, 1.0, 1000.0));
 /// ```
 #[macro_export]
 macro_rules! params {
     (
+        $($form:ident of {
+            $(
+                $(#[doc = $form_doc:literal])+
+                $form_name:literal = $form_source:literal { $($form_key:ident = $form_value:literal),+ $(,)? }
+            )+
+        })?
         $(
             $(#[doc = $doc:literal])+
             $name:ident: $type:ty = $default:literal, $unit:literal, $source:literal
@@ -277,6 +320,10 @@ macro_rules! params {
         /// Parameters, each documented at its declaration.
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct Params {
+            $(
+                /// The named set of values that the others started from.
+                pub $form: $crate::registry::FormName,
+            )?
             $($(#[doc = $doc])+ pub $name: $type,)*
         }
 
@@ -284,6 +331,7 @@ macro_rules! params {
             fn default() -> Params {
                 use $crate::registry::Value;
                 Params {
+                    $($form: $crate::registry::FormName($crate::registry::STANDARD),)?
                     // A default that does not parse is a mistake in the declaration, not an
                     // input; the registry's tests build every default.
                     $($name: <$type>::parse($default).expect(concat!("default of ", stringify!($name))),)*
@@ -293,6 +341,23 @@ macro_rules! params {
 
         impl $crate::registry::ParamSet for Params {
             const PARAMS: &'static [$crate::registry::Param] = &[
+                $($crate::registry::Param {
+                    name: stringify!($form),
+                    kind: $crate::registry::ValueKind::Choice,
+                    unit: "",
+                    default: $crate::registry::STANDARD,
+                    expected: concat!("one of: \"standard\"" $(, " \"", $form_name, "\"")+),
+                    source: "own choice",
+                    doc: concat!(
+                        "Named set of values of the other parameters; those given beside it win. \"standard\": the \
+                         defaults below."
+                        $(
+                            , " \"", $form_name, "\":", $($form_doc,)+ " From ", $form_source, ": "
+                            , $crate::params!(@list $($form_key = $form_value),+), "."
+                        )+
+                    ),
+                    choices: &[$crate::registry::STANDARD $(, $form_name)+],
+                },)?
                 $($crate::registry::Param {
                     name: stringify!($name),
                     kind: <$type as $crate::registry::Value>::KIND,
@@ -309,6 +374,17 @@ macro_rules! params {
                 #[allow(unused_imports)]
                 use $crate::registry::Value;
                 match key {
+                    $(stringify!($form) => {
+                        let expected = concat!("one of: \"standard\"" $(, " \"", $form_name, "\"")+);
+                        let (name, values): (&'static str, &[(&str, &str)]) = match value.trim() {
+                            $crate::registry::STANDARD => ($crate::registry::STANDARD, &[]),
+                            $($form_name => ($form_name, &[$((stringify!($form_key), $form_value)),+]),)+
+                            _ => return Err($crate::registry::ParamError::BadValue { expected }),
+                        };
+                        *self = Params::default();
+                        self.$form = $crate::registry::FormName(name);
+                        values.iter().try_for_each(|(key, value)| self.set(key, value))
+                    })?
                     $(stringify!($name) => {
                         let expected = $crate::params!(@expected $type $(, $expected)?);
                         let valid: fn(&$type) -> bool = $crate::params!(@test $(, $test)?);
@@ -328,6 +404,7 @@ macro_rules! params {
                 #[allow(unused_imports)]
                 use $crate::registry::Value;
                 match key {
+                    $(stringify!($form) => out.write_str(self.$form.0),)?
                     $(stringify!($name) => Value::write(&self.$name, out),)*
                     _ => {
                         let _ = out;
@@ -345,7 +422,31 @@ macro_rules! params {
                 })+)?
                 Ok(())
             }
+
+            fn base(&self) -> Params {
+                #[allow(unused_mut)]
+                let mut base = Params::default();
+                $(
+                    // a form's values are a declaration like the defaults: the registry's tests set each
+                    base.set("form", self.$form.0).expect("a form that was set");
+                )?
+                base
+            }
+
+            fn agrees(&self, key: &str, other: &Params) -> bool {
+                match key {
+                    $(stringify!($form) => self.$form == other.$form,)?
+                    $(stringify!($name) => self.$name == other.$name,)*
+                    _ => {
+                        let _ = other;
+                        true
+                    }
+                }
+            }
         }
+    };
+    (@list $key:ident = $value:literal $(, $more:ident = $other:literal)*) => {
+        concat!("`", stringify!($key), " = ", $value, "`" $(, ", `", stringify!($more), " = ", $other, "`")*)
     };
     (@expected $type:ty) => { <$type as $crate::registry::Value>::EXPECTED };
     (@expected $type:ty, $expected:literal) => { $expected };
@@ -440,7 +541,8 @@ macro_rules! controllers {
                 Some(ParamValue::new(set, param))
             }
 
-            /// Holds the parameters against one another; call it after the last `set`.
+            /// Holds the parameters against one another; call it after the last `set`. A parameter
+            /// `form` is to be set before all others.
             pub fn check(&self) -> Result<(), Conflict> {
                 match self {
                     $(Config::$type(params) => params.check(),)+
@@ -451,6 +553,16 @@ macro_rules! controllers {
             pub fn build(&self, env: &Env) -> Cc {
                 match self {
                     $(Config::$type(params) => Cc::$type($file::$type::new(params, env)),)+
+                }
+            }
+        }
+
+        /// As a user would name it: its kind, and after a colon the parameters that differ from
+        /// those of its form.
+        impl core::fmt::Display for Config {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $(Config::$type(params) => $crate::registry::write_short(&$file::KIND, params, f),)+
                 }
             }
         }

@@ -13,7 +13,6 @@ use crate::port::{Class, Interval, Port};
 use crate::spec::{App, Discipline, Spec};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
-use incast_cc::Config;
 use incast_record::{Collector, FlowRecord, Outcome};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -43,22 +42,6 @@ fn root(parent: &mut [u32], mut i: u32) -> u32 {
         i = parent[i as usize];
     }
     i
-}
-
-/// A controller as a user would name it: its kind, and the parameters that are not the default.
-fn label(config: &Config) -> String {
-    let kind = config.kind();
-    let mut text = kind.name.to_string();
-    let mut separator = ':';
-    for param in kind.params {
-        let value = config.get(param.name).map(|v| v.to_string()).unwrap_or_default();
-        if value != param.default {
-            text.push(separator);
-            text.push_str(&format!("{}={value}", param.name));
-            separator = ',';
-        }
-    }
-    text
 }
 
 impl<'a> World<'a> {
@@ -294,7 +277,7 @@ impl<'a> World<'a> {
             packets_dropped: sum(|t| t.dropped),
             packets_in_flight: packets,
             groups: spec.groups.clone(),
-            controllers: spec.controllers.iter().map(label).collect(),
+            controllers: spec.controllers.iter().map(ToString::to_string).collect(),
             flows,
             ports,
             ..Outcome::default()

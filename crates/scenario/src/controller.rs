@@ -42,7 +42,7 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     let expected_kind = || {
         format!("expected one of {}", KINDS.iter().map(|k| format!("\"{}\"", k.name)).collect::<Vec<_>>().join(", "))
     };
-    let (key, word, params): (String, Toml, Vec<(String, String, String)>) = match value {
+    let (key, word, mut params): (String, Toml, Vec<(String, String, String)>) = match value {
         Toml::String(text) => {
             let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
             let mut params = Vec::new();
@@ -79,6 +79,8 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     };
     let mut problems = Vec::new();
     let mut seen: Vec<String> = Vec::new();
+    // the form sets every parameter; those given beside it win, wherever they stand
+    params.sort_by_key(|(k, ..)| k != "form");
     for (k, v, shown) in params {
         if seen.contains(&k) {
             problems.push(Problem::with_value(format!("{path}.{k}"), shown, "given twice; expected once"));
@@ -122,14 +124,7 @@ impl Controller {
     /// One text that names the controller and the parameters that differ from their defaults:
     /// `"swift:target=min-rtt"`.
     pub fn text(&self) -> String {
-        let kind = self.0.kind();
-        let changed = kind.params.iter().filter_map(|p| {
-            let value = self.0.get(p.name)?.to_string();
-            let default = Config::new(kind.name)?.get(p.name)?.to_string();
-            (value != default).then(|| format!("{}={value}", p.name))
-        });
-        let changed: Vec<String> = changed.collect();
-        if changed.is_empty() { kind.name.into() } else { format!("{}:{}", kind.name, changed.join(",")) }
+        self.0.to_string()
     }
 }
 

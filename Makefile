@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench clean
+.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench parity published clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -46,8 +46,8 @@ lint: dev ## Formatting, lints and types
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check crates/cc/src/*.rs # modules that a macro declares are unseen by cargo fmt
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests/python $(wildcard bench)
-	$(BIN)/ruff format --check python tests/python $(wildcard bench)
+	$(BIN)/ruff check python tests/python bench parity
+	$(BIN)/ruff format --check python tests/python bench parity
 	$(BIN)/mypy
 
 # The extension module links against a Python it is loaded into, so it has no test binary; the
@@ -60,6 +60,12 @@ test-python: dev ## The Python, command-line and documentation tests
 
 bench: build ## Hops per CPU second on the benchmark cases; raw runs go to bench/runs
 	$(BIN)/python bench/run.py
+
+parity: build ## Hold the simulator against ns-3, htsim and Linux; writes docs/fidelity.md
+	$(BIN)/python -m parity.run
+
+published: build ## The table a study published, ns-3's figures and ours side by side
+	$(BIN)/python -m parity.run --published
 
 clean: ## Remove what was built (results in runs/ stay)
 	rm -rf $(VENV) target python/incast/*.so

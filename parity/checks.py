@@ -1,0 +1,438 @@
+"""What is compared: figures, traces, packets, flows one by one, and changes between two runs.
+
+A check takes the result of a run and answers with rows: one a figure, with the reference, ours and
+whether the tolerance holds. Sums are exact (``math.fsum``) and stored with ten digits, so that the
+rows are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import statistics
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from incast import Result
+from parity.tolerances import AtLeast, AtMost, Exact, Relative, SameChange, Tolerance, difference, holds
+
+Number = Callable[[Result], "float | None"]
+"""Takes a figure from a result, in the unit of the check; ``None`` where it does not exist."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values over time: each holds from its time on until the next."""
+
+    times_s: Sequence[float]
+    values: Sequence[float]
+
+    def at(self, time_s: float) -> float:
+        """Return the value at a time; not a number before the first."""
+        place = bisect.bisect_right(self.times_s, time_s) - 1
+        return self.values[place] if place >= 0 else math.nan
+
+    def between(self, from_s: float, to_s: float) -> Series:
+        """Return the part from one time to another."""
+        kept = [(t, v) for t, v in zip(self.times_s, self.values, strict=True) if from_s <= t < to_s]
+        return Series([t for t, _ in kept], [v for _, v in kept])
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A named rule behind a difference, and the switch that removes it.
+
+    The case is run again with ``settings`` changed; the difference counts as explained only if the
+    check holds then.
+    """
+
+    rule: str
+    settings: Mapping[str, object]
+
+    @property
+    def switch(self) -> str:
+        """The settings as they are given on the command line."""
+        return " ".join(f"{key}={value}" for key, value in self.settings.items())
+
+
+HOLDS, EXPLAINED, MISS, SHOWN = "holds", "explained", "MISS", "shown"
+"""Verdicts. Rows that are shown have no tolerance and count neither way."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the comparison."""
+
+    case: str
+    title: str
+    figure: str
+    unit: str
+    reference: float | None
+    ours: float | None
+    difference: str
+    tolerance: str
+    verdict: str
+    rule: str = ""
+    switch: str = ""
+    switched: float | None = None
+    """Ours with the switch toggled, where an explanation names one."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is drawn of a trace: the reference, ours already shifted, and the unit."""
+
+    name: str
+    theirs: Series
+    ours: Series
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """What is drawn of a comparison flow by flow."""
+
+    unit: str
+    theirs: tuple[float, ...]
+    ours: tuple[float, ...]
+
+
+Drawing = Line | Cloud
+
+
+@dataclass
+class Checked:
+    """Rows of a check and what can be drawn of it."""
+
+    rows: list[Row]
+    drawings: list[Drawing] = field(default_factory=list)
+
+
+class Check(Protocol):
+    """A comparison of one result with the reference."""
+
+    @property
+    def explained(self) -> Explanation | None:
+        """Why it is known not to hold, if it is."""
+
+    def of(self, result: Result) -> Checked:
+        """Compare; the rows have no case yet."""
+
+    def unrun(self) -> list[Row]:
+        """Give the rows of a run that failed."""
+
+
+def kept(value: float | None) -> float | None:
+    """Round to ten digits: what is left of a sum's order and of a machine's library is below."""
+    return value if value is None or not math.isfinite(value) else float(f"{value:.10g}")
+
+
+def row(figure: str, unit: str, reference: float | None, ours: float | None, tolerance: Tolerance | None) -> Row:
+    """Judge one figure; without a tolerance it is only shown."""
+    reference, ours = kept(reference), kept(ours)
+    both = reference is not None and ours is not None
+    return Row(
+        case="",
+        title="",
+        figure=figure,
+        unit=unit,
+        reference=reference,
+        ours=ours,
+        difference=difference(reference, ours, relative=tolerance is None or tolerance.relative)
+        if reference is not None and ours is not None and both
+        else "",
+        tolerance="" if tolerance is None else tolerance.text,
+        verdict=SHOWN if tolerance is None else HOLDS if holds(tolerance, reference, ours) else MISS,
+    )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a run against one number of the reference.
+
+    Without a tolerance it is shown, not judged: for rows that exist to show what a switch does.
+    """
+
+    name: str
+    unit: str
+    reference: float | None
+    tolerance: Tolerance | None
+    ours: Number
+    rule: str = ""
+    """What is behind a difference that is left within the tolerance."""
+    explained: Explanation | None = None
+
+    def of(self, result: Result) -> Checked:
+        """Compare."""
+        made = row(self.name, self.unit, self.reference, self.ours(result), self.tolerance)
+        return Checked([replace(made, rule=self.rule)])
+
+    def unrun(self) -> list[Row]:
+        """Give the row without ours."""
+        return [row(self.name, self.unit, self.reference, None, self.tolerance)]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a trace: the reference's series, ours, and how far a row may be off."""
+
+    name: str
+    unit: str
+    reference: Series
+    ours: Callable[[Result], Series]
+    bound: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Traces row by row: a share of the rows within bounds after one shift common to all columns.
+
+    The shift (at most ``shift_max_s`` either way) is the smallest of those under which the worst
+    column is best.
+    """
+
+    columns: tuple[Column, ...]
+    shift_max_s: float
+    share: float = 0.95
+    steps: int = 48
+    rule: str = ""
+    """What is behind the first deviation."""
+    explained: Explanation | None = None
+
+    def of(self, result: Result) -> Checked:
+        """Compare."""
+        ours = [column.ours(result) for column in self.columns]
+        shift = self.shift(ours)
+        rows, drawings = [], list[Drawing]()
+        for column, series in zip(self.columns, ours, strict=True):
+            share, worst, first = self._agreement(column, series, shift)
+            made = row(self._name(column), "%", 100 * self.share, 100 * share, AtLeast())
+            told = f"shift {1e6 * shift:+.3g} us; largest deviation {worst:.4g} {column.unit}"
+            if first is not None:
+                told += f", first at {1e3 * first:.4g} ms"
+            rows.append(replace(made, rule=f"{told}. {self.rule}" if self.rule else told))
+            drawings.append(
+                Line(f"{column.name} ({column.unit})", column.reference, _moved(series, -shift, column.reference))
+            )
+        return Checked(rows, drawings)
+
+    def unrun(self) -> list[Row]:
+        """Give the rows without ours."""
+        return [row(self._name(column), "%", 100 * self.share, None, AtLeast()) for column in self.columns]
+
+    def shift(self, ours: Sequence[Series]) -> float:
+        """Find the shift: the reference at time t is held against ours at t + shift."""
+        candidates = sorted((i * self.shift_max_s / self.steps for i in range(-self.steps, self.steps + 1)), key=abs)
+        return max(
+            candidates,
+            key=lambda s: min(self._agreement(c, o, s)[0] for c, o in zip(self.columns, ours, strict=True)),
+        )
+
+    def _name(self, column: Column) -> str:
+        return f"{column.name}: rows within {column.bound:g} {column.unit}"
+
+    @staticmethod
+    def _agreement(column: Column, ours: Series, shift: float) -> tuple[float, float, float | None]:
+        inside, worst, first = 0, 0.0, None
+        for time, value in zip(column.reference.times_s, column.reference.values, strict=True):
+            away = abs(ours.at(time + shift) - value)
+            if away <= column.bound:
+                inside += 1
+            elif first is None:
+                first = time
+            worst = math.inf if math.isnan(away) else max(worst, away)
+        count = len(column.reference.times_s)
+        return (inside / count if count else 0.0), worst, first
+
+
+def _moved(series: Series, by_s: float, like: Series) -> Series:
+    """Return a series moved in time, no longer than another one."""
+    end = like.times_s[-1] if like.times_s else 0.0
+    moved = [(t + by_s, v) for t, v in zip(series.times_s, series.values, strict=True) if t + by_s <= end]
+    return Series([t for t, _ in moved], [v for _, v in moved])
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A packet on the wire: when, and what makes it that packet (sequence number, flags, length)."""
+
+    time_s: float
+    what: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class Packets:
+    """Every packet of a trace: the same ones in the same order, each at its time."""
+
+    reference: tuple[Sent, ...]
+    ours: Callable[[Result], Sequence[Sent]]
+    within_s: float = 1e-6
+    rule: str = ""
+    explained: Explanation | None = None
+
+    def of(self, result: Result) -> Checked:
+        """Compare."""
+        ours = self.ours(result)
+        same, worst = 0, 0.0
+        for theirs, mine in zip(self.reference, ours, strict=False):
+            if theirs.what != mine.what:
+                break
+            same += 1
+            worst = max(worst, abs(mine.time_s - theirs.time_s))
+        count, first, limit = self._figures()
+        # What follows the first wrong packet is not compared in time: it would be another packet's.
+        told = "" if same == len(self.reference) == len(ours) else f"first other packet: number {same}"
+        rule = ". ".join(text for text in (told, self.rule) if text)
+        return Checked(
+            [
+                replace(row(count, "packets", len(self.reference), len(ours), Exact()), rule=rule),
+                replace(row(first, "packets", len(self.reference), same, Exact()), rule=rule),
+                row(limit, "us", 1e6 * self.within_s, 1e6 * worst if same else None, AtMost()),
+            ]
+        )
+
+    def unrun(self) -> list[Row]:
+        """Give the rows without ours."""
+        count, first, limit = self._figures()
+        return [
+            row(count, "packets", len(self.reference), None, Exact()),
+            row(first, "packets", len(self.reference), None, Exact()),
+            row(limit, "us", 1e6 * self.within_s, None, AtMost()),
+        ]
+
+    @staticmethod
+    def _figures() -> tuple[str, str, str]:
+        return "packets sent", "the same packets, in order", "largest time error"
+
+
+@dataclass(frozen=True)
+class PerFlow:
+    """A figure of every flow: the mean, the median error of a flow, and the share of flows near."""
+
+    name: str
+    unit: str
+    reference: Mapping[Hashable, float]
+    ours: Callable[[Result], Mapping[Hashable, float | None]]
+    mean: float
+    """Tolerance of the mean, as a part of it."""
+    median: float
+    """Limit of the median of the flows' relative errors."""
+    near: tuple[float, float]
+    """Least share of the flows whose relative error is at most the second number."""
+    rule: str = ""
+    explained: Explanation | None = None
+
+    def of(self, result: Result) -> Checked:
+        """Compare; a flow that ours does not have is infinitely wrong."""
+        ours = self.ours(result)
+        pairs = [(theirs, ours.get(key)) for key, theirs in self.reference.items()]
+        errors = [math.inf if mine is None else abs(mine - theirs) / theirs for theirs, mine in pairs]
+        found = [mine for _, mine in pairs if mine is not None]
+        whole = len(found) == len(pairs)
+        middle = statistics.median(errors)
+        share = sum(error <= self.near[1] for error in errors) / len(errors)
+        rows = self._rows(
+            math.fsum(found) / len(found) if whole else None,
+            100 * middle if math.isfinite(middle) else None,
+            100 * share,
+        )
+        cloud = Cloud(
+            self.unit,
+            tuple(theirs for theirs, mine in pairs if mine is not None),
+            tuple(mine for _, mine in pairs if mine is not None),
+        )
+        return Checked([replace(made, rule=self.rule) for made in rows], [cloud])
+
+    def unrun(self) -> list[Row]:
+        """Give the rows without ours."""
+        return self._rows(None, None, None)
+
+    def _rows(self, mean: float | None, median: float | None, share: float | None) -> list[Row]:
+        theirs = math.fsum(self.reference.values()) / len(self.reference)
+        return [
+            row(f"{self.name}: mean", self.unit, theirs, mean, Relative(self.mean)),
+            row(f"{self.name}: median error of a flow", "%", 100 * self.median, median, AtMost()),
+            row(f"{self.name}: flows within {100 * self.near[1]:g} %", "%", 100 * self.near[0], share, AtLeast()),
+        ]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run and all that is compared of it."""
+
+    id: str
+    """World, section and what it is: ``ns3/4.1/mode1/n100``."""
+    title: str
+    """What is run, in the words of a reader who knows the section."""
+    scenario: str
+    """Name of a built-in scenario, or of a file in ``parity/scenarios``."""
+    settings: Mapping[str, object]
+    checks: tuple[Check, ...]
+    seed: int = 1
+    quick: bool = False
+    """Whether it belongs to the set that runs in ``make test``: a second or less."""
+    cost_s: float = 1.0
+    """Rough CPU seconds: the longest start first."""
+
+
+A_THIRD = SameChange()
+
+
+@dataclass(frozen=True)
+class Change:
+    """What moves between two cases, in percent: the same way and about as far as in the reference.
+
+    The figures are those of both cases, by name.
+    """
+
+    id: str
+    title: str
+    base: str
+    changed: str
+    figures: tuple[str, ...]
+    tolerance: SameChange = A_THIRD
+    rule: str = ""
+
+    def of(self, rows: Mapping[tuple[str, str], Row]) -> list[Row]:
+        """Compare, from the rows of both cases by case and figure."""
+        made = []
+        for figure in self.figures:
+            base, changed = rows[self.base, figure], rows[self.changed, figure]
+            judged = row(
+                f"{figure}: change",
+                "%",
+                _percent(base.reference, changed.reference),
+                _percent(base.ours, changed.ours),
+                self.tolerance,
+            )
+            made.append(replace(judged, case=self.id, title=self.title, rule=self.rule))
+        return made
+
+
+def _percent(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None or before == 0 else 100 * (after - before) / before
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of the page: the cases whose ids begin with ``prefix`` and a slash."""
+
+    prefix: str
+    title: str
+    text: str = ""
+    """What the reader should know: what was run, where the reference's numbers are from."""
+    picture: str = ""
+    """``"ratios"`` (a dot a row), ``"traces"`` or ``"clouds"`` (a dot a flow), or none."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A reference: what it is, its version and source, and what is compared with it."""
+
+    name: str
+    """As ids begin."""
+    title: str
+    text: str
+    sections: tuple[Section, ...]
+    cases: tuple[Case, ...]
+    changes: tuple[Change, ...] = ()

@@ -1,0 +1,103 @@
+"""The pictures of the page, in the style of the reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+
+from incast.figures import COLOURS, GRID, INK, _canvas, _dress, _png
+from parity.checks import EXPLAINED, HOLDS, Case, Cloud, Drawing, Line, Row
+
+OURS, THEIRS, WRONG = COLOURS[0], COLOURS[1], "#b3261e"
+
+
+def draw(kind: str, cases: Sequence[Case], rows: Sequence[Row], drawings: Mapping[str, Sequence[Drawing]]) -> bytes:
+    """Draw a section's picture: ``"ratios"``, ``"traces"`` or ``"clouds"``."""
+    match kind:
+        case "ratios":
+            return ratios(rows)
+        case "traces":
+            return traces({case.title: [d for d in drawings[case.id] if isinstance(d, Line)] for case in cases})
+        case "clouds":
+            return clouds({case.title: d for case in cases for d in drawings[case.id] if isinstance(d, Cloud)})
+        case _:
+            raise ValueError(f'picture "{kind}": expected "ratios", "traces" or "clouds"')
+
+
+def ratios(rows: Sequence[Row]) -> bytes:
+    """Draw ours divided by the reference: a panel a figure, a dot a case."""
+    usable = [row for row in rows if row.reference and row.ours is not None]
+    figures = list(dict.fromkeys(row.figure for row in usable))
+    titles = list(dict.fromkeys(row.title for row in usable))
+    canvas = _canvas(2.2 + 1.35 * len(figures), 1.1 + 0.2 * len(titles))
+    panels = canvas.subplots(1, len(figures), squeeze=False, sharey=True)[0]
+    for axes, figure in zip(panels, figures, strict=True):
+        farthest = 0.05
+        for row in usable:
+            if row.figure == figure:
+                assert row.reference is not None and row.ours is not None
+                ratio = row.ours / row.reference
+                farthest = max(farthest, abs(ratio - 1))
+                colour = OURS if row.verdict == HOLDS else THEIRS if row.verdict == EXPLAINED else WRONG
+                marker = "o" if row.verdict == HOLDS else "D" if row.verdict == EXPLAINED else "X"
+                axes.plot(ratio, titles.index(row.title), marker, color=colour, markersize=4)
+        axes.axvline(1, color="#8b949e", linewidth=0.8, zorder=0)
+        axes.set_xlim(1 - 1.15 * farthest, 1 + 1.15 * farthest)
+        axes.locator_params(axis="x", nbins=3)
+        axes.set_title(figure, fontsize=8, color=INK, loc="left")
+        _dress(axes)
+        axes.tick_params(axis="y", length=0)
+    panels[0].set_yticks(range(len(titles)), titles, fontsize=7)
+    panels[0].set_ylim(len(titles) - 0.5, -0.5)
+    canvas.supxlabel("Ours / reference", fontsize=8, color=INK)
+    return _png(canvas)
+
+
+def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
+    """Draw traces: a column a case, a panel a column of the trace, ours over the reference."""
+    depth = max(len(of_case) for of_case in lines.values())
+    canvas = _canvas(max(6.4, 3.0 * len(lines)), 0.6 + 1.5 * depth)
+    panels = canvas.subplots(depth, len(lines), squeeze=False, sharex="col")
+    for column, (title, of_case) in enumerate(lines.items()):
+        for place, line in enumerate(of_case):
+            axes: Axes = panels[place][column]
+            for series, colour, style, width, label in (
+                (line.theirs, THEIRS, "-", 1.6, "reference"),
+                (line.ours, OURS, "-", 0.7, "ours"),
+            ):
+                times = [1e3 * t for t in series.times_s]
+                axes.step(times, series.values, style, where="post", color=colour, linewidth=width, label=label)
+            _dress(axes)
+            axes.set_ylabel(line.name, fontsize=7, color=INK)
+            axes.set_ylim(bottom=0)
+        panels[0][column].set_title(title, fontsize=8, color=INK, loc="left")
+        panels[depth - 1][column].set_xlabel("Time (ms)", fontsize=8, color=INK)
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8, labelcolor=INK)
+    return _png(canvas)
+
+
+def clouds(of_cases: Mapping[str, Cloud]) -> bytes:
+    """Draw ours against the reference, a dot a flow, and the error's distribution beside it."""
+    canvas = _canvas(7.2, 0.4 + 3.0 * len(of_cases))
+    panels = canvas.subplots(len(of_cases), 2, squeeze=False)
+    for (title, cloud), (left, right) in zip(of_cases.items(), panels, strict=True):
+        low, high = min(cloud.theirs + cloud.ours), max(cloud.theirs + cloud.ours)
+        left.plot([low, high], [low, high], color="#8b949e", linewidth=0.8)
+        left.plot(cloud.theirs, cloud.ours, "o", color=OURS, markersize=2.5, alpha=0.7)
+        left.set_xlabel(f"Reference ({cloud.unit})", fontsize=8, color=INK)
+        left.set_ylabel(f"Ours ({cloud.unit})", fontsize=8, color=INK)
+        left.set_title(title, fontsize=8, color=INK, loc="left")
+        errors = sorted(100 * (m - t) / t for t, m in zip(cloud.theirs, cloud.ours, strict=True))
+        right.step(errors, [100 * (i + 1) / len(errors) for i in range(len(errors))], where="post", color=OURS)
+        right.axvline(0, color=GRID, linewidth=0.8)
+        reach = math.ceil(max(1.0, max(map(abs, errors), default=1.0)))
+        right.set_xlim(-reach, reach)
+        right.set_ylim(0, 100)
+        right.set_xlabel("Error of a flow (%)", fontsize=8, color=INK)
+        right.set_ylabel("Flows (%)", fontsize=8, color=INK)
+        for axes in (left, right):
+            _dress(axes)
+    return _png(canvas)

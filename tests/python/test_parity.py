@@ -1,0 +1,352 @@
+"""The comparisons with ns-3, htsim and Linux: the frame's own rules, and the quick cases."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from parity import page, published, run
+from parity.checks import (
+    EXPLAINED,
+    HOLDS,
+    MISS,
+    SHOWN,
+    Case,
+    Change,
+    Checked,
+    Column,
+    Explanation,
+    Figure,
+    Packets,
+    PerFlow,
+    Row,
+    Sent,
+    Series,
+    Trace,
+    row,
+)
+from parity.tolerances import (
+    Absolute,
+    AtLeast,
+    AtMost,
+    Digits,
+    Exact,
+    Relative,
+    SameChange,
+    Tolerance,
+    Widest,
+    ZeroWhereZero,
+    difference,
+    holds,
+)
+
+RESULT: Any = SimpleNamespace()  # for checks that take nothing from it
+LOSS = ZeroWhereZero(Widest((Absolute(0.2), Relative(0.15))))
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "reference", "inside", "outside"),
+    [
+        (Relative(0.03), 100.0, [97.0, 103.0], [96.9, 103.1]),
+        (Relative(0.03), -100.0, [-97.0, -103.0], [-96.9, 97.0]),
+        (Absolute(0.1), 0.3, [0.2, 0.4], [0.19, 0.41]),
+        (LOSS, 10.0, [8.5, 11.5], [8.4, 11.6]),  # the relative part is the wider
+        (LOSS, 0.5, [0.3, 0.7], [0.29, 0.71]),  # the absolute part is
+        (LOSS, 0.0, [0.0], [0.001, -0.001]),  # neither counts at zero
+        (Digits(6), 164.6464, [164.646, 164.64644], [164.645, 164.647]),
+        (Exact(), 250.0, [250.0], [249.0, 250.0000001]),
+        (AtMost(), 1.0, [1.0, 0.0], [1.01]),
+        (AtLeast(), 95.0, [95.0, 100.0], [94.99]),
+        (SameChange(), 30.0, [20.0, 40.0], [19.9, 40.1, -30.0]),  # a third either way, same direction
+        (SameChange(), -30.0, [-20.0, -40.0], [-19.9, 30.0]),
+        (SameChange(), 0.9, [0.0, -0.9], [1.0, -1.5]),  # below 1 % the reference has not changed
+    ],
+)
+def test_tolerances_hold_inside_and_only_there(
+    tolerance: Tolerance, reference: float, inside: list[float], outside: list[float]
+) -> None:
+    assert [ours for ours in inside if not holds(tolerance, reference, ours)] == []
+    assert [ours for ours in outside if holds(tolerance, reference, ours)] == []
+    assert tolerance.text
+
+
+@pytest.mark.parametrize("tolerance", [Relative(0.03), Absolute(9), LOSS, AtMost(), AtLeast(), SameChange(), Digits(3)])
+def test_what_is_missing_or_no_number_never_holds(tolerance: Tolerance) -> None:
+    assert not holds(tolerance, 1.0, None)
+    assert not holds(tolerance, None, 1.0)
+    assert not holds(tolerance, 1.0, math.nan)
+    assert not holds(tolerance, 1.0, math.inf)
+    assert not holds(tolerance, math.inf, math.inf)
+
+
+def test_differences_are_worded_in_percent_where_that_says_more() -> None:
+    assert difference(200.0, 210.0, relative=True) == "+5.00 %"
+    assert difference(-200.0, -210.0, relative=True) == "-5.00 %"
+    assert difference(0.0, 2.0, relative=True) == "+2"
+    assert difference(0.93, 0.91, relative=False) == "-0.02"
+    assert difference(5.0, 5.0, relative=True) == "0"
+
+
+def verdicts(checked: Checked) -> list[str]:
+    return [made.verdict for made in checked.rows]
+
+
+def test_a_figure_without_a_tolerance_is_shown() -> None:
+    assert verdicts(Figure("x", "", 1.0, None, lambda _: 2.0).of(RESULT)) == [SHOWN]
+    assert verdicts(Figure("x", "", 1.0, Relative(0.5), lambda _: 2.0).of(RESULT)) == [MISS]
+
+
+# Windows that grow by one each 100 us, and ours late by 8 us.
+STEPS = Series([i * 1e-4 for i in range(200)], [float(i) for i in range(200)])
+
+
+def later(series: Series, by_s: float) -> Callable[[object], Series]:
+    return lambda _: Series([t + by_s for t in series.times_s], series.values)
+
+
+def trace(ours: Callable[[object], Series], shift_max_s: float = 12e-6, bound: float = 0.0) -> Trace:
+    return Trace((Column("cwnd", "segments", STEPS, ours, bound),), shift_max_s)
+
+
+def test_a_trace_finds_the_constant_shift() -> None:
+    checked = trace(later(STEPS, 8e-6)).of(RESULT)
+    assert verdicts(checked) == [HOLDS]
+    assert trace(later(STEPS, 8e-6)).shift([later(STEPS, 8e-6)(None)]) == pytest.approx(8e-6)
+    # An early one needs no shift: a step that has begun earlier still lasts.
+    assert trace(later(STEPS, -8e-6)).shift([later(STEPS, -8e-6)(None)]) == 0
+
+
+def test_a_shift_beyond_the_limit_is_not_found() -> None:
+    checked = trace(later(STEPS, 13e-6)).of(RESULT)
+    assert verdicts(checked) == [MISS]
+    assert checked.rows[0].ours == 0
+
+
+def test_one_shift_serves_all_columns() -> None:
+    both = Trace(
+        (
+            Column("early", "segments", STEPS, later(STEPS, -99e-6), 0),
+            Column("late", "segments", STEPS, later(STEPS, 8e-6), 0),
+        ),
+        12e-6,
+    )
+    # Each alone has a shift under which it holds; no shift suits both.
+    assert MISS in verdicts(both.of(RESULT))
+    for column in both.columns:
+        assert verdicts(Trace((column,), 12e-6).of(RESULT)) == [HOLDS]
+
+
+def test_a_trace_holds_when_enough_rows_are_within_bounds() -> None:
+    def off(count: int) -> Callable[[object], Series]:
+        return lambda _: Series(STEPS.times_s, [v + 2 * (i < count) for i, v in enumerate(STEPS.values)])
+
+    assert verdicts(trace(off(10), 0.0, 1.0).of(RESULT)) == [HOLDS]  # 95 % of 200
+    assert verdicts(trace(off(11), 0.0, 1.0).of(RESULT)) == [MISS]
+    assert verdicts(trace(off(200), 0.0, 2.0).of(RESULT)) == [HOLDS]
+    told = trace(off(11), 0.0, 1.0).of(RESULT).rows[0].rule
+    assert "largest deviation 2 segments" in told
+    assert "first at 0 ms" in told
+
+
+def test_a_trace_of_ours_that_begins_too_late_is_outside() -> None:
+    checked = trace(lambda _: STEPS.between(5e-3, 1.0), 0.0, 1.0).of(RESULT)
+    assert verdicts(checked) == [MISS]
+    assert checked.rows[0].ours == pytest.approx(75)
+
+
+SENT = tuple(Sent(i * 0.1, (1000 * i, "ACK", 1000)) for i in range(20))
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [
+        (SENT, [HOLDS, HOLDS, HOLDS]),
+        ([replace(s, time_s=s.time_s + 0.9e-6) for s in SENT], [HOLDS, HOLDS, HOLDS]),
+        ([replace(s, time_s=s.time_s + 1.1e-6) for s in SENT], [HOLDS, HOLDS, MISS]),
+        (SENT[:-1], [MISS, MISS, HOLDS]),
+        ((*SENT, SENT[-1]), [MISS, HOLDS, HOLDS]),
+        ((*SENT[:5], replace(SENT[5], what=(1, "ACK", 1000)), *SENT[6:]), [HOLDS, MISS, HOLDS]),
+        ((SENT[1], SENT[0], *SENT[2:]), [HOLDS, MISS, MISS]),
+        ((), [MISS, MISS, MISS]),
+    ],
+)
+def test_packets_are_the_same_in_order_and_on_time(ours: tuple[Sent, ...], expected: list[str]) -> None:
+    assert verdicts(Packets(SENT, lambda _: ours).of(RESULT)) == expected
+
+
+def per_flow(ours: dict[Any, float | None]) -> list[str]:
+    reference = {i: 100.0 + i for i in range(100)}
+    return verdicts(PerFlow("FCT", "us", reference, lambda _: ours, 0.003, 0.01, (0.9, 0.04)).of(RESULT))
+
+
+def test_flows_are_compared_one_by_one() -> None:
+    right: dict[Any, float | None] = {i: 100.0 + i for i in range(100)}
+    assert per_flow(right) == [HOLDS, HOLDS, HOLDS]
+    assert per_flow({i: 1.0 * (199 - i) for i in range(100)}) == [HOLDS, MISS, MISS]  # the mean alone is right
+    assert per_flow({i: v * 1.005 for i, v in right.items() if v}) == [MISS, HOLDS, HOLDS]
+    assert per_flow({i: v * (0.95 if i < 11 else 1) for i, v in right.items() if v})[2] == MISS
+    assert per_flow({i: v for i, v in right.items() if i}) == [MISS, HOLDS, HOLDS]  # one flow never finished
+    assert per_flow({**right, 0: None})[0] == MISS
+
+
+def test_changes_are_compared_in_percent() -> None:
+    def rows(case: str, reference: float, ours: float | None) -> dict[tuple[str, str], Row]:
+        return {(case, "delay"): replace(row("delay", "ms", reference, ours, None), case=case)}
+
+    change = Change("w/change", "app rate", "w/a", "w/b", ("delay",))
+    base = rows("w/a", 10.0, 20.0)
+    # 10 to 13 is +30 %: ours from 20 is to end between 24 (+20 %) and 28 (+40 %).
+    for ours, verdict in [(26.0, HOLDS), (24.0, HOLDS), (23.9, MISS), (28.1, MISS), (14.0, MISS), (None, MISS)]:
+        (made,) = change.of(base | rows("w/b", 13.0, ours))
+        assert made.verdict == verdict, ours
+        assert made.reference == pytest.approx(30)
+    (none,) = change.of(base | rows("w/b", 10.05, 20.1))
+    assert none.verdict == HOLDS
+
+
+QUICK = {"run.duration": "2ms", "run.warmup": "1ms"}
+
+
+def case(tolerance: Tolerance, reference: float, explained: Explanation | None = None, **settings: object) -> Case:
+    flows = Figure("flows", "", reference, tolerance, lambda r: r.summary["flows"]["count"], explained=explained)
+    return Case("w/x", "a dumbbell", "dumbbell", {**QUICK, **settings}, (flows,))
+
+
+def test_a_miss_is_explained_only_by_a_switch_that_removes_it() -> None:
+    three = Explanation("three senders there", {"topology.senders": 3, "topology.receivers": 3})
+    (made,) = run.measured(case(Exact(), 3.0, three)).rows
+    assert (made.verdict, made.rule, made.switched) == (EXPLAINED, "three senders there", 3)
+    assert made.ours == 2
+    assert made.switch == "topology.senders=3 topology.receivers=3"
+
+    without_effect = Explanation("the seed", {"run.seed": 7})
+    (made,) = run.measured(case(Exact(), 3.0, without_effect)).rows
+    assert made.verdict == MISS
+
+    (made,) = run.measured(case(Exact(), 2.0, three)).rows
+    assert made.verdict == MISS
+    assert "not there" in made.rule
+
+    impossible = Explanation("no such thing", {"topology.sender": 3})
+    (made,) = run.measured(case(Exact(), 3.0, impossible)).rows
+    assert made.verdict == MISS
+    assert "topology.sender" in made.rule
+
+
+def test_a_case_that_cannot_run_or_lacks_a_figure_misses_with_the_reason() -> None:
+    (made,) = run.measured(case(Exact(), 2.0, **{"topology.sender": 3})).rows
+    assert made.verdict == MISS
+    assert "unknown key" in made.rule
+    broken = Figure("x", "", 1.0, None, lambda r: r.summary["flows"]["nonsense"])
+    (made,) = run.measured(replace(case(Exact(), 2.0), checks=(broken,))).rows
+    assert made.verdict == MISS
+
+
+def test_rows_survive_their_file(tmp_path: Path) -> None:
+    rows = [
+        Row("w/a", 'with "quotes", commas', "x", "us", 1 / 3, None, "", "3 %", MISS, "why | not"),
+        Row("w/b", "t", "x", "", 0.1 + 0.2, 1e-12, "+5 %", "", EXPLAINED, "rule", "a=1", 2.5),
+    ]
+    run.write_rows(rows, tmp_path / "rows.csv")
+    assert run.read_rows(tmp_path / "rows.csv") == rows
+
+
+WORLDS = run.worlds()
+CASES = [case for world in WORLDS for case in world.cases]
+
+
+def test_every_case_has_its_own_id_and_a_section_of_its_world() -> None:
+    ids = [item.id for world in WORLDS for item in (*world.cases, *world.changes)]
+    assert len(set(ids)) == len(ids)
+    for world in WORLDS:
+        for item in (*world.cases, *world.changes):
+            assert page.home(item.id, world) is not None, item.id
+        for change in world.changes:
+            named = {case.id: {f.name for f in case.checks if isinstance(f, Figure)} for case in world.cases}
+            for name in (change.base, change.changed):
+                assert set(change.figures) <= named[name], change.id
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_every_case_is_a_valid_scenario(case: Case) -> None:
+    run.scenario_of(case).validate()
+    for check in case.checks:
+        if check.explained is not None:
+            settings = {**case.settings, **check.explained.settings}
+            run.scenario_of(replace(case, settings=settings)).validate()
+
+
+def test_the_page_is_made_from_its_rows() -> None:
+    rows = run.read_rows(run.ROWS)
+    assert run.PAGE.read_text(encoding="utf-8") == page.render(rows, WORLDS), "make parity writes the page anew"
+    assert rows == run.in_order(rows, WORLDS)
+    assert {row.case for row in rows} >= {case.id for case in CASES}, "make parity runs the cases that are new"
+
+
+def test_pictures_of_the_page_are_there() -> None:
+    for world in WORLDS:
+        for section in world.sections:
+            if section.picture:
+                assert (run.PICTURES / page.picture_name(section)).exists(), section.prefix
+
+
+QUICK_CASES = [case for case in CASES if case.quick]
+
+
+@pytest.mark.parametrize("case", QUICK_CASES, ids=lambda case: case.id)
+def test_quick_cases_give_the_rows_of_the_page(case: Case) -> None:
+    on_the_page = [row for row in run.read_rows(run.ROWS) if row.case == case.id]
+    assert run.measured(case).rows == on_the_page
+
+
+def test_every_world_with_cases_has_a_quick_one() -> None:
+    for world in WORLDS:
+        if world.cases:
+            assert any(case.quick for case in world.cases), world.name
+
+
+def test_verdicts_on_the_page_follow_from_its_numbers() -> None:
+    """A row cannot be said to hold by hand: its tolerance is applied again."""
+    checks = {(case.id, f.name): f for case in CASES for f in case.checks if isinstance(f, Figure)}
+    for line in run.read_rows(run.ROWS):
+        check = checks.get((line.case, line.figure))
+        if check is not None and check.tolerance is not None:
+            assert line.reference == pytest.approx(check.reference, rel=1e-9)
+            assert (line.verdict == HOLDS) == holds(check.tolerance, line.reference, line.ours), line
+
+
+def test_the_published_table_shows_the_cases_it_names() -> None:
+    entry = published.SWEEPS[0].entries[-1]
+    rows = [replace(row(name, "", None, 5.25, None), case=entry.case) for name, _ in published.FIGURES]
+    assert published.cells(entry, rows)[1:4] == ["1027", "1027.1", "5.25"]
+    assert published.cells(entry, [])[3] == "-"
+    for text in (published.text(rows), published.markdown(rows)):
+        assert "1027.1" in text
+        assert "5.25" in text
+
+
+def test_the_runner_lists_refuses_and_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run.main(["--list", "--only", QUICK_CASES[0].id]) == 0
+    assert QUICK_CASES[0].id in capsys.readouterr().out
+    assert run.main(["--only", "no/such/case"]) == 2
+    assert "no/such/case" in capsys.readouterr().err
+    held = next(c for c in QUICK_CASES if all(r.verdict != MISS for r in run.measured(c).rows))
+    assert run.main(["--only", held.id, "--json", str(tmp_path / "rows.json")]) == 0
+    assert '"verdict": "holds"' in (tmp_path / "rows.json").read_text()
+
+
+def test_data_files_name_their_source() -> None:
+    for path in sorted((ROOT / "parity" / "data").rglob("*.csv")):
+        text = path.read_text(encoding="utf-8")
+        listed = path.relative_to(ROOT / "parity").as_posix() in (ROOT / "parity/README.md").read_text(encoding="utf-8")
+        assert text.startswith("#") or listed, f"{path}: say where it is from"
+        lines = [line for line in text.splitlines() if not line.startswith("#")]
+        assert len({len(row) for row in csv.reader(lines)}) == 1, path

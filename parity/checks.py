@@ -254,10 +254,10 @@ def _moved(series: Series, by_s: float, like: Series) -> Series:
 
 @dataclass(frozen=True)
 class Sent:
-    """A packet on the wire: when, and what makes it that packet (sequence number, flags, length)."""
+    """A packet on the wire: when, and what makes it that packet: the sequence number, then the rest."""
 
     time_s: float
-    what: tuple[Hashable, ...]
+    what: tuple[int, *tuple[Hashable, ...]]
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,8 @@ class Packets:
                 replace(row(count, "packets", len(self.reference), len(ours), Exact()), rule=rule),
                 replace(row(first, "packets", len(self.reference), same, Exact()), rule=rule),
                 row(limit, "us", 1e6 * self.within_s, 1e6 * worst if same else None, AtMost()),
-            ]
+            ],
+            [Line("sequence number (kB)", _sequence(self.reference), _sequence(ours))],
         )
 
     def unrun(self) -> list[Row]:
@@ -303,6 +304,10 @@ class Packets:
     @staticmethod
     def _figures() -> tuple[str, str, str]:
         return "packets sent", "the same packets, in order", "largest time error"
+
+
+def _sequence(packets: Sequence[Sent]) -> Series:
+    return Series([packet.time_s for packet in packets], [1e-3 * packet.what[0] for packet in packets])
 
 
 @dataclass(frozen=True)
@@ -422,7 +427,7 @@ class Section:
     text: str = ""
     """What the reader should know: what was run, where the reference's numbers are from."""
     picture: str = ""
-    """``"ratios"`` (a dot a row), ``"traces"`` or ``"clouds"`` (a dot a flow), or none."""
+    """``"ratios"`` or ``"values"`` (a dot a row), ``"traces"`` or ``"clouds"`` (a dot a flow), or none."""
 
 
 @dataclass(frozen=True)

@@ -54,17 +54,14 @@ def series(entity: str, name: str, scale: float = 1.0, origin_s: float = 0.0) ->
     """Take a time series; times count from ``origin_s``."""
 
     def of(result: Result) -> Series:
+        import pyarrow.compute as pc
+
         samples = result.samples
+        own = samples.filter(pc.and_(pc.equal(samples["entity"], entity), pc.equal(samples["name"], name)))
         found = [
             (time - origin_s, scale * value)
-            for entity_, name_, time, value in zip(
-                samples["entity"].to_pylist(),
-                samples["name"].to_pylist(),
-                samples["time_s"].to_pylist(),
-                samples["value"].to_pylist(),
-                strict=True,
-            )
-            if entity_ == entity and name_ == name and value is not None
+            for time, value in zip(own["time_s"].to_pylist(), own["value"].to_pylist(), strict=True)
+            if value is not None
         ]
         if not found:
             raise LookupError(f'no series "{name}" of "{entity}": is it in measure.series?')
@@ -83,6 +80,38 @@ def sampled_mean(entity: str, name: str, from_s: float, to_s: float, every_s: fl
         values = [found.at(from_s + i * every_s) for i in range(count)]
         values = [value for value in values if not math.isnan(value)]
         return math.fsum(values) / len(values) if values else None
+
+    return figure
+
+
+def largest_mean(name: str, from_s: float, to_s: float) -> Number:
+    """Take the largest mean, over what was observed, of equally spaced samples of a stretch of time."""
+
+    def figure(result: Result) -> float | None:
+        values: dict[str, list[float]] = {}
+        samples = result.samples
+        columns = (samples[column].to_pylist() for column in ("entity", "name", "time_s", "value"))
+        for entity, named, time, value in zip(*columns, strict=True):
+            if named == name and from_s <= time < to_s and value is not None:
+                values.setdefault(entity, []).append(value)
+        return max((math.fsum(of) / len(of) for of in values.values()), default=None)
+
+    return figure
+
+
+def samples_mean(name: str, from_s: float, to_s: float, scale: float = 1.0) -> Number:
+    """Take the mean of a state variable over flows and equally spaced samples of a stretch of time."""
+
+    def figure(result: Result) -> float | None:
+        import pyarrow.compute as pc
+
+        samples = result.samples
+        inside = pc.and_(
+            pc.equal(samples["name"], name),
+            pc.and_(pc.greater_equal(samples["time_s"], from_s), pc.less(samples["time_s"], to_s)),
+        )
+        values = [value for value in samples["value"].filter(inside).to_pylist() if value is not None]
+        return scale * math.fsum(values) / len(values) if values else None
 
     return figure
 

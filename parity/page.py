@@ -110,6 +110,7 @@ def about(section: Section, rows: Sequence[Row]) -> list[str]:
 
 ALT = {
     "ratios": "ours divided by the reference, a dot a row",
+    "values": "ours and the reference, a dot a row",
     "traces": "ours over the reference",
     "clouds": "ours against the reference, a dot a flow",
 }

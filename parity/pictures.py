@@ -14,16 +14,18 @@ OURS, THEIRS, WRONG = COLOURS[0], COLOURS[1], "#b3261e"
 
 
 def draw(kind: str, cases: Sequence[Case], rows: Sequence[Row], drawings: Mapping[str, Sequence[Drawing]]) -> bytes:
-    """Draw a section's picture: ``"ratios"``, ``"traces"`` or ``"clouds"``."""
+    """Draw a section's picture: ``"ratios"``, ``"values"``, ``"traces"`` or ``"clouds"``."""
     match kind:
         case "ratios":
             return ratios(rows)
+        case "values":
+            return values(rows)
         case "traces":
             return traces({case.title: [d for d in drawings[case.id] if isinstance(d, Line)] for case in cases})
         case "clouds":
             return clouds({case.title: d for case in cases for d in drawings[case.id] if isinstance(d, Cloud)})
         case _:
-            raise ValueError(f'picture "{kind}": expected "ratios", "traces" or "clouds"')
+            raise ValueError(f'picture "{kind}": expected "ratios", "values", "traces" or "clouds"')
 
 
 def ratios(rows: Sequence[Row]) -> bytes:
@@ -52,6 +54,33 @@ def ratios(rows: Sequence[Row]) -> bytes:
     panels[0].set_yticks(range(len(titles)), titles, fontsize=7)
     panels[0].set_ylim(len(titles) - 0.5, -0.5)
     canvas.supxlabel("Ours / reference", fontsize=8, color=INK)
+    return _png(canvas)
+
+
+def values(rows: Sequence[Row]) -> bytes:
+    """Draw ours and the reference on one scale: a panel a figure, a line a case."""
+    figures = list(dict.fromkeys(row.figure for row in rows))
+    titles = list(dict.fromkeys(row.title for row in rows))
+    canvas = _canvas(2.2 + 2.0 * len(figures), 1.3 + 0.2 * len(titles))
+    panels = canvas.subplots(1, len(figures), squeeze=False, sharey=True)[0]
+    for axes, figure in zip(panels, figures, strict=True):
+        inside = [row for row in rows if row.figure == figure]
+        for whose, marker, size, colour in (("reference", "o", 7, THEIRS), ("ours", "D", 3, OURS)):
+            found = [(row.reference if whose == "reference" else row.ours, row) for row in inside]
+            kept = [(value, titles.index(row.title)) for value, row in found if value is not None]
+            face = "none" if whose == "reference" else colour
+            x, y = [value for value, _ in kept], [place for _, place in kept]
+            axes.plot(x, y, marker, color=colour, markersize=size, markerfacecolor=face, label=whose)
+        everything = [v for row in inside for v in (row.reference, row.ours) if v is not None]
+        if everything and min(everything) > 0 and max(everything) / min(everything) >= 5:
+            axes.set_xscale("log")
+        axes.set_title(f"{figure} ({inside[0].unit})", fontsize=8, color=INK, loc="left")
+        _dress(axes)
+        axes.tick_params(axis="y", length=0)
+    panels[0].set_yticks(range(len(titles)), titles, fontsize=7)
+    panels[0].set_ylim(len(titles) - 0.5, -0.5)
+    handles, labels = panels[0].get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8, labelcolor=INK)
     return _png(canvas)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from parity import page, published, run
+from parity import page, pictures, published, run
 from parity.checks import (
     EXPLAINED,
     HOLDS,
@@ -22,9 +22,11 @@ from parity.checks import (
     Case,
     Change,
     Checked,
+    Cloud,
     Column,
     Explanation,
     Figure,
+    Line,
     Packets,
     PerFlow,
     Row,
@@ -341,6 +343,27 @@ def test_the_runner_lists_refuses_and_reports(capsys: pytest.CaptureFixture[str]
     held = next(c for c in QUICK_CASES if all(r.verdict != MISS for r in run.measured(c).rows))
     assert run.main(["--only", held.id, "--json", str(tmp_path / "rows.json")]) == 0
     assert '"verdict": "holds"' in (tmp_path / "rows.json").read_text()
+
+
+TIMES = Series([0.0, 1e-3, 2e-3], [1.0, 2.0, 3.0])
+DRAWN = [Line("cwnd (segments)", TIMES, TIMES), Cloud("us", (1.0, 2.0), (1.1, 2.0))]
+
+
+@pytest.mark.parametrize("kind", ["ratios", "values", "traces", "clouds"])
+def test_pictures_are_the_same_bytes_every_time(kind: str) -> None:
+    flows = case(Relative(0.1), 2.0)
+    made = [replace(row(name, "ms", 2.0, ours, Relative(0.1)), title="t") for name, ours in [("a", 2.1), ("b", 12.0)]]
+    first = pictures.draw(kind, [flows], made, {flows.id: DRAWN})
+    assert first.startswith(b"\x89PNG")
+    assert first == pictures.draw(kind, [flows], made, {flows.id: DRAWN})
+    assert first != pictures.draw(
+        kind, [flows], made[:1], {flows.id: [Line("x", TIMES, TIMES), Cloud("s", (1.0,), (1.0,))]}
+    )
+
+
+def test_a_picture_of_no_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="heat"):
+        pictures.draw("heat", [], [], {})
 
 
 def test_data_files_name_their_source() -> None:

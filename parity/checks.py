@@ -27,11 +27,13 @@ class Series:
 
     times_s: Sequence[float]
     values: Sequence[float]
+    before: float = math.nan
+    """The value before the first time, where there is one."""
 
     def at(self, time_s: float) -> float:
-        """Return the value at a time; not a number before the first."""
+        """Return the value at a time."""
         place = bisect.bisect_right(self.times_s, time_s) - 1
-        return self.values[place] if place >= 0 else math.nan
+        return self.values[place] if place >= 0 else self.before
 
     def between(self, from_s: float, to_s: float) -> Series:
         """Return the part from one time to another."""

@@ -50,8 +50,10 @@ def port(name: str, column: str, scale: float = 1.0) -> Number:
     return figure
 
 
-def series(entity: str, name: str, scale: float = 1.0, origin_s: float = 0.0) -> Callable[[Result], Series]:
-    """Take a time series; times count from ``origin_s``."""
+def series(
+    entity: str, name: str, scale: float = 1.0, *, origin_s: float = 0.0, before: float = math.nan
+) -> Callable[[Result], Series]:
+    """Take a time series; times count from ``origin_s``. Sampled at changes, a series has no row before the first."""
 
     def of(result: Result) -> Series:
         import pyarrow.compute as pc
@@ -65,7 +67,7 @@ def series(entity: str, name: str, scale: float = 1.0, origin_s: float = 0.0) ->
         ]
         if not found:
             raise LookupError(f'no series "{name}" of "{entity}": is it in measure.series?')
-        return Series([time for time, _ in found], [value for _, value in found])
+        return Series([time for time, _ in found], [value for _, value in found], before)
 
     return of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from parity import published
 from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Row, Section, World
@@ -47,7 +47,7 @@ def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
         for section in world.sections:
             inside = [row for row in rows if row.case.startswith(f"{world.name}/") and home(row.case, world) is section]
             if inside:
-                parts += about(section, inside)
+                parts += about(section, inside, {change.id for change in world.changes})
     parts += [
         "## The table of the study that the ns-3 scenarios follow",
         "The report of omarghara/DCTCP-SWIFT-YASOMAM prints these figures of Swift with 650 connections to one host of "
@@ -87,11 +87,15 @@ def exceptions(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def about(section: Section, rows: Sequence[Row]) -> list[str]:
-    """Write a section: its text, its picture, each figure in one line, then every row."""
+def about(section: Section, rows: Sequence[Row], changes: Set[str]) -> list[str]:
+    """Write a section: its text, its picture, what changes move, each figure in one line, then every row."""
     parts = [f"### {section.title}", section.text]
     if section.picture:
         parts.append(f"![{section.title}: {ALT[section.picture]}](images/fidelity/{picture_name(section)})")
+    moved = [row for row in rows if row.case in changes]
+    if moved:
+        parts.append(table(moved))
+        rows = [row for row in rows if row.case not in changes]
     names = list(dict.fromkeys(row.figure for row in rows))
     if len(rows) > 12:
         parts += [

@@ -101,8 +101,12 @@ def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
             _dress(axes)
             axes.set_ylabel(line.name, fontsize=7, color=INK)
             axes.set_ylim(bottom=0)
+        for place in range(len(of_case), depth):
+            panels[place][column].set_visible(False)
         panels[0][column].set_title(title, fontsize=8, color=INK, loc="left")
-        panels[depth - 1][column].set_xlabel("Time (ms)", fontsize=8, color=INK)
+        lowest = panels[max(0, len(of_case) - 1)][column]
+        lowest.set_xlabel("Time (ms)", fontsize=8, color=INK)
+        lowest.tick_params(labelbottom=True)
     handles, labels = panels[0][0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8, labelcolor=INK)
     return _png(canvas)

@@ -8,6 +8,7 @@
 
 use crate::spec::App;
 use incast_cc::Time;
+use std::collections::VecDeque;
 
 /// An application and how far it has come.
 #[derive(Clone, Debug)]
@@ -23,7 +24,32 @@ pub struct AppState {
     pub written: u64,
     /// Extra bytes after the size.
     extra: u64,
+    /// Bytes that messages ask for.
+    wanted: u64,
+    writes: Option<Box<Writes>>,
     stopped: bool,
+}
+
+/// A write of a closed loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Write {
+    /// Number of the write, from 0.
+    pub number: u64,
+    /// When it was due, ps.
+    pub begun: u64,
+    /// Byte after its last.
+    pub end: u64,
+}
+
+/// Where a closed loop stands.
+#[derive(Clone, Default, Debug)]
+struct Writes {
+    /// When the next ones come, ps, in order.
+    due: VecDeque<u64>,
+    /// Written, not acknowledged.
+    under_way: VecDeque<Write>,
+    /// Begun so far.
+    begun: u64,
 }
 
 impl AppState {
@@ -31,9 +57,21 @@ impl AppState {
     pub fn new(app: App, stop: Time, extra: u64) -> AppState {
         let tick = match app {
             App::OnOff { rate, write, .. } => rate.serialize(write).0.max(1),
-            App::Bulk { .. } => 0,
+            App::Bulk { .. } | App::Messages | App::ClosedLoop { .. } => 0,
         };
-        AppState { app, on_from: u64::MAX, stop: stop.0, tick, ticks_done: 0, written: 0, extra, stopped: false }
+        let writes = matches!(app, App::ClosedLoop { .. }).then(Box::default);
+        AppState {
+            app,
+            on_from: u64::MAX,
+            stop: stop.0,
+            tick,
+            ticks_done: 0,
+            written: 0,
+            extra,
+            wanted: 0,
+            writes,
+            stopped: false,
+        }
     }
 
     /// The connection is open: the application starts.
@@ -42,11 +80,54 @@ impl AppState {
             App::OnOff { off, off_first: true, .. } => now + off.0,
             _ => now,
         };
+        if let (App::ClosedLoop { outstanding, count, .. }, Some(writes)) = (self.app, &mut self.writes) {
+            let first = count.unwrap_or(u64::MAX).min(outstanding as u64);
+            writes.due.extend((0..first).map(|_| now));
+        }
+    }
+
+    /// A message of `bytes` is to be sent.
+    pub fn ask(&mut self, bytes: u64) {
+        if !self.stopped {
+            self.wanted += bytes;
+        }
+    }
+
+    /// The oldest write of a closed loop, if everything below `una` completes it; the next one is
+    /// then due a think time later.
+    pub fn completed(&mut self, una: u64, now: u64) -> Option<Write> {
+        let App::ClosedLoop { think, count, .. } = self.app else { return None };
+        let writes = self.writes.as_mut()?;
+        let write = *writes.under_way.front().filter(|w| w.end <= una)?;
+        writes.under_way.pop_front();
+        let planned = writes.begun + writes.due.len() as u64;
+        if !self.stopped && count.is_none_or(|count| planned < count) {
+            let at = now.saturating_add(think.0);
+            if at < self.stop {
+                writes.due.push_back(at);
+            }
+        }
+        Some(write)
+    }
+
+    /// Whether acknowledgements complete writes.
+    #[inline]
+    pub fn is_closed_loop(&self) -> bool {
+        self.writes.is_some()
+    }
+
+    /// Writes of a closed loop that are not acknowledged.
+    pub fn under_way(&self) -> impl Iterator<Item = Write> {
+        self.writes.iter().flat_map(|w| w.under_way.iter().copied())
     }
 
     /// Writes nothing more.
     pub fn stop(&mut self) {
         self.stopped = true;
+        self.wanted = self.written;
+        if let Some(writes) = &mut self.writes {
+            writes.due.clear();
+        }
     }
 
     /// Bytes after which the application is done, once that is known.
@@ -54,6 +135,7 @@ impl AppState {
         match self.app {
             _ if self.stopped => Some(self.written),
             App::Bulk { size: Some(size), .. } => Some(size + self.extra),
+            App::ClosedLoop { write, count: Some(count), .. } => Some(count * write),
             _ => None,
         }
     }
@@ -73,6 +155,9 @@ impl AppState {
 
     /// When the next tick after those done comes; `None` if there is none.
     pub fn next_tick(&self) -> Option<u64> {
+        if let Some(writes) = &self.writes {
+            return writes.due.front().copied();
+        }
         let App::OnOff { on, off, .. } = self.app else { return None };
         if self.stopped || self.on_from == u64::MAX {
             return None;
@@ -93,8 +178,10 @@ impl AppState {
 
     /// Whether a buffer with `space` bytes free takes a write.
     pub fn fits(&self, space: u64) -> bool {
-        let (App::OnOff { write, .. } | App::Bulk { write, .. }) = self.app;
-        space >= write
+        match self.app {
+            App::OnOff { write, .. } | App::Bulk { write, .. } => space >= write,
+            App::Messages | App::ClosedLoop { .. } => space > 0,
+        }
     }
 
     /// Lets every tick up to `now` try its write; `space` is the free send buffer.
@@ -110,7 +197,22 @@ impl AppState {
                 self.ticks_done = ticks;
                 self.written += tries.min(space / write) * write;
             }
+        } else if let App::Messages | App::ClosedLoop { .. } = self.app {
+            self.take_messages(now, space);
         }
+    }
+
+    /// What messages ask for enters the send buffer, as far as there is room.
+    fn take_messages(&mut self, now: u64, space: u64) {
+        if let (App::ClosedLoop { write, .. }, Some(writes)) = (self.app, &mut self.writes) {
+            while let Some(begun) = writes.due.front().copied().filter(|at| *at <= now) {
+                writes.due.pop_front();
+                self.wanted += write;
+                writes.under_way.push_back(Write { number: writes.begun, begun, end: self.wanted });
+                writes.begun += 1;
+            }
+        }
+        self.written += (self.wanted - self.written).min(space);
     }
 
     /// A bulk application's next write, as the transport would see it while its window is open.

@@ -1,6 +1,7 @@
 //! A domain: the nodes simulated together, with all their state.
 
 use crate::io::{Host, Instant, Io, Outbox, Reach, Tally, observe_port};
+use crate::messages::{Half, Query};
 use crate::net::{HOST, Net, Switch};
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag};
@@ -8,7 +9,7 @@ use crate::port::Port;
 use crate::prefetch;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
-use incast_record::{Happening, Recorder, Sample};
+use incast_record::{Happening, MessageKind, MessageRecord, Recorder, Sample};
 
 /// No port: the packet is for a host, or has no route.
 pub const UNPLANNED: u32 = u32::MAX;
@@ -37,6 +38,10 @@ pub struct Domain {
     pub senders: Vec<Sender>,
     /// Receivers on its hosts.
     pub receivers: Vec<Receiver>,
+    /// Sides of two-way connections on its hosts.
+    pub halves: Vec<Half>,
+    /// Queries of its hosts.
+    pub queries: Vec<Query>,
     probes: Vec<FlowProbe>,
     /// Counts.
     pub tally: Tally,
@@ -53,6 +58,7 @@ macro_rules! io {
             rec: $reach.rec,
             ports: &mut $domain.ports,
             hosts: &mut $domain.hosts,
+            halves: &mut $domain.halves,
             tally: &mut $domain.tally,
         }
     };
@@ -132,6 +138,9 @@ impl Domain {
             return;
         }
         io.tally.delivered += 1;
+        if packet.has(flag::JOINED) {
+            return self.deliver_joined(at, packet, ext, reach);
+        }
         let ends = net.ends[packet.flow as usize];
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
@@ -148,8 +157,68 @@ impl Domain {
         }
     }
 
+    /// A packet of a two-way connection reached its host.
+    #[cold]
+    fn deliver_joined<O: Outbox, R: Recorder>(
+        &mut self,
+        at: Instant,
+        packet: &Packet,
+        ext: Option<&Ext>,
+        reach: Reach<O, R>,
+    ) {
+        let net = reach.net;
+        let Some(join) = net.join(packet.flow) else { return };
+        let ends = net.ends[packet.flow as usize];
+        let (now, mut io) = (at.time, io!(self, at, reach));
+        if packet.has(flag::REVERSE) {
+            let sender = &mut self.senders[ends.sender as usize];
+            if packet.has(flag::SYN)
+                && let Some(ext) = ext
+            {
+                sender.heard(&mut io, ext);
+            }
+            return observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive(io, packet, ext));
+        }
+        // the acknowledgement first, then the data, as a host reads a segment
+        let back = net.ends[join.other as usize].sender as usize;
+        let sender = &mut self.senders[back];
+        observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive_joined(io, packet, ext));
+        self.receivers[ends.receiver as usize].receive(&mut io, packet);
+        while self.receivers[ends.receiver as usize].message_arrived() {
+            if join.response {
+                let query = &mut self.queries[net.queries[join.query as usize] as usize];
+                answered(query, &mut io);
+            } else {
+                let size = net.join(join.other).map_or(0, |j| j.size);
+                let sender = &mut self.senders[back];
+                observed(&mut self.probes, sender, now, &mut io, |s, io| s.write(io, size));
+            }
+        }
+    }
+
+    /// A query begins: a request on every connection.
+    #[cold]
+    fn begin_query<O: Outbox, R: Recorder>(&mut self, at: Instant, entity: u32, reach: Reach<O, R>) {
+        let net = reach.net;
+        let spec = &net.spec.queries[entity as usize];
+        if at.time >= spec.stop.0 || spec.count == Some(0) {
+            return;
+        }
+        let query = &mut self.queries[net.queries[entity as usize] as usize];
+        query.begun = at.time;
+        query.waiting = spec.connections.len() as u32;
+        let (now, mut io) = (at.time, io!(self, at, reach));
+        for c in &spec.connections {
+            let sender = &mut self.senders[net.ends[c.request as usize].sender as usize];
+            observed(&mut self.probes, sender, now, &mut io, |s, io| s.write(io, c.request_size));
+        }
+    }
+
     /// A timer fired (all kinds but [`TimerKind::Far`]).
     pub fn timer<O: Outbox, R: Recorder>(&mut self, at: Instant, timer: Timer, reach: Reach<O, R>) {
+        if timer.kind == TimerKind::Query {
+            return self.begin_query(at, timer.entity, reach);
+        }
         let (now, net) = (at.time, reach.net);
         let mut io = io!(self, at, reach);
         let ends = match timer.kind {
@@ -188,10 +257,65 @@ impl Domain {
             if let Some(probe) = sender.probe {
                 self.probes[probe as usize].before(sender, end, net, rec);
             }
+            sender.leave_writes(net, rec);
+        }
+        for query in self.queries.iter().filter(|q| q.waiting > 0) {
+            rec.message(query_record(query, net, None));
         }
         for port in self.ports.iter_mut().filter(|p| p.probed) {
             observe_port(port, end, net, rec);
         }
+    }
+}
+
+/// Lets a sender act, and its time series, if it has one, see before and after.
+fn observed<O: Outbox, R: Recorder>(
+    probes: &mut [FlowProbe],
+    sender: &mut Sender,
+    now: u64,
+    io: &mut Io<O, R>,
+    act: impl FnOnce(&mut Sender, &mut Io<O, R>),
+) {
+    let net = io.net;
+    match sender.probe {
+        Some(probe) => {
+            let probe = &mut probes[probe as usize];
+            probe.before(sender, now, net, io.rec);
+            act(sender, io);
+            probe.after(sender, now, net, io.rec);
+        }
+        None => act(sender, io),
+    }
+}
+
+/// A response is complete; with the last one the query is, and the next begins after a think time.
+fn answered<O: Outbox, R: Recorder>(query: &mut Query, io: &mut Io<O, R>) {
+    query.waiting -= 1;
+    if query.waiting > 0 {
+        return;
+    }
+    io.rec.message(query_record(query, io.net, Some(io.now)));
+    let spec = &io.net.spec.queries[query.spec as usize];
+    query.number += 1;
+    let next = io.now.saturating_add(spec.think.0);
+    if spec.count.is_none_or(|count| query.number < count) && next < spec.stop.0 {
+        io.timer(next, TimerKind::Query, query.spec);
+    }
+}
+
+fn query_record(query: &Query, net: &Net, finish_ps: Option<u64>) -> MessageRecord {
+    let spec = &net.spec.queries[query.spec as usize];
+    MessageRecord {
+        kind: MessageKind::Query,
+        group: spec.group,
+        host: spec.root,
+        flow: spec.connections.first().map_or(0, |c| c.response),
+        number: query.number,
+        workers: spec.connections.len() as u32,
+        bytes: spec.connections.iter().map(|c| c.response_size).sum(),
+        start_ps: query.begun,
+        finish_ps,
+        timeouts: 0,
     }
 }
 

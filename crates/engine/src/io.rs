@@ -2,6 +2,7 @@
 //! observations. The same code runs under the engine of windows and under the judge, which
 //! implement [`Outbox`] each in their way.
 
+use crate::messages::Half;
 use crate::net::Net;
 use crate::nic::FairNic;
 use crate::order::{Timer, TimerKind};
@@ -101,6 +102,8 @@ pub struct Io<'a, O, R> {
     pub ports: &'a mut [Port],
     /// Hosts of the domain.
     pub hosts: &'a mut [Host],
+    /// Sides of two-way connections on its hosts.
+    pub halves: &'a mut [Half],
     /// Counts.
     pub tally: &'a mut Tally,
 }

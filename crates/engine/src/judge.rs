@@ -63,6 +63,7 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
         Event::Arrival(packet, _) => net.links[packet.link as usize].domain,
         Event::Timer(t) => match t.kind {
             TimerKind::Departure => net.place[net.spec.links[t.entity as usize].from as usize].domain,
+            TimerKind::Query => net.place[net.spec.queries[t.entity as usize].root as usize].domain,
             TimerKind::DelayedAck | TimerKind::WindowUpdate => net.ends[t.entity as usize].receiver_domain,
             _ => net.ends[t.entity as usize].sender_domain,
         },
@@ -76,6 +77,9 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
     let mut collector = Collector::new(spec.groups.len());
     for (f, flow) in spec.flows.iter().enumerate() {
         heap.timer(flow.start.0, 0, Timer { kind: TimerKind::Start, entity: f as u32 });
+    }
+    for (q, query) in spec.queries.iter().enumerate() {
+        heap.timer(query.first.0, 0, Timer { kind: TimerKind::Query, entity: q as u32 });
     }
     let mut idle = true;
     while let Some(Reverse(next)) = heap.queue.pop() {

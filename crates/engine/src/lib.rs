@@ -6,8 +6,8 @@
 //!
 //! Where to read what: [`windows`] moves simulated time, [`order`] says what comes first,
 //! [`port`] decides what happens to a packet at a link, [`queue`] holds the disciplines,
-//! [`transport`] the senders and receivers, [`app`] what they send, [`domain`] puts nodes
-//! together, [`world`] builds all of it from the specification, and [`judge`] is the plain engine
+//! [`transport`] the senders and receivers, [`app`] what they send, [`messages`] what joins two
+//! flows to a connection with requests and responses, [`domain`] puts nodes together, [`world`] builds all of it from the specification, and [`judge`] is the plain engine
 //! that tests compare with.
 
 #![deny(unsafe_code)]
@@ -19,6 +19,7 @@ pub mod hash;
 pub mod ideal;
 pub mod io;
 pub mod judge;
+pub mod messages;
 pub mod net;
 pub mod nic;
 pub mod order;

@@ -1,5 +1,6 @@
 //! What every domain may read and none may write: the map of the network.
 
+use crate::messages::Join;
 use crate::order::Order;
 use crate::port::Interval;
 use crate::spec::{FlowSpec, PathChoice, Router, Spec, TransportSpec};
@@ -48,6 +49,10 @@ pub struct Net<'a> {
     pub ends: Vec<Ends>,
     /// Controller environment of every flow.
     pub envs: Vec<Env>,
+    /// Part of every flow in a two-way connection; empty where there is none.
+    pub joins: Vec<Option<Join>>,
+    /// Index of every query in its root's domain.
+    pub queries: Vec<u32>,
 }
 
 impl Net<'_> {
@@ -55,6 +60,12 @@ impl Net<'_> {
     #[inline]
     pub fn transport(&self, i: u32) -> &TransportSpec {
         &self.spec.transports[i as usize]
+    }
+
+    /// The part of flow `i` in a two-way connection.
+    #[inline]
+    pub fn join(&self, i: u32) -> Option<Join> {
+        self.joins.get(i as usize).copied().flatten()
     }
 
     /// Flow `i` as asked for.

@@ -105,6 +105,8 @@ pub enum TimerKind {
     DelayedAck,
     /// The receiving application has made room.
     WindowUpdate,
+    /// A query (entity) begins.
+    Query,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,

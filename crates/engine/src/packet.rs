@@ -30,6 +30,8 @@ pub mod flag {
     pub const PATH: u16 = 1 << 12;
     /// Its flow is traced.
     pub const TRACED: u16 = 1 << 13;
+    /// Belongs to one half of a two-way connection.
+    pub const JOINED: u16 = 1 << 14;
 
     /// Names of the header bits, for traces.
     pub const NAMES: [(u16, &str); 9] = [
@@ -56,7 +58,7 @@ pub struct Packet {
     pub time: u64,
     /// First payload byte (data).
     pub seq: u64,
-    /// Cumulative acknowledgement.
+    /// Cumulative acknowledgement (of the other half, where data of a two-way connection carries it).
     pub ack: u64,
     /// Data: when the sending IP layer sent it, ps. ACK: that time of the packet it echoes.
     pub ts: u64,
@@ -95,9 +97,14 @@ impl Packet {
     }
 }
 
-/// What only few packets carry: up to four SACK blocks `[start, end)`, newest first.
+/// What only few packets carry: up to four SACK blocks `[start, end)`, newest first; the second
+/// time stamp of packets of a two-way connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ext {
     /// Blocks; empty ones have `start == end`.
     pub sack: [(u64, u64); 4],
+    /// Data that acknowledges: the time stamp it echoes. SYN-ACK: when it was sent, ps.
+    pub ts: u64,
+    /// Data that acknowledges: `hop` of the packet it echoes.
+    pub hops: u8,
 }

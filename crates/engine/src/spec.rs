@@ -42,6 +42,8 @@ pub struct Spec {
     pub groups: Vec<String>,
     /// Flows in order.
     pub flows: Vec<FlowSpec>,
+    /// Queries over two-way connections made of those flows that have [`App::Messages`].
+    pub queries: Vec<QuerySpec>,
     /// What to observe besides the per-flow and per-port records.
     pub observe: Observe,
     /// Order of arrivals on different links at equal times.
@@ -364,6 +366,55 @@ pub enum App {
         /// Start with an OFF time (ns-3 does, after the handshake).
         off_first: bool,
     },
+    /// Half of a two-way connection: writes what a [`QuerySpec`] tells it to.
+    Messages,
+    /// Keeps writes under way: the next is written `think` after one was acknowledged.
+    ClosedLoop {
+        /// Bytes a write.
+        write: u64,
+        /// Writes under way at a time.
+        outstanding: u32,
+        /// Time between an acknowledgement and the write it allows.
+        think: Time,
+        /// Writes in all; `None` never ends.
+        count: Option<u64>,
+    },
+}
+
+/// A root that asks its workers over persistent two-way connections, again and again. A query
+/// begins with one request on every connection in the same instant, in the order of
+/// `connections`; a worker that has a whole request writes its response at once; the query ends
+/// when the root has the last byte of the last response.
+#[derive(Clone, PartialEq, Debug)]
+pub struct QuerySpec {
+    /// Index into [`Spec::groups`].
+    pub group: u32,
+    /// Host that asks: the source of every request flow.
+    pub root: u32,
+    /// Begin of query 0.
+    pub first: Time,
+    /// From the end of a query to the begin of the next.
+    pub think: Time,
+    /// Queries in all; `None` goes on until `stop`.
+    pub count: Option<u64>,
+    /// No query begins at or after this; [`Time::NEVER`] for no stop.
+    pub stop: Time,
+    /// Connections.
+    pub connections: Vec<ConnectionSpec>,
+}
+
+/// A two-way connection, opened by the root: two flows between the same hosts, one each way,
+/// under one handshake; acknowledgements ride on the data of the other flow where there is some.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConnectionSpec {
+    /// Flow from the root to the worker.
+    pub request: u32,
+    /// Flow from the worker to the root.
+    pub response: u32,
+    /// Bytes of a request.
+    pub request_size: u64,
+    /// Bytes of a response.
+    pub response_size: u64,
 }
 
 /// What to observe.

@@ -235,6 +235,12 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
         let domain = world.net.ends[f].sender_domain;
         locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(TimerKind::Start as u8))));
     }
+    for (q, query) in spec.queries.iter().enumerate() {
+        let timer = Timer { kind: TimerKind::Query, entity: q as u32 };
+        let key = Key::timer(world.net.order, query.first.0, 0, timer);
+        let domain = world.net.place[query.root as usize].domain;
+        locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(TimerKind::Query as u8))));
+    }
     for (d, local) in locals.iter_mut().enumerate() {
         register(local, d as u32, &mut wakes);
     }
@@ -403,7 +409,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 9] = [
+const TIMER_KINDS: [TimerKind; 10] = [
     TimerKind::Departure,
     TimerKind::Start,
     TimerKind::Stop,
@@ -412,6 +418,7 @@ const TIMER_KINDS: [TimerKind; 9] = [
     TimerKind::App,
     TimerKind::DelayedAck,
     TimerKind::WindowUpdate,
+    TimerKind::Query,
     TimerKind::Far,
 ];
 

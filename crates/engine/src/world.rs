@@ -5,6 +5,7 @@ use crate::RunError;
 use crate::domain::Domain;
 use crate::ideal::Fabric;
 use crate::io::Host;
+use crate::messages::{Half, Join, Query};
 use crate::net::{Ends, HOST, Hop, Net, Switch};
 use crate::nic::FairNic;
 use crate::order::Order;
@@ -13,8 +14,8 @@ use crate::port::{Class, Interval, Port};
 use crate::spec::{App, Discipline, Spec};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
-use incast_record::{Collector, FlowRecord, Outcome};
-use std::collections::BTreeSet;
+use incast_record::{Collector, FlowRecord, MessageKind, Outcome, Role};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Links quicker than this do not separate domains.
@@ -42,6 +43,65 @@ fn root(parent: &mut [u32], mut i: u32) -> u32 {
         i = parent[i as usize];
     }
     i
+}
+
+/// The part of every flow in a two-way connection.
+fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
+    if spec.queries.is_empty() {
+        return match spec.flows.iter().position(|f| f.app == App::Messages) {
+            Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
+            None => Ok(Vec::new()),
+        };
+    }
+    let mut joins = vec![None; spec.flows.len()];
+    for (q, query) in (0u32..).zip(&spec.queries) {
+        for c in &query.connections {
+            let ends = |f: u32| spec.flows.get(f as usize).map(|f| (f.src, f.dst, f.transport));
+            let fit = matches!(
+                (ends(c.request), ends(c.response)),
+                (Some((a, b, t)), Some((d, e, u))) if a == query.root && (a, b, t) == (e, d, u)
+            );
+            if !fit || c.request_size == 0 || c.response_size == 0 {
+                return Err(RunError::Invalid(format!(
+                    "flows {} and {} are no two-way connection of host {}: expected one from it and one back, the \
+                     same transport, and sizes of at least 1 byte",
+                    c.request, c.response, query.root
+                )));
+            }
+            for (flow, other, response, size) in
+                [(c.request, c.response, false, c.request_size), (c.response, c.request, true, c.response_size)]
+            {
+                let join = &mut joins[flow as usize];
+                if join.is_some() || spec.flows[flow as usize].app != App::Messages {
+                    return Err(RunError::Invalid(format!("flow {flow} is part of two connections, or sends more than messages")));
+                }
+                *join = Some(Join { other, query: q, response, size });
+            }
+        }
+    }
+    match (spec.flows.iter().zip(&joins)).position(|(f, j)| f.app == App::Messages && j.is_none()) {
+        Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
+        None => Ok(joins),
+    }
+}
+
+/// Gives every query and write the timeouts that its flows had while it was under way.
+fn count_timeouts(net: &Net, collector: &mut Collector, end: u64) {
+    // a query is known by its root's connections, a write by its flow
+    let owner = |flow: u32| match net.join(flow) {
+        Some(join) => (MessageKind::Query, join.query),
+        None => (MessageKind::Write, flow),
+    };
+    let mut by_owner: BTreeMap<(MessageKind, u32), Vec<u64>> = BTreeMap::new();
+    for (flow, time) in &collector.timeouts {
+        by_owner.entry(owner(*flow)).or_default().push(*time);
+    }
+    by_owner.values_mut().for_each(|times| times.sort_unstable());
+    for message in &mut collector.messages {
+        let Some(times) = by_owner.get(&owner(message.flow)) else { continue };
+        let before = |t: u64| times.partition_point(|at| *at < t) as u64;
+        message.timeouts = before(message.finish_ps.unwrap_or(end)) - before(message.start_ps);
+    }
 }
 
 impl<'a> World<'a> {
@@ -150,7 +210,9 @@ impl<'a> World<'a> {
         let fabric = Fabric::new(spec);
         let envs = (0..spec.flows.len()).map(|f| fabric.env(f)).collect();
         let order = Order { seed: spec.seed, ties: spec.ties };
-        let mut net = Net { spec, order, interval, place, links, port_of, ends: Vec::new(), envs };
+        let joins = joins(spec)?;
+        let queries = Vec::new();
+        let mut net = Net { spec, order, interval, place, links, port_of, ends: Vec::new(), envs, joins, queries };
         for f in 0..spec.flows.len() as u32 {
             let flow = net.flow(f);
             let (src, dst) = (net.place[flow.src as usize], net.place[flow.dst as usize]);
@@ -163,6 +225,26 @@ impl<'a> World<'a> {
             let receiver = receivers.len() as u32;
             receivers.push(r);
             net.ends.push(Ends { sender_domain: src.domain, sender, receiver_domain: dst.domain, receiver });
+        }
+        for (q, query) in spec.queries.iter().enumerate() {
+            let domain = &mut domains[net.place[query.root as usize].domain as usize];
+            net.queries.push(domain.queries.len() as u32);
+            domain.queries.push(Query { spec: q as u32, number: 0, waiting: 0, begun: 0 });
+            for c in &query.connections {
+                let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
+                let root = &mut domains[request.sender_domain as usize];
+                let half = root.halves.len() as u32;
+                let wnd = root.receivers[response.receiver as usize].join(&net, half, c.response_size);
+                root.senders[request.sender as usize].join(half, false);
+                // without a handshake the root's first packet opens the worker's side
+                let open = !net.transport(net.flow(c.request).transport).handshake;
+                root.halves.push(Half { wnd, open, ..Half::default() });
+                let worker = &mut domains[response.sender_domain as usize];
+                let half = worker.halves.len() as u32;
+                let wnd = worker.receivers[request.receiver as usize].join(&net, half, c.request_size);
+                worker.senders[response.sender as usize].join(half, true);
+                worker.halves.push(Half { wnd, ..Half::default() });
+            }
         }
         for f in &spec.observe.flows {
             let ends = net.ends[*f as usize];
@@ -216,13 +298,18 @@ impl<'a> World<'a> {
             let ideal = fabric.ideal(f);
             let size = match flow.app {
                 App::Bulk { size, .. } => size,
-                App::OnOff { .. } => None,
+                App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } => None,
             };
             let finished = s.finished;
             FlowRecord {
                 flow: f as u32,
                 group: flow.group,
                 controller: flow.controller,
+                role: match self.net.join(f as u32) {
+                    None => Role::Data,
+                    Some(join) if join.response => Role::Response,
+                    Some(_) => Role::Request,
+                },
                 src: flow.src,
                 dst: flow.dst,
                 start_ps: flow.start.0,
@@ -282,6 +369,7 @@ impl<'a> World<'a> {
             ports,
             ..Outcome::default()
         };
+        count_timeouts(&self.net, &mut collector, end);
         collector.finish(&mut outcome);
         outcome
     }

@@ -1,6 +1,6 @@
 //! The recorder a run uses unless it brings its own: it keeps everything.
 
-use crate::{Histogram, Outcome, PacketEvent, Recorder, Sample};
+use crate::{Histogram, MessageRecord, Outcome, PacketEvent, Recorder, Sample};
 
 /// Keeps delays and round-trip times as one histogram a group, and samples and packet events as
 /// they come.
@@ -14,6 +14,10 @@ pub struct Collector {
     pub samples: Vec<Sample>,
     /// Packet events, in the order of the calls.
     pub trace: Vec<PacketEvent>,
+    /// Queries and writes, in the order of the calls.
+    pub messages: Vec<MessageRecord>,
+    /// Timeouts (flow, ps) of flows that carry messages, in the order of the calls.
+    pub timeouts: Vec<(u32, u64)>,
 }
 
 impl Collector {
@@ -24,6 +28,8 @@ impl Collector {
             rtt: vec![Histogram::new(); groups],
             samples: Vec::new(),
             trace: Vec::new(),
+            messages: Vec::new(),
+            timeouts: Vec::new(),
         }
     }
 
@@ -37,15 +43,19 @@ impl Collector {
         self.rtt.iter_mut().zip(&other.rtt).for_each(|(mine, theirs)| mine.merge(theirs));
         self.samples.extend(other.samples);
         self.trace.extend(other.trace);
+        self.messages.extend(other.messages);
+        self.timeouts.extend(other.timeouts);
     }
 
     /// Hands the collection to `outcome`, in an order that does not depend on how calls from
     /// different nodes were interleaved: samples by (entity, name, time), packet events by (time,
     /// flow, place); what is still equal keeps the order of the calls, which one node makes in
-    /// the order of happening.
+    /// the order of happening. Messages by (kind, group, host, flow, number).
     pub fn finish(mut self, outcome: &mut Outcome) {
         self.samples.sort_by(|a, b| (&a.entity, a.name, a.time_ps).cmp(&(&b.entity, b.name, b.time_ps)));
         self.trace.sort_by(|a, b| (a.time_ps, a.flow, &a.place).cmp(&(b.time_ps, b.flow, &b.place)));
+        self.messages.sort_by_key(|m| (m.kind, m.group, m.host, m.flow, m.number));
+        outcome.messages = self.messages;
         outcome.delay = self.delay;
         outcome.rtt = self.rtt;
         outcome.samples = self.samples;
@@ -70,5 +80,13 @@ impl Recorder for Collector {
 
     fn packet(&mut self, event: PacketEvent) {
         self.trace.push(event);
+    }
+
+    fn message(&mut self, message: MessageRecord) {
+        self.messages.push(message);
+    }
+
+    fn timeout(&mut self, flow: u32, time_ps: u64) {
+        self.timeouts.push((flow, time_ps));
     }
 }

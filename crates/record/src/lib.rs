@@ -43,6 +43,8 @@ pub struct Outcome {
     pub flows: Vec<FlowRecord>,
     /// One a directed link, in link order.
     pub ports: Vec<PortRecord>,
+    /// Queries and writes, ordered by (kind, group, host, flow, number).
+    pub messages: Vec<MessageRecord>,
     /// One-way delays (picoseconds) of delivered data packets, one histogram a group.
     pub delay: Vec<Histogram>,
     /// Round-trip times (picoseconds) sampled at senders, one histogram a group.
@@ -51,6 +53,67 @@ pub struct Outcome {
     pub samples: Vec<Sample>,
     /// Packet events of traced flows, ordered by (time, order of happening).
     pub trace: Vec<PacketEvent>,
+}
+
+/// What a flow is to a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Role {
+    /// A connection of its own: data one way, acknowledgements back.
+    #[default]
+    Data,
+    /// The half of a two-way connection that carries requests, from the root to a worker.
+    Request,
+    /// The half that carries responses back.
+    Response,
+}
+
+impl Role {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Role; 3] = [Role::Data, Role::Request, Role::Response];
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Data => "data",
+            Role::Request => "request",
+            Role::Response => "response",
+        }
+    }
+}
+
+/// What kind of message a record is of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum MessageKind {
+    /// A query: from the instant its requests are written until the root has the last byte of the
+    /// last response.
+    Query,
+    /// A closed-loop write: from the instant it is due until its last byte is acknowledged.
+    Write,
+}
+
+/// One query or one closed-loop write.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MessageRecord {
+    /// Kind.
+    pub kind: MessageKind,
+    /// Index into [`Outcome::groups`].
+    pub group: u32,
+    /// The root of the query, or the host that writes.
+    pub host: u32,
+    /// The flow of the write; of a query, the flow of its first response.
+    pub flow: u32,
+    /// Number among the queries of this root, or the writes of this flow, from 0.
+    pub number: u64,
+    /// Connections that take part: the workers of a query, 1 for a write.
+    pub workers: u32,
+    /// Bytes of all responses of the query, or of the write.
+    pub bytes: u64,
+    /// When it began.
+    pub start_ps: u64,
+    /// When it was complete; `None` if the run ended before.
+    pub finish_ps: Option<u64>,
+    /// Retransmission timeouts of its connections between its beginning and its end.
+    pub timeouts: u64,
 }
 
 /// One flow. Counters named `*_m` count only what belongs to the measured interval: a packet
@@ -63,6 +126,8 @@ pub struct FlowRecord {
     pub group: u32,
     /// Index into [`Outcome::controllers`].
     pub controller: u32,
+    /// What it is to its connection.
+    pub role: Role,
     /// Sending host.
     pub src: u32,
     /// Receiving host.
@@ -261,4 +326,9 @@ pub trait Recorder {
     fn sample(&mut self, sample: Sample);
     /// A traced packet.
     fn packet(&mut self, event: PacketEvent);
+    /// A query or write is complete, or the run ended before it was. Its `timeouts` are counted
+    /// later.
+    fn message(&mut self, message: MessageRecord);
+    /// The retransmission timer of a flow that carries messages fired.
+    fn timeout(&mut self, flow: u32, time_ps: u64);
 }

@@ -27,6 +27,7 @@ pub(crate) struct Flows<'a> {
     controllers: Vec<cc::Config>,
     transports: Vec<spec::TransportSpec>,
     flows: Vec<spec::FlowSpec>,
+    queries: Vec<spec::QuerySpec>,
     /// Flows announced so far.
     announced: u64,
 }
@@ -118,6 +119,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         controllers: Vec::new(),
         transports: Vec::new(),
         flows: Vec::new(),
+        queries: Vec::new(),
         announced: 0,
     };
     for (i, l) in (0u32..).zip(&network.links) {
@@ -131,7 +133,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
             }
         }
     }
-    let Flows { controllers, transports, flows, .. } = flows;
+    let Flows { controllers, transports, flows, queries, .. } = flows;
     if let Some(packet) = transports.iter().map(full_packet).max() {
         doc.queue.check_packet("queue", packet, &mut problems);
     }
@@ -184,6 +186,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         controllers,
         groups: doc.traffic.iter().map(|t| t.name()).collect(),
         flows,
+        queries,
         observe,
         ties: match doc.run.ties {
             Ties::Hash => spec::Ties::Hash,

@@ -2,6 +2,7 @@
 
 use super::ranges::Ranges;
 use crate::io::{Io, Outbox};
+use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
 use crate::packet::{Ext, NO_EXT, Packet, flag};
@@ -77,6 +78,11 @@ pub struct Receiver {
     closed: bool,
     /// When the latest in-order byte came.
     fresh_at: u64,
+    /// Byte after the last of the message under way, for two-way connections.
+    message_end: u64,
+    message_size: u64,
+    /// Its host's side of a two-way connection, or [`NO_HALF`].
+    half: u32,
     /// Unread bytes at `read_at`.
     unread: u64,
     read_at: u64,
@@ -126,6 +132,9 @@ impl Receiver {
             },
             closed: false,
             fresh_at: 0,
+            message_end: u64::MAX,
+            message_size: 0,
+            half: NO_HALF,
             unread: 0,
             read_at: 0,
             edge: 0,
@@ -134,6 +143,51 @@ impl Receiver {
             update_at: NEVER,
             stats: ReceiverStats::default(),
         }
+    }
+
+    /// Makes it half of a two-way connection: `half` is its host's side, `size` the bytes of the
+    /// messages that arrive.
+    pub fn join(&mut self, net: &Net, half: u32, size: u64) -> u32 {
+        self.half = half;
+        self.message_size = size;
+        self.message_end = size;
+        self.base_flags |= flag::JOINED;
+        self.offer(net.transport(self.transport))
+    }
+
+    /// Whether another whole message has come.
+    pub fn message_arrived(&mut self) -> bool {
+        let whole = self.delivered() >= self.message_end;
+        if whole {
+            self.message_end += self.message_size;
+        }
+        whole
+    }
+
+    /// Two-way connections: data of the other half has carried the acknowledgement that was owed.
+    fn collect<O, R>(&mut self, io: &Io<O, R>) {
+        if let Some(half) = io.halves.get(self.half as usize)
+            && !half.owed
+        {
+            self.pending = 0;
+            self.ack_at = NEVER;
+            self.echo = None;
+        }
+    }
+
+    /// Two-way connections: what data of the other half is to acknowledge.
+    fn publish<O, R>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        let wnd = self.offer(t);
+        let blocks = if t.sack && !self.ooo.is_empty() { self.blocks() } else { Ext::default() };
+        let half = &mut io.halves[self.half as usize];
+        let (ts, hops) = self.echo.unwrap_or((half.ext.ts, half.ext.hops));
+        half.ext = Ext { ts, hops, ..blocks };
+        half.ack = self.next;
+        half.wnd = wnd;
+        half.ece = self.ce;
+        half.owed = self.pending > 0 || self.ack_at != NEVER;
+        half.open = true;
     }
 
     /// Application bytes received, in order or not: segments beyond the flow's size are not counted
@@ -177,6 +231,9 @@ impl Receiver {
                 io.rec.delay(io.net.flow(self.flow).group, delay);
             }
         }
+        if self.half != NO_HALF {
+            self.collect(io);
+        }
         if p.has(flag::RST) {
             self.closed = true;
         } else if p.has(flag::SYN) {
@@ -184,6 +241,9 @@ impl Receiver {
             self.acknowledge(io, flag::SYN, t.syn_size);
         } else if p.has(flag::DATA) && !self.closed {
             self.data(io, t, p);
+            if self.half != NO_HALF {
+                self.publish(io);
+            }
         }
     }
 
@@ -351,7 +411,11 @@ impl Receiver {
         if t.ect_control && self.ecn == Ecn::Dctcp {
             flags |= flag::ECT;
         }
-        let ext = (t.sack && !self.ooo.is_empty()).then(|| self.blocks());
+        let mut ext = (t.sack && !self.ooo.is_empty()).then(|| self.blocks());
+        if self.half != NO_HALF && extra & flag::SYN != 0 {
+            // the passive side takes its first RTT sample from the answer to this
+            ext = Some(Ext { ts: io.now, ..Ext::default() });
+        }
         let packet = Packet {
             time: 0,
             seq: 0,
@@ -407,11 +471,17 @@ impl Receiver {
     /// One of the receiver's timers fired.
     pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
         let t = io.net.transport(self.transport);
+        if self.half != NO_HALF {
+            self.collect(io);
+        }
         match kind {
             TimerKind::DelayedAck if self.ack_timer_at == io.now => {
                 self.ack_timer_at = NEVER;
                 if self.ack_at <= io.now {
                     self.acknowledge(io, 0, t.ack_size);
+                    if self.half != NO_HALF {
+                        self.publish(io);
+                    }
                 } else if self.ack_at != NEVER {
                     self.ack_timer_at = self.ack_at;
                     io.timer(self.ack_at, TimerKind::DelayedAck, self.flow);

@@ -7,14 +7,15 @@
 
 use super::rtt::RttEstimator;
 use super::scoreboard::{Hole, Scoreboard};
-use crate::app::AppState;
+use crate::app::{AppState, Write};
 use crate::io::{Io, Outbox};
+use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
 use crate::packet::{Ext, NO_EXT, Packet, flag};
-use crate::spec::{AtStop, PacingSpec, Recovery, TransportSpec};
+use crate::spec::{App, AtStop, PacingSpec, Recovery, TransportSpec};
 use incast_cc::{Ack, Cc, Congestion, Controller, Ecn, Pacing, Phase, Profile, Time, Timeout};
-use incast_record::Recorder;
+use incast_record::{MessageKind, MessageRecord, Recorder};
 
 const NEVER: u64 = u64::MAX;
 /// IP header, which every fragment repeats (RFC 791 without options).
@@ -23,7 +24,7 @@ const IP_HEADER: u32 = 20;
 /// Where a connection stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Connection {
-    /// Not opened yet.
+    /// Not opened yet: not started, or waiting for the other side to open it.
     Closed,
     /// SYN sent.
     SynSent,
@@ -129,6 +130,10 @@ pub struct Sender {
     app_at: u64,
     app: AppState,
     fin: bool,
+    /// Its host's side of a two-way connection, or [`NO_HALF`].
+    half: u32,
+    /// Opened by the other side of a two-way connection.
+    passive: bool,
     /// Counters.
     pub stats: SenderStats,
 }
@@ -184,8 +189,18 @@ impl Sender {
             app_at: NEVER,
             app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
             fin: false,
+            half: NO_HALF,
+            passive: false,
             stats: SenderStats::default(),
         }
+    }
+
+    /// Makes it half of a two-way connection: `half` is its host's side; `passive` if the other
+    /// host opens it.
+    pub fn join(&mut self, half: u32, passive: bool) {
+        self.half = half;
+        self.passive = passive;
+        self.base_flags |= flag::JOINED;
     }
 
     /// Bytes the application has written.
@@ -223,6 +238,9 @@ impl Sender {
             self.connection = Connection::Dead;
             return;
         }
+        if self.passive {
+            return;
+        }
         if t.handshake {
             self.connection = Connection::SynSent;
             self.send_syn(io);
@@ -238,6 +256,75 @@ impl Sender {
         self.emit(io, 0, 0, flag::SYN, t.syn_size);
         let wait = t.syn_timeout.0.saturating_mul(1 << self.consecutive.min(20));
         self.arm(io, io.now.saturating_add(wait));
+    }
+
+    /// A packet of the other flow of a two-way connection reached this host: it opens this flow if
+    /// it is the first, and acknowledges it.
+    pub fn receive_joined<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+        let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
+        if self.connection == Connection::Closed && self.passive {
+            if p.has(flag::RST) {
+                return;
+            }
+            let t = io.net.transport(self.transport);
+            if t.handshake {
+                self.take_rtt(io, ext.ts);
+            }
+            self.edge = p.wnd as u64;
+            self.max_wnd = self.edge;
+            self.open(io);
+            return;
+        }
+        let news = p.ack > self.una || p.has(flag::ECE) || ext.sack[0].0 < ext.sack[0].1;
+        if self.connection == Connection::Open && (news || p.ack + p.wnd as u64 > self.edge) {
+            let view = Packet { ts: ext.ts, aux: ext.hops, ..*p };
+            self.acknowledged(io, &view, Some(ext));
+        }
+    }
+
+    /// Two-way connections: the SYN-ACK opens this side; what follows echoes its time stamp.
+    pub fn heard<O, R>(&self, io: &mut Io<O, R>, ext: &Ext) {
+        let half = &mut io.halves[self.half as usize];
+        half.ext.ts = ext.ts;
+        half.open = true;
+    }
+
+    /// Writes a message. What does not fit into the send buffer follows as it drains.
+    pub fn write<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+        self.app.ask(bytes);
+        self.pump(io);
+    }
+
+    /// Closed-loop writes that are acknowledged now.
+    #[cold]
+    fn complete_writes<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        while let Some(write) = self.app.completed(self.una, io.now) {
+            let message = self.write_record(io.net, write, Some(io.now));
+            io.rec.message(message);
+        }
+    }
+
+    /// Closed-loop writes that the end of the run leaves unfinished.
+    pub fn leave_writes<R: Recorder>(&self, net: &Net, rec: &mut R) {
+        for write in self.app.under_way() {
+            rec.message(self.write_record(net, write, None));
+        }
+    }
+
+    fn write_record(&self, net: &Net, write: Write, finish_ps: Option<u64>) -> MessageRecord {
+        let spec = net.flow(self.flow);
+        MessageRecord {
+            kind: MessageKind::Write,
+            group: spec.group,
+            host: spec.src,
+            flow: self.flow,
+            number: write.number,
+            workers: 1,
+            bytes: if let App::ClosedLoop { write, .. } = spec.app { write } else { 0 },
+            start_ps: write.begun,
+            finish_ps,
+            timeouts: 0,
+        }
     }
 
     fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
@@ -324,7 +411,7 @@ impl Sender {
                 self.send_cwr = false;
             }
         }
-        let packet = Packet {
+        let mut packet = Packet {
             time: 0,
             seq,
             ack: 0,
@@ -343,8 +430,9 @@ impl Sender {
         };
         self.packets = self.packets.wrapping_add(1);
         self.last_send = io.now;
+        let ext = if flags & flag::JOINED == 0 { None } else { self.piggyback(io, &mut packet) };
         if t.mtu == 0 || size <= t.mtu {
-            io.send(self.host, &packet, None);
+            io.send(self.host, &packet, ext.as_ref());
             return;
         }
         // fragment payloads are multiples of 8 bytes (RFC 791)
@@ -354,8 +442,22 @@ impl Sender {
         for i in 0..=last {
             let part = per.min(payload - i * per);
             let fragment = Packet { size: (part + IP_HEADER) as u16, aux: (i | last << 4) as u8, ..packet };
-            io.send(self.host, &fragment, None);
+            io.send(self.host, &fragment, ext.as_ref());
         }
+    }
+
+    /// Two-way connections: the packet acknowledges what its host has received of the other half.
+    #[cold]
+    fn piggyback<O, R>(&self, io: &mut Io<O, R>, packet: &mut Packet) -> Option<Ext> {
+        let half = &mut io.halves[self.half as usize];
+        if !half.open {
+            return None;
+        }
+        half.owed = false;
+        packet.ack = half.ack;
+        packet.wnd = half.wnd;
+        packet.flags |= flag::ACK | if half.ece { flag::ECE } else { 0 };
+        Some(half.ext)
     }
 
     fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {
@@ -647,7 +749,7 @@ impl Sender {
         if self.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
             delivered = delivered.saturating_sub(1);
         }
-        let duplicate = acked == 0 && outstanding > 0 && if t.sack { newly_sacked > 0 } else { self.edge == old_edge };
+        let duplicate = acked == 0 && outstanding > 0 && if t.sack { newly_sacked > 0 } else { self.edge == old_edge && !p.has(flag::DATA) };
 
         // RTT
         let mut rtt = None;
@@ -664,6 +766,9 @@ impl Sender {
             }
         }
         if acked > 0 {
+            if self.app.is_closed_loop() {
+                self.complete_writes(io);
+            }
             self.consecutive = 0;
             // back-off ends with a valid sample (RFC 6298 5.7): an ACK of a retransmission without
             // time stamps is none
@@ -951,6 +1056,9 @@ impl Sender {
 
     fn timed_out<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         self.stats.timeouts += io.measured() as u64;
+        if self.half != NO_HALF || self.app.is_closed_loop() {
+            io.rec.timeout(self.flow, io.now);
+        }
         self.consecutive += 1;
         if t.data_retries > 0 && self.consecutive > t.data_retries {
             self.connection = Connection::Dead;

@@ -1,0 +1,256 @@
+//! Two-way connections, queries and closed-loop writes, by hand-computed times.
+mod net;
+
+use incast_cc::{Rate, Time};
+use incast_engine::spec::*;
+use incast_record::{Happening, MessageKind, MessageRecord, Outcome, Role};
+use net::*;
+
+/// A flow of a two-way connection.
+fn half(src: u32, dst: u32, start: Time) -> FlowSpec {
+    FlowSpec { app: App::Messages, start, ..bulk(src, dst, None) }
+}
+
+/// Host 0 of a star at 10 Gb/s with 1 us links asks hosts `1..=workers`: 100 B there, `response`
+/// bytes back.
+fn asking(workers: u32, response: u64, transport: TransportSpec) -> Spec {
+    let mut spec = star(workers + 1, Rate::gbps(10), Time::us(1));
+    spec.transports = vec![transport];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.flows = (1..=workers).flat_map(|w| [half(0, w, Time::ZERO), half(w, 0, Time::ZERO)]).collect();
+    spec.queries = vec![QuerySpec {
+        group: 0,
+        root: 0,
+        first: Time::us(10),
+        think: Time::us(5),
+        count: Some(3),
+        stop: Time::NEVER,
+        connections: (0..workers)
+            .map(|i| ConnectionSpec {
+                request: 2 * i,
+                response: 2 * i + 1,
+                request_size: 100,
+                response_size: response,
+            })
+            .collect(),
+    }];
+    spec
+}
+
+/// Full segments are 1500 B, 1.2 us at 10 Gb/s; pure ACKs 52 B, 41.6 ns.
+fn plain() -> TransportSpec {
+    TransportSpec { handshake: false, ..tcp() }
+}
+
+fn messages(o: &Outcome, kind: MessageKind) -> Vec<&MessageRecord> {
+    o.messages.iter().filter(|m| m.kind == kind).collect()
+}
+
+#[test]
+fn a_query_takes_the_request_and_the_response_over_the_path() {
+    let o = judged(&asking(1, 14_480, plain()));
+    // request: 152 B cross two links, 2 x (121.6 ns + 1 us); response: 10 segments pipelined,
+    // 10 x 1.2 us, then 1.2 us and 2 us more over the second link
+    let took = 2_243_200 + 15_200_000;
+    let queries = messages(&o, MessageKind::Query);
+    assert_eq!(queries.len(), 3);
+    let mut start = 10_000_000;
+    for (i, q) in queries.iter().enumerate() {
+        assert_eq!((q.number, q.host, q.workers, q.bytes), (i as u64, 0, 1, 14_480));
+        assert_eq!((q.start_ps, q.finish_ps), (start, Some(start + took)), "query {i}");
+        start += took + 5_000_000;
+    }
+    assert_eq!([o.flows[0].role, o.flows[1].role], [Role::Request, Role::Response]);
+    assert_eq!([o.flows[0].delivered, o.flows[1].delivered], [300, 43_440]);
+    assert_eq!([o.flows[0].sent, o.flows[1].sent], [3, 30], "segments");
+    // the response acknowledges the request; the root's delayed ACKs are one per two segments
+    assert_eq!(o.packets_sent, 3 + 30 + 15);
+}
+
+#[test]
+fn one_handshake_opens_both_ways() {
+    let mut spec = asking(1, 1000, TransportSpec { delayed_ack_timeout: Time::us(1), ..tcp() });
+    spec.observe.trace = vec![0, 1];
+    let o = judged(&spec);
+    let sent = |place: &str| -> Vec<String> {
+        let sent = events(&o, place, Happening::Send).into_iter().filter(|e| e.time_ps < 20_000_000);
+        sent.map(|e| format!("{} {} {}", e.flow, e.flags, e.payload)).collect()
+    };
+    // SYN, ACK, request, and after 1 us without more data the delayed ACK of the response
+    assert_eq!(sent("h0"), ["0 SYN 0", "0 ACK 0", "0 ACK 100", "1 ACK 0"]);
+    assert_eq!(sent("h1"), ["0 SYN|ACK 0", "1 ACK 1000"]);
+    // the worker's first RTT sample is of its SYN-ACK: 56 B there, 52 B back, 4 us of links
+    let watched = Spec { observe: Observe { flows: vec![1], ..spec.observe.clone() }, ..spec };
+    let o = run(&watched);
+    let rtt = series(&o, "flow 1", "rtt_s")[0].1;
+    assert!((rtt - (4e-6 + 2.0 * (44.8e-9 + 41.6e-9))).abs() < 1e-15, "{rtt}");
+}
+
+
+#[test]
+fn a_query_ends_with_its_slowest_worker() {
+    // four responses of one segment meet at the root's link: 1.2 us each after the first
+    let o = judged(&asking(4, 1448, plain()));
+    let q = messages(&o, MessageKind::Query)[0];
+    // requests leave one after the other, 121.6 ns apart; the responses arrive 121.6 ns apart and
+    // queue for 1.2 us each
+    let first = 2_243_200 + 2_400_000 + 2_000_000;
+    assert_eq!(q.finish_ps, Some(10_000_000 + first + 3 * 1_200_000));
+    assert_eq!((q.workers, q.bytes), (4, 4 * 1448));
+}
+
+#[test]
+fn an_early_query_waits_for_its_connections() {
+    let mut spec = asking(1, 1000, tcp());
+    spec.queries[0].first = Time::ZERO;
+    let o = judged(&spec);
+    let q = messages(&o, MessageKind::Query)[0];
+    // SYN and SYN-ACK of 56 B each way, then the root's ACK (41.6 ns on its link) ahead of the request
+    let handshake = 2 * (2 * 44_800 + 2_000_000);
+    let exchange = 41_600 + 2_243_200 + 2 * 841_600 + 2_000_000;
+    assert_eq!((q.start_ps, q.finish_ps), (0, Some(handshake + exchange)));
+}
+
+#[test]
+fn a_stop_leaves_the_query_under_way_unfinished_and_begins_no_other() {
+    let mut spec = asking(1, 14_480, plain());
+    spec.queries[0].count = None;
+    // the second request is still on its way
+    spec.queries[0].stop = Time::us(33);
+    for f in &mut spec.flows {
+        f.stop = Time::us(33);
+        f.at_stop = AtStop::Reset;
+    }
+    let o = judged(&spec);
+    let queries = messages(&o, MessageKind::Query);
+    assert_eq!(queries.iter().map(|q| q.finish_ps.is_some()).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn queries_over_full_queues_count_their_timeouts() {
+    // 15 workers of a fat tree answer at once into 8 packets of queue
+    let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
+    let fabric = spec.clone();
+    spec = asking(15, 60_000, TransportSpec { timestamps: true, ..tcp() });
+    spec = Spec {
+        hosts: fabric.hosts,
+        node_names: fabric.node_names,
+        domain_of: fabric.domain_of,
+        links: fabric.links,
+        routers: fabric.routers,
+        ..spec
+    };
+    spec.controllers = vec![controller("newreno", &[]), controller("dctcp", &[])];
+    for (i, f) in spec.flows.iter_mut().enumerate() {
+        f.controller = (i as u32 / 2) % 2;
+        f.start = Time::us(i as u64 / 2);
+    }
+    spec.queries[0].first = Time::ms(1);
+    spec.queues = vec![drop_tail(8)];
+    spec.duration = Time::ms(300);
+    spec.measure_to = spec.duration;
+    let o = judged(&spec);
+    let queries = messages(&o, MessageKind::Query);
+    assert!(queries.len() == 3 && queries.iter().all(|q| q.finish_ps.is_some()), "{queries:?}");
+    let timeouts: u64 = queries.iter().map(|q| q.timeouts).sum();
+    assert!(timeouts > 0);
+    assert!(timeouts <= o.flows.iter().map(|f| f.timeouts).sum());
+    for q in queries {
+        // the floor of the timeout is 10 ms: nothing else takes that long
+        let took = q.finish_ps.unwrap() - q.start_ps;
+        assert_eq!(q.timeouts > 0, took > 10_000_000_000, "{q:?}");
+    }
+    for f in &o.flows {
+        assert_eq!(f.delivered, if f.role == Role::Request { 300 } else { 180_000 });
+    }
+}
+
+#[test]
+fn lost_requests_and_acknowledgements_are_repaired() {
+    // links lose every twentieth packet: both halves recover, ACKs riding on data included
+    let mut spec = asking(3, 30_000, TransportSpec { quickack: 16, ..tcp() });
+    spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
+    spec.queries[0].count = Some(20);
+    spec.duration = Time::s(60);
+    spec.measure_to = spec.duration;
+    let o = judged(&spec);
+    let done = messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count();
+    assert_eq!(done, 20);
+    assert!(o.flows.iter().any(|f| f.role == Role::Request && f.retransmissions > 0));
+}
+
+#[test]
+fn two_way_connections_without_sack_or_time_stamps_recover_too() {
+    let bare = TransportSpec { sack: false, timestamps: false, recovery: Recovery::NewReno, ..tcp() };
+    let mut spec = asking(3, 30_000, bare);
+    spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.03));
+    spec.duration = Time::s(60);
+    spec.measure_to = spec.duration;
+    let o = judged(&spec);
+    assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 3);
+}
+
+#[test]
+fn a_closed_loop_writes_again_a_think_time_after_the_acknowledgement() {
+    let app = App::ClosedLoop { write: 14_480, outstanding: 1, think: Time::us(3), count: Some(4) };
+    let mut spec = wire(Rate::gbps(10), Time::us(1), plain(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
+    spec.duration = Time::ms(1);
+    let o = judged(&spec);
+    // ten segments over two links, and the last ACK back
+    let took = 15_200_000 + 2_083_200;
+    let writes = messages(&o, MessageKind::Write);
+    assert_eq!(writes.len(), 4);
+    for (i, w) in writes.iter().enumerate() {
+        let start = i as u64 * (took + 3_000_000);
+        assert_eq!((w.number, w.bytes, w.start_ps, w.finish_ps), (i as u64, 14_480, start, Some(start + took)));
+    }
+    assert_eq!(o.flows[0].delivered, 4 * 14_480);
+}
+
+#[test]
+fn a_closed_loop_keeps_its_number_of_writes_under_way() {
+    // two writes of one segment: the ACK of the two (delayed, one per two) completes both at once
+    let app = App::ClosedLoop { write: 1448, outstanding: 2, think: Time::ZERO, count: None };
+    let mut spec = wire(Rate::gbps(10), Time::us(1), plain(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
+    spec.duration = Time::us(50);
+    let o = judged(&spec);
+    let round = 3 * 1_200_000 + 2_000_000 + 2_083_200;
+    let writes = messages(&o, MessageKind::Write);
+    for (i, w) in writes.iter().enumerate() {
+        let start = i as u64 / 2 * round;
+        let finish = Some(start + round).filter(|f| *f < 50_000_000);
+        assert_eq!((w.number, w.start_ps, w.finish_ps), (i as u64, start, finish));
+    }
+    assert_eq!(writes.len(), 14, "six rounds done, the seventh under way");
+}
+
+#[test]
+fn messages_larger_than_the_send_buffer_go_out_as_it_drains() {
+    let mut spec = asking(1, 500_000, TransportSpec { send_buffer: 20_000, ..plain() });
+    spec.duration = Time::ms(20);
+    let o = judged(&spec);
+    assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 3);
+    let app = App::ClosedLoop { write: 100_000, outstanding: 3, think: Time::ZERO, count: Some(9) };
+    let small = TransportSpec { send_buffer: 20_000, ..tcp() };
+    let mut spec = wire(Rate::gbps(10), Time::us(1), small, "newreno", FlowSpec { app, ..bulk(0, 1, None) });
+    spec.duration = Time::ms(20);
+    let o = judged(&spec);
+    assert_eq!(messages(&o, MessageKind::Write).iter().filter(|w| w.finish_ps.is_some()).count(), 9);
+    assert_eq!(o.flows[0].delivered, 900_000);
+}
+
+#[test]
+fn what_is_no_connection_is_refused() {
+    let refused = |edit: fn(&mut Spec), words: &str| {
+        let mut spec = asking(2, 1000, plain());
+        edit(&mut spec);
+        let error = incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    refused(|s| s.queries.clear(), "flow 0 carries messages but belongs to no query");
+    refused(|s| s.queries[0].connections.truncate(1), "flow 2 carries messages but belongs to no query");
+    refused(|s| s.queries[0].root = 1, "no two-way connection of host 1");
+    refused(|s| s.queries[0].connections[0].response_size = 0, "sizes of at least 1 byte");
+    refused(|s| s.queries[0].connections[1] = s.queries[0].connections[0], "part of two connections");
+    refused(|s| s.flows[1].app = App::Bulk { size: None, write: 1 }, "sends more than messages");
+}

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     # Arrow takes long to load: only what reads or writes tables waits for it.
     import pyarrow as pa
 
-TABLES = ("flows", "ports", "samples", "trace")
+TABLES = ("flows", "ports", "queries", "writes", "samples", "trace")
+# Written only where they have a row.
+OPTIONAL = ("queries", "writes", "trace")
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 
@@ -45,7 +47,7 @@ class Cost(TypedDict):
 class Result:
     """One finished run.
 
-    ``flows``, ``ports``, ``samples`` and ``trace`` are Arrow tables; each column's field carries
+    ``flows``, ``ports``, ``queries``, ``writes``, ``samples`` and ``trace`` are Arrow tables; each column's field carries
     its ``unit`` and ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a
     Polars frame without copying.
     """
@@ -73,6 +75,16 @@ class Result:
     def ports(self) -> pa.Table:
         """One row a port (a directed link with its queue)."""
         return self._table("ports")
+
+    @cached_property
+    def queries(self) -> pa.Table:
+        """One row a query that began."""
+        return self._table("queries")
+
+    @cached_property
+    def writes(self) -> pa.Table:
+        """One row a closed-loop write that began."""
+        return self._table("writes")
 
     @cached_property
     def samples(self) -> pa.Table:
@@ -122,7 +134,7 @@ class Result:
         _write(folder / "summary.json", self.summary_json)
         for name in TABLES:
             table = getattr(self, name)
-            if name == "trace" and table.num_rows == 0:
+            if name in OPTIONAL and table.num_rows == 0:
                 continue
             with (folder / f"{name}.parquet").open("wb") as file:
                 pq.write_table(table, file, compression="zstd")
@@ -185,12 +197,12 @@ def engine_digest() -> str:
 
 
 def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.Table:
-    """Read a table of a run folder; ``trace`` is written only where packets were traced."""
+    """Read a table of a run folder; queries, writes and traces are written only where there are some."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = folder / f"{name}.parquet"
-    if name == "trace" and not path.exists():
+    if name in OPTIONAL and not path.exists():
         return pa.table({})
     try:
         return pq.read_table(path, columns=columns)

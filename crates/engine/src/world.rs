@@ -73,7 +73,9 @@ fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
             {
                 let join = &mut joins[flow as usize];
                 if join.is_some() || spec.flows[flow as usize].app != App::Messages {
-                    return Err(RunError::Invalid(format!("flow {flow} is part of two connections, or sends more than messages")));
+                    return Err(RunError::Invalid(format!(
+                        "flow {flow} is part of two connections, or sends more than messages"
+                    )));
                 }
                 *join = Some(Join { other, query: q, response, size });
             }

@@ -26,12 +26,7 @@ fn asking(workers: u32, response: u64, transport: TransportSpec) -> Spec {
         count: Some(3),
         stop: Time::NEVER,
         connections: (0..workers)
-            .map(|i| ConnectionSpec {
-                request: 2 * i,
-                response: 2 * i + 1,
-                request_size: 100,
-                response_size: response,
-            })
+            .map(|i| ConnectionSpec { request: 2 * i, response: 2 * i + 1, request_size: 100, response_size: response })
             .collect(),
     }];
     spec
@@ -85,7 +80,6 @@ fn one_handshake_opens_both_ways() {
     let rtt = series(&o, "flow 1", "rtt_s")[0].1;
     assert!((rtt - (4e-6 + 2.0 * (44.8e-9 + 41.6e-9))).abs() < 1e-15, "{rtt}");
 }
-
 
 #[test]
 fn a_query_ends_with_its_slowest_worker() {

@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{FlowRecord, Histogram, Outcome, PortRecord};
+use crate::{FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role};
 
 /// Picoseconds in a second.
 const PS: f64 = 1e12;
@@ -46,7 +46,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.throughput_mean_bps",
         "bit/s",
-        "Mean over all flows of the application bytes that reached the receiver for the first time in the measured interval (in order or not), times 8, divided by the length of the interval.",
+        "Mean over all flows of the application bytes that reached the receiver for the first time in the measured interval (in order or not), times 8, divided by the length of the interval. Flows that carry requests are left out.",
     ),
     figure(
         "flows.goodput_total_bps",
@@ -87,7 +87,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.jain",
         "1",
-        "Jain's fairness index (sum x)^2 / (n sum x^2) over all flows, x the application bytes delivered in the measured interval.",
+        "Jain's fairness index (sum x)^2 / (n sum x^2) over all flows, x the application bytes delivered in the measured interval. Flows that carry requests are left out.",
     ),
     figure("flows.retransmissions", "segments", "Data segments sent again in the measured interval."),
     figure("flows.timeouts", "events", "Retransmission timeouts in the measured interval."),
@@ -112,6 +112,42 @@ pub const FIGURES: &[Figure] = &[
         "Mean over finished flows of completion time / ideal completion time, the ideal being that on the empty network (handshake, serialization, propagation, last ACK).",
     ),
     figure("fct.slowdown_p99", "1", "99th percentile of the same ratio."),
+    figure("queries.count", "queries", "Queries that began, whole run."),
+    figure("queries.finished", "queries", "Those of them that were answered whole; the figures below are over these."),
+    figure(
+        "queries.mean_s",
+        "s",
+        "Mean query completion time: from the instant the requests are written until the root has the last byte of the last response.",
+    ),
+    figure("queries.p50_s", "s", "50th percentile (median, nearest rank) of the query completion times."),
+    figure("queries.p95_s", "s", "95th percentile of the query completion times."),
+    figure("queries.p99_s", "s", "99th percentile; with fewer than 100 queries the largest."),
+    figure("queries.max_s", "s", "Largest query completion time."),
+    figure(
+        "queries.with_timeout",
+        "queries",
+        "Those of the finished queries during which a retransmission timer of their connections fired.",
+    ),
+    figure("writes.count", "writes", "Closed-loop writes that began, whole run."),
+    figure(
+        "writes.finished",
+        "writes",
+        "Those of them that were acknowledged whole; the figures below are over these.",
+    ),
+    figure(
+        "writes.mean_s",
+        "s",
+        "Mean completion time of writes: from the instant the write is due until its last byte is acknowledged.",
+    ),
+    figure("writes.p50_s", "s", "50th percentile (median, nearest rank) of their completion times."),
+    figure("writes.p95_s", "s", "95th percentile of their completion times."),
+    figure("writes.p99_s", "s", "99th percentile; with fewer than 100 writes the largest."),
+    figure("writes.max_s", "s", "Largest of their completion times."),
+    figure(
+        "writes.with_timeout",
+        "writes",
+        "Those of the finished writes during which the retransmission timer of their flow fired.",
+    ),
     figure("queues.drops", "packets", "Packets dropped by queues in the measured interval, all ports, ACKs included."),
     figure("queues.losses", "packets", "Packets lost on links (error rate) in the measured interval, all ports."),
     figure("queues.marks", "packets", "Packets CE-marked by queues in the measured interval, all ports."),
@@ -132,7 +168,11 @@ pub const FIGURES: &[Figure] = &[
         "1",
         "Part of the measured interval its transmitter was busy; null at infinite rate.",
     ),
-    figure("groups.*", "", "The flows and fct figures of one traffic entry, over its flows alone."),
+    figure(
+        "groups.*",
+        "",
+        "The flows and fct figures of one traffic entry, over its flows alone; the queries and writes figures where it has any.",
+    ),
     figure(
         "flowmonitor.throughput_kibps",
         "Kibit/s",
@@ -171,6 +211,8 @@ pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
         },
         "flows": flows,
         "fct": fct,
+        "queries": message_figures(outcome, MessageKind::Query, |_| true),
+        "writes": message_figures(outcome, MessageKind::Write, |_| true),
         "queues": queue_figures(&outcome.ports, interval_ps),
         "groups": group_figures(outcome, interval_ps),
         "flowmonitor": flowmonitor(&outcome.flows),
@@ -266,19 +308,23 @@ fn merged(histograms: &[Histogram]) -> Histogram {
 }
 
 fn flow_figures(flows: &[&FlowRecord], interval_ps: u64, delay: &Histogram, rtt: &Histogram) -> (Value, Value) {
-    let n = flows.len() as f64;
-    let goodput = (!flows.is_empty()).then(|| total(flows, |f| f.delivered_m) as f64);
-    let goodput = goodput.and_then(|bytes| bits_per_second(bytes, interval_ps));
+    // requests are the small way of a two-way connection: no share of the network that one looks at
+    let shared: Vec<&FlowRecord> = flows.iter().copied().filter(|f| f.role != Role::Request).collect();
+    let n = shared.len() as f64;
+    let goodput = |flows: &[&FlowRecord]| {
+        let bytes = (!flows.is_empty()).then(|| total(flows, |f| f.delivered_m) as f64);
+        bytes.and_then(|bytes| bits_per_second(bytes, interval_ps))
+    };
     let sent = total(flows, |f| f.sent_m) as f64;
     let arrived = total(flows, |f| f.arrived_m) as f64;
     let rtts = total(flows, |f| f.rtt_count) as f64;
     let losses: Vec<f64> = flows.iter().filter_map(|f| ratio(100.0 * f.dropped_m as f64, f.sent_m as f64)).collect();
-    let shares: Vec<f64> = flows.iter().map(|f| f.delivered_m as f64).collect();
+    let shares: Vec<f64> = shared.iter().map(|f| f.delivered_m as f64).collect();
     let figures = json!({
         "count": flows.len(),
         "finished": flows.iter().filter(|f| f.finish_ps.is_some()).count(),
-        "throughput_mean_bps": goodput.map(|bps| bps / n),
-        "goodput_total_bps": goodput,
+        "throughput_mean_bps": goodput(&shared).map(|bps| bps / n),
+        "goodput_total_bps": goodput(flows),
         "delay_mean_s": ratio(total(flows, |f| f.delay_sum_ps) as f64, arrived * PS),
         "delay_p99_s": delay.percentile(0.99).map(seconds),
         "rtt_mean_s": ratio(total(flows, |f| f.rtt_sum_ps) as f64, rtts * PS),
@@ -310,6 +356,29 @@ fn completion_figures(flows: &[&FlowRecord]) -> Value {
         "max_s": percentile(1.0),
         "slowdown_mean": mean(&slowdowns),
         "slowdown_p99": percentile_nearest_rank(&slowdowns, 0.99),
+    })
+}
+
+/// From the beginning of a query or write to its end.
+pub(crate) fn completion_ps(message: &MessageRecord) -> Option<u64> {
+    message.finish_ps.map(|finish| finish.saturating_sub(message.start_ps))
+}
+
+fn message_figures(outcome: &Outcome, kind: MessageKind, of: impl Fn(&MessageRecord) -> bool) -> Value {
+    let all: Vec<&MessageRecord> = outcome.messages.iter().filter(|m| m.kind == kind && of(m)).collect();
+    let mut times: Vec<u64> = all.iter().filter_map(|m| completion_ps(m)).collect();
+    times.sort_unstable();
+    let sum: u128 = times.iter().map(|&t| u128::from(t)).sum();
+    let percentile = |p| percentile_nearest_rank(&times, p).map(seconds);
+    json!({
+        "count": all.len(),
+        "finished": times.len(),
+        "mean_s": ratio(sum as f64, times.len() as f64 * PS),
+        "p50_s": percentile(0.50),
+        "p95_s": percentile(0.95),
+        "p99_s": percentile(0.99),
+        "max_s": percentile(1.0),
+        "with_timeout": all.iter().filter(|m| m.finish_ps.is_some() && m.timeouts > 0).count(),
     })
 }
 
@@ -349,7 +418,13 @@ fn group_figures(outcome: &Outcome, interval_ps: u64) -> Value {
         let mut rtt = Histogram::new();
         outcome.rtt.iter().enumerate().filter(|(i, _)| here(*i)).for_each(|(_, h)| rtt.merge(h));
         let (flows, fct) = flow_figures(&flows, interval_ps, &delay, &rtt);
-        groups.insert(name.clone(), json!({ "flows": flows, "fct": fct }));
+        let mut figures = Map::from_iter([("flows".to_owned(), flows), ("fct".to_owned(), fct)]);
+        for (key, kind) in [("queries", MessageKind::Query), ("writes", MessageKind::Write)] {
+            if outcome.messages.iter().any(|m| m.kind == kind && here(m.group as usize)) {
+                figures.insert(key.to_owned(), message_figures(outcome, kind, |m| here(m.group as usize)));
+            }
+        }
+        groups.insert(name.clone(), Value::Object(figures));
     }
     Value::Object(groups)
 }

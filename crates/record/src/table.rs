@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::summary::{bits_per_second, fct_ps, seconds, slowdown, utilisation};
-use crate::{FlowRecord, Happening, Outcome, PortRecord};
+use crate::summary::{bits_per_second, completion_ps, fct_ps, seconds, slowdown, utilisation};
+use crate::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PortRecord, Role};
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +96,15 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
             "",
             "Congestion-control algorithm with its parameters.",
             dict(|f| f.controller, &outcome.controllers),
+        ),
+        column(
+            "role",
+            "",
+            "data: a connection of its own; request, response: the two directions of a connection that carries queries.",
+            Values::Dict {
+                codes: rows.iter().map(|f| f.role as u32).collect(),
+                names: Role::ALL.iter().map(|r| r.name().to_owned()).collect(),
+            },
         ),
         column("src", "", "Sending host.", u32s(|f| f.src)),
         column("dst", "", "Receiving host.", u32s(|f| f.dst)),
@@ -302,6 +311,62 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column("queue_max_bytes", "B", "As queue_max_packets, in bytes.", u64s(|p| p.queue_max_bytes)),
         column("packets_total", "packets", "Packets sent, whole run.", u64s(|p| p.packets_total)),
         column("lost_total", "packets", "Drops and losses, whole run.", u64s(|p| p.lost_total)),
+    ]
+}
+
+/// `queries.parquet`: one row a query that began, by traffic entry, root and number.
+pub fn queries(outcome: &Outcome) -> Vec<Column> {
+    let rows: Vec<&MessageRecord> = outcome.messages.iter().filter(|m| m.kind == MessageKind::Query).collect();
+    let mut columns = messages(outcome, &rows);
+    let workers = rows.iter().map(|m| m.workers).collect();
+    columns.insert(
+        1,
+        column("root", "", "Host that asks and receives.", Values::U32(rows.iter().map(|m| m.host).collect())),
+    );
+    columns.insert(3, column("workers", "flows", "Connections asked.", Values::U32(workers)));
+    columns
+}
+
+/// `writes.parquet`: one row a closed-loop write that began, by traffic entry, flow and number.
+pub fn writes(outcome: &Outcome) -> Vec<Column> {
+    let rows: Vec<&MessageRecord> = outcome.messages.iter().filter(|m| m.kind == MessageKind::Write).collect();
+    let mut columns = messages(outcome, &rows);
+    columns.insert(1, column("flow", "", "Flow number.", Values::U32(rows.iter().map(|m| m.flow).collect())));
+    columns
+}
+
+fn messages(outcome: &Outcome, rows: &[&MessageRecord]) -> Vec<Column> {
+    let u64s = |f: fn(&MessageRecord) -> u64| Values::U64(rows.iter().map(|m| f(m)).collect());
+    let time =
+        |ps: fn(&MessageRecord) -> Option<u64>| Values::OptF64(rows.iter().map(|m| ps(m).map(seconds)).collect());
+    vec![
+        column(
+            "group",
+            "",
+            "Traffic entry it belongs to.",
+            Values::Dict { codes: rows.iter().map(|m| m.group).collect(), names: outcome.groups.clone() },
+        ),
+        column("number", "", "Its number, from 0.", u64s(|m| m.number)),
+        column("bytes", "B", "Bytes of the responses, or of the write.", u64s(|m| m.bytes)),
+        column(
+            "start_s",
+            "s",
+            "Simulated time at which it began: the requests, or the write, were due.",
+            Values::F64(rows.iter().map(|m| seconds(m.start_ps)).collect()),
+        ),
+        column(
+            "finish_s",
+            "s",
+            "Simulated time at which it was complete: the root had the last byte of the last response, or the last byte of the write was acknowledged; missing where the run ended before.",
+            time(|m| m.finish_ps),
+        ),
+        column("completion_s", "s", "finish_s - start_s.", time(completion_ps)),
+        column(
+            "timeouts",
+            "events",
+            "Retransmission timeouts of its connections between its beginning and its end, whole run.",
+            u64s(|m| m.timeouts),
+        ),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! The figures of a run against sums done by hand.
 
 use incast_record::summary::{FIGURES, jain, nearest_rank, percentile_nearest_rank, summarize, summary_text};
-use incast_record::{FlowRecord, Histogram, Outcome, PortRecord};
+use incast_record::{FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role};
 use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -227,6 +227,50 @@ fn groups_have_the_figures_of_their_flows_alone() {
 }
 
 #[test]
+fn queries_and_writes_are_over_what_finished() {
+    let message = |kind, group, number, took: Option<u64>, timeouts| MessageRecord {
+        kind,
+        group,
+        host: 0,
+        flow: 0,
+        number,
+        workers: 1,
+        bytes: 1000,
+        start_ps: 5_000_000_000,
+        finish_ps: took.map(|ms| 5_000_000_000 + ms * 1_000_000_000),
+        timeouts,
+    };
+    let (query, write) = (MessageKind::Query, MessageKind::Write);
+    let messages = vec![
+        message(query, 1, 0, Some(2), 0),
+        message(query, 1, 1, Some(10), 3),
+        message(query, 1, 2, None, 1),
+        message(write, 0, 0, Some(7), 0),
+    ];
+    let s = summarize(&Outcome { messages, ..outcome() }, "s", "v");
+    assert_eq!(s["queries"]["count"], json!(3));
+    assert_eq!(s["queries"]["finished"], json!(2));
+    assert_near(&s, "queries.mean_s", 6e-3);
+    assert_near(&s, "queries.p50_s", 2e-3);
+    assert_near(&s, "queries.max_s", 10e-3);
+    assert_eq!(s["queries"]["with_timeout"], json!(1), "the unfinished one does not count");
+    assert_near(&s, "writes.mean_s", 7e-3);
+    assert_eq!(s["groups"]["query"]["queries"], s["queries"]);
+    assert!(s["groups"]["query"].get("writes").is_none());
+    assert_eq!(s["groups"]["load"]["writes"], s["writes"]);
+}
+
+#[test]
+fn requests_are_no_share() {
+    let flow = |role, delivered_m| FlowRecord { role, delivered_m, ..FlowRecord::default() };
+    let flows = vec![flow(Role::Request, 100), flow(Role::Response, 1000), flow(Role::Data, 1000)];
+    let s = summarize(&Outcome { flows, groups: Vec::new(), ..outcome() }, "s", "v");
+    assert_near(&s, "flows.jain", 1.0);
+    assert_near(&s, "flows.throughput_mean_bps", 1000.0 * 8.0 / 2.0);
+    assert_near(&s, "flows.goodput_total_bps", 2100.0 * 8.0 / 2.0);
+}
+
+#[test]
 fn flowmonitor_divides_by_1024_and_counts_what_never_arrived() {
     let s = summarize(&outcome(), "s", "v");
     // 1,000,000 B in 1 s; a flow without a reception; 512,000 B in 0.5 s; one never seen
@@ -261,6 +305,9 @@ fn what_does_not_exist_is_null() {
         "fct.max_s",
         "fct.slowdown_mean",
         "fct.slowdown_p99",
+        "queries.mean_s",
+        "queries.p50_s",
+        "writes.p99_s",
         "queues.busiest.port",
         "queues.busiest.mean_packets",
         "queues.busiest.utilisation",
@@ -270,7 +317,9 @@ fn what_does_not_exist_is_null() {
     ] {
         assert_eq!(figure(&s, path), &Value::Null, "{path}");
     }
-    for path in ["flows.count", "flows.retransmissions", "fct.count", "queues.drops"] {
+    for path in
+        ["flows.count", "flows.retransmissions", "fct.count", "queries.count", "writes.with_timeout", "queues.drops"]
+    {
         assert_eq!(figure(&s, path), &json!(0), "{path}");
     }
 
@@ -299,7 +348,7 @@ fn leaves(prefix: &str, value: &Value, found: &mut Vec<String>) {
 fn every_figure_has_unit_and_definition_and_nothing_else_has() {
     let s = summarize(&outcome(), "s", "v");
     let mut found = Vec::new();
-    for part in ["run", "flows", "fct", "queues"] {
+    for part in ["run", "flows", "fct", "queries", "writes", "queues"] {
         leaves(part, &s[part], &mut found);
     }
     found.push("groups.*".into());
@@ -312,7 +361,10 @@ fn every_figure_has_unit_and_definition_and_nothing_else_has() {
         assert!(!figure.definition.is_empty(), "{}", figure.key);
     }
     let parts: Vec<&String> = s.as_object().unwrap().keys().collect();
-    assert_eq!(parts, ["run", "flows", "fct", "queues", "groups", "flowmonitor", "units", "definitions"]);
+    assert_eq!(
+        parts,
+        ["run", "flows", "fct", "queries", "writes", "queues", "groups", "flowmonitor", "units", "definitions"]
+    );
 }
 
 #[test]

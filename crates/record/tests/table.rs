@@ -2,7 +2,7 @@
 
 use incast_record::summary::FIGURES;
 use incast_record::table::{self, Column, Values};
-use incast_record::{FlowRecord, Happening, Outcome, PacketEvent, PortRecord, Sample};
+use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Sample};
 
 const SECOND: u64 = 1_000_000_000_000;
 const MS: u64 = SECOND / 1000;
@@ -10,6 +10,18 @@ const RESULTS: &str = include_str!("../../../docs/results.md");
 
 fn outcome() -> Outcome {
     let sample = |entity: &str, time_ps, value| Sample { entity: entity.into(), name: "cwnd_bytes", time_ps, value };
+    let message = |kind, workers, number, finish_ps| MessageRecord {
+        kind,
+        group: 1,
+        host: 7,
+        flow: 3,
+        number,
+        workers,
+        bytes: 500,
+        start_ps: MS,
+        finish_ps,
+        timeouts: number,
+    };
     Outcome {
         measure_from_ps: SECOND,
         measure_to_ps: 3 * SECOND,
@@ -40,6 +52,11 @@ fn outcome() -> Outcome {
             PortRecord { name: "a>b".into(), rate_bps: 10, busy_ps: SECOND, ..PortRecord::default() },
             PortRecord { name: "b>a".into(), queue_mean_packets: f64::NAN, ..PortRecord::default() },
         ],
+        messages: vec![
+            message(MessageKind::Query, 2, 0, Some(9 * MS)),
+            message(MessageKind::Query, 2, 1, None),
+            message(MessageKind::Write, 0, 4, Some(3 * MS)),
+        ],
         samples: vec![sample("flow 1", 5 * MS, 1.0), sample("flow 1", 6 * MS, f64::NAN), sample("flow 0", MS, 3.0)],
         trace: vec![PacketEvent {
             time_ps: 80_001,
@@ -64,10 +81,13 @@ fn dict(codes: &[u32], names: &[&str]) -> Values {
     Values::Dict { codes: codes.to_vec(), names: names.iter().map(|n| n.to_string()).collect() }
 }
 
-fn tables(outcome: &Outcome) -> [(&'static str, Vec<Column>, usize); 4] {
+fn tables(outcome: &Outcome) -> [(&'static str, Vec<Column>, usize); 6] {
+    let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         ("flows.parquet", table::flows(outcome), outcome.flows.len()),
         ("ports.parquet", table::ports(outcome), outcome.ports.len()),
+        ("queries.parquet", table::queries(outcome), of(MessageKind::Query)),
+        ("writes.parquet", table::writes(outcome), of(MessageKind::Write)),
         ("samples.parquet", table::samples(outcome), outcome.samples.len()),
         ("trace.parquet", table::trace(outcome), outcome.trace.len()),
     ]
@@ -99,6 +119,20 @@ fn ports_without_a_rate_have_no_utilisation() {
     assert_eq!(values(&t, "rate_bps"), Values::OptU64(vec![Some(10), None]));
     assert_eq!(values(&t, "utilisation"), Values::OptF64(vec![Some(0.5), None]));
     assert_eq!(values(&t, "queue_mean_packets"), Values::OptF64(vec![Some(0.0), None]));
+}
+
+#[test]
+fn queries_and_writes_have_a_table_each() {
+    let t = table::queries(&outcome());
+    assert_eq!(values(&t, "root"), Values::U32(vec![7, 7]));
+    assert_eq!(values(&t, "workers"), Values::U32(vec![2, 2]));
+    assert_eq!(values(&t, "number"), Values::U64(vec![0, 1]));
+    assert_eq!(values(&t, "completion_s"), Values::OptF64(vec![Some(0.008), None]));
+    assert_eq!(values(&t, "timeouts"), Values::U64(vec![0, 1]));
+    let t = table::writes(&outcome());
+    assert_eq!(values(&t, "group"), dict(&[1], &["load", "query"]));
+    assert_eq!(values(&t, "flow"), Values::U32(vec![3]));
+    assert_eq!(values(&t, "completion_s"), Values::OptF64(vec![Some(0.002)]));
 }
 
 #[test]

@@ -46,8 +46,14 @@ impl Flows<'_> {
         Ok(())
     }
 
-    pub(crate) fn push(&mut self, flow: spec::FlowSpec) {
+    /// Adds a flow; its number.
+    pub(crate) fn push(&mut self, flow: spec::FlowSpec) -> u32 {
         self.flows.push(flow);
+        self.flows.len() as u32 - 1
+    }
+
+    pub(crate) fn add_query(&mut self, query: spec::QuerySpec) {
+        self.queries.push(query);
     }
 
     /// Number of a controller: the entry's own, or the scenario's.

@@ -15,6 +15,7 @@ use incast_engine::hash::{self, purpose};
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Most flows of a scenario. State and record of a flow take about a kilobyte, so this many need
 /// some 4 GB.
@@ -129,6 +130,58 @@ pub enum App {
     OnOff(OnOff),
     /// Writes at a constant rate, without pause.
     Cbr(Cbr),
+    /// The receiver asks and the senders answer, over persistent two-way connections: a query
+    /// sends a request on every connection in the same instant, a worker that has its request
+    /// answers at once, and the query ends with the last byte of the last answer. A think time
+    /// later comes the next. Connections of an entry with the same receiver make one query.
+    Query(Query),
+    /// Keeps a number of writes under way: a think time after one is acknowledged comes the next.
+    ClosedLoop(ClosedLoop),
+}
+
+/// Requests and responses.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Query {
+    /// Bytes of a request.
+    #[serde(default = "small_request")]
+    pub request: Size,
+    /// Bytes of a worker's response; this or `total` must be given, except where a file has sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Size>,
+    /// Bytes of all responses of a query together, split evenly among the workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<Size>,
+    /// When the first query begins; the entry's `start` unless given. A request waits for its
+    /// connection to open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<Time>,
+    /// Time from the end of a query to the beginning of the next.
+    #[serde(default = "zero")]
+    pub think: Time,
+    /// Number of queries; without end (or until the entry's `stop`) where not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub count: Option<u64>,
+}
+
+/// Closed-loop writes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ClosedLoop {
+    /// Bytes a write.
+    pub write: Size,
+    /// Writes under way at a time.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub outstanding: u32,
+    /// Time from the acknowledgement of a write to the next.
+    #[serde(default = "zero")]
+    pub think: Time,
+    /// Number of writes of a flow, which then closes; without end where not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub count: Option<u64>,
 }
 
 /// A bulk transfer.
@@ -174,6 +227,12 @@ pub struct Cbr {
     pub write: Size,
 }
 
+fn small_request() -> Size {
+    Size(cc::Bytes(100))
+}
+fn one() -> u32 {
+    1
+}
 fn bulk_write() -> Size {
     Size(cc::Bytes(64_000))
 }
@@ -211,17 +270,26 @@ impl App {
                     off_first: false,
                 }
             }
+            App::Query(_) => spec::App::Messages,
+            App::ClosedLoop(c) => spec::App::ClosedLoop {
+                write: c.write.0.0,
+                outstanding: c.outstanding,
+                think: c.think.0,
+                count: c.count,
+            },
         }
     }
 
     fn check(&self, path: &str, out: &mut Vec<Problem>) {
         let key = |k: &str| format!("{path}.app.{k}");
         let (write, rate) = match self {
-            App::Bulk(b) => (b.write, None),
-            App::OnOff(o) => (o.write, Some(o.rate)),
-            App::Cbr(c) => (c.write, Some(c.rate)),
+            App::Bulk(b) => (Some(b.write), None),
+            App::OnOff(o) => (Some(o.write), Some(o.rate)),
+            App::Cbr(c) => (Some(c.write), Some(c.rate)),
+            App::Query(_) => (None, None),
+            App::ClosedLoop(c) => (Some(c.write), None),
         };
-        if write.0.0 == 0 {
+        if write.is_some_and(|w| w.0.0 == 0) {
             out.push(Problem::with_value(key("write"), "\"0B\"", "expected at least 1 byte"));
         }
         if rate.is_some_and(|r| r.0 == cc::Rate::INFINITE) {
@@ -234,6 +302,17 @@ impl App {
             }
             App::OnOff(o) if o.on.0 == cc::Time::ZERO => {
                 out.push(Problem::with_value(key("on"), format!("\"{}\"", o.on), "expected a time above 0"));
+            }
+            App::Query(q) => {
+                for (name, size) in [("request", Some(q.request)), ("response", q.response), ("total", q.total)] {
+                    if size.is_some_and(|s| s.0.0 == 0) {
+                        out.push(Problem::with_value(key(name), "\"0B\"", "expected at least 1 byte"));
+                    }
+                }
+                if let (Some(_), Some(total)) = (q.response, q.total) {
+                    let message = "expected either response, the bytes of every worker, or total, split among them";
+                    out.push(Problem::with_value(key("total"), format!("\"{total}\""), message));
+                }
             }
             _ => {}
         }
@@ -283,6 +362,18 @@ impl Traffic {
             let message = format!("expected a time after start, {}", self.start);
             out.push(Problem::with_value(key("stop"), format!("\"{stop}\""), message));
         }
+        if let App::Query(q) = &self.app {
+            if q.response.is_none() && q.total.is_none() && self.pattern != Pattern::File {
+                let message = "missing; expected the bytes of a worker's response, or total for all workers together";
+                out.push(Problem::new(key("app.response"), message));
+            }
+            if let (Some(first), Some(stop)) = (q.first, self.stop)
+                && first >= stop
+            {
+                let message = format!("expected a time before the entry's stop, {stop}");
+                out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
+            }
+        }
         self.app.check(path, out);
         if let Some(t) = &self.transport {
             t.check(&key("transport"), out);
@@ -300,10 +391,13 @@ impl Traffic {
             (Pattern::Pairs, None, Some((senders, _))) => senders as u64,
             _ => flows.network.hosts as u64,
         };
-        flows.reserve(n).map_err(|p| vec![p])?;
+        // a connection with requests and responses is two flows
+        let flows_each = 1 + u64::from(matches!(self.app, App::Query(_)));
+        flows.reserve(n.saturating_mul(flows_each)).map_err(|p| vec![p])?;
         let pairs = self.place(entry, n as u32, flows).map_err(|p| vec![p])?;
         let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
         let transport = flows.transport(self.transport.as_ref(), controller);
+        let mut connections = Vec::new();
         for (i, (src, dst)) in (0u64..).zip(pairs) {
             let jitter = hash::uniform(flows.seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
             let start = cc::Time(self.stagger.0.0.saturating_mul(i))
@@ -313,7 +407,64 @@ impl Traffic {
                 let message = format!("flow {i} of the entry opens at {start}; expected a later stop");
                 return Err(vec![Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message)]);
             }
-            flows.push(self.flow(src, dst, start, transport, controller, entry));
+            let flow = self.flow(src, dst, start, transport, controller, entry);
+            match &self.app {
+                App::Query(_) => connections.push((flow, None)),
+                _ => _ = flows.push(flow),
+            }
+        }
+        self.add_queries(entry, connections, flows).map_err(|p| vec![p])
+    }
+
+    /// Adds two-way connections, given by the flow of the responses and, from a file, their size;
+    /// those to the same root are one query.
+    fn add_queries(
+        &self,
+        entry: u32,
+        connections: Vec<(spec::FlowSpec, Option<u64>)>,
+        flows: &mut Flows,
+    ) -> Result<(), Problem> {
+        let App::Query(query) = &self.app else { return Ok(()) };
+        let mut by_root: BTreeMap<u32, Vec<spec::ConnectionSpec>> = BTreeMap::new();
+        for (response, size) in connections {
+            let request = spec::FlowSpec {
+                src: response.dst,
+                dst: response.src,
+                path: response.reverse_path.clone(),
+                reverse_path: response.path.clone(),
+                ..response.clone()
+            };
+            let root = request.src;
+            let number = flows.push(request);
+            flows.push(response);
+            by_root.entry(root).or_default().push(spec::ConnectionSpec {
+                request: number,
+                response: number + 1,
+                request_size: query.request.0.0,
+                response_size: size.or(query.response.map(|s| s.0.0)).unwrap_or(0),
+            });
+        }
+        for (root, mut connections) in by_root {
+            if let Some(total) = query.total.map(|t| t.0.0) {
+                let n = connections.len() as u64;
+                if total < n {
+                    let message = format!("expected at least {n} bytes, one for each of the {n} workers");
+                    let value = format!("\"{}\"", Size(cc::Bytes(total)));
+                    return Err(Problem::with_value(format!("{}.app.total", flows.path), value, message));
+                }
+                for (i, c) in (0u64..).zip(&mut connections) {
+                    c.response_size = total / n + u64::from(i < total % n);
+                }
+            }
+            flows.add_query(spec::QuerySpec {
+                group: entry,
+                root,
+                first: query.first.map_or(self.start.0, |t| t.0),
+                think: query.think.0,
+                count: query.count,
+                stop: self.stop.map_or(cc::Time::NEVER, |s| s.0),
+                connections,
+            });
         }
         Ok(())
     }
@@ -421,6 +572,7 @@ impl Traffic {
             return Err(vec![Problem::with_value(key, format!("\"{name}\""), message)]);
         }
         let mut problems = Vec::new();
+        let mut connections = Vec::new();
         for row in rows.iter() {
             // A file that is wrong in this many lines is the wrong file.
             if problems.len() > MOST_PROBLEMS {
@@ -429,7 +581,7 @@ impl Traffic {
             if !row.fits(&mut problems) {
                 continue;
             }
-            flows.reserve(1).map_err(|p| vec![p])?;
+            flows.reserve(1 + u64::from(matches!(self.app, App::Query(_)))).map_err(|p| vec![p])?;
             let controller = match row.get("controller") {
                 None => flows.controller(self.controller.as_ref()),
                 Some(text) => crate::controller::parse(&toml::Value::String(text.into()), "controller")
@@ -473,16 +625,38 @@ impl Traffic {
                 problems.push(row.wrong("start", format!("expected a time before the entry's stop, {stop}")));
             }
             let mut flow = self.flow(src, dst, start, transport, controller, entry);
-            if let Some(size) = size {
+            match (&self.app, size) {
+                (App::Query(q), Some(_)) if q.total.is_some() => {
+                    problems.push(row.wrong("size", "the entry's app has a total to split; expected no size here"));
+                }
+                (App::Query(Query { response: None, total: None, .. }), None) => {
+                    problems.push(
+                        row.wrong("size", "expected the bytes of this worker's response: the entry's app has none"),
+                    );
+                }
+                (App::ClosedLoop(_), Some(_)) => {
+                    problems
+                        .push(row.wrong("size", "closed-loop writes have a count and no size; expected no size here"));
+                }
+                _ => {}
+            }
+            if let Some(size) = size.filter(|_| !matches!(self.app, App::Query(_))) {
                 let write = if let App::Bulk(b) = &self.app { b.write } else { bulk_write() };
                 flow.app = spec::App::Bulk { size: Some(size), write: write.0.0 };
             }
             flow.path = given_path(&row, "path", src, dst, flows).map_err(|p| problems.push(p)).ok().flatten();
             flow.reverse_path =
                 given_path(&row, "reverse_path", dst, src, flows).map_err(|p| problems.push(p)).ok().flatten();
-            flows.push(flow);
+            match &self.app {
+                App::Query(_) => connections.push((flow, size)),
+                _ => _ = flows.push(flow),
+            }
         }
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        if problems.is_empty() {
+            self.add_queries(entry, connections, flows).map_err(|p| vec![p])
+        } else {
+            Err(problems)
+        }
     }
 }
 

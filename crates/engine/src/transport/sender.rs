@@ -749,7 +749,9 @@ impl Sender {
         if self.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
             delivered = delivered.saturating_sub(1);
         }
-        let duplicate = acked == 0 && outstanding > 0 && if t.sack { newly_sacked > 0 } else { self.edge == old_edge && !p.has(flag::DATA) };
+        let duplicate = acked == 0
+            && outstanding > 0
+            && if t.sack { newly_sacked > 0 } else { self.edge == old_edge && !p.has(flag::DATA) };
 
         // RTT
         let mut rtt = None;

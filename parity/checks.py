@@ -47,15 +47,21 @@ class Explanation:
 
     The case is run again with ``settings`` changed; the difference counts as explained only if the
     check holds then.
+
+    Where the rule is the order of events at equal times, which the seed decides here and the order
+    of insertion there, ``seeds`` are run instead: the difference counts as explained only if the
+    reference lies between the least and the greatest of ours.
     """
 
     rule: str
-    settings: Mapping[str, object]
+    settings: Mapping[str, object] = field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
 
     @property
     def switch(self) -> str:
         """The settings as they are given on the command line."""
-        return " ".join(f"{key}={value}" for key, value in self.settings.items())
+        seeds = [f"run.seed={','.join(map(str, self.seeds))}"] if self.seeds else []
+        return " ".join([*(f"{key}={value}" for key, value in self.settings.items()), *seeds])
 
 
 HOLDS, EXPLAINED, MISS, SHOWN = "holds", "explained", "MISS", "shown"

@@ -64,7 +64,7 @@ def scenario_of(case: Case) -> Scenario:
     """Build the scenario of a case."""
     file = SCENARIOS / case.scenario
     scenario = Scenario.load(file if case.scenario.endswith(".toml") else case.scenario)
-    return scenario.with_(case.settings).with_seed(case.seed)
+    return scenario.with_seed(case.seed).with_(case.settings)
 
 
 def measured(case: Case) -> Outcome:
@@ -104,19 +104,39 @@ def explained(case: Case, check: Check, checked: Checked) -> list[Row]:
         told = "an explanation is given for a difference that is not there"
         return [replace(row, verdict=MISS, rule=told) for row in checked.rows]
     toggled = replace(case, settings={**case.settings, **explanation.settings})
+    runs = [replace(toggled, seed=seed) for seed in explanation.seeds] or [toggled]
     try:
-        again = check.of(scenario_of(toggled).run()).rows
+        again = [check.of(scenario_of(run).run()).rows for run in runs]
     except FAILURES as error:
         return [replace(row, rule=f"the explanation's switch cannot be set: {error}") for row in checked.rows]
     rows = []
-    for row, other in zip(checked.rows, again, strict=True):
+    for row, *others in zip(checked.rows, *again, strict=True):
         if row.verdict == MISS:
-            verdict = EXPLAINED if other.verdict == HOLDS else MISS
+            found = spread(row, others) if explanation.seeds else [others[0]] if others[0].verdict == HOLDS else []
+            rule = explanation.rule
+            if explanation.seeds:
+                ours = sorted(other.ours for other in (row, *others) if other.ours is not None)
+                rule += f": from {page.number(ours[0])} to {page.number(ours[-1])}" if ours else ""
             row = replace(
-                row, verdict=verdict, rule=explanation.rule, switch=explanation.switch, switched=kept(other.ours)
+                row,
+                verdict=EXPLAINED if found else MISS,
+                rule=rule,
+                switch=explanation.switch,
+                switched=kept((found or others)[0].ours),
             )
         rows.append(row)
     return rows
+
+
+def spread(row: Row, others: Sequence[Row]) -> list[Row]:
+    """Return the row nearest to the reference, if ours lie on both sides of it."""
+    runs = [(other.ours, other) for other in (row, *others) if other.ours is not None]
+    if row.reference is None or not runs:
+        return []
+    reference, values = row.reference, [ours for ours, _ in runs]
+    if not min(values) <= reference <= max(values):
+        return []
+    return [min(runs, key=lambda run: abs(run[0] - reference))[1]]
 
 
 def run_all(cases: Sequence[Case], jobs: int, note: Callable[[Case, Outcome], None]) -> dict[str, Outcome]:

@@ -243,6 +243,17 @@ def test_a_miss_is_explained_only_by_a_switch_that_removes_it() -> None:
     assert "topology.sender" in made.rule
 
 
+@pytest.mark.parametrize(("reference", "verdict"), [(4.0, EXPLAINED), (9.5, MISS), (0.5, MISS)])
+def test_the_order_at_equal_times_explains_what_lies_between_seeds(reference: float, verdict: str) -> None:
+    ties = Explanation("order at equal times", seeds=(3, 9))
+    seed = Figure("x", "", reference, Exact(), lambda r: float(r.manifest["seed"]), explained=ties)
+    (made,) = run.measured(replace(case(Exact(), 2.0), checks=(seed,))).rows
+    assert made.verdict == verdict
+    assert made.rule == "order at equal times: from 1 to 9"
+    assert made.switch == "run.seed=3,9"
+    assert verdict == MISS or made.switched == 3
+
+
 def test_a_case_that_cannot_run_or_lacks_a_figure_misses_with_the_reason() -> None:
     (made,) = run.measured(case(Exact(), 2.0, **{"topology.sender": 3})).rows
     assert made.verdict == MISS

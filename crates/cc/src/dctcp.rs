@@ -12,8 +12,8 @@
 //! says otherwise. The receiver's half of DCTCP (the two-state delayed ACK) is the transport's.
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Avoidance, RenoWindow, SlowStart};
-use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
+use crate::reno_window::{Arithmetic, Avoidance, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Phase, Profile, Time, Timeout};
 
 choice! {
     /// Answer to a packet loss.
@@ -25,7 +25,24 @@ choice! {
     }
 }
 
+choice! {
+    /// The window of which a cut leaves 1 - alpha/2.
+    CutOf {
+        /// The controller's.
+        Cwnd = "cwnd",
+        /// The window in force, which during a recovery is the transport's (ns-3 has only one).
+        InForce = "in-force",
+    }
+}
+
 params! {
+    form of {
+        /// Whole segments and bytes, no floor, alpha's answer to every loss and timeout, cuts of
+        /// the window in force.
+        "ns3" = "ns-3.43, TcpDctcp and TcpLinuxReno (src/internet/model)" {
+            loss = "alpha", floor = "0.0", cut_of = "in-force", arithmetic = "whole", timeouts = "every"
+        }
+    }
     /// Gain of the moving average of the marked share.
     g: f64 = "0.0625", "", "1/16: the paper's experiments, RFC 8257 section 4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     /// The average before anything is known; 1 makes the first cut a halving.
@@ -34,13 +51,21 @@ params! {
     /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5; ns-3 up to 3.43 uses alpha";
     /// Smallest window a reduction leaves.
-    floor: f64 = "2.0", "segments", "Linux; the paper names none", "a number of at least 1" => |x| *x >= 1.0;
+    floor: f64 = "2.0", "segments", "Linux; the paper and ns-3 have none", "a number of at least 0" => |x| *x >= 0.0;
+    /// The window of which a cut leaves 1 - alpha/2: "cwnd" as the controller keeps it, or the one
+    /// "in-force", which during a recovery is the transport's.
+    cut_of: CutOf = "cwnd", "", "RFC 8257 section 3.3; ns-3 has one window for both";
     /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all
     /// that the ACK covers.
     slow_start_per: SlowStart = "segments", "", "Linux and ns-3";
     /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each
     /// ACK, "bytes" one segment for each window of acknowledged bytes.
     avoidance: Avoidance = "bytes", "", "Linux and ns-3";
+    /// Numbers in which the window is kept: "real", or "whole" for ns-3's integers (whole segments
+    /// counted, the rest carried over; cuts rounded down).
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes";
+    /// Timeouts that lower ssthresh: the "first" of the same data, or "every" one.
+    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one";
 }
 
 /// What `describe` prints.
@@ -72,33 +97,84 @@ pub struct Dctcp {
     window_end: u64,
     bytes_acked: u64,
     bytes_marked: u64,
+    /// The first window of whole arithmetic has its end.
+    started: bool,
+    /// In fast recovery.
+    recovering: bool,
     g: f64,
     loss: Loss,
+    cut_of: CutOf,
+    whole: bool,
 }
 
 impl Dctcp {
     /// A new flow, whose data starts at sequence number 0.
     pub fn new(params: &Params, env: &Env) -> Dctcp {
         Dctcp {
-            window: RenoWindow::new(env, params.floor, params.slow_start_per, params.avoidance),
+            window: RenoWindow::new(
+                env,
+                Rules {
+                    floor: params.floor,
+                    slow_start: params.slow_start_per,
+                    avoidance: params.avoidance,
+                    arithmetic: params.arithmetic,
+                    timeouts: params.timeouts,
+                },
+            ),
             alpha: params.initial_alpha,
             window_end: 0,
             bytes_acked: 0,
             bytes_marked: 0,
+            started: false,
+            recovering: false,
             g: params.g,
             loss: params.loss,
+            cut_of: params.cut_of,
+            whole: params.arithmetic == Arithmetic::Whole,
         }
     }
 
     /// Equation (2).
-    fn cut(&self) -> f64 {
-        self.window.cwnd * (1.0 - self.alpha / 2.0)
+    fn cut(&self, in_force: f64) -> f64 {
+        let window = match self.cut_of {
+            CutOf::Cwnd => self.window.cwnd,
+            CutOf::InForce => in_force,
+        };
+        window * (1.0 - self.alpha / 2.0)
     }
 
-    fn after_loss(&self, in_flight: u64) -> f64 {
+    fn after_loss(&self, in_flight: u64, in_force: f64) -> f64 {
         match self.loss {
             Loss::Halve => RenoWindow::half(in_flight),
-            Loss::Alpha => self.cut(),
+            Loss::Alpha => self.cut(in_force),
+        }
+    }
+
+    /// A window of data ends at `end`.
+    fn next_window(&mut self, end: u64) {
+        let f = self.bytes_marked as f64 / self.bytes_acked.max(1) as f64;
+        self.alpha = (1.0 - self.g) * self.alpha + self.g * f;
+        self.window_end = end;
+        self.bytes_acked = 0;
+        self.bytes_marked = 0;
+    }
+
+    /// The same count by ns-3's rules: whole segments, one for a duplicate or a partial ACK; the
+    /// window ends with the ACK that reaches the end of the segment sent last, be that a
+    /// retransmission, when it began.
+    fn count_whole(&mut self, ack: &Ack, segments: f64) {
+        let segments = if ack.acked == 0 || ack.phase == Phase::Recovery { 1.0 } else { segments };
+        let bytes = (segments * self.window.mss) as u64;
+        self.bytes_acked += bytes;
+        if ack.ece {
+            self.bytes_marked += bytes;
+        }
+        if !self.started {
+            self.started = true;
+            self.window_end = ack.sent_to;
+        }
+        if ack.una >= self.window_end {
+            self.next_window(ack.sent_to);
         }
     }
 }
@@ -106,30 +182,41 @@ impl Dctcp {
 impl Controller for Dctcp {
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
+        if self.whole {
+            let segments = self.window.whole_segments(ack);
+            self.count_whole(ack, segments);
+            self.window.grow_whole(ack, segments);
+            return;
+        }
         self.bytes_acked += ack.acked;
         if ack.ece {
             self.bytes_marked += ack.acked;
         }
         if ack.una > self.window_end && self.bytes_acked > 0 {
-            let f = self.bytes_marked as f64 / self.bytes_acked as f64;
-            self.alpha = (1.0 - self.g) * self.alpha + self.g * f;
-            self.window_end = ack.nxt;
-            self.bytes_acked = 0;
-            self.bytes_marked = 0;
+            self.next_window(ack.nxt);
         }
         self.window.grow(ack);
     }
 
     fn on_loss(&mut self, event: &Congestion) {
-        self.window.reduce(self.after_loss(event.in_flight));
+        self.window.reduce(self.after_loss(event.in_flight, event.window));
+        self.recovering = true;
     }
 
-    fn on_ecn(&mut self, _event: &Congestion) {
-        self.window.reduce(self.cut());
+    fn on_ecn(&mut self, event: &Congestion) {
+        self.window.reduce(self.cut(event.window));
+        self.recovering = false;
     }
 
     fn on_timeout(&mut self, event: &Timeout) {
-        self.window.restart(event, self.after_loss(event.in_flight));
+        self.window.restart(event, self.after_loss(event.in_flight, event.window));
+        self.recovering = false;
+    }
+
+    fn on_recovered(&mut self, _now: Time, _in_flight: u64) {
+        if core::mem::take(&mut self.recovering) {
+            self.window.recovered();
+        }
     }
 
     fn on_idle(&mut self, _now: Time) {

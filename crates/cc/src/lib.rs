@@ -84,6 +84,8 @@ pub struct Ack {
     pub una: u64,
     /// Next new byte to be sent.
     pub nxt: u64,
+    /// End of the segment sent last, be it a retransmission; `nxt` where no loss was repaired.
+    pub sent_to: u64,
     /// The window, not the application or the receiver, limited sending (always true when the
     /// transport's `cwnd_limited` test is off).
     pub cwnd_limited: bool,
@@ -98,6 +100,8 @@ pub struct Congestion {
     pub now: Time,
     /// Bytes in flight (outstanding, by the transport's account) when it was noticed.
     pub in_flight: u64,
+    /// Congestion window in force, bytes: `cwnd()`, or the transport's recovery window in its place.
+    pub window: f64,
     /// Latest RTT sample, zero before the first.
     pub rtt: Time,
     /// Smoothed RTT, zero before the first sample.
@@ -111,6 +115,8 @@ pub struct Timeout {
     pub now: Time,
     /// Bytes in flight when the timer fired.
     pub in_flight: u64,
+    /// Congestion window in force, bytes: `cwnd()`, or the transport's recovery window in its place.
+    pub window: f64,
     /// Latest RTT sample, zero before the first.
     pub rtt: Time,
     /// Timeouts in a row without a new acknowledgement, this one included (1 for the first).

@@ -8,7 +8,7 @@
 //! (RFC 3168 section 6.1.2).
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Avoidance, RenoWindow, SlowStart};
+use crate::reno_window::{Arithmetic, Avoidance, RenoWindow, Rules, SlowStart, Timeouts};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
 
 choice! {
@@ -22,6 +22,12 @@ choice! {
 }
 
 params! {
+    form of {
+        /// NewReno in whole bytes and segments.
+        "ns3" = "ns-3.43, TcpNewReno (src/internet/model/tcp-congestion-ops.cc)" {
+            arithmetic = "whole", timeouts = "every"
+        }
+    }
     /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all
     /// that the ACK covers.
     slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
@@ -33,6 +39,11 @@ params! {
     /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
     /// where that is less.
     recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
+    /// Numbers in which the window is kept: "real", or "whole" for ns-3's integers (whole segments
+    /// counted, the rest carried over; cuts rounded down).
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes";
+    /// Timeouts that lower ssthresh: the "first" of the same data, or "every" one.
+    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one";
 }
 
 /// What `describe` prints.
@@ -64,7 +75,16 @@ impl NewReno {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> NewReno {
         NewReno {
-            window: RenoWindow::new(env, params.floor, params.slow_start_per, params.avoidance),
+            window: RenoWindow::new(
+                env,
+                Rules {
+                    floor: params.floor,
+                    slow_start: params.slow_start_per,
+                    avoidance: params.avoidance,
+                    arithmetic: params.arithmetic,
+                    timeouts: params.timeouts,
+                },
+            ),
             recovered: params.recovered,
             recovering: false,
         }
@@ -95,6 +115,9 @@ impl Controller for NewReno {
         if self.recovering && self.recovered == Recovered::Flight {
             let mss = self.window.mss;
             self.window.deflate((in_flight as f64).max(mss) + mss);
+        }
+        if self.recovering {
+            self.window.recovered();
         }
         self.recovering = false;
     }

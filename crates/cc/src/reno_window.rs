@@ -25,6 +25,29 @@ choice! {
     }
 }
 
+choice! {
+    /// Numbers in which the window is kept.
+    Arithmetic {
+        /// Real numbers of bytes.
+        Real = "real",
+        /// ns-3's integers: an ACK counts the whole segments it delivers, what is left over waits
+        /// for the next; a window is so many whole segments; cuts and steps are whole bytes;
+        /// slow start leaves nothing over for avoidance where it counts segments; the count
+        /// towards the next segment of avoidance outlives a cut.
+        Whole = "whole",
+    }
+}
+
+choice! {
+    /// Timeouts of the same data that lower ssthresh.
+    Timeouts {
+        /// RFC 5681 section 3.1: the first.
+        First = "first",
+        /// ns-3: every one.
+        Every = "every",
+    }
+}
+
 /// `cwnd` and `ssthresh` in bytes, and how they move.
 #[derive(Clone, Debug)]
 pub struct RenoWindow {
@@ -32,33 +55,71 @@ pub struct RenoWindow {
     pub(crate) ssthresh: f64,
     pub(crate) mss: f64,
     initial: f64,
-    floor: f64,
+    /// Towards the next segment of avoidance: bytes, or segments where the arithmetic is whole.
     counted: f64,
-    slow_start: SlowStart,
-    avoidance: Avoidance,
+    /// Delivered bytes that make no whole segment yet.
+    left_over: f64,
+    /// A recovery has just ended.
+    recovered: bool,
+    rules: Rules,
+}
+
+/// How a [`RenoWindow`] moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Segments below which no reduction goes.
+    pub(crate) floor: f64,
+    pub(crate) slow_start: SlowStart,
+    pub(crate) avoidance: Avoidance,
+    pub(crate) arithmetic: Arithmetic,
+    pub(crate) timeouts: Timeouts,
 }
 
 impl RenoWindow {
-    /// The initial window, in slow start. No reduction goes below `floor` segments.
-    pub(crate) fn new(env: &Env, floor: f64, slow_start: SlowStart, avoidance: Avoidance) -> RenoWindow {
+    /// The initial window, in slow start.
+    pub(crate) fn new(env: &Env, rules: Rules) -> RenoWindow {
         let mss = f64::from(env.mss);
         RenoWindow {
             cwnd: env.initial_window,
             ssthresh: f64::INFINITY,
             mss,
             initial: env.initial_window,
-            floor: floor * mss,
             counted: 0.0,
-            slow_start,
-            avoidance,
+            left_over: 0.0,
+            recovered: false,
+            rules,
         }
+    }
+
+    /// Whole segments that an ACK counts for, in whole arithmetic: those it delivers, those it
+    /// covers where it ends a recovery.
+    pub(crate) fn whole_segments(&mut self, ack: &Ack) -> f64 {
+        if ack.acked == 0 {
+            return 0.0;
+        }
+        let bytes = self.left_over + ack.delivered as f64;
+        let segments = libm::floor(bytes / self.mss);
+        self.left_over = bytes - segments * self.mss;
+        let covered = libm::floor(ack.acked as f64 / self.mss);
+        if core::mem::take(&mut self.recovered) { covered } else { segments }
+    }
+
+    /// A fast recovery has ended.
+    pub(crate) fn recovered(&mut self) {
+        self.recovered = true;
     }
 
     /// Growth on an ACK, where the state of the transport allows any: not during a reduction or
     /// recovery, not for an ACK with ECN-Echo (its reduction follows), not while something else
     /// than the window limits sending. After a timeout marks do not hold the window back: it is
     /// one segment already, and no reduction follows.
+    #[inline]
     pub(crate) fn grow(&mut self, ack: &Ack) {
+        if self.rules.arithmetic == Arithmetic::Whole {
+            let segments = self.whole_segments(ack);
+            self.grow_whole(ack, segments);
+            return;
+        }
         let may_grow = match ack.phase {
             Phase::Open => !ack.ece,
             Phase::Loss => true,
@@ -69,7 +130,7 @@ impl RenoWindow {
         }
         let mut acked = ack.acked as f64;
         if self.cwnd < self.ssthresh {
-            match self.slow_start {
+            match self.rules.slow_start {
                 SlowStart::Ack => {
                     self.cwnd += acked.min(self.mss);
                     return;
@@ -81,7 +142,7 @@ impl RenoWindow {
                 }
             }
         }
-        match self.avoidance {
+        match self.rules.avoidance {
             Avoidance::Ack if acked > 0.0 => self.cwnd += self.mss * self.mss / self.cwnd,
             Avoidance::Ack => {}
             Avoidance::Bytes => {
@@ -93,23 +154,84 @@ impl RenoWindow {
         }
     }
 
+    /// Growth on an ACK that counts for `segments` whole segments, as ns-3 does it.
+    pub(crate) fn grow_whole(&mut self, ack: &Ack, segments: f64) {
+        if !matches!(ack.phase, Phase::Open | Phase::Loss) || !ack.cwnd_limited || ack.acked == 0 {
+            return;
+        }
+        let mut segments = segments;
+        if self.cwnd < self.ssthresh && segments > 0.0 {
+            match self.rules.slow_start {
+                SlowStart::Ack => {
+                    self.cwnd += self.mss;
+                    segments -= 1.0;
+                    if self.cwnd < self.ssthresh {
+                        return;
+                    }
+                }
+                SlowStart::Segments => {
+                    self.cwnd = (self.cwnd + segments * self.mss).min(self.ssthresh);
+                    return;
+                }
+            }
+        }
+        if self.cwnd < self.ssthresh {
+            return;
+        }
+        match self.rules.avoidance {
+            Avoidance::Ack if segments > 0.0 => {
+                self.cwnd += libm::floor((self.mss * self.mss / self.cwnd).max(1.0));
+            }
+            Avoidance::Ack => {}
+            Avoidance::Bytes => {
+                let window = libm::floor(self.cwnd / self.mss).max(1.0);
+                if self.counted >= window {
+                    self.counted = 0.0;
+                    self.cwnd += self.mss;
+                }
+                self.counted += segments;
+                let windows = libm::floor(self.counted / window);
+                self.counted -= windows * window;
+                self.cwnd += windows * self.mss;
+            }
+        }
+    }
+
     /// Half of what is in flight (RFC 5681 equation (4), before its floor).
     pub(crate) fn half(in_flight: u64) -> f64 {
         in_flight as f64 / 2.0
     }
 
+    fn least(&self) -> f64 {
+        self.rules.floor * self.mss
+    }
+
+    fn in_kind(&self, window: f64) -> f64 {
+        match self.rules.arithmetic {
+            Arithmetic::Real => window,
+            Arithmetic::Whole => libm::floor(window),
+        }
+    }
+
+    /// The count towards the next segment starts anew, except where it outlives a cut.
+    fn forget_count(&mut self) {
+        if self.rules.arithmetic == Arithmetic::Real {
+            self.counted = 0.0;
+        }
+    }
+
     /// A reduction to `window` bytes or the floor; slow start is over.
     pub(crate) fn reduce(&mut self, window: f64) {
-        self.ssthresh = window.max(self.floor);
+        self.ssthresh = self.in_kind(window).max(self.least());
         self.cwnd = self.ssthresh;
-        self.counted = 0.0;
+        self.forget_count();
     }
 
     /// At most `window` bytes from now on, ssthresh unchanged.
     pub(crate) fn deflate(&mut self, window: f64) {
         if window < self.cwnd {
             self.cwnd = window;
-            self.counted = 0.0;
+            self.forget_count();
         }
     }
 
@@ -119,12 +241,13 @@ impl RenoWindow {
     }
 
     /// A timeout: slow start again from one segment up to `window` bytes. Repeated timeouts of
-    /// the same data leave ssthresh alone (RFC 5681 section 3.1).
+    /// the same data leave ssthresh alone (RFC 5681 section 3.1) unless every one counts.
     pub(crate) fn restart(&mut self, event: &Timeout, window: f64) {
-        if event.consecutive <= 1 {
-            self.ssthresh = window.max(self.floor);
+        if event.consecutive <= 1 || self.rules.timeouts == Timeouts::Every {
+            self.ssthresh = self.in_kind(window).max(self.least());
         }
         self.cwnd = self.mss;
-        self.counted = 0.0;
+        self.recovered = false;
+        self.forget_count();
     }
 }

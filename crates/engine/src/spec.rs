@@ -208,12 +208,16 @@ pub struct TransportSpec {
     pub header: u32,
     /// Size of a pure ACK (IP and transport header).
     pub ack_size: u32,
-    /// Size of SYN, SYN-ACK and FIN segments.
+    /// Size of SYN and SYN-ACK segments.
     pub syn_size: u32,
     /// Largest IP packet; larger segments travel as IP fragments. 0: no limit.
     pub mtu: u32,
     /// Open with SYN, SYN-ACK and close with FIN.
     pub handshake: bool,
+    /// A flow whose application has closed sends FIN on its last data segment; the receiver
+    /// acknowledges it and then sends a FIN of its own (ns-3). Otherwise FIN is a segment of its
+    /// own, answered by one packet.
+    pub fin_with_data: bool,
     /// First retransmission of a SYN after this; doubles.
     pub syn_timeout: Time,
     /// SYN retransmissions before the flow gives up.
@@ -230,10 +234,18 @@ pub struct TransportSpec {
     pub sack: bool,
     /// Duplicate ACKs (or segments SACKed above a hole) that signal a loss.
     pub dupthresh: u32,
+    /// How SACKs and duplicates become losses and repairs.
+    pub scoreboard: Rules,
+    /// What counts as in flight when a loss halves it.
+    pub loss_flight: LossFlight,
     /// Window rule during fast recovery.
     pub recovery: Recovery,
     /// A reduction for ECN is spread over a round by PRR instead of taking effect at once.
     pub ecn_by_prr: bool,
+    /// An ECN-Echo starts its reduction before anything else of its ACK is looked at, and in any
+    /// state: it takes the place of a fast recovery or of the slow start after a timeout, and
+    /// until it ends no other begins (ns-3).
+    pub ecn_preempts: bool,
     /// RFC 3042.
     pub limited_transmit: bool,
     /// Echoed time stamps: every ACK gives an RTT sample (otherwise Karn: one timed segment).
@@ -252,6 +264,9 @@ pub struct TransportSpec {
     pub initial_window: f64,
     /// After an idle time of one RTO the window falls back to the initial one.
     pub idle_restart: bool,
+    /// With nothing in flight one segment goes whatever the window. Without, a window below a
+    /// segment sends nothing until the retransmission timer fires (ns-3).
+    pub least_segment: bool,
     /// Windows grow only while they limit sending.
     pub cwnd_limited: bool,
     /// Send buffer: unacknowledged plus unsent bytes.
@@ -268,6 +283,8 @@ pub struct TransportSpec {
     pub ecn: Option<cc::Ecn>,
     /// DCTCP receiver: acknowledge at once the packet that changes the CE state.
     pub ecn_change_ack: bool,
+    /// DCTCP receiver: what the ACK covers that a change of the CE state flushes.
+    pub ecn_flush: Flush,
     /// Also SYN, ACK, FIN and retransmissions are ECN-capable (ns-3's DCTCP; ECN++).
     pub ect_control: bool,
     /// Pacing.
@@ -285,6 +302,41 @@ pub enum Recovery {
     NewReno,
     /// RFC 6937 proportional rate reduction.
     Prr,
+    /// Proportional rate reduction as ns-3.43 does it: every duplicate ACK counts one segment
+    /// more than it delivers, a partial ACK sends one segment beyond the window, and the product
+    /// of delivered bytes and ssthresh has 32 bits.
+    PrrNs3,
+}
+
+/// What the ACK covers that a DCTCP receiver flushes when the CE state changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flush {
+    /// All segments waiting for an ACK (DCTCP paper, RFC 8257).
+    Pending,
+    /// What had arrived before the latest of them, which the next ACK covers with the new state:
+    /// ns-3 notes the edge at the arrival of a segment, before it takes it.
+    Prior,
+}
+
+/// How the scoreboard finds losses, where worlds differ from RFC 6675.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rules {
+    /// RFC 6675.
+    Rfc6675,
+    /// ns-3.43: `dupthresh` SACKed *segments* above make a loss, whatever their size; an ACK that
+    /// advances and SACKs counts as a duplicate; losses below the highest SACKed segment only are
+    /// repaired; no rescue retransmission; only the first partial ACK restarts the timer.
+    Ns3,
+}
+
+/// Bytes in flight that a controller is told of at a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossFlight {
+    /// All that is outstanding (RFC 5681's FlightSize, less limited transmit's segments).
+    Outstanding,
+    /// What is believed to be in the network: without what SACKs or duplicates say has left it
+    /// and, with SACK, without what is lost (ns-3).
+    Pipe,
 }
 
 /// Pacing of sent packets.

@@ -30,7 +30,7 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub ack_size: Option<u32>,
-    /// Size of SYN, SYN-ACK and FIN segments, in bytes.
+    /// Size of SYN and SYN-ACK, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub syn_size: Option<u32>,
@@ -41,6 +41,9 @@ pub struct Transport {
     /// A flow opens with SYN and SYN-ACK and closes with FIN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<bool>,
+    /// FIN travels on the last data segment where the application has closed by then, and the receiver answers with an ACK and a FIN of its own (ns-3). Otherwise FIN is a segment of its own with one answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fin_with_data: Option<bool>,
     /// First retransmission of a SYN after this; doubles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_timeout: Option<Time>,
@@ -66,12 +69,21 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub dupthresh: Option<u32>,
+    /// How SACKs and duplicates become losses and repairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scoreboard: Option<Rules>,
+    /// What counts as in flight when a loss halves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_flight: Option<LossFlight>,
     /// Window rule during fast recovery, for controllers that have none of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// A reduction for ECN is spread over a round trip by PRR instead of taking effect at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_by_prr: Option<bool>,
+    /// An ECN-Echo starts its reduction before anything else of its ACK is looked at and in any state, so that it replaces a fast recovery or the slow start after a timeout, and no fast recovery begins until it ends (ns-3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_preempts: Option<bool>,
     /// The first two duplicate ACKs each release a new segment (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
@@ -100,6 +112,9 @@ pub struct Transport {
     /// After an idle time of one RTO the window falls back to the initial one (RFC 5681 4.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
+    /// With nothing in flight one segment goes whatever the window. Otherwise a window below one segment sends nothing until the retransmission timer fires (ns-3); controllers that pace such windows (Swift) are not held to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_segment: Option<bool>,
     /// Windows grow only while they limit sending (RFC 7661).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_limited: Option<bool>,
@@ -124,6 +139,9 @@ pub struct Transport {
     /// DCTCP receiver: the packet that changes the mark's state is acknowledged at once (RFC 8257 3.2, Linux), besides the flush of the pending ACK (DCTCP paper, ns-3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_change_ack: Option<bool>,
+    /// DCTCP receiver: what the ACK covers that a change of the mark's state flushes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_flush: Option<Flush>,
     /// SYN, ACK, FIN and retransmissions are ECN-capable too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ect_control: Option<bool>,
@@ -191,16 +209,23 @@ impl Preset {
             syn_size: Some(of([60, 56, 40, 64])),
             mtu: Some(of([1500, 1500, 0, 0])),
             handshake: Some(yes([true, true, false, false])),
+            fin_with_data: Some(yes([false, true, false, false])),
             syn_timeout: Some(time([s(1), s(3), ms(1), ms(1)])),
             syn_retries: Some(6),
             data_retries: Some(of([15, 6, 0, 0])),
             delayed_ack: Some(Auto::Auto),
             delayed_ack_timeout: Some(time([ms(40), ms(200), ms(1), ms(1)])),
-            quickack: Some(of([16, 0, 0, 0])),
+            quickack: Some(of([16, 1, 0, 0])),
             sack: Some(yes([true, true, false, true])),
             dupthresh: Some(3),
-            recovery: Some([Recovery::Prr, Recovery::Prr, Recovery::Newreno, Recovery::Prr][self as usize]),
+            scoreboard: Some([Rules::Rfc6675, Rules::Ns3, Rules::Rfc6675, Rules::Rfc6675][self as usize]),
+            loss_flight: Some(
+                [LossFlight::Outstanding, LossFlight::Pipe, LossFlight::Outstanding, LossFlight::Outstanding]
+                    [self as usize],
+            ),
+            recovery: Some([Recovery::Prr, Recovery::PrrNs3, Recovery::Newreno, Recovery::Prr][self as usize]),
             ecn_by_prr: Some(yes([true, true, false, false])),
+            ecn_preempts: Some(yes([false, true, false, false])),
             limited_transmit: Some(yes([true, true, false, true])),
             timestamps: Some(true),
             timestamp_clock: Some(ZERO),
@@ -210,6 +235,7 @@ impl Preset {
             rto_granularity: Some(time([ms(1), ms(1), ZERO, ZERO])),
             initial_window: Some([10.0, 10.0, 15.0, 10.0][self as usize]),
             idle_restart: Some(yes([true, false, false, false])),
+            least_segment: Some(yes([true, false, true, true])),
             cwnd_limited: Some(yes([true, false, false, true])),
             send_buffer: Some(size([mib(4), kib(128), mib(1024), mib(64)])),
             receive_buffer: Some(size([mib(6), kib(128), mib(1024), mib(64)])),
@@ -218,6 +244,7 @@ impl Preset {
             persist_timeout: Some(time([ms(200), s(6), ms(1), ms(1)])),
             ecn: Some(Ecn::Auto),
             ecn_change_ack: Some(yes([true, false, false, false])),
+            ecn_flush: Some([Flush::Pending, Flush::Prior, Flush::Pending, Flush::Pending][self as usize]),
             ect_control: Some(yes([true, true, false, true])),
             pacing: Some(CONTROLLER),
             extra_packets: Some(of([0, 0, 1, 0])),
@@ -233,6 +260,38 @@ pub enum Recovery {
     Newreno,
     /// RFC 6937, proportional rate reduction.
     Prr,
+    /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, a partial ACK sends one segment beyond the window, 32-bit products.
+    PrrNs3,
+}
+
+/// What the ACK covers that a change of the mark's state flushes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flush {
+    /// All segments waiting for an ACK (DCTCP paper, RFC 8257).
+    Pending,
+    /// What had arrived before the latest of them, which the next ACK covers with the new state (ns-3.43).
+    Prior,
+}
+
+/// How the scoreboard finds losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rules {
+    /// RFC 6675.
+    Rfc6675,
+    /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired; no rescue retransmission.
+    Ns3,
+}
+
+/// Bytes in flight that a controller is told of at a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossFlight {
+    /// All that is outstanding, less limited transmit's segments (RFC 5681).
+    Outstanding,
+    /// What is believed to be in the network, without what SACKs or duplicates say has left it (ns-3).
+    Pipe,
 }
 
 /// ECN.
@@ -292,6 +351,34 @@ impl Recovery {
         match self {
             Recovery::Newreno => spec::Recovery::NewReno,
             Recovery::Prr => spec::Recovery::Prr,
+            Recovery::PrrNs3 => spec::Recovery::PrrNs3,
+        }
+    }
+}
+
+impl Flush {
+    fn spec(self) -> spec::Flush {
+        match self {
+            Flush::Pending => spec::Flush::Pending,
+            Flush::Prior => spec::Flush::Prior,
+        }
+    }
+}
+
+impl Rules {
+    fn spec(self) -> spec::Rules {
+        match self {
+            Rules::Rfc6675 => spec::Rules::Rfc6675,
+            Rules::Ns3 => spec::Rules::Ns3,
+        }
+    }
+}
+
+impl LossFlight {
+    fn spec(self) -> spec::LossFlight {
+        match self {
+            LossFlight::Outstanding => spec::LossFlight::Outstanding,
+            LossFlight::Pipe => spec::LossFlight::Pipe,
         }
     }
 }
@@ -331,6 +418,7 @@ impl Transport {
             syn_size: self.syn_size.or(base.syn_size),
             mtu: self.mtu.or(base.mtu),
             handshake: self.handshake.or(base.handshake),
+            fin_with_data: self.fin_with_data.or(base.fin_with_data),
             syn_timeout: self.syn_timeout.or(base.syn_timeout),
             syn_retries: self.syn_retries.or(base.syn_retries),
             data_retries: self.data_retries.or(base.data_retries),
@@ -339,8 +427,11 @@ impl Transport {
             quickack: self.quickack.or(base.quickack),
             sack: self.sack.or(base.sack),
             dupthresh: self.dupthresh.or(base.dupthresh),
+            scoreboard: self.scoreboard.or(base.scoreboard),
+            loss_flight: self.loss_flight.or(base.loss_flight),
             recovery: self.recovery.or(base.recovery),
             ecn_by_prr: self.ecn_by_prr.or(base.ecn_by_prr),
+            ecn_preempts: self.ecn_preempts.or(base.ecn_preempts),
             limited_transmit: self.limited_transmit.or(base.limited_transmit),
             timestamps: self.timestamps.or(base.timestamps),
             timestamp_clock: self.timestamp_clock.or(base.timestamp_clock),
@@ -350,6 +441,7 @@ impl Transport {
             rto_granularity: self.rto_granularity.or(base.rto_granularity),
             initial_window: self.initial_window.or(base.initial_window),
             idle_restart: self.idle_restart.or(base.idle_restart),
+            least_segment: self.least_segment.or(base.least_segment),
             cwnd_limited: self.cwnd_limited.or(base.cwnd_limited),
             send_buffer: self.send_buffer.or(base.send_buffer),
             receive_buffer: self.receive_buffer.or(base.receive_buffer),
@@ -358,6 +450,7 @@ impl Transport {
             persist_timeout: self.persist_timeout.or(base.persist_timeout),
             ecn: self.ecn.or(base.ecn),
             ecn_change_ack: self.ecn_change_ack.or(base.ecn_change_ack),
+            ecn_flush: self.ecn_flush.or(base.ecn_flush),
             ect_control: self.ect_control.or(base.ect_control),
             pacing: self.pacing.or(base.pacing),
             extra_packets: self.extra_packets.or(base.extra_packets),
@@ -391,6 +484,7 @@ impl Transport {
             syn_size: value!(syn_size),
             mtu: value!(mtu),
             handshake: value!(handshake),
+            fin_with_data: value!(fin_with_data),
             syn_timeout: value!(syn_timeout).0,
             syn_retries: value!(syn_retries),
             data_retries: value!(data_retries),
@@ -403,8 +497,11 @@ impl Transport {
             quickack: value!(quickack),
             sack: value!(sack),
             dupthresh: value!(dupthresh),
+            scoreboard: value!(scoreboard).spec(),
+            loss_flight: value!(loss_flight).spec(),
             recovery: value!(recovery).spec(),
             ecn_by_prr: value!(ecn_by_prr),
+            ecn_preempts: value!(ecn_preempts),
             limited_transmit: value!(limited_transmit),
             timestamps: value!(timestamps),
             timestamp_clock: value!(timestamp_clock).0,
@@ -414,6 +511,7 @@ impl Transport {
             rto_granularity: value!(rto_granularity).0,
             initial_window: value!(initial_window),
             idle_restart: value!(idle_restart),
+            least_segment: value!(least_segment),
             cwnd_limited: value!(cwnd_limited),
             send_buffer: value!(send_buffer).0.0,
             receive_buffer: value!(receive_buffer).0.0,
@@ -422,6 +520,7 @@ impl Transport {
             persist_timeout: value!(persist_timeout).0,
             ecn: value!(ecn).spec(),
             ecn_change_ack: value!(ecn_change_ack),
+            ecn_flush: value!(ecn_flush).spec(),
             ect_control: value!(ect_control),
             pacing: value!(pacing).spec(),
             extra_packets: value!(extra_packets),

@@ -43,6 +43,7 @@ pub fn ack(now: Time, acked: u64, rtt: Time) -> Ack {
         in_flight: acked,
         una: acked,
         nxt: 2 * acked,
+        sent_to: 2 * acked,
         cwnd_limited: true,
         phase: Phase::Open,
     }
@@ -50,12 +51,12 @@ pub fn ack(now: Time, acked: u64, rtt: Time) -> Ack {
 
 /// A loss or the first ECN-Echo of a window, with so many bytes in flight.
 pub fn congestion(now: Time, in_flight: u64) -> Congestion {
-    Congestion { now, in_flight, rtt: us(100.0), srtt: us(100.0) }
+    Congestion { now, in_flight, window: in_flight as f64, rtt: us(100.0), srtt: us(100.0) }
 }
 
 /// The `consecutive`-th timeout in a row.
 pub fn timeout(now: Time, in_flight: u64, consecutive: u32) -> Timeout {
-    Timeout { now, in_flight, rtt: us(100.0), consecutive }
+    Timeout { now, in_flight, window: in_flight as f64, rtt: us(100.0), consecutive }
 }
 
 /// Equal to the digits in which a reference was printed: half a unit of its last place.

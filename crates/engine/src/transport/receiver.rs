@@ -6,7 +6,7 @@ use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
 use crate::packet::{Ext, NO_EXT, Packet, flag};
-use crate::spec::TransportSpec;
+use crate::spec::{Flush, TransportSpec};
 use incast_cc::{Ecn, Rate};
 use incast_record::{Happening, Recorder};
 
@@ -60,6 +60,8 @@ pub struct Receiver {
     delayed_ack: u32,
     read_rate: Rate,
     next: u64,
+    /// `next` when the latest data segment arrived, before it was taken.
+    prior: u64,
     ooo: Ranges,
     /// Segments that arrived out of order lately, newest first (RFC 2018's order of blocks).
     recent: [u64; 4],
@@ -117,6 +119,7 @@ impl Receiver {
             delayed_ack: t.delayed_ack.max(1),
             read_rate: spec.read_rate,
             next: 0,
+            prior: 0,
             ooo: Ranges::default(),
             recent: [0; 4],
             partial: Vec::new(),
@@ -287,11 +290,12 @@ impl Receiver {
             Ecn::Dctcp if p.len > 0 => {
                 if marked != self.ce {
                     if self.pending > 0 {
-                        self.acknowledge(io, 0, t.ack_size);
+                        self.flush(io, t);
                     }
                     self.ce = marked;
                     now_ack = t.ecn_change_ack;
                 }
+                self.prior = self.next;
             }
             Ecn::Dctcp => {}
         }
@@ -342,7 +346,10 @@ impl Receiver {
         if now_ack || self.pending >= self.delayed_ack || p.has(flag::FIN) {
             let fin = self.fin_at.is_some_and(|f| self.next > f);
             if fin {
-                self.acknowledge(io, flag::FIN, t.syn_size);
+                if t.fin_with_data && p.len > 0 && (now_ack || self.pending >= self.delayed_ack) {
+                    self.acknowledge(io, 0, t.ack_size);
+                }
+                self.acknowledge(io, flag::FIN, t.ack_size);
             } else {
                 self.acknowledge(io, 0, t.ack_size);
             }
@@ -351,6 +358,19 @@ impl Receiver {
             if self.ack_timer_at > self.ack_at {
                 self.ack_timer_at = self.ack_at;
                 io.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
+            }
+        }
+    }
+
+    /// The CE state changes while segments wait for an ACK.
+    fn flush<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        match t.ecn_flush {
+            Flush::Pending => self.acknowledge(io, 0, t.ack_size),
+            Flush::Prior => {
+                let (next, echo) = (self.next, self.echo);
+                self.next = self.prior;
+                self.acknowledge(io, 0, t.ack_size);
+                (self.next, self.echo) = (next, echo);
             }
         }
     }

@@ -163,6 +163,31 @@ impl Scoreboard {
                 break;
             }
         }
+        self.lose_below(frontier)
+    }
+
+    /// The same by ns-3's count: a segment is lost when at least `dupthresh` SACKed segments,
+    /// whatever their size, lie above it.
+    pub fn update_lost_by_segments(&mut self, dupthresh: u32) -> bool {
+        let mut above = 0;
+        let mut frontier = 0;
+        'runs: for (a, b) in self.sacked.as_slice().iter().rev() {
+            let first = self.index_of(*a);
+            let mut i = self.index_of(*b);
+            while i > first {
+                i -= 1;
+                above += 1;
+                if above >= dupthresh {
+                    frontier = self.segments[i].seq;
+                    break 'runs;
+                }
+            }
+        }
+        self.lose_below(frontier)
+    }
+
+    /// Moves the loss frontier up to `frontier`.
+    fn lose_below(&mut self, frontier: u64) -> bool {
         if frontier <= self.lost_below {
             return false;
         }
@@ -261,6 +286,16 @@ impl Scoreboard {
     /// Whether the first outstanding segment is lost (then, and only then, any is).
     pub fn first_is_lost(&self) -> bool {
         self.segments.front().is_some_and(|s| s.lost)
+    }
+
+    /// Whether `seq` lies below the highest SACKed segment, or nothing is SACKed.
+    pub fn is_below_sacked(&self, seq: u64) -> bool {
+        self.sacked.as_slice().last().is_none_or(|(_, end)| seq < *end)
+    }
+
+    /// The first outstanding segment, and whether it has been sent again.
+    pub fn first_and_whether_again(&self) -> Option<(Hole, bool)> {
+        self.segments.front().map(|s| (Hole { seq: s.seq, len: s.len }, s.retransmitted))
     }
 
     /// The first outstanding segment.

@@ -13,7 +13,7 @@ use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
 use crate::packet::{Ext, NO_EXT, Packet, flag};
-use crate::spec::{App, AtStop, PacingSpec, Recovery, TransportSpec};
+use crate::spec::{App, AtStop, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use incast_cc::{Ack, Cc, Congestion, Controller, Ecn, Pacing, Phase, Profile, Time, Timeout};
 use incast_record::{MessageKind, MessageRecord, Recorder};
 
@@ -129,11 +129,14 @@ pub struct Sender {
     pace_at: u64,
     app_at: u64,
     app: AppState,
+    /// FIN was sent: as a segment of its own after the data, or on the last of it.
     fin: bool,
     /// Its host's side of a two-way connection, or [`NO_HALF`].
     half: u32,
     /// Opened by the other side of a two-way connection.
     passive: bool,
+    /// End of the segment sent last.
+    sent_to: u64,
     /// Counters.
     pub stats: SenderStats,
 }
@@ -191,6 +194,7 @@ impl Sender {
             fin: false,
             half: NO_HALF,
             passive: false,
+            sent_to: 0,
             stats: SenderStats::default(),
         }
     }
@@ -377,6 +381,12 @@ impl Sender {
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => self.acknowledged(io, p, ext),
             _ => {}
         }
+        if p.has(flag::FIN) && self.connection == Connection::Done {
+            let t = io.net.transport(self.transport);
+            if t.fin_with_data {
+                self.emit(io, self.una + 1, 0, flag::ACK, t.ack_size);
+            }
+        }
     }
 
     // ---- sending -----------------------------------------------------------------------------
@@ -464,10 +474,14 @@ impl Sender {
         let t = io.net.transport(self.transport);
         let retx = if again { flag::RETX } else { 0 };
         if self.fin && Some(seq) == self.app.end() {
-            self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.syn_size);
+            self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);
         } else {
-            self.emit(io, seq, len, flag::DATA | retx, t.header + len);
+            let last = t.fin_with_data && t.handshake && Some(seq + len as u64) == self.app.end();
+            self.fin |= last;
+            let fin = if last { flag::FIN } else { 0 };
+            self.emit(io, seq, len, flag::DATA | retx | fin, t.header + len);
         }
+        self.sent_to = seq + len as u64;
         if matches!(self.phase, Phase::Recovery | Phase::Cwr) {
             self.prr.out += len as u64;
         }
@@ -555,7 +569,7 @@ impl Sender {
             if !io.has_room(self.host, self.flow) {
                 return;
             }
-            let hole = self.board.next_hole();
+            let hole = self.next_repair(t);
             let len = match hole {
                 Some(hole) => hole.len,
                 None => {
@@ -582,7 +596,8 @@ impl Sender {
                     _ => {}
                 }
             }
-            if pipe > 0 && (pipe + len as u64) as f64 > window {
+            let must_fit = pipe > 0 || !(t.least_segment || self.profile.own_recovery);
+            if must_fit && (pipe + len as u64) as f64 > window {
                 self.cwnd_blocked = true;
                 self.shut(t);
                 return;
@@ -640,6 +655,14 @@ impl Sender {
         }
     }
 
+    /// The next lost segment to send again.
+    #[inline]
+    fn next_repair(&mut self, t: &TransportSpec) -> Option<Hole> {
+        let hole = self.board.next_hole()?;
+        let allowed = t.scoreboard == Rules::Rfc6675 || self.board.is_below_sacked(hole.seq);
+        allowed.then_some(hole)
+    }
+
     fn retransmit<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, hole: Hole) {
         self.board.retransmitted(hole.seq, false);
         self.send_segment(io, hole.seq, hole.len, true);
@@ -664,6 +687,7 @@ impl Sender {
             if let Some(hole) = self.board.next_unproven().filter(|h| fits(h.len, self)) {
                 self.retransmit(io, hole);
             } else if !self.rescued
+                && t.scoreboard == Rules::Rfc6675
                 && let Some(hole) = self.board.last_unsacked().filter(|h| fits(h.len, self))
             {
                 self.rescued = true;
@@ -720,24 +744,27 @@ impl Sender {
     fn acknowledged<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
         let net = io.net;
         let t = net.transport(self.transport);
-        if p.ack > self.nxt || p.ack < self.una {
+        // a FIN on the last data segment takes a number of its own
+        let ack = if t.fin_with_data && self.fin { p.ack.min(self.nxt) } else { p.ack };
+        if ack > self.nxt || ack < self.una {
             return;
         }
         self.catch_up(io);
         let in_flight = self.board.pipe();
         let outstanding = self.nxt - self.una;
         let old_edge = self.edge;
-        self.edge = p.ack + p.wnd as u64;
+        self.edge = ack + p.wnd as u64;
         self.max_wnd = self.max_wnd.max(p.wnd as u64);
 
         // what arrived
-        let acked = p.ack - self.una;
+        let acked = ack - self.una;
         let mut delivered = 0;
         let mut newly_sacked = 0;
         let mut was_retransmitted = false;
         if acked > 0 {
-            self.una = p.ack;
-            (delivered, was_retransmitted) = self.board.acked(p.ack);
+            self.una = ack;
+            self.sent_to = self.sent_to.max(ack);
+            (delivered, was_retransmitted) = self.board.acked(ack);
         }
         if let Some(ext) = ext {
             for (start, end) in ext.sack {
@@ -749,9 +776,12 @@ impl Sender {
         if self.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
             delivered = delivered.saturating_sub(1);
         }
-        let duplicate = acked == 0
-            && outstanding > 0
-            && if t.sack { newly_sacked > 0 } else { self.edge == old_edge && !p.has(flag::DATA) };
+        let duplicate = outstanding > 0
+            && if t.sack {
+                newly_sacked > 0 && (acked == 0 || t.scoreboard == Rules::Ns3)
+            } else {
+                acked == 0 && self.edge == old_edge && !p.has(flag::DATA)
+            };
 
         // RTT
         let mut rtt = None;
@@ -779,13 +809,22 @@ impl Sender {
             }
         }
 
-        let lost = self.recover_losses(io, t, acked, duplicate);
+        let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
+        if t.ecn_preempts {
+            self.leave_cwr(io);
+            if marked && acked > 0 && self.phase != Phase::Cwr {
+                self.recover = self.nxt;
+                self.reduce_for_ecn(io, t);
+                if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
+                    self.prr_ns3(t, delivered, true, false);
+                }
+            }
+        }
+        let lost = self.recover_losses(io, t, acked, duplicate, delivered, was_retransmitted);
 
         // controller
-        let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
-        if self.phase == Phase::Cwr && self.una > self.cwr_end {
-            self.phase = Phase::Open;
-            self.cc.on_recovered(Time(io.now), self.board.pipe());
+        if !t.ecn_preempts {
+            self.leave_cwr(io);
         }
         let ack = Ack {
             now: Time(io.now),
@@ -799,6 +838,7 @@ impl Sender {
             in_flight,
             una: self.una,
             nxt: self.nxt,
+            sent_to: self.sent_to,
             cwnd_limited: !t.cwnd_limited || self.is_cwnd_limited(),
             phase: self.phase,
         };
@@ -807,22 +847,31 @@ impl Sender {
             let event = self.congestion(io);
             self.cc.on_loss(&event);
         } else if lost {
-            self.enter_recovery(io, t);
-        } else if marked && self.una > self.cwr_end && self.phase == Phase::Open {
+            self.enter_recovery(io, t, delivered);
+            if t.recovery == Recovery::PrrNs3 && acked > 0 && t.sack {
+                self.partial_ack_ns3(io, t, acked, delivered, was_retransmitted);
+            }
+        } else if marked && !t.ecn_preempts && self.una > self.cwr_end && self.phase == Phase::Open {
             self.reduce_for_ecn(io, t);
         }
         if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
-            self.prr_update(t, delivered);
+            if t.recovery != Recovery::PrrNs3 {
+                self.prr_update(t, delivered);
+            } else if self.phase == Phase::Cwr && acked > 0 {
+                self.prr_ns3(t, delivered, false, false);
+            }
         }
 
         // timer: restart when new data was acknowledged (RFC 6298 5.3)
-        if self.board.is_empty() {
+        // a window below a segment may hold everything back: then the timer alone moves things on
+        let stalled = !t.least_segment && self.app.written > self.nxt;
+        if self.board.is_empty() && !stalled {
             // the answer to a probe of a window that is still shut leaves the persist timer alone
             if self.waiting == Waiting::Ack || self.edge > old_edge {
                 self.deadline = NEVER;
                 self.waiting = Waiting::Ack;
             }
-        } else if acked > 0 && !(self.phase == Phase::Recovery && !t.sack && self.partial_acks > 1) {
+        } else if acked > 0 && !(self.phase == Phase::Recovery && self.partial_acks > 1) {
             let deadline = io.now + self.rtt.rto();
             self.arm(io, deadline);
         }
@@ -837,6 +886,14 @@ impl Sender {
         if cwnd < self.cc.ssthresh() { cwnd < 2.0 * self.max_out as f64 } else { self.cwnd_blocked }
     }
 
+    /// A reduction for ECN ends when the data outstanding at its start is acknowledged.
+    fn leave_cwr<O, R>(&mut self, io: &Io<O, R>) {
+        if self.phase == Phase::Cwr && self.una > self.cwr_end {
+            self.phase = Phase::Open;
+            self.cc.on_recovered(Time(io.now), self.board.pipe());
+        }
+    }
+
     /// Brings the loss state up to date; true when a loss was found that the controller has to
     /// react to.
     fn recover_losses<O: Outbox, R: Recorder>(
@@ -845,6 +902,8 @@ impl Sender {
         t: &TransportSpec,
         acked: u64,
         duplicate: bool,
+        delivered: u64,
+        was_retransmitted: bool,
     ) -> bool {
         if duplicate {
             self.dupacks += 1;
@@ -853,11 +912,25 @@ impl Sender {
             self.limited = 0;
         }
         match self.phase {
+            Phase::Cwr if t.ecn_preempts => {
+                if t.sack && duplicate {
+                    self.update_lost(t);
+                }
+            }
+            Phase::Open | Phase::Cwr if t.scoreboard == Rules::Ns3 && t.sack => {
+                if duplicate {
+                    self.update_lost(t);
+                    if self.dupacks == t.dupthresh && self.una >= self.recover {
+                        self.board.mark_first_lost();
+                    }
+                    return self.board.first_is_lost();
+                }
+            }
             Phase::Open | Phase::Cwr => {
                 let mut lost = false;
                 if t.sack {
                     if self.board.has_sacked() {
-                        lost = self.board.update_lost(t.dupthresh, t.mss);
+                        lost = self.update_lost(t);
                         if self.dupacks >= t.dupthresh && self.board.next_hole().is_none() && duplicate {
                             self.board.mark_first_lost();
                             lost |= self.board.next_hole().is_some();
@@ -876,9 +949,17 @@ impl Sender {
                     self.phase = Phase::Open;
                     self.dupacks = 0;
                     self.cc.on_recovered(Time(io.now), self.board.pipe());
-                    return t.sack && self.lost_again(t);
+                    return t.sack && t.scoreboard == Rules::Rfc6675 && self.lost_again(t);
                 } else if t.sack {
-                    self.board.update_lost(t.dupthresh, t.mss);
+                    self.update_lost(t);
+                    if t.recovery == Recovery::PrrNs3 && !self.profile.own_recovery {
+                        if duplicate {
+                            self.prr_ns3(t, delivered, true, false);
+                        }
+                        if acked > 0 {
+                            self.partial_ack_ns3(io, t, acked, delivered, was_retransmitted);
+                        }
+                    }
                 } else if acked > 0 {
                     // partial ACK (RFC 6582): the next hole, and deflate
                     self.partial_acks += 1;
@@ -900,29 +981,77 @@ impl Sender {
                 if self.una >= self.recover {
                     self.phase = Phase::Open;
                     self.dupacks = 0;
-                    return t.sack && self.lost_again(t);
+                    return t.sack && t.scoreboard == Rules::Rfc6675 && self.lost_again(t);
                 } else if t.sack {
-                    self.board.update_lost(t.dupthresh, t.mss);
+                    self.update_lost(t);
                 }
             }
         }
         false
     }
 
+    fn update_lost(&mut self, t: &TransportSpec) -> bool {
+        match t.scoreboard {
+            Rules::Rfc6675 => self.board.update_lost(t.dupthresh, t.mss),
+            Rules::Ns3 => self.board.update_lost_by_segments(t.dupthresh),
+        }
+    }
+
+    /// ns-3's answer to an ACK that advances but ends no recovery: unless the first segment has
+    /// been sent again already, one segment goes whatever the window: a lost one, a new one, or
+    /// the first.
+    fn partial_ack_ns3<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        acked: u64,
+        delivered: u64,
+        was_retransmitted: bool,
+    ) {
+        self.partial_acks += 1;
+        if acked >= t.mss as u64 || delivered >= t.mss as u64 {
+            self.prr_ns3(t, delivered, false, was_retransmitted);
+        }
+        let Some((first, again)) = self.board.first_and_whether_again() else { return };
+        if again {
+            return;
+        }
+        let unsent = self.app.written.saturating_sub(self.nxt);
+        let room = self.edge.saturating_sub(self.nxt);
+        if let Some(hole) = self.next_repair(t) {
+            self.retransmit(io, hole);
+        } else if unsent > 0 && room > 0 {
+            self.send_new(io, unsent.min(room).min(t.mss as u64) as u32);
+        } else {
+            self.retransmit(io, first);
+        }
+    }
+
     /// At the end of an episode: whether a segment sent during it is lost. That is a new
     /// congestion event (RFC 6675: the next duplicate after RecoveryPoint), to be answered once more.
     fn lost_again(&mut self, t: &TransportSpec) -> bool {
-        self.board.update_lost(t.dupthresh, t.mss);
+        self.update_lost(t);
         self.board.first_is_lost()
     }
 
-    fn congestion<O, R>(&self, io: &Io<O, R>) -> Congestion {
-        // limited transmit's segments are not part of the flight (RFC 5681)
-        let in_flight = (self.nxt - self.una).saturating_sub(self.limited);
-        Congestion { now: Time(io.now), in_flight, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
+    /// Bytes in flight as a controller is told of them at a loss.
+    fn flight(&self, t: &TransportSpec) -> u64 {
+        match t.loss_flight {
+            // limited transmit's segments are not part of the flight (RFC 5681)
+            LossFlight::Outstanding => (self.nxt - self.una).saturating_sub(self.limited),
+            LossFlight::Pipe if t.sack => self.board.pipe(),
+            // each duplicate says that a segment has arrived
+            LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.dupacks as u64 * t.mss as u64),
+        }
     }
 
-    fn enter_recovery<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+    fn congestion<O, R>(&self, io: &Io<O, R>) -> Congestion {
+        let in_flight = self.flight(io.net.transport(self.transport));
+        let window = self.window();
+        Congestion { now: Time(io.now), in_flight, window, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
+    }
+
+    fn enter_recovery<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, delivered: u64) {
         // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
         // DCTCP reacts to a loss all the same (RFC 8257 3.5).
         if !(self.phase == Phase::Cwr && self.ecn == Ecn::Classic) {
@@ -936,12 +1065,18 @@ impl Sender {
         self.start_prr();
         if t.sack {
             // without PRR the window is the controller's
-            self.recovery_window = if t.recovery == Recovery::Prr { 0.0 } else { -1.0 };
+            self.recovery_window = if t.recovery == Recovery::NewReno { -1.0 } else { 0.0 };
+            if t.recovery == Recovery::PrrNs3 {
+                self.prr_ns3(t, delivered, true, false);
+            }
             // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
             // it in what it lets out
-            if t.recovery != Recovery::Prr
-                && let Some(hole) = self.board.next_hole()
-            {
+            let hole = match t.recovery {
+                Recovery::Prr => None,
+                Recovery::NewReno => self.board.next_hole(),
+                Recovery::PrrNs3 => self.board.first(),
+            };
+            if let Some(hole) = hole {
                 self.retransmit(io, hole);
             }
         } else {
@@ -954,7 +1089,7 @@ impl Sender {
     }
 
     fn reduce_for_ecn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        let before = self.cc.cwnd();
+        let before = self.window();
         let event = self.congestion(io);
         self.cc.on_ecn(&event);
         self.cwr_end = self.nxt;
@@ -970,9 +1105,44 @@ impl Sender {
         self.prr = Prr { delivered: 0, out: 0, recover_fs: (self.nxt - self.una).max(1), ssthresh: self.cc.cwnd() };
     }
 
+    /// ns-3.43's rate reduction, in its 32-bit arithmetic. `duplicate`: the ACK is one, or opens
+    /// the episode; `safe`: it acknowledges a retransmission.
+    fn prr_ns3(&mut self, t: &TransportSpec, delivered: u64, duplicate: bool, safe: bool) {
+        let prr = &mut self.prr;
+        let pipe = self.board.pipe() as u32;
+        if prr.delivered == 0 && prr.out == 0 && duplicate {
+            // the episode's first step
+            prr.recover_fs = pipe as u64;
+        }
+        let mut delivered = delivered as u32;
+        if duplicate && prr.delivered < prr.recover_fs {
+            delivered += t.mss;
+        }
+        if delivered == 0 {
+            return;
+        }
+        prr.delivered += delivered as u64;
+        let (arrived, out, ssthresh) = (prr.delivered as u32, prr.out as u32, prr.ssthresh as u32);
+        let send = if pipe > ssthresh {
+            let product = arrived.wrapping_mul(ssthresh) as f64;
+            // what C++ makes of infinity is the least integer
+            if prr.recover_fs == 0 {
+                i32::MIN
+            } else {
+                (libm::ceil(product / prr.recover_fs as f64) - out as f64) as i32
+            }
+        } else {
+            let owed = arrived.wrapping_sub(out).max(delivered).wrapping_add(if safe { t.mss } else { 0 });
+            (owed as i32).min((ssthresh - pipe) as i32)
+        };
+        // the first segment goes whatever is in flight
+        let least = if out > 0 { 0 } else { t.mss as i32 };
+        self.recovery_window = pipe as f64 + send.max(least) as f64;
+    }
+
     fn prr_governs(&self, t: &TransportSpec) -> bool {
         match self.phase {
-            Phase::Recovery => t.sack && t.recovery == Recovery::Prr && !self.profile.own_recovery,
+            Phase::Recovery => t.sack && t.recovery != Recovery::NewReno && !self.profile.own_recovery,
             Phase::Cwr => t.ecn_by_prr && !self.profile.own_recovery,
             _ => false,
         }
@@ -1066,9 +1236,14 @@ impl Sender {
             self.connection = Connection::Dead;
             return;
         }
+        let in_flight = match t.loss_flight {
+            LossFlight::Outstanding => self.nxt - self.una,
+            LossFlight::Pipe => self.flight(t),
+        };
         self.cc.on_timeout(&Timeout {
             now: Time(io.now),
-            in_flight: self.nxt - self.una,
+            in_flight,
+            window: self.window(),
             rtt: Time(self.rtt.latest),
             consecutive: self.consecutive,
         });
@@ -1113,6 +1288,11 @@ impl Sender {
         let t = io.net.transport(self.transport);
         if !t.handshake {
             self.connection = Connection::Done;
+        } else if t.fin_with_data {
+            // the answer to the peer's own FIN is sent when that comes
+            if self.fin && self.una >= self.nxt {
+                self.connection = Connection::Done;
+            }
         } else if self.fin && self.una > end {
             self.connection = Connection::Done;
             self.emit(io, self.nxt, 0, flag::ACK, t.ack_size);

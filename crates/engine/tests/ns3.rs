@@ -1,0 +1,208 @@
+//! ns-3.43's transport: what each of its switches does, packet by packet, and all of them together
+//! under losses and marks through the judge.
+mod bench;
+mod net;
+
+use bench::{Bench, Caught};
+use incast_cc::{Rate, Time};
+use incast_engine::packet::flag;
+use incast_engine::spec::*;
+use net::*;
+
+const MS: u64 = 1_000_000_000;
+
+/// ns-3's transport with segments of 1000 B and no handshake.
+fn ns3(window: f64) -> TransportSpec {
+    TransportSpec {
+        handshake: false,
+        mss: 1000,
+        header: 40,
+        ack_size: 40,
+        delayed_ack: 1,
+        initial_window: window,
+        send_buffer: 1 << 30,
+        receive_buffer: 1 << 29,
+        rto_min: Time::s(1),
+        fin_with_data: true,
+        scoreboard: Rules::Ns3,
+        loss_flight: LossFlight::Pipe,
+        recovery: Recovery::PrrNs3,
+        ecn_by_prr: true,
+        ecn_preempts: true,
+        ecn_flush: Flush::Prior,
+        ect_control: true,
+        least_segment: false,
+        ..tcp()
+    }
+}
+
+/// A sender of an endless transfer at 100 ms, its first window out.
+fn sender(transport: TransportSpec, kind: &str) -> Bench {
+    let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, kind, bulk(0, 1, None));
+    spec.controllers = vec![controller(kind, &[("form", "ns3")])];
+    let mut bench = Bench::new(spec);
+    bench.open();
+    bench.advance(100 * MS);
+    bench
+}
+
+/// Segment numbers of what was sent; negative for retransmissions.
+fn segments(sent: &[Caught]) -> Vec<i64> {
+    let number = |c: &Caught| (c.packet.seq / 1000) as i64 * if c.has(flag::RETX) { -1 } else { 1 };
+    sent.iter().filter(|c| c.packet.len > 0).map(number).collect()
+}
+
+fn ack(bench: &mut Bench, n: u64, flags: u16, sack: &[(u64, u64)]) -> Vec<i64> {
+    let now = bench.now();
+    let sack: Vec<(u64, u64)> = sack.iter().map(|(a, b)| (a * 1000, b * 1000)).collect();
+    segments(&bench.ack(n * 1000, now, flags, &sack))
+}
+
+fn kb(bench: &Bench, name: &str) -> f64 {
+    bench.state(name) / 1000.0
+}
+
+#[test]
+fn a_mark_inside_fast_recovery_takes_its_place() {
+    for preempts in [true, false] {
+        let mut bench = sender(TransportSpec { ecn_preempts: preempts, ..ns3(20.0) }, "dctcp");
+        for n in 1..=3 {
+            ack(&mut bench, 0, 0, &[(1, 1 + n)]);
+        }
+        // alpha is 1 before anything is known: the loss halves
+        assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
+        let in_force = kb(&bench, "cwnd_bytes");
+        ack(&mut bench, 4, flag::ECE, &[]);
+        let expected = if preempts { (in_force * 500.0).floor() / 1000.0 } else { 10.0 };
+        assert_eq!(kb(&bench, "ssthresh_bytes"), expected, "half of the window in force, if at all");
+    }
+}
+
+#[test]
+fn a_mark_after_a_timeout_ends_slow_start() {
+    for preempts in [true, false] {
+        let mut bench = sender(TransportSpec { ecn_preempts: preempts, ..ns3(8.0) }, "dctcp");
+        bench.advance(1200 * MS);
+        // ssthresh is half of 8; the window restarts from one segment
+        assert_eq!((kb(&bench, "ssthresh_bytes"), kb(&bench, "cwnd_bytes")), (4.0, 1.0));
+        ack(&mut bench, 1, flag::ECE, &[]);
+        // a cut of one segment has no floor in ns-3: half a segment. Otherwise the mark is not
+        // answered after a timeout
+        assert_eq!(kb(&bench, "ssthresh_bytes"), if preempts { 0.5 } else { 4.0 });
+    }
+}
+
+#[test]
+fn a_window_below_a_segment_waits_for_the_timer() {
+    for (least_segment, sent_at) in [(true, 100 * MS), (false, 1100 * MS)] {
+        let mut bench = sender(TransportSpec { least_segment, ecn_by_prr: false, ..ns3(1.0) }, "dctcp");
+        // alpha 1: one marked segment halves a window of one
+        let mut sent = ack(&mut bench, 1, flag::ECE, &[]).len();
+        assert_eq!(kb(&bench, "cwnd_bytes"), 0.5);
+        let mut at = bench.now();
+        while sent == 0 {
+            at += MS;
+            sent += bench.advance(at).len();
+        }
+        assert_eq!(at, sent_at, "least_segment = {least_segment}");
+    }
+}
+
+#[test]
+fn three_sacked_segments_make_a_loss_however_small() {
+    for (scoreboard, lost) in [(Rules::Ns3, true), (Rules::Rfc6675, false)] {
+        let mut spec = wire(Rate::gbps(100), Time::ms(10), TransportSpec { scoreboard, ..ns3(20.0) }, "newreno", {
+            let app =
+                App::OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 100, off_first: false };
+            FlowSpec { app, ..bulk(0, 1, None) }
+        });
+        spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
+        let mut bench = Bench::new(spec);
+        bench.open();
+        bench.advance(MS / 1000);
+        // one block of three segments of 100 B each: not more than two full segments, nor three runs
+        let now = bench.now();
+        let sent = bench.ack(0, now, 0, &[(100, 400)]);
+        assert_eq!(sent.iter().any(|c| c.has(flag::RETX)), lost, "{scoreboard:?}");
+    }
+}
+
+#[test]
+fn a_duplicate_counts_one_segment_more() {
+    // 20 in flight, segment 0 lost: RFC 6937 lets one go for two duplicates, ns-3 one for each
+    let count = |recovery| {
+        let mut bench = sender(TransportSpec { recovery, ..ns3(20.0) }, "newreno");
+        let mut sent = Vec::new();
+        for n in 1..=9 {
+            sent.extend(ack(&mut bench, 0, 0, &[(1, 1 + n)]));
+        }
+        sent
+    };
+    let (ns3, rfc) = (count(Recovery::PrrNs3), count(Recovery::Prr));
+    assert!(ns3.starts_with(&[20, 21, 0]) && rfc.starts_with(&[20, 21, 0]), "{ns3:?} {rfc:?}");
+    assert!(ns3.len() > rfc.len(), "{ns3:?} {rfc:?}");
+}
+
+#[test]
+fn a_partial_ack_sends_beyond_the_window() {
+    let partial = |recovery| {
+        let mut bench = sender(TransportSpec { recovery, ..ns3(20.0) }, "newreno");
+        for n in 1..=3 {
+            ack(&mut bench, 0, 0, &[(1, 1 + n)]);
+        }
+        // segment 4 is missing too, but nothing above it has told so yet: ns-3 sends it all the same
+        ack(&mut bench, 4, 0, &[])
+    };
+    assert_eq!(partial(Recovery::PrrNs3)[..1], [22], "new data, since nothing is known to be lost");
+    assert_eq!(partial(Recovery::NewReno), [0i64; 0], "the window of 10 holds it back");
+}
+
+#[test]
+fn a_flush_repeats_the_ack_before_the_latest_segment() {
+    let acks = |ecn_flush| {
+        let transport = TransportSpec { delayed_ack: 2, ecn_flush, ..ns3(10.0) };
+        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, None)));
+        let mut acks = Vec::new();
+        for (i, marked) in [false, false, false, true, true].into_iter().enumerate() {
+            let ce = if marked { flag::CE | flag::ECT } else { flag::ECT };
+            let sent = bench.data(i as u64 * 1000, 1000, ce);
+            acks.extend(sent.iter().map(|a| (a.packet.ack / 1000, a.has(flag::ECE))));
+        }
+        acks
+    };
+    // the mark of segment 3 comes while segment 2 waits for its ACK
+    assert_eq!(acks(Flush::Pending), [(2, false), (3, false), (5, true)]);
+    assert_eq!(acks(Flush::Prior), [(2, false), (2, false), (5, true)]);
+}
+
+#[test]
+fn all_rules_together_are_the_same_in_every_partition() {
+    for (kind, recovery) in [("dctcp", Recovery::PrrNs3), ("dctcp", Recovery::NewReno), ("newreno", Recovery::PrrNs3)] {
+        let transport = TransportSpec {
+            handshake: true,
+            delayed_ack: 2,
+            recovery,
+            ecn_by_prr: recovery != Recovery::NewReno,
+            send_buffer: 131_072,
+            receive_buffer: 131_072,
+            rto_min: Time::ms(2),
+            ..ns3(10.0)
+        };
+        let mut spec = star(5, Rate::gbps(1), Time::us(10));
+        spec.transports = vec![transport];
+        spec.controllers = vec![controller(kind, &[("form", "ns3")])];
+        let mark = Limit::Packets(if kind == "dctcp" { 8 } else { 30 });
+        spec.queues = vec![QueueSpec {
+            discipline: Discipline::EcnThreshold { mark, drop_not_ect: false },
+            limit: Limit::Packets(30),
+            device: 4,
+            count_in_service: false,
+        }];
+        spec.links[2].loss = Loss::Packet(0.02);
+        spec.flows = (0..12).map(|i| bulk(i % 4, 4, Some(150_000))).collect();
+        let o = judged(&spec);
+        let total = |f: fn(&incast_record::FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();
+        assert!(total(|f| f.retransmissions) > 20 && total(|f| f.timeouts) > 0, "losses and timeouts happened");
+        assert_eq!(total(|f| f.delivered), 12 * 150_000, "and were repaired");
+    }
+}

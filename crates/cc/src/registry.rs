@@ -192,6 +192,8 @@ pub trait ParamSet: Default {
     fn write(&self, key: &str, out: &mut dyn fmt::Write) -> fmt::Result;
     /// Holds the parameters against one another.
     fn check(&self) -> Result<(), Conflict>;
+    /// What these parameters make of what the kind expects of the transport.
+    fn profile(&self, profile: Profile) -> Profile;
     /// What the parameters are before any but the form is set.
     fn base(&self) -> Self;
     /// Whether one parameter has the same value in both; true for an unknown key.
@@ -271,7 +273,8 @@ pub const fn prose(doc: &'static str) -> &'static str {
 /// the type alone allows too much, the words for what is expected and the test for it. A
 /// `form of` block, which comes first, declares a parameter `form`: named sets of values of the
 /// other parameters, each with its meaning and the source it follows. Setting the form sets every
-/// parameter, so it is set before the others, and those given beside it win. A closing `together`
+/// parameter, so it is set before the others, and those given beside it win. A closing `profile =>`
+/// lets parameters change what the controller expects of the transport, and a closing `together`
 /// block holds parameters against one another.
 ///
 /// ```
@@ -315,6 +318,7 @@ macro_rules! params {
             $name:ident: $type:ty = $default:literal, $unit:literal, $source:literal
             $(, $expected:literal => $test:expr)?;
         )*
+        $(profile => $profile:expr;)?
         $(together { $($blame:literal: $rule:literal => $holds:expr;)+ })?
     ) => {
         /// Parameters, each documented at its declaration.
@@ -423,6 +427,16 @@ macro_rules! params {
                 Ok(())
             }
 
+            fn profile(&self, profile: $crate::Profile) -> $crate::Profile {
+                let _ = self;
+                $(
+                    let adapt: fn(&Params, $crate::Profile) -> $crate::Profile = $profile;
+                    return adapt(self, profile);
+                )?
+                #[allow(unreachable_code)]
+                profile
+            }
+
             fn base(&self) -> Params {
                 #[allow(unused_mut)]
                 let mut base = Params::default();
@@ -521,7 +535,9 @@ macro_rules! controllers {
 
             /// What it expects of the transport.
             pub fn profile(&self) -> Profile {
-                self.kind().profile
+                match self {
+                    $(Config::$type(params) => params.profile($file::KIND.profile),)+
+                }
             }
 
             /// Sets a parameter from the user's text.

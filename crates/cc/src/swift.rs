@@ -27,7 +27,7 @@
 //! or less than they are. `epsilon = "auto"` allows ten packets of queue.
 
 use crate::registry::{Kind, ParamSet};
-use crate::{Ack, Congestion, Controller, Ecn, Env, Pacing, Profile, Time, Timeout};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Pacing, Phase, Profile, Time, Timeout};
 
 choice! {
     /// Where the target delay comes from.
@@ -52,6 +52,38 @@ choice! {
 }
 
 choice! {
+    /// What the smallest delay of `target = "min-rtt"` is taken of.
+    MinOf {
+        /// The samples.
+        Rtt = "rtt",
+        /// The smoothed RTT.
+        Srtt = "srtt",
+    }
+}
+
+choice! {
+    /// What the window is counted in.
+    Arithmetic {
+        /// Real numbers; an ACK counts the bytes it brings.
+        Real = "real",
+        /// Whole bytes, rounded down; an ACK counts whole segments and leaves the rest to the
+        /// next.
+        Bytes = "bytes",
+    }
+}
+
+choice! {
+    /// Whose loss recovery it is.
+    Recovery {
+        /// Section 3.4: a cut at every newly found loss, and no recovery window.
+        Own = "own",
+        /// The transport's: the window rests during fast recovery and is ssthresh afterwards,
+        /// as NewReno sets it.
+        NewReno = "newreno",
+    }
+}
+
+choice! {
     /// The round-trip time that must pass between decreases.
     Gate {
         /// The latest sample.
@@ -62,6 +94,16 @@ choice! {
 }
 
 params! {
+    form of {
+        /// The code of an ns-3 study of Swift and DCTCP: a target from the smallest smoothed RTT (`epsilon = 1ms` is its
+        /// second mode, `target = static` its third), integer factors, windows in bytes between 2000 and 60000 B at its
+        /// segments of 1500 B, the printed decrease rule, ns-3's own way out of fast recovery.
+        "seed-000" = "omarghara/DCTCP-SWIFT-YASOMAM" {
+            target = "min-rtt", min_of = "srtt", arithmetic = "bytes", recovery = "newreno", decrease_clock = "literal",
+            ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "1.3333333333333333", max_cwnd = "40.0",
+            retx_reset_threshold = "3"
+        }
+    }
     /// Where the target delay comes from: "published" is base_target + hops h + flow scaling,
     /// "static" is static_target, "min-rtt" is the smallest delay the flow has seen plus epsilon.
     target: Target = "published", "", "section 3.5";
@@ -86,6 +128,8 @@ params! {
     static_target: Time = "25ms", "", "fixed target of the ns-3 study omarghara/DCTCP-SWIFT-YASOMAM";
     /// Room that target = "min-rtt" leaves above the smallest delay; auto is ten packet times.
     epsilon: Option<Time> = "0s", "", "omarghara/DCTCP-SWIFT-YASOMAM uses 0 and 1ms; auto is an own choice";
+    /// Of what target = "min-rtt" takes the smallest: "rtt" the samples, "srtt" the smoothed RTT.
+    min_of: MinOf = "rtt", "", "own choice; omarghara/DCTCP-SWIFT-YASOMAM takes srtt";
     /// Additive increase a round trip.
     ai: f64 = "1.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
     /// Multiplicative decrease for each unit of (delay - target) / delay.
@@ -104,6 +148,12 @@ params! {
     /// The round-trip time that must pass between decreases: "rtt" the latest sample, "srtt" the
     /// smoothed.
     gate: Gate = "rtt", "", "own choice; the paper does not say which, htsim smooths";
+    /// What the window is counted in: "real" numbers, or whole "bytes" and whole segments an ACK.
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts bytes";
+    /// Loss recovery: "own" cuts at every newly found loss, "newreno" leaves it to the transport: the
+    /// window rests during fast recovery and is then half of what was in flight, at least two segments.
+    recovery: Recovery = "own", "", "section 3.4; in ns-3 code that leaves TcpNewReno's rule in place, newreno";
+    profile => |p, profile| Profile { own_recovery: p.recovery == Recovery::Own, ..profile };
     together {
         "min_cwnd": "at most max_cwnd" => |p| p.min_cwnd <= p.max_cwnd;
         "fs_min_cwnd": "below fs_max_cwnd" => |p| p.fs_min_cwnd < p.fs_max_cwnd;
@@ -143,6 +193,12 @@ const AUTO_QUEUE: f64 = 10.0;
 #[derive(Clone, Debug)]
 pub struct Swift {
     fcwnd: f64,
+    /// Bytes; infinite before the transport's first recovery.
+    ssthresh: f64,
+    /// Acknowledged bytes that made no whole segment yet.
+    rest: f64,
+    /// The ACK under way ended the transport's recovery.
+    recovered: bool,
     t_last_decrease: Time,
     retransmit_cnt: u32,
     rtt: Time,
@@ -160,6 +216,9 @@ pub struct Swift {
     retx_reset_threshold: u32,
     decrease_clock: DecreaseClock,
     gate: Gate,
+    min_of: MinOf,
+    arithmetic: Arithmetic,
+    recovery: Recovery,
 }
 
 /// The target's formula with its constants worked out.
@@ -210,6 +269,9 @@ impl Swift {
         let mss = f64::from(env.mss);
         Swift {
             fcwnd: (env.initial_window / mss).max(p.min_cwnd).min(p.max_cwnd),
+            ssthresh: f64::INFINITY,
+            rest: 0.0,
+            recovered: false,
             t_last_decrease: Time::ZERO,
             retransmit_cnt: 0,
             rtt: env.shortest_rtt,
@@ -227,15 +289,44 @@ impl Swift {
             retx_reset_threshold: p.retx_reset_threshold,
             decrease_clock: p.decrease_clock,
             gate: p.gate,
+            min_of: p.min_of,
+            arithmetic: p.arithmetic,
+            recovery: p.recovery,
         }
+    }
+
+    /// Segments that an ACK counts for.
+    fn counted(&mut self, ack: &Ack) -> f64 {
+        if self.arithmetic == Arithmetic::Real {
+            return ack.delivered as f64 / self.mss;
+        }
+        if core::mem::take(&mut self.recovered) {
+            // what SACK reported during the recovery counts now
+            return libm::floor(ack.acked as f64 / self.mss);
+        }
+        self.rest += ack.delivered as f64;
+        let whole = libm::floor(self.rest / self.mss);
+        self.rest -= whole * self.mss;
+        whole
     }
 
     fn can_decrease(&self, now: Time) -> bool {
         now.saturating_sub(self.t_last_decrease) >= self.gate_rtt
     }
 
+    /// NewReno's threshold for `in_flight` bytes (RFC 5681 equation 4).
+    fn halve(&mut self, in_flight: u64) {
+        if self.recovery == Recovery::NewReno {
+            self.ssthresh = (in_flight as f64 / 2.0).max(2.0 * self.mss);
+        }
+    }
+
     /// The end of algorithm 1, after every event.
     fn settle(&mut self, before: f64, now: Time) {
+        if self.arithmetic == Arithmetic::Bytes {
+            // the quotient of a whole number of bytes may lie a trace below it
+            self.fcwnd = libm::floor(self.fcwnd * self.mss + 1e-6) / self.mss;
+        }
         self.fcwnd = self.fcwnd.max(self.min_cwnd).min(self.max_cwnd);
         let restart = match self.decrease_clock {
             DecreaseClock::Strict => self.fcwnd < before,
@@ -259,10 +350,16 @@ impl Controller for Swift {
         let delay = delay.0 as f64;
         let before = self.fcwnd;
         self.fabric_delay = delay;
-        self.min_delay = self.min_delay.min(delay);
+        self.min_delay = self.min_delay.min(match self.min_of {
+            MinOf::Rtt => delay,
+            MinOf::Srtt => ack.srtt.0 as f64,
+        });
         self.target_delay = self.target.at(self.fcwnd, ack.hops, self.min_delay);
+        if self.recovery == Recovery::NewReno && ack.phase == Phase::Recovery {
+            return;
+        }
+        let n = self.counted(ack);
         if delay < self.target_delay {
-            let n = ack.delivered as f64 / self.mss;
             self.fcwnd += if self.fcwnd >= 1.0 { n * self.ai / self.fcwnd } else { n * self.ai };
         } else if self.can_decrease(ack.now) {
             // At the target the cut is nothing; asked apart, because links without delay make it 0/0.
@@ -275,6 +372,7 @@ impl Controller for Swift {
     fn on_loss(&mut self, event: &Congestion) {
         let before = self.fcwnd;
         self.retransmit_cnt = 0;
+        self.halve(event.in_flight);
         if self.can_decrease(event.now) {
             self.fcwnd *= 1.0 - self.max_mdf;
         }
@@ -284,6 +382,9 @@ impl Controller for Swift {
     fn on_timeout(&mut self, event: &Timeout) {
         let before = self.fcwnd;
         self.retransmit_cnt += 1;
+        if event.consecutive <= 1 {
+            self.halve(event.in_flight);
+        }
         if self.retransmit_cnt >= self.retx_reset_threshold {
             self.fcwnd = self.min_cwnd;
         } else if self.can_decrease(event.now) {
@@ -292,9 +393,23 @@ impl Controller for Swift {
         self.settle(before, event.now);
     }
 
+    fn on_recovered(&mut self, _now: Time, _in_flight: u64) {
+        if self.recovery == Recovery::NewReno {
+            self.fcwnd = self.ssthresh / self.mss;
+            self.recovered = true;
+        }
+    }
+
     #[inline]
     fn cwnd(&self) -> f64 {
-        self.fcwnd * self.mss
+        match self.arithmetic {
+            Arithmetic::Real => self.fcwnd * self.mss,
+            Arithmetic::Bytes => libm::round(self.fcwnd * self.mss),
+        }
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
     }
 
     #[inline]

@@ -5,7 +5,7 @@ mod events;
 
 use events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
 use incast_cc::swift::{DecreaseClock, Gate, Params, Swift, Target};
-use incast_cc::{Ack, Controller, Env, Pacing, Time};
+use incast_cc::{Ack, Cc, Config, Controller, Env, Pacing, Phase, Time};
 use proptest::prelude::*;
 
 /// A target that stays where it is put.
@@ -321,4 +321,77 @@ proptest! {
             }
         }
     }
+}
+
+/// Swift as the ns-3 study has it, at its segments of 1500 B.
+fn study(set: &[(&str, &str)]) -> Cc {
+    let mut config = Config::new("swift").unwrap();
+    config.set("form", "seed-000").unwrap();
+    set.iter().for_each(|(key, value)| config.set(key, value).unwrap());
+    assert!(!config.profile().own_recovery, "the transport recovers");
+    config.build(&env(1500, 10.0))
+}
+
+#[test]
+fn the_study_counts_whole_segments_and_bytes() {
+    let mut cc = study(&[("target", "static")]);
+    let at = |cc: &mut Cc, bytes: u64| {
+        cc.on_ack(&ack(Time::ms(1), bytes, us(1000.0)));
+        cc.cwnd()
+    };
+    assert_eq!(at(&mut cc, 1500), 15_300.0, "10 + 2/10 segments");
+    assert_eq!(at(&mut cc, 1500), 15_594.0, "10.2 + 2/10.2 = 10.39608 segments are 15594.1 B");
+    assert_eq!(at(&mut cc, 1000), 15_594.0, "no whole segment yet");
+    assert_eq!(at(&mut cc, 1000), 15_882.0, "now there is: 10.396 + 2/10.396 = 10.58838, 15882.6 B");
+    (0..2000).for_each(|_| _ = at(&mut cc, 1500));
+    assert_eq!(cc.cwnd(), 60_000.0);
+}
+
+#[test]
+fn the_study_freezes_at_its_smallest_smoothed_rtt() {
+    let mut cc = study(&[]);
+    let mut now = Time::ms(3000);
+    let mut step = |cc: &mut Cc, gap: f64, rtt: f64, srtt: f64| {
+        now += us(gap);
+        cc.on_ack(&Ack { srtt: us(srtt), ..ack(now, 1500, us(rtt)) });
+        cc.cwnd()
+    };
+    // samples of a 1 ms clock: the base is 1 us, and no sample is below it
+    (0..100).for_each(|_| assert_eq!(step(&mut cc, 12.6, 1.0, 1.0), 15_000.0));
+    // 1 ms samples ask for 1 - 4 * 999/1000 < 0 of the window, but the time to the next decrease starts
+    // anew with every ACK
+    (0..100).for_each(|_| assert_eq!(step(&mut cc, 12.6, 1000.0, 2.0), 15_000.0));
+    // until a gap of a whole sample lets it through
+    assert_eq!(step(&mut cc, 1000.0, 1000.0, 2.0), 2000.0);
+    // the second mode leaves 1 ms above the smallest
+    let mut second = study(&[("epsilon", "1ms")]);
+    assert_eq!(step(&mut second, 12.6, 1.0, 1.0), 15_300.0);
+    assert_eq!(step(&mut second, 12.6, 1000.0, 126.0), 15_594.0, "the base stays 1 us");
+}
+
+#[test]
+fn the_study_leaves_recovery_as_newreno_does() {
+    let mut cc = study(&[]);
+    let at = Time::ms(3000);
+    cc.on_ack(&Ack { srtt: us(1.0), ..ack(at, 1500, us(1.0)) });
+    cc.on_loss(&congestion(at + us(1.0), 9000));
+    assert_eq!(cc.cwnd(), 2000.0, "one sample has passed: everything goes, down to the floor");
+    cc.on_ack(&Ack { phase: Phase::Recovery, srtt: us(1.0), ..ack(at + us(400.0), 1500, us(0.5)) });
+    assert_eq!(cc.cwnd(), 2000.0, "the window rests");
+    cc.on_recovered(at + us(500.0), 1500);
+    assert_eq!(cc.cwnd(), 4500.0, "half of what was in flight");
+    let mut tiny = study(&[]);
+    tiny.on_loss(&congestion(at, 3000));
+    tiny.on_recovered(at, 0);
+    assert_eq!(tiny.cwnd(), 3000.0, "at least two segments");
+    // the third timeout in a row takes the floor whatever the clock says
+    let mut cc = study(&[]);
+    cc.on_ack(&Ack { srtt: us(1.0), ..ack(at, 1500, us(1.0)) });
+    cc.on_ack(&Ack { srtt: us(1.0), ..ack(at + us(1.0), 1500, us(10_000.0)) });
+    (1..=2).for_each(|n| {
+        cc.on_timeout(&timeout(at + us(2.0), 9000, n));
+        assert_eq!(cc.cwnd(), 15_000.0, "no sample has passed");
+    });
+    cc.on_timeout(&timeout(at, 9000, 3));
+    assert_eq!(cc.cwnd(), 2000.0);
 }

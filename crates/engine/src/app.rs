@@ -140,7 +140,9 @@ impl AppState {
         }
     }
 
-    /// Ticks up to and including `t`.
+    /// Ticks up to and including `t`. What an ON time leaves of a tick counts towards the first
+    /// tick of the next, as if the OFF time were cut out; a tick that falls on the end of an ON
+    /// time comes with the beginning of the next (ns-3's OnOffApplication).
     fn ticks_by(&self, t: u64) -> u64 {
         let App::OnOff { on, off, .. } = self.app else { return 0 };
         let t = t.min(self.stop.saturating_sub(1));
@@ -148,9 +150,8 @@ impl AppState {
         if off == Time::ZERO {
             return since / self.tick;
         }
-        let per_on = on.0.saturating_sub(1) / self.tick;
         let cycle = on.0 + off.0;
-        since / cycle * per_on + (since % cycle / self.tick).min(per_on)
+        (since / cycle * on.0 + (since % cycle).min(on.0 - 1)) / self.tick
     }
 
     /// When the next tick after those done comes; `None` if there is none.
@@ -162,17 +163,9 @@ impl AppState {
         if self.stopped || self.on_from == u64::MAX {
             return None;
         }
-        let n = self.ticks_done + 1;
-        let at = if off == Time::ZERO {
-            self.on_from.checked_add(n.checked_mul(self.tick)?)?
-        } else {
-            let per_on = on.0.saturating_sub(1) / self.tick;
-            if per_on == 0 {
-                return None;
-            }
-            let (cycle, k) = ((n - 1) / per_on, (n - 1) % per_on + 1);
-            self.on_from + cycle * (on.0 + off.0) + k * self.tick
-        };
+        let worked = (self.ticks_done + 1).checked_mul(self.tick)?;
+        let paused = if off == Time::ZERO { 0 } else { (worked / on.0).checked_mul(off.0)? };
+        let at = self.on_from.checked_add(worked)?.checked_add(paused)?;
         (at < self.stop).then_some(at)
     }
 

@@ -234,7 +234,7 @@ impl Domain {
             _ => net.ends[timer.entity as usize],
         };
         match timer.kind {
-            TimerKind::DelayedAck | TimerKind::WindowUpdate => {
+            TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
                 self.receivers[ends.receiver as usize].timer(&mut io, timer.kind);
             }
             _ => {

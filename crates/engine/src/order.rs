@@ -107,6 +107,8 @@ pub enum TimerKind {
     WindowUpdate,
     /// A query (entity) begins.
     Query,
+    /// The receiving application closes.
+    SinkStop,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,

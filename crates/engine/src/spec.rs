@@ -344,7 +344,8 @@ pub enum LossFlight {
 pub enum PacingSpec {
     /// Only what the controller asks for.
     Controller,
-    /// factor * cwnd / srtt (ns-3, Linux), at most `max`.
+    /// factor * max(cwnd, in flight) / srtt, at most `max`; the initial window is not paced
+    /// (ns-3, Linux).
     Window {
         /// Factor in slow start.
         slow_start: f64,
@@ -368,6 +369,10 @@ pub struct FlowSpec {
     pub stop: Time,
     /// What then happens to accepted bytes.
     pub at_stop: AtStop,
+    /// When the receiving application closes; [`Time::NEVER`] for never. Bytes that then wait
+    /// beyond a hole reset the flow; otherwise the receiver sends a FIN, after which the sender
+    /// gives up with the next ACK.
+    pub sink_stop: Time,
     /// Index into [`Spec::transports`].
     pub transport: u32,
     /// Index into [`Spec::controllers`].

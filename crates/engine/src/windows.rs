@@ -409,7 +409,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 10] = [
+const TIMER_KINDS: [TimerKind; 11] = [
     TimerKind::Departure,
     TimerKind::Start,
     TimerKind::Stop,
@@ -419,6 +419,7 @@ const TIMER_KINDS: [TimerKind; 10] = [
     TimerKind::DelayedAck,
     TimerKind::WindowUpdate,
     TimerKind::Query,
+    TimerKind::SinkStop,
     TimerKind::Far,
 ];
 

@@ -14,14 +14,18 @@ use proptest::prelude::*;
 const MS: u64 = 1_000_000_000;
 
 /// An on-off application one tick after another, as ns-3's `OnOffApplication` lives it: the first
-/// tick comes one tick after an ON time begins, none at or after its end, none at or after the
-/// stop; a write that does not fit is tried again at the next tick.
+/// tick comes one tick after the first ON time begins, none at or after an ON time's end, none at or
+/// after the stop; what has passed of a tick when an ON time ends shortens the wait for the first
+/// tick of the next; a write that does not fit is tried again at the next tick.
 struct Naive {
     tick: u64,
     on: u64,
     off: u64,
     write: u64,
     on_since: u64,
+    /// Since when the pending tick is waited for, and what it had waited before that.
+    since: u64,
+    waited: u64,
     next: u64,
     stop: u64,
     written: u64,
@@ -33,14 +37,17 @@ impl Naive {
         while self.next <= now {
             let at = self.next;
             if self.off > 0 && at >= self.on_since + self.on {
+                self.waited += self.on_since + self.on - self.since;
                 self.on_since += self.on + self.off;
-                self.next = self.on_since + self.tick;
+                self.since = self.on_since;
+                self.next = self.on_since + self.tick - self.waited;
                 continue;
             }
             if at < self.stop && acked + buffer - self.written >= self.write {
                 self.written += self.write;
                 self.accepted.push(at);
             }
+            (self.since, self.waited) = (self.next, 0);
             self.next += self.tick;
         }
     }
@@ -67,7 +74,7 @@ proptest! {
         let tick = rate.serialize(write).0;
         let next = on_since + tick;
         let mut naive =
-            Naive { tick, on, off, write, on_since, next, stop, written: 0, accepted: Vec::new() };
+            Naive { tick, on, off, write, on_since, since: on_since, waited: 0, next, stop, written: 0, accepted: Vec::new() };
         let (mut now, mut acked) = (0u64, 0u64);
         for (gap, share) in looks {
             now += gap * us;
@@ -110,17 +117,17 @@ fn writes_stay_segments_while_the_window_is_open() {
     spec.measure_to = spec.duration;
     let outcome = judged(&spec);
     let sent = data_sent(&outcome, "h0");
-    // 1000 B at 80 Mb/s tick every 100 us: 99 ticks strictly inside 10 ms, twice
-    println!("{:?}", sent.iter().map(|e| (e.time_ps, e.seq)).collect::<Vec<_>>());
-    assert_eq!(sent.len(), 198);
+    // 1000 B at 80 Mb/s tick every 100 us: 99 ticks strictly inside 10 ms; the hundredth comes with
+    // the second ON time, which has a hundred
+    assert_eq!(sent.len(), 199);
     assert!(sent.iter().all(|e| e.payload == 1000));
     // SYN and SYN-ACK: 2 * 0.448 us and 10 us a link
     let open = 4 * (448_000 + 10_000_000);
     for (i, e) in sent.iter().enumerate() {
-        let (cycle, tick) = (i as u64 / 99, i as u64 % 99 + 1);
+        let (cycle, tick) = ((i as u64 + 1) / 100, (i as u64 + 1) % 100);
         assert_eq!(e.time_ps, open + cycle * 20 * MS + tick * 100_000_000, "write {i}");
     }
-    assert_eq!(outcome.flows[0].written, 198_000);
+    assert_eq!(outcome.flows[0].written, 199_000);
 }
 
 #[test]
@@ -258,7 +265,41 @@ fn an_on_off_application_stops_writing() {
     let flow = FlowSpec { stop: Time::ms(35), ..on_off(Rate::mbps(8), Time::ms(10), Time::ms(10)) };
     let outcome = judged(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));
     let flow = &outcome.flows[0];
-    // nine ticks of a millisecond in the first ON time, nine in the second, ended at 30 ms
-    assert_eq!((flow.written, flow.delivered), (18_000, 18_000));
+    // nine ticks of a millisecond in the first ON time; the tenth falls on its end and comes with the
+    // second, which has ten and ends at 30 ms
+    assert_eq!((flow.written, flow.delivered), (19_000, 19_000));
     assert!(flow.finish_ps.unwrap() >= 35 * MS);
+}
+
+#[test]
+fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
+    // the 40th segment is lost for good: its retransmission timer would fire after a second
+    let transport = TransportSpec { rto_min: Time::s(1), sack: false, dupthresh: 1000, ..tcp() };
+    let flow = FlowSpec { sink_stop: Time::ms(100), stop: Time::ms(50), ..bulk(0, 1, None) };
+    let mut spec = wire(Rate::mbps(100), Time::us(10), transport, "newreno", flow);
+    spec.duration = Time::s(3);
+    let told = |o: &incast_record::Outcome, host: &str, flag: &str| {
+        events(o, host, Happening::Send)
+            .iter()
+            .filter(|e| e.flags.contains(flag))
+            .map(|e| e.time_ps)
+            .collect::<Vec<_>>()
+    };
+    spec.links[0].loss = Loss::List(vec![40]);
+    let outcome = judged(&spec);
+    assert_eq!(told(&outcome, "h1", "RST"), [100 * MS], "bytes wait beyond the hole");
+    assert_eq!(outcome.flows[0].retransmissions, 0, "the sender gives up");
+
+    // without the hole the flow has closed by itself before
+    spec.links[0].loss = Loss::None;
+    let outcome = judged(&spec);
+    assert_eq!((told(&outcome, "h1", "RST"), told(&outcome, "h1", "FIN").len()), (vec![], 1));
+    assert!(outcome.flows[0].finish_ps.is_some());
+
+    // a flow that still sends hears FIN, acknowledges it, and gives up with the next ACK
+    spec.flows[0].stop = Time::NEVER;
+    let outcome = judged(&spec);
+    assert_eq!(told(&outcome, "h1", "FIN"), [100 * MS]);
+    let last = events(&outcome, "h0", Happening::Send).last().map_or(0, |e| e.time_ps);
+    assert!(last < 101 * MS, "{last}");
 }

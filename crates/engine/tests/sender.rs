@@ -251,7 +251,7 @@ fn after_an_idle_timeout_the_window_is_the_initial_one() {
     for (restart, kind) in [(true, "newreno"), (true, "dctcp"), (false, "newreno")] {
         let transport = TransportSpec { idle_restart: restart, initial_window: 10.0, ..plain() };
         // 124 kB in a burst, a pause of 2 s, and again
-        let (on, off) = (Time::us(200), Time::s(2));
+        let (on, off) = (Time::us(199), Time::s(2));
         let app = App::OnOff { rate: Rate::gbps(5), on, off, write: 1000, off_first: false };
         let flow = FlowSpec { app, ..bulk(0, 1, None) };
         let mut bench = bench(transport, kind, flow);
@@ -370,4 +370,22 @@ proptest! {
             prop_assert!(e.payload as u64 >= least || end == size || end % write == 0, "{:?}", e);
         }
     }
+}
+
+#[test]
+fn a_rate_of_windows_a_round_trip_spares_the_initial_window() {
+    let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::INFINITE };
+    let transport = TransportSpec { initial_window: 4.0, pacing, ..plain() };
+    let mut bench = bench(transport, "newreno", bulk(0, 1, None));
+    let first = bench.open();
+    assert_eq!(first.len(), 4, "the initial window leaves at once");
+    bench.advance(10 * MS);
+    // four ACKs open the window to 8 segments: one leaves with the first, the others wait their turn
+    for n in 1..=4 {
+        bench.ack(n * 1000, 0, 0, &[]);
+    }
+    let paced: Vec<u64> = bench.advance(20 * MS).iter().map(|p| p.packet.ts).collect();
+    assert_eq!(paced.len(), 7);
+    // 1000 B at twice 8000 B a round trip of 10 ms
+    assert!(paced.windows(2).all(|w| w[1] - w[0] == 10 * MS / 16), "{paced:?}");
 }

@@ -56,6 +56,10 @@ pub struct Traffic {
     /// What happens at `stop` to bytes the transport has accepted.
     #[serde(default)]
     pub at_stop: AtStop,
+    /// When the receiving applications close; never, unless given. A flow with bytes beyond a hole
+    /// is then reset; otherwise the receiver says FIN, and the sender gives up with the next ACK.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sink_stop: Option<Time>,
     /// Rate at which receiving applications read; `inf` reads at once.
     #[serde(default = "unbounded")]
     pub read_rate: Rate,
@@ -374,6 +378,10 @@ impl Traffic {
                 out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
             }
         }
+        if let Some(stop) = self.sink_stop.filter(|s| *s <= self.start) {
+            let message = format!("expected a time after start, {}", self.start);
+            out.push(Problem::with_value(key("sink_stop"), format!("\"{stop}\""), message));
+        }
         self.app.check(path, out);
         if let Some(t) = &self.transport {
             t.check(&key("transport"), out);
@@ -479,6 +487,7 @@ impl Traffic {
                 AtStop::Drain => spec::AtStop::Drain,
                 AtStop::Reset => spec::AtStop::Reset,
             },
+            sink_stop: self.sink_stop.map_or(cc::Time::NEVER, |s| s.0),
             transport,
             controller,
             group,

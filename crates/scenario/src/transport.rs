@@ -327,7 +327,8 @@ pub enum ControllerPacing {
     Controller,
 }
 
-/// Pacing at a multiple of cwnd / srtt (Linux and ns-3: 2 in slow start, 1.2 afterwards).
+/// Pacing at a multiple of cwnd, or of what is in flight where that is more, over srtt (Linux and
+/// ns-3: 2 in slow start, 1.2 afterwards). The initial window is not paced.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct WindowPacing {

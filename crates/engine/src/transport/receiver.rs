@@ -7,7 +7,7 @@ use crate::net::Net;
 use crate::order::TimerKind;
 use crate::packet::{Ext, NO_EXT, Packet, flag};
 use crate::spec::{Flush, TransportSpec};
-use incast_cc::{Ecn, Rate};
+use incast_cc::{Ecn, Rate, Time};
 use incast_record::{Happening, Recorder};
 
 const NEVER: u64 = u64::MAX;
@@ -78,6 +78,9 @@ pub struct Receiver {
     /// Without extra packets.
     app_size: u64,
     closed: bool,
+    /// Whether the timer of [`FlowSpec::sink_stop`](crate::spec::FlowSpec::sink_stop) is set, or
+    /// none is needed.
+    stop_planned: bool,
     /// When the latest in-order byte came.
     fresh_at: u64,
     /// Byte after the last of the message under way, for two-way connections.
@@ -134,6 +137,7 @@ impl Receiver {
                 _ => u64::MAX,
             },
             closed: false,
+            stop_planned: spec.sink_stop == Time::NEVER,
             fresh_at: 0,
             message_end: u64::MAX,
             message_size: 0,
@@ -214,6 +218,13 @@ impl Receiver {
         if p.has(flag::TRACED) {
             let node = io.hosts[self.host as usize].node;
             io.trace(p, Happening::Receive, false, node);
+        }
+        if !self.stop_planned {
+            self.stop_planned = true;
+            let stop = io.net.flow(self.flow).sink_stop;
+            if stop.0 >= io.now {
+                io.timer(stop.0, TimerKind::SinkStop, self.flow);
+            }
         }
         let delay = io.now - p.ts;
         if p.has(flag::MEASURED) {
@@ -505,6 +516,15 @@ impl Receiver {
                 } else if self.ack_at != NEVER {
                     self.ack_timer_at = self.ack_at;
                     io.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
+                }
+            }
+            TimerKind::SinkStop if !self.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
+                if self.ooo.is_empty() {
+                    self.acknowledge(io, flag::FIN, t.syn_size);
+                } else {
+                    // unread data at a close: a reset (RFC 2525 section 2.17)
+                    self.closed = true;
+                    self.acknowledge(io, flag::RST, t.ack_size);
                 }
             }
             TimerKind::WindowUpdate if self.update_at == io.now => {

@@ -137,6 +137,8 @@ pub struct Sender {
     passive: bool,
     /// End of the segment sent last.
     sent_to: u64,
+    /// The receiving application closed before the flow's end.
+    peer_closed: bool,
     /// Counters.
     pub stats: SenderStats,
 }
@@ -195,6 +197,7 @@ impl Sender {
             half: NO_HALF,
             passive: false,
             sent_to: 0,
+            peer_closed: false,
             stats: SenderStats::default(),
         }
     }
@@ -367,6 +370,11 @@ impl Sender {
 
     /// A packet for the sender: SYN-ACK, or an acknowledgement.
     pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+        if p.has(flag::RST) {
+            self.connection = Connection::Dead;
+            self.deadline = NEVER;
+            return;
+        }
         match self.connection {
             Connection::SynSent if p.has(flag::SYN | flag::ACK) => {
                 let t = io.net.transport(self.transport);
@@ -378,7 +386,20 @@ impl Sender {
                 self.emit(io, 0, 0, flag::ACK, t.ack_size);
                 self.open(io);
             }
-            Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => self.acknowledged(io, p, ext),
+            Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
+                let was_closed = self.peer_closed;
+                if p.has(flag::FIN) && !(self.fin && Some(p.ack) == self.app.end().map(|e| e + 1)) {
+                    self.peer_closed = true;
+                    let t = io.net.transport(self.transport);
+                    self.emit(io, self.nxt, 0, flag::ACK, t.ack_size);
+                }
+                if was_closed {
+                    self.connection = Connection::Dead;
+                    self.deadline = NEVER;
+                } else {
+                    self.acknowledged(io, p, ext);
+                }
+            }
             _ => {}
         }
         if p.has(flag::FIN) && self.connection == Connection::Done {
@@ -508,8 +529,12 @@ impl Sender {
                     if self.rtt.srtt == 0 {
                         return;
                     }
+                    if (self.nxt as f64) <= t.initial_window * t.mss as f64 {
+                        return;
+                    }
                     let window = self.window();
                     let factor = if window < self.cc.ssthresh() / 2.0 { slow_start } else { avoidance };
+                    let window = window.max(self.board.pipe() as f64);
                     (factor * window * 8.0 / (self.rtt.srtt as f64 * 1e-12)).min(max.as_f64())
                 }
             },

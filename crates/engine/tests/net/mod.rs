@@ -91,6 +91,7 @@ pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
         start: Time::ZERO,
         stop: Time::NEVER,
         at_stop: AtStop::Drain,
+        sink_stop: Time::NEVER,
         transport: 0,
         controller: 0,
         group: 0,

@@ -45,7 +45,7 @@ def vectors() -> tuple[Case, ...]:
     return tuple(
         Case(
             f"ns3/vectors/newreno{i}",
-            f"{len(lost)} losses" if lost else "no loss",
+            f"{len(lost) or 'no'} loss{'es' * (len(lost) > 1)}",
             "ns3-tcp-loss.toml",
             {"topology.sink_link.lose": list(lost)} if lost else {},
             (Packets(tuple(vector(i)), sent_packets),),

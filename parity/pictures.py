@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from matplotlib.axes import Axes
-
 from incast.figures import COLOURS, GRID, INK, _canvas, _dress, _png
 from parity.checks import EXPLAINED, HOLDS, Case, Cloud, Drawing, Line, Row
 
@@ -84,29 +82,36 @@ def values(rows: Sequence[Row]) -> bytes:
     return _png(canvas)
 
 
+ABREAST = 3
+"""Traces that stand beside one another."""
+
+
 def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
-    """Draw traces: a column a case, a panel a column of the trace, ours over the reference."""
+    """Draw traces: a column a case, three abreast, a panel a column of the trace, ours over the reference."""
     depth = max(len(of_case) for of_case in lines.values())
-    canvas = _canvas(max(6.4, 3.0 * len(lines)), 0.6 + 1.5 * depth)
-    panels = canvas.subplots(depth, len(lines), squeeze=False, sharex="col")
-    for column, (title, of_case) in enumerate(lines.items()):
+    across, bands = min(ABREAST, len(lines)), math.ceil(len(lines) / ABREAST)
+    canvas = _canvas(max(6.4, 3.4 * across), 0.6 + 1.6 * depth * bands)
+    panels = canvas.subplots(depth * bands, across, squeeze=False)
+    for axes in panels.flat:
+        axes.set_visible(False)
+    for i, (title, of_case) in enumerate(lines.items()):
+        column, above = i % ABREAST, i // ABREAST * depth
         for place, line in enumerate(of_case):
-            axes: Axes = panels[place][column]
-            for series, colour, style, width, label in (
-                (line.theirs, THEIRS, "-", 1.6, "reference"),
-                (line.ours, OURS, "-", 0.7, "ours"),
+            axes = panels[above + place][column]
+            axes.set_visible(True)
+            for series, colour, width, label in (
+                (line.theirs, THEIRS, 1.6, "reference"),
+                (line.ours, OURS, 0.7, "ours"),
             ):
                 times = [1e3 * t for t in series.times_s]
-                axes.step(times, series.values, style, where="post", color=colour, linewidth=width, label=label)
+                axes.step(times, series.values, where="post", color=colour, linewidth=width, label=label)
             _dress(axes)
             axes.set_ylabel(line.name, fontsize=7, color=INK)
             axes.set_ylim(bottom=0)
-        for place in range(len(of_case), depth):
-            panels[place][column].set_visible(False)
-        panels[0][column].set_title(title, fontsize=8, color=INK, loc="left")
-        lowest = panels[max(0, len(of_case) - 1)][column]
-        lowest.set_xlabel("Time (ms)", fontsize=8, color=INK)
-        lowest.tick_params(labelbottom=True)
+            if place == 0:
+                axes.set_title(title, fontsize=8, color=INK, loc="left")
+            if place == len(of_case) - 1:
+                axes.set_xlabel("Time (ms)", fontsize=8, color=INK)
     handles, labels = panels[0][0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8, labelcolor=INK)
     return _png(canvas)

@@ -209,22 +209,36 @@ impl AppState {
     }
 
     /// A bulk application's next write, as the transport would see it while its window is open.
-    pub fn write_one(&mut self, space: u64) {
+    /// `whole`: only if the buffer takes all of it.
+    pub fn write_one(&mut self, space: u64, whole: bool) {
         if let App::Bulk { size, write } = self.app
             && !self.stopped
         {
             let left = size.map_or(u64::MAX, |s| s + self.extra - self.written);
-            self.written += write.min(left).min(space);
+            let wanted = write.min(left);
+            self.written += if wanted <= space {
+                wanted
+            } else if whole {
+                0
+            } else {
+                space
+            };
         }
     }
 
     /// A bulk application fills the buffer while the transport's window is shut.
-    pub fn fill(&mut self, space: u64) {
-        if let App::Bulk { size, .. } = self.app
+    pub fn fill(&mut self, space: u64, whole: bool) {
+        if let App::Bulk { size, write } = self.app
             && !self.stopped
         {
             let left = size.map_or(u64::MAX, |s| s + self.extra - self.written);
-            self.written += left.min(space);
+            self.written += if left <= space {
+                left
+            } else if whole {
+                space / write * write
+            } else {
+                space
+            };
         }
     }
 }

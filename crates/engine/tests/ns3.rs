@@ -7,6 +7,7 @@ use bench::{Bench, Caught};
 use incast_cc::{Rate, Time};
 use incast_engine::packet::flag;
 use incast_engine::spec::*;
+use incast_record::Happening;
 use net::*;
 
 const MS: u64 = 1_000_000_000;
@@ -205,4 +206,24 @@ fn all_rules_together_are_the_same_in_every_partition() {
         assert!(total(|f| f.retransmissions) > 20 && total(|f| f.timeouts) > 0, "losses and timeouts happened");
         assert_eq!(total(|f| f.delivered), 12 * 150_000, "and were repaired");
     }
+}
+
+/// TcpTxBuffer takes a write whole or not at all: with 64,000 bytes a write and 131,072 of buffer a
+/// third write waits until the first is acknowledged, so less is in flight than the buffer holds.
+#[test]
+fn writes_wait_until_the_buffer_takes_them_whole() {
+    let outstanding = |whole_writes| {
+        let transport = TransportSpec { send_buffer: 131_072, whole_writes, ..ns3(1000.0) };
+        let mut flow = bulk(0, 1, None);
+        flow.app = App::Bulk { size: None, write: 64_000 };
+        let mut spec = wire(Rate::gbps(1), Time::ms(10), transport, "newreno", flow);
+        // shorter than a round trip
+        spec.duration = Time::ms(30);
+        spec.measure_to = spec.duration;
+        let outcome = judged(&spec);
+        let sent = events(&outcome, "h0", Happening::Send);
+        sent.iter().map(|e| e.seq + u64::from(e.payload)).max()
+    };
+    assert_eq!(outstanding(false), Some(131_072));
+    assert_eq!(outstanding(true), Some(128_000));
 }

@@ -121,6 +121,9 @@ pub struct Transport {
     /// Send buffer: bytes unacknowledged or unsent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_buffer: Option<Size>,
+    /// A bulk application's write waits until the send buffer takes all of it (ns-3's TcpTxBuffer). Otherwise as much is taken as there is room for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_writes: Option<bool>,
     /// Receive buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<Size>,
@@ -238,6 +241,7 @@ impl Preset {
             least_segment: Some(yes([true, false, true, true])),
             cwnd_limited: Some(yes([true, false, false, true])),
             send_buffer: Some(size([mib(4), kib(128), mib(1024), mib(64)])),
+            whole_writes: Some(yes([false, true, false, false])),
             receive_buffer: Some(size([mib(6), kib(128), mib(1024), mib(64)])),
             window_scaling: Some(true),
             sws_avoidance: Some(yes([true, true, false, false])),
@@ -445,6 +449,7 @@ impl Transport {
             least_segment: self.least_segment.or(base.least_segment),
             cwnd_limited: self.cwnd_limited.or(base.cwnd_limited),
             send_buffer: self.send_buffer.or(base.send_buffer),
+            whole_writes: self.whole_writes.or(base.whole_writes),
             receive_buffer: self.receive_buffer.or(base.receive_buffer),
             window_scaling: self.window_scaling.or(base.window_scaling),
             sws_avoidance: self.sws_avoidance.or(base.sws_avoidance),
@@ -515,6 +520,7 @@ impl Transport {
             least_segment: value!(least_segment),
             cwnd_limited: value!(cwnd_limited),
             send_buffer: value!(send_buffer).0.0,
+            whole_writes: value!(whole_writes),
             receive_buffer: value!(receive_buffer).0.0,
             window_scaling: value!(window_scaling),
             sws_avoidance: value!(sws_avoidance),

@@ -599,7 +599,7 @@ impl Sender {
                 Some(hole) => hole.len,
                 None => {
                     if self.app.written == self.nxt {
-                        self.app.write_one(self.space(t));
+                        self.app.write_one(self.space(t), t.whole_writes);
                     }
                     let unsent = self.app.written - self.nxt.min(self.app.written);
                     if unsent == 0 {
@@ -700,7 +700,7 @@ impl Sender {
     /// The window is shut: meanwhile a bulk application fills the send buffer.
     fn shut(&mut self, t: &TransportSpec) {
         let space = self.space(t);
-        self.app.fill(space);
+        self.app.fill(space, t.whole_writes);
     }
 
     /// No unsent data: close, repair more, or wait for the application.

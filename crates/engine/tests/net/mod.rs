@@ -41,6 +41,7 @@ pub fn htsim() -> TransportSpec {
         initial_window: 15.0,
         idle_restart: false,
         least_segment: true,
+        whole_writes: false,
         cwnd_limited: false,
         send_buffer: 1 << 40,
         receive_buffer: 1 << 30,

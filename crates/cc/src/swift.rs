@@ -69,6 +69,9 @@ choice! {
         /// Whole bytes, rounded down; an ACK counts whole segments and leaves the rest to the
         /// next.
         Bytes = "bytes",
+        /// Whole bytes and targets of whole picoseconds, rounded down; an ACK counts the bytes it
+        /// brings.
+        Integer = "integer",
     }
 }
 
@@ -90,6 +93,28 @@ choice! {
         Rtt = "rtt",
         /// The smoothed RTT.
         Srtt = "srtt",
+        /// The smoothed RTT before the ACK that is to decrease, in whole picoseconds.
+        PriorSrtt = "prior-srtt",
+    }
+}
+
+choice! {
+    /// The window in flow scaling's square root.
+    FsWindow {
+        /// As it is.
+        Real = "real",
+        /// Whole packets, rounded down; below one packet the term is `fs_range`.
+        Whole = "whole",
+    }
+}
+
+choice! {
+    /// The round-trip time in the pause between packets of a window below one packet.
+    PaceBy {
+        /// The latest sample.
+        Rtt = "rtt",
+        /// The smoothed RTT.
+        Srtt = "srtt",
     }
 }
 
@@ -102,6 +127,18 @@ params! {
             target = "min-rtt", min_of = "srtt", arithmetic = "bytes", recovery = "newreno", decrease_clock = "literal",
             ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "1.3333333333333333", max_cwnd = "40.0",
             retx_reset_threshold = "3"
+        }
+        /// The same decisions from the same delays as htsim's Swift, as long as nothing is lost:
+        /// its hop count is always zero, its types are integers. The transport around it is
+        /// `transport.preset = "htsim"`, the NIC `queue.host.kind = "fair-nic"`.
+        "htsim" = "sim/swift.cpp of Broadcom/csg-htsim, commit 841d9e7" {
+            base_target = "20us",
+            topology_scaling = "false",
+            fs_window = "whole",
+            arithmetic = "integer",
+            gate = "prior-srtt",
+            pace_by = "srtt",
+            min_cwnd = "0.0025",
         }
     }
     /// Where the target delay comes from: "published" is base_target + hops h + flow scaling,
@@ -130,6 +167,8 @@ params! {
     epsilon: Option<Time> = "0s", "", "omarghara/DCTCP-SWIFT-YASOMAM uses 0 and 1ms; auto is an own choice";
     /// Of what target = "min-rtt" takes the smallest: "rtt" the samples, "srtt" the smoothed RTT.
     min_of: MinOf = "rtt", "", "own choice; omarghara/DCTCP-SWIFT-YASOMAM takes srtt";
+    /// The window in the square root of flow scaling: "real", or "whole" packets, rounded down.
+    fs_window: FsWindow = "real", "", "section 3.5; htsim divides integers";
     /// Additive increase a round trip.
     ai: f64 = "1.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
     /// Multiplicative decrease for each unit of (delay - target) / delay.
@@ -146,10 +185,14 @@ params! {
     /// an unchanged window.
     decrease_clock: DecreaseClock = "strict", "", "own choice, htsim does the same; the paper prints the literal form";
     /// The round-trip time that must pass between decreases: "rtt" the latest sample, "srtt" the
-    /// smoothed.
-    gate: Gate = "rtt", "", "own choice; the paper does not say which, htsim smooths";
-    /// What the window is counted in: "real" numbers, or whole "bytes" and whole segments an ACK.
-    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts bytes";
+    /// smoothed, "prior-srtt" the smoothed before this ACK's sample.
+    gate: Gate = "rtt", "", "own choice; the paper does not say which, htsim takes prior-srtt";
+    /// The round-trip time that windows below one packet are paced by: "rtt" the latest sample,
+    /// "srtt" the smoothed.
+    pace_by: PaceBy = "rtt", "", "section 3.3; htsim smooths";
+    /// What windows and targets are made of: "real" numbers; whole "bytes", and whole segments an ACK;
+    /// or "integer" bytes and picoseconds, all rounded down at every change.
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts bytes, htsim has integers";
     /// Loss recovery: "own" cuts at every newly found loss, "newreno" leaves it to the transport: the
     /// window rests during fast recovery and is then half of what was in flight, at least two segments.
     recovery: Recovery = "own", "", "section 3.4; in ns-3 code that leaves TcpNewReno's rule in place, newreno";
@@ -175,7 +218,8 @@ pub static KIND: Kind = Kind {
         "Constants the paper does not publish (ai, beta, max_mdf, flow scaling, max_cwnd, retx_reset_threshold) are \
          htsim's.",
         "Fabric window only: the endpoint window and its target are not part of this controller.",
-        "The target uses real arithmetic throughout; htsim's integer window makes it move in steps.",
+        "Real arithmetic throughout: htsim's windows are whole bytes, and its target moves in steps of whole packets \
+         (arithmetic, fs_window; form = \"htsim\").",
         "A cut for a loss happens when the loss is found, as in the paper; htsim cuts when recovery ends.",
     ],
     state: &[
@@ -193,6 +237,8 @@ const AUTO_QUEUE: f64 = 10.0;
 #[derive(Clone, Debug)]
 pub struct Swift {
     fcwnd: f64,
+    /// `fcwnd` in bytes, whole ones where the arithmetic has those.
+    cwnd: f64,
     /// Bytes; infinite before the transport's first recovery.
     ssthresh: f64,
     /// Acknowledged bytes that made no whole segment yet.
@@ -201,8 +247,10 @@ pub struct Swift {
     recovered: bool,
     t_last_decrease: Time,
     retransmit_cnt: u32,
-    rtt: Time,
     gate_rtt: Time,
+    /// Smoothed RTT in htsim's arithmetic, ps; 0 before the first sample.
+    prior_srtt: u64,
+    pace_rtt: Time,
     min_delay: f64,
     fabric_delay: f64,
     target_delay: f64,
@@ -219,12 +267,13 @@ pub struct Swift {
     min_of: MinOf,
     arithmetic: Arithmetic,
     recovery: Recovery,
+    pace_by: PaceBy,
 }
 
 /// The target's formula with its constants worked out.
 #[derive(Clone, Debug)]
 enum TargetDelay {
-    Published { base: f64, h: f64, a_fs: f64, b_fs: f64, fs_range: f64 },
+    Published { base: f64, h: f64, a_fs: f64, b_fs: f64, fs_range: f64, whole: bool },
     Static(f64),
     MinRtt { epsilon: f64 },
 }
@@ -246,7 +295,8 @@ impl TargetDelay {
                     if p.flow_scaling { p.fs_range.map_or(5.0 * p.base_target.map_or(queue, ps), ps) } else { 0.0 };
                 let inv_max = 1.0 / libm::sqrt(p.fs_max_cwnd);
                 let a_fs = range / (1.0 / libm::sqrt(p.fs_min_cwnd) - inv_max);
-                TargetDelay::Published { base, h, a_fs, b_fs: -a_fs * inv_max, fs_range: range }
+                let whole = p.fs_window == FsWindow::Whole;
+                TargetDelay::Published { base, h, a_fs, b_fs: -a_fs * inv_max, fs_range: range, whole }
             }
         }
     }
@@ -254,7 +304,9 @@ impl TargetDelay {
     #[inline]
     fn at(&self, fcwnd: f64, hops: u32, min_delay: f64) -> f64 {
         match *self {
-            TargetDelay::Published { base, h, a_fs, b_fs, fs_range } => {
+            TargetDelay::Published { base, h, a_fs, b_fs, fs_range, whole } => {
+                // a window below one packet is none in whole packets: infinite, then fs_range
+                let fcwnd = if whole { libm::floor(fcwnd) } else { fcwnd };
                 base + f64::from(hops) * h + (a_fs / libm::sqrt(fcwnd) + b_fs).max(0.0).min(fs_range)
             }
             TargetDelay::Static(target) => target,
@@ -267,15 +319,18 @@ impl Swift {
     /// A new flow.
     pub fn new(p: &Params, env: &Env) -> Swift {
         let mss = f64::from(env.mss);
+        let fcwnd = (env.initial_window / mss).max(p.min_cwnd).min(p.max_cwnd);
         Swift {
-            fcwnd: (env.initial_window / mss).max(p.min_cwnd).min(p.max_cwnd),
+            fcwnd,
+            cwnd: if p.arithmetic == Arithmetic::Real { fcwnd * mss } else { libm::round(fcwnd * mss) },
             ssthresh: f64::INFINITY,
             rest: 0.0,
             recovered: false,
             t_last_decrease: Time::ZERO,
             retransmit_cnt: 0,
-            rtt: env.shortest_rtt,
             gate_rtt: Time::ZERO,
+            prior_srtt: 0,
+            pace_rtt: env.shortest_rtt,
             min_delay: f64::INFINITY,
             fabric_delay: f64::NAN,
             target_delay: f64::NAN,
@@ -292,12 +347,13 @@ impl Swift {
             min_of: p.min_of,
             arithmetic: p.arithmetic,
             recovery: p.recovery,
+            pace_by: p.pace_by,
         }
     }
 
     /// Segments that an ACK counts for.
     fn counted(&mut self, ack: &Ack) -> f64 {
-        if self.arithmetic == Arithmetic::Real {
+        if self.arithmetic != Arithmetic::Bytes {
             return ack.delivered as f64 / self.mss;
         }
         if core::mem::take(&mut self.recovered) {
@@ -321,13 +377,28 @@ impl Swift {
         }
     }
 
+    /// The smoothed RTT before `sample`, which it then takes in: each product rounded down by
+    /// itself.
+    fn smooth(&mut self, sample: Time) -> Time {
+        let prior = self.prior_srtt;
+        self.prior_srtt = if prior > 0 { 7 * prior / 8 + sample.0 / 8 } else { sample.0 };
+        Time(prior)
+    }
+
+    /// The window in bytes is the one in packets.
+    fn publish(&mut self) {
+        let bytes = self.fcwnd * self.mss;
+        self.cwnd = if self.arithmetic == Arithmetic::Real { bytes } else { libm::round(bytes) };
+    }
+
     /// The end of algorithm 1, after every event.
     fn settle(&mut self, before: f64, now: Time) {
-        if self.arithmetic == Arithmetic::Bytes {
+        if self.arithmetic != Arithmetic::Real {
             // the quotient of a whole number of bytes may lie a trace below it
             self.fcwnd = libm::floor(self.fcwnd * self.mss + 1e-6) / self.mss;
         }
         self.fcwnd = self.fcwnd.max(self.min_cwnd).min(self.max_cwnd);
+        self.publish();
         let restart = match self.decrease_clock {
             DecreaseClock::Strict => self.fcwnd < before,
             DecreaseClock::Literal => self.fcwnd <= before,
@@ -342,10 +413,14 @@ impl Controller for Swift {
     fn on_ack(&mut self, ack: &Ack) {
         self.retransmit_cnt = 0;
         let (Some(rtt), Some(delay)) = (ack.rtt, ack.fabric_delay) else { return };
-        self.rtt = rtt;
         self.gate_rtt = match self.gate {
             Gate::Rtt => rtt,
             Gate::Srtt => ack.srtt,
+            Gate::PriorSrtt => self.smooth(rtt),
+        };
+        self.pace_rtt = match self.pace_by {
+            PaceBy::Rtt => rtt,
+            PaceBy::Srtt => ack.srtt,
         };
         let delay = delay.0 as f64;
         let before = self.fcwnd;
@@ -355,6 +430,9 @@ impl Controller for Swift {
             MinOf::Srtt => ack.srtt.0 as f64,
         });
         self.target_delay = self.target.at(self.fcwnd, ack.hops, self.min_delay);
+        if self.arithmetic == Arithmetic::Integer {
+            self.target_delay = libm::floor(self.target_delay);
+        }
         if self.recovery == Recovery::NewReno && ack.phase == Phase::Recovery {
             return;
         }
@@ -396,16 +474,14 @@ impl Controller for Swift {
     fn on_recovered(&mut self, _now: Time, _in_flight: u64) {
         if self.recovery == Recovery::NewReno {
             self.fcwnd = self.ssthresh / self.mss;
+            self.publish();
             self.recovered = true;
         }
     }
 
     #[inline]
     fn cwnd(&self) -> f64 {
-        match self.arithmetic {
-            Arithmetic::Real => self.fcwnd * self.mss,
-            Arithmetic::Bytes => libm::round(self.fcwnd * self.mss),
-        }
+        self.cwnd
     }
 
     fn ssthresh(&self) -> f64 {
@@ -415,7 +491,7 @@ impl Controller for Swift {
     #[inline]
     fn pacing(&self) -> Pacing {
         if self.fcwnd < 1.0 {
-            Pacing::Gap(Time(libm::round(self.rtt.0 as f64 / self.fcwnd) as u64))
+            Pacing::Gap(Time(libm::round(self.pace_rtt.0 as f64 / self.fcwnd) as u64))
         } else {
             Pacing::None
         }

@@ -4,7 +4,8 @@
 mod events;
 
 use events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
-use incast_cc::swift::{DecreaseClock, Gate, Params, Swift, Target};
+use incast_cc::registry::ParamSet;
+use incast_cc::swift::{Arithmetic, DecreaseClock, FsWindow, Gate, PaceBy, Params, Swift, Target};
 use incast_cc::{Ack, Cc, Config, Controller, Env, Pacing, Phase, Time};
 use proptest::prelude::*;
 
@@ -394,4 +395,71 @@ fn the_study_leaves_recovery_as_newreno_does() {
     });
     cc.on_timeout(&timeout(at, 9000, 3));
     assert_eq!(cc.cwnd(), 2000.0);
+}
+
+fn htsim() -> Params {
+    let mut params = Params::default();
+    params.set("form", "htsim").unwrap();
+    params
+}
+
+#[test]
+fn htsim_counts_whole_bytes() {
+    // 15000 + 1000 * 1000 / 15000 = 15066.67, then 15066 + 66.37, and half of 15132 at a delay far over
+    // target; the real window keeps the fractions.
+    let real = Params { arithmetic: Arithmetic::Real, ..htsim() };
+    for (params, after) in [(htsim(), [15_066.0, 15_132.0, 7_566.0]), (real, [15_066.666_667, 15_133.038, 7_566.519])] {
+        let mut cc = Swift::new(&params, &env(MSS, 15.0));
+        for (i, (delay, want)) in [10.0, 10.0, 1000.0].into_iter().zip(after).enumerate() {
+            cc.on_ack(&ack(us(100.0 + i as f64), segments(1), us(delay)));
+            assert_printed(cc.cwnd(), want, 1e-3);
+        }
+    }
+}
+
+#[test]
+fn htsim_takes_the_root_of_whole_packets() {
+    // 20 us, no topology term over six links, and a_fs / sqrt(w) + b_fs with a_fs = 32.6554, b_fs =
+    // -3.26554: w = 3.9 counts as 3, below one packet the term is fs_range.
+    for (w, floored, real) in
+        [(3.0, 35.588, 35.588), (3.9, 35.588, 33.270), (1.0, 49.390, 49.390), (0.99, 120.0, 49.554)]
+    {
+        assert_printed(target_us(&htsim(), &env(MSS, 15.0), w, 6), floored, 1e-3);
+        let params = Params { fs_window: FsWindow::Real, ..htsim() };
+        assert_printed(target_us(&params, &env(MSS, 15.0), w, 6), real, 1e-3);
+    }
+    // in integer arithmetic the target has no part of a picosecond
+    let target = target_us(&htsim(), &env(MSS, 15.0), 3.0, 6) * 1e6;
+    assert!((target - target.round()).abs() < 1e-6, "{target} ps");
+}
+
+#[test]
+fn htsim_gates_by_the_smoothed_rtt_before_the_ack() {
+    // Every sample is over target. The first may cut at once (no RTT is known), at 200 us. Then srtt is
+    // 200 us; a sample of 1000 us at 300 us makes it 7/8 200 + 1/8 1000 = 300 us. At 450 us, after a
+    // sample of 200 us, 250 us have passed: enough for the latest sample, too little for 300 us, which
+    // the sample has just pulled down to 287.5 us.
+    for (gate, cuts) in [(Gate::PriorSrtt, [1, 1, 1, 2]), (Gate::Rtt, [1, 1, 2, 2])] {
+        let mut cc = Swift::new(&Params { gate, ..htsim() }, &env(MSS, 64.0));
+        let mut seen = 0;
+        for ((now, sample), want) in
+            [(200.0, 200.0), (300.0, 1000.0), (450.0, 200.0), (490.0, 200.0)].into_iter().zip(cuts)
+        {
+            let before = cc.cwnd();
+            cc.on_ack(&ack(us(now), segments(1), us(sample)));
+            seen += u32::from(cc.cwnd() < before);
+            assert_eq!(seen, want, "{gate:?} at {now} us");
+        }
+    }
+}
+
+#[test]
+fn htsim_paces_by_the_smoothed_rtt() {
+    let mut cc = Swift::new(&htsim(), &env(MSS, 0.5));
+    let event = Ack { srtt: us(40.0), ..ack(us(100.0), 0, us(20.0)) };
+    cc.on_ack(&event);
+    assert_eq!(cc.pacing(), Pacing::Gap(us(80.0)));
+    let mut cc = Swift::new(&Params { pace_by: PaceBy::Rtt, ..htsim() }, &env(MSS, 0.5));
+    cc.on_ack(&event);
+    assert_eq!(cc.pacing(), Pacing::Gap(us(40.0)));
 }

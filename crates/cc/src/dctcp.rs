@@ -26,6 +26,26 @@ choice! {
 }
 
 choice! {
+    /// What ends a window of data, and with it an update of alpha.
+    Round {
+        /// RFC 8257: what was outstanding at the last update is acknowledged.
+        Data = "data",
+        /// htsim: as many ACKs were counted as the window had segments at the last update.
+        Acks = "acks",
+    }
+}
+
+choice! {
+    /// When the window is cut by alpha.
+    CutAt {
+        /// RFC 8257: at the first mark of a window.
+        Mark = "mark",
+        /// htsim: at every update of alpha while alpha is above zero, marks or not.
+        Round = "round",
+    }
+}
+
+choice! {
     /// The window of which a cut leaves 1 - alpha/2.
     CutOf {
         /// The controller's.
@@ -42,12 +62,28 @@ params! {
         "ns3" = "ns-3.43, TcpDctcp and TcpLinuxReno (src/internet/model)" {
             loss = "alpha", floor = "0.0", cut_of = "in-force", arithmetic = "whole", timeouts = "every"
         }
+        /// The same decisions from the same ACKs as htsim's DCTCP, as long as nothing is lost. The
+        /// transport around it is `transport.preset = "htsim"` with `lone_syn`, the queue
+        /// `ecn-threshold` with `mark_at = "departure"`.
+        "htsim" = "sim/dctcp.cpp and sim/tcp.cpp of Broadcom/csg-htsim, commit 841d9e7" {
+            initial_alpha = "0.0", round = "acks", cut_at = "round", slow_start = "false", avoidance = "room",
+            arithmetic = "bytes", floor = "1.0"
+        }
     }
     /// Gain of the moving average of the marked share.
     g: f64 = "0.0625", "", "1/16: the paper's experiments, RFC 8257 section 4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     /// The average before anything is known; 1 makes the first cut a halving.
     initial_alpha: f64 = "1.0", "", "RFC 8257, Linux, ns-3; htsim starts at 0",
         "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;
+    /// What ends a window of data, and with it an update of alpha: "data" that all which was
+    /// outstanding at the last update is acknowledged, "acks" that as many ACKs were counted as the
+    /// window then had segments (at first two).
+    round: Round = "data", "", "RFC 8257 section 3.3; htsim counts ACKs";
+    /// When the window is cut: "mark" at the first mark of a window, "round" at every update of
+    /// alpha while alpha is above zero.
+    cut_at: CutAt = "mark", "", "RFC 8257 section 3.3; htsim cuts at every update";
+    /// Whether a flow begins in slow start; otherwise ssthresh begins as the initial window.
+    slow_start: bool = "true", "", "RFC 5681; experiments with htsim set ssthresh to the initial window";
     /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5; ns-3 up to 3.43 uses alpha";
     /// Smallest window a reduction leaves.
@@ -59,11 +95,13 @@ params! {
     /// that the ACK covers.
     slow_start_per: SlowStart = "segments", "", "Linux and ns-3";
     /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each
-    /// ACK, "bytes" one segment for each window of acknowledged bytes.
-    avoidance: Avoidance = "bytes", "", "Linux and ns-3";
+    /// ACK, "bytes" one segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd
+    /// for each ACK, marked or not, where the room is what the window allows beyond what is in flight.
+    avoidance: Avoidance = "bytes", "", "Linux and ns-3; htsim has room";
     /// Numbers in which the window is kept: "real", or "whole" for ns-3's integers (whole segments
-    /// counted, the rest carried over; cuts rounded down).
-    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes";
+    /// counted, the rest carried over; cuts rounded down), or "bytes" for htsim's (cuts and steps into
+    /// the room rounded down to bytes).
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes, htsim bytes";
     /// Timeouts that lower ssthresh: the "first" of the same data, or "every" one.
     timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one";
 }
@@ -105,22 +143,29 @@ pub struct Dctcp {
     loss: Loss,
     cut_of: CutOf,
     whole: bool,
+    round: Round,
+    cut_at: CutAt,
+    /// Round counted in ACKs: those since the last update, those of them with ECN-Echo, and the
+    /// window then, bytes.
+    acks: u32,
+    marked_acks: u32,
+    past_cwnd: f64,
 }
 
 impl Dctcp {
     /// A new flow, whose data starts at sequence number 0.
     pub fn new(params: &Params, env: &Env) -> Dctcp {
+        let rules = Rules {
+            floor: params.floor,
+            slow_start: params.slow_start_per,
+            avoidance: params.avoidance,
+            arithmetic: params.arithmetic,
+            timeouts: params.timeouts,
+        };
+        let window = RenoWindow::new(env, rules);
         Dctcp {
-            window: RenoWindow::new(
-                env,
-                Rules {
-                    floor: params.floor,
-                    slow_start: params.slow_start_per,
-                    avoidance: params.avoidance,
-                    arithmetic: params.arithmetic,
-                    timeouts: params.timeouts,
-                },
-            ),
+            past_cwnd: 2.0 * window.mss,
+            window: if params.slow_start { window } else { window.in_avoidance() },
             alpha: params.initial_alpha,
             window_end: 0,
             bytes_acked: 0,
@@ -131,6 +176,10 @@ impl Dctcp {
             loss: params.loss,
             cut_of: params.cut_of,
             whole: params.arithmetic == Arithmetic::Whole,
+            round: params.round,
+            cut_at: params.cut_at,
+            acks: 0,
+            marked_acks: 0,
         }
     }
 
@@ -150,10 +199,27 @@ impl Dctcp {
         }
     }
 
+    /// Equation (1).
+    fn update(&mut self, marked_share: f64) {
+        self.alpha = (1.0 - self.g) * self.alpha + self.g * marked_share;
+        if self.cut_at == CutAt::Round && self.alpha > 0.0 {
+            self.window.reduce(self.cut(self.window.cwnd));
+        }
+    }
+
+    /// [`Round::Acks`].
+    fn count_ack(&mut self, ece: bool) {
+        self.acks += 1;
+        self.marked_acks += u32::from(ece);
+        if f64::from(self.acks) * self.window.mss >= self.past_cwnd {
+            self.update(f64::from(self.marked_acks) / f64::from(self.acks));
+            (self.acks, self.marked_acks, self.past_cwnd) = (0, 0, self.window.cwnd);
+        }
+    }
+
     /// A window of data ends at `end`.
     fn next_window(&mut self, end: u64) {
-        let f = self.bytes_marked as f64 / self.bytes_acked.max(1) as f64;
-        self.alpha = (1.0 - self.g) * self.alpha + self.g * f;
+        self.update(self.bytes_marked as f64 / self.bytes_acked.max(1) as f64);
         self.window_end = end;
         self.bytes_acked = 0;
         self.bytes_marked = 0;
@@ -182,6 +248,10 @@ impl Dctcp {
 impl Controller for Dctcp {
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
+        if self.round == Round::Acks {
+            self.count_ack(ack.ece);
+            return self.window.grow(ack);
+        }
         if self.whole {
             let segments = self.window.whole_segments(ack);
             self.count_whole(ack, segments);
@@ -204,7 +274,10 @@ impl Controller for Dctcp {
     }
 
     fn on_ecn(&mut self, event: &Congestion) {
-        self.window.reduce(self.cut(event.window));
+        match self.cut_at {
+            CutAt::Mark => self.window.reduce(self.cut(event.window)),
+            CutAt::Round => self.window.end_slow_start(),
+        }
         self.recovering = false;
     }
 

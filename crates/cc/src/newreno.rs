@@ -32,7 +32,8 @@ params! {
     /// that the ACK covers.
     slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
     /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each
-    /// ACK, "bytes" one segment for each window of acknowledged bytes.
+    /// ACK, "bytes" one segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd
+    /// for each ACK, where the room is what the window allows beyond what is in flight (htsim).
     avoidance: Avoidance = "ack", "", "RFC 5681 equation (3)";
     /// Smallest window a reduction leaves.
     floor: f64 = "2.0", "segments", "RFC 5681 equation (4)", "a number of at least 1" => |x| *x >= 1.0;
@@ -40,8 +41,9 @@ params! {
     /// where that is less.
     recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
     /// Numbers in which the window is kept: "real", or "whole" for ns-3's integers (whole segments
-    /// counted, the rest carried over; cuts rounded down).
-    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes";
+    /// counted, the rest carried over; cuts rounded down), or "bytes" for htsim's (cuts and steps into
+    /// the room rounded down to bytes).
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes, htsim bytes";
     /// Timeouts that lower ssthresh: the "first" of the same data, or "every" one.
     timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one";
 }

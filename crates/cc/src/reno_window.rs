@@ -22,6 +22,10 @@ choice! {
         /// RFC 5681's recommended count of bytes (and Linux' count of segments): one whole
         /// segment each time a window of bytes has been acknowledged.
         Bytes = "bytes",
+        /// htsim: min(mss, room) * mss / cwnd for each ACK, where the room is what the window
+        /// allows beyond what is in flight. Neither ECN-Echo nor a reduction holds it back, and slow
+        /// start adds min(mss, room, ssthresh - cwnd).
+        Room = "room",
     }
 }
 
@@ -35,6 +39,8 @@ choice! {
         /// slow start leaves nothing over for avoidance where it counts segments; the count
         /// towards the next segment of avoidance outlives a cut.
         Whole = "whole",
+        /// htsim's integers: cuts, and steps of avoidance into the room, are whole bytes, rounded down.
+        Bytes = "bytes",
     }
 }
 
@@ -91,6 +97,11 @@ impl RenoWindow {
         }
     }
 
+    /// The same without slow start: its threshold is the initial window.
+    pub(crate) fn in_avoidance(self) -> RenoWindow {
+        RenoWindow { ssthresh: self.cwnd, ..self }
+    }
+
     /// Whole segments that an ACK counts for, in whole arithmetic: those it delivers, those it
     /// covers where it ends a recovery.
     pub(crate) fn whole_segments(&mut self, ack: &Ack) -> f64 {
@@ -120,6 +131,9 @@ impl RenoWindow {
             self.grow_whole(ack, segments);
             return;
         }
+        if self.rules.avoidance == Avoidance::Room {
+            return self.grow_into_room(ack);
+        }
         let may_grow = match ack.phase {
             Phase::Open => !ack.ece,
             Phase::Loss => true,
@@ -144,7 +158,7 @@ impl RenoWindow {
         }
         match self.rules.avoidance {
             Avoidance::Ack if acked > 0.0 => self.cwnd += self.mss * self.mss / self.cwnd,
-            Avoidance::Ack => {}
+            Avoidance::Ack | Avoidance::Room => {}
             Avoidance::Bytes => {
                 self.counted += acked;
                 let windows = libm::floor(self.counted / self.cwnd);
@@ -156,6 +170,9 @@ impl RenoWindow {
 
     /// Growth on an ACK that counts for `segments` whole segments, as ns-3 does it.
     pub(crate) fn grow_whole(&mut self, ack: &Ack, segments: f64) {
+        if self.rules.avoidance == Avoidance::Room {
+            return self.grow_into_room(ack);
+        }
         if !matches!(ack.phase, Phase::Open | Phase::Loss) || !ack.cwnd_limited || ack.acked == 0 {
             return;
         }
@@ -182,7 +199,7 @@ impl RenoWindow {
             Avoidance::Ack if segments > 0.0 => {
                 self.cwnd += libm::floor((self.mss * self.mss / self.cwnd).max(1.0));
             }
-            Avoidance::Ack => {}
+            Avoidance::Ack | Avoidance::Room => {}
             Avoidance::Bytes => {
                 let window = libm::floor(self.cwnd / self.mss).max(1.0);
                 if self.counted >= window {
@@ -197,6 +214,19 @@ impl RenoWindow {
         }
     }
 
+    /// [`Avoidance::Room`].
+    fn grow_into_room(&mut self, ack: &Ack) {
+        let room = (ack.una as f64 + self.cwnd - ack.nxt as f64).min(self.mss);
+        if ack.phase == Phase::Recovery || !ack.cwnd_limited || ack.acked == 0 || room < 0.0 {
+            return;
+        }
+        self.cwnd += if self.cwnd < self.ssthresh {
+            room.min(self.ssthresh - self.cwnd)
+        } else {
+            self.in_kind(room * self.mss / self.cwnd)
+        };
+    }
+
     /// Half of what is in flight (RFC 5681 equation (4), before its floor).
     pub(crate) fn half(in_flight: u64) -> f64 {
         in_flight as f64 / 2.0
@@ -209,13 +239,13 @@ impl RenoWindow {
     fn in_kind(&self, window: f64) -> f64 {
         match self.rules.arithmetic {
             Arithmetic::Real => window,
-            Arithmetic::Whole => libm::floor(window),
+            Arithmetic::Whole | Arithmetic::Bytes => libm::floor(window),
         }
     }
 
     /// The count towards the next segment starts anew, except where it outlives a cut.
     fn forget_count(&mut self) {
-        if self.rules.arithmetic == Arithmetic::Real {
+        if self.rules.arithmetic != Arithmetic::Whole {
             self.counted = 0.0;
         }
     }
@@ -225,6 +255,11 @@ impl RenoWindow {
         self.ssthresh = self.in_kind(window).max(self.least());
         self.cwnd = self.ssthresh;
         self.forget_count();
+    }
+
+    /// Slow start is over, the window stays.
+    pub(crate) fn end_slow_start(&mut self) {
+        self.ssthresh = self.ssthresh.min(self.cwnd);
     }
 
     /// At most `window` bytes from now on, ssthresh unchanged.

@@ -6,7 +6,8 @@ mod events;
 use events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
 use incast_cc::dctcp::{Dctcp, Loss, Params};
 use incast_cc::newreno::{self, NewReno};
-use incast_cc::reno_window::{Avoidance, SlowStart};
+use incast_cc::registry::ParamSet;
+use incast_cc::reno_window::{Arithmetic, Avoidance, SlowStart};
 use incast_cc::{Ack, Controller, Phase};
 use proptest::prelude::*;
 
@@ -169,4 +170,65 @@ proptest! {
             }
         }
     }
+}
+
+fn htsim() -> Params {
+    let mut params = Params::default();
+    params.set("form", "htsim").unwrap();
+    params
+}
+
+/// An ACK of htsim's flow: `una` and `nxt` after it, before anything is sent in reply.
+fn htsim_ack(una: u64, nxt: u64, ece: bool) -> Ack {
+    Ack { una, nxt, ece, ..ack(us(100.0), segments(1), us(100.0)) }
+}
+
+#[test]
+fn htsim_grows_into_the_room_of_the_window() {
+    // No slow start from 15 segments. The SYN's ACK finds nothing in flight: min(1000, 15000) * 1000 /
+    // 15000 = 66.67. Then 15 segments fly; the ACK of the first leaves room for 1000 + 66 bytes: 1000 *
+    // 1000 / 15066 = 66.37. With 800 bytes of room 800 * 1000 / 15132 = 52.87; with none left, none, and
+    // after a window above it neither, marked or not.
+    let mut cc = Dctcp::new(&htsim(), &env(MSS, 15.0));
+    assert_eq!((cc.cwnd(), cc.ssthresh()), (15_000.0, 15_000.0));
+    let acks = [(0, 0, 15_066.0), (1_000, 15_000, 15_132.0), (2_000, 16_332, 15_184.0), (3_000, 18_200, 15_184.0)];
+    for (una, nxt, after) in acks {
+        cc.on_ack(&htsim_ack(una, nxt, false));
+        assert_eq!(cc.cwnd(), after, "una {una}");
+    }
+    let real = Params { arithmetic: Arithmetic::Real, ..htsim() };
+    let mut cc = Dctcp::new(&real, &env(MSS, 15.0));
+    cc.on_ack(&htsim_ack(0, 0, false));
+    assert_close(cc.cwnd(), 15_000.0 + 1e6 / 15_000.0);
+}
+
+#[test]
+fn htsim_cuts_at_every_update_of_alpha() {
+    // The first round is two ACKs: half of them marked, alpha = 1/32, 15066 * (1 - 1/64) = 14830.6; that
+    // ACK then grows the window by 1000 * 1000 / 14830 = 67.43. The next round has as many ACKs as the
+    // window had segments after the cut, 15; without a mark alpha falls to 15/512 and cuts all the same.
+    let mut cc = Dctcp::new(&htsim(), &env(MSS, 15.0));
+    cc.on_ack(&htsim_ack(0, 0, true));
+    assert_eq!((alpha(&cc), cc.cwnd()), (0.0, 15_066.0));
+    cc.on_ecn(&congestion(us(100.0), segments(15)));
+    assert_eq!(cc.cwnd(), 15_066.0, "a mark alone cuts nothing");
+    cc.on_ack(&htsim_ack(0, 0, false));
+    assert_eq!((alpha(&cc), cc.cwnd(), cc.ssthresh()), (1.0 / 32.0, 14_897.0, 14_830.0));
+    let full = htsim_ack(0, 20_000, false);
+    for _ in 0..14 {
+        cc.on_ack(&full);
+        assert_eq!(cc.cwnd(), 14_897.0, "the round lasts 15 ACKs");
+    }
+    cc.on_ack(&full);
+    assert_eq!((alpha(&cc), cc.cwnd()), (15.0 / 512.0, (14_897.0 * (1.0 - 15.0 / 1024.0_f64)).floor()));
+}
+
+#[test]
+fn htsim_does_not_cut_before_the_first_mark_nor_below_one_segment() {
+    let mut cc = Dctcp::new(&htsim(), &env(MSS, 15.0));
+    let full = |ece| htsim_ack(0, 20_000, ece);
+    (0..100).for_each(|_| cc.on_ack(&full(false)));
+    assert_eq!((alpha(&cc), cc.cwnd()), (0.0, 15_000.0));
+    (0..1000).for_each(|_| cc.on_ack(&full(true)));
+    assert_eq!(cc.cwnd(), 1_000.0);
 }

@@ -223,6 +223,10 @@ impl Domain {
         let mut io = io!(self, at, reach);
         let ends = match timer.kind {
             TimerKind::Departure => {
+                let port = net.port_of[timer.entity as usize];
+                if io.ports[port as usize].is_explicit() {
+                    return io.depart(port);
+                }
                 let host = net.place[net.spec.links[timer.entity as usize].from as usize].node & !HOST;
                 let flow = io.hosts[host as usize].nic.as_mut().and_then(|nic| nic.departed());
                 io.serve(host);
@@ -262,8 +266,10 @@ impl Domain {
         for query in self.queries.iter().filter(|q| q.waiting > 0) {
             rec.message(query_record(query, net, None));
         }
-        for port in self.ports.iter_mut().filter(|p| p.probed) {
-            observe_port(port, end, net, rec);
+        // departures at the very end are not part of the run, whichever way a port keeps its queue
+        let until = if net.spec.observe.interval.is_some() { end } else { end.saturating_sub(1) };
+        for port in self.ports.iter_mut().filter(|p| p.is_probed()) {
+            observe_port(port, until, net, rec);
         }
     }
 }

@@ -128,6 +128,8 @@ impl<'a> Fabric<'a> {
             App::Bulk { size: Some(size), .. } => {
                 let handshake = if t.handshake {
                     self.cross(&there, t.syn_size as u64).saturating_add(self.cross(&back, t.syn_size as u64))
+                } else if t.lone_syn {
+                    self.cross(&there, t.syn_size as u64).saturating_add(ack)
                 } else {
                     Time::ZERO
                 };

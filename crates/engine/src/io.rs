@@ -7,6 +7,7 @@ use crate::net::Net;
 use crate::nic::FairNic;
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag};
+use crate::port::explicit::Offered;
 use crate::port::{Port, Sent};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
 
@@ -134,13 +135,17 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     #[inline(always)]
     pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
         let p = &mut self.ports[port as usize];
-        if p.probed {
-            observe_port(p, self.now, self.net, self.rec);
+        if p.is_unusual() {
+            return self.transmit_unusual(port, packet, ext);
         }
         let sent = p.enqueue(self.now, packet, &self.net.interval);
-        if p.probed {
-            observe_port(p, self.now, self.net, self.rec);
-        }
+        self.sent(port, packet, ext, sent);
+    }
+
+    /// A FIFO port has settled what happens to `packet`.
+    #[inline(always)]
+    fn sent(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>, sent: Sent) {
+        let p = &mut self.ports[port as usize];
         if packet.has(flag::TRACED) {
             let link = p.link;
             self.trace_sent(packet, sent, link);
@@ -158,6 +163,68 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
                 self.tally.dropped += 1;
             }
             Sent::Dropped => self.tally.dropped += 1,
+        }
+    }
+
+    /// To a port that is watched, or has an explicit queue.
+    #[cold]
+    fn transmit_unusual(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
+        let now = self.now;
+        self.watch(port);
+        let p = &mut self.ports[port as usize];
+        if !p.is_explicit() {
+            let sent = p.enqueue(now, packet, &self.net.interval);
+            self.watch(port);
+            return self.sent(port, packet, ext, sent);
+        }
+        let offered = p.offer(now, packet, ext, &self.net.interval);
+        let (link, delay) = (p.link, p.delay());
+        self.watch(port);
+        match offered {
+            Offered::Dropped => self.sent(port, packet, ext, Sent::Dropped),
+            Offered::Passed { lost: true, .. } => self.sent(port, packet, ext, Sent::Lost),
+            Offered::Passed { marked, .. } => {
+                self.sent(port, packet, ext, Sent::Arrives { time: now + delay, marked });
+            }
+            Offered::Waits { ends, marked, lost } => {
+                if packet.has(flag::TRACED) {
+                    let sent = if lost { Sent::Lost } else { Sent::Arrives { time: now, marked } };
+                    self.trace_sent(packet, sent, link);
+                }
+                self.tally.hops += 1;
+                self.tally.dropped += lost as u64;
+                if let Some(ends) = ends {
+                    self.timer(ends, TimerKind::Departure, link);
+                }
+            }
+        }
+    }
+
+    /// An explicit queue ends a transmission.
+    pub fn depart(&mut self, port: u32) {
+        let p = &mut self.ports[port as usize];
+        let Some(departed) = p.depart(self.now, &self.net.interval) else { return };
+        let (link, delay) = (p.link, p.delay());
+        if let Some(next) = departed.next {
+            self.timer(next, TimerKind::Departure, link);
+        }
+        if departed.lost {
+            return;
+        }
+        if departed.marked && departed.packet.has(flag::TRACED) {
+            self.trace(&departed.packet, Happening::Mark, true, link);
+        }
+        // departures precede arrivals, so without delay the arrival is still of this generation
+        let stamp = Stamp { time: self.now + delay, link, ce: 0 };
+        let port = &mut self.ports[port as usize];
+        self.out.arrive(&departed.packet, stamp, departed.ext.as_ref(), self.generation, port);
+    }
+
+    /// Adds what happened at a port up to now to its time series, if it has one.
+    fn watch(&mut self, port: u32) {
+        let p = &mut self.ports[port as usize];
+        if p.is_probed() {
+            observe_port(p, self.now, self.net, self.rec);
         }
     }
 

@@ -5,13 +5,17 @@
 //! in one step, exactly, without a "transmission finished" event. Departures at the instant of
 //! an arrival have left. The port keeps its own account: utilisation, drops, marks, time-mean
 //! queue (the sum of times in the queue over the interval, which is the time integral of its
-//! length), and the queue length sampled at a stated interval.
+//! length), and the queue length sampled at a stated interval. What needs a packet to be there
+//! later is the work of [`explicit`] queues.
+
+pub mod explicit;
 
 use crate::far::{FarQueue, Pool};
 use crate::hash;
 use crate::packet::{Ext, Packet, flag};
 use crate::queue::{Arrival, Bound, RedState, Rule, Verdict};
 use crate::spec::{LinkSpec, Loss, QueueSpec};
+use explicit::Explicit;
 use incast_cc::Rate;
 use incast_record::PortRecord;
 use std::sync::Arc;
@@ -204,15 +208,25 @@ pub struct Port {
     count: Counters,
     /// Link this port feeds.
     pub link: u32,
-    /// Its queue becomes a time series.
-    pub probed: bool,
+    /// Bits of [`unusual`].
+    unusual: u8,
     far_waits: bool,
     rare: Box<Rare>,
+}
+
+/// What sets a port apart from a FIFO port that nobody watches; one test of a byte on the way of
+/// every packet.
+mod unusual {
+    /// Its queue becomes a time series.
+    pub const PROBED: u8 = 1;
+    /// Its queue is explicit.
+    pub const EXPLICIT: u8 = 2;
 }
 
 #[derive(Clone, Debug)]
 struct Rare {
     seed: u64,
+    explicit: Option<Box<Explicit>>,
     red: Option<RedState>,
     /// When the discipline's queue last became empty.
     empty_since: u64,
@@ -255,10 +269,11 @@ impl Port {
             bytes_out: 0,
             count: Counters::default(),
             link,
-            probed: false,
+            unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 },
             far_waits: false,
             rare: Box::new(Rare {
                 seed,
+                explicit: Explicit::of(queue),
                 red: RedState::for_queue(queue, class.rate, link, seed),
                 empty_since: 0,
                 events: Events::default(),
@@ -273,6 +288,37 @@ impl Port {
             }),
             class,
         }
+    }
+
+    /// Its queue becomes a time series, or is explicit.
+    #[inline]
+    pub fn is_unusual(&self) -> bool {
+        self.unusual != 0
+    }
+
+    /// Its queue becomes a time series.
+    pub fn is_probed(&self) -> bool {
+        self.unusual & unusual::PROBED != 0
+    }
+
+    /// Makes its queue a time series.
+    pub fn probe(&mut self) {
+        self.unusual |= unusual::PROBED;
+    }
+
+    /// Packets wait in an explicit queue.
+    pub fn is_explicit(&self) -> bool {
+        self.unusual & unusual::EXPLICIT != 0
+    }
+
+    /// Packets that wait in an explicit queue and will arrive.
+    pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.rare.explicit.iter().flat_map(|q| q.waiting())
+    }
+
+    /// Packets in the port, once what has left is taken out.
+    fn held(&self) -> u32 {
+        self.rare.explicit.as_ref().map_or(self.ring.len, |q| q.len())
     }
 
     /// Packets that left for far windows and wait here, oldest first.
@@ -347,17 +393,30 @@ impl Port {
         self.ring.head = 0;
     }
 
+    /// Brings the account up to `at`.
+    fn advance(&mut self, at: u64) {
+        if self.is_explicit() {
+            self.settle(at);
+        } else {
+            self.drain(at);
+        }
+    }
+
     /// Looks after the account: everything due up to `now`, before what arrives at `now`.
     #[cold]
     fn look(&mut self, now: u64, interval: &Interval) {
         while self.next_look <= now {
             let at = self.next_look;
-            self.drain(at);
+            self.advance(at);
             self.ring.shrink();
+            if let Some(explicit) = &mut self.rare.explicit {
+                explicit.shrink();
+            }
             if at >= interval.from && self.rare.at_from.is_none() {
                 let snapshot = self.snapshot(at);
-                self.count.max_packets = self.counted(self.ring.len);
-                self.count.max_bytes = self.counted_bytes();
+                self.count.max_packets = self.counted(self.held());
+                self.count.max_bytes =
+                    self.rare.explicit.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
                 self.rare.at_from = Some(snapshot);
             }
             if at >= interval.to {
@@ -366,7 +425,7 @@ impl Port {
                 self.next_look = u64::MAX;
                 return;
             }
-            let length = self.counted(self.ring.len) as usize;
+            let length = self.counted(self.held()) as usize;
             let rare = &mut self.rare;
             if rare.next_sample == at {
                 // nothing arrives before `now`, so an empty queue stays empty
@@ -409,8 +468,17 @@ impl Port {
         if now >= self.next_look {
             self.look(now, interval);
         }
-        self.drain(now);
-        self.counted(self.ring.len) as u64
+        self.advance(now);
+        self.counted(self.held()) as u64
+    }
+
+    /// When the first packet left that the account still has, if that is by `now`.
+    fn departed_by(&self, now: u64) -> Option<u64> {
+        match &self.rare.explicit {
+            Some(explicit) => explicit.left_by(now),
+            None if self.ring.len > 0 => Some(self.ring.at(0).departure).filter(|d| *d <= now),
+            None => None,
+        }
     }
 
     /// Reports the queue length since the last call, up to `now`: every change (`every` `None`),
@@ -426,16 +494,15 @@ impl Port {
                 }
             }
             None => {
-                while self.ring.len > 0 && self.ring.at(0).departure <= now {
-                    let departure = self.ring.at(0).departure;
-                    let before = self.counted(self.ring.len);
+                while let Some(departure) = self.departed_by(now) {
+                    let before = self.counted(self.held());
                     self.length(departure, interval);
-                    if self.counted(self.ring.len) != before {
-                        self.rare.probe_last = self.counted(self.ring.len) as u64;
+                    if self.counted(self.held()) != before {
+                        self.rare.probe_last = self.counted(self.held()) as u64;
                         emit(departure, self.rare.probe_last);
                     }
                 }
-                let length = self.counted(self.ring.len) as u64;
+                let length = self.counted(self.held()) as u64;
                 if length != self.rare.probe_last {
                     self.rare.probe_last = length;
                     emit(now, length);
@@ -444,7 +511,24 @@ impl Port {
         }
     }
 
-    /// Offers `packet` to the port at `now`.
+    /// What the discipline says to an arrival.
+    #[inline(always)]
+    fn admit(&mut self, arrival: &Arrival) -> Verdict {
+        match &self.class.rule {
+            Rule::Red { limit } => self.rare.red_verdict(limit, arrival),
+            rule => rule.admit(arrival),
+        }
+    }
+
+    /// Whether the wire loses the packet accepted last, of `size` IP bytes; counts it.
+    fn loses_latest(&mut self, size: u64) -> bool {
+        let index = self.count.packets - 1;
+        let lost = self.class.loses(self.rare.seed, self.link, index, size + self.class.overhead as u64);
+        self.rare.events.losses += lost as u64;
+        lost
+    }
+
+    /// Offers `packet` to the port, which has no explicit queue, at `now`.
     #[inline(always)]
     pub fn enqueue(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
         if now >= self.next_look {
@@ -455,11 +539,8 @@ impl Port {
         let before = self.counted(self.ring.len);
         let bytes_before = self.counted_bytes();
         let arrival = Arrival { now, packets: before as u64, bytes: bytes_before, size, ect: packet.has(flag::ECT) };
+        let verdict = self.admit(&arrival);
         let class = &*self.class;
-        let verdict = match &class.rule {
-            Rule::Red { limit } => self.rare.red_verdict(limit, &arrival),
-            rule => rule.admit(&arrival),
-        };
         match verdict {
             Verdict::Accept => {}
             Verdict::Mark => self.count.marks += 1,
@@ -500,14 +581,11 @@ impl Port {
         if let Rule::Red { .. } = class.rule {
             self.rare.empty_since = leaves;
         }
-        if class.lossy {
-            let index = self.count.packets - 1;
-            if class.loses(self.rare.seed, self.link, index, size + class.overhead as u64) {
-                self.rare.events.losses += 1;
-                return Sent::Lost;
-            }
+        let (delay, lossy) = (class.delay, class.lossy);
+        if lossy && self.loses_latest(size) {
+            return Sent::Lost;
         }
-        Sent::Arrives { time: departure + class.delay, marked: verdict == Verdict::Mark }
+        Sent::Arrives { time: departure + delay, marked: verdict == Verdict::Mark }
     }
 
     /// Adds the time `[from, to)` that a packet of `size` bytes waited in a queue kept elsewhere
@@ -524,6 +602,9 @@ impl Port {
     /// The account of the measured interval, at the end of the run.
     pub fn record(&mut self, name: &str, end: u64, interval: &Interval) -> PortRecord {
         self.look(end, interval);
+        if self.rare.at_to.is_none() {
+            self.advance(end);
+        }
         let class = &*self.class;
         let to = self.rare.at_to.unwrap_or_else(|| self.snapshot(end));
         let from = self.rare.at_from.unwrap_or(to);
@@ -544,7 +625,7 @@ impl Port {
             busy_ps: busy,
             drops: is.drops - was.drops,
             losses: is.losses - was.losses,
-            marks: (b.marks - a.marks) as u64,
+            marks: (b.marks - a.marks) as u64 + self.rare.explicit.as_ref().map_or(0, |q| q.marks()),
             queue_mean_packets: mean((b.packet_time - a.packet_time) as f64),
             queue_p99_packets: percentile(&self.rare.lengths, self.rare.samples, 99),
             queue_max_packets: b.max_packets as u64,

@@ -1,7 +1,8 @@
 //! Queue disciplines: what a port decides when a packet arrives.
 //!
 //! Each discipline sees the queue as it counts it (see [`crate::spec::QueueSpec`]): the packets
-//! and bytes waiting before the arrival. Marks and drops are decided at the arrival.
+//! and bytes waiting before the arrival. Marks and drops are decided at the arrival, but for marks
+//! at departures, for which the port keeps an explicit queue ([`crate::port::explicit`]).
 
 mod red;
 
@@ -51,6 +52,20 @@ impl Bound {
         }
     }
 
+    /// The threshold of a discipline that marks at departures.
+    pub fn at_departure(spec: &QueueSpec) -> Option<Bound> {
+        match &spec.discipline {
+            Discipline::EcnAtDeparture { mark } => Some(Bound::new(*mark)),
+            _ => None,
+        }
+    }
+
+    /// A queue of so much exceeds it.
+    #[inline]
+    pub fn exceeded(&self, packets: u64, bytes: u64) -> bool {
+        packets > self.packets || bytes > self.bytes
+    }
+
     /// The queue before the arrival has reached it.
     #[inline]
     fn reached_at(&self, a: &Arrival) -> bool {
@@ -93,7 +108,9 @@ impl Rule {
     pub fn new(spec: &QueueSpec) -> Rule {
         let limit = Bound::new(spec.limit);
         match &spec.discipline {
-            Discipline::DropTail | Discipline::FairNic { .. } => Rule::DropTail { limit },
+            Discipline::DropTail | Discipline::FairNic { .. } | Discipline::EcnAtDeparture { .. } => {
+                Rule::DropTail { limit }
+            }
             Discipline::EcnThreshold { mark, drop_not_ect } => {
                 Rule::Ecn { limit, mark: Bound::new(*mark), drop_not_ect: *drop_not_ect }
             }

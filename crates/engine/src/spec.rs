@@ -141,6 +141,21 @@ pub struct QueueSpec {
     pub device: u32,
     /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
     pub count_in_service: bool,
+    /// Packets wait in an explicit queue and leave by an event of their own, although the
+    /// discipline could settle everything at their arrival: slower, with the same result.
+    pub explicit: bool,
+}
+
+impl QueueSpec {
+    /// Packets wait in an explicit queue: asked for, or needed by the discipline. (A fair NIC keeps
+    /// queues of its own in front of the port.)
+    pub fn is_explicit(&self) -> bool {
+        match self.discipline {
+            Discipline::EcnAtDeparture { .. } => true,
+            Discipline::FairNic { .. } => false,
+            _ => self.explicit,
+        }
+    }
 }
 
 /// A limit in packets or in bytes.
@@ -165,6 +180,12 @@ pub enum Discipline {
         mark: Limit,
         /// Drop packets that are not ECN-capable above K (RED hardware) instead of passing them.
         drop_not_ect: bool,
+    },
+    /// Marks ECN-capable packets at the end of their transmission, if the queue which they leave,
+    /// themselves included, exceeds `mark` (htsim's `ECNQueue`).
+    EcnAtDeparture {
+        /// Threshold K.
+        mark: Limit,
     },
     /// RED as ns-3's `RedQueueDisc`.
     Red(Red),
@@ -218,6 +239,9 @@ pub struct TransportSpec {
     /// acknowledges it and then sends a FIN of its own (ns-3). Otherwise FIN is a segment of its
     /// own, answered by one packet.
     pub fin_with_data: bool,
+    /// Without a handshake: the flow opens with a SYN of `syn_size` bytes, whose pure ACK lets data
+    /// flow and is an ACK of one byte to the controller; no third packet, no FIN (htsim's TCP).
+    pub lone_syn: bool,
     /// First retransmission of a SYN after this; doubles.
     pub syn_timeout: Time,
     /// SYN retransmissions before the flow gives up.

@@ -34,6 +34,10 @@ pub struct World<'a> {
 /// Smallest time from a packet's leaving one end of link `l` to its arrival at the other.
 fn latency(spec: &Spec, l: usize, smallest: u64) -> u64 {
     let link = &spec.links[l];
+    if spec.queues[link.queue as usize].is_explicit() {
+        // the arrival is decided when the packet leaves the queue
+        return link.delay.0;
+    }
     link.delay.0 + link.rate.serialize(smallest + link.overhead as u64).0
 }
 
@@ -254,7 +258,7 @@ impl<'a> World<'a> {
         }
         for l in &spec.observe.ports {
             let at = net.place[spec.links[*l as usize].from as usize];
-            domains[at.domain as usize].ports[net.port_of[*l as usize] as usize].probed = true;
+            domains[at.domain as usize].ports[net.port_of[*l as usize] as usize].probe();
         }
         Ok(World { net, domains, lookahead })
     }
@@ -282,7 +286,7 @@ impl<'a> World<'a> {
         };
         in_flight.for_each(|p| note(&p));
         for d in &self.domains {
-            d.ports.iter().for_each(|p| p.far().for_each(&mut note));
+            d.ports.iter().for_each(|p| p.far().chain(p.waiting()).for_each(&mut note));
             d.hosts.iter().filter_map(|h| h.nic.as_ref()).for_each(|n| n.waiting().for_each(&mut note));
         }
         let mut under_way = vec![(0u64, 0u64); spec.flows.len()];

@@ -5,12 +5,13 @@ mod fifo;
 
 use fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
 use incast_cc::Rate;
+use incast_engine::port::explicit::Offered;
 use incast_engine::port::{Interval, Port, Sent};
 use incast_engine::spec::{Discipline, Limit, QueueSpec};
 use proptest::prelude::*;
 
 fn queue(discipline: Discipline, limit: Limit, device: u32, count_in_service: bool) -> QueueSpec {
-    QueueSpec { discipline, limit, device, count_in_service }
+    QueueSpec { discipline, limit, device, count_in_service, explicit: false }
 }
 
 /// Marks what finds at least K queued before it; what does not fit is dropped, marked or not.
@@ -142,4 +143,29 @@ fn a_saturated_port_is_busy_all_the_time() {
     // arrivals at twice the rate: every other one finds the tenth place free
     assert_eq!((record.queue_max_packets, record.queue_p99_packets), (10, Some(10.0)));
     assert!(record.drops.abs_diff(record.packets) <= 1, "{record:?}");
+}
+
+#[test]
+fn a_mark_at_departure_counts_what_waits_behind() {
+    // 100 packets of 1500 B at one instant at 10 Gb/s: packet n leaves a queue of 101 - n with itself.
+    // Whether the packet in service is counted otherwise makes no difference to it. Nothing that came
+    // first is spared, as it is by a threshold at arrival.
+    for in_service in [true, false] {
+        for mark in [Limit::Packets(65), Limit::Bytes(65 * 1500)] {
+            let discipline = Discipline::EcnAtDeparture { mark };
+            let (mut port, interval) = port(Rate::gbps(10), &queue(discipline, Limit::None, 0, in_service));
+            for n in 1..=100 {
+                let ends = (n == 1).then_some(1_200_000);
+                let got = port.offer(0, &packet(1500, n != 7), None, &interval);
+                assert_eq!(got, Offered::Waits { ends, marked: false, lost: false }, "packet {n}");
+            }
+            for n in 1..=100u64 {
+                let left = port.depart(n * 1_200_000, &interval).unwrap();
+                assert_eq!(left.marked, 101 - n > 65 && n != 7, "packet {n}; the seventh is not ECN-capable");
+                assert_eq!(left.next, (n < 100).then_some((n + 1) * 1_200_000));
+            }
+            assert!(port.depart(130_000_000, &interval).is_none());
+            assert_eq!(port.record("p", 1 << 30, &interval).marks, 34);
+        }
+    }
 }

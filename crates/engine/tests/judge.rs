@@ -20,6 +20,7 @@ fn ecn(limit: u64, mark: u64) -> QueueSpec {
         limit: Limit::Packets(limit),
         device: 0,
         count_in_service: false,
+        explicit: false,
     }
 }
 
@@ -148,6 +149,7 @@ fn fair_nic_and_explicit_paths() {
         limit: Limit::None,
         device: 0,
         count_in_service: true,
+        explicit: false,
     });
     for link in spec.links.iter_mut().filter(|l| l.from < 16) {
         link.queue = 1;
@@ -160,6 +162,29 @@ fn fair_nic_and_explicit_paths() {
     let outcome = judged(&spec);
     assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()));
     assert!(outcome.ports[path[2] as usize].packets >= 50);
+}
+
+#[test]
+fn marks_at_departures() {
+    // everyone to one host, so that its port marks, and probed: equal times at every port
+    let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
+    spec.transports = vec![TransportSpec { lone_syn: true, syn_size: 1, ..htsim() }];
+    spec.queues = vec![QueueSpec {
+        discipline: Discipline::EcnAtDeparture { mark: Limit::Bytes(60_000) },
+        limit: Limit::Bytes(400_000),
+        device: 0,
+        count_in_service: true,
+        explicit: false,
+    }];
+    spec.controllers = vec![config("dctcp", &[("form", "htsim")])];
+    spec.flows = (0..15).map(|h| bulk(h, 15, Some(400_000))).collect();
+    spec.observe.ports = (0..spec.links.len() as u32).collect();
+    spec.observe.trace = vec![3];
+    let outcome = judged(&spec);
+    assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()));
+    let marked: u64 = outcome.flows.iter().map(|f| f.marked).sum();
+    let marks: u64 = outcome.ports.iter().map(|p| p.marks).sum();
+    assert!(marks > marked && marked > 500, "{marked} packets, some at two queues: {marks} marks");
 }
 
 #[test]

@@ -134,6 +134,7 @@ fn a_series_at_an_interval_shows_the_same_as_every_change() {
         limit: Limit::Packets(60),
         device: 0,
         count_in_service: false,
+        explicit: false,
     }];
     spec.links[3].rate = Rate::mbps(20);
     spec.links[3].loss = Loss::List(vec![400, 401, 700]);
@@ -228,6 +229,7 @@ fn a_trace_shows_marks_and_drops() {
         limit: Limit::Packets(6),
         device: 0,
         count_in_service: true,
+        explicit: false,
     });
     let outcome = judged(&spec);
     let count = |h: Happening| events(&outcome, "s>h1", h).len() as u64;

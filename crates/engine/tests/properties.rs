@@ -34,15 +34,17 @@ fn queues() -> impl Strategy<Value = QueueSpec> {
         3 => Just(Discipline::DropTail),
         3 => (1u64..20, any::<bool>())
             .prop_map(|(k, drop_not_ect)| Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect }),
+        1 => (1u64..20).prop_map(|k| Discipline::EcnAtDeparture { mark: Limit::Packets(k) }),
         1 => Just(Discipline::Red(red)),
     ];
-    (discipline, limit, pick(&[0u32, 0, 5]), any::<bool>()).prop_map(|(discipline, limit, device, in_service)| {
+    let rest = (pick(&[0u32, 0, 5]), any::<bool>(), pick(&[false, false, true]));
+    (discipline, limit, rest).prop_map(|(discipline, limit, (device, in_service, explicit))| {
         // RED's thresholds above are in packets
         let limit = match discipline {
             Discipline::Red(_) => Limit::Packets(30),
             _ => limit,
         };
-        QueueSpec { discipline, limit, device, count_in_service: in_service }
+        QueueSpec { discipline, limit, device, count_in_service: in_service, explicit }
     })
 }
 
@@ -177,7 +179,13 @@ fn networks() -> impl Strategy<Value = Spec> {
             spec.ties = if link_ties { Ties::Link } else { Ties::Hash };
             if let Some(per_flow) = nic {
                 let discipline = Discipline::FairNic { per_flow };
-                spec.queues.push(QueueSpec { discipline, limit: Limit::None, device: 0, count_in_service: true });
+                spec.queues.push(QueueSpec {
+                    discipline,
+                    limit: Limit::None,
+                    device: 0,
+                    count_in_service: true,
+                    explicit: false,
+                });
                 spec.links.iter_mut().filter(|l| l.from < spec.hosts).for_each(|l| l.queue = 1);
             }
             let links = spec.links.len() as u32;
@@ -314,6 +322,25 @@ proptest! {
             outcome.packets_delivered + outcome.packets_dropped + outcome.packets_in_flight
         );
         laws(&spec, &outcome)?;
+    }
+
+    #[test]
+    fn an_explicit_queue_changes_nothing(spec in networks(), watched: bool) {
+        let mut arithmetic = spec;
+        if watched {
+            arithmetic.observe.ports = (0..arithmetic.links.len() as u32).collect();
+            arithmetic.observe.trace = (0..arithmetic.flows.len() as u32).collect();
+        }
+        arithmetic.queues[0].explicit = false;
+        let mut explicit = arithmetic.clone();
+        explicit.queues[0].explicit = true;
+        let (one, other) = (run(&arithmetic), run(&explicit));
+        let differs = one.samples.iter().zip(&other.samples).find(|(a, b)| a != b);
+        prop_assert!(differs.is_none(), "{:?}", differs);
+        prop_assert_eq!(format!("{:?}", one.ports), format!("{:?}", other.ports));
+        prop_assert_eq!(format!("{:?}", one.trace), format!("{:?}", other.trace));
+        let same = format!("{one:?}") == format!("{other:?}");
+        prop_assert!(same, "something beside ports, samples and trace differs");
     }
 
     #[test]

@@ -131,7 +131,7 @@ proptest! {
     ) {
         let rate = Rate::gbps(10);
         let limit = Limit::Packets(limit);
-        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device, count_in_service: in_service };
+        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device, count_in_service: in_service, explicit: false };
         let mut plain = plain(&red, seed);
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)
@@ -146,7 +146,7 @@ proptest! {
         let rate = Rate::gbps(10);
         let limit = Limit::Bytes(limit);
         let red = Red { min_th: red.min_th * 500.0, max_th: red.max_th * 500.0, ..red };
-        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device: 0, count_in_service: false };
+        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device: 0, count_in_service: false, explicit: false };
         let mut plain = plain(&red, seed);
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)
@@ -157,8 +157,13 @@ proptest! {
 /// Drops among 300 packets of 500 B that meet a queue from which nothing leaves.
 fn drops_of_300(red: Red, seed: u64) -> u64 {
     let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
-    let queue =
-        QueueSpec { discipline: Discipline::Red(red), limit: Limit::Packets(300), device: 0, count_in_service: true };
+    let queue = QueueSpec {
+        discipline: Discipline::Red(red),
+        limit: Limit::Packets(300),
+        device: 0,
+        count_in_service: true,
+        explicit: false,
+    };
     // 500 B at 1 kb/s take 4 s, and all arrive at once
     let mut port = Port::new(&link(Rate(1000), 0), &queue, 7, seed, &interval);
     (0..300).filter(|_| port.enqueue(0, &packet(500, false), &interval) == Sent::Dropped).count() as u64
@@ -189,8 +194,13 @@ fn red_with_equal_thresholds_is_threshold_marking() {
     // DCTCP from RED: min = max = K, weight 1, gentle off, mark instead of hard drops
     let k = 65.0;
     let red = Red { min_th: k, max_th: k, qw: 1.0, gentle: false, use_ecn: true, use_hard_drop: false, ..defaults() };
-    let queue =
-        QueueSpec { discipline: Discipline::Red(red), limit: Limit::Packets(100), device: 0, count_in_service: false };
+    let queue = QueueSpec {
+        discipline: Discipline::Red(red),
+        limit: Limit::Packets(100),
+        device: 0,
+        count_in_service: false,
+        explicit: false,
+    };
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
     let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
     for n in 0..=100u64 {
@@ -211,8 +221,13 @@ fn red_with_equal_thresholds_is_threshold_marking() {
 fn without_ecn_even_forced_packets_are_dropped() {
     // hard drops off, but ECN off too: there is nothing to mark with
     let red = Red { min_th: 2.0, max_th: 4.0, qw: 1.0, gentle: false, use_hard_drop: false, ..defaults() };
-    let queue =
-        QueueSpec { discipline: Discipline::Red(red), limit: Limit::Packets(100), device: 0, count_in_service: true };
+    let queue = QueueSpec {
+        discipline: Discipline::Red(red),
+        limit: Limit::Packets(100),
+        device: 0,
+        count_in_service: true,
+        explicit: false,
+    };
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
     let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
     let passed = (0..50).filter(|_| port.enqueue(0, &packet(1500, true), &interval) != Sent::Dropped).count();

@@ -46,6 +46,9 @@ pub struct EcnThreshold {
     pub limit: QueueLimit,
     /// Threshold K: an ECN-capable arrival that finds this much queued is marked. At most `limit` where both are packets or both are bytes; a mixture is not compared.
     pub mark: QueueLimit,
+    /// When the queue is compared with K: at a packet's arrival, or at the end of its transmission.
+    #[serde(default)]
+    pub mark_at: MarkAt,
     /// What happens above K to packets that are not ECN-capable.
     #[serde(default)]
     pub non_ect: NonEct,
@@ -58,6 +61,17 @@ pub struct EcnThreshold {
     /// Queue of hosts' NICs, where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<Queue>>,
+}
+
+/// When a packet is marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkAt {
+    /// It arrives and finds at least K queued.
+    #[default]
+    Arrival,
+    /// It leaves, and the queue that it leaves, itself included, exceeds K (htsim).
+    Departure,
 }
 
 /// Packets that cannot be marked.
@@ -161,7 +175,11 @@ impl Queue {
         let (discipline, limit, device, count_in_service) = match self {
             Queue::DropTail(q) => (spec::Discipline::DropTail, q.limit, q.device, q.count_in_service),
             Queue::EcnThreshold(q) => {
-                let d = spec::Discipline::EcnThreshold { mark: q.mark.spec(), drop_not_ect: q.non_ect == NonEct::Drop };
+                let mark = q.mark.spec();
+                let d = match q.mark_at {
+                    MarkAt::Arrival => spec::Discipline::EcnThreshold { mark, drop_not_ect: q.non_ect == NonEct::Drop },
+                    MarkAt::Departure => spec::Discipline::EcnAtDeparture { mark },
+                };
                 (d, q.limit, q.device, q.count_in_service)
             }
             Queue::Red(q) => {
@@ -182,7 +200,7 @@ impl Queue {
                 (spec::Discipline::FairNic { per_flow: q.per_flow }, QueueLimit(Limit::None), 0, false)
             }
         };
-        spec::QueueSpec { discipline, limit: limit.spec(), device, count_in_service }
+        spec::QueueSpec { discipline, limit: limit.spec(), device, count_in_service, explicit: false }
     }
 
     /// Limits in bytes, here and at hosts, that no full packet fits into. `packet` is the largest
@@ -220,6 +238,14 @@ impl Queue {
                 if q.mark.same_unit(q.limit) && q.mark > q.limit {
                     let message = format!("expected at most the limit, {}: a queue never grows beyond it", q.limit);
                     out.push(Problem::with_value(key("mark"), quoted(q.mark), message));
+                }
+                if q.mark_at == MarkAt::Departure && q.non_ect == NonEct::Drop {
+                    let message = "expected \"pass\" with mark_at = \"departure\": what leaves is not dropped any more";
+                    out.push(Problem::with_value(key("non_ect"), "\"drop\"", message));
+                }
+                if q.mark_at == MarkAt::Departure && q.device > 0 {
+                    let message = "expected 0 with mark_at = \"departure\", which counts all that waits in the port";
+                    out.push(Problem::with_value(key("device"), q.device, message));
                 }
                 if q.mark.amount().is_none() {
                     out.push(Problem::with_value(

@@ -44,6 +44,9 @@ pub struct Transport {
     /// FIN travels on the last data segment where the application has closed by then, and the receiver answers with an ACK and a FIN of its own (ns-3). Otherwise FIN is a segment of its own with one answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fin_with_data: Option<bool>,
+    /// Without `handshake`: a flow opens with a SYN of `syn_size` bytes, whose pure ACK lets data flow and is an ACK of one byte to the controller; no third packet, no FIN (htsim's TCP).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lone_syn: Option<bool>,
     /// First retransmission of a SYN after this; doubles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_timeout: Option<Time>,
@@ -209,10 +212,11 @@ impl Preset {
             mss: Some(of([1448, 1448, 4000, 4096])),
             header: Some(of([52, 52, 0, 64])),
             ack_size: Some(of([52, 52, 40, 64])),
-            syn_size: Some(of([60, 56, 40, 64])),
+            syn_size: Some(of([60, 56, 1, 64])),
             mtu: Some(of([1500, 1500, 0, 0])),
             handshake: Some(yes([true, true, false, false])),
             fin_with_data: Some(yes([false, true, false, false])),
+            lone_syn: Some(false),
             syn_timeout: Some(time([s(1), s(3), ms(1), ms(1)])),
             syn_retries: Some(6),
             data_retries: Some(of([15, 6, 0, 0])),
@@ -424,6 +428,7 @@ impl Transport {
             mtu: self.mtu.or(base.mtu),
             handshake: self.handshake.or(base.handshake),
             fin_with_data: self.fin_with_data.or(base.fin_with_data),
+            lone_syn: self.lone_syn.or(base.lone_syn),
             syn_timeout: self.syn_timeout.or(base.syn_timeout),
             syn_retries: self.syn_retries.or(base.syn_retries),
             data_retries: self.data_retries.or(base.data_retries),
@@ -491,6 +496,7 @@ impl Transport {
             mtu: value!(mtu),
             handshake: value!(handshake),
             fin_with_data: value!(fin_with_data),
+            lone_syn: value!(lone_syn),
             syn_timeout: value!(syn_timeout).0,
             syn_retries: value!(syn_retries),
             data_retries: value!(data_retries),
@@ -545,7 +551,11 @@ impl Transport {
         if s.rto_initial == cc::Time::ZERO {
             out.push(Problem::with_value(key("rto_initial"), "\"0s\"", "expected a time above 0"));
         }
-        if s.handshake && s.syn_timeout == cc::Time::ZERO {
+        if s.handshake && s.lone_syn {
+            let message = "expected false with handshake = true: the handshake has a SYN of its own";
+            out.push(Problem::with_value(key("lone_syn"), "true", message));
+        }
+        if (s.handshake || s.lone_syn) && s.syn_timeout == cc::Time::ZERO {
             out.push(Problem::with_value(key("syn_timeout"), "\"0s\"", "expected a time above 0"));
         }
         if s.persist_timeout == cc::Time::ZERO {

@@ -310,6 +310,16 @@ fn queues_that_contradict() {
         "queue.min_th = \"70p\": expected at most max_th, 60p"
     );
     assert_eq!(message(queue, "kind = \"drop-tail\"\nlimit = \"100p\"\nmark = \"20p\""), "queue.mark: unknown key");
+    let departing = format!("{queue}\nmark_at = \"departure\"");
+    assert_eq!(
+        message(queue, &format!("{departing}\nnon_ect = \"drop\"")),
+        "queue.non_ect = \"drop\": expected \"pass\" with mark_at = \"departure\": what leaves is not dropped any more"
+    );
+    assert_eq!(
+        message(queue, &format!("{departing}\ndevice = 100")),
+        "queue.device = 100: expected 0 with mark_at = \"departure\", which counts all that waits in the port"
+    );
+    check(&GOOD.replace(queue, &departing)).unwrap();
 }
 
 #[test]

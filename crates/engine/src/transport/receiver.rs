@@ -252,7 +252,7 @@ impl Receiver {
             self.closed = true;
         } else if p.has(flag::SYN) {
             self.echo = Some((p.ts, p.hop));
-            self.acknowledge(io, flag::SYN, t.syn_size);
+            self.acknowledge(io, flag::SYN, if t.lone_syn { t.ack_size } else { t.syn_size });
         } else if p.has(flag::DATA) && !self.closed {
             self.data(io, t, p);
             if self.half != NO_HALF {
@@ -432,7 +432,7 @@ impl Receiver {
             self.read(io.now);
         }
         // the window field of a SYN is not scaled (RFC 7323)
-        let most = if extra & flag::SYN != 0 { 65535 } else { u32::MAX };
+        let most = if extra & flag::SYN != 0 && !t.lone_syn { 65535 } else { u32::MAX };
         let wnd = self.offer(t).min(most);
         let (ts, hops) = self.echo.take().unwrap_or((io.now, 0));
         let mut flags = self.base_flags | extra;

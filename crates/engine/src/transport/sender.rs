@@ -248,7 +248,7 @@ impl Sender {
         if self.passive {
             return;
         }
-        if t.handshake {
+        if t.handshake || t.lone_syn {
             self.connection = Connection::SynSent;
             self.send_syn(io);
         } else {
@@ -342,6 +342,27 @@ impl Sender {
         self.pump(io);
     }
 
+    /// A lone SYN is one byte to the controller.
+    fn syn_acked<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let latest = Some(Time(self.rtt.latest));
+        self.cc.on_ack(&Ack {
+            now: Time(io.now),
+            acked: 1,
+            delivered: 1,
+            rtt: latest,
+            srtt: Time(self.rtt.srtt),
+            fabric_delay: latest,
+            hops: 0,
+            ece: false,
+            in_flight: 1,
+            una: 0,
+            nxt: 0,
+            sent_to: 0,
+            cwnd_limited: true,
+            phase: Phase::Open,
+        });
+    }
+
     /// The application's stop time has come.
     pub fn stop<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         if matches!(self.connection, Connection::Done | Connection::Dead) {
@@ -383,7 +404,11 @@ impl Sender {
                 }
                 self.edge = p.wnd as u64;
                 self.max_wnd = self.edge;
-                self.emit(io, 0, 0, flag::ACK, t.ack_size);
+                if t.lone_syn {
+                    self.syn_acked(io);
+                } else {
+                    self.emit(io, 0, 0, flag::ACK, t.ack_size);
+                }
                 self.open(io);
             }
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {

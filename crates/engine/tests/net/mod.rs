@@ -18,6 +18,7 @@ pub fn htsim() -> TransportSpec {
         mtu: 0,
         handshake: false,
         fin_with_data: false,
+        lone_syn: false,
         syn_timeout: Time::s(1),
         syn_retries: 6,
         data_retries: 0,
@@ -81,7 +82,13 @@ pub fn tcp() -> TransportSpec {
 
 /// Drop-tail of `n` packets, the one in service counted.
 pub fn drop_tail(n: u64) -> QueueSpec {
-    QueueSpec { discipline: Discipline::DropTail, limit: Limit::Packets(n), device: 0, count_in_service: true }
+    QueueSpec {
+        discipline: Discipline::DropTail,
+        limit: Limit::Packets(n),
+        device: 0,
+        count_in_service: true,
+        explicit: false,
+    }
 }
 
 /// A flow that starts at 0 and moves `size` bytes.

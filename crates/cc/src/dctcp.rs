@@ -12,7 +12,7 @@
 //! says otherwise. The receiver's half of DCTCP (the two-state delayed ACK) is the transport's.
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Arithmetic, Avoidance, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::reno_window::{Arithmetic, Avoidance, Halve, RenoWindow, Rules, SlowStart, Timeouts};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Phase, Profile, Time, Timeout};
 
 choice! {
@@ -55,6 +55,27 @@ choice! {
     }
 }
 
+choice! {
+    /// Arithmetic of the average.
+    Alpha {
+        /// A real number.
+        Real = "real",
+        /// Linux: whole 1024ths. The decay and the new share are rounded apart, both down; a decay of
+        /// less than one takes all that is left.
+        Fixed = "1024ths",
+    }
+}
+
+choice! {
+    /// Which ACK ends a window of data.
+    WindowEnd {
+        /// The first one beyond the data outstanding at its start (RFC 8257).
+        Beyond = "beyond",
+        /// Linux: the one that reaches that data's end.
+        Reached = "reached",
+    }
+}
+
 params! {
     form of {
         /// Whole segments and bytes, no floor, alpha's answer to every loss and timeout, cuts of
@@ -68,6 +89,10 @@ params! {
         "htsim" = "sim/dctcp.cpp and sim/tcp.cpp of Broadcom/csg-htsim, commit 841d9e7" {
             initial_alpha = "0.0", round = "acks", cut_at = "round", slow_start = "false", avoidance = "room",
             arithmetic = "bytes", floor = "1.0"
+        }
+        /// Whole segments and 1024ths.
+        "linux" = "Linux 6.1, net/ipv4/tcp_dctcp.c" {
+            alpha = "1024ths", alpha_window = "reached", arithmetic = "segments", timeouts = "once", halve = "cwnd"
         }
     }
     /// Gain of the moving average of the marked share.
@@ -86,6 +111,11 @@ params! {
     slow_start: bool = "true", "", "RFC 5681; experiments with htsim set ssthresh to the initial window";
     /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5; ns-3 up to 3.43 uses alpha";
+    /// Arithmetic of the average: a "real" number, or whole "1024ths", each step rounded down.
+    alpha: Alpha = "real", "", "the paper; Linux has 1024ths";
+    /// The ACK that ends a window of data: the first one "beyond" what was outstanding at its start, or the
+    /// one that has "reached" the end of that.
+    alpha_window: WindowEnd = "beyond", "", "RFC 8257 section 3.3; Linux and ns-3: reached";
     /// Smallest window a reduction leaves.
     floor: f64 = "2.0", "segments", "Linux; the paper and ns-3 have none", "a number of at least 0" => |x| *x >= 0.0;
     /// The window of which a cut leaves 1 - alpha/2: "cwnd" as the controller keeps it, or the one
@@ -98,12 +128,16 @@ params! {
     /// ACK, "bytes" one segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd
     /// for each ACK, marked or not, where the room is what the window allows beyond what is in flight.
     avoidance: Avoidance = "bytes", "", "Linux and ns-3; htsim has room";
-    /// Numbers in which the window is kept: "real", or "whole" for ns-3's integers (whole segments
-    /// counted, the rest carried over; cuts rounded down), or "bytes" for htsim's (cuts and steps into
-    /// the room rounded down to bytes).
-    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes, htsim bytes";
-    /// Timeouts that lower ssthresh: the "first" of the same data, or "every" one.
-    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one";
+    /// Numbers in which the window is kept: "real", "whole" for ns-3's integers (whole segments
+    /// counted, the rest carried over; cuts rounded down), "segments" for Linux' (whole segments,
+    /// cuts rounded down; growth by what an ACK newly reports), or "bytes" for htsim's (cuts and steps
+    /// into the room rounded down to bytes).
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes, Linux segments, htsim bytes";
+    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first
+    /// unless the window is being reduced for this data already.
+    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
+    /// What a loss halves: what is in "flight", or "cwnd".
+    halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
 }
 
 /// What `describe` prints.
@@ -140,6 +174,8 @@ pub struct Dctcp {
     /// In fast recovery.
     recovering: bool,
     g: f64,
+    alpha_kind: Alpha,
+    window_ends: WindowEnd,
     loss: Loss,
     cut_of: CutOf,
     whole: bool,
@@ -161,6 +197,7 @@ impl Dctcp {
             avoidance: params.avoidance,
             arithmetic: params.arithmetic,
             timeouts: params.timeouts,
+            halve: params.halve,
         };
         let window = RenoWindow::new(env, rules);
         Dctcp {
@@ -173,6 +210,8 @@ impl Dctcp {
             started: false,
             recovering: false,
             g: params.g,
+            alpha_kind: params.alpha,
+            window_ends: params.alpha_window,
             loss: params.loss,
             cut_of: params.cut_of,
             whole: params.arithmetic == Arithmetic::Whole,
@@ -189,19 +228,34 @@ impl Dctcp {
             CutOf::Cwnd => self.window.cwnd,
             CutOf::InForce => in_force,
         };
+        if self.window.in_segments() {
+            // of whole segments a whole number goes
+            let mss = self.window.mss;
+            return window - libm::floor(window / mss * self.alpha / 2.0) * mss;
+        }
         window * (1.0 - self.alpha / 2.0)
     }
 
     fn after_loss(&self, in_flight: u64, in_force: f64) -> f64 {
         match self.loss {
-            Loss::Halve => RenoWindow::half(in_flight),
+            Loss::Halve => self.window.half(in_flight, in_force),
             Loss::Alpha => self.cut(in_force),
         }
     }
 
     /// Equation (1).
     fn update(&mut self, marked_share: f64) {
-        self.alpha = (1.0 - self.g) * self.alpha + self.g * marked_share;
+        self.alpha = match self.alpha_kind {
+            Alpha::Real => (1.0 - self.g) * self.alpha + self.g * marked_share,
+            Alpha::Fixed => {
+                let scaled = self.alpha * 1024.0;
+                // an alpha whose share is less than one goes at once
+                let share = libm::floor(scaled * self.g);
+                let decay = if share == 0.0 { scaled } else { share };
+                let fresh = libm::floor(1024.0 * self.g * marked_share);
+                (scaled - decay + fresh).min(1024.0) / 1024.0
+            }
+        };
         if self.cut_at == CutAt::Round && self.alpha > 0.0 {
             self.window.reduce(self.cut(self.window.cwnd));
         }
@@ -258,11 +312,16 @@ impl Controller for Dctcp {
             self.window.grow_whole(ack, segments);
             return;
         }
-        self.bytes_acked += ack.acked;
+        let counted = self.window.counts(ack);
+        self.bytes_acked += counted;
         if ack.ece {
-            self.bytes_marked += ack.acked;
+            self.bytes_marked += counted;
         }
-        if ack.una > self.window_end && self.bytes_acked > 0 {
+        let ends = match self.window_ends {
+            WindowEnd::Beyond => ack.una > self.window_end,
+            WindowEnd::Reached => ack.una >= self.window_end,
+        };
+        if ends && self.bytes_acked > 0 {
             self.next_window(ack.nxt);
         }
         self.window.grow(ack);

@@ -121,6 +121,8 @@ pub struct Timeout {
     pub rtt: Time,
     /// Timeouts in a row without a new acknowledgement, this one included (1 for the first).
     pub consecutive: u32,
+    /// State of the transport when the timer fired.
+    pub phase: Phase,
 }
 
 /// How fast a controller wants packets to leave, beyond what its window says.

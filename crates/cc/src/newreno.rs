@@ -8,7 +8,7 @@
 //! (RFC 3168 section 6.1.2).
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Arithmetic, Avoidance, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::reno_window::{Arithmetic, Avoidance, Halve, RenoWindow, Rules, SlowStart, Timeouts};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
 
 choice! {
@@ -27,6 +27,10 @@ params! {
         "ns3" = "ns-3.43, TcpNewReno (src/internet/model/tcp-congestion-ops.cc)" {
             arithmetic = "whole", timeouts = "every"
         }
+        /// NewReno in whole segments; halves the window.
+        "linux" = "Linux 6.1, net/ipv4/tcp_cong.c and tcp_input.c" {
+            slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments", timeouts = "once", halve = "cwnd"
+        }
     }
     /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all
     /// that the ACK covers.
@@ -40,12 +44,16 @@ params! {
     /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
     /// where that is less.
     recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
-    /// Numbers in which the window is kept: "real", or "whole" for ns-3's integers (whole segments
-    /// counted, the rest carried over; cuts rounded down), or "bytes" for htsim's (cuts and steps into
-    /// the room rounded down to bytes).
-    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes, htsim bytes";
-    /// Timeouts that lower ssthresh: the "first" of the same data, or "every" one.
-    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one";
+    /// Numbers in which the window is kept: "real", "whole" for ns-3's integers (whole segments
+    /// counted, the rest carried over; cuts rounded down), "segments" for Linux' (whole segments,
+    /// cuts rounded down; growth by what an ACK newly reports), or "bytes" for htsim's (cuts and steps
+    /// into the room rounded down to bytes).
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes, Linux segments, htsim bytes";
+    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first
+    /// unless the window is being reduced for this data already.
+    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
+    /// What a loss halves: what is in "flight", or "cwnd".
+    halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
 }
 
 /// What `describe` prints.
@@ -85,6 +93,7 @@ impl NewReno {
                     avoidance: params.avoidance,
                     arithmetic: params.arithmetic,
                     timeouts: params.timeouts,
+                    halve: params.halve,
                 },
             ),
             recovered: params.recovered,
@@ -100,16 +109,19 @@ impl Controller for NewReno {
     }
 
     fn on_loss(&mut self, event: &Congestion) {
-        self.window.reduce(RenoWindow::half(event.in_flight));
+        let half = self.window.half(event.in_flight, event.window);
+        self.window.reduce(half);
         self.recovering = true;
     }
 
     fn on_ecn(&mut self, event: &Congestion) {
-        self.window.reduce(RenoWindow::half(event.in_flight));
+        let half = self.window.half(event.in_flight, event.window);
+        self.window.reduce(half);
     }
 
     fn on_timeout(&mut self, event: &Timeout) {
-        self.window.restart(event, RenoWindow::half(event.in_flight));
+        let half = self.window.half(event.in_flight, event.window);
+        self.window.restart(event, half);
         self.recovering = false;
     }
 

@@ -41,6 +41,9 @@ choice! {
         Whole = "whole",
         /// htsim's integers: cuts, and steps of avoidance into the room, are whole bytes, rounded down.
         Bytes = "bytes",
+        /// Linux: whole segments, cuts rounded down. Growth counts the segments that an ACK or its SACK
+        /// blocks newly report, not those that it covers.
+        Segments = "segments",
     }
 }
 
@@ -51,6 +54,19 @@ choice! {
         First = "first",
         /// ns-3: every one.
         Every = "every",
+        /// Linux: the first, unless it comes during fast recovery or an ECN reduction: the window was
+        /// reduced for this data already.
+        Once = "once",
+    }
+}
+
+choice! {
+    /// What a loss halves.
+    Halve {
+        /// RFC 5681 equation (4): what is in flight.
+        Flight = "flight",
+        /// Linux: the window.
+        Cwnd = "cwnd",
     }
 }
 
@@ -79,6 +95,7 @@ pub(crate) struct Rules {
     pub(crate) avoidance: Avoidance,
     pub(crate) arithmetic: Arithmetic,
     pub(crate) timeouts: Timeouts,
+    pub(crate) halve: Halve,
 }
 
 impl RenoWindow {
@@ -115,6 +132,18 @@ impl RenoWindow {
         if core::mem::take(&mut self.recovered) { covered } else { segments }
     }
 
+    /// Bytes that an ACK counts for.
+    #[inline]
+    pub(crate) fn counts(&self, ack: &Ack) -> u64 {
+        if self.in_segments() { ack.delivered.div_ceil(self.mss as u64) * self.mss as u64 } else { ack.acked }
+    }
+
+    /// Whether the window is whole segments.
+    #[inline]
+    pub(crate) fn in_segments(&self) -> bool {
+        self.rules.arithmetic == Arithmetic::Segments
+    }
+
     /// A fast recovery has ended.
     pub(crate) fn recovered(&mut self) {
         self.recovered = true;
@@ -142,7 +171,7 @@ impl RenoWindow {
         if !may_grow || !ack.cwnd_limited || ack.acked == 0 {
             return;
         }
-        let mut acked = ack.acked as f64;
+        let mut acked = self.counts(ack) as f64;
         if self.cwnd < self.ssthresh {
             match self.rules.slow_start {
                 SlowStart::Ack => {
@@ -227,9 +256,12 @@ impl RenoWindow {
         };
     }
 
-    /// Half of what is in flight (RFC 5681 equation (4), before its floor).
-    pub(crate) fn half(in_flight: u64) -> f64 {
-        in_flight as f64 / 2.0
+    /// Half of what is in flight (RFC 5681 equation (4), before its floor), or of the window in force.
+    pub(crate) fn half(&self, in_flight: u64, in_force: f64) -> f64 {
+        match self.rules.halve {
+            Halve::Flight => in_flight as f64 / 2.0,
+            Halve::Cwnd => in_force / 2.0,
+        }
     }
 
     fn least(&self) -> f64 {
@@ -240,6 +272,7 @@ impl RenoWindow {
         match self.rules.arithmetic {
             Arithmetic::Real => window,
             Arithmetic::Whole | Arithmetic::Bytes => libm::floor(window),
+            Arithmetic::Segments => libm::floor(window / self.mss) * self.mss,
         }
     }
 
@@ -278,7 +311,12 @@ impl RenoWindow {
     /// A timeout: slow start again from one segment up to `window` bytes. Repeated timeouts of
     /// the same data leave ssthresh alone (RFC 5681 section 3.1) unless every one counts.
     pub(crate) fn restart(&mut self, event: &Timeout, window: f64) {
-        if event.consecutive <= 1 || self.rules.timeouts == Timeouts::Every {
+        let lowers = match self.rules.timeouts {
+            Timeouts::First => event.consecutive <= 1,
+            Timeouts::Every => true,
+            Timeouts::Once => event.consecutive <= 1 && !matches!(event.phase, Phase::Cwr | Phase::Recovery),
+        };
+        if lowers {
             self.ssthresh = self.in_kind(window).max(self.least());
         }
         self.cwnd = self.mss;

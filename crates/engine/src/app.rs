@@ -6,7 +6,7 @@
 //! no event is spent on a failing tick. A tick becomes an event only while the transport has
 //! nothing else to send.
 
-use crate::spec::App;
+use crate::spec::{App, TransportSpec};
 use incast_cc::Time;
 use std::collections::VecDeque;
 
@@ -223,6 +223,27 @@ impl AppState {
             } else {
                 space
             };
+        }
+    }
+
+    /// A bulk application that keeps little unsent: once less than half of `t.notsent_lowat` is unsent
+    /// beyond `nxt`, it writes until as much is. A write ends early, after a whole segment, when it
+    /// reaches that; where writes end is added to `ends`.
+    #[inline(never)]
+    pub fn top_up(&mut self, space: u64, nxt: u64, t: &TransportSpec, ends: &mut VecDeque<u64>) {
+        let App::Bulk { size, write } = self.app else { return };
+        let full = (nxt + t.notsent_lowat).min(self.written + space);
+        if self.stopped || 2 * (self.written - nxt.min(self.written)) >= t.notsent_lowat {
+            return;
+        }
+        let mss = t.mss as u64;
+        let end = size.map_or(u64::MAX, |s| s + self.extra);
+        while self.written < full && self.written < end {
+            let whole = self.written + write.min(end - self.written);
+            // segments are begun while there is room
+            let cut = self.written + (full - self.written).div_ceil(mss) * mss;
+            self.written = whole.min(cut);
+            ends.push_back(self.written);
         }
     }
 

@@ -2,7 +2,8 @@
 //! time, and the facts of the fabric a controller may derive defaults from.
 //!
 //! Everything is exact integer arithmetic over store-and-forward links: a packet of `n` IP bytes
-//! passes a link in `rate.serialize(n + overhead) + delay`.
+//! passes a link in `rate.serialize(n + overhead) + delay`; a token bucket holds it back only for
+//! the bytes that the bucket lacks.
 
 use crate::hash;
 use crate::spec::{App, PathChoice, Router, Spec, TransportSpec};
@@ -177,10 +178,7 @@ impl<'a> Fabric<'a> {
 
     /// Time for one packet of `size` IP bytes along `links`.
     fn cross(&self, links: &[u32], size: u64) -> Time {
-        links.iter().fold(Time::ZERO, |sum, &l| {
-            let l = &self.spec.links[l as usize];
-            sum.saturating_add(l.rate.serialize(size + l.overhead as u64)).saturating_add(l.delay)
-        })
+        links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.spec.links[l as usize].crossing(size)))
     }
 
     fn idle_rtt(&self, there: &[u32], back: &[u32], t: &TransportSpec) -> Time {
@@ -222,8 +220,9 @@ impl<'a> Fabric<'a> {
                 let mut at = Time::ZERO;
                 for (&l, free) in links.iter().zip(free.iter_mut()) {
                     let l = &self.spec.links[l as usize];
+                    let here = at;
                     *free = at.max(*free).saturating_add(l.rate.serialize(size + l.overhead as u64));
-                    at = free.saturating_add(l.delay);
+                    at = free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(here).saturating_add(l.delay);
                 }
                 arrived = at;
             }
@@ -238,7 +237,12 @@ impl<'a> Fabric<'a> {
         }
         rest.iter().for_each(|&payload| send(&mut free, payload));
         match (rest.is_empty(), links.last()) {
-            (true, Some(&l)) if full > 0 => free[links.len() - 1].saturating_add(self.spec.links[l as usize].delay),
+            (true, Some(&l)) if full > 0 => {
+                // over an empty network with a bucket at its end, a lone packet does not wait
+                let l = &self.spec.links[l as usize];
+                let end = free[links.len() - 1].saturating_sub(l.rate.serialize(l.bucket as u64));
+                end.saturating_add(l.delay).max(if full == 1 { arrived } else { Time::ZERO })
+            }
             _ => arrived,
         }
     }

@@ -40,6 +40,14 @@ pub struct Half {
     pub open: bool,
     /// An acknowledgement is owed and its timer runs.
     pub owed: bool,
+    /// Interactive: segments are not acknowledged at once for being the first ones.
+    pub pingpong: bool,
+    /// Data packets sent that acknowledged something, since the receiver last looked.
+    pub carried: u32,
+    /// When data last arrived, ps; `None` before.
+    pub heard_at: Option<u64>,
+    /// The sender's retransmission timeout when it last sent, ps.
+    pub rto: u64,
 }
 
 /// A query under way, or to come.

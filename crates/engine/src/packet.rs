@@ -33,8 +33,11 @@ pub mod flag {
     /// Belongs to one half of a two-way connection.
     pub const JOINED: u16 = 1 << 14;
 
+    /// The sender has nothing more to say for now (PSH): a write ends here.
+    pub const PSH: u16 = 1 << 15;
+
     /// Names of the header bits, for traces.
-    pub const NAMES: [(u16, &str); 9] = [
+    pub const NAMES: [(u16, &str); 10] = [
         (SYN, "SYN"),
         (FIN, "FIN"),
         (RST, "RST"),
@@ -44,6 +47,7 @@ pub mod flag {
         (ECE, "ECE"),
         (CWR, "CWR"),
         (RETX, "RETX"),
+        (PSH, "PSH"),
     ];
 }
 

@@ -118,8 +118,14 @@ pub struct Class {
     /// Picoseconds a byte where that is an integer, else 0 and `rate` decides.
     ps_per_byte: u64,
     delay: u64,
+    /// Time that a full token bucket is worth, ps; 0 for a transmitter.
+    bucket: u64,
+    /// Overhead that the queue counts.
+    framing: u32,
+    /// Overhead that it does not count.
     overhead: u32,
-    /// Packets below the discipline: in service, and the device queue.
+    /// Packets below the discipline: in service, and the device queue. A token bucket has no
+    /// packet in service.
     below: u32,
     rule: Rule,
     lossy: bool,
@@ -135,8 +141,13 @@ impl Class {
         Class {
             ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
             delay: link.delay.0,
-            overhead: link.overhead,
-            below: queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
+            bucket: rate.serialize(link.bucket as u64).0,
+            framing: if queue.count_overhead { link.overhead } else { 0 },
+            overhead: if queue.count_overhead { 0 } else { link.overhead },
+            below: match link.bucket {
+                0 => queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
+                _ => queue.device,
+            },
             rule: Rule::new(queue),
             lossy: link.loss != Loss::None,
             rate,
@@ -144,7 +155,7 @@ impl Class {
         }
     }
 
-    /// Time on the wire of a packet of `size` IP bytes, ps.
+    /// Time on the wire of a packet of `size` bytes as the queue counts it, ps.
     #[inline]
     fn serialization(&self, size: u64) -> u64 {
         let bytes = size + self.overhead as u64;
@@ -196,6 +207,7 @@ struct Events {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Port {
+    /// When the transmitter has sent everything accepted, or the token bucket is full again.
     free_at: u64,
     /// The next instant at which the port has to look after its account: a queue sample, or
     /// an end of the measured interval.
@@ -355,7 +367,7 @@ impl Port {
 
     /// Time on the wire of a packet of `size` IP bytes, ps.
     pub fn serialization(&self, size: u64) -> u64 {
-        self.class.serialization(size)
+        self.class.serialization(size + self.class.framing as u64)
     }
 
     /// Packets the discipline counts with `n` in the port.
@@ -535,7 +547,7 @@ impl Port {
             self.look(now, interval);
         }
         self.drain(now);
-        let size = packet.size as u64;
+        let size = (packet.size as u32 + self.class.framing) as u64;
         let before = self.counted(self.ring.len);
         let bytes_before = self.counted_bytes();
         let arrival = Arrival { now, packets: before as u64, bytes: bytes_before, size, ect: packet.has(flag::ECT) };
@@ -554,8 +566,10 @@ impl Port {
             self.rare.events.odd_busy += wire;
         }
         let last = self.free_at;
-        let departure = last.max(now) + wire;
-        self.free_at = departure;
+        // a bucket is full again when a transmitter would be free; what it holds is time ahead
+        let free_at = last.max(now) + wire;
+        self.free_at = free_at;
+        let departure = free_at.saturating_sub(class.bucket).max(now);
         self.bytes_in += size;
         self.count.packets += 1;
         let ahead = self.ring.len;

@@ -72,12 +72,24 @@ pub struct LinkSpec {
     pub delay: Time,
     /// Bytes every packet adds on the wire (2 PPP, 38 Ethernet with preamble and gap, 0).
     pub overhead: u32,
+    /// Size of the token bucket in bytes, as Linux' `tbf` has it: a packet leaves the queue as
+    /// soon as the bucket holds its bytes (overhead included), and takes no further time. 0: a
+    /// transmitter, which a packet leaves after its time on the wire.
+    pub bucket: u32,
     /// Index into [`Spec::queues`].
     pub queue: u32,
     /// Losses on the wire.
     pub loss: Loss,
     /// Which link of the tree it is, for reports: `"edge3>h6"`.
     pub name: String,
+}
+
+impl LinkSpec {
+    /// When a packet that has to wait for no other leaves, `size` being its IP bytes.
+    pub fn crossing(&self, size: u64) -> Time {
+        let wire = self.rate.serialize(size + self.overhead as u64);
+        wire.saturating_sub(self.rate.serialize(self.bucket as u64)).saturating_add(self.delay)
+    }
 }
 
 /// Losses on a link, after transmission.
@@ -141,6 +153,9 @@ pub struct QueueSpec {
     pub device: u32,
     /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
     pub count_in_service: bool,
+    /// Byte counts, limits and thresholds include the link's overhead (Linux counts the 14-byte
+    /// Ethernet header).
+    pub count_overhead: bool,
     /// Packets wait in an explicit queue and leave by an event of their own, although the
     /// discipline could settle everything at their arrival: slower, with the same result.
     pub explicit: bool,
@@ -163,7 +178,7 @@ impl QueueSpec {
 pub enum Limit {
     /// Packets.
     Packets(u64),
-    /// Bytes (IP bytes, link overhead excluded).
+    /// Bytes: IP bytes, and the link's overhead if [`QueueSpec::count_overhead`] says so.
     Bytes(u64),
     /// No limit.
     None,
@@ -254,6 +269,19 @@ pub struct TransportSpec {
     pub delayed_ack_timeout: Time,
     /// Segments at the start of a connection that are acknowledged one by one (Linux: 16).
     pub quickack: u32,
+    /// A segment that ends a write of the application (PSH) is acknowledged at once.
+    pub push_ack: bool,
+    /// A segment on which the sender says that it reduced its window (CWR) is acknowledged at once.
+    pub cwr_ack: bool,
+    /// Linux: the receiver's window starts at 65,160 bytes and grows by two segments with every one that
+    /// arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not
+    /// count for `quickack`.
+    pub window_growth: bool,
+    /// Two-way connections, as Linux has it: a side that sends data within a delayed ACK's time of receiving
+    /// some is interactive, and acknowledges nothing at once for `quickack` alone. A delayed ACK that is
+    /// sent, a duplicate segment, or the first mark since the sender's last CWR ends that; duplicates, and
+    /// a silence longer than the side's own retransmission timeout, begin `quickack` anew.
+    pub pingpong: bool,
     /// Selective acknowledgements.
     pub sack: bool,
     /// Duplicate ACKs (or segments SACKed above a hole) that signal a loss.
@@ -276,6 +304,11 @@ pub struct TransportSpec {
     pub timestamps: bool,
     /// Tick of the time-stamp clock; zero is exact. A coarse clock floors samples at 1 us.
     pub timestamp_clock: Time,
+    /// How the retransmission timeout follows from the samples.
+    pub rto_rule: RtoRule,
+    /// Tick of a kernel's timers; zero is exact. Timers then fire on a tick, later than asked for: Linux'
+    /// timer wheel, whose slots are 1 tick wide for waits below 63 ticks, 8 below 504, and so on.
+    pub timer_tick: Time,
     /// Floor of the retransmission timeout.
     pub rto_min: Time,
     /// Ceiling.
@@ -302,6 +335,9 @@ pub struct TransportSpec {
     pub receive_buffer: u64,
     /// Window scaling; without it the advertised window ends at 65535.
     pub window_scaling: bool,
+    /// Unsent bytes at which a bulk application stops writing until half of them are sent; 0: the send buffer
+    /// alone holds it.
+    pub notsent_lowat: u64,
     /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
     pub sws_avoidance: bool,
     /// First probe of a zero window after this; doubles up to 60 s.
@@ -333,6 +369,20 @@ pub enum Recovery {
     /// more than it delivers, a partial ACK sends one segment beyond the window, and the product
     /// of delivered bytes and ssthresh has 32 bits.
     PrrNs3,
+    /// RFC 6937 as Linux has it: in whole segments, in proportion to the window before the reduction, one
+    /// segment more only on ACKs that advance and find nothing new lost; without SACK too, where
+    /// a duplicate ACK stands for a segment that arrived.
+    Linux,
+}
+
+/// How the retransmission timeout follows from RTT samples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RtoRule {
+    /// RFC 6298: max(floor, srtt + max(G, 4 rttvar)).
+    Rfc6298,
+    /// Linux: srtt + max(floor, 4 mdev), where mdev is the largest mean deviation of the round trip and the
+    /// one before it, and falls slowly.
+    Linux,
 }
 
 /// What the ACK covers that a DCTCP receiver flushes when the CE state changes.
@@ -354,6 +404,9 @@ pub enum Rules {
     /// advances and SACKs counts as a duplicate; losses below the highest SACKed segment only are
     /// repaired; no rescue retransmission; only the first partial ACK restarts the timer.
     Ns3,
+    /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; so are lost
+    /// retransmissions found. Without RACK's timer: a tail waits for the retransmission timeout.
+    Rack,
 }
 
 /// Bytes in flight that a controller is told of at a loss.

@@ -4,8 +4,10 @@
 //! Sequence numbers are 64-bit byte counts from 0, so they never wrap; SYN takes none, FIN takes
 //! one after the last byte.
 
+pub mod rack;
 pub mod ranges;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
+mod timer;

@@ -38,7 +38,7 @@ fn latency(spec: &Spec, l: usize, smallest: u64) -> u64 {
         // the arrival is decided when the packet leaves the queue
         return link.delay.0;
     }
-    link.delay.0 + link.rate.serialize(smallest + link.overhead as u64).0
+    link.crossing(smallest).0
 }
 
 fn root(parent: &mut [u32], mut i: u32) -> u32 {
@@ -129,6 +129,16 @@ impl<'a> World<'a> {
             }
             if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
                 return invalid(format!("a segment of {} bytes makes more than 16 fragments", t.mss + t.header));
+            }
+        }
+
+        for link in &spec.links {
+            let queue = &spec.queues[link.queue as usize];
+            if queue.is_explicit() && (link.bucket > 0 || queue.count_overhead) {
+                return invalid(format!(
+                    "link {}: a queue that marks at departure takes no token bucket and does not count overhead",
+                    link.name
+                ));
             }
         }
 

@@ -11,7 +11,7 @@ use incast_engine::spec::{Discipline, Limit, QueueSpec};
 use proptest::prelude::*;
 
 fn queue(discipline: Discipline, limit: Limit, device: u32, count_in_service: bool) -> QueueSpec {
-    QueueSpec { discipline, limit, device, count_in_service, explicit: false }
+    QueueSpec { discipline, limit, device, count_in_service, count_overhead: false, explicit: false }
 }
 
 /// Marks what finds at least K queued before it; what does not fit is dropped, marked or not.

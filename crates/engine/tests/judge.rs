@@ -21,6 +21,7 @@ fn ecn(limit: u64, mark: u64) -> QueueSpec {
         device: 0,
         count_in_service: false,
         explicit: false,
+        count_overhead: false,
     }
 }
 
@@ -150,6 +151,7 @@ fn fair_nic_and_explicit_paths() {
         device: 0,
         count_in_service: true,
         explicit: false,
+        count_overhead: false,
     });
     for link in spec.links.iter_mut().filter(|l| l.from < 16) {
         link.queue = 1;
@@ -174,6 +176,7 @@ fn marks_at_departures() {
         limit: Limit::Bytes(400_000),
         device: 0,
         count_in_service: true,
+        count_overhead: false,
         explicit: false,
     }];
     spec.controllers = vec![config("dctcp", &[("form", "htsim")])];

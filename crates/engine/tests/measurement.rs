@@ -135,6 +135,7 @@ fn a_series_at_an_interval_shows_the_same_as_every_change() {
         device: 0,
         count_in_service: false,
         explicit: false,
+        count_overhead: false,
     }];
     spec.links[3].rate = Rate::mbps(20);
     spec.links[3].loss = Loss::List(vec![400, 401, 700]);
@@ -230,6 +231,7 @@ fn a_trace_shows_marks_and_drops() {
         device: 0,
         count_in_service: true,
         explicit: false,
+        count_overhead: false,
     });
     let outcome = judged(&spec);
     let count = |h: Happening| events(&outcome, "s>h1", h).len() as u64;

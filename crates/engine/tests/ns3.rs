@@ -198,6 +198,7 @@ fn all_rules_together_are_the_same_in_every_partition() {
             limit: Limit::Packets(30),
             device: 4,
             count_in_service: false,
+            count_overhead: false,
             explicit: false,
         }];
         spec.links[2].loss = Loss::Packet(0.02);

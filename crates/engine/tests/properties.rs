@@ -44,7 +44,7 @@ fn queues() -> impl Strategy<Value = QueueSpec> {
             Discipline::Red(_) => Limit::Packets(30),
             _ => limit,
         };
-        QueueSpec { discipline, limit, device, count_in_service: in_service, explicit }
+        QueueSpec { discipline, limit, device, count_in_service: in_service, count_overhead: false, explicit }
     })
 }
 
@@ -184,6 +184,7 @@ fn networks() -> impl Strategy<Value = Spec> {
                     limit: Limit::None,
                     device: 0,
                     count_in_service: true,
+                    count_overhead: false,
                     explicit: false,
                 });
                 spec.links.iter_mut().filter(|l| l.from < spec.hosts).for_each(|l| l.queue = 1);

@@ -131,7 +131,7 @@ proptest! {
     ) {
         let rate = Rate::gbps(10);
         let limit = Limit::Packets(limit);
-        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device, count_in_service: in_service, explicit: false };
+        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device, count_in_service: in_service, count_overhead: false, explicit: false };
         let mut plain = plain(&red, seed);
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)
@@ -146,7 +146,7 @@ proptest! {
         let rate = Rate::gbps(10);
         let limit = Limit::Bytes(limit);
         let red = Red { min_th: red.min_th * 500.0, max_th: red.max_th * 500.0, ..red };
-        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device: 0, count_in_service: false, explicit: false };
+        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device: 0, count_in_service: false, count_overhead: false, explicit: false };
         let mut plain = plain(&red, seed);
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)
@@ -162,6 +162,7 @@ fn drops_of_300(red: Red, seed: u64) -> u64 {
         limit: Limit::Packets(300),
         device: 0,
         count_in_service: true,
+        count_overhead: false,
         explicit: false,
     };
     // 500 B at 1 kb/s take 4 s, and all arrive at once
@@ -199,6 +200,7 @@ fn red_with_equal_thresholds_is_threshold_marking() {
         limit: Limit::Packets(100),
         device: 0,
         count_in_service: false,
+        count_overhead: false,
         explicit: false,
     };
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
@@ -226,6 +228,7 @@ fn without_ecn_even_forced_packets_are_dropped() {
         limit: Limit::Packets(100),
         device: 0,
         count_in_service: true,
+        count_overhead: false,
         explicit: false,
     };
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };

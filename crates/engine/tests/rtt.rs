@@ -18,9 +18,9 @@ fn bare() -> TransportSpec {
 fn rfc_6298_by_hand() {
     let mut rtt = RttEstimator::new(&bare());
     assert_eq!(rtt.rto(), 1000 * MS, "before any sample");
-    rtt.sample(100 * MS);
+    rtt.sample(100 * MS, 0, 0);
     assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), (100 * MS, 50 * MS, 300 * MS));
-    rtt.sample(200 * MS);
+    rtt.sample(200 * MS, 0, 0);
     assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), (112_500_000_000, 62_500_000_000, 362_500_000_000));
     assert_eq!((rtt.latest, rtt.min), (200 * MS, Some(100 * MS)));
 }
@@ -28,9 +28,9 @@ fn rfc_6298_by_hand() {
 #[test]
 fn the_floor_holds() {
     let mut rtt = RttEstimator::new(&TransportSpec { rto_min: Time::s(1), ..bare() });
-    rtt.sample(100 * MS);
+    rtt.sample(100 * MS, 0, 0);
     assert_eq!(rtt.rto(), 1000 * MS);
-    rtt.sample(3000 * MS);
+    rtt.sample(3000 * MS, 0, 0);
     // srtt 462.5, var .75 * 50 + .25 * 2900 = 762.5
     assert_eq!(rtt.rto(), 462_500_000_000 + 4 * 762_500_000_000);
 }
@@ -41,7 +41,7 @@ fn vectors_of_ns3() {
     for (sample, srtt, var) in
         [(1000, 1000 * MS, 500 * MS), (1200, 1025 * MS, 425 * MS), (900, 1_009_375_000_000, 350 * MS)]
     {
-        rtt.sample(sample * MS);
+        rtt.sample(sample * MS, 0, 0);
         assert_eq!((rtt.srtt, rtt.rttvar), (srtt, var), "after {sample} ms");
     }
 }
@@ -51,7 +51,7 @@ fn granularity_bounds_the_variance_term() {
     // RTO = srtt + max(G, 4 rttvar)
     let mut rtt = RttEstimator::new(&TransportSpec { rto_granularity: Time::ms(10), ..bare() });
     for _ in 0..200 {
-        rtt.sample(20 * MS);
+        rtt.sample(20 * MS, 0, 0);
     }
     assert_eq!((rtt.srtt, rtt.rto()), (20 * MS, 30 * MS));
 }
@@ -59,7 +59,7 @@ fn granularity_bounds_the_variance_term() {
 #[test]
 fn timeouts_double_up_to_the_ceiling_and_a_sample_ends_it() {
     let mut rtt = RttEstimator::new(&TransportSpec { rto_max: Time::s(60), ..bare() });
-    rtt.sample(100 * MS);
+    rtt.sample(100 * MS, 0, 0);
     for n in 1..=12u32 {
         rtt.back_off();
         assert_eq!(rtt.rto(), ((300 * MS) << n).min(60_000 * MS), "after {n} timeouts");

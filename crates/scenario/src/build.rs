@@ -164,6 +164,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         rate: l.rate,
         delay: l.delay,
         overhead: l.overhead,
+        bucket: l.bucket,
         queue: if l.from < network.hosts { host_queue } else { 0 },
         loss: l.loss,
         name,

@@ -15,6 +15,8 @@ builtin!(
     "two-senders",
     "star",
     "incast",
+    "linux-dumbbell",
+    "linux-incast",
     "permutation",
     "leaf-spine",
 );

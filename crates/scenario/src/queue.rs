@@ -33,6 +33,9 @@ pub struct DropTail {
     /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
     #[serde(default)]
     pub count_in_service: bool,
+    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
+    #[serde(default)]
+    pub count_overhead: bool,
     /// Queue of hosts' NICs, where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<Queue>>,
@@ -58,6 +61,9 @@ pub struct EcnThreshold {
     /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
     #[serde(default)]
     pub count_in_service: bool,
+    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
+    #[serde(default)]
+    pub count_overhead: bool,
     /// Queue of hosts' NICs, where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<Queue>>,
@@ -126,6 +132,9 @@ pub struct Red {
     /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
     #[serde(default)]
     pub count_in_service: bool,
+    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
+    #[serde(default)]
+    pub count_overhead: bool,
     /// Queue of hosts' NICs, where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<Queue>>,
@@ -172,15 +181,15 @@ impl Queue {
 
     /// As the engine has it.
     pub fn spec(&self) -> spec::QueueSpec {
-        let (discipline, limit, device, count_in_service) = match self {
-            Queue::DropTail(q) => (spec::Discipline::DropTail, q.limit, q.device, q.count_in_service),
+        let (discipline, limit, device, count_in_service, count_overhead) = match self {
+            Queue::DropTail(q) => (spec::Discipline::DropTail, q.limit, q.device, q.count_in_service, q.count_overhead),
             Queue::EcnThreshold(q) => {
                 let mark = q.mark.spec();
                 let d = match q.mark_at {
                     MarkAt::Arrival => spec::Discipline::EcnThreshold { mark, drop_not_ect: q.non_ect == NonEct::Drop },
                     MarkAt::Departure => spec::Discipline::EcnAtDeparture { mark },
                 };
-                (d, q.limit, q.device, q.count_in_service)
+                (d, q.limit, q.device, q.count_in_service, q.count_overhead)
             }
             Queue::Red(q) => {
                 let d = spec::Discipline::Red(spec::Red {
@@ -194,13 +203,13 @@ impl Queue {
                     use_ecn: q.use_ecn,
                     use_hard_drop: q.use_hard_drop,
                 });
-                (d, q.limit, q.device, q.count_in_service)
+                (d, q.limit, q.device, q.count_in_service, q.count_overhead)
             }
             Queue::FairNic(q) => {
-                (spec::Discipline::FairNic { per_flow: q.per_flow }, QueueLimit(Limit::None), 0, false)
+                (spec::Discipline::FairNic { per_flow: q.per_flow }, QueueLimit(Limit::None), 0, false, false)
             }
         };
-        spec::QueueSpec { discipline, limit: limit.spec(), device, count_in_service, explicit: false }
+        spec::QueueSpec { discipline, limit: limit.spec(), device, count_in_service, count_overhead, explicit: false }
     }
 
     /// Limits in bytes, here and at hosts, that no full packet fits into. `packet` is the largest

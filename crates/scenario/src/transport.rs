@@ -65,6 +65,18 @@ pub struct Transport {
     /// Segments at the start of a connection that are acknowledged one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quickack: Option<u32>,
+    /// A segment that ends a write of the application (PSH) is acknowledged at once: Linux, once the receiver has read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push_ack: Option<bool>,
+    /// A segment that says the sender reduced its window (CWR) is acknowledged at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwr_ack: Option<bool>,
+    /// The receiver's window starts at 65160 bytes and grows by two segments with every one that arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not count for `quickack`: a Linux connection acknowledges its first megabytes segment by segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_growth: Option<bool>,
+    /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (Linux' interactive mode); duplicates and long silences begin `quickack` anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pingpong: Option<bool>,
     /// Selective acknowledgements (RFC 2018, 6675).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
@@ -96,6 +108,12 @@ pub struct Transport {
     /// Tick of the time-stamp clock; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp_clock: Option<Time>,
+    /// How the retransmission timeout follows from the samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_rule: Option<RtoRule>,
+    /// Tick of the kernel's timers; 0 is exact. They fire on a tick, later than asked for: on Linux' timer wheel waits below 63 ticks one tick, below 504 up to 8, and so on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_tick: Option<Time>,
     /// Floor of the retransmission timeout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Time>,
@@ -133,6 +151,9 @@ pub struct Transport {
     /// Window scaling (RFC 7323); without it the advertised window ends at 65535 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
+    /// Unsent bytes at which a bulk application stops writing until less than half of them are left (TCP_NOTSENT_LOWAT); 0: only the send buffer stops it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notsent_lowat: Option<Size>,
     /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sws_avoidance: Option<bool>,
@@ -223,6 +244,10 @@ impl Preset {
             delayed_ack: Some(Auto::Auto),
             delayed_ack_timeout: Some(time([ms(40), ms(200), ms(1), ms(1)])),
             quickack: Some(of([16, 1, 0, 0])),
+            push_ack: Some(yes([true, false, false, false])),
+            cwr_ack: Some(yes([true, false, false, false])),
+            window_growth: Some(yes([true, false, false, false])),
+            pingpong: Some(yes([true, false, false, false])),
             sack: Some(yes([true, true, false, true])),
             dupthresh: Some(3),
             scoreboard: Some([Rules::Rfc6675, Rules::Ns3, Rules::Rfc6675, Rules::Rfc6675][self as usize]),
@@ -230,12 +255,14 @@ impl Preset {
                 [LossFlight::Outstanding, LossFlight::Pipe, LossFlight::Outstanding, LossFlight::Outstanding]
                     [self as usize],
             ),
-            recovery: Some([Recovery::Prr, Recovery::PrrNs3, Recovery::Newreno, Recovery::Prr][self as usize]),
+            recovery: Some([Recovery::Linux, Recovery::PrrNs3, Recovery::Newreno, Recovery::Prr][self as usize]),
             ecn_by_prr: Some(yes([true, true, false, false])),
             ecn_preempts: Some(yes([false, true, false, false])),
             limited_transmit: Some(yes([true, true, false, true])),
             timestamps: Some(true),
             timestamp_clock: Some(ZERO),
+            rto_rule: Some([RtoRule::Linux, RtoRule::Rfc6298, RtoRule::Rfc6298, RtoRule::Rfc6298][self as usize]),
+            timer_tick: Some(time([ms(1), ZERO, ZERO, ZERO])),
             rto_min: Some(time([ms(200), s(1), us(100), us(100)])),
             rto_max: Some(time([s(120), s(60), s(60), s(60)])),
             rto_initial: Some(time([s(1), s(1), ms(1), ms(1)])),
@@ -248,6 +275,7 @@ impl Preset {
             whole_writes: Some(yes([false, true, false, false])),
             receive_buffer: Some(size([mib(6), kib(128), mib(1024), mib(64)])),
             window_scaling: Some(true),
+            notsent_lowat: Some(Size(cc::Bytes(0))),
             sws_avoidance: Some(yes([true, true, false, false])),
             persist_timeout: Some(time([ms(200), s(6), ms(1), ms(1)])),
             ecn: Some(Ecn::Auto),
@@ -270,6 +298,18 @@ pub enum Recovery {
     Prr,
     /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, a partial ACK sends one segment beyond the window, 32-bit products.
     PrrNs3,
+    /// Proportional rate reduction as Linux does it: whole segments, in proportion to the window before the reduction, one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate ACK stands for a segment that arrived.
+    Linux,
+}
+
+/// Retransmission timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoRule {
+    /// RFC 6298: the floor, or srtt + max(G, 4 rttvar).
+    Rfc6298,
+    /// Linux: srtt + max(floor, 4 times the largest mean deviation of late).
+    Linux,
 }
 
 /// What the ACK covers that a change of the mark's state flushes.
@@ -290,6 +330,8 @@ pub enum Rules {
     Rfc6675,
     /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired; no rescue retransmission.
     Ns3,
+    /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are found too. Without its timer: a tail waits for the retransmission timeout.
+    Rack,
 }
 
 /// Bytes in flight that a controller is told of at a loss.
@@ -361,6 +403,7 @@ impl Recovery {
             Recovery::Newreno => spec::Recovery::NewReno,
             Recovery::Prr => spec::Recovery::Prr,
             Recovery::PrrNs3 => spec::Recovery::PrrNs3,
+            Recovery::Linux => spec::Recovery::Linux,
         }
     }
 }
@@ -379,6 +422,7 @@ impl Rules {
         match self {
             Rules::Rfc6675 => spec::Rules::Rfc6675,
             Rules::Ns3 => spec::Rules::Ns3,
+            Rules::Rack => spec::Rules::Rack,
         }
     }
 }
@@ -435,6 +479,10 @@ impl Transport {
             delayed_ack: self.delayed_ack.or(base.delayed_ack),
             delayed_ack_timeout: self.delayed_ack_timeout.or(base.delayed_ack_timeout),
             quickack: self.quickack.or(base.quickack),
+            push_ack: self.push_ack.or(base.push_ack),
+            cwr_ack: self.cwr_ack.or(base.cwr_ack),
+            window_growth: self.window_growth.or(base.window_growth),
+            pingpong: self.pingpong.or(base.pingpong),
             sack: self.sack.or(base.sack),
             dupthresh: self.dupthresh.or(base.dupthresh),
             scoreboard: self.scoreboard.or(base.scoreboard),
@@ -445,6 +493,8 @@ impl Transport {
             limited_transmit: self.limited_transmit.or(base.limited_transmit),
             timestamps: self.timestamps.or(base.timestamps),
             timestamp_clock: self.timestamp_clock.or(base.timestamp_clock),
+            rto_rule: self.rto_rule.or(base.rto_rule),
+            timer_tick: self.timer_tick.or(base.timer_tick),
             rto_min: self.rto_min.or(base.rto_min),
             rto_max: self.rto_max.or(base.rto_max),
             rto_initial: self.rto_initial.or(base.rto_initial),
@@ -457,6 +507,7 @@ impl Transport {
             whole_writes: self.whole_writes.or(base.whole_writes),
             receive_buffer: self.receive_buffer.or(base.receive_buffer),
             window_scaling: self.window_scaling.or(base.window_scaling),
+            notsent_lowat: self.notsent_lowat.or(base.notsent_lowat),
             sws_avoidance: self.sws_avoidance.or(base.sws_avoidance),
             persist_timeout: self.persist_timeout.or(base.persist_timeout),
             ecn: self.ecn.or(base.ecn),
@@ -507,6 +558,10 @@ impl Transport {
             },
             delayed_ack_timeout: value!(delayed_ack_timeout).0,
             quickack: value!(quickack),
+            push_ack: value!(push_ack),
+            cwr_ack: value!(cwr_ack),
+            window_growth: value!(window_growth),
+            pingpong: value!(pingpong),
             sack: value!(sack),
             dupthresh: value!(dupthresh),
             scoreboard: value!(scoreboard).spec(),
@@ -517,6 +572,11 @@ impl Transport {
             limited_transmit: value!(limited_transmit),
             timestamps: value!(timestamps),
             timestamp_clock: value!(timestamp_clock).0,
+            rto_rule: match value!(rto_rule) {
+                RtoRule::Rfc6298 => spec::RtoRule::Rfc6298,
+                RtoRule::Linux => spec::RtoRule::Linux,
+            },
+            timer_tick: value!(timer_tick).0,
             rto_min: value!(rto_min).0,
             rto_max: value!(rto_max).0,
             rto_initial: value!(rto_initial).0,
@@ -529,6 +589,7 @@ impl Transport {
             whole_writes: value!(whole_writes),
             receive_buffer: value!(receive_buffer).0.0,
             window_scaling: value!(window_scaling),
+            notsent_lowat: value!(notsent_lowat).0.0,
             sws_avoidance: value!(sws_avoidance),
             persist_timeout: value!(persist_timeout).0,
             ecn: value!(ecn).spec(),

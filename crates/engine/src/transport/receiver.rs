@@ -1,6 +1,7 @@
 //! The receiving half of a flow: reassembly, acknowledgements, ECN echo, advertised window.
 
 use super::ranges::Ranges;
+use super::timer::fires_at;
 use crate::io::{Io, Outbox};
 use crate::messages::NO_HALF;
 use crate::net::Net;
@@ -11,6 +12,9 @@ use incast_cc::{Ecn, Rate, Time};
 use incast_record::{Happening, Recorder};
 
 const NEVER: u64 = u64::MAX;
+/// Where a window that grows begins: the most whole segments of 1448 bytes that a window field without
+/// scaling can say.
+const FIRST_WINDOW: u64 = 65_160;
 
 /// Counters for the flow's record.
 #[derive(Clone, Default, Debug)]
@@ -73,6 +77,8 @@ pub struct Receiver {
     /// What the next ACK echoes: send time and hops of the earliest segment it covers.
     echo: Option<(u64, u8)>,
     quick: u32,
+    /// The window that may be offered, where it grows.
+    window: u64,
     fin_at: Option<u64>,
     size: u64,
     /// Without extra packets.
@@ -88,6 +94,8 @@ pub struct Receiver {
     message_size: u64,
     /// Its host's side of a two-way connection, or [`NO_HALF`].
     half: u32,
+    /// Marked since the sender last said that it reduced its window.
+    marked: bool,
     /// Unread bytes at `read_at`.
     unread: u64,
     read_at: u64,
@@ -130,6 +138,7 @@ impl Receiver {
             pending: 0,
             echo: None,
             quick: t.quickack,
+            window: if t.window_growth { FIRST_WINDOW.min(t.receive_buffer / 2) } else { u64::MAX },
             fin_at: None,
             size,
             app_size: match spec.app {
@@ -142,6 +151,7 @@ impl Receiver {
             message_end: u64::MAX,
             message_size: 0,
             half: NO_HALF,
+            marked: false,
             unread: 0,
             read_at: 0,
             edge: 0,
@@ -172,14 +182,41 @@ impl Receiver {
     }
 
     /// Two-way connections: data of the other half has carried the acknowledgement that was owed.
-    fn collect<O, R>(&mut self, io: &Io<O, R>) {
-        if let Some(half) = io.halves.get(self.half as usize)
-            && !half.owed
-        {
-            self.pending = 0;
-            self.ack_at = NEVER;
-            self.echo = None;
+    fn collect<O, R>(&mut self, io: &mut Io<O, R>) {
+        if let Some(half) = io.halves.get_mut(self.half as usize) {
+            if !half.owed {
+                self.pending = 0;
+                self.ack_at = NEVER;
+                self.echo = None;
+            }
+            self.quick = self.quick.saturating_sub(std::mem::take(&mut half.carried));
         }
+    }
+
+    /// Two-way connections: brings the interactive state up to date with an arriving segment. Whether
+    /// the segment is acknowledged at once.
+    fn interact<O, R>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) -> bool {
+        let Some(half) = io.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else { return self.quick > 0 };
+        let silence = half.heard_at.replace(io.now).map(|at| io.now - at);
+        if silence.is_some_and(|s| half.rto > 0 && s > half.rto) {
+            self.quick = self.quick.max(t.quickack);
+        }
+        if p.seq + (p.len as u64) <= self.next {
+            self.quick = self.quick.max(t.quickack);
+            half.pingpong = false;
+        }
+        if self.ecn == Ecn::Dctcp {
+            // marks call for the window's being small: two ACKs at once until the sender has reduced it
+            if p.has(flag::CWR) {
+                self.marked = false;
+            }
+            if p.has(flag::CE) && !self.marked {
+                self.marked = true;
+                self.quick = self.quick.max(2);
+                half.pingpong = false;
+            }
+        }
+        self.quick > 0 && !half.pingpong
     }
 
     /// Two-way connections: what data of the other half is to acknowledge.
@@ -313,13 +350,20 @@ impl Receiver {
         if self.echo.is_none() {
             self.echo = Some((p.ts, p.hop));
         }
+        let quick = self.half != NO_HALF && self.interact(io, t, p);
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
+        }
+        now_ack |= t.push_ack && p.has(flag::PSH) || t.cwr_ack && p.has(flag::CWR);
+        if t.window_growth && p.len > 0 && self.window < t.receive_buffer / 2 {
+            self.window = (self.window + 2 * t.mss as u64).min(t.receive_buffer / 2);
+            self.quick |= 1;
         }
         let held = self.counted();
         if end <= self.next || (p.seq < self.next && p.len == 0) {
             // nothing new: a duplicate, or a probe
             now_ack = true;
+            self.quick = self.quick.max(t.quickack);
         } else if p.seq > self.next {
             self.ooo.add(p.seq, end, |_, _| {});
             self.recent.copy_within(0..3, 1);
@@ -350,7 +394,7 @@ impl Receiver {
             let new = self.counted().saturating_sub(held);
             self.stats.delivered_m += new - u64::from(new > 0 && p.has(flag::FIN));
         }
-        if self.quick > 0 {
+        if self.quick > 0 && (self.half == NO_HALF || quick) {
             self.quick -= 1;
             now_ack = true;
         }
@@ -365,7 +409,7 @@ impl Receiver {
                 self.acknowledge(io, 0, t.ack_size);
             }
         } else if self.ack_at == NEVER {
-            self.ack_at = io.now + t.delayed_ack_timeout.0;
+            self.ack_at = fires_at(t.timer_tick.0, io.now, t.delayed_ack_timeout.0);
             if self.ack_timer_at > self.ack_at {
                 self.ack_timer_at = self.ack_at;
                 io.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
@@ -408,7 +452,7 @@ impl Receiver {
     /// beyond a hole lie inside the window), in units of the scale, never below what was offered
     /// before.
     fn offer(&mut self, t: &TransportSpec) -> u32 {
-        let free = t.receive_buffer.saturating_sub(self.unread);
+        let free = t.receive_buffer.saturating_sub(self.unread).min(self.window);
         let mut scale = 0;
         if t.window_scaling {
             while t.receive_buffer >> scale > 65535 && scale < 14 {
@@ -511,6 +555,7 @@ impl Receiver {
                 if self.ack_at <= io.now {
                     self.acknowledge(io, 0, t.ack_size);
                     if self.half != NO_HALF {
+                        io.halves[self.half as usize].pingpong = false;
                         self.publish(io);
                     }
                 } else if self.ack_at != NEVER {

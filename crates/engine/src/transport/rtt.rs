@@ -1,6 +1,6 @@
 //! Round-trip time estimator and retransmission timeout (RFC 6298).
 
-use crate::spec::TransportSpec;
+use crate::spec::{RtoRule, TransportSpec};
 
 /// srtt, rttvar and the timeout they give, in picoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +18,11 @@ pub struct RttEstimator {
     initial: u64,
     granularity: u64,
     backoff: u32,
+    rule: RtoRule,
+    /// Linux' rule: four times the largest deviation of this round trip, and of the last ones.
+    peak: u64,
+    held: u64,
+    round_end: u64,
 }
 
 impl RttEstimator {
@@ -33,12 +38,21 @@ impl RttEstimator {
             initial: spec.rto_initial.0,
             granularity: spec.rto_granularity.0,
             backoff: 0,
+            rule: spec.rto_rule,
+            peak: 0,
+            held: 0,
+            round_end: 0,
         }
     }
 
-    /// Takes a sample: gains 1/8 and 1/4, the variance first.
-    pub fn sample(&mut self, rtt: u64) {
+    /// Takes a sample: gains 1/8 and 1/4, the variance first. `una` and `nxt` tell round trips apart.
+    pub fn sample(&mut self, rtt: u64, una: u64, nxt: u64) {
         self.latest = rtt;
+        if self.rule == RtoRule::Linux {
+            self.sample_linux(rtt, una, nxt);
+            self.min = Some(self.min.map_or(rtt, |m| m.min(rtt)));
+            return;
+        }
         if self.min.is_none() {
             self.srtt = rtt;
             self.rttvar = rtt / 2;
@@ -49,9 +63,42 @@ impl RttEstimator {
         self.min = Some(self.min.map_or(rtt, |m| m.min(rtt)));
     }
 
+    /// As the kernel does it: a falling RTT raises the deviation an eighth as fast, the largest deviation of
+    /// a round trip counts, and it falls by a quarter of the difference a round trip.
+    #[inline(never)]
+    fn sample_linux(&mut self, rtt: u64, una: u64, nxt: u64) {
+        if self.min.is_none() {
+            self.srtt = rtt;
+            self.rttvar = rtt / 2;
+            self.peak = (4 * self.rttvar).max(self.min_rto);
+            self.held = self.peak;
+            self.round_end = nxt;
+            return;
+        }
+        let error = self.srtt.abs_diff(rtt);
+        if error > self.rttvar {
+            let rise = (error - self.rttvar) / 4;
+            self.rttvar += if rtt < self.srtt { rise / 8 } else { rise };
+        } else {
+            self.rttvar -= (self.rttvar - error) / 4;
+        }
+        self.srtt = (7 * self.srtt + rtt) / 8;
+        self.peak = self.peak.max(4 * self.rttvar);
+        self.held = self.held.max(self.peak);
+        if una > self.round_end {
+            self.held -= (self.held - self.peak) / 4;
+            self.round_end = nxt;
+            self.peak = self.min_rto;
+        }
+    }
+
     /// The timeout now, back-off included.
     pub fn rto(&self) -> u64 {
-        let base = if self.min.is_none() { self.initial } else { self.srtt + self.granularity.max(4 * self.rttvar) };
+        let base = match self.rule {
+            _ if self.min.is_none() => self.initial,
+            RtoRule::Rfc6298 => self.srtt + self.granularity.max(4 * self.rttvar),
+            RtoRule::Linux => self.srtt + self.held,
+        };
         let base = base.max(self.min_rto);
         base.saturating_mul(1 << self.backoff.min(20)).min(self.max_rto.max(self.min_rto))
     }

@@ -5,6 +5,7 @@
 //! lost segment is lost or SACKed), so one frontier says it all, and every segment is visited once
 //! when the frontier passes it. `pipe` counts the copies believed to be in the network.
 
+use super::rack::{Rack, Resent};
 use super::ranges::Ranges;
 use std::collections::VecDeque;
 
@@ -42,9 +43,87 @@ pub struct Scoreboard {
     unproven_from: u64,
     /// Lost, unsacked, not sent again.
     pending: u32,
+    /// Send times, where losses are told by them.
+    rack: Option<Box<Rack>>,
 }
 
 impl Scoreboard {
+    /// A scoreboard that tells losses by send times.
+    pub fn with_rack() -> Scoreboard {
+        Scoreboard { rack: Some(Box::default()), ..Scoreboard::default() }
+    }
+
+    /// The segment at `seq` was sent, for the first time or again, at `now`.
+    pub fn stamp(&mut self, seq: u64, now: u64) {
+        let i = self.index_of(seq);
+        if let (Some(rack), Some(s)) = (&mut self.rack, self.segments.get(i)) {
+            match rack.times.get_mut(i) {
+                Some(time) => {
+                    *time = now;
+                    rack.resent.push_back(Resent { at: now, seq, end: seq + s.len as u64 });
+                }
+                None => rack.times.push_back(now),
+            }
+        }
+    }
+
+    /// An ACK arrives at `now`; `min_rtt` is the quickest round trip so far.
+    #[inline]
+    pub fn begin_ack(&mut self, now: u64, min_rtt: u64) {
+        if let Some(rack) = &mut self.rack {
+            rack.begin(now, min_rtt);
+        }
+    }
+
+    /// Marks what RFC 8985 takes for lost, with so much time for reordering. Returns whether new losses
+    /// were found, of first or later transmissions.
+    pub fn update_lost_by_time(&mut self, reordering: u64) -> bool {
+        let mut from = self.index_of(self.lost_below);
+        let Some(rack) = self.rack.as_mut() else { return false };
+        if !rack.advanced() {
+            return false;
+        }
+        let mut found = false;
+        while let (Some(s), Some(sent)) = (self.segments.get_mut(from), rack.times.get(from)) {
+            let end = s.seq + s.len as u64;
+            if !s.retransmitted {
+                if !rack.gives_up(*sent, end, reordering) {
+                    break;
+                }
+                if !s.sacked && !s.lost {
+                    s.lost = true;
+                    self.pipe -= s.len as u64 * s.copies as u64;
+                    s.copies = 0;
+                    self.pending += 1;
+                    self.retransmit_from = self.retransmit_from.min(s.seq);
+                    found = true;
+                }
+            }
+            self.lost_below = end;
+            from += 1;
+        }
+        while let Some(r) = rack.resent.front().copied() {
+            let i = self.segments.partition_point(|s| s.seq < r.seq);
+            match self.segments.get_mut(i).filter(|s| s.seq == r.seq && s.retransmitted && !s.sacked) {
+                Some(s) if rack.times[i] == r.at => {
+                    if !rack.gives_up(r.at, r.end, reordering) {
+                        break;
+                    }
+                    s.lost = true;
+                    s.retransmitted = false;
+                    self.pipe -= s.len as u64 * s.copies as u64;
+                    s.copies = 0;
+                    self.pending += 1;
+                    self.retransmit_from = self.retransmit_from.min(s.seq);
+                    found = true;
+                }
+                _ => {}
+            }
+            rack.resent.pop_front();
+        }
+        found
+    }
+
     /// Bytes believed to be in the network.
     #[inline]
     pub fn pipe(&self) -> u64 {
@@ -75,6 +154,12 @@ impl Scoreboard {
                 break;
             }
             self.pipe -= s.len as u64 * s.copies as u64;
+            if let Some(rack) = &mut self.rack
+                && let Some(sent) = rack.times.pop_front()
+                && !s.sacked
+            {
+                rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
+            }
             if !s.sacked {
                 delivered += s.len as u64;
             }
@@ -107,7 +192,7 @@ impl Scoreboard {
         let mut fresh = [(0u64, 0u64); 8];
         let mut count = 0;
         let mut newly = 0;
-        let Scoreboard { segments, sacked, pipe, pending, .. } = self;
+        let Scoreboard { segments, sacked, pipe, pending, rack, .. } = self;
         let mut mark = |a: u64, b: u64| {
             let mut i = segments.partition_point(|s| s.seq < a);
             while let Some(s) = segments.get_mut(i) {
@@ -115,6 +200,12 @@ impl Scoreboard {
                     break;
                 }
                 if !s.sacked {
+                    if let Some(rack) = rack
+                        && let Some(sent) = rack.times.get(i)
+                    {
+                        let sent = *sent;
+                        rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
+                    }
                     s.sacked = true;
                     newly += s.len as u64;
                     *pipe -= s.len as u64 * s.copies as u64;

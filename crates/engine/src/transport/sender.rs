@@ -7,6 +7,7 @@
 
 use super::rtt::RttEstimator;
 use super::scoreboard::{Hole, Scoreboard};
+use super::timer::fires_at;
 use crate::app::{AppState, Write};
 use crate::io::{Io, Outbox};
 use crate::messages::NO_HALF;
@@ -16,6 +17,7 @@ use crate::packet::{Ext, NO_EXT, Packet, flag};
 use crate::spec::{App, AtStop, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use incast_cc::{Ack, Cc, Congestion, Controller, Ecn, Pacing, Phase, Profile, Time, Timeout};
 use incast_record::{MessageKind, MessageRecord, Recorder};
+use std::collections::VecDeque;
 
 const NEVER: u64 = u64::MAX;
 /// IP header, which every fragment repeats (RFC 791 without options).
@@ -47,6 +49,7 @@ enum Waiting {
 struct Prr {
     delivered: u64,
     out: u64,
+    /// What the share is taken of: the flight at the start, or (Linux) the window then.
     recover_fs: u64,
     ssthresh: f64,
 }
@@ -113,11 +116,17 @@ pub struct Sender {
     cwr_end: u64,
     send_cwr: bool,
     consecutive: u32,
+    /// A loss was found with the ACK at work.
+    newly_lost: bool,
     /// The window, not data or receiver, ended the latest burst.
     cwnd_blocked: bool,
-    /// Most in flight since `round_end` was set.
+    /// ... or one of the round trip that ends at `usage_end`.
+    was_limited: bool,
+    /// Outstanding then, or the most outstanding if the window did not limit.
     max_out: u64,
-    round_end: u64,
+    usage_end: u64,
+    /// Where writes of the application end, not sent yet.
+    writes: VecDeque<u64>,
     /// A segment timed for Karn's rule: its end, and when it was sent.
     timed: Option<(u64, u64)>,
     last_send: u64,
@@ -162,7 +171,7 @@ impl Sender {
             packets: 0,
             una: 0,
             nxt: 0,
-            board: Scoreboard::default(),
+            board: if t.scoreboard == Rules::Rack { Scoreboard::with_rack() } else { Scoreboard::default() },
             edge: 0,
             max_wnd: 0,
             cc: config.build(&net.envs[flow as usize]),
@@ -180,9 +189,12 @@ impl Sender {
             cwr_end: 0,
             send_cwr: false,
             consecutive: 0,
+            newly_lost: false,
             cwnd_blocked: false,
+            was_limited: false,
             max_out: 0,
-            round_end: 0,
+            usage_end: 0,
+            writes: VecDeque::new(),
             timed: None,
             last_send: 0,
             pace_from: 0,
@@ -262,7 +274,7 @@ impl Sender {
         let t = io.net.transport(self.transport);
         self.emit(io, 0, 0, flag::SYN, t.syn_size);
         let wait = t.syn_timeout.0.saturating_mul(1 << self.consecutive.min(20));
-        self.arm(io, io.now.saturating_add(wait));
+        self.arm_in(io, t, wait);
     }
 
     /// A packet of the other flow of a two-way connection reached this host: it opens this flow if
@@ -505,11 +517,17 @@ impl Sender {
     /// Two-way connections: the packet acknowledges what its host has received of the other half.
     #[cold]
     fn piggyback<O, R>(&self, io: &mut Io<O, R>, packet: &mut Packet) -> Option<Ext> {
+        let t = io.net.transport(self.transport);
         let half = &mut io.halves[self.half as usize];
         if !half.open {
             return None;
         }
         half.owed = false;
+        half.carried += 1;
+        half.rto = self.rtt.rto();
+        if t.pingpong && packet.len > 0 && half.heard_at.is_some_and(|at| io.now - at < t.delayed_ack_timeout.0) {
+            half.pingpong = true;
+        }
         packet.ack = half.ack;
         packet.wnd = half.wnd;
         packet.flags |= flag::ACK | if half.ece { flag::ECE } else { 0 };
@@ -518,14 +536,20 @@ impl Sender {
 
     fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {
         let t = io.net.transport(self.transport);
+        if t.scoreboard == Rules::Rack {
+            self.board.stamp(seq, io.now);
+        }
         let retx = if again { flag::RETX } else { 0 };
         if self.fin && Some(seq) == self.app.end() {
             self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);
         } else {
             let last = t.fin_with_data && t.handshake && Some(seq + len as u64) == self.app.end();
             self.fin |= last;
-            let fin = if last { flag::FIN } else { 0 };
-            self.emit(io, seq, len, flag::DATA | retx | fin, t.header + len);
+            let mut flags = flag::DATA | retx | if last { flag::FIN } else { 0 };
+            if t.push_ack && self.ends_a_write(seq + len as u64) {
+                flags |= flag::PSH;
+            }
+            self.emit(io, seq, len, flags, t.header + len);
         }
         self.sent_to = seq + len as u64;
         if matches!(self.phase, Phase::Recovery | Phase::Cwr) {
@@ -539,6 +563,16 @@ impl Sender {
             self.timed = Some((seq + len as u64, io.now));
         }
         self.pace(io, len);
+    }
+
+    /// Whether a write of the application, or the flow, ends at `end`.
+    fn ends_a_write(&mut self, end: u64) -> bool {
+        let mut ends = Some(end) == self.app.end();
+        while self.writes.front().is_some_and(|at| *at <= end) {
+            ends = true;
+            self.writes.pop_front();
+        }
+        ends
     }
 
     /// Accounts a sent packet to the pacing rate.
@@ -603,13 +637,39 @@ impl Sender {
         self.app.catch_up(io.now, space);
     }
 
-    /// Sends what windows, pacing and data allow.
+    /// Sends what windows, pacing and data allow, and notes whether the window limited it.
     fn pump<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         if self.connection != Connection::Open {
             return;
         }
-        let net = io.net;
-        let t = net.transport(self.transport);
+        let t = io.net.transport(self.transport);
+        let before = self.nxt;
+        self.send_allowed(io, t);
+        if t.cwnd_limited {
+            let full = self.pipe(t) + t.mss as u64;
+            let limited = full as f64 > self.window() || self.cwnd_blocked;
+            if (self.nxt > before || limited)
+                && (self.una >= self.usage_end || limited || (!self.was_limited && self.nxt - self.una > self.max_out))
+            {
+                self.was_limited = limited;
+                self.max_out = self.nxt - self.una;
+                self.usage_end = self.nxt;
+            }
+        }
+    }
+
+    /// Bytes believed to be in the network. Without SACK, Linux takes a duplicate ACK for a segment that
+    /// has left it.
+    #[inline]
+    fn pipe(&self, t: &TransportSpec) -> u64 {
+        let pipe = self.board.pipe();
+        if t.recovery == Recovery::Linux && !t.sack {
+            return pipe.saturating_sub((self.dupacks * t.mss) as u64);
+        }
+        pipe
+    }
+
+    fn send_allowed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         self.catch_up(io);
         if t.idle_restart && self.board.is_empty() && io.now > self.last_send.saturating_add(self.rtt.rto()) {
             self.cc.on_idle(Time(io.now));
@@ -625,6 +685,9 @@ impl Sender {
                 None => {
                     if self.app.written == self.nxt {
                         self.app.write_one(self.space(t), t.whole_writes);
+                        if t.notsent_lowat > 0 {
+                            self.writes.push_back(self.app.written);
+                        }
                     }
                     let unsent = self.app.written - self.nxt.min(self.app.written);
                     if unsent == 0 {
@@ -635,9 +698,13 @@ impl Sender {
                 }
             };
             // congestion window; with nothing in flight one segment may always go
-            let mut pipe = self.board.pipe();
+            let mut pipe = self.pipe(t);
             let mut window = self.window();
-            if self.dupacks > 0 && self.phase == Phase::Open && !self.profile.own_recovery {
+            if self.dupacks > 0
+                && self.phase == Phase::Open
+                && !self.profile.own_recovery
+                && (t.recovery != Recovery::Linux || t.sack)
+            {
                 match (t.limited_transmit, t.sack) {
                     // RFC 3042: one segment beyond the window for each of the first two duplicates
                     (true, false) => window += (self.dupacks.min(2) * t.mss) as f64,
@@ -675,7 +742,7 @@ impl Sender {
                     if self.board.is_empty() && self.waiting != Waiting::Window {
                         self.waiting = Waiting::Window;
                         self.persist_backoff = 0;
-                        self.arm(io, io.now + t.persist_timeout.0);
+                        self.arm_in(io, t, t.persist_timeout.0);
                     }
                     return;
                 }
@@ -692,16 +759,10 @@ impl Sender {
         if self.dupacks > 0 && self.phase == Phase::Open {
             self.limited += len as u64;
         }
-        if self.una >= self.round_end {
-            self.round_end = self.nxt;
-            self.max_out = 0;
-        }
-        self.max_out = self.max_out.max(self.board.pipe());
         self.send_segment(io, seq, len, false);
         if self.deadline == NEVER || self.waiting == Waiting::Window {
             self.waiting = Waiting::Ack;
-            let deadline = io.now + self.rtt.rto();
-            self.arm(io, deadline);
+            self.arm_rto(io);
         }
     }
 
@@ -709,7 +770,7 @@ impl Sender {
     #[inline]
     fn next_repair(&mut self, t: &TransportSpec) -> Option<Hole> {
         let hole = self.board.next_hole()?;
-        let allowed = t.scoreboard == Rules::Rfc6675 || self.board.is_below_sacked(hole.seq);
+        let allowed = t.scoreboard != Rules::Ns3 || self.board.is_below_sacked(hole.seq);
         allowed.then_some(hole)
     }
 
@@ -717,15 +778,18 @@ impl Sender {
         self.board.retransmitted(hole.seq, false);
         self.send_segment(io, hole.seq, hole.len, true);
         if self.deadline == NEVER {
-            let deadline = io.now + self.rtt.rto();
-            self.arm(io, deadline);
+            self.arm_rto(io);
         }
     }
 
     /// The window is shut: meanwhile a bulk application fills the send buffer.
     fn shut(&mut self, t: &TransportSpec) {
         let space = self.space(t);
-        self.app.fill(space, t.whole_writes);
+        if t.notsent_lowat > 0 {
+            self.app.top_up(space, self.nxt, t, &mut self.writes);
+        } else {
+            self.app.fill(space, t.whole_writes);
+        }
     }
 
     /// No unsent data: close, repair more, or wait for the application.
@@ -777,7 +841,7 @@ impl Sender {
             (Some(now), Some(then)) => (now - then) * tick,
             _ => io.now - echoed,
         };
-        self.rtt.sample(rtt);
+        self.rtt.sample(rtt, self.una, self.nxt);
         self.count_rtt(io, rtt);
         rtt
     }
@@ -800,11 +864,15 @@ impl Sender {
             return;
         }
         self.catch_up(io);
-        let in_flight = self.board.pipe();
+        let in_flight = self.pipe(t);
         let outstanding = self.nxt - self.una;
         let old_edge = self.edge;
         self.edge = ack + p.wnd as u64;
         self.max_wnd = self.max_wnd.max(p.wnd as u64);
+
+        if t.scoreboard == Rules::Rack {
+            self.board.begin_ack(io.now, self.rtt.min.unwrap_or(0));
+        }
 
         // what arrived
         let acked = ack - self.una;
@@ -870,6 +938,10 @@ impl Sender {
                 }
             }
         }
+        self.newly_lost = false;
+        if t.recovery == Recovery::Linux && !t.sack {
+            delivered = self.count_without_sack(t, acked, duplicate);
+        }
         let lost = self.recover_losses(io, t, acked, duplicate, delivered, was_retransmitted);
 
         // controller
@@ -905,10 +977,11 @@ impl Sender {
             self.reduce_for_ecn(io, t);
         }
         if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
-            if t.recovery != Recovery::PrrNs3 {
-                self.prr_update(t, delivered);
-            } else if self.phase == Phase::Cwr && acked > 0 {
-                self.prr_ns3(t, delivered, false, false);
+            match t.recovery {
+                Recovery::Linux => self.prr_linux(t, delivered, acked > 0),
+                Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 => self.prr_ns3(t, delivered, false, false),
+                Recovery::PrrNs3 => {}
+                _ => self.prr_update(t, delivered),
             }
         }
 
@@ -922,18 +995,31 @@ impl Sender {
                 self.waiting = Waiting::Ack;
             }
         } else if acked > 0 && !(self.phase == Phase::Recovery && self.partial_acks > 1) {
-            let deadline = io.now + self.rtt.rto();
-            self.arm(io, deadline);
+            self.arm_rto(io);
         }
         self.pump(io);
         self.check_finished(io);
     }
 
-    /// Linux's test: in slow start a window twice what was ever in flight this round is enough.
+    /// Linux's test: the window limited sending in this round trip, or in slow start is not yet twice
+    /// what was outstanding.
     #[inline]
     fn is_cwnd_limited(&self) -> bool {
         let cwnd = self.cc.cwnd();
-        if cwnd < self.cc.ssthresh() { cwnd < 2.0 * self.max_out as f64 } else { self.cwnd_blocked }
+        self.was_limited || (cwnd < self.cc.ssthresh() && cwnd < 2.0 * self.max_out as f64)
+    }
+
+    /// What an ACK without SACK reports as arrived, as Linux guesses it: a duplicate is one segment; an
+    /// ACK that advances fills a hole with one segment, and the others are those the duplicates stood for.
+    fn count_without_sack(&mut self, t: &TransportSpec, acked: u64, duplicate: bool) -> u64 {
+        let mss = t.mss as u64;
+        let segments = acked.div_ceil(mss) as u32;
+        if segments == 0 {
+            return if duplicate { mss } else { 0 };
+        }
+        let guessed = self.dupacks;
+        self.dupacks = guessed.saturating_sub(segments - 1);
+        (segments.saturating_sub(guessed).max(1) as u64 * mss).min(acked)
     }
 
     /// A reduction for ECN ends when the data outstanding at its start is acknowledged.
@@ -955,11 +1041,22 @@ impl Sender {
         delivered: u64,
         was_retransmitted: bool,
     ) -> bool {
+        let linux = t.recovery == Recovery::Linux;
         if duplicate {
             self.dupacks += 1;
         } else if acked > 0 {
-            self.dupacks = 0;
+            // without SACK, duplicates of a recovery stand for what arrived until it ends
+            if !(linux && !t.sack && self.phase == Phase::Recovery) {
+                self.dupacks = 0;
+            }
             self.limited = 0;
+        }
+        // without SACK, Linux holds the state until something beyond the old data is acknowledged: duplicates
+        // of what was sent twice start nothing (RFC 6582)
+        let held = linux && !t.sack && self.una == self.recover && matches!(self.phase, Phase::Recovery | Phase::Loss);
+        if held {
+            self.dupacks = 0;
+            return false;
         }
         match self.phase {
             Phase::Cwr if t.ecn_preempts => {
@@ -978,13 +1075,23 @@ impl Sender {
             }
             Phase::Open | Phase::Cwr => {
                 let mut lost = false;
-                if t.sack {
+                if t.sack && t.scoreboard == Rules::Rack {
+                    lost = self.update_lost(t);
+                    self.newly_lost = lost;
+                } else if t.sack {
                     if self.board.has_sacked() {
                         lost = self.update_lost(t);
                         if self.dupacks >= t.dupthresh && self.board.next_hole().is_none() && duplicate {
                             self.board.mark_first_lost();
                             lost |= self.board.next_hole().is_some();
                         }
+                        self.newly_lost = lost;
+                    }
+                } else if linux {
+                    if self.dupacks >= t.dupthresh {
+                        self.board.mark_first_lost();
+                        lost = self.board.next_hole().is_some();
+                        self.newly_lost = lost;
                     }
                 } else if self.dupacks == t.dupthresh && (self.una > self.recover || self.recover == 0) {
                     lost = true;
@@ -999,9 +1106,9 @@ impl Sender {
                     self.phase = Phase::Open;
                     self.dupacks = 0;
                     self.cc.on_recovered(Time(io.now), self.board.pipe());
-                    return t.sack && t.scoreboard == Rules::Rfc6675 && self.lost_again(t);
+                    return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
                 } else if t.sack {
-                    self.update_lost(t);
+                    self.newly_lost = self.update_lost(t);
                     if t.recovery == Recovery::PrrNs3 && !self.profile.own_recovery {
                         if duplicate {
                             self.prr_ns3(t, delivered, true, false);
@@ -1009,6 +1116,11 @@ impl Sender {
                         if acked > 0 {
                             self.partial_ack_ns3(io, t, acked, delivered, was_retransmitted);
                         }
+                    }
+                } else if linux {
+                    if acked > 0 {
+                        self.board.mark_first_lost();
+                        self.newly_lost = true;
                     }
                 } else if acked > 0 {
                     // partial ACK (RFC 6582): the next hole, and deflate
@@ -1031,7 +1143,7 @@ impl Sender {
                 if self.una >= self.recover {
                     self.phase = Phase::Open;
                     self.dupacks = 0;
-                    return t.sack && t.scoreboard == Rules::Rfc6675 && self.lost_again(t);
+                    return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
                 } else if t.sack {
                     self.update_lost(t);
                 }
@@ -1043,6 +1155,7 @@ impl Sender {
     fn update_lost(&mut self, t: &TransportSpec) -> bool {
         match t.scoreboard {
             Rules::Rfc6675 => self.board.update_lost(t.dupthresh, t.mss),
+            Rules::Rack => self.update_lost_by_time(t),
             Rules::Ns3 => self.board.update_lost_by_segments(t.dupthresh),
         }
     }
@@ -1084,6 +1197,16 @@ impl Sender {
         self.board.first_is_lost()
     }
 
+    /// Losses told by send times. A quarter of the shortest round trip is left for reordering, until as
+    /// many segments were SACKed as a duplicate-ACK rule would wait for, or losses are being repaired:
+    /// reordering is never seen here.
+    fn update_lost_by_time(&mut self, t: &TransportSpec) -> bool {
+        let sure = !matches!(self.phase, Phase::Open | Phase::Cwr)
+            || self.board.sacked_bytes() >= t.dupthresh as u64 * t.mss as u64;
+        let reordering = if sure { 0 } else { (self.rtt.min.unwrap_or(0) / 4).min(self.rtt.srtt) };
+        self.board.update_lost_by_time(reordering)
+    }
+
     /// Bytes in flight as a controller is told of them at a loss.
     fn flight(&self, t: &TransportSpec) -> u64 {
         match t.loss_flight {
@@ -1104,16 +1227,24 @@ impl Sender {
     fn enter_recovery<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, delivered: u64) {
         // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
         // DCTCP reacts to a loss all the same (RFC 8257 3.5).
+        let window = self.window();
         if !(self.phase == Phase::Cwr && self.ecn == Ecn::Classic) {
             let event = self.congestion(io);
             self.cc.on_loss(&event);
         }
+        let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
         self.phase = Phase::Recovery;
-        self.recover = self.nxt;
         self.partial_acks = 0;
         self.rescued = false;
-        self.start_prr();
-        if t.sack {
+        if reducing {
+            // Linux goes on with the reduction that is under way
+            self.recover = self.cwr_end;
+            self.prr.ssthresh = self.cc.cwnd();
+        } else {
+            self.recover = self.nxt;
+            self.start_prr(t, window);
+        }
+        if t.sack || t.recovery == Recovery::Linux {
             // without PRR the window is the controller's
             self.recovery_window = if t.recovery == Recovery::NewReno { -1.0 } else { 0.0 };
             if t.recovery == Recovery::PrrNs3 {
@@ -1122,7 +1253,7 @@ impl Sender {
             // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
             // it in what it lets out
             let hole = match t.recovery {
-                Recovery::Prr => None,
+                Recovery::Prr | Recovery::Linux => None,
                 Recovery::NewReno => self.board.next_hole(),
                 Recovery::PrrNs3 => self.board.first(),
             };
@@ -1145,14 +1276,16 @@ impl Sender {
         self.cwr_end = self.nxt;
         self.send_cwr = true;
         self.phase = Phase::Cwr;
-        self.start_prr();
+        self.start_prr(t, before);
         self.recovery_window = if t.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
     }
 
     // ---- PRR (RFC 6937) ------------------------------------------------------------------------
 
-    fn start_prr(&mut self) {
-        self.prr = Prr { delivered: 0, out: 0, recover_fs: (self.nxt - self.una).max(1), ssthresh: self.cc.cwnd() };
+    /// A reduction from `window` begins.
+    fn start_prr(&mut self, t: &TransportSpec, window: f64) {
+        let recover_fs = if t.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
+        self.prr = Prr { delivered: 0, out: 0, recover_fs: recover_fs.max(1), ssthresh: self.cc.cwnd() };
     }
 
     /// ns-3.43's rate reduction, in its 32-bit arithmetic. `duplicate`: the ACK is one, or opens
@@ -1192,7 +1325,10 @@ impl Sender {
 
     fn prr_governs(&self, t: &TransportSpec) -> bool {
         match self.phase {
-            Phase::Recovery => t.sack && t.recovery != Recovery::NewReno && !self.profile.own_recovery,
+            Phase::Recovery => {
+                (t.sack && t.recovery != Recovery::NewReno || t.recovery == Recovery::Linux)
+                    && !self.profile.own_recovery
+            }
             Phase::Cwr => t.ecn_by_prr && !self.profile.own_recovery,
             _ => false,
         }
@@ -1214,7 +1350,45 @@ impl Sender {
         self.recovery_window = pipe as f64 + send.max(least);
     }
 
+    /// The same in whole segments, as Linux counts them.
+    fn prr_linux(&mut self, t: &TransportSpec, delivered: u64, advanced: bool) {
+        if delivered == 0 {
+            return;
+        }
+        let mss = t.mss as u64;
+        let in_flight = self.pipe(t).div_ceil(mss) as i64;
+        let prr = &mut self.prr;
+        let newly = delivered.div_ceil(mss);
+        prr.delivered += newly * mss;
+        let ssthresh = (prr.ssthresh / mss as f64) as u64;
+        let (total, out) = (prr.delivered / mss, prr.out.div_ceil(mss) as i64);
+        let room = ssthresh as i64 - in_flight;
+        let send = if room < 0 {
+            (ssthresh * total).div_ceil((prr.recover_fs / mss).max(1)) as i64 - out
+        } else {
+            let grown = i64::from(advanced && !self.newly_lost);
+            room.min((total as i64 - out).max(newly as i64) + grown)
+        };
+        // nothing out yet: the first retransmission goes whatever is in flight
+        let send = send.max(i64::from(prr.out == 0));
+        self.recovery_window = ((in_flight + send).max(0) as u64 * mss) as f64;
+    }
+
     // ---- timers ----------------------------------------------------------------------------------
+
+    /// Sets the retransmission timer to its timeout from now.
+    fn arm_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        let wait = self.rtt.rto();
+        self.arm_in(io, t, wait);
+    }
+
+    /// Sets the retransmission timer to `wait` from now.
+    #[inline]
+    fn arm_in<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, wait: u64) {
+        let deadline = fires_at(t.timer_tick.0, io.now, wait);
+        self.arm(io, deadline);
+    }
 
     /// Sets the retransmission deadline. The event is lazy: one that fires early re-arms itself.
     #[inline]
@@ -1296,6 +1470,7 @@ impl Sender {
             window: self.window(),
             rtt: Time(self.rtt.latest),
             consecutive: self.consecutive,
+            phase: self.phase,
         });
         self.rtt.back_off();
         self.phase = Phase::Loss;
@@ -1308,8 +1483,7 @@ impl Sender {
         self.pump(io);
         if self.deadline == NEVER && self.pace_at == NEVER {
             // something else than pacing holds the retransmission back: keep a timer running
-            let deadline = io.now + self.rtt.rto();
-            self.arm(io, deadline);
+            self.arm_rto(io);
         }
     }
 
@@ -1324,7 +1498,7 @@ impl Sender {
         self.emit(io, self.una.saturating_sub(1), 0, flag::DATA, t.ack_size);
         self.persist_backoff += 1;
         let wait = t.persist_timeout.0.saturating_mul(1 << self.persist_backoff.min(20)).min(t.rto_max.0);
-        self.arm(io, io.now + wait);
+        self.arm_in(io, t, wait);
     }
 
     fn check_finished<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {

@@ -193,6 +193,7 @@ pub fn link(rate: Rate, overhead: u32) -> LinkSpec {
         rate,
         delay: incast_cc::Time::us(1),
         overhead,
+        bucket: 0,
         queue: 0,
         loss: Loss::None,
         name: "a>b".to_string(),

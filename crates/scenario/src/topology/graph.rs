@@ -48,6 +48,8 @@ struct FileLink {
     delay: Option<quantity::Time>,
     /// Bytes every packet adds on the wire.
     overhead: Option<u32>,
+    /// Size of a token bucket in front of the link.
+    burst: Option<quantity::Size>,
     /// Rate from `b` to `a`.
     back_rate: Option<quantity::Rate>,
     /// Propagation delay from `b` to `a`.
@@ -62,8 +64,19 @@ struct FileLink {
 }
 
 /// Columns of a graph file in CSV; a row is a host, a switch or a link.
-const COLUMNS: [&str; 10] =
-    ["kind", "name", "peer", "rate", "delay", "overhead", "back_rate", "back_delay", "error_rate", "error_unit"];
+const COLUMNS: [&str; 11] = [
+    "kind",
+    "name",
+    "peer",
+    "rate",
+    "delay",
+    "overhead",
+    "burst",
+    "back_rate",
+    "back_delay",
+    "error_rate",
+    "error_unit",
+];
 
 /// Largest next-hop table, switches times hosts: 400 MB.
 const MAX_ENTRIES: u64 = 100_000_000;
@@ -123,6 +136,7 @@ impl Graph {
                 rate,
                 delay,
                 overhead: 0,
+                burst: None,
                 back_rate: None,
                 back_delay: None,
                 error_rate: 0.0,
@@ -133,6 +147,7 @@ impl Graph {
                 rate: l.rate,
                 delay: l.delay,
                 overhead: l.overhead,
+                burst: l.burst,
                 back_rate: l.back_rate,
                 back_delay: l.back_delay,
                 error_rate: l.error_rate,
@@ -260,6 +275,7 @@ fn from_csv(name: &str, text: &str) -> Result<File, Vec<Problem>> {
                     rate: row.quantity("rate", "rate", &mut problems).map(quantity::Rate),
                     delay: row.quantity("delay", "time", &mut problems).map(quantity::Time),
                     overhead: row.parse("overhead", number, &mut problems),
+                    burst: row.quantity("burst", "size", &mut problems).map(quantity::Size),
                     back_rate: row.quantity("back_rate", "rate", &mut problems).map(quantity::Rate),
                     back_delay: row.quantity("back_delay", "time", &mut problems).map(quantity::Time),
                     error_rate: row.parse("error_rate", probability, &mut problems),

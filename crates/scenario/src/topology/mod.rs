@@ -8,7 +8,7 @@ pub mod leaf_spine;
 pub mod star;
 
 use crate::problem::Problem;
-use crate::quantity::{Rate, Time};
+use crate::quantity::{Rate, Size, Time};
 use incast_cc as cc;
 use incast_engine::spec::{Loss, Router};
 use schemars::JsonSchema;
@@ -67,6 +67,8 @@ pub struct DirectedLink {
     pub delay: cc::Time,
     /// Bytes added to every packet on the wire.
     pub overhead: u32,
+    /// Bytes of the token bucket; 0 for none.
+    pub bucket: u32,
     /// Losses.
     pub loss: Loss,
 }
@@ -87,8 +89,17 @@ impl Network {
         };
         let forward = (link.rate, link.delay, loss(&link.lose));
         let back = (link.back_rate.unwrap_or(link.rate), link.back_delay.unwrap_or(link.delay), loss(&[]));
+        let bucket = link.burst.map_or(0, |b| b.0.0.min(u32::MAX as u64) as u32);
         for (from, to, (rate, delay, loss)) in [(a, b, forward), (b, a, back)] {
-            self.links.push(DirectedLink { from, to, rate: rate.0, delay: delay.0, overhead: link.overhead, loss });
+            self.links.push(DirectedLink {
+                from,
+                to,
+                rate: rate.0,
+                delay: delay.0,
+                overhead: link.overhead,
+                bucket,
+                loss,
+            });
         }
     }
 }
@@ -118,6 +129,11 @@ pub struct Link {
     /// with preamble and gap.
     #[serde(default)]
     pub overhead: u32,
+    /// Size of a token bucket in front of the link, Linux' `tbf`: a packet leaves the queue as
+    /// soon as the bucket holds its bytes and arrives after the delay alone. At least a full packet
+    /// with its overhead. Without: a transmitter, in which a packet spends its time on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Size>,
     /// Rate of the other direction, where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back_rate: Option<Rate>,
@@ -159,6 +175,9 @@ pub struct LinkChange {
     /// Bytes every packet adds on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<u32>,
+    /// Size of a token bucket in front of the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Size>,
     /// Rate of the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back_rate: Option<Rate>,
@@ -185,6 +204,7 @@ impl Link {
             rate: c.rate.unwrap_or(self.rate),
             delay: c.delay.unwrap_or(self.delay),
             overhead: c.overhead.unwrap_or(self.overhead),
+            burst: c.burst.or(self.burst),
             back_rate: c.back_rate.or(self.back_rate),
             back_delay: c.back_delay.or(self.back_delay),
             error_rate: c.error_rate.unwrap_or(self.error_rate),

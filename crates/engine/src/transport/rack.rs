@@ -1,0 +1,66 @@
+//! Recent acknowledgement (RFC 8985): a segment is lost when one that was sent after it has arrived, and
+//! its own time is over.
+//!
+//! Kept beside the scoreboard, and only where asked for: when each outstanding segment was last sent, and
+//! which were sent again, in that order. First transmissions leave in order of sequence numbers, so that
+//! the scoreboard's frontier serves them.
+
+use std::collections::VecDeque;
+
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub struct Resent {
+    /// When, ps.
+    pub at: u64,
+    /// Its first byte.
+    pub seq: u64,
+    /// Its end.
+    pub end: u64,
+}
+
+/// Send times, and the latest transmission known to have arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Rack {
+    /// When each outstanding segment was last sent, ps.
+    pub times: VecDeque<u64>,
+    /// Segments sent again, oldest first.
+    pub resent: VecDeque<Resent>,
+    /// The transmission that was sent last of those that arrived: when, and its segment's end.
+    latest: (u64, u64),
+    /// RTT of the transmission that was reported last.
+    rtt: u64,
+    /// Something was reported since the last look.
+    advanced: bool,
+    now: u64,
+    min_rtt: u64,
+}
+
+impl Rack {
+    /// An ACK arrived at `now`.
+    pub fn begin(&mut self, now: u64, min_rtt: u64) {
+        self.now = now;
+        self.min_rtt = min_rtt;
+    }
+
+    /// A segment that ends at `end` and was last sent at `sent` has arrived. The ACK of a segment sent
+    /// again that comes sooner than the quickest round trip is for its first copy.
+    pub fn arrived(&mut self, sent: u64, end: u64, retransmitted: bool) {
+        let rtt = self.now - sent;
+        if retransmitted && rtt < self.min_rtt {
+            return;
+        }
+        self.advanced = true;
+        self.rtt = rtt;
+        self.latest = self.latest.max((sent, end));
+    }
+
+    /// Whether there is news since the last call.
+    pub fn advanced(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
+    }
+
+    /// Whether a transmission at `sent` of the segment that ends at `end` is lost.
+    pub fn gives_up(&self, sent: u64, end: u64, reordering: u64) -> bool {
+        (sent, end) < self.latest && self.now - sent >= self.rtt + reordering
+    }
+}

@@ -1,0 +1,16 @@
+//! When timers fire.
+
+/// When a timer set at `now` for `wait` fires: exactly then, or on the tick at which a kernel's timer
+/// wheel has it. A slot is wider the longer the wait, and a timer never fires early.
+pub fn fires_at(tick: u64, now: u64, wait: u64) -> u64 {
+    if tick == 0 {
+        return now.saturating_add(wait);
+    }
+    let from = now / tick;
+    let ticks = wait.div_ceil(tick);
+    let mut shift = 0;
+    while shift < 24 && ticks >= 63 << shift {
+        shift += 3;
+    }
+    (((from + ticks) >> shift) + 1 << shift).saturating_mul(tick)
+}

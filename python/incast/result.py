@@ -47,8 +47,8 @@ class Cost(TypedDict):
 class Result:
     """One finished run.
 
-    ``flows``, ``ports``, ``queries``, ``writes``, ``samples`` and ``trace`` are Arrow tables; each column's field carries
-    its ``unit`` and ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a
+    ``flows``, ``ports``, ``queries``, ``writes``, ``samples`` and ``trace`` are Arrow tables; each
+    column's field carries its ``unit`` and ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a
     Polars frame without copying.
     """
 

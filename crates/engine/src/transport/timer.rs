@@ -12,5 +12,5 @@ pub fn fires_at(tick: u64, now: u64, wait: u64) -> u64 {
     while shift < 24 && ticks >= 63 << shift {
         shift += 3;
     }
-    (((from + ticks) >> shift) + 1 << shift).saturating_mul(tick)
+    ((((from + ticks) >> shift) + 1) << shift).saturating_mul(tick)
 }

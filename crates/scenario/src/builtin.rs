@@ -13,6 +13,10 @@ builtin!(
     "random-pairs",
     "dumbbell",
     "two-senders",
+    "ns3-hotspot",
+    "ns3-random-hotspot",
+    "ns3-random-pairs",
+    "ns3-star",
     "star",
     "incast",
     "linux-dumbbell",
@@ -20,6 +24,18 @@ builtin!(
     "permutation",
     "leaf-spine",
 );
+
+/// Lists of flows that built-in scenarios name: found under these names by every scenario that has
+/// no file of the name beside it.
+const FLOWS: &[(&str, &str)] = &[
+    ("ns3-random-hotspot.csv", include_str!("../../../scenarios/ns3-random-hotspot.csv")),
+    ("ns3-random-pairs.csv", include_str!("../../../scenarios/ns3-random-pairs.csv")),
+];
+
+/// The text of a list of flows that comes with the program.
+pub fn flows(name: &str) -> Option<&'static str> {
+    FLOWS.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}
 
 /// Names.
 pub fn names() -> Vec<&'static str> {

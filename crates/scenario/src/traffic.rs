@@ -30,7 +30,7 @@ pub struct Traffic {
     /// Who sends to whom.
     pub pattern: Pattern,
     /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
-    /// given; `file`: as many as the file has.
+    /// given; `file`: as many as the file has unless given, otherwise its first ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub flows: Option<u64>,
@@ -38,7 +38,11 @@ pub struct Traffic {
     /// unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<HostRef>,
-    /// CSV file of the pattern `file`, relative to the scenario file.
+    /// `hotspot`: what becomes of a flow whose sender would be the receiver.
+    #[serde(default)]
+    pub to_itself: ToItself,
+    /// CSV file of the pattern `file`, relative to the scenario file, or a list that comes with the
+    /// program: `ns3-random-hotspot.csv`, `ns3-random-pairs.csv`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// When the first flow opens; added to the times of a file.
@@ -110,6 +114,17 @@ pub enum HostRef {
     Number(u32),
     /// Name, `last` or `random`.
     Name(String),
+}
+
+/// A flow of `hotspot` whose sender would be its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToItself {
+    /// It comes from the next host.
+    #[default]
+    NextHost,
+    /// It is left out, and there are fewer flows.
+    Skip,
 }
 
 /// After an application's stop.
@@ -356,9 +371,6 @@ impl Traffic {
             _ => {}
         }
         match (self.pattern, self.flows) {
-            (Pattern::File, Some(n)) => {
-                out.push(Problem::with_value(key("flows"), n, "the file says how many; leave the key out"));
-            }
             (Pattern::File | Pattern::Permutation | Pattern::Pairs, None) | (_, Some(_)) => {}
             (_, None) => out.push(Problem::new(key("flows"), "missing; expected a whole number >= 1")),
         }
@@ -518,7 +530,12 @@ impl Traffic {
         Ok(match self.pattern {
             Pattern::Hotspot => {
                 let to = self.receiver(flows, draw(0, hosts))?;
-                (0..n).map(|i| (if i % hosts == to { (i + 1) % hosts } else { i % hosts }, to)).collect()
+                let from = |i| match self.to_itself {
+                    _ if i % hosts != to => Some(i % hosts),
+                    ToItself::NextHost => Some((i + 1) % hosts),
+                    ToItself::Skip => None,
+                };
+                (0..n).filter_map(from).map(|from| (from, to)).collect()
             }
             Pattern::RandomHotspot => {
                 let to = draw(0, hosts);
@@ -582,7 +599,12 @@ impl Traffic {
         }
         let mut problems = Vec::new();
         let mut connections = Vec::new();
-        for row in rows.iter() {
+        let has = rows.iter().count() as u64;
+        if let Some(n) = self.flows.filter(|n| *n > has) {
+            let message = format!("the file has {has} flows; expected at most as many");
+            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+        }
+        for row in rows.iter().take(self.flows.map_or(usize::MAX, |n| n as usize)) {
             // A file that is wrong in this many lines is the wrong file.
             if problems.len() > MOST_PROBLEMS {
                 break;

@@ -13,28 +13,35 @@ builtin!(
     "random-pairs",
     "dumbbell",
     "two-senders",
+    "star",
+    "incast",
     "ns3-hotspot",
     "ns3-random-hotspot",
     "ns3-random-pairs",
     "ns3-star",
-    "star",
-    "incast",
     "linux-dumbbell",
     "linux-incast",
     "permutation",
     "leaf-spine",
 );
 
-/// Lists of flows that built-in scenarios name: found under these names by every scenario that has
-/// no file of the name beside it.
-const FLOWS: &[(&str, &str)] = &[
-    ("ns3-random-hotspot.csv", include_str!("../../../scenarios/ns3-random-hotspot.csv")),
-    ("ns3-random-pairs.csv", include_str!("../../../scenarios/ns3-random-pairs.csv")),
+/// What a file's name begins with that comes with the program.
+pub const PREFIX: &str = "builtin:";
+
+/// Files that built-in scenarios name, as [`PREFIX`] and this name.
+const FILES: &[(&str, &str)] = &[
+    ("ns3-random-hotspot", include_str!("../../../scenarios/ns3-random-hotspot.csv")),
+    ("ns3-random-pairs", include_str!("../../../scenarios/ns3-random-pairs.csv")),
 ];
 
-/// The text of a list of flows that comes with the program.
-pub fn flows(name: &str) -> Option<&'static str> {
-    FLOWS.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+/// The text of a file that comes with the program, by its name after [`PREFIX`].
+pub fn file(name: &str) -> Option<&'static str> {
+    FILES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}
+
+/// Names of those files.
+pub fn files() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
 }
 
 /// Names.

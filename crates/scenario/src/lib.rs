@@ -218,16 +218,16 @@ impl Scenario {
     }
 
     /// Files the scenario names, as it writes them and where they lie: what a copy of it needs
-    /// beside it. Lists that come with the program are not among them.
+    /// beside it. Those that come with the program are not among them.
     pub fn files(&self) -> Result<Vec<(String, PathBuf)>, Errors> {
         let doc = self.document()?;
         let graph = if let topology::Topology::Graph(g) = &doc.topology { Some(&g.file) } else { None };
         let mut names: Vec<&String> =
             graph.into_iter().chain(doc.traffic.iter().filter_map(|t| t.file.as_ref())).collect();
+        names.retain(|n| !n.starts_with(builtin::PREFIX));
         names.sort();
         names.dedup();
-        let files = names.into_iter().map(|n| (n.clone(), self.dir.join(n)));
-        Ok(files.filter(|(name, path)| path.is_file() || builtin::flows(name).is_none()).collect())
+        Ok(names.into_iter().map(|n| (n.clone(), self.dir.join(n))).collect())
     }
 
     /// JSON schema of scenario files (draft 2020-12): keys, types, bounds, units, defaults and
@@ -350,13 +350,17 @@ fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ *b as u64).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// A whole text file that a scenario in the folder `dir` names at `key`, or the list of flows of
-/// this name that comes with the program.
+/// A whole text file that a scenario in the folder `dir` names at `key`.
 fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
-    let path = dir.join(file);
-    if let Some(text) = builtin::flows(file).filter(|_| !path.is_file()) {
-        return Ok(text.to_owned());
+    if let Some(name) = file.strip_prefix(builtin::PREFIX) {
+        return builtin::file(name).map(str::to_owned).ok_or_else(|| {
+            let known = builtin::files().collect::<Vec<_>>().join(", ");
+            let message =
+                format!("no file of this name comes with the program; expected {} and one of {known}", builtin::PREFIX);
+            Problem::with_value(key, format!("\"{file}\""), message).suggest(name, builtin::files())
+        });
     }
+    let path = dir.join(file);
     read_file(key, &path).map_err(|mut p| {
         if !path.exists() {
             p.message += "; file names start from the folder of the scenario file";

@@ -41,8 +41,7 @@ pub struct Traffic {
     /// `hotspot`: what becomes of a flow whose sender would be the receiver.
     #[serde(default)]
     pub to_itself: ToItself,
-    /// CSV file of the pattern `file`, relative to the scenario file, or a list that comes with the
-    /// program: `ns3-random-hotspot.csv`, `ns3-random-pairs.csv`.
+    /// CSV file of the pattern `file`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// When the first flow opens; added to the times of a file.
@@ -535,7 +534,12 @@ impl Traffic {
                     ToItself::NextHost => Some((i + 1) % hosts),
                     ToItself::Skip => None,
                 };
-                (0..n).filter_map(from).map(|from| (from, to)).collect()
+                let flows: Vec<_> = (0..n).filter_map(from).map(|from| (from, to)).collect();
+                if flows.is_empty() {
+                    let message = "no flow is left; expected more flows, or \"next-host\"";
+                    return Err(Problem::with_value(format!("{path}.to_itself"), "\"skip\"", message));
+                }
+                flows
             }
             Pattern::RandomHotspot => {
                 let to = draw(0, hosts);

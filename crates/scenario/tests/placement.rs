@@ -163,3 +163,41 @@ fn entries_keep_their_own_controller_and_transport() {
     assert_eq!(all.controllers.len(), 1);
     assert_eq!(ends(&all), ends(&spec));
 }
+
+#[test]
+fn a_file_gives_its_first_flows_and_no_more_than_it_has() {
+    let first = |n| ends(&spec("ns3-random-pairs", 1, &[("traffic.flows", n)]));
+    assert_eq!(first("3").len(), 3);
+    assert_eq!(first("3"), first("50")[..3]);
+    let mut s = Scenario::load("ns3-random-pairs").unwrap();
+    s.set("traffic.flows", "1000000").unwrap();
+    let error = s.build().unwrap_err().to_string();
+    assert!(error.contains("traffic.load.flows = 1000000: the file has"), "{error}");
+}
+
+#[test]
+fn flows_of_a_hotspot_to_itself_come_from_the_next_host_or_not_at_all() {
+    let senders = |rule| {
+        let flows = ends(&spec("ns3-hotspot", 1, &[("traffic.flows", "33"), ("traffic.to_itself", rule)]));
+        flows.into_iter().map(|(src, _)| src).collect::<Vec<_>>()
+    };
+    let all = (0..33).map(|i| i % 16);
+    assert_eq!(senders("skip"), all.clone().filter(|h| *h != 15).collect::<Vec<_>>());
+    assert_eq!(senders("next-host"), all.map(|h| if h == 15 { 0 } else { h }).collect::<Vec<_>>());
+
+    let mut s = Scenario::load("ns3-hotspot").unwrap();
+    s.set("traffic.flows", "1").unwrap();
+    s.set("traffic.receiver", "h0").unwrap();
+    let error = s.build().unwrap_err().to_string();
+    assert!(error.contains("traffic.load.to_itself = \"skip\": no flow is left"), "{error}");
+}
+
+#[test]
+fn a_file_that_does_not_come_with_the_program_is_refused() {
+    let mut s = Scenario::load("ns3-random-pairs").unwrap();
+    s.set("traffic.file", "builtin:ns3-random-pair").unwrap();
+    let error = s.build().unwrap_err().to_string();
+    assert!(error.contains("traffic.load.file = \"builtin:ns3-random-pair\""), "{error}");
+    assert!(error.contains("did you mean \"ns3-random-pairs\""), "{error}");
+    assert!(s.files().unwrap().is_empty());
+}

@@ -23,6 +23,7 @@ builtin!(
     "linux-incast",
     "permutation",
     "leaf-spine",
+    "htsim-permutation",
 );
 
 /// What a file's name begins with that comes with the program.
@@ -32,6 +33,8 @@ pub const PREFIX: &str = "builtin:";
 const FILES: &[(&str, &str)] = &[
     ("ns3-random-hotspot", include_str!("../../../scenarios/ns3-random-hotspot.csv")),
     ("ns3-random-pairs", include_str!("../../../scenarios/ns3-random-pairs.csv")),
+    ("htsim-permutation-swift", include_str!("../../../scenarios/htsim-permutation-swift.csv")),
+    ("htsim-permutation-dctcp", include_str!("../../../scenarios/htsim-permutation-dctcp.csv")),
 ];
 
 /// The text of a file that comes with the program, by its name after [`PREFIX`].

@@ -345,6 +345,15 @@ fn a_path_that_takes_no_time() {
 
 #[test]
 fn files_that_are_not_there() {
+    let unknown = message(
+        "pattern = \"hotspot\"\nflows = 10",
+        "pattern = \"file\"\nfile = \"builtin:htsim-permutation-swft\"",
+    );
+    assert_eq!(
+        unknown,
+        "traffic.load.file = \"builtin:htsim-permutation-swft\": no file of this name comes with the program; expected \
+         builtin: and one of ns3-random-hotspot, ns3-random-pairs, htsim-permutation-swift, htsim-permutation-dctcp (did you mean \"htsim-permutation-swift\"?)"
+    );
     let unknown = Scenario::load("hotspto").unwrap_err().to_string();
     assert!(
         unknown.starts_with("hotspto: no file and no built-in scenario of this name; built in are hotspot, "),

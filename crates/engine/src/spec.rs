@@ -402,7 +402,7 @@ pub enum Rules {
     Rfc6675,
     /// ns-3.43: `dupthresh` SACKed *segments* above make a loss, whatever their size; an ACK that
     /// advances and SACKs counts as a duplicate; losses below the highest SACKed segment only are
-    /// repaired; no rescue retransmission; only the first partial ACK restarts the timer.
+    /// repaired, by segments cut anew up to the full size; no rescue retransmission; only the first partial ACK restarts the timer.
     Ns3,
     /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; so are lost
     /// retransmissions found. Without RACK's timer: a tail waits for the retransmission timeout.

@@ -229,3 +229,38 @@ fn writes_wait_until_the_buffer_takes_them_whole() {
     assert_eq!(outstanding(false), Some(131_072));
     assert_eq!(outstanding(true), Some(128_000));
 }
+
+#[test]
+fn what_is_sent_again_is_cut_anew() {
+    for scoreboard in [Rules::Ns3, Rules::Rfc6675] {
+        let app = App::OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, off_first: false };
+        let flow = FlowSpec { app, ..bulk(0, 1, None) };
+        let transport = TransportSpec {
+            scoreboard,
+            recovery: Recovery::NewReno,
+            loss_flight: LossFlight::Outstanding,
+            ..ns3(40.0)
+        };
+        let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow);
+        spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
+        let mut bench = Bench::new(spec);
+        bench.open();
+        bench.advance(7_300_000);
+        // 15 segments of 600 B: the first four are lost, the ten above them arrived
+        let now = bench.now();
+        let sent = bench.ack(0, now, 0, &[(2400, 8400)]);
+        let again: Vec<(u64, u16)> =
+            sent.iter().filter(|c| c.packet.seq < 2400).map(|c| (c.packet.seq, c.packet.len)).collect();
+        let expected: &[(u64, u16)] = match scoreboard {
+            // a segment takes in what it can of the one behind it
+            Rules::Ns3 => &[(0, 1000), (1000, 800), (1800, 600)],
+            Rules::Rfc6675 => &[(0, 600), (600, 600), (1200, 600), (1800, 600)],
+        };
+        assert_eq!(again, expected, "{scoreboard:?}");
+        // an ACK in the midst of a gathered segment leaves the rest of it outstanding
+        bench.ack(600, now, 0, &[]);
+        assert_eq!(bench.state("acked_bytes"), 600.0);
+        bench.ack(8400, now, 0, &[]);
+        assert_eq!(bench.state("acked_bytes"), 8400.0);
+    }
+}

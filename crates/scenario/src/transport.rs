@@ -328,7 +328,7 @@ pub enum Flush {
 pub enum Rules {
     /// RFC 6675.
     Rfc6675,
-    /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired; no rescue retransmission.
+    /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to the full size; no rescue retransmission.
     Ns3,
     /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are found too. Without its timer: a tail waits for the retransmission timeout.
     Rack,

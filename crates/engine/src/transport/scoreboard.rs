@@ -169,6 +169,16 @@ impl Scoreboard {
             retransmitted |= s.retransmitted;
             self.segments.pop_front();
         }
+        // the ACK of a segment that has since been gathered into a longer one
+        if let Some(s) = self.segments.front_mut()
+            && s.seq < una
+        {
+            let covered = (una - s.seq) as u32;
+            self.pipe -= covered as u64 * s.copies as u64;
+            delivered += if s.sacked { 0 } else { covered as u64 };
+            s.seq = una;
+            s.len -= covered;
+        }
         if !self.sacked.is_empty() {
             self.sacked.cut_below(una);
         }
@@ -397,6 +407,28 @@ impl Scoreboard {
     /// The last outstanding segment, if it is neither SACKed nor sent again (RFC 6675 rescue).
     pub fn last_unsacked(&self) -> Option<Hole> {
         self.segments.back().filter(|s| !s.sacked && !s.retransmitted).map(|s| Hole { seq: s.seq, len: s.len })
+    }
+
+    /// Fills `hole` up to `mss` bytes from the segment behind it, if that is as lost and has not
+    /// been sent again either: ns-3 cuts what it sends again anew.
+    pub fn gather(&mut self, hole: Hole, mss: u32) -> Hole {
+        let i = self.index_of(hole.seq);
+        let (Some(first), Some(next)) = (self.segments.get(i), self.segments.get(i + 1)) else { return hole };
+        let alike = first.lost == next.lost && first.copies == next.copies;
+        if hole.len >= mss || !alike || next.sacked || first.retransmitted || next.retransmitted {
+            return hole;
+        }
+        let taken = next.len.min(mss - hole.len);
+        self.segments[i].len += taken;
+        if taken < self.segments[i + 1].len {
+            let next = &mut self.segments[i + 1];
+            next.seq += taken as u64;
+            next.len -= taken;
+        } else {
+            self.pending -= u32::from(self.segments[i + 1].lost);
+            self.segments.remove(i + 1);
+        }
+        Hole { len: hole.len + taken, ..hole }
     }
 
     /// A segment was sent again; it counts in `pipe` unless `replaces` says that the lost copy

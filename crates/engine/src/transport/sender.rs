@@ -681,7 +681,9 @@ impl Sender {
             }
             let hole = self.next_repair(t);
             let len = match hole {
-                Some(hole) => hole.len,
+                Some(hole) if t.scoreboard == Rules::Rfc6675 => hole.len,
+                // segments are cut anew from what is lost
+                Some(hole) => (self.app.written - hole.seq).min(t.mss as u64) as u32,
                 None => {
                     if self.app.written == self.nxt {
                         self.app.write_one(self.space(t), t.whole_writes);
@@ -775,6 +777,10 @@ impl Sender {
     }
 
     fn retransmit<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, hole: Hole) {
+        let hole = match io.net.transport(self.transport) {
+            t if t.scoreboard == Rules::Ns3 => self.board.gather(hole, t.mss),
+            _ => hole,
+        };
         self.board.retransmitted(hole.seq, false);
         self.send_segment(io, hole.seq, hole.len, true);
         if self.deadline == NEVER {

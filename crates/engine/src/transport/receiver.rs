@@ -74,6 +74,8 @@ pub struct Receiver {
     ce: bool,
     /// In-order segments not yet acknowledged.
     pending: u32,
+    /// What the latest ACK said.
+    acked: u64,
     /// What the next ACK echoes: send time and hops of the earliest segment it covers.
     echo: Option<(u64, u8)>,
     quick: u32,
@@ -136,6 +138,7 @@ impl Receiver {
             partial: Vec::new(),
             ce: false,
             pending: 0,
+            acked: 0,
             echo: None,
             quick: t.quickack,
             window: if t.window_growth { FIRST_WINDOW.min(t.receive_buffer / 2) } else { u64::MAX },
@@ -186,6 +189,7 @@ impl Receiver {
         if let Some(half) = io.halves.get_mut(self.half as usize) {
             if !half.owed {
                 self.pending = 0;
+                self.acked = self.next;
                 self.ack_at = NEVER;
                 self.echo = None;
             }
@@ -347,7 +351,8 @@ impl Receiver {
             }
             Ecn::Dctcp => {}
         }
-        if self.echo.is_none() {
+        // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
+        if self.echo.is_none() || p.seq <= self.acked {
             self.echo = Some((p.ts, p.hop));
         }
         let quick = self.half != NO_HALF && self.interact(io, t, p);
@@ -355,7 +360,10 @@ impl Receiver {
             self.fin_at = Some(end - 1);
         }
         now_ack |= t.push_ack && p.has(flag::PSH) || t.cwr_ack && p.has(flag::CWR);
-        if t.window_growth && p.len > 0 && self.window < t.receive_buffer / 2 {
+        // without SACK, what arrives out of order leaves the window alone: else its ACKs would be no
+        // duplicates
+        let grows = t.window_growth && p.len > 0 && (t.sack || p.seq <= self.next);
+        if grows && self.window < t.receive_buffer / 2 {
             self.window = (self.window + 2 * t.mss as u64).min(t.receive_buffer / 2);
             self.quick |= 1;
         }
@@ -510,6 +518,7 @@ impl Receiver {
         };
         self.packets = self.packets.wrapping_add(1);
         self.pending = 0;
+        self.acked = self.next;
         self.ack_at = NEVER;
         io.send(self.host, &packet, ext.as_ref());
         self.watch_window(io, t);

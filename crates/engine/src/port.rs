@@ -124,8 +124,8 @@ pub struct Class {
     framing: u32,
     /// Overhead that it does not count.
     overhead: u32,
-    /// Packets below the discipline: in service, and the device queue. A token bucket has no
-    /// packet in service.
+    /// Packets below the discipline: in service, and the device queue. None
+    /// below a token bucket.
     below: u32,
     rule: Rule,
     lossy: bool,
@@ -146,7 +146,7 @@ impl Class {
             overhead: if queue.count_overhead { 0 } else { link.overhead },
             below: match link.bucket {
                 0 => queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
-                _ => queue.device,
+                _ => 0,
             },
             rule: Rule::new(queue),
             lossy: link.loss != Loss::None,

@@ -7,7 +7,7 @@ use fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
 use incast_cc::Rate;
 use incast_engine::port::explicit::Offered;
 use incast_engine::port::{Interval, Port, Sent};
-use incast_engine::spec::{Discipline, Limit, QueueSpec};
+use incast_engine::spec::{Discipline, Limit, LinkSpec, QueueSpec};
 use proptest::prelude::*;
 
 fn queue(discipline: Discipline, limit: Limit, device: u32, count_in_service: bool) -> QueueSpec {
@@ -44,6 +44,18 @@ proptest! {
         same_decisions(&link(rate, overhead), &queue, 1, &offers, window, |fifo, now, o| {
             if fifo.full(now, o.size) { Verdict::Drop } else { Verdict::Accept }
         })?;
+    }
+
+    #[test]
+    fn a_token_bucket_lets_a_packet_go_when_it_holds_its_bytes(
+        offers in fifo::offers(120), limit in fifo::limits(), rate in fifo::rates(), burst in 1560u32..9000,
+        mark in prop_oneof![(0u64..12).prop_map(Limit::Packets), (0u64..15_000).prop_map(Limit::Bytes)],
+        count_overhead: bool, overhead in 0u32..40, window in any::<(u64, u64, u64)>(),
+    ) {
+        let discipline = Discipline::EcnThreshold { mark, drop_not_ect: true };
+        let queue = QueueSpec { count_overhead, ..queue(discipline, limit, 0, false) };
+        let link = LinkSpec { bucket: burst, ..link(rate, overhead) };
+        same_decisions(&link, &queue, 1, &offers, window, |fifo, now, o| threshold(fifo, now, o, mark, true))?;
     }
 
     #[test]

@@ -36,6 +36,47 @@ fn one_flow_meets_the_closed_form() {
 }
 
 #[test]
+fn linux_hosts_over_links_that_take_no_time() {
+    // everything happens at the instants at which a token bucket lets a packet go and its ACK is back
+    for (sack, scoreboard) in [(true, Rules::Rack), (true, Rules::Rfc6675), (false, Rules::Rfc6675)] {
+        let mut spec = star(3, Rate::INFINITE, Time::ZERO);
+        spec.links.iter_mut().for_each(|l| l.overhead = 14);
+        // s>h2 is the bottleneck, h2>s the way back
+        spec.links[5] = LinkSpec { rate: Rate::gbps(1), bucket: 1600, queue: 1, ..spec.links[5].clone() };
+        spec.links[2].delay = Time::us(100);
+        spec.queues = vec![drop_tail(10_000), QueueSpec { count_overhead: true, ..ecn(25, 12) }];
+        spec.transports = vec![TransportSpec {
+            recovery: Recovery::Linux,
+            ecn_by_prr: true,
+            ecn_change_ack: true,
+            cwnd_limited: true,
+            sack,
+            scoreboard,
+            window_growth: true,
+            push_ack: true,
+            cwr_ack: true,
+            notsent_lowat: 262_144,
+            quickack: 16,
+            rto_rule: RtoRule::Linux,
+            rto_min: Time::ms(4),
+            timer_tick: Time::ms(1),
+            send_buffer: 1 << 22,
+            receive_buffer: 1 << 18,
+            ..tcp()
+        }];
+        spec.controllers = vec![config("dctcp", &[("form", "linux")]), config("newreno", &[("form", "linux")])];
+        spec.flows = (0..4)
+            .map(|i| FlowSpec { controller: i % 2, start: Time::us(10 * i as u64), ..bulk(i % 2, 2, None) })
+            .collect();
+        spec.duration = Time::ms(60);
+        spec.measure_to = spec.duration;
+        let o = judged(&spec);
+        let port = &o.ports[5];
+        assert!(port.drops > 0 && port.marks > 0 && o.flows.iter().all(|f| f.delivered > 300_000));
+    }
+}
+
+#[test]
 fn permutation_on_a_fat_tree() {
     let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
     spec.flows = (0..16).map(|h| bulk(h, (h + 5) % 16, Some(400_000))).collect();

@@ -61,7 +61,18 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
             receive_buffer: buffer,
             handshake: s.0,
             sack: s.1,
-            recovery: if s.2 { Recovery::Prr } else { Recovery::NewReno },
+            recovery: match (s.2, delayed_ack) {
+                (true, 3) => Recovery::Linux,
+                (true, _) => Recovery::Prr,
+                (false, _) => Recovery::NewReno,
+            },
+            scoreboard: if window % 3 == 0 { Rules::Rack } else { Rules::Rfc6675 },
+            window_growth: window % 4 == 0,
+            push_ack: window % 2 == 0,
+            cwr_ack: window % 2 == 0,
+            notsent_lowat: if window % 5 == 0 { 20_000 } else { 0 },
+            timer_tick: if window % 7 == 0 { Time::ms(1) } else { Time::ZERO },
+            rto_rule: if window % 2 == 0 { RtoRule::Linux } else { RtoRule::Rfc6298 },
             limited_transmit: s.3,
             timestamps: s.4,
             cwnd_limited: s.5,
@@ -259,7 +270,7 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
                     .iter()
                     .map(|l| {
                         let link = &spec.links[*l as usize];
-                        link.delay.0 + link.rate.serialize(e.size as u64 + link.overhead as u64).0
+                        link.crossing(e.size as u64).0
                     })
                     .sum();
                 let first = sent.get(&(e.flow, e.seq)).and_then(|s| s.first()).copied();

@@ -143,6 +143,19 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     if let Some(packet) = transports.iter().map(full_packet).max() {
         doc.queue.check_packet("queue", packet, &mut problems);
     }
+    for l in network.links.iter().filter(|l| l.bucket > 0) {
+        let packet = transports.iter().map(full_packet).max().unwrap_or(0) + l.overhead as u64;
+        if (l.bucket as u64) < packet {
+            let message = format!("expected at least {packet}B, a full packet with its overhead: it would never leave");
+            problems.push(Problem::with_value("topology, burst of a link", format!("\"{}B\"", l.bucket), message));
+            break;
+        }
+        if doc.queue.device() > 0 {
+            let message = "expected 0 with the burst of a link: there is no device queue below a token bucket";
+            problems.push(Problem::with_value("queue.device", doc.queue.device(), message));
+            break;
+        }
+    }
     let link_names = link_names(&network);
     let observe = observe(
         doc,

@@ -226,6 +226,16 @@ impl Queue {
         }
     }
 
+    /// Packets in the device queue below.
+    pub fn device(&self) -> u32 {
+        match self {
+            Queue::DropTail(q) => q.device,
+            Queue::EcnThreshold(q) => q.device,
+            Queue::Red(q) => q.device,
+            Queue::FairNic(_) => 0,
+        }
+    }
+
     fn limit(&self) -> Option<QueueLimit> {
         match self {
             Queue::DropTail(q) => Some(q.limit),

@@ -28,6 +28,9 @@ pub struct Offer {
 struct Passed {
     came: u64,
     left: u64,
+    /// When the transmitter is free, or the token bucket full again.
+    full: u64,
+    /// As the queue counts it.
     size: u64,
 }
 
@@ -37,6 +40,10 @@ pub struct Fifo {
     rate: Rate,
     delay: u64,
     overhead: u64,
+    /// Overhead that the queue counts.
+    framing: u64,
+    /// Bytes of the token bucket, if there is one, what it held when it was last drawn from, and when.
+    bucket: Option<(u64, u64, u64)>,
     /// Packets at the head which the discipline does not see: in service, and the device queue.
     unseen: usize,
     limit: Limit,
@@ -48,6 +55,7 @@ pub struct Fifo {
 impl Fifo {
     pub fn new(link: &LinkSpec, queue: &QueueSpec) -> Fifo {
         let unseen = match (queue.device, queue.count_in_service) {
+            _ if link.bucket > 0 => 0,
             (0, true) => 0,
             (0, false) => 1,
             (n, _) => n as usize + 1,
@@ -56,6 +64,11 @@ impl Fifo {
             rate: link.rate,
             delay: link.delay.0,
             overhead: link.overhead as u64,
+            framing: if queue.count_overhead { link.overhead as u64 } else { 0 },
+            bucket: (link.bucket > 0).then(|| {
+                let full = wire(link.rate, link.bucket as u64);
+                (full, full, 0)
+            }),
             unseen,
             limit: queue.limit,
             passed: Vec::new(),
@@ -93,7 +106,7 @@ impl Fifo {
     pub fn full(&self, t: u64, size: u64) -> bool {
         match self.limit {
             Limit::Packets(n) => self.packets(t) + 1 > n,
-            Limit::Bytes(n) => self.bytes(t) + size > n,
+            Limit::Bytes(n) => self.bytes(t) + size + self.framing > n,
             Limit::None => false,
         }
     }
@@ -107,13 +120,20 @@ impl Fifo {
         if verdict == Verdict::Mark {
             self.marks.push(t);
         }
-        // bits / (bits per second) in picoseconds, to the nearest
-        let bits = ((size + self.overhead) * 8) as u128;
-        let rate = self.rate.0 as u128;
-        let wire =
-            if self.rate == Rate::INFINITE { 0 } else { ((bits * 1_000_000_000_000 * 2 + rate) / (2 * rate)) as u64 };
-        let left = self.passed.last().map_or(0, |p| p.left).max(t) + wire;
-        self.passed.push(Passed { came: t, left, size });
+        let wire = wire(self.rate, size + self.overhead);
+        let last = self.passed.last().map_or(0, |p| p.left).max(t);
+        let (left, full) = match &mut self.bucket {
+            None => (last + wire, last + wire),
+            // tokens drip in as time: the packet goes when there are enough of them
+            Some((most, level, since)) => {
+                let there = |at: u64| (*level + (at - *since)).min(*most);
+                let left = last + wire.saturating_sub(there(last));
+                let rest = there(left) - wire.min(there(left));
+                (*level, *since) = (rest, left);
+                (left, left + *most - rest)
+            }
+        };
+        self.passed.push(Passed { came: t, left, full, size: size + self.framing });
         Sent::Arrives { time: left + self.delay, marked: verdict == Verdict::Mark }
     }
 
@@ -125,10 +145,15 @@ impl Fifo {
         prop_assert_eq!(record.marks, count(&self.marks), "marks");
         let accepted: Vec<&Passed> = self.passed.iter().filter(|p| inside(p.came)).collect();
         prop_assert_eq!(record.packets, accepted.len() as u64, "packets");
-        prop_assert_eq!(record.bytes, accepted.iter().map(|p| p.size + self.overhead).sum::<u64>(), "bytes");
+        prop_assert_eq!(
+            record.bytes,
+            accepted.iter().map(|p| p.size + self.overhead - self.framing).sum::<u64>(),
+            "bytes"
+        );
 
         // from change to change
-        let mut at: Vec<u64> = self.passed.iter().flat_map(|p| [p.came, p.left]).chain([i.from, i.to]).collect();
+        let mut at: Vec<u64> =
+            self.passed.iter().flat_map(|p| [p.came, p.left, p.full]).chain([i.from, i.to]).collect();
         at.retain(|t| *t >= i.from && *t <= i.to);
         at.sort_unstable();
         at.dedup();
@@ -137,7 +162,7 @@ impl Fifo {
             let (t, span) = (pair[0], pair[1] - pair[0]);
             packet_time += self.packets(t) as u128 * span as u128;
             byte_time += self.bytes(t) as u128 * span as u128;
-            busy += if self.passed.iter().any(|p| p.came <= t && p.left > t) { span } else { 0 };
+            busy += if self.passed.iter().any(|p| p.came <= t && p.full > t) { span } else { 0 };
             most = most.max(self.packets(t));
             most_bytes = most_bytes.max(self.bytes(t));
         }
@@ -163,6 +188,12 @@ impl Fifo {
         prop_assert_eq!(record.queue_p99_packets, rank.checked_sub(1).map(|r| samples[r] as f64), "p99");
         Ok(())
     }
+}
+
+/// Bits / (bits per second) in picoseconds, to the nearest.
+fn wire(rate: Rate, bytes: u64) -> u64 {
+    let (bits, bps) = ((bytes * 8) as u128, rate.0 as u128);
+    if rate == Rate::INFINITE { 0 } else { ((bits * 1_000_000_000_000 * 2 + bps) / (2 * bps)) as u64 }
 }
 
 /// A packet of `size` bytes for a port.

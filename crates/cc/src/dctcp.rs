@@ -12,8 +12,8 @@
 //! says otherwise. The receiver's half of DCTCP (the two-state delayed ACK) is the transport's.
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Arithmetic, Avoidance, Halve, RenoWindow, Rules, SlowStart, Timeouts};
-use crate::{Ack, Congestion, Controller, Ecn, Env, Phase, Profile, Time, Timeout};
+use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Idle, Phase, Profile, Time, Timeout};
 
 choice! {
     /// Answer to a packet loss.
@@ -92,7 +92,8 @@ params! {
         }
         /// Whole segments and 1024ths.
         "linux" = "Linux 6.1, net/ipv4/tcp_dctcp.c" {
-            alpha = "1024ths", alpha_window = "reached", arithmetic = "segments", timeouts = "once", halve = "cwnd"
+            alpha = "1024ths", alpha_window = "reached", arithmetic = "segments", timeouts = "once", halve = "cwnd",
+            idle = "decay"
         }
     }
     /// Gain of the moving average of the marked share.
@@ -138,6 +139,10 @@ params! {
     timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
     /// What a loss halves: what is in "flight", or "cwnd".
     halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
+    /// What an idle time longer than the retransmission timeout does: "restart" from the initial
+    /// window, or "decay" by halves for every timeout that has passed, while ssthresh remembers three
+    /// quarters of the window (transport.idle_restart switches both off).
+    idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
 }
 
 /// What `describe` prints.
@@ -198,6 +203,7 @@ impl Dctcp {
             arithmetic: params.arithmetic,
             timeouts: params.timeouts,
             halve: params.halve,
+            idle: params.idle,
         };
         let window = RenoWindow::new(env, rules);
         Dctcp {
@@ -351,8 +357,8 @@ impl Controller for Dctcp {
         }
     }
 
-    fn on_idle(&mut self, _now: Time) {
-        self.window.idle();
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.idle(idle);
     }
 
     #[inline]

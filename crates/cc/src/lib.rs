@@ -125,6 +125,15 @@ pub struct Timeout {
     pub phase: Phase,
 }
 
+/// Nothing was in flight and nothing sent for longer than the retransmission timeout.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// Time of the event: data is about to be sent again.
+    pub now: Time,
+    /// Whole retransmission timeouts since the last packet, at least 1.
+    pub timeouts: u32,
+}
+
 /// How fast a controller wants packets to leave, beyond what its window says.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pacing {
@@ -206,7 +215,7 @@ pub trait Controller {
     fn on_recovered(&mut self, _now: Time, _in_flight: u64) {}
     /// Nothing was sent for longer than the retransmission timeout, and the transport restarts
     /// after idle times (RFC 5681 section 4.1): what the window knew of the path is stale.
-    fn on_idle(&mut self, _now: Time) {}
+    fn on_idle(&mut self, _idle: &Idle) {}
     /// Congestion window in bytes; may be below one segment where [`Controller::pacing`] then
     /// gives a [`Pacing::Gap`].
     fn cwnd(&self) -> f64;

@@ -8,8 +8,8 @@
 //! (RFC 3168 section 6.1.2).
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Arithmetic, Avoidance, Halve, RenoWindow, Rules, SlowStart, Timeouts};
-use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
+use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Idle, Profile, Time, Timeout};
 
 choice! {
     /// Window after fast recovery, RFC 6582 section 3.2 step 3.
@@ -29,7 +29,8 @@ params! {
         }
         /// NewReno in whole segments; halves the window.
         "linux" = "Linux 6.1, net/ipv4/tcp_cong.c and tcp_input.c" {
-            slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments", timeouts = "once", halve = "cwnd"
+            slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments", timeouts = "once", halve = "cwnd",
+            idle = "decay"
         }
     }
     /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all
@@ -54,6 +55,10 @@ params! {
     timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
     /// What a loss halves: what is in "flight", or "cwnd".
     halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
+    /// What an idle time longer than the retransmission timeout does: "restart" from the initial
+    /// window, or "decay" by halves for every timeout that has passed, while ssthresh remembers three
+    /// quarters of the window (transport.idle_restart switches both off).
+    idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
 }
 
 /// What `describe` prints.
@@ -94,6 +99,7 @@ impl NewReno {
                     arithmetic: params.arithmetic,
                     timeouts: params.timeouts,
                     halve: params.halve,
+                    idle: params.idle,
                 },
             ),
             recovered: params.recovered,
@@ -136,8 +142,8 @@ impl Controller for NewReno {
         self.recovering = false;
     }
 
-    fn on_idle(&mut self, _now: Time) {
-        self.window.idle();
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.idle(idle);
     }
 
     #[inline]

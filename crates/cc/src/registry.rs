@@ -611,8 +611,8 @@ macro_rules! controllers {
             fn on_recovered(&mut self, now: Time, in_flight: u64) {
                 match self { $(Cc::$type(cc) => cc.on_recovered(now, in_flight),)+ }
             }
-            fn on_idle(&mut self, now: Time) {
-                match self { $(Cc::$type(cc) => cc.on_idle(now),)+ }
+            fn on_idle(&mut self, idle: &Idle) {
+                match self { $(Cc::$type(cc) => cc.on_idle(idle),)+ }
             }
             #[inline]
             fn cwnd(&self) -> f64 {

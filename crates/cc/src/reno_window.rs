@@ -2,7 +2,7 @@
 //! avoidance of RFC 5681 section 3.1, and the two ways down (a reduction, a restart from one
 //! segment). Controllers own one and decide how far down; none of them copies the way up.
 
-use crate::{Ack, Env, Phase, Timeout};
+use crate::{Ack, Env, Idle, Phase, Timeout};
 
 choice! {
     /// What slow start counts.
@@ -70,6 +70,17 @@ choice! {
     }
 }
 
+choice! {
+    /// What an idle time longer than the retransmission timeout does.
+    IdleRule {
+        /// RFC 5681 section 4.1: the window falls to the initial one at once.
+        Restart = "restart",
+        /// RFC 2861 and Linux: the window is halved for every timeout that has passed, down to the
+        /// initial one, and ssthresh remembers three quarters of it.
+        Decay = "decay",
+    }
+}
+
 /// `cwnd` and `ssthresh` in bytes, and how they move.
 #[derive(Clone, Debug)]
 pub struct RenoWindow {
@@ -96,6 +107,7 @@ pub(crate) struct Rules {
     pub(crate) arithmetic: Arithmetic,
     pub(crate) timeouts: Timeouts,
     pub(crate) halve: Halve,
+    pub(crate) idle: IdleRule,
 }
 
 impl RenoWindow {
@@ -303,9 +315,20 @@ impl RenoWindow {
         }
     }
 
-    /// After an idle time: the restart window min(IW, cwnd) of RFC 5681 section 4.1.
-    pub(crate) fn idle(&mut self) {
-        self.deflate(self.initial);
+    /// After an idle time: the restart window min(IW, cwnd), at once or step by step.
+    pub(crate) fn idle(&mut self, idle: &Idle) {
+        match self.rules.idle {
+            IdleRule::Restart => self.deflate(self.initial),
+            IdleRule::Decay => {
+                self.ssthresh = self.ssthresh.max(self.in_kind(self.cwnd / 2.0) + self.in_kind(self.cwnd / 4.0));
+                for _ in 0..idle.timeouts {
+                    if self.cwnd <= self.initial {
+                        break;
+                    }
+                    self.cwnd = self.in_kind(self.cwnd / 2.0).max(self.initial);
+                }
+            }
+        }
     }
 
     /// A timeout: slow start again from one segment up to `window` bytes. Repeated timeouts of

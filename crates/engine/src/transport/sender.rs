@@ -15,7 +15,7 @@ use crate::net::Net;
 use crate::order::TimerKind;
 use crate::packet::{Ext, NO_EXT, Packet, flag};
 use crate::spec::{App, AtStop, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
-use incast_cc::{Ack, Cc, Congestion, Controller, Ecn, Pacing, Phase, Profile, Time, Timeout};
+use incast_cc::{Ack, Cc, Congestion, Controller, Ecn, Idle, Pacing, Phase, Profile, Time, Timeout};
 use incast_record::{MessageKind, MessageRecord, Recorder};
 use std::collections::VecDeque;
 
@@ -672,7 +672,8 @@ impl Sender {
     fn send_allowed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         self.catch_up(io);
         if t.idle_restart && self.board.is_empty() && io.now > self.last_send.saturating_add(self.rtt.rto()) {
-            self.cc.on_idle(Time(io.now));
+            let timeouts = ((io.now - self.last_send) / self.rtt.rto().max(1)).clamp(1, u32::MAX as u64) as u32;
+            self.cc.on_idle(&Idle { now: Time(io.now), timeouts });
         }
         self.cwnd_blocked = false;
         loop {

@@ -254,7 +254,7 @@ fn what_is_sent_again_is_cut_anew() {
         let expected: &[(u64, u16)] = match scoreboard {
             // a segment takes in what it can of the one behind it
             Rules::Ns3 => &[(0, 1000), (1000, 800), (1800, 600)],
-            Rules::Rfc6675 => &[(0, 600), (600, 600), (1200, 600), (1800, 600)],
+            _ => &[(0, 600), (600, 600), (1200, 600), (1800, 600)],
         };
         assert_eq!(again, expected, "{scoreboard:?}");
         // an ACK in the midst of a gathered segment leaves the rest of it outstanding

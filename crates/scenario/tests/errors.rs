@@ -345,10 +345,8 @@ fn a_path_that_takes_no_time() {
 
 #[test]
 fn files_that_are_not_there() {
-    let unknown = message(
-        "pattern = \"hotspot\"\nflows = 10",
-        "pattern = \"file\"\nfile = \"builtin:htsim-permutation-swft\"",
-    );
+    let unknown =
+        message("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"builtin:htsim-permutation-swft\"");
     assert_eq!(
         unknown,
         "traffic.load.file = \"builtin:htsim-permutation-swft\": no file of this name comes with the program; expected \

@@ -682,7 +682,7 @@ impl Sender {
             }
             let hole = self.next_repair(t);
             let len = match hole {
-                Some(hole) if t.scoreboard == Rules::Rfc6675 => hole.len,
+                Some(hole) if t.scoreboard != Rules::Ns3 => hole.len,
                 // segments are cut anew from what is lost
                 Some(hole) => (self.app.written - hole.seq).min(t.mss as u64) as u32,
                 None => {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from incast import Result
-from parity.checks import Case, Check, Figure, Number, Packets, Section, Sent, World
-from parity.figures import sampled_mean, summary, table
-from parity.tolerances import Absolute, Relative, Tolerance
+from parity.checks import Case, Change, Check, Figure, Number, Packets, Section, Sent, World
+from parity.figures import largest_mean, sampled_mean, summary, table
+from parity.tolerances import Absolute, Relative, Tolerance, Widest, ZeroWhereZero
 
 
 def world() -> World:
@@ -18,6 +20,18 @@ def world() -> World:
         "ns-3 3.43 (release), built optimized (g++ 12.2). Rows of the study follow the code of "
         "omarghara/DCTCP-SWIFT-YASOMAM (commit 59813a3) run on it, with the same flow lists as ours.",
         (
+            Section(
+                "ns3/4.1",
+                "The study, 0.1 s of ON time",
+                "DCTCP, 16 hosts of a k = 4 fat tree, 1 Gb/s, on-off sources of 5 Gb/s that start together. "
+                "Mode 0: all to the last host; 1: all to a random host; 2: random pairs. Throughput, delay and loss as "
+                "the study computes them from FlowMonitor; the busiest queue sampled every 1 ms over the last 70 % of "
+                "the ON time.",
+                "ratios",
+            ),
+            Section("ns3/4.2", "The study, 1 s of ON time", "Slower sources; DCTCP and the study's Swift.", "ratios"),
+            Section("ns3/4.6", "One lone flow", "Host 0 to host 15, six hops, 0.2 s of ON time.", "ratios"),
+            Section("ns3/4.8", "What single changes move", "Rows of the study with one thing changed."),
             Section(
                 "ns3/vectors",
                 "Packet by packet",
@@ -32,7 +46,253 @@ def world() -> World:
                 "1 s simulated (scenario `two-senders`).",
             ),
         ),
-        (*vectors(), *dumbbell()),
+        (*study(), *sensitivity(), *vectors(), *dumbbell()),
+        changes(),
+    )
+
+
+STUDY = {"0": "ns3-hotspot", "1": "ns3-random-hotspot", "2": "ns3-random-pairs"}
+"""Scenarios of the study's modes."""
+CONTROLLERS = {
+    "dctcp": "dctcp:form=ns3",
+    "newreno": "newreno:form=ns3",
+    "swift": "swift:form=seed-000",
+}
+SWIFT_TARGETS = {"0": "min-rtt", "1": "min-rtt,epsilon=1ms", "2": "static,static_target=25ms"}
+TAIL_DROP = {"queue.kind": "drop-tail", "queue.limit": "2666p", "queue.device": 100}
+"""The study's queue for all but DCTCP: RED whose thresholds lie at its limit."""
+AROUND: Mapping[str, Mapping[str, object]] = {
+    "dctcp": {},
+    "newreno": TAIL_DROP,
+    "swift": {
+        **TAIL_DROP,
+        "transport.recovery": "newreno",
+        "transport.pacing": {"slow_start": 2.0, "avoidance": 1.2, "max": "1Gbps"},
+    },
+}
+"""What the study sets beside its controllers: Swift runs with classic recovery and ns-3's pacing of windows."""
+THROUGHPUT, DELAY = summary("flowmonitor.throughput_kibps"), summary("flowmonitor.delay_s", 1e3)
+LOSS = ZeroWhereZero(Widest((Absolute(0.2), Relative(0.15))))
+
+
+def study() -> tuple[Case, ...]:
+    """Sections 4.1, 4.2 and 4.6: the study's own runs."""
+    return tuple(study_case(row) for row in table("ns3/study.csv") if row["controller"] in CONTROLLERS)
+
+
+def study_case(row: dict[str, str]) -> Case:
+    """Make the case of a row of the study."""
+    section, mode, swift = row["section"], row["mode"], row["swift_mode"]
+    lone = section == "4.6"
+    controller = CONTROLLERS[row["controller"]]
+    named = row["controller"]
+    if swift:
+        controller = f"{controller},target={SWIFT_TARGETS[swift]}"
+        named = f"swift-{swift}"
+    titles = {"dctcp": "DCTCP", "newreno": "NewReno", "swift-0": "Swift, smallest RTT"}
+    titles |= {"swift-1": "Swift, smallest RTT + 1 ms", "swift-2": "Swift, 25 ms"}
+    stop = float(row["stop_s"])
+    close = Relative(0.005)
+
+    filled = int(row["flows"]) - int(row["connections"])
+
+    def within(usual: Tolerance) -> Tolerance:
+        return close if lone else usual
+
+    checks: list[Check] = [
+        Figure("throughput", "Kibit/s", float(row["throughput_kibps"]), within(Relative(0.03)), throughput_of(filled)),
+        Figure("mean delay", "ms", float(row["delay_ms"]), within(Relative(0.1)), delay_of(filled)),
+        Figure("loss", "%", float(row["loss_pct"]), LOSS, loss_of(filled)),
+    ]
+    if not lone:
+        queue = busiest(row["port"], stop)
+        checks += [
+            Figure("Jain's index", "", float(row["jain"]), Absolute(0.03), jain),
+            Figure("busiest queue", "packets", float(row["queue_mean"]), Relative(0.1), queue),
+        ]
+        if row["controller"] == "dctcp":
+            checks.append(Figure("marks", "packets", float(row["marks"]), Relative(0.05), summary("queues.marks")))
+    return Case(
+        f"ns3/{section}/{named}-mode{mode}-n{row['flows']}" + (f"-{row['app_rate']}" if section == "4.2" else ""),
+        f"{titles[named]}, mode {mode}, {row['flows']} flow{'s' * (row['flows'] != '1')}",
+        STUDY[mode],
+        {
+            **study_settings(row["flows"], row["app_rate"], stop, row["port"]),
+            "controller": controller,
+            **AROUND[row["controller"]],
+        },
+        tuple(checks),
+        quick=section == "4.1" and row["flows"] == "50",
+        cost_s=0.002 * float(row["flows"]) * (stop - 4),
+    )
+
+
+def study_settings(flows: str, rate: str, stop_s: float, observed: str) -> dict[str, object]:
+    """Set a run of the study: so many flows, and sinks that stop at a time."""
+    return {
+        "traffic.flows": int(flows),
+        "traffic.app.rate": rate,
+        "traffic.stop": f"{stop_s - 1:g}s",
+        "traffic.sink_stop": f"{stop_s:g}s",
+        "run.duration": f"{stop_s + 10:g}s",
+        "measure.series": {"ports": [port_name(observed)], "interval": "1ms"},
+    }
+
+
+def port_name(theirs: str) -> str:
+    """Name a port as ours: ns-3 names a link by its upper and lower end, and says which sends."""
+    (upper, lower), direction = theirs.split(":")[0].replace("host", "h").split(">"), theirs.split(":")[1]
+    return f"{upper}>{lower}" if direction == "a2b" else f"{lower}>{upper}"
+
+
+def busiest(theirs: str, stop_s: float) -> Number:
+    """Take the mean of a queue over the last 70 % of the ON time, which begins at 3 s."""
+    return sampled_mean(port_name(theirs), "queue_packets", stop_s - 1 - 0.7 * (stop_s - 4), stop_s - 1, 1e-3)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of FlowMonitor: one direction of a connection."""
+
+    sent: int
+    received: int
+    received_bytes: int
+    delays_s: float
+    lasts_s: float
+
+
+ACK_BYTES, ACK_ON_WIRE_S = 52, 54 * 8e-9
+SYN_ON_WIRE_S, LINK_S = 58 * 8e-9, 10e-6
+
+
+def entries(result: Result, filled: int) -> list[Entry]:
+    """Give the entries that the study averages: of all connections their data, and ``filled`` more.
+
+    The study looks at as many entries as it has flows, in the order of their first packets. In mode 0
+    the flows that would send to themselves have none, and the ACKs of the connections whose SYNs come
+    first take their places: one ACK for each packet that came, on a way back that is empty.
+    """
+    names = ("src", "hops", "fm_tx_packets", "fm_rx_packets", "fm_rx_bytes", "fm_delay_sum_s")
+    columns = [result.flows[name].to_pylist() for name in (*names, "fm_first_tx_s", "fm_last_rx_s")]
+    data, acks, of_host = list[Entry](), list[tuple[float, Entry]](), dict[int, int]()
+    for source, hops, sent, received, received_bytes, delays, first, last in zip(*columns, strict=True):
+        data.append(Entry(sent, received, received_bytes, delays, last - first if received else -1.0))
+        before = of_host.get(source, 0)
+        of_host[source] = before + 1
+        back = hops * (ACK_ON_WIRE_S + LINK_S)
+        ack = Entry(received, received, ACK_BYTES * received, received * back, data[-1].lasts_s)
+        acks.append((before * SYN_ON_WIRE_S + hops * (SYN_ON_WIRE_S + LINK_S), ack))
+    acks.sort(key=lambda timed: timed[0])
+    return [*data, *(entry for _, entry in acks[:filled])]
+
+
+def throughput_of(filled: int) -> Number:
+    """Take the mean throughput of the study's entries in Kibit/s."""
+
+    def figure(result: Result) -> float:
+        values = [entry.received_bytes * 8 / 1024 / entry.lasts_s for entry in entries(result, filled)]
+        return math.fsum(values) / len(values)
+
+    return figure
+
+
+def delay_of(filled: int) -> Number:
+    """Take the mean delay of the packets of the study's entries in ms."""
+
+    def figure(result: Result) -> float:
+        own = entries(result, filled)
+        return 1e3 * math.fsum(entry.delays_s for entry in own) / sum(entry.received for entry in own)
+
+    return figure
+
+
+def loss_of(filled: int) -> Number:
+    """Take the mean loss of the study's entries in percent."""
+
+    def figure(result: Result) -> float:
+        values = [100 * (entry.sent - entry.received) / entry.sent for entry in entries(result, filled)]
+        return math.fsum(values) / len(values)
+
+    return figure
+
+
+def rates(result: Result) -> list[float]:
+    """Take the flows' throughputs as FlowMonitor's users compute them."""
+    columns = (result.flows[f"fm_{name}"].to_pylist() for name in ("rx_bytes", "first_tx_s", "last_rx_s"))
+    return [received / (last - first) for received, first, last in zip(*columns, strict=True) if last is not None]
+
+
+def jain(result: Result) -> float | None:
+    """Take Jain's index of those throughputs."""
+    values = rates(result)
+    squares = math.fsum(value * value for value in values)
+    return math.fsum(values) ** 2 / (len(values) * squares) if squares else None
+
+
+ALL_PORTS = [
+    port
+    for i in range(8)
+    for upper, lower in (
+        *((f"core{i % 4}", f"agg{2 * pod + i % 4 // 2}") for pod in range(4) if i < 4),
+        *((f"agg{i}", f"edge{i // 2 * 2 + j}") for j in range(2)),
+        *((f"edge{i}", f"h{2 * i + j}") for j in range(2)),
+    )
+    for port in (f"{upper}>{lower}", f"{lower}>{upper}")
+]
+"""Every port of the k = 4 fat tree."""
+
+
+def sensitivity() -> tuple[Case, ...]:
+    """Rows of section 4.8: the study with one thing changed."""
+    return tuple(sensitivity_case(row) for row in table("ns3/sensitivity.csv"))
+
+
+def sensitivity_case(row: dict[str, str]) -> Case:
+    """Make the case of a row; its figures are shown, the changes between rows are judged."""
+    settings = study_settings(row["flows"], row["app_rate"], 4.1, "edge3>host6:a2b")
+    settings["controller"] = CONTROLLERS["dctcp"]
+    if row["mode"] == "2":
+        settings["measure.series"] = {"ports": ALL_PORTS, "interval": "1ms"}
+    if row["recovery"] == "classic":
+        settings["transport.recovery"] = "newreno"
+    if row["segment_size"] != "1500":
+        settings["transport.mss"] = int(row["segment_size"])
+    queue = largest_mean("queue_packets", 3.03, 3.1)
+    return Case(
+        f"ns3/4.8/{row['name']}",
+        row["name"],
+        STUDY[row["mode"]],
+        settings,
+        (
+            Figure("throughput", "Kibit/s", float(row["throughput_kibps"]), None, THROUGHPUT),
+            Figure("mean delay", "ms", float(row["delay_ms"]), None, DELAY),
+            Figure("busiest queue", "packets", float(row["queue_mean"]), None, queue),
+            Figure("loss", "%", float(row["loss_pct"]), None, summary("flowmonitor.loss_pct")),
+        ),
+        cost_s=0.002 * float(row["flows"]),
+    )
+
+
+def changes() -> tuple[Change, ...]:
+    """Single changes of the study's runs."""
+    pairs = (
+        ("mode 1, sources of 5 Gb/s to 500 Mb/s", "mode1-5Gbps", "mode1-500Mbps"),
+        ("mode 1, sources of 5 Gb/s to 100 Mb/s", "mode1-5Gbps", "mode1-100Mbps"),
+        ("mode 1, 650 flows, sources of 5 Gb/s to 100 Mb/s", "mode1-n650-5Gbps", "mode1-n650-100Mbps"),
+        ("mode 1, 100 flows to 650", "mode1-5Gbps", "mode1-n650-5Gbps"),
+        ("mode 1, PRR to classic recovery", "mode1-500Mbps", "mode1-500Mbps-classic"),
+        ("mode 1, segments of 1500 B to 1448 B: no fragments", "mode1-500Mbps", "mode1-500Mbps-1448"),
+        ("mode 2, sources of 5 Gb/s to 500 Mb/s", "mode2-5Gbps", "mode2-500Mbps"),
+    )
+    return tuple(
+        Change(
+            f"ns3/4.8/{base}-to-{changed}",
+            title,
+            f"ns3/4.8/{base}",
+            f"ns3/4.8/{changed}",
+            ("throughput", "mean delay", "busiest queue"),
+        )
+        for title, base, changed in pairs
     )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from incast import Result
+from incast.scenario import toml_value
 from parity.tolerances import AtLeast, AtMost, Exact, Relative, SameChange, Tolerance, difference, holds
 
 Number = Callable[[Result], "float | None"]
@@ -60,8 +61,13 @@ class Explanation:
     @property
     def switch(self) -> str:
         """The settings as they are given on the command line."""
-        seeds = [f"run.seed={','.join(map(str, self.seeds))}"] if self.seeds else []
-        return " ".join([*(f"{key}={value}" for key, value in self.settings.items()), *seeds])
+        seeds = f"run.seed={','.join(map(str, self.seeds))}" if self.seeds else ""
+        return " ".join(text for text in (as_set(self.settings), seeds) if text)
+
+
+def as_set(settings: Mapping[str, object]) -> str:
+    """Write settings as ``--set`` takes them."""
+    return " ".join(f"{key}={v if isinstance(v, str) else toml_value(v)}" for key, v in settings.items())
 
 
 HOLDS, EXPLAINED, MISS, SHOWN = "holds", "explained", "MISS", "shown"
@@ -386,6 +392,8 @@ class Case:
     """Whether it belongs to the set that runs in ``make test``: a second or less."""
     cost_s: float = 1.0
     """Rough CPU seconds: the longest start first."""
+    base: str = ""
+    """The case which this one differs from by a switch: the page shows what the switch does to the figures of both."""
 
 
 A_THIRD = SameChange()

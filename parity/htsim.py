@@ -33,9 +33,9 @@ def world() -> World:
             Section(
                 "htsim/rules",
                 "What each rule of htsim is worth",
-                "The same runs with one rule changed. Rows of a permutation that move less than 0.1 % say only that its "
-                "flows do not meet the rule, or meet it less often than equal times; the rule itself is held by a vector "
-                "in the controller's tests.",
+                "The same runs with one rule changed. Rows of a permutation that move less than 0.1 % say only that "
+                "its flows do not meet the rule, or meet it less often than equal times; the rule itself is held by "
+                "a vector in the controller's tests.",
             ),
         ),
         (*single(), *permutations(), *rules()),
@@ -163,8 +163,9 @@ def rules() -> tuple[Case, ...]:
                         "controller": f"{controller}:form=htsim{text}",
                         **around,
                     },
-                    (Figure("mean completion time", "us", MEANS[controller], None, mean_time),),
+                    (Figure("completion time: mean", "us", MEANS[controller], None, mean_time),),
                     cost_s=1.0,
+                    base=f"htsim/permutation/{controller}",
                 )
             )
     return tuple(cases)

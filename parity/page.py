@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 
 from parity import published
-from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Row, Section, World
+from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Case, Row, Section, World, as_set
 
 
 def number(value: float | None) -> str:
@@ -31,23 +31,24 @@ def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
     shown = [world for world in worlds if world.cases]
     parts = [
         "# Fidelity",
-        "Incast held against simulators and a real stack that nobody here wrote, on scenarios stated exactly. "
+        "Incast held against simulators and a real stack that nobody here wrote, on scenarios stated exactly.",
+        totals(rows, shown),
+        "**How to read.** A row is one figure of one run. It **holds** when ours is within the tolerance. It is "
+        "*explained* when it is not, but a named rule decides the difference and the switch of that rule, toggled in a "
+        "second run, brings it within the tolerance. Every other row is a **MISS**. Rows that are only shown have no "
+        "tolerance: they say what a switch does. In the tables below a line is a run, and a cell has the reference, "
+        "ours and the difference; misses come first.",
         "`make parity` runs every comparison and writes this page from its rows, which are beside it as "
         "[CSV](fidelity.csv); `.venv/bin/python -m parity.run --only CASE` runs one. How the comparisons work, and "
         "how to add one, is said in [parity/README.md](../parity/README.md).",
-        totals(rows, shown),
-        "A row **holds** when ours is within the tolerance. It is **explained** when it is not, but a named rule "
-        "decides the difference and the switch of that rule, toggled in a second run, brings it within the "
-        "tolerance. Every other row is a **MISS**. Rows that are only *shown* have no tolerance: they say what a "
-        "switch does.",
         exceptions(rows),
     ]
     for world in shown:
         parts += [f"## {world.title}", world.text]
         for section in world.sections:
-            inside = [row for row in rows if row.case.startswith(f"{world.name}/") and home(row.case, world) is section]
+            inside = within(rows, world, section)
             if inside:
-                parts += about(section, inside, {change.id for change in world.changes})
+                parts += about(section, inside, world, rows)
     parts += [
         "## The table of the study that the ns-3 scenarios follow",
         "The report of omarghara/DCTCP-SWIFT-YASOMAM prints these figures of Swift with 650 connections to one host of "
@@ -57,17 +58,33 @@ def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def within(rows: Sequence[Row], world: World, section: Section) -> list[Row]:
+    """Return the rows of a section."""
+    return [row for row in rows if row.case.startswith(f"{world.name}/") and home(row.case, world) is section]
+
+
 def totals(rows: Sequence[Row], worlds: Sequence[World]) -> str:
-    """Count verdicts by world."""
+    """Count verdicts by world and section."""
     lines = ["| reference | runs | rows | hold | explained | miss | shown |", "|---|---|---|---|---|---|---|"]
 
-    def line(name: str, inside: Sequence[Row]) -> str:
+    def line(name: str, inside: Sequence[Row], mark: str = "") -> str:
         judged = [sum(row.verdict == verdict for row in inside) for verdict in (HOLDS, EXPLAINED, MISS, SHOWN)]
-        cells = [name, len({row.case for row in inside}), len(inside), *judged]
-        return f"| {' | '.join(map(str, cells))} |"
+        counts = [f"{mark}{count}{mark}" for count in (len({row.case for row in inside}), len(inside), *judged)]
+        return f"| {' | '.join([name, *counts])} |"
 
-    lines += [line(world.title, [row for row in rows if row.case.startswith(f"{world.name}/")]) for world in worlds]
-    return "\n".join([*lines, line("**all**", rows)])
+    for world in worlds:
+        own = [row for row in rows if row.case.startswith(f"{world.name}/")]
+        lines.append(line(f"**[{world.title}](#{anchor(world.title)})**", own, "**"))
+        for section in world.sections:
+            inside = within(rows, world, section)
+            if inside:
+                lines.append(line(f"[{section.title}](#{anchor(section.title)})", inside))
+    return "\n".join([*lines, line("**all**", rows, "**")])
+
+
+def anchor(title: str) -> str:
+    """Return the anchor that a heading gets."""
+    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
 
 
 def exceptions(rows: Sequence[Row]) -> str:
@@ -75,7 +92,12 @@ def exceptions(rows: Sequence[Row]) -> str:
     parts = []
     missed = [row for row in rows if row.verdict == MISS]
     if missed:
-        parts += ["## Rows that miss", table(missed, with_case=True)]
+        header = ["case", "figure", "reference", "ours", "difference", "tolerance", "what is known"]
+        lines = []
+        for r in missed:
+            line = [_code(r.case), _with_unit(r), number(r.reference), number(r.ours), r.difference, r.tolerance]
+            lines.append([*line, r.rule])
+        parts += ["## Rows that miss", grid(header, lines)]
     told = [row for row in rows if row.verdict == EXPLAINED]
     if told:
         header = ["case", "figure", "reference", "ours", "tolerance", "rule", "switch", "ours with it"]
@@ -87,28 +109,22 @@ def exceptions(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def about(section: Section, rows: Sequence[Row], changes: Set[str]) -> list[str]:
-    """Write a section: its text, its picture, what changes move, each figure in one line, then every row."""
+def about(section: Section, rows: Sequence[Row], world: World, everything: Sequence[Row]) -> list[str]:
+    """Write a section: its text, its picture, what changes move, what switches are worth, then a line a run."""
     parts = [f"### {section.title}", section.text]
     if section.picture:
         parts.append(f"![{section.title}: {ALT[section.picture]}](images/fidelity/{picture_name(section)})")
+    changes = {change.id for change in world.changes}
+    cases = {case.id: case for case in world.cases}
     moved = [row for row in rows if row.case in changes]
+    switched = [row for row in rows if row.case in cases and cases[row.case].base]
     if moved:
-        parts.append(table(moved))
-        rows = [row for row in rows if row.case not in changes]
-    names = list(dict.fromkeys(row.figure for row in rows))
-    if len(rows) > 12:
-        parts += [
-            grid(
-                ["figure", "rows", "hold", "explained", "miss", "largest difference", "tolerance"],
-                [_line(name, [row for row in rows if row.figure == name]) for name in names],
-            ),
-            f"<details><summary>All {len(rows)} rows</summary>",
-            table(rows),
-            "</details>",
-        ]
-    else:
-        parts.append(table(rows))
+        parts.append(table(moved, "change"))
+    if switched:
+        parts.append(worth(switched, cases, everything))
+    rest = [row for row in rows if row not in moved and row not in switched]
+    if rest:
+        parts.append(table(rest, "run"))
     return parts
 
 
@@ -118,31 +134,87 @@ ALT = {
     "traces": "ours over the reference",
     "clouds": "ours against the reference, a dot a flow",
 }
+LIMITS = {"at most": "≤", "at least": "≥"}
 
 
-def _line(name: str, rows: Sequence[Row]) -> list[str]:
-    judged = [str(sum(row.verdict == verdict for row in rows)) for verdict in (HOLDS, EXPLAINED, MISS)]
-    pairs = [(abs(r.ours - r.reference), r) for r in rows if r.ours is not None and r.reference is not None]
-    relative = all(row.difference.endswith("%") or row.difference in ("0", "") for row in rows)
-
-    def size(pair: tuple[float, Row]) -> float:
-        away, row = pair
-        return away / abs(row.reference) if relative and row.reference else away
-
-    largest = max(pairs, key=size)[1].difference if pairs else "-"
-    tolerances = list(dict.fromkeys(row.tolerance for row in rows if row.tolerance))
-    return [name, str(len(rows)), *judged, largest, "; ".join(tolerances)]
-
-
-def table(rows: Sequence[Row], *, with_case: bool = False) -> str:
-    """Write rows as a table, with the rule behind a difference where one is told."""
-    rules = any(row.rule for row in rows)
-    header = ["scenario", "figure", "reference", "ours", "difference", "tolerance", "verdict"] + ["rule"] * rules
-    lines = []
+def table(rows: Sequence[Row], first: str) -> str:
+    """Write a line a run, its figures side by side, and the rules behind differences where they are told."""
+    figures = list(dict.fromkeys((row.figure, row.unit) for row in rows))
+    by_case: dict[str, list[Row]] = {}
     for row in rows:
-        told = row.verdict if row.verdict != MISS else f"**{MISS}**"
-        line = [_code(row.case) if with_case else row.title, _with_unit(row), number(row.reference), number(row.ours)]
-        lines.append([*line, row.difference, row.tolerance, told] + [row.rule] * rules)
+        by_case.setdefault(row.case, []).append(row)
+    runs = sorted(by_case.values(), key=lambda inside: all(row.verdict != MISS for row in inside))
+    common = {figure: _common([r for r in rows if (r.figure, r.unit) == figure]) for figure in figures}
+    header = [first]
+    for name, unit in figures:
+        header.append(f"{name} ({unit})" if unit else name)
+        header[-1] += f"; {common[name, unit]}" if common[name, unit] else ""
+    rules = any(row.rule for row in rows)
+    lines = []
+    for inside in runs:
+        own = {(row.figure, row.unit): row for row in inside}
+        cells = [_cell(own[f], in_header=bool(common[f])) if f in own else "" for f in figures]
+        lines.append([inside[0].title, *cells] + [_rules(inside)] * rules)
+    return grid(header + ["rule"] * rules, lines)
+
+
+def _common(rows: Sequence[Row]) -> str:
+    """Word the tolerance that all rows of a figure share."""
+    words = {_tolerance(row) for row in rows}
+    return words.pop() if len(words) == 1 else ""
+
+
+def _tolerance(row: Row) -> str:
+    if row.tolerance in LIMITS:
+        return f"{LIMITS[row.tolerance]} {number(row.reference)}"
+    return row.tolerance
+
+
+def _cell(row: Row, *, in_header: bool) -> str:
+    """Write reference, ours, difference and what is made of it."""
+    if row.tolerance in LIMITS or row.difference == "0":
+        text = number(row.ours)
+    else:
+        text = f"{number(row.reference)} → {number(row.ours)}"
+        text += f" ({row.difference})" if row.difference else ""
+    if not in_header and row.tolerance:
+        text += f"; {_tolerance(row)}"
+    return {MISS: f"**{text} {MISS}**", EXPLAINED: f"{text} *{EXPLAINED}*"}.get(row.verdict, text)
+
+
+def _rules(rows: Sequence[Row]) -> str:
+    """Tell the rules of a run: one that all its figures share once, others with their figure's name."""
+    told = [row for row in rows if row.rule]
+    if len({row.rule for row in told}) <= 1:
+        return told[0].rule if told else ""
+    return "; ".join(f"{row.figure.split(':')[0]}: {row.rule}" for row in told)
+
+
+def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[Row]) -> str:
+    """Write what a switch does to the figures of the run it is switched in."""
+    before = {(row.case, row.figure): row.ours for row in everything}
+    figures = list(dict.fromkeys((row.figure, row.unit) for row in rows))
+    by_case: dict[str, list[Row]] = {}
+    for row in rows:
+        by_case.setdefault(row.case, []).append(row)
+    header = ["switched", "by", *(f"{name} ({unit})" if unit else name for name, unit in figures)]
+    lines = []
+    for inside in by_case.values():
+        case = cases[inside[0].case]
+        base = cases[case.base]
+        by = {key: value for key, value in case.settings.items() if base.settings.get(key) != value}
+        line = [case.title, _code(as_set(by))]
+        own = {(row.figure, row.unit): row for row in inside}
+        for figure in figures:
+            found = own.get(figure)
+            was, now = before.get((base.id, figure[0])), found.ours if found else None
+            if was is None or now is None:
+                text = number(now) if found else ""
+            else:
+                moved = f"{100 * (now - was) / abs(was):+.2f} %" if was else f"{now - was:+.4g}"
+                text = number(now) if now == was else f"{number(was)} → {number(now)} ({moved})"
+            line.append(f"**{text} {MISS}**" if found and found.verdict == MISS else text)
+        lines.append(line)
     return grid(header, lines)
 
 

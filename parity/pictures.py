@@ -9,6 +9,8 @@ from incast.figures import COLOURS, GRID, INK, _canvas, _dress, _png
 from parity.checks import EXPLAINED, HOLDS, Case, Cloud, Drawing, Line, Row
 
 OURS, THEIRS, WRONG = COLOURS[0], COLOURS[1], "#b3261e"
+LIGHT = "#f2b58a"
+"""The reference under ours, which may hide none of it."""
 
 
 def draw(kind: str, cases: Sequence[Case], rows: Sequence[Row], drawings: Mapping[str, Sequence[Drawing]]) -> bytes:
@@ -100,8 +102,8 @@ def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
             axes = panels[above + place][column]
             axes.set_visible(True)
             for series, colour, width, label in (
-                (line.theirs, THEIRS, 1.6, "reference"),
-                (line.ours, OURS, 0.7, "ours"),
+                (line.theirs, LIGHT, 2.6, "reference"),
+                (line.ours, OURS, 0.8, "ours"),
             ):
                 times = [1e3 * t for t in series.times_s]
                 axes.step(times, series.values, where="post", color=colour, linewidth=width, label=label)

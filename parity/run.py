@@ -1,24 +1,29 @@
 """Hold the simulator against ns-3, htsim and Linux: ``make parity``.
 
 Runs every comparison and writes ``docs/fidelity.md``, its pictures, and ``docs/fidelity.csv``, the
-rows it is made from. A part of the comparisons (``--only``, ``--quick``) prints its rows; with
-``--write`` it also replaces them in the page. Exit status 1 when a row misses its tolerance.
+rows it is made from; cut off, it goes on where it stopped. A part of the comparisons (``--only``,
+``--quick``) prints its rows; with ``--write`` it also replaces them in the page. Exit status 1 when
+a row misses its tolerance.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
+import io
 import json
 import os
+import pickle
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import incast
 from incast import IncastError, RunError, Scenario, ScenarioError
 from parity import htsim, linux, linux_incast, ns3, page, pictures, published
 from parity.checks import (
@@ -67,35 +72,109 @@ def scenario_of(case: Case) -> Scenario:
     return scenario.with_seed(case.seed).with_(case.settings)
 
 
-def measured(case: Case) -> Outcome:
-    """Run a case and compare; where an explanation is given, run it again with the switch toggled."""
-    outcome = Outcome([])
-    try:
-        result = scenario_of(case).run()
-    except FAILURES as error:
-        return Outcome([named(r, case) for check in case.checks for r in unrun(check, f"not run: {error}")])
-    for check in case.checks:
+Key = tuple[str, int]
+"""What makes two runs the same: the resolved scenario with the contents of its files, and the seed."""
+
+
+def key_of(scenario: Scenario) -> Key:
+    """Return the key of a run."""
+    return scenario.hash, scenario.seed
+
+
+@dataclass
+class Job:
+    """One simulation and every check that looks at it."""
+
+    scenario: Scenario
+    cost_s: float
+    checks: list[tuple[str, int, Check]] = field(default_factory=list)
+    """The case, the place of the check in it, and the check."""
+
+
+Answer = Checked | str
+"""What a check says of a run, or why it can say nothing."""
+Answers = dict[tuple[str, int], Answer]
+
+
+@dataclass
+class Plan:
+    """What a case needs: its own run, and the runs of its explanations."""
+
+    case: Case
+    own: Key | str
+    """The run, or why there is none."""
+    again: list[tuple[Key | str, ...]] = field(default_factory=list)
+    """The runs of the explanation of each check."""
+
+    @property
+    def keys(self) -> set[Key]:
+        """All of them."""
+        return {key for key in (self.own, *(k for keys in self.again for k in keys)) if not isinstance(key, str)}
+
+
+def planned(cases: Sequence[Case]) -> tuple[list[Plan], dict[Key, Job]]:
+    """Find the runs which the cases need; a run that several share is there once."""
+    jobs: dict[Key, Job] = {}
+
+    def ask(case: Case, checks: Sequence[tuple[int, Check]]) -> Key | str:
         try:
-            checked = check.of(result)
+            scenario = scenario_of(case)
+            key = key_of(scenario)
         except FAILURES as error:
-            outcome.rows += [named(r, case) for r in unrun(check, str(error))]
-            continue
-        outcome.drawings += checked.drawings
-        outcome.rows += [named(r, case) for r in explained(case, check, checked)]
+            return str(error)
+        job = jobs.setdefault(key, Job(scenario, case.cost_s))
+        job.checks += [(case.id, place, check) for place, check in checks]
+        return key
+
+    plans = []
+    for case in cases:
+        plan = Plan(case, ask(case, list(enumerate(case.checks))))
+        for place, check in enumerate(case.checks):
+            explanation = check.explained
+            runs: list[Case] = []
+            if explanation is not None:
+                toggled = replace(case, settings={**case.settings, **explanation.settings})
+                runs = [replace(toggled, seed=seed) for seed in explanation.seeds] or [toggled]
+            plan.again.append(tuple(ask(run, [(place, check)]) for run in runs))
+        plans.append(plan)
+    return plans, jobs
+
+
+def answers(job: Job) -> Answers:
+    """Run a simulation and ask every check that looks at it."""
+    try:
+        result = job.scenario.run()
+    except FAILURES as error:
+        return {(case, place): f"not run: {error}" for case, place, _ in job.checks}
+    found: Answers = {}
+    for case, place, check in job.checks:
+        try:
+            found[case, place] = check.of(result)
+        except FAILURES as error:
+            found[case, place] = str(error)
+    return found
+
+
+def outcome_of(plan: Plan, done: Mapping[Key, Answers]) -> Outcome:
+    """Put together what the runs of a case say of it."""
+    outcome = Outcome([])
+    case = plan.case
+
+    def said(key: Key | str, place: int) -> Answer:
+        return f"not run: {key}" if isinstance(key, str) else done[key][case.id, place]
+
+    for place, check in enumerate(case.checks):
+        own = said(plan.own, place)
+        if isinstance(own, str):
+            rows = [replace(row, verdict=MISS, rule=own) for row in check.unrun()]  # shown or not
+        else:
+            outcome.drawings += own.drawings
+            rows = explained(check, own, [said(key, place) for key in plan.again[place]])
+        outcome.rows += [replace(row, case=case.id, title=case.title) for row in rows]
     return outcome
 
 
-def unrun(check: Check, why: str) -> list[Row]:
-    """Give the rows of a check that could not be made: all miss, shown or not."""
-    return [replace(row, verdict=MISS, rule=why) for row in check.unrun()]
-
-
-def named(row: Row, case: Case) -> Row:
-    """Return the row with its case."""
-    return replace(row, case=case.id, title=case.title)
-
-
-def explained(case: Case, check: Check, checked: Checked) -> list[Row]:
+def explained(check: Check, checked: Checked, again: Sequence[Answer]) -> list[Row]:
     """Give rows that miss their explanation, if the switch it names really removes the difference."""
     explanation = check.explained
     if explanation is None:
@@ -103,14 +182,13 @@ def explained(case: Case, check: Check, checked: Checked) -> list[Row]:
     if all(row.verdict != MISS for row in checked.rows):
         told = "an explanation is given for a difference that is not there"
         return [replace(row, verdict=MISS, rule=told) for row in checked.rows]
-    toggled = replace(case, settings={**case.settings, **explanation.settings})
-    runs = [replace(toggled, seed=seed) for seed in explanation.seeds] or [toggled]
-    try:
-        again = [check.of(scenario_of(run).run()).rows for run in runs]
-    except FAILURES as error:
-        return [replace(row, rule=f"the explanation's switch cannot be set: {error}") for row in checked.rows]
+    toggled: list[list[Row]] = []
+    for answer in again:
+        if isinstance(answer, str):
+            return [replace(row, rule=f"the explanation's switch cannot be set: {answer}") for row in checked.rows]
+        toggled.append(answer.rows)
     rows = []
-    for row, *others in zip(checked.rows, *again, strict=True):
+    for row, *others in zip(checked.rows, *toggled, strict=True):
         if row.verdict == MISS:
             found = spread(row, others) if explanation.seeds else [others[0]] if others[0].verdict == HOLDS else []
             rule = explanation.rule
@@ -139,16 +217,95 @@ def spread(row: Row, others: Sequence[Row]) -> list[Row]:
     return [min(runs, key=lambda run: abs(run[0] - reference))[1]]
 
 
-def run_all(cases: Sequence[Case], jobs: int, note: Callable[[Case, Outcome], None]) -> dict[str, Outcome]:
-    """Run cases, the longest first; the engine leaves the GIL, so threads run side by side."""
-    outcomes = {}
+def measured(case: Case) -> Outcome:
+    """Run one case and compare."""
+    return run_all([case], 1, lambda *_: None)[case.id]
+
+
+Note = Callable[[Case, Outcome], None]
+
+
+def run_all(cases: Sequence[Case], jobs: int, note: Note, journal: Journal | None = None) -> dict[str, Outcome]:
+    """Run cases, the longest first; the engine leaves the GIL, so threads run side by side.
+
+    What the journal has from an earlier time is not run again.
+    """
+    plans, needed = planned(cases)
+    done = {} if journal is None else journal.read(needed)
+    outcomes: dict[str, Outcome] = {}
+    waiting_for = {plan.case.id: plan.keys - done.keys() for plan in plans}
+
+    def finish() -> None:
+        for plan in plans:
+            waiting_for[plan.case.id] -= done.keys()
+            if not waiting_for[plan.case.id] and plan.case.id not in outcomes:
+                outcomes[plan.case.id] = outcome_of(plan, done)
+                note(plan.case, outcomes[plan.case.id])
+
+    finish()
     with ThreadPoolExecutor(jobs) as pool:
-        waiting = {pool.submit(measured, case): case for case in sorted(cases, key=lambda c: -c.cost_s)}
-        for future in as_completed(waiting):
-            case = waiting[future]
-            outcomes[case.id] = future.result()
-            note(case, outcomes[case.id])
+        left = sorted((key for key in needed if key not in done), key=lambda key: -needed[key].cost_s)
+        running = {pool.submit(answers, needed[key]): key for key in left}
+        for future in as_completed(running):
+            key = running[future]
+            done[key] = future.result()
+            if journal is not None:
+                journal.add(key, done[key])
+            finish()
     return outcomes
+
+
+class Journal:
+    """Runs that are finished, kept in a file so that a comparison that was cut off goes on where it stopped.
+
+    It serves only the same program: its first entry is a digest of the engine, the package, the
+    comparisons and their data.
+    """
+
+    def __init__(self, path: Path = ROOT / ".cache" / "parity.journal") -> None:
+        """Keep the journal in a file."""
+        self.path = path
+
+    def read(self, wanted: Container[Key]) -> dict[Key, Answers]:
+        """Read what is wanted; a journal of another program is thrown away, an entry that was cut off too."""
+        found: dict[Key, Answers] = {}
+        entries = []
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                try:
+                    while True:
+                        entries.append(pickle.load(file))
+                except (EOFError, pickle.UnpicklingError):
+                    pass
+        stamp = self.stamp()
+        if entries and entries[0] == stamp:
+            found = {key: said for key, said in entries[1:] if key in wanted}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("wb") as file:
+            for entry in (stamp, *found.items()):
+                pickle.dump(entry, file)
+        return found
+
+    def add(self, key: Key, said: Answers) -> None:
+        """Keep a run that has just finished."""
+        with self.path.open("ab") as file:
+            pickle.dump((key, said), file)
+
+    def close(self) -> None:
+        """Forget everything: the page is written."""
+        self.path.unlink(missing_ok=True)
+
+    @staticmethod
+    def stamp() -> str:
+        """Digest everything that decides a row."""
+        digest = hashlib.sha256()
+        package = Path(incast.__file__).parent
+        here = Path(__file__).parent
+        for folder in (package, here):
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and path.suffix in (".py", ".so", ".toml", ".csv"):
+                    digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
+        return digest.hexdigest()
 
 
 def changed(changes: Sequence[Change], rows: Sequence[Row]) -> list[Row]:
@@ -161,13 +318,14 @@ def changed(changes: Sequence[Change], rows: Sequence[Row]) -> list[Row]:
     return made
 
 
-def write_rows(rows: Sequence[Row], path: Path) -> None:
+def csv_of(rows: Sequence[Row]) -> str:
     """Write rows as CSV: numbers with ten digits, nothing of the machine."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([column.name for column in fields(Row)])
-        for row in rows:
-            writer.writerow(["" if value is None else value for value in asdict(row).values()])
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in fields(Row)])
+    for row in rows:
+        writer.writerow(["" if value is None else value for value in asdict(row).values()])
+    return text.getvalue()
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -218,18 +376,24 @@ def update(rows: Sequence[Row], outcomes: dict[str, Outcome], all_worlds: Sequen
     ran = {row.case for row in rows}
     before = [] if whole or not ROWS.exists() else [row for row in read_rows(ROWS) if row.case not in ran]
     merged = in_order([*before, *rows], all_worlds)
-    write_rows(merged, ROWS)
-    PAGE.write_text(page.render(merged, all_worlds), encoding="utf-8")
-    PICTURES.mkdir(parents=True, exist_ok=True)
+    files = {ROWS: csv_of(merged).encode(), PAGE: page.render(merged, all_worlds).encode()}
     for world in all_worlds:
         for section in world.sections:
             inside = [case for case in world.cases if page.home(case.id, world) is section]
             if section.picture and inside and all(case.id in outcomes for case in inside):
                 drawings = {case.id: outcomes[case.id].drawings for case in inside}
                 own = [row for row in merged if row.case in drawings]
-                (PICTURES / page.picture_name(section)).write_bytes(
-                    pictures.draw(section.picture, inside, own, drawings)
-                )
+                files[PICTURES / page.picture_name(section)] = pictures.draw(section.picture, inside, own, drawings)
+    # Everything is made before anything is replaced: a page that cannot be drawn leaves the old one.
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for path, content in files.items():
+        aside = path.with_name(f".{path.name}")
+        aside.write_bytes(content)
+        aside.replace(path)
+    if whole:
+        for path in PICTURES.glob("*.png"):
+            if path not in files:
+                path.unlink()
     return merged
 
 
@@ -259,12 +423,19 @@ def main(words: Sequence[str] | None = None) -> int:
             print(f"{case.id:44} {'quick' if case.quick else '':6} {case.cost_s:>6g} s  {case.title}")
         return 0
 
-    def note(case: Case, outcome: Outcome) -> None:
-        if not options.published:
-            print("\n".join([case.id, *map(show, outcome.rows)]), flush=True)
-
     began = time.monotonic()
-    outcomes = run_all(cases, options.jobs, note)
+    finished = 0
+
+    def note(case: Case, outcome: Outcome) -> None:
+        nonlocal finished
+        finished += 1
+        if not options.published:
+            head = f"{case.id}  [{finished} of {len(cases)}, {time.monotonic() - began:.0f} s]"
+            print("\n".join([head, *map(show, outcome.rows)]), flush=True)
+
+    whole = not (options.only or options.quick or options.published)
+    journal = Journal() if whole else None
+    outcomes = run_all(cases, options.jobs, note, journal)
     rows = [row for outcome in outcomes.values() for row in outcome.rows]
     rows += changed(changes, rows)
     rows = in_order(rows, all_worlds)
@@ -273,9 +444,10 @@ def main(words: Sequence[str] | None = None) -> int:
             print("\n".join([change.id, *(show(row) for row in rows if row.case == change.id)]))
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
-    whole = not (options.only or options.quick or options.published)
     if whole or options.write:
         update(rows, outcomes, all_worlds, whole=whole)
+        if journal is not None:
+            journal.close()
         print(f"written: {PAGE.relative_to(ROOT)}, {ROWS.relative_to(ROOT)}")
     if options.published:
         print(published.text(rows))

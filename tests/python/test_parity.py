@@ -263,12 +263,87 @@ def test_a_case_that_cannot_run_or_lacks_a_figure_misses_with_the_reason() -> No
     assert made.verdict == MISS
 
 
+class Engine:
+    """Counts the simulations that a comparison makes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.runs: list[run.Key] = []
+        answers = run.answers
+
+        def counted(job: run.Job) -> run.Answers:
+            self.runs.append(run.key_of(job.scenario))
+            return answers(job)
+
+        monkeypatch.setattr(run, "answers", counted)
+
+
+THREE = {"topology.senders": 3, "topology.receivers": 3}
+
+
+def test_a_run_that_several_cases_need_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(monkeypatch)
+    alike = [replace(case(Exact(), 2.0), id=f"w/{name}") for name in "abc"]
+    three = replace(case(Exact(), 3.0, **THREE), id="w/three")
+    told = replace(case(Exact(), 3.0, Explanation("three senders there", THREE)), id="w/told")
+    outcomes = run.run_all([*alike, three, told], 2, lambda *_: None)
+    assert len(engine.runs) == len(set(engine.runs)) == 2
+    verdicts = {name: [row.verdict for row in outcome.rows] for name, outcome in outcomes.items()}
+    assert verdicts == {"w/a": [HOLDS], "w/b": [HOLDS], "w/c": [HOLDS], "w/three": [HOLDS], "w/told": [EXPLAINED]}
+
+
+def test_a_comparison_that_was_cut_off_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    engine = Engine(monkeypatch)
+    journal = run.Journal(tmp_path / "journal")
+    cases = [replace(case(Exact(), 2.0), id="w/a"), replace(case(Exact(), 3.0, **THREE), id="w/b")]
+
+    def cut_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run.run_all(cases[:1], 1, cut_off, journal)
+    assert len(engine.runs) == 1
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole + whole[-200:-100])  # killed while it wrote
+    outcomes = run.run_all(cases, 1, lambda *_: None, journal)
+    assert len(engine.runs) == 2
+    assert [row.ours for name in ("w/a", "w/b") for row in outcomes[name].rows] == [2, 3]
+
+    monkeypatch.setattr(run.Journal, "stamp", staticmethod(lambda: "another engine"))
+    run.run_all(cases[:1], 1, lambda *_: None, journal)
+    assert len(engine.runs) == 3
+    journal.close()
+    assert not journal.path.exists()
+
+
+def test_the_page_shows_runs_in_lines_and_misses_first() -> None:
+    def made(name: str, ours: float, tolerance: Tolerance) -> Row:
+        return replace(row("delay", "ms", 10.0, ours, tolerance), case=f"w/{name}", title=name)
+
+    text = page.table([made("near", 10.1, Relative(0.1)), made("far", 12.0, Relative(0.1))], "run").splitlines()
+    assert text[0] == "| run | delay (ms); 10 % |"
+    assert text[2:] == ["| far | **10 → 12 (+20.00 %) MISS** |", "| near | 10 → 10.1 (+1.00 %) |"]
+    both = page.table([made("near", 10.1, Relative(0.1)), made("even", 10.0, Absolute(1))], "run").splitlines()
+    assert both[2:] == ["| near | 10 → 10.1 (+1.00 %); 10 % |", "| even | 10; ±1 |"]
+    limits = page.table([replace(row("share", "%", 95, 99, AtLeast()), title="t")], "run").splitlines()
+    assert limits == ["| run | share (%); ≥ 95 |", "|---|---|", "| t | 99 |"]
+
+
+def test_the_page_says_what_a_switch_is_worth() -> None:
+    base = case(Exact(), 2.0)
+    other = replace(base, id="w/y", title="three", settings={**base.settings, "topology.senders": 3}, base="w/x")
+    rows = [
+        replace(row("flows", "", None, ours, None), case=name, title="t") for name, ours in [("w/x", 2.0), ("w/y", 3.0)]
+    ]
+    text = page.worth(rows[1:], {"w/x": base, "w/y": other}, rows)
+    assert text.splitlines()[2] == "| three | `topology.senders=3` | 2 → 3 (+50.00 %) |"
+
+
 def test_rows_survive_their_file(tmp_path: Path) -> None:
     rows = [
         Row("w/a", 'with "quotes", commas', "x", "us", 1 / 3, None, "", "3 %", MISS, "why | not"),
         Row("w/b", "t", "x", "", 0.1 + 0.2, 1e-12, "+5 %", "", EXPLAINED, "rule", "a=1", 2.5),
     ]
-    run.write_rows(rows, tmp_path / "rows.csv")
+    (tmp_path / "rows.csv").write_text(run.csv_of(rows))
     assert run.read_rows(tmp_path / "rows.csv") == rows
 
 
@@ -286,6 +361,9 @@ def test_every_case_has_its_own_id_and_a_section_of_its_world() -> None:
             named = {case.id: {f.name for f in case.checks if isinstance(f, Figure)} for case in world.cases}
             for name in (change.base, change.changed):
                 assert set(change.figures) <= named[name], change.id
+        figures = {case.id: {row.figure for check in case.checks for row in check.unrun()} for case in world.cases}
+        for item in world.cases:
+            assert not item.base or figures[item.id] & figures[item.base], item.id
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -36,8 +36,9 @@ def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
         "**How to read.** A row is one figure of one run. It **holds** when ours is within the tolerance. It is "
         "*explained* when it is not, but a named rule decides the difference and the switch of that rule, toggled in a "
         "second run, brings it within the tolerance. Every other row is a **MISS**. Rows that are only shown have no "
-        "tolerance: they say what a switch does. In the tables below a line is a run, and a cell has the reference, "
-        "ours and the difference; misses come first.",
+        "tolerance. In the tables below a line is a run, and a cell has reference → ours and the difference, or one "
+        "number where both are the same; the tolerance is in the column's head or in the cell, and a cell without one "
+        "is only shown. Misses come first.",
         "`make parity` runs every comparison and writes this page from its rows, which are beside it as "
         "[CSV](fidelity.csv); `.venv/bin/python -m parity.run --only CASE` runs one. How the comparisons work, and "
         "how to add one, is said in [parity/README.md](../parity/README.md).",
@@ -92,12 +93,14 @@ def exceptions(rows: Sequence[Row]) -> str:
     parts = []
     missed = [row for row in rows if row.verdict == MISS]
     if missed:
-        header = ["case", "figure", "reference", "ours", "difference", "tolerance", "what is known"]
-        lines = []
+        by_case: dict[str, list[Row]] = {}
         for r in missed:
-            line = [_code(r.case), _with_unit(r), number(r.reference), number(r.ours), r.difference, r.tolerance]
-            lines.append([*line, r.rule])
-        parts += ["## Rows that miss", grid(header, lines)]
+            by_case.setdefault(r.case, []).append(r)
+        lines = [
+            [_code(case), ", ".join(f"{_with_unit(r)} {_numbers(r)}" for r in own), _rules(own)]
+            for case, own in by_case.items()
+        ]
+        parts += ["## Rows that miss", grid(["case", "figures", "what is known"], lines)]
     told = [row for row in rows if row.verdict == EXPLAINED]
     if told:
         header = ["case", "figure", "reference", "ours", "tolerance", "rule", "switch", "ours with it"]
@@ -172,22 +175,36 @@ def _tolerance(row: Row) -> str:
 
 def _cell(row: Row, *, in_header: bool) -> str:
     """Write reference, ours, difference and what is made of it."""
-    if row.tolerance in LIMITS or row.difference == "0":
-        text = number(row.ours)
-    else:
-        text = f"{number(row.reference)} → {number(row.ours)}"
-        text += f" ({row.difference})" if row.difference else ""
+    text = _numbers(row)
     if not in_header and row.tolerance:
         text += f"; {_tolerance(row)}"
     return {MISS: f"**{text} {MISS}**", EXPLAINED: f"{text} *{EXPLAINED}*"}.get(row.verdict, text)
 
 
+def _numbers(row: Row) -> str:
+    """Write reference, ours, and the difference; ours with one decimal more than the reference has."""
+    if row.tolerance in LIMITS or row.ours is None or row.reference is None:
+        return number(row.ours) if row.tolerance in LIMITS else f"{number(row.reference)} → {number(row.ours)}"
+    theirs = number(row.reference)
+    ours = number(row.ours)
+    if "," not in theirs and "e" not in theirs:
+        rounded = f"{row.ours:.{len(theirs.partition('.')[2]) + 1}f}".rstrip("0").rstrip(".")
+        ours = rounded if float(rounded) else ours
+    if theirs == ours or row.difference == "0":
+        return theirs
+    return f"{theirs} → {ours}" + (f" ({row.difference})" if row.difference else "")
+
+
 def _rules(rows: Sequence[Row]) -> str:
-    """Tell the rules of a run: one that all its figures share once, others with their figure's name."""
-    told = [row for row in rows if row.rule]
-    if len({row.rule for row in told}) <= 1:
-        return told[0].rule if told else ""
-    return "; ".join(f"{row.figure.split(':')[0]}: {row.rule}" for row in told)
+    """Tell the rules of a run: what all its figures share once, the rest with the figure's name."""
+    told = {row.figure: row.rule.split("; ") for row in rows if row.rule}
+    if not told:
+        return ""
+    first = next(iter(told.values()))
+    common = [part for part in first if all(part in parts for parts in told.values())]
+    own = {figure: [part for part in parts if part not in common] for figure, parts in told.items()}
+    each = [f"{figure.split(':')[0]}: {', '.join(parts)}" for figure, parts in own.items() if parts]
+    return "; ".join([*common, *each])
 
 
 def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[Row]) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 
+from matplotlib.lines import Line2D
+
 from incast.figures import COLOURS, GRID, INK, _canvas, _dress, _png
-from parity.checks import EXPLAINED, HOLDS, Case, Cloud, Drawing, Line, Row
+from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Case, Cloud, Drawing, Line, Row
 
 OURS, THEIRS, WRONG = COLOURS[0], COLOURS[1], "#b3261e"
 LIGHT = "#f2b58a"
@@ -28,12 +31,16 @@ def draw(kind: str, cases: Sequence[Case], rows: Sequence[Row], drawings: Mappin
             raise ValueError(f'picture "{kind}": expected "ratios", "values", "traces" or "clouds"')
 
 
+MARKS = {HOLDS: ("o", OURS), EXPLAINED: ("D", THEIRS), MISS: ("X", WRONG), SHOWN: (".", "#8b949e")}
+"""How a verdict looks."""
+
+
 def ratios(rows: Sequence[Row]) -> bytes:
     """Draw ours divided by the reference: a panel a figure, a dot a case."""
     usable = [row for row in rows if row.reference and row.ours is not None]
     figures = list(dict.fromkeys(row.figure for row in usable))
     titles = list(dict.fromkeys(row.title for row in usable))
-    canvas = _canvas(2.2 + 1.35 * len(figures), 1.1 + 0.2 * len(titles))
+    canvas = _canvas(_margin(titles) + 1.35 * len(figures), 1.5 + 0.2 * len(titles))
     panels = canvas.subplots(1, len(figures), squeeze=False, sharey=True)[0]
     for axes, figure in zip(panels, figures, strict=True):
         farthest = 0.05
@@ -42,26 +49,35 @@ def ratios(rows: Sequence[Row]) -> bytes:
                 assert row.reference is not None and row.ours is not None
                 ratio = row.ours / row.reference
                 farthest = max(farthest, abs(ratio - 1))
-                colour = OURS if row.verdict == HOLDS else THEIRS if row.verdict == EXPLAINED else WRONG
-                marker = "o" if row.verdict == HOLDS else "D" if row.verdict == EXPLAINED else "X"
+                marker, colour = MARKS[row.verdict]
                 axes.plot(ratio, titles.index(row.title), marker, color=colour, markersize=4)
         axes.axvline(1, color="#8b949e", linewidth=0.8, zorder=0)
-        axes.set_xlim(1 - 1.15 * farthest, 1 + 1.15 * farthest)
+        axes.set_xlim(max(-0.1, 1 - 1.15 * farthest), 1 + 1.15 * farthest)
         axes.locator_params(axis="x", nbins=3)
-        axes.set_title(figure, fontsize=8, color=INK, loc="left")
+        axes.set_title(textwrap.fill(figure, 17), fontsize=8, color=INK, loc="left")
         _dress(axes)
+        axes.tick_params(axis="x", labelsize=7)
         axes.tick_params(axis="y", length=0)
     panels[0].set_yticks(range(len(titles)), titles, fontsize=7)
     panels[0].set_ylim(len(titles) - 0.5, -0.5)
     canvas.supxlabel("Ours / reference", fontsize=8, color=INK)
+    found = [verdict for verdict in MARKS if any(row.verdict == verdict for row in usable)]
+    handles = [Line2D([], [], marker=MARKS[v][0], color=MARKS[v][1], linestyle="", markersize=4) for v in found]
+    labels = [verdict.lower() for verdict in found]
+    canvas.legend(handles, labels, loc="outside upper right", ncols=4, frameon=False, fontsize=8, labelcolor=INK)
     return _png(canvas)
+
+
+def _margin(titles: Sequence[str]) -> float:
+    """Return the width in inches that the titles of the cases take."""
+    return 0.4 + 0.055 * max(map(len, titles), default=0)
 
 
 def values(rows: Sequence[Row]) -> bytes:
     """Draw ours and the reference on one scale: a panel a figure, a line a case."""
     figures = list(dict.fromkeys(row.figure for row in rows))
     titles = list(dict.fromkeys(row.title for row in rows))
-    canvas = _canvas(2.2 + 2.0 * len(figures), 1.3 + 0.2 * len(titles))
+    canvas = _canvas(_margin(titles) + 2.0 * len(figures), 1.3 + 0.2 * len(titles))
     panels = canvas.subplots(1, len(figures), squeeze=False, sharey=True)[0]
     for axes, figure in zip(panels, figures, strict=True):
         inside = [row for row in rows if row.figure == figure]
@@ -85,35 +101,44 @@ def values(rows: Sequence[Row]) -> bytes:
 
 
 ABREAST = 3
-"""Traces that stand beside one another."""
+"""Panels that stand beside one another."""
 
 
 def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
-    """Draw traces: a column a case, three abreast, a panel a column of the trace, ours over the reference."""
-    depth = max(len(of_case) for of_case in lines.values())
-    across, bands = min(ABREAST, len(lines)), math.ceil(len(lines) / ABREAST)
-    canvas = _canvas(max(6.4, 3.4 * across), 0.6 + 1.6 * depth * bands)
-    panels = canvas.subplots(depth * bands, across, squeeze=False)
+    """Draw traces, ours over the reference: three panels abreast, and a case of several begins a row."""
+    single = all(len(of_case) == 1 for of_case in lines.values())
+    places: list[tuple[int, int, str, Line, bool]] = []
+    row = 0
+    for i, (title, of_case) in enumerate(lines.items()):
+        if single:
+            last = i + ABREAST >= len(lines)
+            places.append((i // ABREAST, i % ABREAST, title, of_case[0], last))
+            row = i // ABREAST + 1
+        else:
+            for j, line in enumerate(of_case):
+                last = j + ABREAST >= len(of_case)
+                places.append((row + j // ABREAST, j % ABREAST, "" if j else title, line, last))
+            row += math.ceil(len(of_case) / ABREAST)
+    across = 1 + max(column for _, column, *_ in places)
+    canvas = _canvas(max(6.4, 3.4 * across), 0.6 + 1.7 * row)
+    panels = canvas.subplots(row, across, squeeze=False)
     for axes in panels.flat:
         axes.set_visible(False)
-    for i, (title, of_case) in enumerate(lines.items()):
-        column, above = i % ABREAST, i // ABREAST * depth
-        for place, line in enumerate(of_case):
-            axes = panels[above + place][column]
-            axes.set_visible(True)
-            for series, colour, width, label in (
-                (line.theirs, LIGHT, 2.6, "reference"),
-                (line.ours, OURS, 0.8, "ours"),
-            ):
-                times = [1e3 * t for t in series.times_s]
-                axes.step(times, series.values, where="post", color=colour, linewidth=width, label=label)
-            _dress(axes)
-            axes.set_ylabel(line.name, fontsize=7, color=INK)
-            axes.set_ylim(bottom=0)
-            if place == 0:
-                axes.set_title(title, fontsize=8, color=INK, loc="left")
-            if place == len(of_case) - 1:
-                axes.set_xlabel("Time (ms)", fontsize=8, color=INK)
+    for above, column, title, line, last in places:
+        axes = panels[above][column]
+        axes.set_visible(True)
+        for series, colour, width, label in (
+            (line.theirs, LIGHT, 2.6, "reference"),
+            (line.ours, OURS, 0.8, "ours"),
+        ):
+            times = [1e3 * t for t in series.times_s]
+            axes.step(times, series.values, where="post", color=colour, linewidth=width, label=label)
+        _dress(axes)
+        axes.set_ylabel(textwrap.fill(line.name, 20), fontsize=7, color=INK)
+        axes.set_ylim(bottom=0)
+        axes.set_title(title, fontsize=8, color=INK, loc="left")
+        if last:
+            axes.set_xlabel("Time (ms)", fontsize=8, color=INK)
     handles, labels = panels[0][0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8, labelcolor=INK)
     return _png(canvas)

@@ -254,7 +254,7 @@ def sensitivity_case(row: dict[str, str]) -> Case:
     if row["mode"] == "2":
         settings["measure.series"] = {"ports": ALL_PORTS, "interval": "1ms"}
     if row["recovery"] == "classic":
-        settings["transport.recovery"] = "newreno"
+        settings |= {"transport.recovery": "newreno", "transport.ecn_by_prr": False}  # at once, also for marks
     if row["segment_size"] != "1500":
         settings["transport.mss"] = int(row["segment_size"])
     queue = largest_mean("queue_packets", 3.03, 3.1)

@@ -356,13 +356,13 @@ impl Swift {
         if self.arithmetic != Arithmetic::Bytes {
             return ack.delivered as f64 / self.mss;
         }
+        self.rest += ack.delivered as f64;
+        let whole = libm::floor(self.rest / self.mss);
+        self.rest -= whole * self.mss;
         if core::mem::take(&mut self.recovered) {
             // what SACK reported during the recovery counts now
             return libm::floor(ack.acked as f64 / self.mss);
         }
-        self.rest += ack.delivered as f64;
-        let whole = libm::floor(self.rest / self.mss);
-        self.rest -= whole * self.mss;
         whole
     }
 
@@ -412,7 +412,14 @@ impl Swift {
 impl Controller for Swift {
     fn on_ack(&mut self, ack: &Ack) {
         self.retransmit_cnt = 0;
-        let (Some(rtt), Some(delay)) = (ack.rtt, ack.fabric_delay) else { return };
+        let (rtt, delay) = match (ack.rtt, ack.fabric_delay) {
+            (Some(rtt), Some(delay)) => (rtt, delay),
+            // what was measured last still counts
+            _ if self.recovery == Recovery::NewReno && ack.acked > 0 && self.fabric_delay > 0.0 => {
+                (self.gate_rtt, Time(self.fabric_delay as u64))
+            }
+            _ => return,
+        };
         self.gate_rtt = match self.gate {
             Gate::Rtt => rtt,
             Gate::Srtt => ack.srtt,
@@ -433,10 +440,10 @@ impl Controller for Swift {
         if self.arithmetic == Arithmetic::Integer {
             self.target_delay = libm::floor(self.target_delay);
         }
+        let n = self.counted(ack);
         if self.recovery == Recovery::NewReno && ack.phase == Phase::Recovery {
             return;
         }
-        let n = self.counted(ack);
         if delay < self.target_delay {
             self.fcwnd += if self.fcwnd >= 1.0 { n * self.ai / self.fcwnd } else { n * self.ai };
         } else if self.can_decrease(ack.now) {

@@ -3,7 +3,7 @@
 //! *Generation* makes causes precede effects at one instant: an event that another causes at
 //! the same picosecond (over a link without latency) has its cause's generation plus one. *Phase*
 //! puts departures before arrivals before timers. The *tie key* is a hash of (seed, entity,
-//! time), so no link or flow is favoured for long. What is left (one link, one flow) is ordered
+//! time), so no link or flow is favoured for long, unless a fixed order is asked for. What is left (one link, one flow) is ordered
 //! by sequence: FIFO on a link is inviolable. No part of the key depends on insertion order
 //! between links or on how nodes are grouped into domains.
 
@@ -48,7 +48,10 @@ impl Key {
     #[inline]
     pub fn timer(order: Order, time: u64, generation: u16, timer: Timer) -> Key {
         let phase = if timer.kind == TimerKind::Departure { phase::DEPARTURE } else { phase::TIMER };
-        let tie = hash::tie(order.seed, timer.entity as u64 | 1 << 40, time);
+        let tie = match order.ties {
+            Ties::Hash => hash::tie(order.seed, timer.entity as u64 | 1 << 40, time),
+            Ties::Link => 0,
+        };
         Key {
             time,
             gen_phase: (generation as u32) << 8 | phase as u32,

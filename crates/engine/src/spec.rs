@@ -53,9 +53,10 @@ pub struct Spec {
 /// Order of equal-time arrivals at one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ties {
-    /// By a hash of (seed, link, time): no link is favoured.
+    /// By a hash of (seed, link or flow, time): none is favoured.
     Hash,
-    /// By link number (a fixed order, for comparisons).
+    /// By the number of the link, or of the flow whose timer fires (a fixed order, for
+    /// comparisons).
     Link,
 }
 
@@ -348,6 +349,13 @@ pub struct TransportSpec {
     pub ecn_change_ack: bool,
     /// DCTCP receiver: what the ACK covers that a change of the CE state flushes.
     pub ecn_flush: Flush,
+    /// A CE mark counts only on a segment beyond all whose mark counted before, so that no
+    /// retransmission below them is echoed (ns-3).
+    pub ce_must_advance: bool,
+    /// ACKs of what a timeout declared lost are RTT samples too. Without it the next sample is of
+    /// a segment sent for the first time after the timeout (ns-3, whose record of what was sent
+    /// when is emptied then).
+    pub rtt_after_timeout: bool,
     /// Also SYN, ACK, FIN and retransmissions are ECN-capable (ns-3's DCTCP; ECN++).
     pub ect_control: bool,
     /// Pacing.
@@ -366,9 +374,8 @@ pub enum Recovery {
     /// RFC 6937 proportional rate reduction.
     Prr,
     /// Proportional rate reduction as ns-3.43 does it: every duplicate ACK counts one segment
-    /// more than it delivers, an ACK that advances counts only when it makes a whole segment with
-    /// what earlier ones left over, a partial ACK sends one segment beyond the window, and the
-    /// product of delivered bytes and ssthresh has 32 bits.
+    /// more than it delivers, a partial ACK sends one segment beyond the window, and the product
+    /// of delivered bytes and ssthresh has 32 bits.
     PrrNs3,
     /// RFC 6937 as Linux has it: in whole segments, in proportion to the window before the reduction, one
     /// segment more only on ACKs that advance and find nothing new lost; without SACK too, where
@@ -426,7 +433,7 @@ pub enum PacingSpec {
     /// Only what the controller asks for.
     Controller,
     /// factor * max(cwnd, in flight) / srtt, at most `max`; the initial window is not paced
-    /// (ns-3, Linux).
+    /// (ns-3, Linux). What goes in spite of pacing, a fast retransmission, puts nothing off.
     Window {
         /// Factor in slow start.
         slow_start: f64,
@@ -434,6 +441,9 @@ pub enum PacingSpec {
         avoidance: f64,
         /// Upper bound.
         max: Rate,
+        /// What follows the first segment of a fast recovery or after a timeout waits as if the
+        /// rate were `max`.
+        restart_at_max: bool,
     },
 }
 
@@ -451,8 +461,8 @@ pub struct FlowSpec {
     /// What then happens to accepted bytes.
     pub at_stop: AtStop,
     /// When the receiving application closes; [`Time::NEVER`] for never. Bytes that then wait
-    /// beyond a hole reset the flow; otherwise the receiver sends a FIN, after which the sender
-    /// gives up with the next ACK.
+    /// beyond a hole reset the flow; otherwise the receiver sends a FIN, and the sender is closed by
+    /// the first ACK after its own FIN: later ones are answered by a reset (as in ns-3).
     pub sink_stop: Time,
     /// Index into [`Spec::transports`].
     pub transport: u32,

@@ -145,32 +145,93 @@ fn a_duplicate_counts_one_segment_more() {
 }
 
 #[test]
-fn only_acks_that_make_a_whole_segment_reduce_the_rate() {
-    let mut bench = sender(ns3(10.0), "dctcp");
-    let half = |bench: &mut Bench, n: u64| {
-        let now = bench.now();
-        bench.ack(n * 500, now, flag::ECE, &[]);
-        bench.state("cwnd_bytes")
-    };
-    // ssthresh 5000 of 9500 in flight: one segment opens the reduction, and half a segment is no second step
-    assert_eq!(half(&mut bench, 1), 10_500.0);
-    // a second half makes one: 500 B more delivered, so 2000 * 5000 / 9500 - 1000 = 53 B beyond the 10000 in flight
-    assert_eq!(half(&mut bench, 2), 10_053.0);
-    assert_eq!(half(&mut bench, 3), 10_053.0, "and the third rests");
-}
-
-#[test]
 fn a_partial_ack_sends_beyond_the_window() {
-    let partial = |recovery| {
-        let mut bench = sender(TransportSpec { recovery, ..ns3(20.0) }, "newreno");
+    let partial = |scoreboard, recovery| {
+        let mut bench = sender(TransportSpec { scoreboard, recovery, ..ns3(20.0) }, "newreno");
         for n in 1..=3 {
             ack(&mut bench, 0, 0, &[(1, 1 + n)]);
         }
         // segment 4 is missing too, but nothing above it has told so yet: ns-3 sends it all the same
         ack(&mut bench, 4, 0, &[])
     };
-    assert_eq!(partial(Recovery::PrrNs3)[..1], [22], "new data, since nothing is known to be lost");
-    assert_eq!(partial(Recovery::NewReno), [0i64; 0], "the window of 10 holds it back");
+    for recovery in [Recovery::PrrNs3, Recovery::NewReno] {
+        assert_eq!(partial(Rules::Ns3, recovery)[..1], [22], "new data, since nothing is known to be lost");
+    }
+    assert_eq!(partial(Rules::Rfc6675, Recovery::NewReno), [0i64; 0], "the window of 10 holds it back");
+}
+
+#[test]
+fn a_partial_ack_leaves_newrenos_window_and_restarts_the_timer_once() {
+    let mut bench = sender(TransportSpec { recovery: Recovery::NewReno, rto_min: Time::s(1), ..ns3(20.0) }, "newreno");
+    for n in 1..=3 {
+        ack(&mut bench, 0, 0, &[(1, 1 + n)]);
+    }
+    let window = kb(&bench, "cwnd_bytes");
+    bench.advance(200 * MS);
+    assert!(!ack(&mut bench, 4, 0, &[]).is_empty());
+    bench.advance(300 * MS);
+    ack(&mut bench, 5, 0, &[]);
+    assert_eq!(kb(&bench, "cwnd_bytes"), window);
+    let timeout = bench.advance(1250 * MS);
+    assert_eq!(timeout.first().map(|p| p.at), Some(1200 * MS), "a second after the first partial ACK");
+}
+
+#[test]
+fn marks_count_only_in_order_of_their_segments() {
+    let echoes = |ce_must_advance| {
+        let transport = TransportSpec { ce_must_advance, ..ns3(10.0) };
+        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, None)));
+        // segment 1 comes again, marked, after segment 2 was marked
+        [(0, false), (2, true), (1, true), (3, false), (4, true)].map(|(n, marked)| {
+            let ce = if marked { flag::CE | flag::ECT } else { flag::ECT };
+            bench.data(n * 1000, 1000, ce).last().is_some_and(|a| a.has(flag::ECE))
+        })
+    };
+    assert_eq!(echoes(true), [false, true, false, false, true]);
+    assert_eq!(echoes(false), [false, true, true, false, true]);
+}
+
+#[test]
+fn after_a_timeout_samples_wait_for_new_data() {
+    let srtt = |rtt_after_timeout| {
+        let mut bench = sender(TransportSpec { rtt_after_timeout, ..ns3(2.0) }, "newreno");
+        bench.ack(1000, 0, 0, &[]);
+        bench.advance(2000 * MS);
+        // what was outstanding is acknowledged after 7 ms, then something new
+        let mut seen = Vec::new();
+        for n in 2..=6 {
+            let sent = bench.now();
+            bench.advance(sent + 7 * MS);
+            bench.ack(n * 1000, sent, 0, &[]);
+            seen.push((n, bench.state("rtt_s")));
+        }
+        seen.iter().find(|(_, rtt)| *rtt < 0.008).map(|(n, _)| *n)
+    };
+    assert_eq!(srtt(true), Some(2), "the first retransmission's");
+    assert_eq!(srtt(false), Some(5), "that of segment 4, the first that did not time out");
+}
+
+#[test]
+fn a_fast_retransmission_may_space_what_follows_at_the_highest_rate() {
+    let gap = |restart_at_max| {
+        let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::gbps(1), restart_at_max };
+        let mut bench = sender(
+            TransportSpec { recovery: Recovery::NewReno, pacing, limited_transmit: false, ..ns3(20.0) },
+            "newreno",
+        );
+        bench.ack(1000, 0, 0, &[]);
+        bench.advance(200 * MS);
+        let again = (2..=4).find_map(|n| {
+            let sent = ack(&mut bench, 1, 0, &[(2, 2 + n)]);
+            (sent.first() == Some(&-1)).then(|| bench.now())
+        });
+        ack(&mut bench, 18, 0, &[]);
+        let sent = bench.advance(400 * MS);
+        sent.first().map(|p| p.at - again.expect("a fast retransmission"))
+    };
+    // 1000 B at 1 Gb/s; else at the rate of the window before, which srtt makes tens of milliseconds
+    assert_eq!(gap(true), Some(8_000_000));
+    assert!(gap(false).is_some_and(|gap| gap > MS), "{:?}", gap(false));
 }
 
 #[test]

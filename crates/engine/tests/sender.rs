@@ -185,7 +185,7 @@ fn probes_of_a_shut_window_double_up_to_a_minute() {
 #[test]
 fn a_paced_window_leaves_evenly() {
     // factor 1: a window of 20 segments over a round trip of 20 ms is one a millisecond
-    let pacing = PacingSpec::Window { slow_start: 1.0, avoidance: 1.0, max: Rate::INFINITE };
+    let pacing = PacingSpec::Window { slow_start: 1.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false };
     let transport = TransportSpec { pacing, receive_buffer: 20_000, initial_window: 20.0, ..plain() };
     let mut spec = wire(Rate::gbps(10), Time::ms(5), transport, "newreno", bulk(0, 1, Some(2_000_000)));
     spec.duration = Time::ms(300);
@@ -203,7 +203,7 @@ fn pacing_spaces_packets_by_factor_and_ceiling() {
     // srtt 20 ms, cwnd 10 kB: 4 Mb/s; factor 2 makes it 8, 1000 B a millisecond; at most 5 Mb/s
     // 1.6 ms
     for (max, gap) in [(Rate::INFINITE, MS), (Rate::mbps(5), 1_600_000_000)] {
-        let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 2.0, max };
+        let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 2.0, max, restart_at_max: false };
         let transport = TransportSpec { pacing, initial_window: 1.0, cwnd_limited: true, ..plain() };
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
         bench.open();
@@ -374,7 +374,7 @@ proptest! {
 
 #[test]
 fn a_rate_of_windows_a_round_trip_spares_the_initial_window() {
-    let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::INFINITE };
+    let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::INFINITE, restart_at_max: false };
     let transport = TransportSpec { initial_window: 4.0, pacing, ..plain() };
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     let first = bench.open();

@@ -74,14 +74,14 @@ fn one() -> u64 {
     1
 }
 
-/// Order of arrivals at one node at one instant.
+/// Order of arrivals at one node at one instant, and of flows whose timers fire then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
-    /// By a hash of seed, link and time: no link is favoured.
+    /// By a hash of seed, link or flow, and time: none is favoured.
     #[default]
     Hash,
-    /// By the number of the link, always the same: for comparisons.
+    /// By the number of the link or flow, always the same: for comparisons with simulators where flows that start together go on in that order.
     Link,
 }
 

@@ -60,7 +60,7 @@ pub struct Traffic {
     #[serde(default)]
     pub at_stop: AtStop,
     /// When the receiving applications close; never, unless given. A flow with bytes beyond a hole
-    /// is then reset; otherwise the receiver says FIN, and the sender gives up with the next ACK.
+    /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as in ns-3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sink_stop: Option<Time>,
     /// Rate at which receiving applications read; `inf` reads at once.

@@ -169,6 +169,12 @@ pub struct Transport {
     /// DCTCP receiver: what the ACK covers that a change of the mark's state flushes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_flush: Option<Flush>,
+    /// A CE mark counts only on a segment beyond all whose mark counted before: marks on retransmissions below them are not echoed (ns-3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_must_advance: Option<bool>,
+    /// ACKs of what a timeout declared lost are RTT samples too; ns-3 takes the next of a segment sent for the first time after the timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_after_timeout: Option<bool>,
     /// SYN, ACK, FIN and retransmissions are ECN-capable too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ect_control: Option<bool>,
@@ -281,6 +287,8 @@ impl Preset {
             ecn: Some(Ecn::Auto),
             ecn_change_ack: Some(yes([true, false, false, false])),
             ecn_flush: Some([Flush::Pending, Flush::Prior, Flush::Pending, Flush::Pending][self as usize]),
+            ce_must_advance: Some(yes([false, true, false, false])),
+            rtt_after_timeout: Some(yes([true, false, true, true])),
             ect_control: Some(yes([true, true, false, true])),
             pacing: Some(CONTROLLER),
             extra_packets: Some(of([0, 0, 1, 0])),
@@ -296,7 +304,7 @@ pub enum Recovery {
     Newreno,
     /// RFC 6937, proportional rate reduction.
     Prr,
-    /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, other ACKs only when they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit products.
+    /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, a partial ACK sends one segment beyond the window, 32-bit products.
     PrrNs3,
     /// Proportional rate reduction as Linux does it: whole segments, in proportion to the window before the reduction, one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate ACK stands for a segment that arrived.
     Linux,
@@ -391,6 +399,9 @@ pub struct WindowPacing {
     /// Upper bound.
     #[serde(default = "no_bound")]
     pub max: Rate,
+    /// What follows the first segment of a fast recovery or after a timeout waits as if the rate were `max`, as in the Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).
+    #[serde(default)]
+    pub restart_at_max: bool,
 }
 
 fn no_bound() -> Rate {
@@ -451,9 +462,12 @@ impl Pacing {
     fn spec(self) -> spec::PacingSpec {
         match self {
             Pacing::Controller(_) => spec::PacingSpec::Controller,
-            Pacing::Window(w) => {
-                spec::PacingSpec::Window { slow_start: w.slow_start, avoidance: w.avoidance, max: w.max.0 }
-            }
+            Pacing::Window(w) => spec::PacingSpec::Window {
+                slow_start: w.slow_start,
+                avoidance: w.avoidance,
+                max: w.max.0,
+                restart_at_max: w.restart_at_max,
+            },
         }
     }
 }
@@ -513,6 +527,8 @@ impl Transport {
             ecn: self.ecn.or(base.ecn),
             ecn_change_ack: self.ecn_change_ack.or(base.ecn_change_ack),
             ecn_flush: self.ecn_flush.or(base.ecn_flush),
+            ce_must_advance: self.ce_must_advance.or(base.ce_must_advance),
+            rtt_after_timeout: self.rtt_after_timeout.or(base.rtt_after_timeout),
             ect_control: self.ect_control.or(base.ect_control),
             pacing: self.pacing.or(base.pacing),
             extra_packets: self.extra_packets.or(base.extra_packets),
@@ -595,6 +611,8 @@ impl Transport {
             ecn: value!(ecn).spec(),
             ecn_change_ack: value!(ecn_change_ack),
             ecn_flush: value!(ecn_flush).spec(),
+            ce_must_advance: value!(ce_must_advance),
+            rtt_after_timeout: value!(rtt_after_timeout),
             ect_control: value!(ect_control),
             pacing: value!(pacing).spec(),
             extra_packets: value!(extra_packets),

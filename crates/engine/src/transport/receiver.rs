@@ -72,6 +72,8 @@ pub struct Receiver {
     partial: Vec<Partial>,
     /// CE state of DCTCP's machine, or the latch of classic ECN.
     ce: bool,
+    /// First sequence number whose CE mark counts, where marks have to advance.
+    ce_from: u64,
     /// In-order segments not yet acknowledged.
     pending: u32,
     /// What the latest ACK said.
@@ -137,6 +139,7 @@ impl Receiver {
             recent: [0; 4],
             partial: Vec::new(),
             ce: false,
+            ce_from: 0,
             pending: 0,
             acked: 0,
             echo: None,
@@ -330,7 +333,11 @@ impl Receiver {
     fn data<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
         let end = p.seq + p.len as u64 + u64::from(p.has(flag::FIN));
         let mut now_ack = false;
-        let marked = p.has(flag::CE);
+        let mut marked = p.has(flag::CE);
+        if marked && t.ce_must_advance {
+            marked = p.seq >= self.ce_from;
+            self.ce_from = self.ce_from.max(p.seq + 1);
+        }
         match self.ecn {
             Ecn::Off => {}
             Ecn::Classic => {

@@ -22,6 +22,8 @@ use std::collections::VecDeque;
 const NEVER: u64 = u64::MAX;
 /// IP header, which every fragment repeats (RFC 791 without options).
 const IP_HEADER: u32 = 20;
+/// IP and TCP header without options.
+const BARE: u32 = 40;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,10 +114,6 @@ pub struct Sender {
     recovery_window: f64,
     prr: Prr,
     partial_acks: u32,
-    /// Delivered bytes that make no whole segment yet, where rate reduction counts segments.
-    left_over: u32,
-    /// The ACK at work made one.
-    whole_segment: bool,
     rescued: bool,
     cwr_end: u64,
     send_cwr: bool,
@@ -131,10 +129,14 @@ pub struct Sender {
     usage_end: u64,
     /// Where writes of the application end, not sent yet.
     writes: VecDeque<u64>,
+    /// ACKs up to here are no RTT samples: a timeout declared it lost.
+    no_sample_to: u64,
     /// A segment timed for Karn's rule: its end, and when it was sent.
     timed: Option<(u64, u64)>,
     last_send: u64,
     pace_from: u64,
+    /// What is sent now opens a fast recovery or follows a timeout.
+    restarting: bool,
     waiting: Waiting,
     persist_backoff: u32,
     deadline: u64,
@@ -150,8 +152,10 @@ pub struct Sender {
     passive: bool,
     /// End of the segment sent last.
     sent_to: u64,
-    /// The receiving application closed before the flow's end.
+    /// The receiving application closed before the flow's end,
     peer_closed: bool,
+    /// ... when everything had been sent once.
+    peer_closed_last: bool,
     /// Counters.
     pub stats: SenderStats,
 }
@@ -189,8 +193,6 @@ impl Sender {
             recovery_window: 0.0,
             prr: Prr::default(),
             partial_acks: 0,
-            left_over: 0,
-            whole_segment: false,
             rescued: false,
             cwr_end: 0,
             send_cwr: false,
@@ -201,9 +203,11 @@ impl Sender {
             max_out: 0,
             usage_end: 0,
             writes: VecDeque::new(),
+            no_sample_to: 0,
             timed: None,
             last_send: 0,
             pace_from: 0,
+            restarting: false,
             waiting: Waiting::Ack,
             persist_backoff: 0,
             deadline: NEVER,
@@ -216,6 +220,7 @@ impl Sender {
             passive: false,
             sent_to: 0,
             peer_closed: false,
+            peer_closed_last: false,
             stats: SenderStats::default(),
         }
     }
@@ -430,18 +435,22 @@ impl Sender {
                 self.open(io);
             }
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
-                let was_closed = self.peer_closed;
-                if p.has(flag::FIN) && !(self.fin && Some(p.ack) == self.app.end().map(|e| e + 1)) {
-                    self.peer_closed = true;
-                    let t = io.net.transport(self.transport);
-                    self.emit(io, self.nxt, 0, flag::ACK, t.ack_size);
-                }
-                if was_closed {
+                if self.peer_closed && self.fin {
+                    // nobody waits for the rest: what the ACK says no longer matters
                     self.connection = Connection::Dead;
                     self.deadline = NEVER;
+                } else if p.has(flag::FIN) && !(self.fin && Some(p.ack) == self.app.end().map(|e| e + 1)) {
+                    self.peer_closed = true;
+                    self.peer_closed_last = self.fin;
+                    let t = io.net.transport(self.transport);
+                    self.emit(io, self.nxt, 0, flag::ACK, t.ack_size);
                 } else {
                     self.acknowledged(io, p, ext);
                 }
+            }
+            // TIME-WAIT is silent; after LAST-ACK there is no connection any more
+            Connection::Dead if self.peer_closed && !self.peer_closed_last => {
+                self.emit(io, p.ack, 0, flag::RST, BARE);
             }
             _ => {}
         }
@@ -590,11 +599,13 @@ impl Sender {
             Pacing::Gap(_) => return,
             Pacing::None => match t.pacing {
                 PacingSpec::Controller => return,
-                PacingSpec::Window { slow_start, avoidance, max } => {
+                PacingSpec::Window { max, restart_at_max: true, .. } if self.restarting => max.as_f64(),
+                PacingSpec::Window { slow_start, avoidance, max, .. } => {
                     if self.rtt.srtt == 0 {
                         return;
                     }
-                    if (self.nxt as f64) <= t.initial_window * t.mss as f64 {
+                    // its last segment is: the sequence numbers count SYN
+                    if ((self.nxt + 1) as f64) <= t.initial_window * t.mss as f64 {
                         return;
                     }
                     let window = self.window();
@@ -605,7 +616,12 @@ impl Sender {
             },
         };
         if rate > 0.0 {
-            self.pace_from = self.pace_from.max(io.now) + (len as f64 * 8e12 / rate) as u64;
+            let gap = (len as f64 * 8e12 / rate) as u64;
+            match t.pacing {
+                // what goes in spite of pacing does not put off what waits for it
+                PacingSpec::Window { .. } if self.pace_from > io.now => {}
+                _ => self.pace_from = self.pace_from.max(io.now) + gap,
+            }
         }
     }
 
@@ -917,7 +933,7 @@ impl Sender {
         // RTT
         let mut rtt = None;
         if t.timestamps {
-            if acked > 0 || self.profile.own_recovery {
+            if self.una > self.no_sample_to && acked > 0 || self.profile.own_recovery {
                 rtt = Some(Time(self.take_rtt(io, p.ts)));
             }
         } else if let Some((end, sent)) = self.timed
@@ -935,14 +951,11 @@ impl Sender {
             self.consecutive = 0;
             // back-off ends with a valid sample (RFC 6298 5.7): an ACK of a retransmission without
             // time stamps is none
-            if rtt.is_some() {
+            if rtt.is_some() || !t.rtt_after_timeout {
                 self.rtt.reset_backoff();
             }
         }
 
-        if t.recovery == Recovery::PrrNs3 && acked > 0 {
-            self.count_segments(t, delivered);
-        }
         let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
         if t.ecn_preempts {
             self.leave_cwr(io);
@@ -986,8 +999,8 @@ impl Sender {
             self.cc.on_loss(&event);
         } else if lost {
             self.enter_recovery(io, t, delivered);
-            if t.recovery == Recovery::PrrNs3 && acked > 0 && t.sack {
-                self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+            if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
+                self.partial_ack_ns3(io, t, acked, delivered, was_retransmitted);
             }
         } else if marked && !t.ecn_preempts && self.una > self.cwr_end && self.phase == Phase::Open {
             self.reduce_for_ecn(io, t);
@@ -995,9 +1008,7 @@ impl Sender {
         if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
             match t.recovery {
                 Recovery::Linux => self.prr_linux(t, delivered, acked > 0),
-                Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.whole_segment => {
-                    self.prr_ns3(t, delivered, false, false)
-                }
+                Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 => self.prr_ns3(t, delivered, false, false),
                 Recovery::PrrNs3 => {}
                 _ => self.prr_update(t, delivered),
             }
@@ -1017,13 +1028,6 @@ impl Sender {
         }
         self.pump(io);
         self.check_finished(io);
-    }
-
-    /// ns-3 reduces its rate by ACKs that bring whole segments: what is left over waits for the next.
-    fn count_segments(&mut self, t: &TransportSpec, delivered: u64) {
-        let bytes = self.left_over as u64 + delivered;
-        self.left_over = (bytes % t.mss as u64) as u32;
-        self.whole_segment = bytes >= t.mss as u64;
     }
 
     /// Linux's test: the window limited sending in this round trip, or in slow start is not yet twice
@@ -1134,12 +1138,12 @@ impl Sender {
                     return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
                 } else if t.sack {
                     self.newly_lost = self.update_lost(t);
-                    if t.recovery == Recovery::PrrNs3 && !self.profile.own_recovery {
-                        if duplicate {
+                    if t.scoreboard == Rules::Ns3 && !self.profile.own_recovery {
+                        if duplicate && t.recovery == Recovery::PrrNs3 {
                             self.prr_ns3(t, delivered, true, false);
                         }
                         if acked > 0 {
-                            self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+                            self.partial_ack_ns3(io, t, acked, delivered, was_retransmitted);
                         }
                     }
                 } else if linux {
@@ -1192,11 +1196,12 @@ impl Sender {
         &mut self,
         io: &mut Io<O, R>,
         t: &TransportSpec,
+        acked: u64,
         delivered: u64,
         was_retransmitted: bool,
     ) {
         self.partial_acks += 1;
-        if self.whole_segment {
+        if t.recovery == Recovery::PrrNs3 && (acked >= t.mss as u64 || delivered >= t.mss as u64) {
             self.prr_ns3(t, delivered, false, was_retransmitted);
         }
         let Some((first, again)) = self.board.first_and_whether_again() else { return };
@@ -1277,12 +1282,14 @@ impl Sender {
             // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
             // it in what it lets out
             let hole = match t.recovery {
+                _ if t.scoreboard == Rules::Ns3 => self.board.first(),
                 Recovery::Prr | Recovery::Linux => None,
-                Recovery::NewReno => self.board.next_hole(),
-                Recovery::PrrNs3 => self.board.first(),
+                Recovery::NewReno | Recovery::PrrNs3 => self.board.next_hole(),
             };
             if let Some(hole) = hole {
+                self.restarting = true;
                 self.retransmit(io, hole);
+                self.restarting = false;
             }
         } else {
             self.recovery_window = self.cc.cwnd() + (self.dupacks * t.mss) as f64;
@@ -1502,9 +1509,14 @@ impl Sender {
         self.dupacks = 0;
         self.limited = 0;
         self.timed = None;
+        if !t.rtt_after_timeout {
+            self.no_sample_to = self.nxt;
+        }
         self.board.timed_out(self.una, self.nxt);
         self.pace_from = io.now;
+        self.restarting = true;
         self.pump(io);
+        self.restarting = false;
         if self.deadline == NEVER && self.pace_at == NEVER {
             // something else than pacing holds the retransmission back: keep a timer running
             self.arm_rto(io);

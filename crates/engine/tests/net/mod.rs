@@ -59,6 +59,8 @@ pub fn htsim() -> TransportSpec {
         ecn: None,
         ecn_change_ack: false,
         ecn_flush: Flush::Pending,
+        ce_must_advance: false,
+        rtt_after_timeout: true,
         ect_control: false,
         pacing: PacingSpec::Controller,
         extra_packets: 1,

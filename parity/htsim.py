@@ -118,6 +118,7 @@ RULES: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
             "3.053 us of target a link, which its zero hop count takes away",
             {"topology_scaling": True, "h": "3.053us"},
         ),
+        ("base-target", "a base target from the fabric, not 20 us", {"base_target": "auto"}),
         ("fs-window", "flow scaling by the window itself, not its whole packets", {"fs_window": "real"}),
         ("arithmetic", "real windows and targets, not whole bytes and picoseconds", {"arithmetic": "real"}),
         ("gate", "decreases gated by the latest RTT, not the smoothed one before it", {"gate": "rtt"}),

@@ -41,7 +41,8 @@ def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
         "is only shown. Misses come first.",
         "`make parity` runs every comparison and writes this page from its rows, which are beside it as "
         "[CSV](fidelity.csv); `.venv/bin/python -m parity.run --only CASE` runs one. How the comparisons work, and "
-        "how to add one, is said in [parity/README.md](../parity/README.md).",
+        "how to add one, is said in [parity/README.md](../parity/README.md); what the forms and switches are, in "
+        "[forms.md](forms.md).",
         exceptions(rows),
     ]
     for world in shown:
@@ -208,31 +209,39 @@ def _rules(rows: Sequence[Row]) -> str:
 
 
 def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[Row]) -> str:
-    """Write what a switch does to the figures of the run it is switched in."""
+    """Write what switches do to the figures of the runs they are turned in: a table a run."""
     before = {(row.case, row.figure): row.ours for row in everything}
-    figures = list(dict.fromkeys((row.figure, row.unit) for row in rows))
-    by_case: dict[str, list[Row]] = {}
+    by_base: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
-        by_case.setdefault(row.case, []).append(row)
-    header = ["switched", "by", *(f"{name} ({unit})" if unit else name for name, unit in figures)]
-    lines = []
-    for inside in by_case.values():
-        case = cases[inside[0].case]
-        base = cases[case.base]
-        by = {key: value for key, value in case.settings.items() if base.settings.get(key) != value}
-        line = [case.title, _code(as_set(by))]
-        own = {(row.figure, row.unit): row for row in inside}
-        for figure in figures:
-            found = own.get(figure)
-            was, now = before.get((base.id, figure[0])), found.ours if found else None
-            if was is None or now is None:
-                text = number(now) if found else ""
-            else:
-                moved = f"{100 * (now - was) / abs(was):+.2f} %" if was else f"{now - was:+.4g}"
-                text = number(now) if now == was else f"{number(was)} → {number(now)} ({moved})"
-            line.append(f"**{text} {MISS}**" if found and found.verdict == MISS else text)
-        lines.append(line)
-    return grid(header, lines)
+        by_base.setdefault(cases[row.case].base, {}).setdefault(row.case, []).append(row)
+    parts = []
+    for base, by_case in by_base.items():
+        figures = [(row.figure, row.unit) for row in next(iter(by_case.values()))]
+        header = ["switched", "by", *(f"{name} ({unit})" if unit else name for name, unit in figures)]
+        lines = []
+        for name, inside in by_case.items():
+            settings = cases[name].settings.items()
+            by = {key: value for key, value in settings if cases[base].settings.get(key) != value}
+            line = [cases[name].title, _code(as_set(by))]
+            for row in inside:
+                line.append(_moved(before.get((base, row.figure)), row))
+            lines.append(line)
+        parts += [f"In {cases[base].title} ({_code(base)}):", grid(header, lines)]
+    return "\n\n".join(parts)
+
+
+def _moved(was: float | None, row: Row) -> str:
+    """Write a figure before and after."""
+    now = row.ours
+    if was is None or now is None:
+        return f"**- {MISS}**" if row.verdict == MISS else number(now)
+    if now == was:
+        return _short(now)
+    return f"{_short(was)} → {_short(now)}" + (f" ({100 * (now - was) / abs(was):+.2f} %)" if was else "")
+
+
+def _short(value: float) -> str:
+    return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}"
 
 
 def grid(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

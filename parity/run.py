@@ -25,7 +25,7 @@ from pathlib import Path
 
 import incast
 from incast import IncastError, RunError, Scenario, ScenarioError
-from parity import htsim, linux, linux_incast, ns3, page, pictures, published
+from parity import htsim, linux, linux_incast, ns3, page, pictures, published, switches
 from parity.checks import (
     EXPLAINED,
     HOLDS,
@@ -50,7 +50,7 @@ PICTURES = ROOT / "docs" / "images" / "fidelity"
 
 def worlds() -> list[World]:
     """Return every world, in the order of the page."""
-    return [ns3.world(), htsim.world(), linux.world(), linux_incast.world()]
+    return [switches.added(world) for world in (ns3.world(), htsim.world(), linux.world(), linux_incast.world())]
 
 
 FAILURES = (IncastError, ScenarioError, RunError, LookupError)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Command, environment
-from incast import Scenario
+from incast import Scenario, kinds
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -79,13 +79,53 @@ def test_runs_named_in_the_text_are_valid(page: str, command: str) -> None:
     scenario.validate()
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {"".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_") for title in titles}
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     broken = []
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
-        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            if "://" not in target and not (page.parent / target).exists():
-                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "parity" / "README.md"]:
+        for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+            if "://" in target:
+                continue
+            other = page.parent / target if target else page
+            if not other.exists() or (anchor and anchor not in anchors(other)):
+                broken.append(f"{page.relative_to(ROOT)}: {target}#{anchor}")
     assert not broken
+
+
+FORMS = (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
+
+
+def test_every_form_and_every_reference_scenario_is_on_the_page_of_forms() -> None:
+    named = set(re.findall(r"`(\w+):form=([\w-]+)`", FORMS))
+    for controller, _ in kinds.listing("controllers"):
+        text = " ".join(kinds.description("controller", controller).split())
+        found = re.search(r"form = standard .*?Expected: one of: (.*?)\.", text)
+        forms = set(re.findall(r'"([\w-]+)"', found[1])) - {"standard"} if found else set()
+        assert {form for name, form in named if name == controller} == forms, controller
+    worlds = {name for name, _ in kinds.listing("scenarios") if name.split("-")[0] in ("ns3", "htsim", "linux")}
+    assert worlds <= set(re.findall(r"`([\w-]+)`", FORMS))
+
+
+ARTEFACTS = re.findall(r"^\| .*$", FORMS.partition("## Artefacts")[2].partition("```")[0], re.MULTILINE)[2:]
+
+
+@pytest.mark.parametrize("line", ARTEFACTS)
+def test_artefacts_are_switched_by_the_keys_named(line: str) -> None:
+    """Every setting named is one that the scenario takes; those of the first column are what it has."""
+    _, on, off = (cell.strip() for cell in line.strip("|").split(" | "))
+    for cell, is_on in ((on, True), (off, False)):
+        for setting in re.findall(r"`([\w.]+=[^`]+)`", cell):
+            key, _, value = setting.partition("=")
+            name = "ns3-hotspot" if key == "traffic.to_itself" else "ns3-random-hotspot"
+            scenario = Scenario.load("ns3-star" if "whole_writes" in key else name)
+            changed = scenario.with_({key: value})
+            changed.validate()
+            assert (changed.hash == scenario.hash) == is_on, setting
 
 
 def test_the_packages_own_examples_run() -> None:

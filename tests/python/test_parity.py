@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
+from incast import kinds
 from parity import page, pictures, published, run
 from parity.checks import (
     EXPLAINED,
@@ -335,7 +337,8 @@ def test_the_page_says_what_a_switch_is_worth() -> None:
         replace(row("flows", "", None, ours, None), case=name, title="t") for name, ours in [("w/x", 2.0), ("w/y", 3.0)]
     ]
     text = page.worth(rows[1:], {"w/x": base, "w/y": other}, rows)
-    assert text.splitlines()[2] == "| three | `topology.senders=3` | 2 → 3 (+50.00 %) |"
+    assert text.splitlines()[0] == "In a dumbbell (`w/x`):"
+    assert text.splitlines()[-1] == "| three | `topology.senders=3` | 2 → 3 (+50.00 %) |"
 
 
 def test_rows_survive_their_file(tmp_path: Path) -> None:
@@ -349,6 +352,7 @@ def test_rows_survive_their_file(tmp_path: Path) -> None:
 
 WORLDS = run.worlds()
 CASES = [case for world in WORLDS for case in world.cases]
+by_id = {case.id: case for case in CASES}
 
 
 def test_every_case_has_its_own_id_and_a_section_of_its_world() -> None:
@@ -373,6 +377,31 @@ def test_every_case_is_a_valid_scenario(case: Case) -> None:
         if check.explained is not None:
             settings = {**case.settings, **check.explained.settings}
             run.scenario_of(replace(case, settings=settings)).validate()
+
+
+def forms_of(controller: str) -> list[tuple[str, str, str]]:
+    """Find the values of a controller's forms, as ``incast describe`` prints them."""
+    text = " ".join(kinds.description("controller", controller).split())
+    told = text[text.index("form = standard") :].split("Expected:")[0]
+    parts = re.split(r'"([\w-]+)": ', told)
+    return [
+        (form, key, value)
+        for form, meaning in zip(parts[1::2], parts[2::2], strict=True)
+        for key, value in re.findall(r"`(\w+) = ([^`]+)`", meaning.rpartition("From ")[2])
+    ]
+
+
+@pytest.mark.parametrize("controller", ["swift", "dctcp", "newreno"])
+def test_every_value_of_a_form_is_switched_in_a_row_of_the_page(controller: str) -> None:
+    switched = set()
+    for case in CASES:
+        if case.base:
+            was, now = (run.scenario_of(c).resolved()["controller"] for c in (by_id[case.base], case))
+            keys = [key for key in now if key != "form" and now[key] != was.get(key)]
+            switched |= {(now["kind"], now["form"], key) for key in keys}
+    forms = forms_of(controller)
+    assert forms
+    assert {(controller, form, key) for form, key, _ in forms} <= switched
 
 
 def test_the_page_is_made_from_its_rows() -> None:

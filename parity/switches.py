@@ -1,0 +1,233 @@
+"""What each switch is worth: runs of the worlds with one switch of theirs turned the other way.
+
+Shown, not judged: the reference was only measured with its own rules. Every parameter of a form of
+ours is here or among htsim's rules, which a test checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from parity.checks import Case, Figure, Section, World
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One switch turned the other way in a run that the world has."""
+
+    name: str
+    title: str
+    """What holds then, and what the world does instead."""
+    change: str
+    """Settings as ``--set`` takes them, separated by blanks."""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings."""
+        found: dict[str, object] = {}
+        for setting in self.change.split():
+            key, _, value = setting.partition("=")
+            found[key] = value
+        return found
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page: switches of one kind."""
+
+    section: Section
+    switches: Mapping[str, tuple[Switch, ...]]
+    """By the case of the world in which they are turned."""
+
+
+def added(world: World) -> World:
+    """Return the world with what its switches are worth."""
+    tables = TABLES.get(world.name, ())
+    return replace(
+        world,
+        sections=(*world.sections, *(table.section for table in tables)),
+        cases=(*world.cases, *(case for table in tables for case in switched(table, world.cases))),
+    )
+
+
+def switched(table: Table, cases: Sequence[Case]) -> list[Case]:
+    """Make the cases of a table: the figures of the runs that the switches change, without tolerances."""
+    by_id = {case.id: case for case in cases}
+    made = []
+    for base, switch in ((by_id[base], switch) for base, switches in table.switches.items() for switch in switches):
+        figures = [check for check in base.checks if isinstance(check, Figure)]
+        case = replace(
+            base,
+            id=f"{table.section.prefix}/{switch.name}",
+            title=switch.title,
+            settings={**base.settings, **switch.settings},
+            checks=tuple(replace(check, tolerance=None, explained=None, rule="") for check in figures),
+            quick=False,
+            base=base.id,
+        )
+        made.append(case)
+    return made
+
+
+ARTEFACTS = {
+    "ns3/4.1/dctcp-mode1-n100": (
+        Switch("fragments", "segments of 1448 B: no fragments", "transport.mss=1448"),
+        Switch("clock", "an exact time-stamp clock, not 1 ms with a floor of 1 us", "transport.timestamp_clock=0s"),
+        Switch("device", "no device queue below RED", "queue.device=0"),
+        Switch("write", "writes of 10 kB and a tick for each, not 1000 B", "traffic.app.write=10kB"),
+        Switch("overhead", "no PPP header, not 2 B", "topology.link.overhead=0"),
+        Switch("off-first", "ON at once, not after an OFF second", "traffic.app.off_first=false"),
+        Switch("drain", "what is in buffers at the stop is lost", "traffic.at_stop=reset"),
+        Switch("delayed-ack", "an ACK for two segments, not for one", "transport.delayed_ack=2"),
+    ),
+    "ns3/4.1/dctcp-mode1-n650": (
+        Switch("fragments-many", "segments of 1448 B: no fragments", "transport.mss=1448"),
+        Switch("rto-min-many", "an RTO of at least 200 ms, not 1 s", "transport.rto_min=200ms"),
+        Switch("device-many", "no device queue below RED", "queue.device=0"),
+        Switch("drain-many", "what is in buffers at the stop is lost", "traffic.at_stop=reset"),
+        Switch("sink-stop-many", "sinks that close 10 s later", "traffic.sink_stop=14.1s"),
+    ),
+    "ns3/4.2/swift-0-mode1-n650-100Mbps": (
+        Switch("clock-swift", "an exact time-stamp clock", "transport.timestamp_clock=0s"),
+    ),
+    "ns3/4.1/dctcp-mode2-n250": (Switch("first-path", "ECMP, not the first of equal routes", "routing.kind=ecmp"),),
+}
+"""The artefacts of the study's set-up on ns-3, each turned off."""
+
+NS3 = {
+    "ns3/4.1/dctcp-mode1-n650": (
+        Switch("dctcp-loss", "DCTCP: a loss halves; ns-3 takes alpha", "controller.loss=halve"),
+        Switch("dctcp-floor", "DCTCP: at least two segments; ns-3 has no floor", "controller.floor=2"),
+        Switch("dctcp-cut-of", "DCTCP: cuts of its own window, not of the recovery's", "controller.cut_of=cwnd"),
+        Switch("dctcp-arithmetic", "DCTCP: real windows, not whole segments", "controller.arithmetic=real"),
+        Switch("scoreboard", "losses found as RFC 6675 says", "transport.scoreboard=rfc6675"),
+        Switch("recovery", "PRR as RFC 6937 has it", "transport.recovery=prr"),
+        Switch("ecn-preempts", "a mark does not replace a recovery", "transport.ecn_preempts=false"),
+        Switch("least-segment", "one segment goes whatever the window", "transport.least_segment=true"),
+    ),
+    "ns3/4.1/dctcp-mode1-n100": (
+        Switch("ecn-by-prr", "marks cut at once, not spread by PRR", "transport.ecn_by_prr=false"),
+    ),
+    "ns3/4.2/dctcp-mode1-n2000-50Mbps": (
+        Switch("dctcp-timeouts", "DCTCP: the first timeout of the same data, not every", "controller.timeouts=first"),
+    ),
+    "ns3/dumbbell/dctcp": (
+        Switch("ecn-flush", "an ACK of what is pending at a change of the mark", "transport.ecn_flush=pending"),
+    ),
+    "ns3/4.1/dctcp-mode2-n50": (
+        Switch("cwnd-limited", "windows grow only while they limit sending", "transport.cwnd_limited=true"),
+    ),
+    "ns3/dumbbell/newreno": (
+        Switch("newreno-arithmetic", "NewReno: real windows, not whole segments", "controller.arithmetic=real"),
+        Switch("newreno-timeouts", "NewReno: the first timeout of the same data", "controller.timeouts=first"),
+        Switch("loss-flight", "a loss halves what is outstanding, not the pipe", "transport.loss_flight=outstanding"),
+    ),
+    "ns3/dumbbell/newreno-131072": (
+        Switch("whole-writes", "parts of a write as there is room", "transport.whole_writes=false"),
+    ),
+}
+"""Rules of ns-3's transport and of its classic controllers."""
+
+SEED_000 = {
+    "ns3/4.2/swift-0-mode1-n650-100Mbps": (
+        Switch("min-of", "the smallest RTT, not the smallest smoothed one", "controller.min_of=rtt"),
+        Switch("arithmetic", "real windows, not whole bytes", "controller.arithmetic=real"),
+        Switch("recovery", "cuts at every newly found loss, not ns-3's recovery", "controller.recovery=own"),
+        Switch("decrease-clock", "decreases timed strictly, not as printed", "controller.decrease_clock=strict"),
+        Switch("ai", "one packet a round trip, not two", "controller.ai=1"),
+        Switch("beta", "a beta of 0.8, not 4", "controller.beta=0.8"),
+        Switch("max-mdf", "cuts of at most a half", "controller.max_mdf=0.5"),
+        Switch("min-cwnd", "windows down to a thousandth of a packet, not 2000 B", "controller.min_cwnd=0.001"),
+        Switch("target", "the published target, not the smallest RTT", "controller.target=published"),
+        Switch("pacing", "no pacing of windows above one packet", "transport.pacing=controller"),
+    ),
+    "ns3/4.2/swift-0-mode1-n2000-50Mbps": (
+        Switch("retx-reset", "the least window after five timeouts, not three", "controller.retx_reset_threshold=5"),
+    ),
+    "ns3/4.6/swift-2-mode0-n1": (
+        Switch("max-cwnd", "windows up to 1000 packets, not 60000 B", "controller.max_cwnd=1000"),
+    ),
+}
+"""Parameters of Swift's form seed-000."""
+
+LINUX = {
+    "linux/R1/R1_rtt100_K20_n2": (
+        Switch("dctcp-alpha", "DCTCP: a real average, not 1024ths", "controller.alpha=real"),
+        Switch("dctcp-alpha-window", "DCTCP: a window of data ends beyond its end", "controller.alpha_window=beyond"),
+        Switch("dctcp-arithmetic", "DCTCP: real windows, not whole segments", "controller.arithmetic=real"),
+        Switch("burst", "an ordinary transmitter, not a token bucket", "topology.bottleneck_link.burst=0B"),
+        Switch("ecn-by-prr", "marks cut at once, not spread by PRR", "transport.ecn_by_prr=false"),
+        Switch("ecn-change-ack", "no ACK of its own at a change of the mark", "transport.ecn_change_ack=false"),
+        Switch("push-ack", "no ACK at the end of a write", "transport.push_ack=false"),
+        Switch("cwr-ack", "no ACK for CWR", "transport.cwr_ack=false"),
+        Switch("window-growth", "the whole receiver's window from the start", "transport.window_growth=false"),
+        Switch("notsent-lowat", "writes until the send buffer is full", "transport.notsent_lowat=0B"),
+    ),
+    "linux/R2/R2_pf100_n2": (
+        Switch("newreno-avoidance", "NewReno: avoidance counts ACKs", "controller.avoidance=ack"),
+        Switch("newreno-arithmetic", "NewReno: real windows, not whole segments", "controller.arithmetic=real"),
+        Switch("newreno-halve", "NewReno: a loss halves the flight, not the window", "controller.halve=flight"),
+        Switch("recovery", "PRR as RFC 6937 has it", "transport.recovery=prr"),
+        Switch("limited-transmit", "no limited transmit", "transport.limited_transmit=false"),
+    ),
+}
+"""Rules of Linux which bulk flows meet."""
+
+INCAST = {
+    "linux-incast/cla/reno-n20-rto10-think1000": (
+        Switch("rto-rule", "RTO as RFC 6298 has it", "transport.rto_rule=rfc6298"),
+        Switch("timer-tick", "exact timers, not jiffies and the timer wheel", "transport.timer_tick=0s"),
+        Switch("quickack", "no quick ACKs", "transport.quickack=0"),
+        Switch("pingpong", "no interactive mode", "transport.pingpong=false"),
+        Switch("recovery", "PRR as RFC 6937 has it", "transport.recovery=prr"),
+        Switch("count-overhead", "a buffer without the 14 B of Ethernet", "queue.count_overhead=false"),
+        Switch("newreno-slow-start", "NewReno: slow start counts ACKs", "controller.slow_start_per=ack"),
+    ),
+    "linux-incast/cla/reno-n5-rto200-think1000": (
+        Switch("newreno-idle", "NewReno: an idle time restarts, not decays", "controller.idle=restart"),
+        Switch("idle-restart", "windows survive idle times", "transport.idle_restart=false"),
+    ),
+    "linux-incast/nosack/reno-n5-rto10-think1000": (
+        Switch("newreno-timeouts", "NewReno: every first timeout lowers ssthresh", "controller.timeouts=first"),
+    ),
+    "linux-incast/cla/dctcp-n80-rto10-think1000": (
+        Switch("dctcp-timeouts", "DCTCP: every first timeout lowers ssthresh", "controller.timeouts=first"),
+        Switch("dctcp-halve", "DCTCP: a loss halves the flight, not the window", "controller.halve=flight"),
+    ),
+    "linux-incast/cla/dctcp-n5-rto10-think1000": (
+        Switch("dctcp-idle", "DCTCP: an idle time restarts, not decays", "controller.idle=restart"),
+    ),
+}
+"""Rules of Linux which queries meet."""
+
+TURNED = "One switch turned in a run of above, and what that moves. "
+UNMET = "A switch that moves nothing is of a rule that the run does not meet; the controller's tests hold it."
+TABLES: Mapping[str, tuple[Table, ...]] = {
+    "ns3": (
+        Table(
+            Section(
+                "ns3/artefacts",
+                "What each artefact of the study's set-up is worth",
+                f"{TURNED}These decide results on ns-3, and none of them belongs to a controller: "
+                "[forms](forms.md#artefacts) has them with their keys.",
+            ),
+            ARTEFACTS,
+        ),
+        Table(Section("ns3/switches", "What each rule of ns-3 is worth", f"{TURNED}{UNMET}"), NS3),
+        Table(
+            Section(
+                "ns3/seed-000",
+                "What each rule of the study's Swift is worth",
+                f"{TURNED}{UNMET}",
+            ),
+            SEED_000,
+        ),
+    ),
+    "linux": (Table(Section("linux/switches", "What each rule of Linux is worth", f"{TURNED}{UNMET}"), LINUX),),
+    "linux-incast": (
+        Table(
+            Section("linux-incast/switches", "What each rule of Linux is worth to queries", f"{TURNED}{UNMET}"), INCAST
+        ),
+    ),
+}

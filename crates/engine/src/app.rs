@@ -226,6 +226,13 @@ impl AppState {
         }
     }
 
+    /// Whether a bulk application that keeps little unsent is woken to write: less than half of
+    /// `t.notsent_lowat` is unsent beyond `nxt`.
+    pub fn wants(&self, nxt: u64, t: &TransportSpec) -> bool {
+        let more = !self.stopped && self.end() != Some(self.written);
+        more && 2 * (self.written - nxt.min(self.written)) < t.notsent_lowat
+    }
+
     /// A bulk application that keeps little unsent: once less than half of `t.notsent_lowat` is unsent
     /// beyond `nxt`, it writes until as much is. A write ends early, after a whole segment, when it
     /// reaches that; where writes end is added to `ends`.

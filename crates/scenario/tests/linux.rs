@@ -116,6 +116,7 @@ fn each_rule_of_the_traces_shows() {
 fn steady_states_of_dctcp_are_those_of_linux() {
     let rows = table("bulk.csv");
     for (name, delay, mark, delayed_ack) in [
+        ("R1_rtt100_K20_n1", "99968ns", "30000B", "auto"),
         ("R1_rtt100_K20_n2", "99968ns", "30000B", "auto"),
         ("R1_rtt500_K65_n10", "499968ns", "97500B", "auto"),
         ("R1_rtt100_K20_n40", "99968ns", "30000B", "auto"),
@@ -132,7 +133,8 @@ fn steady_states_of_dctcp_are_those_of_linux() {
         let port = o.ports.iter().find(|p| p.name == "left>right").unwrap();
         let marked = port.marks as f64 / port.packets as f64;
         assert!((port.queue_mean_packets - value(8)).abs() <= 1.0, "{name}: queue {}", port.queue_mean_packets);
-        assert!((marked / value(13) - 1.0).abs() <= 0.05, "{name}: marked {marked}");
+        // the same marks one by one: the table has four digits, and its interval ends a packet apart
+        assert!((marked / value(13) - 1.0).abs() <= 5e-4, "{name}: marked {marked}");
         let goodput = summary::summarize(&o, name, "test")["flows"]["goodput_total_bps"].as_f64().unwrap();
         assert!((goodput / 1e6 / value(6) - 1.0).abs() <= 0.002, "{name}: goodput {goodput}");
         assert_eq!(port.drops, 0, "{name}");

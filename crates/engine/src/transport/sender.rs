@@ -144,6 +144,8 @@ pub struct Sender {
     pace_at: u64,
     app_at: u64,
     app: AppState,
+    /// The application runs.
+    woken: bool,
     /// FIN was sent: as a segment of its own after the data, or on the last of it.
     fin: bool,
     /// Its host's side of a two-way connection, or [`NO_HALF`].
@@ -215,6 +217,7 @@ impl Sender {
             pace_at: NEVER,
             app_at: NEVER,
             app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
+            woken: false,
             fin: false,
             half: NO_HALF,
             passive: false,
@@ -741,12 +744,12 @@ impl Sender {
             let must_fit = pipe > 0 || !(t.least_segment || self.profile.own_recovery);
             if must_fit && (pipe + len as u64) as f64 > window {
                 self.cwnd_blocked = true;
-                self.shut(t);
+                self.shut(io, t);
                 return;
             }
             let from = self.paced_until();
             if from > io.now {
-                self.shut(t);
+                self.shut(io, t);
                 if self.pace_at > from {
                     self.pace_at = from;
                     io.timer(from, TimerKind::Pace, self.flow);
@@ -763,7 +766,7 @@ impl Sender {
             if room < len as u64 {
                 let worth = room > 0 && (!t.sws_avoidance || room >= self.max_wnd / 2);
                 if !worth {
-                    self.shut(t);
+                    self.shut(io, t);
                     if self.board.is_empty() && self.waiting != Waiting::Window {
                         self.waiting = Waiting::Window;
                         self.persist_backoff = 0;
@@ -811,11 +814,17 @@ impl Sender {
         }
     }
 
-    /// The window is shut: meanwhile a bulk application fills the send buffer.
-    fn shut(&mut self, t: &TransportSpec) {
+    /// The window is shut: meanwhile a bulk application fills the send buffer. One that is woken for
+    /// it runs when everything that arrives at this instant has been taken in.
+    fn shut<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         let space = self.space(t);
         if t.notsent_lowat > 0 {
-            self.app.top_up(space, self.nxt, t, &mut self.writes);
+            if self.woken {
+                self.app.top_up(space, self.nxt, t, &mut self.writes);
+            } else if self.app_at > io.now && self.app.wants(self.nxt, t) {
+                self.app_at = io.now;
+                io.timer(io.now, TimerKind::App, self.flow);
+            }
         } else {
             self.app.fill(space, t.whole_writes);
         }
@@ -1442,7 +1451,9 @@ impl Sender {
             }
             TimerKind::App if self.app_at == io.now => {
                 self.app_at = NEVER;
+                self.woken = true;
                 self.pump(io);
+                self.woken = false;
             }
             TimerKind::Retransmit if self.timer_at == io.now => {
                 self.timer_at = NEVER;

@@ -87,6 +87,7 @@ ARTEFACTS = {
         Switch("device-many", "no device queue below RED", "queue.device=0"),
         Switch("drain-many", "what is in buffers at the stop is lost", "traffic.at_stop=reset"),
         Switch("sink-stop-many", "sinks that close 10 s later", "traffic.sink_stop=14.1s"),
+        Switch("ties-many", "a random order of what happens at one instant, not a fixed one", "run.ties=hash"),
     ),
     "ns3/4.2/swift-0-mode1-n650-100Mbps": (
         Switch("clock-swift", "an exact time-stamp clock", "transport.timestamp_clock=0s"),

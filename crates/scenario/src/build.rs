@@ -95,6 +95,8 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     let (measure_from, measure_to) = check_run(doc, &mut problems);
     doc.queue.check("queue", false, &mut problems);
     doc.transport.check("transport", &mut problems);
+    let links = doc.topology.links();
+    links.iter().for_each(|(key, link)| link.check(key, &mut problems));
     for (i, t) in doc.traffic.iter().enumerate() {
         let name = t.name();
         t.check(&format!("traffic.{name}"), &mut problems);
@@ -143,19 +145,17 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     if let Some(packet) = transports.iter().map(full_packet).max() {
         doc.queue.check_packet("queue", packet, &mut problems);
     }
-    for l in network.links.iter().filter(|l| l.bucket > 0) {
+    if let Some(l) = network.links.iter().find(|l| l.bucket > 0) {
         let packet = transports.iter().map(full_packet).max().unwrap_or(0) + l.overhead as u64;
         if (l.bucket as u64) < packet {
+            let named = links.iter().find(|(_, link)| link.burst.is_some_and(|b| b.0.0 == l.bucket as u64));
+            let key = named.map_or("topology, a link's burst".into(), |(key, _)| format!("{key}.burst"));
             let message = format!("expected at least {packet}B, a full packet with its overhead: it would never leave");
-            problems.push(Problem::with_value("topology, burst of a link", format!("\"{}B\"", l.bucket), message));
-            break;
-        }
-        if doc.queue.device() > 0 {
-            let message = "expected 0 with the burst of a link: there is no device queue below a token bucket";
-            problems.push(Problem::with_value("queue.device", doc.queue.device(), message));
-            break;
+            problems.push(Problem::with_value(key, format!("\"{}B\"", l.bucket), message));
         }
     }
+    let buckets = |at_host: bool| network.links.iter().any(|l| l.bucket > 0 && (l.from < network.hosts) == at_host);
+    doc.queue.check_buckets("queue", buckets(false), buckets(true), &mut problems);
     let link_names = link_names(&network);
     let observe = observe(
         doc,

@@ -226,13 +226,35 @@ impl Queue {
         }
     }
 
-    /// Packets in the device queue below.
-    pub fn device(&self) -> u32 {
-        match self {
+    /// What does not go with a token bucket: at switches' ports, at hosts' ports.
+    pub fn check_buckets(&self, path: &str, at_switches: bool, at_hosts: bool, out: &mut Vec<Problem>) {
+        if let Some(host) = self.host() {
+            host.check_buckets(&format!("{path}.host"), at_hosts, false, out);
+        }
+        if !(at_switches || at_hosts && self.host().is_none()) {
+            return;
+        }
+        let device = match self {
             Queue::DropTail(q) => q.device,
             Queue::EcnThreshold(q) => q.device,
             Queue::Red(q) => q.device,
             Queue::FairNic(_) => 0,
+        };
+        if device > 0 {
+            let message = "expected 0 with the burst of a link: there is no device queue below a token bucket";
+            out.push(Problem::with_value(format!("{path}.device"), device, message));
+        }
+        match self {
+            Queue::EcnThreshold(q) if q.mark_at == MarkAt::Departure => {
+                let message =
+                    "expected \"arrival\" with the burst of a link: a token bucket has no departures to mark at";
+                out.push(Problem::with_value(format!("{path}.mark_at"), "\"departure\"", message));
+            }
+            Queue::FairNic(_) => {
+                let message = "expected another kind with the burst of a link: a fair NIC has a transmitter";
+                out.push(Problem::with_value(format!("{path}.kind"), "\"fair-nic\"", message));
+            }
+            _ => {}
         }
     }
 
@@ -265,6 +287,10 @@ impl Queue {
                 if q.mark_at == MarkAt::Departure && q.device > 0 {
                     let message = "expected 0 with mark_at = \"departure\", which counts all that waits in the port";
                     out.push(Problem::with_value(key("device"), q.device, message));
+                }
+                if q.mark_at == MarkAt::Departure && q.count_overhead {
+                    let message = "expected false with mark_at = \"departure\", which counts packets without it";
+                    out.push(Problem::with_value(key("count_overhead"), "true", message));
                 }
                 if q.mark.amount().is_none() {
                     out.push(Problem::with_value(

@@ -358,6 +358,10 @@ impl Traffic {
             let message = format!("the pattern {word} draws its receivers; only hotspot and incast take one");
             out.push(Problem::new(key("receiver"), message));
         }
+        if self.to_itself != ToItself::default() && self.pattern != Pattern::Hotspot {
+            let message = format!("the pattern {word} has no flows to themselves; only hotspot takes it");
+            out.push(Problem::new(key("to_itself"), message));
+        }
         match (self.pattern, &self.file) {
             (Pattern::File, None) => {
                 out.push(Problem::new(key("file"), "missing; expected the name of a CSV file of flows"))

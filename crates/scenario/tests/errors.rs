@@ -323,6 +323,123 @@ fn queues_that_contradict() {
 }
 
 #[test]
+fn links_that_contradict() {
+    let link = "delay = \"10us\"";
+    let burst = |more: &str| message(link, &format!("{link}, burst = {more}"));
+    assert_eq!(
+        burst("\"100B\""),
+        "topology.link.burst = \"100B\": expected at least 1500B, a full packet with its overhead: it would never leave"
+    );
+    assert_eq!(
+        message("rate = \"1Gbps\", delay", "rate = \"inf\", burst = \"3kB\", delay"),
+        "topology.link.burst = \"3kB\": expected none with rate = \"inf\": a token bucket fills at the link's rate"
+    );
+    assert_eq!(
+        message(link, &format!("{link}, lose = [3], error_rate = 0.1")),
+        "topology.link.error_rate = 0.1: expected 0 with lose, the list of what is lost"
+    );
+    assert_eq!(
+        message(link, &format!("{link}, lose = [-3]")),
+        "topology.link.lose.0 = -3: expected a whole number >= 0"
+    );
+    let tier = |change: &str| message("k = 4", &format!("k = 4\ncore_link = {{ {change} }}"));
+    assert_eq!(
+        tier("burst = \"20B\""),
+        "topology.core_link.burst = \"20B\": expected at least 1500B, a full packet with its overhead: it would never leave"
+    );
+    assert_eq!(
+        tier("lose = [1], error_rate = 1.0"),
+        "topology.core_link.error_rate = 1: expected 0 with lose, the list of what is lost"
+    );
+    // The list is a set: its order does not matter.
+    let lose = |list: &str| GOOD.replacen(link, &format!("{link}, lose = {list}"), 1);
+    let links =
+        |text: &str| format!("{:?}", Scenario::from_toml(text, Path::new("."), "t").unwrap().build().unwrap().links);
+    assert_eq!(links(&lose("[5, 3, 3]")), links(&lose("[3, 5]")));
+}
+
+#[test]
+fn queues_that_do_not_go_with_a_token_bucket() {
+    let with_burst = GOOD.replacen("delay = \"10us\"", "delay = \"10us\", burst = \"3kB\"", 1);
+    let refused = |from: &str, to: &str| check(&with_burst.replacen(from, to, 1)).unwrap_err().to_string();
+    let mark = "mark = \"20p\"";
+    assert_eq!(
+        refused(mark, &format!("{mark}\ndevice = 100")),
+        "queue.device = 100: expected 0 with the burst of a link: there is no device queue below a token bucket"
+    );
+    assert_eq!(
+        refused(mark, &format!("{mark}\nmark_at = \"departure\"")),
+        "queue.mark_at = \"departure\": expected \"arrival\" with the burst of a link: \
+         a token bucket has no departures to mark at"
+    );
+    assert_eq!(
+        refused(mark, &format!("{mark}\nhost = {{ kind = \"fair-nic\" }}")),
+        "queue.host.kind = \"fair-nic\": expected another kind with the burst of a link: a fair NIC has a transmitter"
+    );
+    assert_eq!(
+        message(mark, &format!("{mark}\nmark_at = \"departure\"\ncount_overhead = true")),
+        "queue.count_overhead = true: expected false with mark_at = \"departure\", which counts packets without it"
+    );
+    // What hosts have does not matter where only switches' links have a bucket.
+    check(&GOOD.replacen("k = 4", "k = 4\ncore_link = { burst = \"3kB\" }", 1).replacen(
+        mark,
+        &format!("{mark}\nhost = {{ kind = \"fair-nic\" }}"),
+        1,
+    ))
+    .unwrap();
+}
+
+#[test]
+fn forms_and_messages_that_contradict() {
+    let controller = |text: &str| set("controller", text);
+    let one_of = "expected one of: \"standard\" \"ns3\" \"htsim\" \"linux\"";
+    assert_eq!(controller("dctcp:form=nonsense"), format!("controller.form = \"nonsense\": {one_of}"));
+    assert_eq!(controller("dctcp:form="), format!("controller.form = \"\": {one_of}"));
+    assert_eq!(
+        controller("newreno:form=htsim"),
+        "controller.form = \"htsim\": expected one of: \"standard\" \"ns3\" \"linux\""
+    );
+    assert_eq!(controller("dctcp:form=ns3,floor=-1"), "controller.floor = \"-1\": expected a number of at least 0");
+    assert_eq!(
+        controller("swift:form=seed-000,max_cwnd=1"),
+        "controller.min_cwnd = 1.3333333333333333: expected at most max_cwnd"
+    );
+    let app = |text: &str| message("{ kind = \"bulk\", size = \"1MB\" }", text);
+    let size = "expected a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"";
+    assert_eq!(
+        app("{ kind = \"query\", total = \"9B\" }"),
+        "traffic.load.app.total = \"9B\": expected at least 10 bytes, one for each of the 10 workers"
+    );
+    assert_eq!(
+        app("{ kind = \"query\", response = \"0B\" }"),
+        "traffic.load.app.response = \"0B\": expected at least 1 byte"
+    );
+    assert_eq!(
+        app("{ kind = \"query\", response = \"1kB\", total = \"1MB\" }"),
+        "traffic.load.app.total = \"1MB\": expected either response, the bytes of every worker, or total, split among them"
+    );
+    assert_eq!(app("{ kind = \"query\", total = 5 }"), format!("traffic.load.app.total = 5: {size}"));
+    assert_eq!(
+        app("{ kind = \"closed-loop\", write = \"1kB\", outstanding = 0 }"),
+        "traffic.load.app.outstanding = 0: expected a whole number >= 1"
+    );
+    assert_eq!(app("{ kind = \"closed-loop\" }"), format!("traffic.load.app.write: missing; {size}"));
+    assert_eq!(
+        message("\"hotspot\"", "\"random-pairs\"\nto_itself = \"skip\""),
+        "traffic.load.to_itself: the pattern random-pairs has no flows to themselves; only hotspot takes it"
+    );
+    let file = |name: &str| message("\"hotspot\"", &format!("\"file\"\nfile = \"{name}\""));
+    assert!(file("builtin:nonsense").starts_with(
+        "traffic.load.file = \"builtin:nonsense\": no file of this name comes with the program; \
+         expected builtin: and one of ns3-random-hotspot,"
+    ));
+    assert_eq!(
+        message("\"hotspot\"\nflows = 10", "\"file\"\nfile = \"builtin:ns3-random-pairs\"\nflows = 9999"),
+        "traffic.load.flows = 9999: the file has 2000 flows; expected at most as many"
+    );
+}
+
+#[test]
 fn a_path_that_takes_no_time() {
     assert_eq!(
         message("rate = \"1Gbps\", delay = \"10us\"", "rate = \"inf\", delay = 0"),

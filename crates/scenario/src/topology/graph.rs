@@ -158,7 +158,11 @@ impl Graph {
                 (Some(a), Some(b)) if a == b => {
                     problems.push(Problem::new(key("b"), format!("joins {} to itself", l.a)))
                 }
-                (Some(a), Some(b)) => net.join(a, b, &base.with(&self.link).with(&Some(own))),
+                (Some(a), Some(b)) => {
+                    let link = base.with(&self.link).with(&Some(own));
+                    link.check(&at(format!("link {}", i + 1)), &mut problems);
+                    net.join(a, b, &link);
+                }
                 _ => {}
             }
         }

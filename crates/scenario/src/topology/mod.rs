@@ -105,6 +105,34 @@ impl Network {
 }
 
 impl Topology {
+    /// Every kind of link there is, by its key; those of a graph's file are not among them.
+    pub fn links(&self) -> Vec<(&'static str, Link)> {
+        let changed = |link: &Link, changes: &[(&'static str, &Option<LinkChange>)]| {
+            let own = changes.iter().filter(|(_, change)| change.is_some());
+            let own = own.map(|(key, change)| (*key, link.with(change)));
+            [("topology.link", link.clone())].into_iter().chain(own).collect()
+        };
+        match self {
+            Topology::FatTree(t) => changed(
+                &t.link,
+                &[
+                    ("topology.host_link", &t.host_link),
+                    ("topology.edge_link", &t.edge_link),
+                    ("topology.core_link", &t.core_link),
+                ],
+            ),
+            Topology::LeafSpine(t) => changed(&t.link, &[("topology.spine_link", &t.spine_link)]),
+            Topology::Dumbbell(t) => vec![
+                ("topology.access_link", t.access_link.clone()),
+                ("topology.bottleneck_link", t.bottleneck_link.clone()),
+            ],
+            Topology::Star(t) => {
+                vec![("topology.source_link", t.source_link.clone()), ("topology.sink_link", t.sink_link.clone())]
+            }
+            Topology::Graph(_) => Vec::new(),
+        }
+    }
+
     /// Nodes, links and next hops. `dir` is where relative file names start.
     pub fn build(&self, dir: &Path) -> Result<Network, Vec<Problem>> {
         match self {
@@ -197,6 +225,22 @@ pub struct LinkChange {
 }
 
 impl Link {
+    /// Contradictions between keys.
+    pub fn check(&self, path: &str, out: &mut Vec<Problem>) {
+        let infinite = |rate: Rate| rate.0 == cc::Rate::INFINITE;
+        if let Some(burst) = self.burst.filter(|b| b.0.0 > 0)
+            && infinite(self.rate)
+            && self.back_rate.is_none_or(infinite)
+        {
+            let message = "expected none with rate = \"inf\": a token bucket fills at the link's rate";
+            out.push(Problem::with_value(format!("{path}.burst"), format!("\"{burst}\""), message));
+        }
+        if self.error_rate > 0.0 && !self.lose.is_empty() {
+            let message = "expected 0 with lose, the list of what is lost";
+            out.push(Problem::with_value(format!("{path}.error_rate"), self.error_rate, message));
+        }
+    }
+
     /// This link with the changes of a tier.
     pub fn with(&self, change: &Option<LinkChange>) -> Link {
         let Some(c) = change else { return self.clone() };

@@ -287,6 +287,9 @@ pub struct TransportSpec {
     pub sack: bool,
     /// Duplicate ACKs (or segments SACKed above a hole) that signal a loss.
     pub dupthresh: u32,
+    /// Bytes that each SACK block adds to an ACK, whose options then end at 40 bytes: three blocks
+    /// beside time stamps. 0: an ACK is of `ack_size` whatever it reports, up to four blocks.
+    pub sack_block: u32,
     /// How SACKs and duplicates become losses and repairs.
     pub scoreboard: Rules,
     /// What counts as in flight when a loss halves it.
@@ -297,7 +300,8 @@ pub struct TransportSpec {
     pub ecn_by_prr: bool,
     /// An ECN-Echo starts its reduction before anything else of its ACK is looked at, and in any
     /// state: it takes the place of a fast recovery or of the slow start after a timeout, and
-    /// until it ends no other begins (ns-3).
+    /// until it ends no other begins. Controllers see an ECN-Echo from an ACK that advances until
+    /// CWR is sent or an ACK comes without (ns-3).
     pub ecn_preempts: bool,
     /// RFC 3042.
     pub limited_transmit: bool,
@@ -410,7 +414,9 @@ pub enum Rules {
     Rfc6675,
     /// ns-3.43: `dupthresh` SACKed *segments* above make a loss, whatever their size; an ACK that
     /// advances and SACKs counts as a duplicate; losses below the highest SACKed segment only are
-    /// repaired, by segments cut anew up to the full size; no rescue retransmission; only the first partial ACK restarts the timer.
+    /// repaired, by segments cut anew up to the full size; a retransmission counts once, and as in
+    /// flight until it is acknowledged, whatever SACK says of it; without new data all that fits
+    /// of what is not proven lost goes; no rescue retransmission; only the first partial ACK restarts the timer.
     Ns3,
     /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; so are lost
     /// retransmissions found. Without RACK's timer: a tail waits for the retransmission timeout.

@@ -340,3 +340,77 @@ fn what_is_sent_again_is_cut_anew() {
         assert_eq!(bench.state("acked_bytes"), 8400.0);
     }
 }
+
+#[test]
+fn acks_grow_with_the_blocks_they_report() {
+    let sizes = |sack_block, timestamps| {
+        let transport = TransportSpec { sack_block, timestamps, ..ns3(10.0) };
+        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, None)));
+        // every second segment is missing
+        [0, 2, 4, 6, 8, 10].map(|n| {
+            let sent = bench.data(n * 1000, 1000, 0);
+            (sent[0].packet.size, sent[0].blocks().len())
+        })
+    };
+    assert_eq!(sizes(0, true), [(40, 0), (40, 1), (40, 2), (40, 3), (40, 4), (40, 4)]);
+    assert_eq!(sizes(8, true), [(40, 0), (48, 1), (56, 2), (64, 3), (64, 3), (64, 3)], "40 B of options");
+    assert_eq!(sizes(8, false)[4..], [(72, 4), (72, 4)], "without time stamps a fourth fits");
+}
+
+#[test]
+fn a_run_of_arrivals_is_one_block_and_older_blocks_stay() {
+    let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), ns3(10.0), "newreno", bulk(0, 1, None)));
+    let mut last = Vec::new();
+    for n in [0, 2, 4, 5, 6, 7, 8, 9] {
+        last = bench.data(n * 1000, 1000, 0)[0].blocks();
+    }
+    assert_eq!(last, [(4000, 10_000), (2000, 3000)]);
+    // what fills the gap between two makes one of them
+    assert_eq!(bench.data(3000, 1000, 0)[0].blocks(), [(2000, 10_000)]);
+}
+
+#[test]
+fn a_sacked_retransmission_stays_in_flight() {
+    let sends = |scoreboard| {
+        let transport = TransportSpec { scoreboard, recovery: Recovery::NewReno, ..ns3(20.0) };
+        let mut bench = sender(transport, "newreno");
+        // segments 0 and 1 are lost; SACKs go on until the window lets 1 go again
+        let mut n = 3;
+        while !ack(&mut bench, 0, 0, &[(2, n)]).contains(&-1) {
+            n += 1;
+        }
+        // ... which arrives, and 0 not
+        ack(&mut bench, 0, 0, &[(1, n)])
+    };
+    assert_eq!(sends(Rules::Rfc6675).len(), 1, "it left the network");
+    assert_eq!(sends(Rules::Ns3), [0i64; 0]);
+}
+
+#[test]
+fn without_new_data_all_that_fits_of_the_unproven_goes() {
+    let mut sent = Vec::new();
+    let transport = TransportSpec { recovery: Recovery::NewReno, ..ns3(20.0) };
+    let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "dctcp", bulk(0, 1, Some(8000)));
+    spec.controllers = vec![controller("dctcp", &[("form", "ns3")])];
+    let mut bench = Bench::new(spec);
+    bench.open();
+    for n in [1, 3, 5] {
+        sent = ack(&mut bench, 0, 0, &[(n, n + 1)]);
+    }
+    assert_eq!(sent, [0, -2, -4], "of 8 segments 0 is lost, 2 and 4 may be");
+}
+
+#[test]
+fn a_duplicates_echo_counts_no_marks() {
+    let alpha = |ecn_preempts| {
+        let mut bench = sender(TransportSpec { ecn_preempts, ..ns3(10.0) }, "dctcp");
+        ack(&mut bench, 1, 0, &[]);
+        for n in 3..5 {
+            ack(&mut bench, 1, flag::ECE, &[(2, n)]);
+        }
+        ack(&mut bench, 10, 0, &[]);
+        bench.state("alpha")
+    };
+    assert_eq!(alpha(true), 15.0 / 16.0, "no ACK that advanced was marked");
+    assert!(alpha(false) > 15.0 / 16.0);
+}

@@ -221,7 +221,11 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
 fn full_packet(t: &spec::TransportSpec) -> u64 {
     let whole = t.mss as u64 + t.header as u64;
     let segment = if t.mtu == 0 { whole } else { whole.min(t.mtu as u64) };
-    segment.max(t.ack_size as u64).max(if t.handshake || t.lone_syn { t.syn_size as u64 } else { 0 })
+    segment.max((t.ack_size + 4 * t.sack_block) as u64).max(if t.handshake || t.lone_syn {
+        t.syn_size as u64
+    } else {
+        0
+    })
 }
 
 /// Most values of all time series at fixed intervals: about 1.2 GB in memory.

@@ -84,6 +84,9 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub dupthresh: Option<u32>,
+    /// Bytes that each SACK block adds to an ACK, which then reports at most three beside time stamps (40 bytes of TCP options). 0: every ACK is of `ack_size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack_block: Option<u32>,
     /// How SACKs and duplicates become losses and repairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scoreboard: Option<Rules>,
@@ -96,7 +99,7 @@ pub struct Transport {
     /// A reduction for ECN is spread over a round trip by PRR instead of taking effect at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_by_prr: Option<bool>,
-    /// An ECN-Echo starts its reduction before anything else of its ACK is looked at and in any state, so that it replaces a fast recovery or the slow start after a timeout, and no fast recovery begins until it ends (ns-3).
+    /// An ECN-Echo starts its reduction before anything else of its ACK is looked at and in any state, so that it replaces a fast recovery or the slow start after a timeout, and no fast recovery begins until it ends. Controllers see an ECN-Echo from an ACK that advances until CWR is sent or an ACK comes without; that of a mere duplicate does not count (ns-3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_preempts: Option<bool>,
     /// The first two duplicate ACKs each release a new segment (RFC 3042).
@@ -256,6 +259,7 @@ impl Preset {
             pingpong: Some(yes([true, false, false, false])),
             sack: Some(yes([true, true, false, true])),
             dupthresh: Some(3),
+            sack_block: Some(of([0, 8, 0, 0])),
             scoreboard: Some([Rules::Rfc6675, Rules::Ns3, Rules::Rfc6675, Rules::Rfc6675][self as usize]),
             loss_flight: Some(
                 [LossFlight::Outstanding, LossFlight::Pipe, LossFlight::Outstanding, LossFlight::Outstanding]
@@ -336,7 +340,7 @@ pub enum Flush {
 pub enum Rules {
     /// RFC 6675.
     Rfc6675,
-    /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to the full size; no rescue retransmission.
+    /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to the full size; a retransmission counts as in flight until it is acknowledged, SACKed or not; without new data all that fits of what is not proven lost goes; no rescue retransmission.
     Ns3,
     /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are found too. Without its timer: a tail waits for the retransmission timeout.
     Rack,
@@ -499,6 +503,7 @@ impl Transport {
             pingpong: self.pingpong.or(base.pingpong),
             sack: self.sack.or(base.sack),
             dupthresh: self.dupthresh.or(base.dupthresh),
+            sack_block: self.sack_block.or(base.sack_block),
             scoreboard: self.scoreboard.or(base.scoreboard),
             loss_flight: self.loss_flight.or(base.loss_flight),
             recovery: self.recovery.or(base.recovery),
@@ -580,6 +585,7 @@ impl Transport {
             pingpong: value!(pingpong),
             sack: value!(sack),
             dupthresh: value!(dupthresh),
+            sack_block: value!(sack_block),
             scoreboard: value!(scoreboard).spec(),
             loss_flight: value!(loss_flight).spec(),
             recovery: value!(recovery).spec(),

@@ -111,6 +111,24 @@ pub struct Receiver {
     pub stats: ReceiverStats,
 }
 
+/// Bytes of options after a TCP header, and of a time-stamp option without its padding.
+const OPTIONS: u32 = 40;
+const TIMESTAMPS: u32 = 10;
+
+/// Keeps the blocks of an ACK that its options have room for; returns the bytes they add.
+#[cold]
+fn lay_out(ext: &mut Ext, t: &TransportSpec) -> u32 {
+    let room = (OPTIONS - 2 - if t.timestamps { TIMESTAMPS } else { 0 }) / 8;
+    let mut count = 0;
+    for (i, block) in ext.sack.iter_mut().enumerate() {
+        if i as u32 >= room {
+            *block = (0, 0);
+        }
+        count += u32::from(block.0 < block.1);
+    }
+    count * t.sack_block
+}
+
 impl Receiver {
     /// The receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &Net, flow: u32, host: u32) -> Receiver {
@@ -381,8 +399,7 @@ impl Receiver {
             self.quick = self.quick.max(t.quickack);
         } else if p.seq > self.next {
             self.ooo.add(p.seq, end, |_, _| {});
-            self.recent.copy_within(0..3, 1);
-            self.recent[0] = p.seq;
+            self.remember(p.seq);
             now_ack = true;
         } else {
             let before = self.delivered();
@@ -501,7 +518,14 @@ impl Receiver {
         if t.ect_control && self.ecn == Ecn::Dctcp {
             flags |= flag::ECT;
         }
+        let mut size = size;
         let mut ext = (t.sack && !self.ooo.is_empty()).then(|| self.blocks());
+        if t.sack_block > 0
+            && extra == 0
+            && let Some(ext) = &mut ext
+        {
+            size += lay_out(ext, t);
+        }
         if self.half != NO_HALF && extra & flag::SYN != 0 {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: io.now, ..Ext::default() });
@@ -529,6 +553,19 @@ impl Receiver {
         self.ack_at = NEVER;
         io.send(self.host, &packet, ext.as_ref());
         self.watch_window(io, t);
+    }
+
+    /// `seq` arrived beyond a hole: its block comes first now, and counts once (RFC 2018 section 4).
+    fn remember(&mut self, seq: u64) {
+        let (start, end) = self.ooo.find(seq).unwrap_or((seq, seq + 1));
+        let same = |at: u64| (start..end).contains(&at) || at < self.next;
+        let gone = self.recent.iter().position(|at| same(*at)).unwrap_or(self.recent.len() - 1);
+        self.recent.copy_within(0..gone, 1);
+        self.recent[0] = seq;
+        for at in &mut self.recent[1..] {
+            // a second block that grew into this one
+            *at = if (start..end).contains(at) { 0 } else { *at };
+        }
     }
 
     /// SACK blocks, the newest first.

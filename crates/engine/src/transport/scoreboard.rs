@@ -45,12 +45,20 @@ pub struct Scoreboard {
     pending: u32,
     /// Send times, where losses are told by them.
     rack: Option<Box<Rack>>,
+    /// Full segment of a scoreboard as ns-3 keeps it; 0 elsewhere.
+    ns3: u32,
 }
 
 impl Scoreboard {
     /// A scoreboard that tells losses by send times.
     pub fn with_rack() -> Scoreboard {
         Scoreboard { rack: Some(Box::default()), ..Scoreboard::default() }
+    }
+
+    /// A scoreboard as ns-3 keeps it, for full segments of `mss`: a retransmission counts once, and as in flight
+    /// until it is acknowledged, whatever SACK says of it.
+    pub fn of_ns3(mss: u32) -> Scoreboard {
+        Scoreboard { ns3: mss, ..Scoreboard::default() }
     }
 
     /// The segment at `seq` was sent, for the first time or again, at `now`.
@@ -149,6 +157,7 @@ impl Scoreboard {
     pub fn acked(&mut self, una: u64) -> (u64, bool) {
         let mut delivered = 0;
         let mut retransmitted = false;
+        let start = self.segments.front().map_or(una, |s| s.seq);
         while let Some(s) = self.segments.front() {
             if s.seq + s.len as u64 > una {
                 break;
@@ -166,7 +175,7 @@ impl Scoreboard {
             if s.lost && !s.sacked && !s.retransmitted {
                 self.pending -= 1;
             }
-            retransmitted |= s.retransmitted;
+            retransmitted |= s.retransmitted && (self.ns3 == 0 || self.tells_ns3(s, start, una));
             self.segments.pop_front();
         }
         // the ACK of a segment that has since been gathered into a longer one
@@ -189,6 +198,20 @@ impl Scoreboard {
         (delivered, retransmitted)
     }
 
+    /// Whether ns-3 sees a retransmission in `s`, acknowledged from `start` to `una`: it looks at whole segments
+    /// back from the end.
+    #[cold]
+    fn tells_ns3(&self, s: &Segment, start: u64, una: u64) -> bool {
+        let (behind, mss) = (una - s.seq - s.len as u64, self.ns3 as u64);
+        !s.sacked && behind % mss == 0 && behind / mss < (una - start) / mss
+    }
+
+    /// Whether a retransmission that nothing acknowledged ends at `end`.
+    pub fn retransmitted_to(&self, end: u64) -> bool {
+        let s = self.index_of(end).checked_sub(1).and_then(|i| self.segments.get(i));
+        s.is_some_and(|s| s.seq + s.len as u64 == end && s.retransmitted && !s.sacked)
+    }
+
     fn index_of(&self, seq: u64) -> usize {
         self.segments.partition_point(|s| s.seq < seq)
     }
@@ -202,7 +225,7 @@ impl Scoreboard {
         let mut fresh = [(0u64, 0u64); 8];
         let mut count = 0;
         let mut newly = 0;
-        let Scoreboard { segments, sacked, pipe, pending, rack, .. } = self;
+        let Scoreboard { segments, sacked, pipe, pending, rack, ns3, .. } = self;
         let mut mark = |a: u64, b: u64| {
             let mut i = segments.partition_point(|s| s.seq < a);
             while let Some(s) = segments.get_mut(i) {
@@ -218,8 +241,9 @@ impl Scoreboard {
                     }
                     s.sacked = true;
                     newly += s.len as u64;
-                    *pipe -= s.len as u64 * s.copies as u64;
-                    s.copies = 0;
+                    let stays = s.copies.min(u8::from(*ns3 > 0 && s.retransmitted));
+                    *pipe -= s.len as u64 * (s.copies - stays) as u64;
+                    s.copies = stays;
                     if s.lost && !s.retransmitted {
                         *pending -= 1;
                     }
@@ -336,6 +360,9 @@ impl Scoreboard {
 
     /// Marks the first outstanding segment lost (fast retransmit by duplicate ACKs).
     pub fn mark_first_lost(&mut self) {
+        if self.ns3 > 0 {
+            self.forget_retransmission(0);
+        }
         if let Some(s) = self.segments.front_mut()
             && !s.lost
             && !s.sacked
@@ -394,11 +421,6 @@ impl Scoreboard {
         self.sacked.as_slice().last().is_none_or(|(_, end)| seq < *end)
     }
 
-    /// The first outstanding segment, and whether it has been sent again.
-    pub fn first_and_whether_again(&self) -> Option<(Hole, bool)> {
-        self.segments.front().map(|s| (Hole { seq: s.seq, len: s.len }, s.retransmitted))
-    }
-
     /// The first outstanding segment.
     pub fn first(&self) -> Option<Hole> {
         self.segments.front().map(|s| Hole { seq: s.seq, len: s.len })
@@ -414,21 +436,41 @@ impl Scoreboard {
     pub fn gather(&mut self, hole: Hole, mss: u32) -> Hole {
         let i = self.index_of(hole.seq);
         let (Some(first), Some(next)) = (self.segments.get(i), self.segments.get(i + 1)) else { return hole };
-        let alike = first.lost == next.lost && first.copies == next.copies;
-        if hole.len >= mss || !alike || next.sacked || first.retransmitted || next.retransmitted {
+        if hole.len >= mss || first.lost != next.lost || next.sacked {
             return hole;
         }
         let taken = next.len.min(mss - hole.len);
+        if first.retransmitted != next.retransmitted {
+            self.forget_retransmission(i);
+            self.forget_retransmission(i + 1);
+        }
         self.segments[i].len += taken;
         if taken < self.segments[i + 1].len {
             let next = &mut self.segments[i + 1];
             next.seq += taken as u64;
             next.len -= taken;
         } else {
-            self.pending -= u32::from(self.segments[i + 1].lost);
+            let next = &self.segments[i + 1];
+            self.pending -= u32::from(next.lost && !next.retransmitted);
             self.segments.remove(i + 1);
         }
         Hole { len: hole.len + taken, ..hole }
+    }
+
+    /// Segment `i` counts as not sent again, if it was.
+    fn forget_retransmission(&mut self, i: usize) {
+        if let Some(s) = self.segments.get_mut(i)
+            && s.retransmitted
+        {
+            s.retransmitted = false;
+            let gone = s.copies.min(1);
+            s.copies -= gone;
+            self.pipe -= s.len as u64 * gone as u64;
+            if s.lost && !s.sacked {
+                self.pending += 1;
+                self.retransmit_from = self.retransmit_from.min(s.seq);
+            }
+        }
     }
 
     /// A segment was sent again; it counts in `pipe` unless `replaces` says that the lost copy
@@ -439,8 +481,9 @@ impl Scoreboard {
             if s.lost && !s.retransmitted && !s.sacked {
                 self.pending -= 1;
             }
+            let counted = self.ns3 > 0 && s.retransmitted;
             s.retransmitted = true;
-            if !replaces {
+            if !replaces && !counted {
                 s.copies += 1;
                 self.pipe += s.len as u64;
             }

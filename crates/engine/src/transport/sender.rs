@@ -117,6 +117,11 @@ pub struct Sender {
     rescued: bool,
     cwr_end: u64,
     send_cwr: bool,
+    /// ns-3's state of ECN-Echo: heard and not yet answered with CWR; where it was last heard, and
+    /// the segment that last said CWR.
+    echo: bool,
+    echo_at: u64,
+    cwr_at: u64,
     consecutive: u32,
     /// A loss was found with the ACK at work.
     newly_lost: bool,
@@ -181,7 +186,11 @@ impl Sender {
             packets: 0,
             una: 0,
             nxt: 0,
-            board: if t.scoreboard == Rules::Rack { Scoreboard::with_rack() } else { Scoreboard::default() },
+            board: match t.scoreboard {
+                Rules::Rfc6675 => Scoreboard::default(),
+                Rules::Rack => Scoreboard::with_rack(),
+                Rules::Ns3 => Scoreboard::of_ns3(t.mss),
+            },
             edge: 0,
             max_wnd: 0,
             cc: config.build(&net.envs[flow as usize]),
@@ -198,6 +207,9 @@ impl Sender {
             rescued: false,
             cwr_end: 0,
             send_cwr: false,
+            echo: false,
+            echo_at: 0,
+            cwr_at: 0,
             consecutive: 0,
             newly_lost: false,
             cwnd_blocked: false,
@@ -782,6 +794,9 @@ impl Sender {
 
     fn send_new<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, len: u32) {
         let seq = self.nxt;
+        if self.echo && self.echo_at > self.cwr_at {
+            (self.echo, self.cwr_at) = (false, seq);
+        }
         self.board.sent(seq, len);
         self.nxt += len as u64;
         if self.dupacks > 0 && self.phase == Phase::Open {
@@ -836,7 +851,13 @@ impl Sender {
         if self.phase == Phase::Recovery && t.sack && !self.profile.own_recovery {
             // RFC 6675 NextSeg rules 3 and 4, once there is no new data
             let fits = |len: u32, s: &Sender| (s.board.pipe() + len as u64) as f64 <= s.window();
-            if let Some(hole) = self.board.next_unproven().filter(|h| fits(h.len, self)) {
+            if t.scoreboard == Rules::Ns3 {
+                // as many as the window takes, each with room for what it will be cut anew to
+                let whole = |h: &Hole, s: &Sender| (s.app.written - h.seq).min(t.mss as u64) as u32;
+                while let Some(hole) = self.board.next_unproven().filter(|h| fits(whole(h, self), self)) {
+                    self.retransmit(io, hole);
+                }
+            } else if let Some(hole) = self.board.next_unproven().filter(|h| fits(h.len, self)) {
                 self.retransmit(io, hole);
             } else if !self.rescued
                 && t.scoreboard == Rules::Rfc6675
@@ -966,7 +987,13 @@ impl Sender {
         }
 
         let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
+        let mut counts = marked;
         if t.ecn_preempts {
+            if marked && acked > 0 {
+                (self.echo, self.echo_at) = (true, self.una);
+            }
+            self.echo &= marked;
+            counts = self.echo;
             self.leave_cwr(io);
             if marked && acked > 0 && self.phase != Phase::Cwr {
                 self.recover = self.nxt;
@@ -994,7 +1021,7 @@ impl Sender {
             srtt: Time(self.rtt.srtt),
             fabric_delay: rtt,
             hops: p.aux as u32,
-            ece: marked,
+            ece: counts,
             in_flight,
             una: self.una,
             nxt: self.nxt,
@@ -1213,10 +1240,9 @@ impl Sender {
         if t.recovery == Recovery::PrrNs3 && (acked >= t.mss as u64 || delivered >= t.mss as u64) {
             self.prr_ns3(t, delivered, false, was_retransmitted);
         }
-        let Some((first, again)) = self.board.first_and_whether_again() else { return };
-        if again {
+        let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.una + t.mss as u64)) else {
             return;
-        }
+        };
         let unsent = self.app.written.saturating_sub(self.nxt);
         let room = self.edge.saturating_sub(self.nxt);
         if let Some(hole) = self.next_repair(t) {

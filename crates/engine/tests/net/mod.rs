@@ -31,6 +31,7 @@ pub fn htsim() -> TransportSpec {
         pingpong: false,
         sack: true,
         dupthresh: 3,
+        sack_block: 0,
         scoreboard: Rules::Rfc6675,
         loss_flight: LossFlight::Outstanding,
         recovery: Recovery::Prr,

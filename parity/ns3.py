@@ -122,7 +122,7 @@ def study_case(row: dict[str, str]) -> Case:
             **AROUND[row["controller"]],
         },
         tuple(checks),
-        quick=section == "4.1" and row["flows"] == "50",
+        quick=(section, row["flows"]) in {("4.1", "50"), ("4.6", "1")},
         cost_s=0.002 * float(row["flows"]) * (stop - 4),
     )
 

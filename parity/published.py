@@ -8,10 +8,10 @@ from the rows of the cases named here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from parity.checks import Row
+from parity.checks import Figure, Row, Section, World
 
 FIGURES = (("throughput", "Kibit/s"), ("mean delay", "ms"), ("loss", "%"))
 """The three figures, by the names which the cases' checks give them."""
@@ -40,34 +40,75 @@ class Sweep:
     entries: tuple[Entry, ...]
 
 
+MIN_RTT, STATIC = "ns3/4.2/swift-0-mode1-n650-100Mbps", "ns3/4.2/swift-2-mode1-n650-100Mbps"
+"""Cases of the study whose settings are entries of the table."""
+DOCUMENT_MIN_RTT: Three = (1027.01, 9.28047, 3.26633)
+NS3_MIN_RTT: Three = (1027.07, 7.76, 3.325)
+LEAST = "the least window (with half of it a fifth is lost), then the minimum RTO of 1 s"
+FRAGMENTS = "fragments (without them less than half is lost), then the least window"
 SWEEPS = (
     Sweep(
         "Target delay",
         (
-            Entry("0", "ns3/published/target-0", (931.568, 6.75792, 3.13449), NONE, ""),
-            Entry("0.25 ms", "ns3/published/target-250us", (991.893, 8.1513, 3.61618), NONE, ""),
-            Entry("2.5 ms", "ns3/published/target-2500us", (970.33, 6.81673, 3.66038), NONE, ""),
-            Entry("25 ms", "ns3/published/target-25ms", (935.998, 20.8005, 9.88285), (912.88, 17.16, 9.852), ""),
-            Entry("250 ms", "ns3/published/target-250ms", (895.223, 16.6009, 10.8708), NONE, ""),
-            Entry("5 s", "ns3/published/target-5s", (895.223, 16.6009, 10.8708), NONE, ""),
-            Entry(
-                "smallest RTT seen",
-                "ns3/published/target-min-rtt",
-                (1027.01, 9.28047, 3.26633),
-                (1027.07, 7.76, 3.325),
-                "",
-            ),
+            Entry("0", "ns3/published/target-0", (931.568, 6.75792, 3.13449), NONE, LEAST),
+            Entry("0.25 ms", "ns3/published/target-250us", (991.893, 8.1513, 3.61618), NONE, LEAST),
+            Entry("2.5 ms", "ns3/published/target-2500us", (970.33, 6.81673, 3.66038), NONE, LEAST),
+            Entry("25 ms", STATIC, (935.998, 20.8005, 9.88285), (912.88, 17.16, 9.852), FRAGMENTS),
+            Entry("250 ms", "ns3/published/target-250ms", (895.223, 16.6009, 10.8708), NONE, FRAGMENTS),
+            Entry("5 s", "ns3/published/target-5s", (895.223, 16.6009, 10.8708), NONE, FRAGMENTS),
+            Entry("smallest RTT seen", MIN_RTT, DOCUMENT_MIN_RTT, NS3_MIN_RTT, LEAST),
         ),
     ),
     Sweep(
         "Minimum congestion window, target the smallest RTT seen",
         (
-            Entry("0", "ns3/published/min-cwnd-0", (753.614, 4.21358, 18.8132), NONE, ""),
-            Entry("2000 B", "ns3/published/target-min-rtt", (1027.01, 9.28047, 3.26633), (1027.07, 7.76, 3.325), ""),
-            Entry("5000 B", "ns3/published/min-cwnd-5000", (916.074, 15.6578, 9.08512), NONE, ""),
+            Entry("0", "ns3/published/min-cwnd-0", (753.614, 4.21358, 18.8132), NONE, "the least window, ours 1 B"),
+            Entry("2000 B", MIN_RTT, DOCUMENT_MIN_RTT, NS3_MIN_RTT, LEAST),
+            Entry("5000 B", "ns3/published/min-cwnd-5000", (916.074, 15.6578, 9.08512), NONE, "the least window"),
         ),
     ),
 )
+SETTINGS: Mapping[str, Mapping[str, object]] = {
+    "ns3/published/target-0": {"controller.target": "static", "controller.static_target": "0s"},
+    "ns3/published/target-250us": {"controller.target": "static", "controller.static_target": "250us"},
+    "ns3/published/target-2500us": {"controller.target": "static", "controller.static_target": "2500us"},
+    "ns3/published/target-250ms": {"controller.target": "static", "controller.static_target": "250ms"},
+    "ns3/published/target-5s": {"controller.target": "static", "controller.static_target": "5s"},
+    "ns3/published/min-cwnd-0": {"controller.min_cwnd": 1 / 1500},
+    "ns3/published/min-cwnd-5000": {"controller.min_cwnd": 5000 / 1500},
+}
+"""What the entries change of the case with the smallest RTT as target; windows are in segments of 1500 B."""
+
+
+def added(world: World) -> World:
+    """Return the world of ns-3 with the entries that are no rows of the study: the document's figures, not judged."""
+    if world.name != "ns3":
+        return world
+    base = next(case for case in world.cases if case.id == MIN_RTT)
+    ours = {check.name: check for check in base.checks if isinstance(check, Figure)}
+    cases = {}
+    for sweep in SWEEPS:
+        for entry in sweep.entries:
+            if entry.case in SETTINGS:
+                figures = zip(FIGURES, entry.document, strict=True)
+                cases[entry.case] = replace(
+                    base,
+                    id=entry.case,
+                    title=f"{sweep.title.split(',')[0]}: {entry.setting}",
+                    settings={**base.settings, **SETTINGS[entry.case]},
+                    checks=tuple(
+                        Figure(name, unit, reference, None, ours[name].ours) for (name, unit), reference in figures
+                    ),
+                    quick=False,
+                )
+    section = Section(
+        "ns3/published",
+        "What the study's report prints",
+        "Entries of the table at the end of this page that were not run on ns-3: the reference is the report, which "
+        "does not say for how long it ran, so these are shown and not judged. Ours: 650 flows to one host, 1 s of ON "
+        "time, sources of 100 Mb/s.",
+    )
+    return replace(world, sections=(*world.sections, section), cases=(*world.cases, *cases.values()))
 
 
 def case_ids() -> set[str]:

@@ -140,8 +140,16 @@ SEED_000 = {
         Switch("beta", "a beta of 0.8, not 4", "controller.beta=0.8"),
         Switch("max-mdf", "cuts of at most a half", "controller.max_mdf=0.5"),
         Switch("min-cwnd", "windows down to a thousandth of a packet, not 2000 B", "controller.min_cwnd=0.001"),
+        Switch("min-cwnd-half", "half of the least window", "controller.min_cwnd=0.6666666666666666"),
+        Switch("fragments", "segments of 1448 B: no fragments", "transport.mss=1448"),
+        Switch("rto-min", "an RTO of at least 200 ms, not 1 s", "transport.rto_min=200ms"),
         Switch("target", "the published target, not the smallest RTT", "controller.target=published"),
         Switch("pacing", "no pacing of windows above one packet", "transport.pacing=controller"),
+    ),
+    "ns3/4.2/swift-2-mode1-n650-100Mbps": (
+        Switch("static-fragments", "segments of 1448 B: no fragments", "transport.mss=1448"),
+        Switch("static-min-cwnd", "half of the least window", "controller.min_cwnd=0.6666666666666666"),
+        Switch("static-rto-min", "an RTO of at least 200 ms, not 1 s", "transport.rto_min=200ms"),
     ),
     "ns3/4.2/swift-0-mode1-n2000-50Mbps": (
         Switch("retx-reset", "the least window after five timeouts, not three", "controller.retx_reset_threshold=5"),

@@ -357,6 +357,10 @@ impl Controller for Dctcp {
         }
     }
 
+    fn on_undo(&mut self) {
+        self.window.undo();
+    }
+
     fn on_idle(&mut self, idle: &Idle) {
         self.window.idle(idle);
     }

@@ -213,6 +213,9 @@ pub trait Controller {
     fn on_timeout(&mut self, event: &Timeout);
     /// Fast recovery or a reduction for ECN ended; `in_flight` bytes are outstanding.
     fn on_recovered(&mut self, _now: Time, _in_flight: u64) {}
+    /// The latest `on_loss` or `on_timeout` proved to be a mistake: what was taken for lost had
+    /// arrived. The default lets the reduction stand.
+    fn on_undo(&mut self) {}
     /// Nothing was sent for longer than the retransmission timeout, and the transport restarts
     /// after idle times (RFC 5681 section 4.1): what the window knew of the path is stale.
     fn on_idle(&mut self, _idle: &Idle) {}

@@ -142,6 +142,10 @@ impl Controller for NewReno {
         self.recovering = false;
     }
 
+    fn on_undo(&mut self) {
+        self.window.undo();
+    }
+
     fn on_idle(&mut self, idle: &Idle) {
         self.window.idle(idle);
     }

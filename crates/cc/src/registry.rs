@@ -611,6 +611,10 @@ macro_rules! controllers {
             fn on_recovered(&mut self, now: Time, in_flight: u64) {
                 match self { $(Cc::$type(cc) => cc.on_recovered(now, in_flight),)+ }
             }
+            fn on_undo(&mut self) {
+                match self { $(Cc::$type(cc) => cc.on_undo(),)+ }
+            }
+
             fn on_idle(&mut self, idle: &Idle) {
                 match self { $(Cc::$type(cc) => cc.on_idle(idle),)+ }
             }

@@ -94,6 +94,8 @@ pub struct RenoWindow {
     left_over: f64,
     /// A recovery has just ended.
     recovered: bool,
+    /// `cwnd` and `ssthresh` to return to, should the latest reduction prove to be a mistake.
+    before: (f64, f64),
     rules: Rules,
 }
 
@@ -122,6 +124,7 @@ impl RenoWindow {
             counted: 0.0,
             left_over: 0.0,
             recovered: false,
+            before: (0.0, 0.0),
             rules,
         }
     }
@@ -297,6 +300,7 @@ impl RenoWindow {
 
     /// A reduction to `window` bytes or the floor; slow start is over.
     pub(crate) fn reduce(&mut self, window: f64) {
+        self.remember();
         self.ssthresh = self.in_kind(window).max(self.least());
         self.cwnd = self.ssthresh;
         self.forget_count();
@@ -331,6 +335,18 @@ impl RenoWindow {
         }
     }
 
+    /// Notes the window, and three quarters of it as a threshold where that is more (Linux).
+    fn remember(&mut self) {
+        let most = self.in_kind(self.cwnd / 2.0) + self.in_kind(self.cwnd / 4.0);
+        self.before = (self.cwnd, self.ssthresh.max(most));
+    }
+
+    /// The latest reduction was a mistake: the window and threshold are at least what they were.
+    pub(crate) fn undo(&mut self) {
+        self.cwnd = self.cwnd.max(self.before.0);
+        self.ssthresh = self.ssthresh.max(self.before.1);
+    }
+
     /// A timeout: slow start again from one segment up to `window` bytes. Repeated timeouts of
     /// the same data leave ssthresh alone (RFC 5681 section 3.1) unless every one counts.
     pub(crate) fn restart(&mut self, event: &Timeout, window: f64) {
@@ -340,6 +356,7 @@ impl RenoWindow {
             Timeouts::Once => event.consecutive <= 1 && !matches!(event.phase, Phase::Cwr | Phase::Recovery),
         };
         if lowers {
+            self.remember();
             self.ssthresh = self.in_kind(window).max(self.least());
         }
         self.cwnd = self.mss;

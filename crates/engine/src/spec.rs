@@ -305,6 +305,18 @@ pub struct TransportSpec {
     pub ecn_preempts: bool,
     /// RFC 3042.
     pub limited_transmit: bool,
+    /// A recovery that has no new data to send sends again what SACK neither reports nor proves lost
+    /// (RFC 6675 NextSeg rules 3 and 4). Linux does not (since 4.15).
+    pub forward_retransmit: bool,
+    /// F-RTO (RFC 5682): after a timeout, once an ACK advances, new data goes first; what the ACKs of it say
+    /// decides whether the timeout was spurious and is undone.
+    pub frto: bool,
+    /// A SACK receiver reports what came again (RFC 2883).
+    pub dsack: bool,
+    /// A reduction is undone when everything that was sent again turns out to have arrived before: duplicate
+    /// SACKs report all of it, or an ACK that advances echoes a time stamp older than the first of it
+    /// (RFC 3708, RFC 4015).
+    pub undo: bool,
     /// Echoed time stamps: every ACK gives an RTT sample (otherwise Karn: one timed segment).
     pub timestamps: bool,
     /// Tick of the time-stamp clock; zero is exact. A coarse clock floors samples at 1 us.

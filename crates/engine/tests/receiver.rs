@@ -150,6 +150,20 @@ fn sack_blocks_come_newest_first() {
 }
 
 #[test]
+fn what_comes_again_is_reported_first() {
+    // RFC 2883: a first block below the acknowledgement, or inside the second one
+    let mut bench = receiver(TransportSpec { dsack: true, ..plain() });
+    bench.data(0, 1000, 0);
+    assert_eq!(bench.data(0, 1000, 0)[0].blocks(), [(0, 1000)]);
+    assert_eq!(bench.data(2000, 1000, 0)[0].blocks(), [(2000, 3000)], "once");
+    bench.data(3000, 1000, 0);
+    assert_eq!(bench.data(2000, 1000, 0)[0].blocks(), [(2000, 3000), (2000, 4000)]);
+    let mut silent = receiver(plain());
+    silent.data(0, 1000, 0);
+    assert!(silent.data(0, 1000, 0)[0].blocks().is_empty());
+}
+
+#[test]
 fn without_sack_there_are_no_blocks() {
     let mut bench = receiver(TransportSpec { sack: false, ..plain() });
     assert!(bench.data(2000, 1000, 0)[0].blocks().is_empty());

@@ -239,6 +239,10 @@ fn a_lost_tail_is_rescued() {
     assert_eq!(counts(flow), (2, 0, 2));
     assert_eq!(again(&outcome).iter().map(|a| a.1).collect::<Vec<u64>>(), [20, 29]);
     assert!(flow.finish_ps.unwrap() < 60 * MS, "within three round trips: {:?}", flow.finish_ps);
+    // as it does where nothing goes on suspicion: 29 waits for the timer
+    let outcome = transfer(TransportSpec { forward_retransmit: false, ..plain(40.0) }, 30, &[20, 29]);
+    assert_eq!(counts(&outcome.flows[0]), (2, 1, 2));
+    assert_eq!(again(&outcome).iter().map(|a| a.1).collect::<Vec<u64>>(), [20, 29]);
     // without SACK the tail needs a timeout
     let outcome = transfer(newreno(40.0), 30, &[29]);
     assert_eq!(counts(&outcome.flows[0]), (1, 1, 1));
@@ -303,6 +307,91 @@ fn after_a_timeout_only_holes_are_sent_again() {
         sent.extend(segments(&bench.ack(n * 1000, 2000 * MS, 0, &[(5000, 7000)]), 1000));
     }
     assert_eq!(sent[..8], [-1, -2, -3, -4, -7, -8, -9, -10], "5 and 6 were reported");
+}
+
+/// A sender under Linux' rules whose first timeout has just sent segment 0 again, at 1 s.
+fn timed_out(change: impl FnOnce(&mut TransportSpec)) -> Bench {
+    let mut transport = TransportSpec { recovery: Recovery::Linux, ..plain(20.0) };
+    change(&mut transport);
+    let (mut bench, _) = sender(transport, "newreno");
+    assert_eq!(segments(&bench.advance(1000 * MS), 1000), [0]);
+    assert_eq!((kb(&bench, "cwnd_bytes"), kb(&bench, "ssthresh_bytes")), (1.0, 10.0));
+    bench
+}
+
+#[test]
+fn after_a_timeout_new_data_tells_whether_it_was_real() {
+    // RFC 5682, 3.1: the second segment out is new. SACKs of it prove that the rest is lost.
+    let mut bench = timed_out(|t| t.frto = true);
+    assert_eq!(dup(&mut bench, 1), [20, 21], "not -1, -2");
+    let sent = bench.ack(1000, 1000 * MS, 0, &[(20_000, 21_000)]);
+    assert_eq!(segments(&sent, 1000), [-1]);
+    let sent = bench.ack(1000, 1000 * MS, 0, &[(20_000, 22_000)]);
+    assert_eq!(segments(&sent, 1000), [-2]);
+    assert_eq!(dup(&mut bench, 2), [-3, -4], "and slow start goes on");
+    // an ACK of what was sent once only proves that nothing was lost
+    let mut bench = timed_out(|t| t.frto = true);
+    dup(&mut bench, 1);
+    assert!(dup(&mut bench, 10).iter().all(|s| *s > 0), "nothing more is sent again");
+    assert!(kb(&bench, "cwnd_bytes") >= 20.0 && kb(&bench, "ssthresh_bytes") >= 20.0, "the window is back");
+    // without SACK, duplicates prove the loss
+    let mut bench = timed_out(|t| (t.frto, t.sack) = (true, false));
+    assert_eq!(dup(&mut bench, 1), [20, 21]);
+    assert_eq!(dup(&mut bench, 1), [-1], "the duplicate has made room for one");
+}
+
+#[test]
+fn frto_needs_new_data_and_a_first_timeout() {
+    let bench = |written: u64| {
+        let transport = TransportSpec { recovery: Recovery::Linux, frto: true, ..plain(20.0) };
+        let mut bench =
+            Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, Some(written))));
+        bench.open();
+        bench.advance(1000 * MS);
+        bench
+    };
+    assert_eq!(dup(&mut bench(20_000), 1), [-1, -2], "nothing is left to send");
+    // a timeout during the repair of the first one is no first timeout
+    let mut again = bench(200_000);
+    again.ack(1000, 1000 * MS, 0, &[]);
+    again.ack(1000, 1000 * MS, 0, &[(20_000, 21_000)]);
+    assert_eq!(segments(&again.advance(1250 * MS), 1000), [-1]);
+    assert_eq!(dup(&mut again, 2), [-2, -3]);
+}
+
+#[test]
+fn a_timeout_is_undone_when_all_that_was_sent_again_had_arrived() {
+    // the receiver had segment 0 (RFC 2883), whose ACK was late
+    let late = |bench: &mut Bench, ts: u64| {
+        bench.ack(1000, ts, 0, &[(0, 1000)]);
+        (kb(bench, "cwnd_bytes"), kb(bench, "ssthresh_bytes"))
+    };
+    let (window, threshold) = late(&mut timed_out(|t| t.undo = true), 1000 * MS);
+    assert!(window >= 20.0 && threshold == f64::INFINITY, "{window} {threshold}");
+    assert_eq!(late(&mut timed_out(|_| {}), 1000 * MS).1, 10.0, "without undo");
+    // no report, but a time stamp from before the timeout (RFC 4015)
+    let mut bench = timed_out(|t| t.undo = true);
+    bench.ack(1000, 0, 0, &[]);
+    assert!(kb(&bench, "cwnd_bytes") >= 20.0);
+    // two were sent again, one of them in vain
+    let mut bench = timed_out(|t| t.undo = true);
+    bench.advance(3000 * MS);
+    assert_eq!(late(&mut bench, 3000 * MS).1, 10.0);
+    // with a mark the reduction was due, and the next one follows
+    let mut bench = timed_out(|t| (t.undo, t.ecn) = (true, Some(Ecn::Classic)));
+    bench.ack(1000, 1000 * MS, flag::ECE, &[(0, 1000)]);
+    assert!(kb(&bench, "ssthresh_bytes") <= 10.0);
+}
+
+#[test]
+fn a_recovery_is_undone_too() {
+    let mut bench = sender(TransportSpec { undo: true, ..plain(20.0) }, "newreno").0;
+    for n in 1..=3 {
+        bench.ack(0, 100 * MS, 0, &[(1000, (n + 1) * 1000)]);
+    }
+    assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
+    bench.ack(19_000, 100 * MS, 0, &[(0, 1000)]);
+    assert_eq!((kb(&bench, "ssthresh_bytes"), kb(&bench, "cwnd_bytes") >= 20.0), (f64::INFINITY, true));
 }
 
 #[test]

@@ -105,6 +105,18 @@ pub struct Transport {
     /// The first two duplicate ACKs each release a new segment (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
+    /// With no new data to send, a recovery sends again what SACK neither reports nor proves lost (RFC 6675 NextSeg rules 3 and 4). Linux has not done so since 4.15.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_retransmit: Option<bool>,
+    /// F-RTO (RFC 5682): after a timeout one segment goes again, then, once an ACK advances, new data; their ACKs tell whether the timeout was spurious and is undone. net.ipv4.tcp_frto.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frto: Option<bool>,
+    /// The receiver reports what came again as a first SACK block (RFC 2883).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
+    /// A reduction is undone when all that was sent again turns out to have arrived before: duplicate SACKs report it (RFC 3708), or an ACK echoes a time stamp older than the first retransmission (RFC 4015).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<bool>,
     /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
@@ -269,6 +281,10 @@ impl Preset {
             ecn_by_prr: Some(yes([true, true, false, false])),
             ecn_preempts: Some(yes([false, true, false, false])),
             limited_transmit: Some(yes([true, true, false, true])),
+            forward_retransmit: Some(yes([false, true, true, true])),
+            frto: Some(yes([true, false, false, false])),
+            dsack: Some(yes([true, false, false, false])),
+            undo: Some(yes([true, false, false, false])),
             timestamps: Some(true),
             timestamp_clock: Some(ZERO),
             rto_rule: Some([RtoRule::Linux, RtoRule::Rfc6298, RtoRule::Rfc6298, RtoRule::Rfc6298][self as usize]),
@@ -510,6 +526,10 @@ impl Transport {
             ecn_by_prr: self.ecn_by_prr.or(base.ecn_by_prr),
             ecn_preempts: self.ecn_preempts.or(base.ecn_preempts),
             limited_transmit: self.limited_transmit.or(base.limited_transmit),
+            forward_retransmit: self.forward_retransmit.or(base.forward_retransmit),
+            frto: self.frto.or(base.frto),
+            dsack: self.dsack.or(base.dsack),
+            undo: self.undo.or(base.undo),
             timestamps: self.timestamps.or(base.timestamps),
             timestamp_clock: self.timestamp_clock.or(base.timestamp_clock),
             rto_rule: self.rto_rule.or(base.rto_rule),
@@ -592,6 +612,10 @@ impl Transport {
             ecn_by_prr: value!(ecn_by_prr),
             ecn_preempts: value!(ecn_preempts),
             limited_transmit: value!(limited_transmit),
+            forward_retransmit: value!(forward_retransmit),
+            frto: value!(frto),
+            dsack: value!(dsack),
+            undo: value!(undo),
             timestamps: value!(timestamps),
             timestamp_clock: value!(timestamp_clock).0,
             rto_rule: match value!(rto_rule) {

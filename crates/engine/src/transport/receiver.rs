@@ -69,6 +69,8 @@ pub struct Receiver {
     ooo: Ranges,
     /// Segments that arrived out of order lately, newest first (RFC 2018's order of blocks).
     recent: [u64; 4],
+    /// What came again, for the next ACK to report; empty where nothing has.
+    again: (u64, u64),
     partial: Vec<Partial>,
     /// CE state of DCTCP's machine, or the latch of classic ECN.
     ce: bool,
@@ -155,6 +157,7 @@ impl Receiver {
             prior: 0,
             ooo: Ranges::default(),
             recent: [0; 4],
+            again: (0, 0),
             partial: Vec::new(),
             ce: false,
             ce_from: 0,
@@ -384,7 +387,8 @@ impl Receiver {
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
-        now_ack |= t.push_ack && p.has(flag::PSH) || t.cwr_ack && p.has(flag::CWR);
+        let interactive = self.half != NO_HALF && io.halves[self.half as usize].pingpong;
+        now_ack |= t.push_ack && p.has(flag::PSH) && !interactive || t.cwr_ack && p.has(flag::CWR);
         // without SACK, what arrives out of order leaves the window alone: else its ACKs would be no
         // duplicates
         let grows = t.window_growth && p.len > 0 && (t.sack || p.seq <= self.next);
@@ -397,7 +401,11 @@ impl Receiver {
             // nothing new: a duplicate, or a probe
             now_ack = true;
             self.quick = self.quick.max(t.quickack);
+            self.came_again(t, p.seq, end);
         } else if p.seq > self.next {
+            if self.ooo.find(p.seq).is_some_and(|held| end <= held.1) {
+                self.came_again(t, p.seq, end);
+            }
             self.ooo.add(p.seq, end, |_, _| {});
             self.remember(p.seq);
             now_ack = true;
@@ -519,7 +527,8 @@ impl Receiver {
             flags |= flag::ECT;
         }
         let mut size = size;
-        let mut ext = (t.sack && !self.ooo.is_empty()).then(|| self.blocks());
+        let mut ext = (t.sack && (!self.ooo.is_empty() || self.again.0 < self.again.1)).then(|| self.blocks());
+        self.again = (0, 0);
         if t.sack_block > 0
             && extra == 0
             && let Some(ext) = &mut ext
@@ -568,13 +577,26 @@ impl Receiver {
         }
     }
 
-    /// SACK blocks, the newest first.
+    /// The next ACK is to report that these bytes came again (RFC 2883).
+    fn came_again(&mut self, t: &TransportSpec, start: u64, end: u64) {
+        if t.dsack && t.sack {
+            self.again = (start, end);
+        }
+    }
+
+    /// SACK blocks, the newest first, after what came again.
     fn blocks(&self) -> Ext {
         let mut ext = Ext::default();
         let mut n = 0;
-        for at in self.recent {
+        let mut recent = &self.recent[..];
+        if self.again.0 < self.again.1 {
+            ext.sack[0] = self.again;
+            n = 1;
+            recent = &recent[..3];
+        }
+        for at in recent.iter().copied() {
             if let Some(block) = self.ooo.find(at).filter(|_| at >= self.next)
-                && !ext.sack[..n].contains(&block)
+                && !ext.sack[usize::from(self.again.0 < self.again.1)..n].contains(&block)
             {
                 ext.sack[n] = block;
                 n += 1;

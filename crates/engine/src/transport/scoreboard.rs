@@ -12,10 +12,13 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     seq: u64,
-    len: u32,
+    len: u16,
     sacked: bool,
     lost: bool,
+    /// Sent again since it was last given up.
     retransmitted: bool,
+    /// Sent again at any time.
+    ever: bool,
     /// Copies counted in `pipe`.
     copies: u8,
 }
@@ -47,6 +50,10 @@ pub struct Scoreboard {
     rack: Option<Box<Rack>>,
     /// Full segment of a scoreboard as ns-3 keeps it; 0 elsewhere.
     ns3: u32,
+    /// Whether a segment that ends here or below arrives in its first copy is of interest.
+    watch: u64,
+    /// ... and one has.
+    original: bool,
 }
 
 impl Scoreboard {
@@ -147,7 +154,15 @@ impl Scoreboard {
     /// A new segment was sent.
     #[inline]
     pub fn sent(&mut self, seq: u64, len: u32) {
-        self.segments.push_back(Segment { seq, len, sacked: false, lost: false, retransmitted: false, copies: 1 });
+        self.segments.push_back(Segment {
+            seq,
+            len: len as u16,
+            sacked: false,
+            lost: false,
+            retransmitted: false,
+            ever: false,
+            copies: 1,
+        });
         self.pipe += len as u64;
     }
 
@@ -171,6 +186,7 @@ impl Scoreboard {
             }
             if !s.sacked {
                 delivered += s.len as u64;
+                self.original |= !s.ever && s.seq + s.len as u64 <= self.watch;
             }
             if s.lost && !s.sacked && !s.retransmitted {
                 self.pending -= 1;
@@ -186,7 +202,7 @@ impl Scoreboard {
             self.pipe -= covered as u64 * s.copies as u64;
             delivered += if s.sacked { 0 } else { covered as u64 };
             s.seq = una;
-            s.len -= covered;
+            s.len -= covered as u16;
         }
         if !self.sacked.is_empty() {
             self.sacked.cut_below(una);
@@ -225,7 +241,7 @@ impl Scoreboard {
         let mut fresh = [(0u64, 0u64); 8];
         let mut count = 0;
         let mut newly = 0;
-        let Scoreboard { segments, sacked, pipe, pending, rack, ns3, .. } = self;
+        let Scoreboard { segments, sacked, pipe, pending, rack, ns3, watch, original, .. } = self;
         let mut mark = |a: u64, b: u64| {
             let mut i = segments.partition_point(|s| s.seq < a);
             while let Some(s) = segments.get_mut(i) {
@@ -240,6 +256,7 @@ impl Scoreboard {
                         rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
                     }
                     s.sacked = true;
+                    *original |= !s.ever && s.seq + s.len as u64 <= *watch;
                     newly += s.len as u64;
                     let stays = s.copies.min(u8::from(*ns3 > 0 && s.retransmitted));
                     *pipe -= s.len as u64 * (s.copies - stays) as u64;
@@ -358,6 +375,35 @@ impl Scoreboard {
         self.unproven_from = una;
     }
 
+    /// From now on it is of interest whether a segment that ends at `edge` or below arrives in its first
+    /// copy; 0 ends that.
+    pub fn watch_below(&mut self, edge: u64) {
+        self.watch = edge;
+        self.original = false;
+    }
+
+    /// Whether one has since the last call.
+    #[inline]
+    pub fn original_arrived(&mut self) -> bool {
+        std::mem::take(&mut self.original)
+    }
+
+    /// Nothing is lost after all: every segment that is not SACKed is in flight, in all its copies.
+    pub fn nothing_is_lost(&mut self, una: u64) {
+        self.pipe = 0;
+        self.pending = 0;
+        for s in &mut self.segments {
+            if !s.sacked {
+                s.lost = false;
+                s.copies = 1 + s.retransmitted as u8;
+                self.pipe += s.len as u64 * s.copies as u64;
+            }
+        }
+        self.lost_below = una;
+        self.retransmit_from = una;
+        self.unproven_from = una;
+    }
+
     /// Marks the first outstanding segment lost (fast retransmit by duplicate ACKs).
     pub fn mark_first_lost(&mut self) {
         if self.ns3 > 0 {
@@ -386,7 +432,7 @@ impl Scoreboard {
         while let Some(s) = self.segments.get(i) {
             if s.lost && !s.sacked && !s.retransmitted {
                 self.retransmit_from = s.seq;
-                return Some(Hole { seq: s.seq, len: s.len });
+                return Some(Hole { seq: s.seq, len: s.len as u32 });
             }
             i += 1;
         }
@@ -404,7 +450,7 @@ impl Scoreboard {
                 break;
             }
             if !s.sacked && !s.retransmitted {
-                return Some(Hole { seq: s.seq, len: s.len });
+                return Some(Hole { seq: s.seq, len: s.len as u32 });
             }
             i += 1;
         }
@@ -423,12 +469,12 @@ impl Scoreboard {
 
     /// The first outstanding segment.
     pub fn first(&self) -> Option<Hole> {
-        self.segments.front().map(|s| Hole { seq: s.seq, len: s.len })
+        self.segments.front().map(|s| Hole { seq: s.seq, len: s.len as u32 })
     }
 
     /// The last outstanding segment, if it is neither SACKed nor sent again (RFC 6675 rescue).
     pub fn last_unsacked(&self) -> Option<Hole> {
-        self.segments.back().filter(|s| !s.sacked && !s.retransmitted).map(|s| Hole { seq: s.seq, len: s.len })
+        self.segments.back().filter(|s| !s.sacked && !s.retransmitted).map(|s| Hole { seq: s.seq, len: s.len as u32 })
     }
 
     /// Fills `hole` up to `mss` bytes from the segment behind it, if that is as lost and has not
@@ -439,7 +485,7 @@ impl Scoreboard {
         if hole.len >= mss || first.lost != next.lost || next.sacked {
             return hole;
         }
-        let taken = next.len.min(mss - hole.len);
+        let taken = next.len.min((mss - hole.len) as u16);
         if first.retransmitted != next.retransmitted {
             self.forget_retransmission(i);
             self.forget_retransmission(i + 1);
@@ -454,7 +500,7 @@ impl Scoreboard {
             self.pending -= u32::from(next.lost && !next.retransmitted);
             self.segments.remove(i + 1);
         }
-        Hole { len: hole.len + taken, ..hole }
+        Hole { len: hole.len + taken as u32, ..hole }
     }
 
     /// Segment `i` counts as not sent again, if it was.
@@ -483,6 +529,7 @@ impl Scoreboard {
             }
             let counted = self.ns3 > 0 && s.retransmitted;
             s.retransmitted = true;
+            s.ever = true;
             if !replaces && !counted {
                 s.copies += 1;
                 self.pipe += s.len as u64;

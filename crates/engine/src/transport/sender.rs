@@ -56,6 +56,19 @@ struct Prr {
     ssthresh: f64,
 }
 
+/// What tells whether the latest reduction was a mistake (RFC 3708, RFC 4015).
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// First unacknowledged byte at the reduction; [`NEVER`] where there is none to undo.
+    marker: u64,
+    /// Segments sent again since, less those that duplicate SACKs report; below 0 before the first.
+    again: i32,
+    /// When the first of them was sent, ps; [`NEVER`] before.
+    first_at: u64,
+    /// A mark, or a reduction that was under way, called for it: the window stays as it is.
+    due: bool,
+}
+
 /// Counters for the flow's record.
 #[derive(Clone, Default, Debug)]
 pub struct SenderStats {
@@ -125,6 +138,11 @@ pub struct Sender {
     consecutive: u32,
     /// A loss was found with the ACK at work.
     newly_lost: bool,
+    /// The timeout may have been spurious: new data is to tell (RFC 5682).
+    frto: bool,
+    /// ... and goes before anything is sent again.
+    new_first: bool,
+    undo: Undo,
     /// The window, not data or receiver, ended the latest burst.
     cwnd_blocked: bool,
     /// ... or one of the round trip that ends at `usage_end`.
@@ -212,6 +230,9 @@ impl Sender {
             cwr_at: 0,
             consecutive: 0,
             newly_lost: false,
+            frto: false,
+            new_first: false,
+            undo: Undo { marker: NEVER, again: -1, first_at: NEVER, due: false },
             cwnd_blocked: false,
             was_limited: false,
             max_out: 0,
@@ -682,6 +703,10 @@ impl Sender {
         let t = io.net.transport(self.transport);
         let before = self.nxt;
         self.send_allowed(io, t);
+        if std::mem::take(&mut self.new_first) && self.nxt == before {
+            self.frto = false;
+            self.send_allowed(io, t);
+        }
         if t.cwnd_limited {
             let full = self.pipe(t) + t.mss as u64;
             let limited = full as f64 > self.window() || self.cwnd_blocked;
@@ -717,7 +742,7 @@ impl Sender {
             if !io.has_room(self.host, self.flow) {
                 return;
             }
-            let hole = self.next_repair(t);
+            let hole = if self.new_first { None } else { self.next_repair(t) };
             let len = match hole {
                 Some(hole) if t.scoreboard != Rules::Ns3 => hole.len,
                 // segments are cut anew from what is lost
@@ -823,10 +848,81 @@ impl Sender {
             _ => hole,
         };
         self.board.retransmitted(hole.seq, false);
+        self.undo.again = self.undo.again.max(0) + 1;
+        self.undo.first_at = self.undo.first_at.min(io.now);
         self.send_segment(io, hole.seq, hole.len, true);
-        if self.deadline == NEVER {
+        let linux = io.net.transport(self.transport).recovery == Recovery::Linux;
+        if self.deadline == NEVER || linux && hole.seq == self.una {
             self.arm_rto(io);
         }
+    }
+
+    /// A reduction begins that may have to be undone.
+    fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
+        if t.undo {
+            self.undo = Undo { marker: self.una, again: -1, first_at: NEVER, due };
+        }
+    }
+
+    /// Whether all that was sent again had arrived before: all of it was reported twice, or the ACK of
+    /// `echoed` answers something that was sent earlier. Linux' time stamps count milliseconds.
+    fn was_mistaken(&self, echoed: u64) -> bool {
+        const TICK: u64 = 1_000_000_000;
+        self.undo.marker != NEVER
+            && (self.undo.again == 0 || self.undo.first_at != NEVER && echoed / TICK < self.undo.first_at / TICK)
+    }
+
+    /// Takes the latest reduction back.
+    fn take_back(&mut self) {
+        self.undo.marker = NEVER;
+        if !self.undo.due {
+            self.cc.on_undo();
+        }
+    }
+
+    /// ... and with it the losses that a timeout supposed.
+    fn take_back_timeout(&mut self) {
+        self.take_back();
+        self.board.nothing_is_lost(self.una);
+        self.consecutive = 0;
+        self.frto = false;
+        self.phase = Phase::Open;
+        self.dupacks = 0;
+    }
+
+    /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
+    fn after_timeout(&mut self, t: &TransportSpec, acked: u64, duplicate: bool, sacked: bool, echoed: u64) -> bool {
+        let original = self.board.original_arrived();
+        let recovered = self.una >= self.recover;
+        if acked > 0 && self.was_mistaken(echoed) {
+            self.take_back_timeout();
+        } else if self.frto {
+            if original {
+                self.take_back_timeout();
+            } else if self.nxt > self.recover {
+                self.frto &= !(sacked || duplicate);
+            } else if acked > 0 && !recovered {
+                self.recover = self.nxt;
+                self.board.watch_below(self.recover);
+                if self.app.written > self.nxt && self.edge > self.nxt {
+                    self.new_first = true;
+                    return false;
+                }
+                self.frto = false;
+            }
+        }
+        if recovered && self.phase == Phase::Loss {
+            self.phase = Phase::Open;
+            self.dupacks = 0;
+        }
+        if self.phase == Phase::Open {
+            return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
+        }
+        // Linux counts no new losses before these are repaired, unless by send times
+        if t.sack && (t.recovery != Recovery::Linux || t.scoreboard == Rules::Rack) {
+            self.update_lost(t);
+        }
+        false
     }
 
     /// The window is shut: meanwhile a bulk application fills the send buffer. One that is woken for
@@ -848,7 +944,7 @@ impl Sender {
     /// No unsent data: close, repair more, or wait for the application.
     fn nothing_to_send<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let t = io.net.transport(self.transport);
-        if self.phase == Phase::Recovery && t.sack && !self.profile.own_recovery {
+        if self.phase == Phase::Recovery && t.sack && t.forward_retransmit && !self.profile.own_recovery {
             // RFC 6675 NextSeg rules 3 and 4, once there is no new data
             let fits = |len: u32, s: &Sender| (s.board.pipe() + len as u64) as f64 <= s.window();
             if t.scoreboard == Rules::Ns3 {
@@ -948,6 +1044,9 @@ impl Sender {
                 newly_sacked += self.board.sack(start, end, self.una);
             }
             delivered += newly_sacked;
+            if t.undo {
+                delivered += self.duplicate_sack(ack, ext);
+            }
         }
         // the byte that FIN takes is no data
         if self.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
@@ -1004,10 +1103,11 @@ impl Sender {
             }
         }
         self.newly_lost = false;
+        self.undo.due |= marked;
         if t.recovery == Recovery::Linux && !t.sack {
             delivered = self.count_without_sack(t, acked, duplicate);
         }
-        let lost = self.recover_losses(io, t, acked, duplicate, delivered, was_retransmitted);
+        let lost = self.recover_losses(io, t, acked, duplicate, delivered, was_retransmitted, newly_sacked, p.ts);
 
         // controller
         if !t.ecn_preempts {
@@ -1034,7 +1134,7 @@ impl Sender {
             let event = self.congestion(io);
             self.cc.on_loss(&event);
         } else if lost {
-            self.enter_recovery(io, t, delivered);
+            self.enter_recovery(io, t, delivered, marked);
             if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
                 self.partial_ack_ns3(io, t, acked, delivered, was_retransmitted);
             }
@@ -1064,6 +1164,19 @@ impl Sender {
         }
         self.pump(io);
         self.check_finished(io);
+    }
+
+    /// A first SACK block below the acknowledgement or inside the second one reports what came twice
+    /// (RFC 2883). Returns its bytes: they have left the network too.
+    fn duplicate_sack(&mut self, ack: u64, ext: &Ext) -> u64 {
+        let [(start, end), (low, high), ..] = ext.sack;
+        if start >= end || start >= ack && (low >= high || start < low || end > high) {
+            return 0;
+        }
+        if self.undo.marker != NEVER && self.undo.again > 0 && end > self.undo.marker {
+            self.undo.again -= 1;
+        }
+        end - start
     }
 
     /// Linux's test: the window limited sending in this round trip, or in slow start is not yet twice
@@ -1105,6 +1218,8 @@ impl Sender {
         duplicate: bool,
         delivered: u64,
         was_retransmitted: bool,
+        newly_sacked: u64,
+        echoed: u64,
     ) -> bool {
         let linux = t.recovery == Recovery::Linux;
         if duplicate {
@@ -1122,6 +1237,13 @@ impl Sender {
         if held {
             self.dupacks = 0;
             return false;
+        }
+        if self.undo.again == 0 && self.undo.marker != NEVER && matches!(self.phase, Phase::Open | Phase::Recovery) {
+            if self.phase == Phase::Recovery {
+                self.phase = Phase::Open;
+                self.cc.on_recovered(Time(io.now), self.board.pipe());
+            }
+            self.take_back();
         }
         match self.phase {
             Phase::Cwr if t.ecn_preempts => {
@@ -1171,6 +1293,9 @@ impl Sender {
                     self.phase = Phase::Open;
                     self.dupacks = 0;
                     self.cc.on_recovered(Time(io.now), self.board.pipe());
+                    if self.was_mistaken(echoed) {
+                        self.take_back();
+                    }
                     return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
                 } else if t.sack {
                     self.newly_lost = self.update_lost(t);
@@ -1204,15 +1329,7 @@ impl Sender {
                     self.recovery_window += t.mss as f64;
                 }
             }
-            Phase::Loss => {
-                if self.una >= self.recover {
-                    self.phase = Phase::Open;
-                    self.dupacks = 0;
-                    return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
-                } else if t.sack {
-                    self.update_lost(t);
-                }
-            }
+            Phase::Loss => return self.after_timeout(t, acked, duplicate, newly_sacked > 0, echoed),
         }
         false
     }
@@ -1288,7 +1405,13 @@ impl Sender {
         Congestion { now: Time(io.now), in_flight, window, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
     }
 
-    fn enter_recovery<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, delivered: u64) {
+    fn enter_recovery<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        delivered: u64,
+        marked: bool,
+    ) {
         // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
         // DCTCP reacts to a loss all the same (RFC 8257 3.5).
         let window = self.window();
@@ -1296,6 +1419,7 @@ impl Sender {
             let event = self.congestion(io);
             self.cc.on_loss(&event);
         }
+        self.begin_undo(t, self.phase == Phase::Cwr || marked);
         let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
         self.phase = Phase::Recovery;
         self.partial_acks = 0;
@@ -1541,6 +1665,15 @@ impl Sender {
             phase: self.phase,
         });
         self.rtt.back_off();
+        let reducing = matches!(self.phase, Phase::Cwr | Phase::Recovery);
+        if self.consecutive == 1 && !reducing {
+            self.begin_undo(t, false);
+        }
+        self.frto = t.frto
+            && !self.profile.own_recovery
+            && (self.consecutive > 1 || matches!(self.phase, Phase::Open | Phase::Cwr));
+        self.new_first = false;
+        self.board.watch_below(if self.frto { self.nxt } else { 0 });
         self.phase = Phase::Loss;
         self.recover = self.nxt;
         self.dupacks = 0;

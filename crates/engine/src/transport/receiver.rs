@@ -387,8 +387,7 @@ impl Receiver {
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
-        let interactive = self.half != NO_HALF && io.halves[self.half as usize].pingpong;
-        now_ack |= t.push_ack && p.has(flag::PSH) && !interactive || t.cwr_ack && p.has(flag::CWR);
+        now_ack |= t.push_ack && p.has(flag::PSH) || t.cwr_ack && p.has(flag::CWR);
         // without SACK, what arrives out of order leaves the window alone: else its ACKs would be no
         // duplicates
         let grows = t.window_growth && p.len > 0 && (t.sack || p.seq <= self.next);

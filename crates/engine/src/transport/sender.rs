@@ -56,6 +56,21 @@ struct Prr {
     ssthresh: f64,
 }
 
+/// What an acknowledgement says, bytes.
+#[derive(Clone, Copy)]
+struct News {
+    acked: u64,
+    /// It counts as a duplicate.
+    duplicate: bool,
+    /// Newly acknowledged or SACKed.
+    delivered: u64,
+    newly_sacked: u64,
+    /// Something that it acknowledges had been sent again.
+    was_retransmitted: bool,
+    /// The time stamp that it echoes, ps.
+    echoed: u64,
+}
+
 /// What tells whether the latest reduction was a mistake (RFC 3708, RFC 4015).
 #[derive(Clone, Copy, Debug)]
 struct Undo {
@@ -891,16 +906,17 @@ impl Sender {
     }
 
     /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
-    fn after_timeout(&mut self, t: &TransportSpec, acked: u64, duplicate: bool, sacked: bool, echoed: u64) -> bool {
+    fn after_timeout(&mut self, t: &TransportSpec, news: &News) -> bool {
+        let acked = news.acked;
         let original = self.board.original_arrived();
         let recovered = self.una >= self.recover;
-        if acked > 0 && self.was_mistaken(echoed) {
+        if acked > 0 && self.was_mistaken(news.echoed) {
             self.take_back_timeout();
         } else if self.frto {
             if original {
                 self.take_back_timeout();
             } else if self.nxt > self.recover {
-                self.frto &= !(sacked || duplicate);
+                self.frto &= news.newly_sacked == 0 && !news.duplicate;
             } else if acked > 0 && !recovered {
                 self.recover = self.nxt;
                 self.board.watch_below(self.recover);
@@ -1107,7 +1123,8 @@ impl Sender {
         if t.recovery == Recovery::Linux && !t.sack {
             delivered = self.count_without_sack(t, acked, duplicate);
         }
-        let lost = self.recover_losses(io, t, acked, duplicate, delivered, was_retransmitted, newly_sacked, p.ts);
+        let news = News { acked, duplicate, delivered, newly_sacked, was_retransmitted, echoed: p.ts };
+        let lost = self.recover_losses(io, t, &news);
 
         // controller
         if !t.ecn_preempts {
@@ -1210,17 +1227,8 @@ impl Sender {
 
     /// Brings the loss state up to date; true when a loss was found that the controller has to
     /// react to.
-    fn recover_losses<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        acked: u64,
-        duplicate: bool,
-        delivered: u64,
-        was_retransmitted: bool,
-        newly_sacked: u64,
-        echoed: u64,
-    ) -> bool {
+    fn recover_losses<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, news: &News) -> bool {
+        let News { acked, duplicate, delivered, was_retransmitted, .. } = *news;
         let linux = t.recovery == Recovery::Linux;
         if duplicate {
             self.dupacks += 1;
@@ -1293,7 +1301,7 @@ impl Sender {
                     self.phase = Phase::Open;
                     self.dupacks = 0;
                     self.cc.on_recovered(Time(io.now), self.board.pipe());
-                    if self.was_mistaken(echoed) {
+                    if self.was_mistaken(news.echoed) {
                         self.take_back();
                     }
                     return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
@@ -1329,7 +1337,7 @@ impl Sender {
                     self.recovery_window += t.mss as f64;
                 }
             }
-            Phase::Loss => return self.after_timeout(t, acked, duplicate, newly_sacked > 0, echoed),
+            Phase::Loss => return self.after_timeout(t, news),
         }
         false
     }

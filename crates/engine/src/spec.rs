@@ -390,8 +390,9 @@ pub enum Recovery {
     /// RFC 6937 proportional rate reduction.
     Prr,
     /// Proportional rate reduction as ns-3.43 does it: every duplicate ACK counts one segment
-    /// more than it delivers, a partial ACK sends one segment beyond the window, and the product
-    /// of delivered bytes and ssthresh has 32 bits.
+    /// more than it delivers, an ACK that advances counts only when it makes a whole segment with
+    /// what earlier ones left over, a partial ACK sends one segment beyond the window, and the
+    /// product of delivered bytes and ssthresh has 32 bits.
     PrrNs3,
     /// RFC 6937 as Linux has it: in whole segments, in proportion to the window before the reduction, one
     /// segment more only on ACKs that advance and find nothing new lost; without SACK too, where

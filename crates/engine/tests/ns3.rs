@@ -145,6 +145,21 @@ fn a_duplicate_counts_one_segment_more() {
 }
 
 #[test]
+fn only_acks_that_make_a_whole_segment_reduce_the_rate() {
+    let mut bench = sender(ns3(10.0), "dctcp");
+    let half = |bench: &mut Bench, n: u64| {
+        let now = bench.now();
+        bench.ack(n * 500, now, flag::ECE, &[]);
+        bench.state("cwnd_bytes")
+    };
+    // ssthresh 5000 of 9500 in flight: one segment opens the reduction, and half a segment is no second step
+    assert_eq!(half(&mut bench, 1), 10_500.0);
+    // a second half makes one: 500 B more delivered, so 2000 * 5000 / 9500 - 1000 = 53 B beyond the 10000 in flight
+    assert_eq!(half(&mut bench, 2), 10_053.0);
+    assert_eq!(half(&mut bench, 3), 10_053.0, "and the third rests");
+}
+
+#[test]
 fn a_partial_ack_sends_beyond_the_window() {
     let partial = |scoreboard, recovery| {
         let mut bench = sender(TransportSpec { scoreboard, recovery, ..ns3(20.0) }, "newreno");

@@ -324,7 +324,7 @@ pub enum Recovery {
     Newreno,
     /// RFC 6937, proportional rate reduction.
     Prr,
-    /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, a partial ACK sends one segment beyond the window, 32-bit products.
+    /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, other ACKs only when they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit products.
     PrrNs3,
     /// Proportional rate reduction as Linux does it: whole segments, in proportion to the window before the reduction, one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate ACK stands for a segment that arrived.
     Linux,

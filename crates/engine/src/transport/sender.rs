@@ -142,6 +142,10 @@ pub struct Sender {
     recovery_window: f64,
     prr: Prr,
     partial_acks: u32,
+    /// Delivered bytes that make no whole segment yet, where rate reduction counts segments.
+    left_over: u32,
+    /// The ACK at work made one.
+    whole_segment: bool,
     rescued: bool,
     cwr_end: u64,
     send_cwr: bool,
@@ -237,6 +241,8 @@ impl Sender {
             recovery_window: 0.0,
             prr: Prr::default(),
             partial_acks: 0,
+            left_over: 0,
+            whole_segment: false,
             rescued: false,
             cwr_end: 0,
             send_cwr: false,
@@ -1101,6 +1107,9 @@ impl Sender {
             }
         }
 
+        if t.recovery == Recovery::PrrNs3 && acked > 0 {
+            self.count_segments(t, delivered);
+        }
         let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
         let mut counts = marked;
         if t.ecn_preempts {
@@ -1153,7 +1162,7 @@ impl Sender {
         } else if lost {
             self.enter_recovery(io, t, delivered, marked);
             if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
-                self.partial_ack_ns3(io, t, acked, delivered, was_retransmitted);
+                self.partial_ack_ns3(io, t, delivered, was_retransmitted);
             }
         } else if marked && !t.ecn_preempts && self.una > self.cwr_end && self.phase == Phase::Open {
             self.reduce_for_ecn(io, t);
@@ -1161,7 +1170,9 @@ impl Sender {
         if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
             match t.recovery {
                 Recovery::Linux => self.prr_linux(t, delivered, acked > 0),
-                Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 => self.prr_ns3(t, delivered, false, false),
+                Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.whole_segment => {
+                    self.prr_ns3(t, delivered, false, false)
+                }
                 Recovery::PrrNs3 => {}
                 _ => self.prr_update(t, delivered),
             }
@@ -1194,6 +1205,13 @@ impl Sender {
             self.undo.again -= 1;
         }
         end - start
+    }
+
+    /// ns-3 reduces its rate by ACKs that bring whole segments: what is left over waits for the next.
+    fn count_segments(&mut self, t: &TransportSpec, delivered: u64) {
+        let bytes = self.left_over as u64 + delivered;
+        self.left_over = (bytes % t.mss as u64) as u32;
+        self.whole_segment = bytes >= t.mss as u64;
     }
 
     /// Linux's test: the window limited sending in this round trip, or in slow start is not yet twice
@@ -1312,7 +1330,7 @@ impl Sender {
                             self.prr_ns3(t, delivered, true, false);
                         }
                         if acked > 0 {
-                            self.partial_ack_ns3(io, t, acked, delivered, was_retransmitted);
+                            self.partial_ack_ns3(io, t, delivered, was_retransmitted);
                         }
                     }
                 } else if linux {
@@ -1357,12 +1375,11 @@ impl Sender {
         &mut self,
         io: &mut Io<O, R>,
         t: &TransportSpec,
-        acked: u64,
         delivered: u64,
         was_retransmitted: bool,
     ) {
         self.partial_acks += 1;
-        if t.recovery == Recovery::PrrNs3 && (acked >= t.mss as u64 || delivered >= t.mss as u64) {
+        if t.recovery == Recovery::PrrNs3 && self.whole_segment {
             self.prr_ns3(t, delivered, false, was_retransmitted);
         }
         let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.una + t.mss as u64)) else {

@@ -459,11 +459,11 @@ def test_verdicts_on_the_page_follow_from_its_numbers() -> None:
 
 def test_the_published_table_shows_the_cases_it_names() -> None:
     entries = [entry for sweep in published.SWEEPS for entry in sweep.entries]
-    entry = next((entry for entry in entries if entry.ns3[0] is not None), entries[0])
+    entry = next(entry for entry in entries if entry.document[0] is not None)
     rows = [replace(row(name, "", None, 5.25, None), case=entry.case) for name, _ in published.FIGURES]
     document, theirs, ours = published.cells(entry, rows)[1:4]
     assert float(document) == pytest.approx(entry.document[0], rel=1e-4)
-    assert theirs == "-" if entry.ns3[0] is None else float(theirs) == pytest.approx(entry.ns3[0], rel=1e-4)
+    assert (theirs == "-") == (entry.ns3[0] is None)
     assert ours == "5.25"
     assert published.cells(entry, [])[3] == "-"
     for text in (published.text(rows), published.markdown(rows)):

@@ -7,6 +7,7 @@ use bench::{Bench, Caught};
 use incast_cc::{Rate, Time};
 use incast_engine::packet::flag;
 use incast_engine::spec::*;
+use incast_engine::transport::scoreboard::{Hole, Scoreboard};
 use incast_record::Happening;
 use net::*;
 
@@ -428,4 +429,69 @@ fn a_duplicates_echo_counts_no_marks() {
     };
     assert_eq!(alpha(true), 15.0 / 16.0, "no ACK that advanced was marked");
     assert!(alpha(false) > 15.0 / 16.0);
+}
+
+/// What was outstanding at a timeout, on a scoreboard as ns-3 keeps it or on that of RFC 6675.
+fn timed_out(ns3: bool, segments: u64, len: u32) -> Scoreboard {
+    let mut board = if ns3 { Scoreboard::of_ns3(1000) } else { Scoreboard::default() };
+    for n in 0..segments {
+        board.sent(n * len as u64, len);
+    }
+    board.timed_out(0, segments * len as u64);
+    board
+}
+
+/// TcpTxBuffer::MarkHeadAsLost: what was sent again counts as lost anew.
+#[test]
+fn a_first_segment_that_is_lost_again_counts_as_not_sent_again() {
+    let next = |ns3| {
+        let mut board = timed_out(ns3, 4, 1000);
+        board.retransmitted(0, false);
+        assert_eq!(board.pipe(), 1000);
+        board.mark_first_lost();
+        (board.pipe(), board.next_hole())
+    };
+    assert_eq!(next(true), (0, Some(Hole { seq: 0, len: 1000 })));
+    assert_eq!(next(false), (1000, Some(Hole { seq: 1000, len: 1000 })));
+}
+
+/// TcpTxBuffer::MergeItems: of a segment that was sent again and one that was not, cut to one, no
+/// part was.
+#[test]
+fn gathering_forgets_the_retransmission_of_a_part() {
+    let mut board = timed_out(true, 4, 600);
+    board.retransmitted(600, false);
+    assert_eq!(board.pipe(), 600);
+    let hole = board.next_hole().expect("the first segment is lost");
+    assert_eq!(board.gather(hole, 1000), Hole { seq: 0, len: 1000 });
+    assert_eq!(board.pipe(), 0, "the second segment no longer counts as sent again");
+    board.retransmitted(0, false);
+    assert_eq!((board.pipe(), board.next_hole()), (1000, Some(Hole { seq: 1000, len: 200 })), "its rest goes again");
+}
+
+/// A partial ACK sends the first segment again unless a retransmission ends a full segment above the
+/// acknowledgement (IsRetransmittedDataAcked), wherever the first one ends.
+#[test]
+fn a_partial_ack_looks_one_full_segment_ahead() {
+    let after = |acked| {
+        let app = App::OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, off_first: false };
+        let flow = FlowSpec { app, ..bulk(0, 1, None) };
+        let transport =
+            TransportSpec { recovery: Recovery::NewReno, loss_flight: LossFlight::Outstanding, ..ns3(40.0) };
+        let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow);
+        spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
+        let mut bench = Bench::new(spec);
+        bench.open();
+        bench.advance(7_300_000);
+        // 15 segments of 600 B: the first four go again, cut to 0-1000, 1000-1800 and 1800-2400
+        let now = bench.now();
+        let again = bench.ack(0, now, 0, &[(2400, 8400)]);
+        assert_eq!(again.iter().filter(|c| c.has(flag::RETX)).count(), 3);
+        let sent = bench.ack(acked, now, 0, &[]);
+        sent.iter().filter(|c| c.has(flag::RETX)).map(|c| (c.packet.seq, c.packet.len)).collect::<Vec<_>>()
+    };
+    // nothing ends at 1600: 600-1000 goes once more, though it is under way, with 600 B of what follows
+    assert_eq!(after(600), [(600, 1000)]);
+    // 1800-2400 ends at 2400
+    assert_eq!(after(1400), []);
 }

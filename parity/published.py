@@ -2,9 +2,9 @@
 
 Its report (section on fine-tuning Swift) prints mean throughput, delay and loss of 650 connections to
 one host of a k = 4 fat tree for several target delays and minimum windows, and says neither how long
-it ran nor who sent, nor how fast. Its figures are those of the code's mode 0 with its default
-application rate and sinks that stop at 5 s. The ns-3 column was measured with ns-3.43 on the same code,
-in runs stated.
+it ran nor who sent, nor how fast. Its figures agree with mode 0, its default rate 5 Gb/s and sinks that
+stop at 5 s (inferred: the report does not state it). The ns-3 column was measured with ns-3.43 on the
+same code, in runs stated.
 """
 
 from __future__ import annotations
@@ -46,9 +46,14 @@ START = "the losses of the common start; then the least window: the window never
 SAMPLES = "samples of 1 us below the target let the window grow at the start; then the least window"
 LIMIT = "the window grows to 60,000 B: the queue stays full and tail drop decides"
 
+INFERRED = (
+    "its figures agree with mode 0, its default rate 5 Gb/s and sinks that stop at 5 s "
+    "(inferred: the report does not state it)"
+)
+
 SWEEPS = (
     Sweep(
-        "Target delay (mode 0, sinks stop at 5 s, 5 Gb/s)",
+        f"Target delay ({INFERRED})",
         (
             Entry("0", "ns3/published/target-0", (931.568, 6.75792, 3.13449), NONE, START),
             Entry("0.25 ms", "ns3/published/target-250us", (991.893, 8.1513, 3.61618), NONE, SAMPLES),
@@ -103,7 +108,7 @@ def added(world: World) -> World:
         "ns3/published",
         "What the study's report prints",
         "Entries of the table at the end of this page: the reference is the report, or "
-        "ns-3 where the report has no such run. Shown, not judged: the report does not state its runs.",
+        f"ns-3 where the report has no such run. Shown, not judged: of the report, {INFERRED}.",
     )
     return replace(world, sections=(*world.sections, section), cases=(*world.cases, *cases()))
 

@@ -9,6 +9,7 @@ a row misses its tolerance.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import hashlib
 import io
@@ -268,19 +269,16 @@ class Journal:
         self.path = path
 
     def read(self, wanted: Container[Key]) -> dict[Key, Answers]:
-        """Read what is wanted; a journal of another program is thrown away, an entry that was cut off too."""
+        """Read what is wanted; a journal of another program is thrown away, and all from the first entry cut off."""
         found: dict[Key, Answers] = {}
-        entries = []
-        if self.path.exists():
-            with self.path.open("rb") as file:
-                try:
-                    while True:
-                        entries.append(pickle.load(file))
-                except (EOFError, pickle.UnpicklingError):
-                    pass
         stamp = self.stamp()
-        if entries and entries[0] == stamp:
-            found = {key: said for key, said in entries[1:] if key in wanted}
+        # Bytes that are no pickle raise whatever the instructions they happen to spell lead to.
+        with contextlib.suppress(Exception), self.path.open("rb") as file:
+            if pickle.load(file) == stamp:
+                while True:
+                    key, said = pickle.load(file)
+                    if key in wanted:
+                        found[key] = said
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("wb") as file:
             for entry in (stamp, *found.items()):
@@ -398,10 +396,25 @@ def update(rows: Sequence[Row], outcomes: dict[str, Outcome], all_worlds: Sequen
     return merged
 
 
+def refusal(jobs: int, rows: Path | None) -> str:
+    """Say what is wrong with the options that only count once everything has run; nothing if all is well."""
+    if jobs < 1:
+        return f"--jobs {jobs}: expected 1 or more"
+    if rows is not None:
+        there = rows.exists()
+        try:
+            rows.open("ab").close()
+        except OSError as error:
+            return f"--json {rows}: cannot be written: {error.strerror}"
+        if not there:
+            rows.unlink()
+    return ""
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run the comparisons asked for; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="cases whose id has or matches it")
+    parser.add_argument("--only", nargs="+", default=[], metavar="PATTERN", help="cases whose id has or matches it")
     parser.add_argument("--quick", action="store_true", help="only the set that runs in make test")
     parser.add_argument("--published", action="store_true", help="print the published table, and run only its cases")
     parser.add_argument("--list", action="store_true", help="print the cases and run nothing")
@@ -416,13 +429,18 @@ def main(words: Sequence[str] | None = None) -> int:
     cases, changes = selected(all_worlds, options.only, quick=options.quick)
     if options.published:
         cases, changes = [case for case in cases if case.id in published.case_ids()], []
-    if not cases and not options.published:
-        print(f"no case matches {' '.join(options.only)}; --list prints them", file=sys.stderr)
+    if not cases:
+        flags = [f"--{name}" for name in ("quick", "published") if getattr(options, name)]
+        print(f"no case matches {' '.join([*options.only, *flags])}; --list prints them", file=sys.stderr)
         return 2
     if options.list:
         for case in cases:
             print(f"{case.id:44} {'quick' if case.quick else '':6} {case.cost_s:>6g} s  {case.title}")
         return 0
+    refused = refusal(options.jobs, options.json)
+    if refused:
+        print(refused, file=sys.stderr)
+        return 2
 
     began = time.monotonic()
     finished = 0

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from incast import _core, kinds, output, progress
 from incast.cli import INTERRUPTED, loading
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
-from incast.result import MANIFEST, Result, engine_digest, new_folder, read_manifest
+from incast.result import MANIFEST, MESSAGES, Result, engine_digest, new_folder, read_manifest, unfinished
 from incast.scenario import Scenario
 from incast.study import STUDY_FILE, Study
 
@@ -31,8 +31,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
-out = Console()
-err = Console(stderr=True)
+# What users wrote is printed as it is: [x] and :x: are no markup and no emoji.
+out = Console(markup=False, emoji=False)
+err = Console(markup=False, emoji=False, stderr=True)
 
 ScenarioName = Annotated[
     str,
@@ -141,8 +142,15 @@ def _print_summary(result: Result, folder: Path) -> None:
     row("FCT, mean", fct["mean_s"], ",.4g", 1e6, "us")
     row("FCT, p99", fct["p99_s"], ",.4g", 1e6, "us")
     row("slowdown, p99", fct["slowdown_p99"], ",.3g")
+    began = {what: summary[what] for what in MESSAGES if summary.get(what, {}).get("count")}
+    for what, figures in began.items():
+        row(what, figures["count"], ",d")
+        row("  finished", figures["finished"], ",d")
+        row("  completion time, mean", figures["mean_s"], ",.4g", 1e3, "ms")
+        row("  completion time, p99", figures["p99_s"], ",.4g", 1e3, "ms")
+        row("  with a timeout", figures["with_timeout"] if figures["finished"] else None, ",d")
     if busiest and busiest["port"]:
-        table.add_row("busiest port", escape(busiest["port"]))
+        table.add_row("busiest port", busiest["port"])
         row("  queue, mean", busiest["mean_packets"], ",.1f", 1, "packets")
         row("  queue, p99", busiest["p99_packets"], ",.0f", 1, "packets")
         row("  utilisation", busiest["utilisation"], ".1f", 100, "%")
@@ -151,6 +159,9 @@ def _print_summary(result: Result, folder: Path) -> None:
     row("wall time", cost["wall_s"], ".2f", 1, "s")
     row("speed", cost["hops_per_cpu_s"], ".1f", 1e-6, "M hops per CPU s")
     out.print(table)
+    for what, figures in began.items():
+        if figures["finished"] < figures["count"]:
+            out.print(unfinished(what, figures["finished"], figures["count"]), highlight=False, soft_wrap=True)
     out.print(f"results: {folder}", highlight=False, soft_wrap=True)
 
 
@@ -198,6 +209,8 @@ def report_(
     quiet: Quiet = False,
 ) -> None:
     """Write the report of a comparison again from its runs; of a single run, print its table again."""
+    if not folder.exists():
+        raise FolderError(f"{folder} does not exist: expected the folder of a run or of a comparison")
     if (folder / MANIFEST).is_file() and not (folder / STUDY_FILE).exists():
         result = Result.load(folder)
         if not quiet:
@@ -221,7 +234,7 @@ def _print_comparison(done: Comparison, page: Path, quiet: bool) -> None:
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
         out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)
     if done.series_gap:
-        err.print(f"no picture over time: {escape(done.series_gap)}", highlight=False, soft_wrap=True)
+        err.print(f"no picture over time: {done.series_gap}", highlight=False, soft_wrap=True)
 
 
 @app.command("list")
@@ -233,7 +246,7 @@ def list_(
     table.add_column(no_wrap=True, style="bold")
     table.add_column()
     for name, words in kinds.listing(kind):
-        table.add_row(escape(name), escape(words))
+        table.add_row(name, words)
     out.print(table)
 
 
@@ -269,7 +282,8 @@ def incast(
 
 def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
-    err.print(f"[bold red]error:[/] {escape(words or str(error))}{escape(notes)}", highlight=False, soft_wrap=True)
+    told = Text.assemble(("error:", "bold red"), f" {words or error}{notes}")
+    err.print(told, highlight=False, soft_wrap=True)
     sys.exit(status)
 
 

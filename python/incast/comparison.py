@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.exposure import on_seconds
 from incast.result import (
+    MESSAGES,
     Result,
     engine_digest,
     new_folder,
@@ -54,6 +55,9 @@ class Run:
     def figure(self, key: str) -> float | None:
         """Look a figure up by its dotted key; ``None`` where it does not exist."""
         value: Any = self.summary
+        part, _, name = key.partition(".")
+        if part in MESSAGES and name not in ("count", "finished") and not self.figure(f"{part}.finished"):
+            return None  # no query had a timeout where no query finished: nothing is known of any
         for part in key.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         return None if value is None else float(value)
@@ -101,6 +105,15 @@ class Comparison:
             for case, run in self.runs.items()
             if (case.scenario, case.controller.text, case.value) == (scenario, controller, value)
         ]
+
+    def began(self, scenario: str, controller: str, value: str) -> dict[str, tuple[int, int]]:
+        """Return how many queries and writes of a point's runs finished, of how many that began."""
+        runs = self.point(scenario, controller, value)
+        counts = {
+            what: tuple(sum(int(run.figure(f"{what}.{name}") or 0) for run in runs) for name in ("finished", "count"))
+            for what in MESSAGES
+        }
+        return {what: (finished, count) for what, (finished, count) in counts.items() if count}
 
     @property
     def hops(self) -> int:
@@ -217,6 +230,8 @@ def _read_study(folder: Path) -> Study:
     try:
         return Study.from_json((folder / STUDY_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
+        if not folder.exists():
+            raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None
         raise FolderError(f"{folder} has no {STUDY_FILE}: not the folder of a comparison") from None
     except (ValueError, KeyError, TypeError) as error:
         raise FolderError(f"{folder / STUDY_FILE} cannot be read: {error}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from incast.comparison import Comparison, samples_of
 from incast.errors import FolderError
+from incast.result import MESSAGES
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,45 @@ FIGURES = [
     Figure("flows.delay_p99_s", "delay-p99", "p99 one-way delay", "delay\np99 ms", "ms", 1e3, True, "lower"),
     Figure("flows.jain", "fairness", "Jain's fairness index", "Jain", "", 1.0, False, "higher"),
 ]
+
+MESSAGE_FIGURES = [
+    figure
+    for what, one in (("queries", "query"), ("writes", "write"))
+    for figure in (
+        Figure(
+            f"{what}.mean_s",
+            f"{what}-mean",
+            f"Mean {one} completion time",
+            f"{one}\nmean ms",
+            "ms",
+            1e3,
+            True,
+            "lower",
+        ),
+        Figure(
+            f"{what}.p99_s", f"{what}-p99", f"p99 {one} completion time", f"{one}\np99 ms", "ms", 1e3, True, "lower"
+        ),
+        Figure(
+            f"{what}.with_timeout",
+            f"{what}-timeouts",
+            f"{what.capitalize()} with a timeout",
+            "with\ntimeout",
+            "per run",
+            1.0,
+            False,
+            "lower",
+        ),
+    )
+]
+"""Figures of what applications wait for, shown where a run has it."""
+
+
+def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figure]:
+    """Return the figures that a comparison shows, or those which one of its scenarios has."""
+    runs = [run for case, run in comparison.runs.items() if scenario in (None, case.scenario)]
+    there = [what for what in MESSAGES if any(run.figure(f"{what}.count") for run in runs)]
+    return [*FIGURES, *(figure for figure in MESSAGE_FIGURES if figure.key.partition(".")[0] in there)]
+
 
 # Okabe and Ito's palette: told apart with every common kind of colour blindness. Line style and
 # marker repeat the distinction for print in grey.
@@ -150,7 +190,7 @@ def plot(comparison: Comparison, figure: Figure) -> bytes:
         axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
         axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
         axes.set_ylabel(figure.label, fontsize=9, color=INK)
-    _legend(canvas, panels[0])
+    _legend(canvas, panels)
     return _png(canvas)
 
 
@@ -170,11 +210,12 @@ def axis_name(key: str) -> str:
     return "Number of flows" if key == "traffic.flows" else key
 
 
-def _legend(canvas: Canvas, axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
+def _legend(canvas: Canvas, panels: Iterable[Axes]) -> None:
+    # A panel lacks a controller that has no such figure there.
+    shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     canvas.legend(
-        handles,
-        labels,
+        list(shown.values()),
+        list(shown),
         loc="outside lower center",
         ncols=3,
         frameon=False,
@@ -217,7 +258,7 @@ def plot_series(comparison: Comparison) -> bytes | None:
 def draw_all(comparison: Comparison, note: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
     """Draw every figure of a comparison; names of files to their PNG."""
     drawn = {}
-    for figure in FIGURES:
+    for figure in figures_of(comparison):
         note(figure.title)
         drawn[figure.name] = plot(comparison, figure)
     try:

@@ -23,7 +23,7 @@ class _Bar:
     def __init__(self, console: Console) -> None:
         self.started = time.monotonic()
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
             TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.fields[words]}"),

@@ -11,10 +11,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from incast import _core
+from incast import _core, result
 from incast.claims import NEGLIGIBLE_LOSS_PCT, Finding, Verdict, findings
 from incast.comparison import SERIES_FLOWS, Comparison, Run, aggregate_json
-from incast.figures import FIGURES, Figure, axis_name, draw_all
+from incast.figures import MESSAGE_FIGURES, Figure, axis_name, draw_all, figures_of
 from incast.result import write_whole
 from incast.statistics import Estimate
 
@@ -27,7 +27,11 @@ def write(comparison: Comparison) -> Path:
     if "over-time" not in pictures:
         # One of an earlier report does not belong to this one.
         (comparison.folder / "over-time.png").unlink(missing_ok=True)
-    write_whole(comparison.folder / "comparison.json", aggregate_json(comparison, [f.key for f in FIGURES]))
+    for figure in MESSAGE_FIGURES:
+        if figure.name not in pictures:
+            (comparison.folder / f"{figure.name}.png").unlink(missing_ok=True)
+    shown = [figure.key for figure in figures_of(comparison)]
+    write_whole(comparison.folder / "comparison.json", aggregate_json(comparison, shown))
     page = comparison.folder / "report.html"
     write_whole(page, html(comparison, pictures))
     return page
@@ -56,6 +60,7 @@ def print_table(comparison: Comparison, console: Console) -> None:
     """Print the means to a terminal, a table a scenario."""
     study = comparison.study
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        figures = figures_of(comparison, scenario)
         table = Table(
             title=f"{name}: means over {study.seeds} seed{'s' * (study.seeds > 1)}",
             title_justify="left",
@@ -65,12 +70,12 @@ def print_table(comparison: Comparison, console: Console) -> None:
         )
         table.add_column(study.key.rpartition(".")[2], justify="right")
         table.add_column("controller")
-        for figure in FIGURES:
+        for figure in figures:
             table.add_column(figure.short, justify="right")
         for value in study.values:
             for i, controller in enumerate(study.controllers):
                 cells = []
-                for figure in FIGURES:
+                for figure in figures:
                     found = comparison.estimate(scenario, controller.text, value, figure.key)
                     cells.append("–" if found is None else _digits(found.mean * figure.scale))
                 table.add_row(
@@ -80,11 +85,27 @@ def print_table(comparison: Comparison, console: Console) -> None:
                     end_section=i == len(study.controllers) - 1,
                 )
         console.print(table)
+        for told in unfinished(comparison, scenario):
+            console.print(told, highlight=False, soft_wrap=True)
+
+
+def unfinished(comparison: Comparison, scenario: str) -> list[str]:
+    """Say of which points not all queries or writes finished: their figures are over those that did."""
+    told = []
+    study = comparison.study
+    for value in study.values:
+        for controller in study.controllers:
+            for what, (finished, count) in comparison.began(scenario, controller.text, value).items():
+                if finished < count:
+                    where = f"{study.key} = {value}, {controller.label}"
+                    told.append(f"{where}: {result.unfinished(what, finished, count)}")
+    return told
 
 
 def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
     """Make the page."""
     study = comparison.study
+    figures = figures_of(comparison)
     first = next(iter(comparison.runs.values()))
     parts = [
         f"<header><h1>{escape(study.title)}</h1>{_lead(comparison)}</header>",
@@ -94,7 +115,7 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         "Controllers meet the same placements under one seed, so a difference between two lines is "
         "surer than their bands suggest.</p>",
     ]
-    for figure in FIGURES:
+    for figure in figures:
         caption = f"{escape(figure.title)} against {escape(axis_name(study.key).lower())}; {figure.better} is better."
         parts.append(_picture(pictures[figure.name], figure.name, caption))
     if "over-time" in pictures:
@@ -114,7 +135,7 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         "</section>",
         _claims(comparison),
         _numbers(comparison),
-        _definitions(first),
+        _definitions(comparison, first),
         _again(comparison, first),
     ]
     title = escape(f"Incast: {study.title}")
@@ -165,17 +186,18 @@ def _headline(comparison: Comparison) -> str:
     study = comparison.study
     parts = ["<section><h2>At a glance</h2>"]
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        figures = figures_of(comparison, scenario)
         value = study.values[-1]
-        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in FIGURES)
+        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
         found = {
             (c.text, f.key): comparison.estimate(scenario, c.text, value, f.key)
             for c in study.controllers
-            for f in FIGURES
+            for f in figures
         }
         rows = []
         for c in study.controllers:
             cells = []
-            for f in FIGURES:
+            for f in figures:
                 column = [e.mean for other in study.controllers if (e := found[other.text, f.key]) is not None]
                 e = found[c.text, f.key]
                 best = e is not None and e.mean == (max(column) if f.better == "higher" else min(column))
@@ -186,6 +208,7 @@ def _headline(comparison: Comparison) -> str:
             f'<div class="wide"><table><thead><tr><th>controller</th>{head}</tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>"
         )
+        parts += [f'<p class="note">{escape(told)}.</p>' for told in unfinished(comparison, scenario)]
     parts.append(
         '<p class="note">Means ± half the 95&nbsp;% interval over the seeds; the best mean of a column is bold. '
         "Every other point is under <a href=#numbers>All numbers</a>.</p></section>"
@@ -253,14 +276,15 @@ def _numbers(comparison: Comparison) -> str:
         "the applications inside the measured interval (mean over flows, added up over runs).</p>",
     ]
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
-        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in FIGURES)
+        figures = figures_of(comparison, scenario)
+        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
         rows = []
         for value in study.values:
             for i, controller in enumerate(study.controllers):
                 runs = comparison.point(scenario, controller.text, value)
                 cells = "".join(
                     f"<td>{number(comparison.estimate(scenario, controller.text, value, f.key), f)}</td>"
-                    for f in FIGURES
+                    for f in figures
                 )
                 hops = sum(int(run.summary["run"]["hops"]) for run in runs)
                 on_s = sum(run.on_s for run in runs)
@@ -277,10 +301,10 @@ def _numbers(comparison: Comparison) -> str:
     return "\n".join(parts) + "</section>"
 
 
-def _definitions(run: Run) -> str:
+def _definitions(comparison: Comparison, run: Run) -> str:
     """Show the definitions that the summary carries, of the figures in the report."""
     definitions, units = run.summary["definitions"], run.summary["units"]
-    keys = [f.key for f in FIGURES]
+    keys = [f.key for f in figures_of(comparison)]
     keys += [key for key in definitions if key.startswith(("flows.loss_mean", "flowmonitor.", "queues.busiest."))]
     rows = "".join(
         f"<tr><td><code>{escape(key)}</code></td><td>{escape(units.get(key, ''))}</td>"

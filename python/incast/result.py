@@ -30,8 +30,16 @@ if TYPE_CHECKING:
 TABLES = ("flows", "ports", "queries", "writes", "samples", "trace")
 # Written only where they have a row.
 OPTIONAL = ("queries", "writes", "trace")
+MESSAGES = ("queries", "writes")
+"""Parts of the summary on what applications wait for, instead of flows."""
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
+
+
+def unfinished(what: str, finished: int, count: int) -> str:
+    """Say how many queries or writes finished, where not all did."""
+    over = "; their figures are over these" if finished else ""
+    return f"{finished:,d} of {count:,d} {what} finished{over}"
 
 
 class Cost(TypedDict):
@@ -249,6 +257,8 @@ def _read(folder: Path, name: str) -> str:
     try:
         return (folder / name).read_text(encoding="utf-8")
     except FileNotFoundError:
+        if not folder.exists():
+            raise FolderError(f"{folder} does not exist: expected a run folder") from None
         raise FolderError(f"{folder} has no {name}: not a run folder") from None
     except OSError as error:
         raise FolderError(f"cannot read {folder / name}: {error.strerror}") from None

@@ -232,6 +232,67 @@ def test_a_damaged_series_leaves_the_report_whole(made: Path, incast: Command, t
     assert "samples.parquet cannot be read" in (tmp_path / "c/report.html").read_text()
 
 
+def test_queries_have_columns_pictures_and_definitions(incast: Command, tmp_path: Path) -> None:
+    controllers = ["--cc", "dctcp:form=linux", "--cc", "newreno:form=linux"]
+    words = ["compare", "dumbbell", "linux-incast", *controllers, "--vary", "run.duration=310ms,600ms"]
+    answer = incast(*words, "--seeds", "1", "--set", "run.warmup=0s", "--out", "c")
+    assert answer.status == 0, answer.err
+    comparison = load(tmp_path / "c")
+    (run,) = comparison.point("linux-incast", "dctcp:form=linux", "600ms")
+    queries = run.summary["queries"]
+    finished, count = queries["finished"], queries["count"]
+    assert 1 < finished < count
+
+    without, _, table = answer.out.partition("linux-incast: means")
+    assert "query" not in without
+    assert header_of(table)[-3:] == ["query mean ms", "query p99 ms", "with timeout"]
+    told = f"run.duration = 600ms, dctcp linux: {finished} of {count} queries finished; their figures are over these"
+    none = "run.duration = 310ms, newreno linux: 0 of 1 queries finished"
+    page = (tmp_path / "c/report.html").read_text()
+    for text in (told, none):
+        assert f"{text}\n" in table
+        assert html.escape(f"{text}.") in page
+    for key in ("queries.mean_s", "queries.p99_s", "queries.with_timeout"):
+        assert f"<code>{key}</code>" in page
+    points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
+    by = {(p["scenario"], p["controller"], p["run.duration"]): p for p in points}
+    point = by["linux-incast", "dctcp:form=linux", "600ms"]
+    assert point["queries.mean_s"]["mean"] == queries["mean_s"]
+    assert point["queries.with_timeout"]["mean"] == queries["with_timeout"]
+    # Of queries that did not finish, and where there are none, there are no figures: not even a count of 0.
+    for missing in (by["linux-incast", "newreno:form=linux", "310ms"], by["dumbbell", "dctcp:form=linux", "600ms"]):
+        assert [missing[f"queries.{name}"] for name in ("mean_s", "p99_s", "with_timeout")] == [None] * 3
+    pictures = ["queries-mean.png", "queries-p99.png", "queries-timeouts.png"]
+    assert [name for name in left_in(tmp_path / "c") if name.startswith(("queries", "writes"))] == pictures
+
+
+def header_of(table: str) -> list[str]:
+    """Read the head of a table whose titles are broken into lines of their own, column by column."""
+    lines = table.splitlines()[1:]
+    rule = next(i for i, line in enumerate(lines) if "───" in line)
+    head = [line.ljust(200) for line in lines[:rule]]
+    blank = [all(line[i] == " " for line in head) for i in range(200)]
+    columns, begun = [], None
+    for i, empty in enumerate([*blank, True]):
+        if not empty and begun is None:
+            begun = i
+        elif empty and begun is not None:
+            columns.append(" ".join(" ".join(line[begun:i] for line in head).split()))
+            begun = None
+    return columns
+
+
+def test_writes_have_columns(incast: Command, tmp_path: Path) -> None:
+    app = 'traffic.app={kind="closed-loop",write="20kB",count=5}'
+    words = ["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1,2", *SMALL[:-1], "--set", app]
+    answer = incast(*words)
+    assert answer.status == 0, answer.err
+    assert "write" in answer.out
+    assert "quer" not in answer.out
+    (run,) = load(tmp_path / "c").point("dumbbell", "dctcp", "2")
+    assert f" {1e3 * run.summary['writes']['p99_s']:.3g} " in answer.out
+
+
 def test_large_and_small_counts_get_a_fitting_prefix() -> None:
     assert [scaled(n) for n in (0, 950, 17_980, 4_100_000, 2.5e9)] == [
         *("0", "950", "18 thousand", "4.1 million", "2.5 billion"),

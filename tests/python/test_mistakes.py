@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
+from incast import FolderError, Result
+from incast.comparison import load
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,8 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flws=1"], ["traffic.flws", "flows"]),
         (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1,x"], ["traffic.flows", "x"]),
         (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1", "--seeds", "0"], ["--seeds"]),
-        (["report", "nowhere"], ["nowhere"]),
+        (["report", "nowhere"], ["nowhere does not exist"]),
+        (["report", "nowhere", "--quiet"], ["nowhere does not exist"]),
         ([*COMPARE, "run.seed=1,2"], ["--vary run.seed", "use --seeds"]),
         ([*COMPARE, "controller=dctcp,swift"], ["--vary controller", "use --cc"]),
         ([*COMPARE, "traffic.controller.kind=dctcp,swift"], ["use --cc"]),
@@ -130,6 +133,26 @@ def test_wrong_words_on_the_command_line(
 ) -> None:
     incast(*words).refused(*expected)
     assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", [":x:", "[red]x[/red]", ":smile: [/]", "\\[x]"])
+def test_words_of_the_user_are_repeated_as_they_are(incast: Command, text: str) -> None:
+    incast("run", text).refused(f"error: {text}: no ")
+    incast("describe", text, "swift").refused(f"error: {text}: no such kind")
+    incast("run", "dumbbell", "--set", text).refused(f'error: --set "{text}": expected')
+
+
+def test_a_setting_that_spells_an_emoji_is_repeated_as_it_is(incast: Command) -> None:
+    incast("run", "dumbbell", "--set", "controller=:x:").refused('":x:"')
+
+
+def test_folders_that_do_not_exist_are_told_from_those_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for read in (Result.load, load):
+        with pytest.raises(FolderError, match="nowhere does not exist"):
+            read(tmp_path / "nowhere")
+        with pytest.raises(FolderError, match="empty has no "):
+            read(tmp_path / "empty")
 
 
 def test_another_comparison_in_the_folder_is_not_mixed_up(incast: Command, tmp_path: Path) -> None:

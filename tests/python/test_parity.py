@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import pickle
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ from parity.checks import (
     SHOWN,
     Case,
     Change,
+    Check,
     Checked,
     Cloud,
     Column,
@@ -317,6 +319,20 @@ def test_a_comparison_that_was_cut_off_goes_on(monkeypatch: pytest.MonkeyPatch, 
     assert not journal.path.exists()
 
 
+@pytest.mark.parametrize(
+    "content",
+    [b"garbage text\n", b"", b"\x80", pickle.dumps("another program"), b"cno_such_module\nthing\n.", b"(0i\n"],
+)
+def test_a_journal_that_cannot_be_read_is_thrown_away(tmp_path: Path, content: bytes) -> None:
+    journal = run.Journal(tmp_path / "journal")
+    journal.path.write_bytes(content)
+    assert journal.read([("key", 1)]) == {}
+    journal.add(("key", 1), {("w/a", 0): "said"})
+    assert journal.read([("key", 1)]) == {("key", 1): {("w/a", 0): "said"}}
+    journal.path.write_bytes(journal.path.read_bytes() + content)
+    assert journal.read([("key", 1)]) == {("key", 1): {("w/a", 0): "said"}}
+
+
 def test_the_page_shows_runs_in_lines_and_misses_first() -> None:
     def made(name: str, ours: float, tolerance: Tolerance) -> Row:
         return replace(row("delay", "ms", 10.0, ours, tolerance), case=f"w/{name}", title=name)
@@ -419,12 +435,23 @@ def test_pictures_of_the_page_are_there() -> None:
 
 
 QUICK_CASES = [case for case in CASES if case.quick]
+MAY_MISS = {
+    "ns3/4.1/dctcp-mode2-n50": "ours marks more packets of 50 random pairs; the rule is not found",
+    "ns3/dumbbell/dctcp": "ns-3's two flows get equal shares, ours do not and are marked more; the rule is not found",
+}
+"""Quick cases that are known to miss, and why; every other one fails when it does."""
 
 
 @pytest.mark.parametrize("case", QUICK_CASES, ids=lambda case: case.id)
-def test_quick_cases_give_the_rows_of_the_page(case: Case) -> None:
-    on_the_page = [row for row in run.read_rows(run.ROWS) if row.case == case.id]
-    assert run.measured(case).rows == on_the_page
+def test_quick_cases_give_the_rows_of_the_page_and_miss_only_where_it_is_known(case: Case) -> None:
+    rows = run.measured(case).rows
+    missed = [row for row in rows if row.verdict == MISS]
+    assert (missed != []) == (case.id in MAY_MISS), [run.show(row) for row in missed]
+    assert rows == [row for row in run.read_rows(run.ROWS) if row.case == case.id]
+
+
+def test_cases_that_may_miss_are_quick_ones() -> None:
+    assert set(MAY_MISS) <= {case.id for case in QUICK_CASES}
 
 
 def test_every_kind_of_comparison_has_a_quick_case() -> None:
@@ -447,14 +474,89 @@ def test_every_kind_of_comparison_has_a_quick_case() -> None:
     }
 
 
+def tolerances_of(check: Check) -> list[Tolerance | None]:
+    """Tell the tolerance of each row of a check, apart from how the check makes them."""
+    match check:
+        case Figure():
+            return [check.tolerance]
+        case Trace():
+            return [AtLeast() for _ in check.columns]
+        case Packets():
+            return [Exact(), Exact(), AtMost()]
+        case PerFlow():
+            return [Relative(check.mean), AtMost(), AtLeast()]
+    raise AssertionError(check)
+
+
+def wrongly_judged(line: Row, tolerance: Tolerance | None, explanation: Explanation | None = None) -> str:
+    """Say why a row of the page does not follow from its own numbers; nothing where it does."""
+    if tolerance is None:
+        return "" if line.verdict == SHOWN or (line.verdict == MISS and line.ours is None) else "judged without"
+    if line.tolerance != tolerance.text:
+        return f"the tolerance is {tolerance.text}"
+    held = holds(tolerance, line.reference, line.ours)
+    if (line.verdict == HOLDS) != held:
+        return "it holds" if held else "it does not hold"
+    if line.verdict == EXPLAINED:
+        if explanation is None or line.switch != explanation.switch:
+            return "nothing explains it"
+        if not explanation.seeds and not holds(tolerance, line.reference, line.switched):
+            return "its switch does not remove the difference"
+    return "" if line.verdict in (HOLDS, EXPLAINED, MISS) else "not judged"
+
+
 def test_verdicts_on_the_page_follow_from_its_numbers() -> None:
     """A row cannot be said to hold by hand: its tolerance is applied again."""
-    checks = {(case.id, f.name): f for case in CASES for f in case.checks if isinstance(f, Figure)}
-    for line in run.read_rows(run.ROWS):
-        check = checks.get((line.case, line.figure))
-        if check is not None and check.tolerance is not None:
-            assert line.reference == pytest.approx(check.reference, rel=1e-9)
-            assert (line.verdict == HOLDS) == holds(check.tolerance, line.reference, line.ours), line
+    lines = run.read_rows(run.ROWS)
+    judged = 0
+    for case in CASES:
+        own = [line for line in lines if line.case == case.id]
+        expected = [
+            (check, unrun, tolerance)
+            for check in case.checks
+            for unrun, tolerance in zip(check.unrun(), tolerances_of(check), strict=True)
+        ]
+        assert [line.figure for line in own] == [unrun.figure for _, unrun, _ in expected], case.id
+        for line, (check, unrun, tolerance) in zip(own, expected, strict=True):
+            assert line.reference == pytest.approx(unrun.reference, rel=1e-9), line
+            assert wrongly_judged(line, tolerance, check.explained) == "", line
+            judged += tolerance is not None
+    assert judged
+
+
+def test_changes_on_the_page_follow_from_the_rows_of_both_cases() -> None:
+    lines = {(line.case, line.figure): line for line in run.read_rows(run.ROWS)}
+    changes = [change for world in WORLDS for change in world.changes]
+    assert changes
+    for change in changes:
+        for figure in change.figures:
+            line = lines[change.id, f"{figure}: change"]
+            base, after = lines[change.base, figure], lines[change.changed, figure]
+            for moved, was, now in (
+                (line.reference, base.reference, after.reference),
+                (line.ours, base.ours, after.ours),
+            ):
+                if not was or now is None:
+                    assert moved is None, line
+                else:
+                    assert moved == pytest.approx(100 * (now / was - 1), rel=1e-6, abs=1e-6), line
+            assert wrongly_judged(line, change.tolerance) == "", line
+
+
+def test_a_verdict_that_does_not_follow_is_found() -> None:
+    close = Relative(0.1)
+    good = row("x", "", 10.0, 10.5, close)
+    assert wrongly_judged(good, close) == ""
+    assert wrongly_judged(replace(good, ours=12.0), close) == "it does not hold"
+    assert wrongly_judged(replace(good, verdict=MISS), close) == "it holds"
+    assert wrongly_judged(replace(good, tolerance="20 %"), close) == "the tolerance is 10 %"
+    assert wrongly_judged(good, None) == "judged without"
+    assert wrongly_judged(replace(good, ours=12.0, verdict=SHOWN), close) == "not judged"
+    switch = Explanation("a rule", {"a": 1})
+    told = replace(good, ours=12.0, verdict=EXPLAINED, switch="a=1", switched=10.2)
+    assert wrongly_judged(told, close, switch) == ""
+    assert wrongly_judged(told, close) == "nothing explains it"
+    assert wrongly_judged(replace(told, switched=12.0), close, switch) == "its switch does not remove the difference"
 
 
 def test_the_published_table_shows_the_cases_it_names() -> None:
@@ -479,6 +581,43 @@ def test_the_runner_lists_refuses_and_reports(capsys: pytest.CaptureFixture[str]
     held = next(c for c in QUICK_CASES if all(r.verdict != MISS for r in run.measured(c).rows))
     assert run.main(["--only", held.id, "--json", str(tmp_path / "rows.json")]) == 0
     assert '"verdict": "holds"' in (tmp_path / "rows.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--jobs", "0"], "--jobs 0: expected 1 or more"),
+        (["--jobs", "-3"], "--jobs -3: expected 1 or more"),
+        (["--json", "nowhere/x.json"], "--json nowhere/x.json: cannot be written: No such file or directory"),
+        (["--json", "."], "--json .: cannot be written: Is a directory"),
+        (["--only", "nope"], "no case matches nope; --list prints them"),
+        (["--published", "--only", "nope"], "no case matches nope --published; --list prints them"),
+        (["--published", "--quick"], "no case matches --quick --published; --list prints them"),
+    ],
+)
+def test_the_runner_refuses_before_it_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    engine = Engine(monkeypatch)
+    assert run.main(words) == 2
+    assert capsys.readouterr() == ("", f"{told}\n")
+    assert engine.runs == []
+
+
+def test_only_wants_a_pattern(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run.main(["--quick", "--only"])
+    assert ended.value.code == 2
+    assert "--only: expected at least one argument" in capsys.readouterr().err
+
+
+def test_a_file_for_the_rows_is_tried_and_left_as_it_was(tmp_path: Path) -> None:
+    assert run.refusal(1, tmp_path / "new.json") == ""
+    assert not (tmp_path / "new.json").exists()
+    (tmp_path / "old.json").write_text("rows of before")
+    assert run.refusal(1, tmp_path / "old.json") == ""
+    assert (tmp_path / "old.json").read_text() == "rows of before"
 
 
 TIMES = Series([0.0, 1e-3, 2e-3], [1.0, 2.0, 3.0])

@@ -59,6 +59,51 @@ def test_json_is_the_summary_with_its_cost(incast: Command, tmp_path: Path) -> N
     assert printed == json.loads((tmp_path / "result/summary.json").read_text())
 
 
+QUERIES = ["run", "linux-incast", "--set", "run.duration=600ms"]
+WRITES = 'traffic.app={kind="closed-loop",write="20kB",count=5}'
+
+
+def printed_rows(text: str) -> dict[str, str]:
+    """Read the table of a run."""
+    cells = [line.strip("│").split("│") for line in text.splitlines() if line.startswith("│")]
+    return {name.strip(): value.strip() for name, value in cells}
+
+
+def test_queries_are_in_the_table_of_a_run_and_of_its_report(incast: Command, tmp_path: Path) -> None:
+    ran = incast(*QUERIES, "--out", "r")
+    assert ran.status == 0, ran.err
+    queries = Result.load(tmp_path / "r").summary["queries"]
+    finished, count = queries["finished"], queries["count"]
+    assert 1 < finished < count
+    rows = printed_rows(ran.out)
+    assert (rows["queries"], rows["with a timeout"]) == (str(count), str(queries["with_timeout"]))
+    assert float(rows["completion time, mean"].split()[0]) == pytest.approx(1e3 * queries["mean_s"], rel=1e-3)
+    assert float(rows["completion time, p99"].split()[0]) == pytest.approx(1e3 * queries["p99_s"], rel=1e-3)
+    assert f"\n{finished} of {count} queries finished; their figures are over these\n" in ran.out
+    assert "writes" not in ran.out
+    assert incast("report", "r").out == ran.out
+
+
+def test_of_queries_none_of_which_finished_there_are_no_figures(incast: Command) -> None:
+    ran = incast(*QUERIES, "--set", "run.duration=301ms", "--out", "r")
+    assert ran.status == 0, ran.err
+    assert "\n0 of 1 queries finished\n" in ran.out
+    assert "completion time" not in ran.out
+    assert "with a timeout" not in ran.out
+
+
+def test_writes_are_in_the_table_of_a_run(incast: Command, tmp_path: Path) -> None:
+    ran = incast("run", "dumbbell", *QUICK, "--set", WRITES, "--out", "r")
+    assert ran.status == 0, ran.err
+    writes = Result.load(tmp_path / "r").summary["writes"]
+    assert writes["finished"] == writes["count"] == 10
+    rows = printed_rows(ran.out)
+    assert rows["writes"] == "10"
+    assert float(rows["completion time, p99"].split()[0]) == pytest.approx(1e3 * writes["p99_s"], rel=1e-3)
+    assert " of 10 " not in ran.out
+    assert "queries" not in ran.out
+
+
 def test_default_folder_names_scenario_seed_and_hash(incast: Command, tmp_path: Path) -> None:
     assert incast("run", "dumbbell", *QUICK, "--seed", "7", "--quiet").status == 0
     (name,) = left_in(tmp_path / "runs")

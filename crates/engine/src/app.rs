@@ -77,7 +77,7 @@ impl AppState {
     /// The connection is open: the application starts.
     pub fn open(&mut self, now: u64) {
         self.on_from = match self.app {
-            App::OnOff { off, off_first: true, .. } => now + off.0,
+            App::OnOff { off, off_first: true, .. } => now.saturating_add(off.0),
             _ => now,
         };
         if let (App::ClosedLoop { outstanding, count, .. }, Some(writes)) = (self.app, &mut self.writes) {
@@ -235,7 +235,7 @@ impl AppState {
 
     /// A bulk application that keeps little unsent: once less than half of `t.notsent_lowat` is unsent
     /// beyond `nxt`, it writes until as much is. A write ends early, after a whole segment, when it
-    /// reaches that; where writes end is added to `ends`.
+    /// reaches that; where writes end is added to `ends`, for segments that say so (`t.push_ack`).
     #[inline(never)]
     pub fn top_up(&mut self, space: u64, nxt: u64, t: &TransportSpec, ends: &mut VecDeque<u64>) {
         let App::Bulk { size, write } = self.app else { return };
@@ -250,7 +250,9 @@ impl AppState {
             // segments are begun while there is room
             let cut = self.written + (full - self.written).div_ceil(mss) * mss;
             self.written = whole.min(cut);
-            ends.push_back(self.written);
+            if t.push_ack {
+                ends.push_back(self.written);
+            }
         }
     }
 

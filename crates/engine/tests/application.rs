@@ -308,3 +308,15 @@ fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
     let flow = &outcome.flows[0];
     assert_eq!((flow.delivered, flow.retransmissions), (flow.written, 0));
 }
+
+#[test]
+fn ends_of_writes_are_kept_only_for_segments_that_say_so() {
+    for push_ack in [true, false] {
+        let t = TransportSpec { push_ack, notsent_lowat: 100_000, ..tcp() };
+        let mut app = AppState::new(App::Bulk { size: None, write: 10_000 }, Time::NEVER, 0);
+        app.open(0);
+        let mut ends = std::collections::VecDeque::new();
+        app.top_up(1_000_000, 0, &t, &mut ends);
+        assert_eq!((app.written, ends.len()), (100_000, if push_ack { 10 } else { 0 }));
+    }
+}

@@ -146,6 +146,19 @@ fn a_duplicate_counts_one_segment_more() {
 }
 
 #[test]
+fn its_rate_reduction_goes_on_under_any_scoreboard() {
+    for scoreboard in [Rules::Ns3, Rules::Rfc6675, Rules::Rack] {
+        let mut bench = sender(TransportSpec { scoreboard, ..ns3(20.0) }, "newreno");
+        for n in 1..=5 {
+            ack(&mut bench, 0, 0, &[(1, 1 + n)]);
+        }
+        // 20 in flight, segment 0 lost; each further SACK makes room
+        let sent: usize = (6..=19).map(|n| ack(&mut bench, 0, 0, &[(1, 1 + n)]).len()).sum();
+        assert!((7..=15).contains(&sent), "{scoreboard:?}: {sent}");
+    }
+}
+
+#[test]
 fn only_acks_that_make_a_whole_segment_reduce_the_rate() {
     let mut bench = sender(ns3(10.0), "dctcp");
     let half = |bench: &mut Bench, n: u64| {

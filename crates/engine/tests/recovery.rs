@@ -373,6 +373,10 @@ fn a_timeout_is_undone_when_all_that_was_sent_again_had_arrived() {
     let mut bench = timed_out(|t| t.undo = true);
     bench.ack(1000, 0, 0, &[]);
     assert!(kb(&bench, "cwnd_bytes") >= 20.0);
+    // ... which nobody reads where there are none
+    let mut bench = timed_out(|t| (t.undo, t.timestamps) = (true, false));
+    bench.ack(1000, 0, 0, &[]);
+    assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
     // two were sent again, one of them in vain
     let mut bench = timed_out(|t| t.undo = true);
     bench.advance(3000 * MS);

@@ -76,6 +76,11 @@ impl Flows<'_> {
         number_of(&mut self.transports, settings)
     }
 
+    /// Transport settings by number.
+    pub(crate) fn settings(&self, transport: u32) -> &spec::TransportSpec {
+        &self.transports[transport as usize]
+    }
+
     pub(crate) fn link_between(&self, from: u32, to: u32) -> Option<u32> {
         self.links.get(&(from, to)).copied()
     }
@@ -99,7 +104,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     links.iter().for_each(|(key, link)| link.check(key, &mut problems));
     for (i, t) in doc.traffic.iter().enumerate() {
         let name = t.name();
-        t.check(&format!("traffic.{name}"), &mut problems);
+        t.check(&format!("traffic.{name}"), doc.run.duration.0, &mut problems);
         if doc.traffic[..i].iter().any(|other| other.name() == name) {
             let message = "another traffic entry has this name; expected a name of its own, as name = \"...\"";
             problems.push(Problem::with_value(format!("traffic.{name}.name"), format!("\"{name}\""), message));

@@ -21,6 +21,12 @@ use std::collections::BTreeMap;
 /// some 4 GB.
 pub const MAX_FLOWS: u64 = 4_000_000;
 
+/// Most bytes of one flow: what counts them has room for a send buffer beyond.
+const MOST_BYTES: u64 = u64::MAX / 2;
+
+/// Longest cycle of ON and OFF time: half of what a time can hold.
+const LONGEST_CYCLE: cc::Time = cc::Time::s(9_000_000);
+
 /// One traffic entry: a set of flows that share everything but their ends and start times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
@@ -60,7 +66,7 @@ pub struct Traffic {
     #[serde(default)]
     pub at_stop: AtStop,
     /// When the receiving applications close; never, unless given. A flow with bytes beyond a hole
-    /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as in ns-3.
+    /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as in ns-3. Not with `query`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sink_stop: Option<Time>,
     /// Rate at which receiving applications read; `inf` reads at once.
@@ -189,9 +195,9 @@ pub struct Query {
 pub struct ClosedLoop {
     /// Bytes a write.
     pub write: Size,
-    /// Writes under way at a time.
+    /// Writes under way at a time. A flow keeps some 50 bytes for each.
     #[serde(default = "one")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub outstanding: u32,
     /// Time from the acknowledgement of a write to the next.
     #[serde(default = "zero")]
@@ -318,8 +324,24 @@ impl App {
             App::Bulk(Bulk { size: Some(size), .. }) if size.0.0 == 0 => {
                 out.push(Problem::with_value(key("size"), "\"0B\"", "expected at least 1 byte"));
             }
+            App::Bulk(Bulk { size: Some(size), .. }) if size.0.0 > MOST_BYTES => {
+                let message = format!("expected at most {MOST_BYTES}B");
+                out.push(Problem::with_value(key("size"), format!("\"{size}\""), message));
+            }
             App::OnOff(o) if o.on.0 == cc::Time::ZERO => {
                 out.push(Problem::with_value(key("on"), format!("\"{}\"", o.on), "expected a time above 0"));
+            }
+            App::OnOff(o) if o.on.0.saturating_add(o.off.0) > LONGEST_CYCLE => {
+                let message = format!("expected at most {LONGEST_CYCLE} together with on, which is {}", o.on);
+                out.push(Problem::with_value(key("off"), format!("\"{}\"", o.off), message));
+            }
+            App::ClosedLoop(ClosedLoop { write, count: Some(count), .. })
+                if write.0.0 > 0 && count.checked_mul(write.0.0).is_none_or(|bytes| bytes > MOST_BYTES) =>
+            {
+                let most = MOST_BYTES / write.0.0;
+                let message =
+                    format!("expected at most {most} with write = \"{write}\": a flow has at most {MOST_BYTES} bytes");
+                out.push(Problem::with_value(key("count"), count, message));
             }
             App::Query(q) => {
                 for (name, size) in [("request", Some(q.request)), ("response", q.response), ("total", q.total)] {
@@ -349,8 +371,8 @@ impl Traffic {
         self.name.clone().unwrap_or_else(|| pattern_word(self.pattern).to_owned())
     }
 
-    /// Contradictions between keys, found before there is a network.
-    pub fn check(&self, path: &str, out: &mut Vec<Problem>) {
+    /// Contradictions between keys, found before there is a network. `duration` is the run's.
+    pub fn check(&self, path: &str, duration: cc::Time, out: &mut Vec<Problem>) {
         let key = |k: &str| format!("{path}.{k}");
         let word = pattern_word(self.pattern);
         let to_one = matches!(self.pattern, Pattern::Hotspot | Pattern::Incast);
@@ -381,7 +403,21 @@ impl Traffic {
             let message = format!("expected a time after start, {}", self.start);
             out.push(Problem::with_value(key("stop"), format!("\"{stop}\""), message));
         }
+        // A run of no length is refused for itself.
+        let beyond = |t: cc::Time| duration > cc::Time::ZERO && t >= duration;
+        if beyond(self.start.0) {
+            let message = format!("expected a time before the run ends, at run.duration, {duration}");
+            out.push(Problem::with_value(key("start"), format!("\"{}\"", self.start), message));
+        }
         if let App::Query(q) = &self.app {
+            if let Some(first) = q.first.filter(|t| beyond(t.0)) {
+                let message = format!("expected a time before the run ends, at run.duration, {duration}");
+                out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
+            }
+            if let Some(stop) = self.sink_stop {
+                let message = "expected none with app.kind = \"query\": both ends of its connections send and receive";
+                out.push(Problem::with_value(key("sink_stop"), format!("\"{stop}\""), message));
+            }
             if q.response.is_none() && q.total.is_none() && self.pattern != Pattern::File {
                 let message = "missing; expected the bytes of a worker's response, or total for all workers together";
                 out.push(Problem::new(key("app.response"), message));
@@ -431,6 +467,9 @@ impl Traffic {
                 return Err(vec![Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message)]);
             }
             let flow = self.flow(src, dst, start, transport, controller, entry);
+            if i == 0 {
+                self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            }
             match &self.app {
                 App::Query(_) => connections.push((flow, None)),
                 _ => _ = flows.push(flow),
@@ -511,6 +550,28 @@ impl Traffic {
             path: None,
             reverse_path: None,
         }
+    }
+
+    /// A write that enters the send buffer whole or not at all has to fit into it.
+    fn check_write(&self, flow: &spec::FlowSpec, flows: &Flows) -> Result<(), Problem> {
+        let t = flows.settings(flow.transport);
+        let (write, because) = match flow.app {
+            spec::App::OnOff { write, .. } => (write, "a write at a rate enters it whole or not at all"),
+            // a flow of less has less to write
+            spec::App::Bulk { size, write }
+                if t.whole_writes
+                    && size.is_none_or(|size| size + t.extra_packets as u64 * t.mss as u64 > t.send_buffer) =>
+            {
+                (write, "with transport.whole_writes = true it enters it whole or not at all")
+            }
+            _ => return Ok(()),
+        };
+        if write <= t.send_buffer {
+            return Ok(());
+        }
+        let size = |n: u64| Size(cc::Bytes(n));
+        let message = format!("expected at most transport.send_buffer, {}: {because}", size(t.send_buffer));
+        Err(Problem::with_value(format!("{}.app.write", flows.path), format!("\"{}\"", size(write)), message))
     }
 
     /// Sender and receiver of every flow.
@@ -645,7 +706,8 @@ impl Traffic {
             let start = start.map_err(|p| problems.push(p)).ok().flatten();
             // A bare number is bytes: lists of flow sizes are commonly written so.
             let size = |t: &str| match t.parse::<u64>().or_else(|_| t.parse::<cc::Bytes>().map(|b| b.0)) {
-                Ok(n) if n > 0 => Ok(n),
+                Ok(n) if n > 0 && n <= MOST_BYTES => Ok(n),
+                Ok(n) if n > 0 => Err(format!("expected at most {MOST_BYTES}B")),
                 _ => Err("expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"".to_owned()),
             };
             let size = row.parse("size", size, &mut problems);
@@ -683,6 +745,7 @@ impl Traffic {
                 let write = if let App::Bulk(b) = &self.app { b.write } else { bulk_write() };
                 flow.app = spec::App::Bulk { size: Some(size), write: write.0.0 };
             }
+            self.check_write(&flow, flows).map_err(|p| vec![p])?;
             flow.path = given_path(&row, "path", src, dst, flows).map_err(|p| problems.push(p)).ok().flatten();
             flow.reverse_path =
                 given_path(&row, "reverse_path", dst, src, flows).map_err(|p| problems.push(p)).ok().flatten();

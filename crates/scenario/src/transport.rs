@@ -84,10 +84,11 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub dupthresh: Option<u32>,
-    /// Bytes that each SACK block adds to an ACK, which then reports at most three beside time stamps (40 bytes of TCP options). 0: every ACK is of `ack_size`.
+    /// Bytes that each SACK block adds to an ACK, which then reports at most three beside time stamps (40 bytes of TCP options). 0: every ACK is of `ack_size`. Only with `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 40))]
     pub sack_block: Option<u32>,
-    /// How SACKs and duplicates become losses and repairs.
+    /// How SACKs and duplicates become losses and repairs. Without `sack`, duplicate ACKs tell of losses under each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scoreboard: Option<Rules>,
     /// What counts as in flight when a loss halves it.
@@ -111,10 +112,10 @@ pub struct Transport {
     /// F-RTO (RFC 5682): after a timeout one segment goes again, then, once an ACK advances, new data; their ACKs tell whether the timeout was spurious and is undone. net.ipv4.tcp_frto.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frto: Option<bool>,
-    /// The receiver reports what came again as a first SACK block (RFC 2883).
+    /// The receiver reports what came again as a first SACK block (RFC 2883). Only with `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dsack: Option<bool>,
-    /// A reduction is undone when all that was sent again turns out to have arrived before: duplicate SACKs report it (RFC 3708), or an ACK echoes a time stamp older than the first retransmission (RFC 4015).
+    /// A reduction is undone when all that was sent again turns out to have arrived before: duplicate SACKs report it (RFC 3708), or, with `timestamps`, an ACK echoes a time stamp older than the first retransmission (RFC 4015).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<bool>,
     /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn).
@@ -138,7 +139,7 @@ pub struct Transport {
     /// Retransmission timeout before the first RTT sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_initial: Option<Time>,
-    /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar).
+    /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar). The rule `linux` has none: its floor stands there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_granularity: Option<Time>,
     /// Initial window in segments.

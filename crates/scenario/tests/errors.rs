@@ -179,6 +179,19 @@ fn times_that_contradict() {
 }
 
 #[test]
+fn traffic_after_the_end() {
+    let end = "expected a time before the run ends, at run.duration, 10ms";
+    assert_eq!(message("flows = 10", "flows = 10\nstart = \"10ms\""), format!("traffic.load.start = \"10ms\": {end}"));
+    let bulk = "kind = \"bulk\", size = \"1MB\"";
+    let query = "kind = \"query\", total = \"1MB\"";
+    assert_eq!(
+        message(bulk, &format!("{query}, first = \"20ms\"")),
+        format!("traffic.load.app.first = \"20ms\": {end}")
+    );
+    check(&GOOD.replacen(bulk, &format!("{query}, first = \"9ms\""), 1)).unwrap();
+}
+
+#[test]
 fn controllers() {
     let kinds = "expected one of \"newreno\", \"dctcp\", \"swift\"";
     assert_eq!(message("\"dctcp\"", "\"dtcp\""), format!("controller = \"dtcp\": {kinds} (did you mean \"dctcp\"?)"));
@@ -289,6 +302,14 @@ fn traffic_that_contradicts() {
         "traffic.load.file: not used by the pattern hotspot; expected pattern = \"file\""
     );
     assert_eq!(
+        message(
+            "app = { kind = \"bulk\", size = \"1MB\" }",
+            "sink_stop = \"5ms\"\napp = { kind = \"query\", total = \"1MB\" }"
+        ),
+        "traffic.load.sink_stop = \"5ms\": expected none with app.kind = \"query\": \
+         both ends of its connections send and receive"
+    );
+    assert_eq!(
         message("kind = \"bulk\", size = \"1MB\"", "kind = \"cbr\", rate = \"inf\""),
         "traffic.load.app.rate = \"inf\": expected a finite rate; kind = \"bulk\" writes as fast as the transport takes it"
     );
@@ -340,7 +361,7 @@ fn links_that_contradict() {
     );
     assert_eq!(
         message(link, &format!("{link}, lose = [-3]")),
-        "topology.link.lose.0 = -3: expected a whole number >= 0"
+        "topology.link.lose.0 = -3: expected a whole number from 0 to 9223372036854775807"
     );
     let tier = |change: &str| message("k = 4", &format!("k = 4\ncore_link = {{ {change} }}"));
     assert_eq!(
@@ -356,6 +377,82 @@ fn links_that_contradict() {
     let links =
         |text: &str| format!("{:?}", Scenario::from_toml(text, Path::new("."), "t").unwrap().build().unwrap().links);
     assert_eq!(links(&lose("[5, 3, 3]")), links(&lose("[3, 5]")));
+}
+
+#[test]
+fn numbers_that_would_overflow() {
+    let link = "rate = \"1Gbps\", delay = \"10us\"";
+    let bucket = |text: &str| message(link, &format!("delay = \"10us\", {text}"));
+    assert_eq!(
+        bucket("rate = \"1bps\", burst = \"3MB\""),
+        "topology.link.burst = \"3MB\": expected less with rate = \"1bps\": \
+         the bucket would take more than 9000000s to fill"
+    );
+    assert_eq!(
+        bucket("rate = \"1Gbps\", back_rate = \"1bps\", burst = \"3MB\""),
+        "topology.link.burst = \"3MB\": expected less with back_rate = \"1bps\": \
+         the bucket would take more than 9000000s to fill"
+    );
+    assert_eq!(
+        bucket("rate = \"1Gbps\", burst = \"5GB\""),
+        "topology.link.burst = \"5GB\": expected at most 4294967295B"
+    );
+    // Almost as much is not too much.
+    check(&GOOD.replacen(link, "delay = \"10us\", rate = \"4kbps\", burst = \"4294967295B\"", 1)).unwrap();
+    assert_eq!(
+        set("topology.link.lose", "[18446744073709551615]"),
+        "topology.link.lose = \"[18446744073709551615]\": \
+         expected a list of whole numbers from 0 to 9223372036854775807"
+    );
+    assert_eq!(
+        set("topology.core_link.lose", "[18446744073709551615]"),
+        "topology.core_link.lose = \"[18446744073709551615]\": \
+         expected a list of whole numbers from 0 to 9223372036854775807"
+    );
+    let bulk = "kind = \"bulk\", size = \"1MB\"";
+    let app = |text: &str| message(bulk, text);
+    assert_eq!(
+        app("kind = \"closed-loop\", write = \"1MB\", count = 9223372036854775807"),
+        "traffic.load.app.count = 9223372036854775807: expected at most 9223372036854 with write = \"1MB\": \
+         a flow has at most 9223372036854775807 bytes"
+    );
+    assert_eq!(
+        app("kind = \"bulk\", size = \"18446744073GB\""),
+        "traffic.load.app.size = \"18446744073GB\": expected at most 9223372036854775807B"
+    );
+    assert_eq!(
+        app("kind = \"closed-loop\", write = \"1kB\", outstanding = 4294967295"),
+        "traffic.load.app.outstanding = 4294967295: expected a whole number from 1 to 1000000"
+    );
+    let on_off = |on: &str, off: &str| format!("kind = \"on-off\", rate = \"1Mbps\", on = \"{on}\", off = \"{off}\"");
+    assert_eq!(
+        app(&on_off("1ps", "18446744s")),
+        "traffic.load.app.off = \"18446744s\": \
+         expected at most 9000000s together with on, which is 1ps"
+    );
+    check(&GOOD.replacen(bulk, &on_off("1s", "8999999s"), 1)).unwrap();
+    assert_eq!(set("transport.sack_block", "41"), "transport.sack_block = 41: expected a whole number from 0 to 40");
+}
+
+#[test]
+fn writes_that_never_fit_into_the_send_buffer() {
+    let bulk = "kind = \"bulk\", size = \"1MB\"";
+    let at_a_rate = "expected at most transport.send_buffer, 4MiB: a write at a rate enters it whole or not at all";
+    for kind in ["cbr", "on-off"] {
+        assert_eq!(
+            message(bulk, &format!("kind = \"{kind}\", rate = \"1Gbps\", write = \"10MB\"")),
+            format!("traffic.load.app.write = \"10MB\": {at_a_rate}")
+        );
+    }
+    let whole = "preset = \"linux\"\nwhole_writes = true\nsend_buffer = \"20kB\"";
+    assert_eq!(
+        message("preset = \"linux\"", whole),
+        "traffic.load.app.write = \"64kB\": expected at most transport.send_buffer, 20kB: \
+         with transport.whole_writes = true it enters it whole or not at all"
+    );
+    // A flow of less has less to write, and without whole_writes a write goes in parts.
+    check(&GOOD.replacen("preset = \"linux\"", whole, 1).replacen("1MB", "20kB", 1)).unwrap();
+    check(&GOOD.replacen("preset = \"linux\"", "send_buffer = \"20kB\"", 1)).unwrap();
 }
 
 #[test]
@@ -421,7 +518,7 @@ fn forms_and_messages_that_contradict() {
     assert_eq!(app("{ kind = \"query\", total = 5 }"), format!("traffic.load.app.total = 5: {size}"));
     assert_eq!(
         app("{ kind = \"closed-loop\", write = \"1kB\", outstanding = 0 }"),
-        "traffic.load.app.outstanding = 0: expected a whole number >= 1"
+        "traffic.load.app.outstanding = 0: expected a whole number from 1 to 1000000"
     );
     assert_eq!(app("{ kind = \"closed-loop\" }"), format!("traffic.load.app.write: missing; {size}"));
     assert_eq!(

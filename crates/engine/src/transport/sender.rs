@@ -67,7 +67,7 @@ struct News {
     newly_sacked: u64,
     /// Something that it acknowledges had been sent again.
     was_retransmitted: bool,
-    /// The time stamp that it echoes, ps.
+    /// The time stamp that it echoes, ps; [`NEVER`] without time stamps.
     echoed: u64,
 }
 
@@ -169,7 +169,7 @@ pub struct Sender {
     /// Outstanding then, or the most outstanding if the window did not limit.
     max_out: u64,
     usage_end: u64,
-    /// Where writes of the application end, not sent yet.
+    /// Where writes of the application end, not sent yet; only where segments say so (`push_ack`).
     writes: VecDeque<u64>,
     /// ACKs up to here are no RTT samples: a timeout declared it lost.
     no_sample_to: u64,
@@ -771,7 +771,7 @@ impl Sender {
                 None => {
                     if self.app.written == self.nxt {
                         self.app.write_one(self.space(t), t.whole_writes);
-                        if t.notsent_lowat > 0 {
+                        if t.notsent_lowat > 0 && t.push_ack {
                             self.writes.push_back(self.app.written);
                         }
                     }
@@ -1132,7 +1132,8 @@ impl Sender {
         if t.recovery == Recovery::Linux && !t.sack {
             delivered = self.count_without_sack(t, acked, duplicate);
         }
-        let news = News { acked, duplicate, delivered, newly_sacked, was_retransmitted, echoed: p.ts };
+        let echoed = if t.timestamps { p.ts } else { NEVER };
+        let news = News { acked, duplicate, delivered, newly_sacked, was_retransmitted, echoed };
         let lost = self.recover_losses(io, t, &news);
 
         // controller
@@ -1325,12 +1326,14 @@ impl Sender {
                     return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
                 } else if t.sack {
                     self.newly_lost = self.update_lost(t);
-                    if t.scoreboard == Rules::Ns3 && !self.profile.own_recovery {
+                    if !self.profile.own_recovery {
                         if duplicate && t.recovery == Recovery::PrrNs3 {
                             self.prr_ns3(t, delivered, true, false);
                         }
-                        if acked > 0 {
+                        if acked > 0 && t.scoreboard == Rules::Ns3 {
                             self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+                        } else if acked > 0 && t.recovery == Recovery::PrrNs3 && self.whole_segment {
+                            self.prr_ns3(t, delivered, false, was_retransmitted);
                         }
                     }
                 } else if linux {

@@ -18,6 +18,10 @@ use std::path::Path;
 /// Most hosts a scenario may have.
 pub const MAX_HOSTS: u64 = 1 << 20;
 
+/// Longest time that a token bucket may take to fill, half of what a time can hold: the engine adds it
+/// to the time of a run.
+const LONGEST_FILL: cc::Time = cc::Time::s(9_000_000);
+
 /// Hosts, switches and the links between them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -89,7 +93,8 @@ impl Network {
         };
         let forward = (link.rate, link.delay, loss(&link.lose));
         let back = (link.back_rate.unwrap_or(link.rate), link.back_delay.unwrap_or(link.delay), loss(&[]));
-        let bucket = link.burst.map_or(0, |b| b.0.0.min(u32::MAX as u64) as u32);
+        // `Link::check` refuses what does not fit
+        let bucket = link.burst.map_or(0, |b| u32::try_from(b.0.0).unwrap_or(u32::MAX));
         for (from, to, (rate, delay, loss)) in [(a, b, forward), (b, a, back)] {
             self.links.push(DirectedLink {
                 from,
@@ -177,6 +182,7 @@ pub struct Link {
     pub error_unit: ErrorUnit,
     /// Packets lost for certain, forward only: 0 is the first that is put on the link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(range(max = 9_223_372_036_854_775_807i64)))]
     pub lose: Vec<u64>,
 }
 
@@ -221,6 +227,7 @@ pub struct LinkChange {
     pub error_unit: Option<ErrorUnit>,
     /// Packets lost for certain, forward only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(range(max = 9_223_372_036_854_775_807i64)))]
     pub lose: Option<Vec<u64>>,
 }
 
@@ -234,6 +241,20 @@ impl Link {
         {
             let message = "expected none with rate = \"inf\": a token bucket fills at the link's rate";
             out.push(Problem::with_value(format!("{path}.burst"), format!("\"{burst}\""), message));
+        }
+        let rates = [("rate", self.rate), ("back_rate", self.back_rate.unwrap_or(self.rate))];
+        if let Some(burst) = self.burst {
+            let fills_late = |rate: Rate| rate.0.serialize(burst.0.0) > LONGEST_FILL;
+            let wrong = if burst.0.0 > u32::MAX as u64 {
+                Some(format!("expected at most {}B", u32::MAX))
+            } else {
+                rates.into_iter().find(|(_, rate)| fills_late(*rate)).map(|(key, rate)| {
+                    format!(
+                        "expected less with {key} = \"{rate}\": the bucket would take more than {LONGEST_FILL} to fill"
+                    )
+                })
+            };
+            out.extend(wrong.map(|m| Problem::with_value(format!("{path}.burst"), format!("\"{burst}\""), m)));
         }
         if self.error_rate > 0.0 && !self.lose.is_empty() {
             let message = "expected 0 with lose, the list of what is lost";

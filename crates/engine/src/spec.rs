@@ -285,6 +285,10 @@ pub struct TransportSpec {
     pub pingpong: bool,
     /// Selective acknowledgements.
     pub sack: bool,
+    /// Of segments beyond a hole only the first three after the edge has moved are acknowledged at once;
+    /// ACKs of the others wait for a twentieth of the handshake's round trip (at most 1 ms) and 100 us,
+    /// or for 44 of them, or until a third SACK block begins (Linux).
+    pub sack_compression: bool,
     /// Duplicate ACKs (or segments SACKed above a hole) that signal a loss.
     pub dupthresh: u32,
     /// Bytes that each SACK block adds to an ACK, whose options then end at 40 bytes: three blocks

@@ -59,6 +59,7 @@ fn linux_hosts_over_links_that_take_no_time() {
             window_growth: true,
             push_ack: true,
             cwr_ack: true,
+            sack_compression: true,
             notsent_lowat: 262_144,
             quickack: 16,
             rto_rule: RtoRule::Linux,

@@ -70,6 +70,7 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
             window_growth: window % 4 == 0,
             push_ack: window % 2 == 0,
             cwr_ack: window % 2 == 0,
+            sack_compression: window % 3 == 1,
             notsent_lowat: if window % 5 == 0 { 20_000 } else { 0 },
             timer_tick: if window % 7 == 0 { Time::ms(1) } else { Time::ZERO },
             rto_rule: if window % 2 == 0 { RtoRule::Linux } else { RtoRule::Rfc6298 },

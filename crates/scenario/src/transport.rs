@@ -88,6 +88,9 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 40))]
     pub sack_block: Option<u32>,
+    /// Of the segments beyond a hole only the first three after the edge has moved are acknowledged at once; the others wait, together, for a twentieth of the handshake's round trip (at most 1 ms) and 100 us, for 44 of them, or for a third SACK block (Linux). Growing windows and `quickack` acknowledge all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack_compression: Option<bool>,
     /// How SACKs and duplicates become losses and repairs. Without `sack`, duplicate ACKs tell of losses under each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scoreboard: Option<Rules>,
@@ -273,6 +276,7 @@ impl Preset {
             sack: Some(yes([true, true, false, true])),
             dupthresh: Some(3),
             sack_block: Some(of([0, 8, 0, 0])),
+            sack_compression: Some(yes([true, false, false, false])),
             scoreboard: Some([Rules::Rfc6675, Rules::Ns3, Rules::Rfc6675, Rules::Rfc6675][self as usize]),
             loss_flight: Some(
                 [LossFlight::Outstanding, LossFlight::Pipe, LossFlight::Outstanding, LossFlight::Outstanding]
@@ -521,6 +525,7 @@ impl Transport {
             sack: self.sack.or(base.sack),
             dupthresh: self.dupthresh.or(base.dupthresh),
             sack_block: self.sack_block.or(base.sack_block),
+            sack_compression: self.sack_compression.or(base.sack_compression),
             scoreboard: self.scoreboard.or(base.scoreboard),
             loss_flight: self.loss_flight.or(base.loss_flight),
             recovery: self.recovery.or(base.recovery),
@@ -607,6 +612,7 @@ impl Transport {
             sack: value!(sack),
             dupthresh: value!(dupthresh),
             sack_block: value!(sack_block),
+            sack_compression: value!(sack_compression),
             scoreboard: value!(scoreboard).spec(),
             loss_flight: value!(loss_flight).spec(),
             recovery: value!(recovery).spec(),

@@ -16,6 +16,12 @@ const NEVER: u64 = u64::MAX;
 /// scaling can say.
 const FIRST_WINDOW: u64 = 65_160;
 
+/// Linux' compression of SACKs: longest delay, how much later its timer may fire (it does where no other
+/// timer of its kind is due), segments.
+const COMPRESSION_DELAY: u64 = 1_000_000_000;
+const COMPRESSION_SLACK: u64 = 100_000_000;
+const COMPRESSED_AT_MOST: u32 = 44;
+
 /// Counters for the flow's record.
 #[derive(Clone, Default, Debug)]
 pub struct ReceiverStats {
@@ -83,6 +89,14 @@ pub struct Receiver {
     /// What the next ACK echoes: send time and hops of the earliest segment it covers.
     echo: Option<(u64, u8)>,
     quick: u32,
+    /// When SYN was last answered, ps, and the time until the sender's next packet.
+    syn_acked_at: u64,
+    handshake_rtt: u64,
+    /// Edge at which segments beyond a hole are counted, how many of them were acknowledged at once since
+    /// it moved there, and how many wait to be.
+    stuck_at: u64,
+    duplicates: u32,
+    compressed: u32,
     /// The window that may be offered, where it grows.
     window: u64,
     fin_at: Option<u64>,
@@ -165,6 +179,11 @@ impl Receiver {
             acked: 0,
             echo: None,
             quick: t.quickack,
+            syn_acked_at: NEVER,
+            handshake_rtt: 0,
+            stuck_at: 0,
+            duplicates: 0,
+            compressed: 0,
             window: if t.window_growth { FIRST_WINDOW.min(t.receive_buffer / 2) } else { u64::MAX },
             fin_at: None,
             size,
@@ -313,10 +332,14 @@ impl Receiver {
         if self.half != NO_HALF {
             self.collect(io);
         }
+        if self.handshake_rtt == 0 && self.syn_acked_at != NEVER {
+            self.handshake_rtt = io.now - self.syn_acked_at;
+        }
         if p.has(flag::RST) {
             self.closed = true;
         } else if p.has(flag::SYN) {
             self.echo = Some((p.ts, p.hop));
+            self.syn_acked_at = io.now;
             self.acknowledge(io, flag::SYN, if t.lone_syn { t.ack_size } else { t.syn_size });
         } else if p.has(flag::DATA) && !self.closed {
             self.data(io, t, p);
@@ -387,7 +410,7 @@ impl Receiver {
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
-        now_ack |= t.push_ack && p.has(flag::PSH) || t.cwr_ack && p.has(flag::CWR);
+        now_ack |= t.cwr_ack && p.has(flag::CWR);
         // without SACK, what arrives out of order leaves the window alone: else its ACKs would be no
         // duplicates
         let grows = t.window_growth && p.len > 0 && (t.sack || p.seq <= self.next);
@@ -402,18 +425,22 @@ impl Receiver {
             self.quick = self.quick.max(t.quickack);
             self.came_again(t, p.seq, end);
         } else if p.seq > self.next {
+            if self.compressed > 0 {
+                self.release(io, t, p.seq, end);
+            }
             if self.ooo.find(p.seq).is_some_and(|held| end <= held.1) {
                 self.came_again(t, p.seq, end);
             }
             self.ooo.add(p.seq, end, |_, _| {});
             self.remember(p.seq);
-            now_ack = true;
         } else {
             let before = self.delivered();
             let had_gap = !self.ooo.is_empty();
             self.next = self.ooo.reach_from(end);
             self.ooo.cut_below(self.next);
-            now_ack |= had_gap;
+            let whole = self.ooo.is_empty();
+            now_ack |= whole && (had_gap || t.push_ack && p.has(flag::PSH));
+            now_ack |= !whole && self.next - self.acked > t.mss as u64;
             let fresh = self.delivered() - before;
             self.read(io.now);
             self.unread += if self.read_rate == Rate::INFINITE { 0 } else { fresh };
@@ -437,6 +464,12 @@ impl Receiver {
             self.quick -= 1;
             now_ack = true;
         }
+        if !now_ack && !self.ooo.is_empty() {
+            now_ack = !t.sack_compression || !t.sack || self.is_not_compressed(io);
+            if !now_ack {
+                return;
+            }
+        }
         if now_ack || self.pending >= self.delayed_ack || p.has(flag::FIN) {
             let fin = self.fin_at.is_some_and(|f| self.next > f);
             if fin {
@@ -448,11 +481,46 @@ impl Receiver {
                 self.acknowledge(io, 0, t.ack_size);
             }
         } else if self.ack_at == NEVER {
-            self.ack_at = fires_at(t.timer_tick.0, io.now, t.delayed_ack_timeout.0);
-            if self.ack_timer_at > self.ack_at {
-                self.ack_timer_at = self.ack_at;
-                io.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
-            }
+            self.acknowledge_at(io, fires_at(t.timer_tick.0, io.now, t.delayed_ack_timeout.0));
+        }
+    }
+
+    fn acknowledge_at<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, at: u64) {
+        self.ack_at = at;
+        if self.ack_timer_at > at {
+            self.ack_timer_at = at;
+            io.timer(at, TimerKind::DelayedAck, self.flow);
+        }
+    }
+
+    /// Whether a segment beyond a hole is acknowledged at once although SACKs are compressed: the first
+    /// three after the edge has moved are, and one after 44 that waited.
+    fn is_not_compressed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) -> bool {
+        if self.compressed >= COMPRESSED_AT_MOST {
+            return true;
+        }
+        if self.stuck_at != self.next {
+            (self.stuck_at, self.duplicates) = (self.next, 0);
+        }
+        if self.duplicates < 3 {
+            self.duplicates += 1;
+            return true;
+        }
+        self.compressed += 1;
+        if self.compressed == 1 {
+            let wait = (self.handshake_rtt / 20).min(COMPRESSION_DELAY);
+            self.acknowledge_at(io, io.now + wait + COMPRESSION_SLACK);
+        }
+        false
+    }
+
+    /// SACKs that wait go out before a segment begins a third block, or adds to a later one.
+    fn release<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, seq: u64, end: u64) {
+        let blocks = self.blocks().sack;
+        let count = blocks.iter().take_while(|b| b.0 < b.1).count();
+        let place = blocks[..count].iter().position(|b| b.0 <= end && seq <= b.1).unwrap_or(count);
+        if place >= 2 {
+            self.acknowledge(io, 0, t.ack_size);
         }
     }
 
@@ -557,6 +625,7 @@ impl Receiver {
         };
         self.packets = self.packets.wrapping_add(1);
         self.pending = 0;
+        self.compressed = 0;
         self.acked = self.next;
         self.ack_at = NEVER;
         io.send(self.host, &packet, ext.as_ref());
@@ -627,8 +696,9 @@ impl Receiver {
             TimerKind::DelayedAck if self.ack_timer_at == io.now => {
                 self.ack_timer_at = NEVER;
                 if self.ack_at <= io.now {
+                    let missed = self.compressed == 0;
                     self.acknowledge(io, 0, t.ack_size);
-                    if self.half != NO_HALF {
+                    if missed && self.half != NO_HALF {
                         io.halves[self.half as usize].pingpong = false;
                         self.publish(io);
                     }

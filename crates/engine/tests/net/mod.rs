@@ -30,6 +30,7 @@ pub fn htsim() -> TransportSpec {
         window_growth: false,
         pingpong: false,
         sack: true,
+        sack_compression: false,
         dupthresh: 3,
         sack_block: 0,
         scoreboard: Rules::Rfc6675,

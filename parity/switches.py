@@ -179,6 +179,7 @@ LINUX = {
         Switch("newreno-halve", "NewReno: a loss halves the flight, not the window", "controller.halve=flight"),
         Switch("recovery", "PRR as RFC 6937 has it", "transport.recovery=prr"),
         Switch("limited-transmit", "no limited transmit", "transport.limited_transmit=false"),
+        Switch("sack-compression", "an ACK for every duplicate", "transport.sack_compression=false"),
     ),
 }
 """Rules of Linux which bulk flows meet."""

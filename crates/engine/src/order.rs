@@ -50,7 +50,7 @@ impl Key {
         let phase = if timer.kind == TimerKind::Departure { phase::DEPARTURE } else { phase::TIMER };
         let tie = match order.ties {
             Ties::Hash => hash::tie(order.seed, timer.entity as u64 | 1 << 40, time),
-            Ties::Link => 0,
+            Ties::Link | Ties::Scheduled => 0,
         };
         Key {
             time,
@@ -83,7 +83,7 @@ impl Order {
     pub fn tie_of_link(self, link: u32, time: u64) -> u32 {
         match self.ties {
             Ties::Hash => hash::tie(self.seed, link as u64, time),
-            Ties::Link => 0,
+            Ties::Link | Ties::Scheduled => 0,
         }
     }
 }

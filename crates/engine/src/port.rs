@@ -14,7 +14,7 @@ use crate::far::{FarQueue, Pool};
 use crate::hash;
 use crate::packet::{Ext, Packet, flag};
 use crate::queue::{Arrival, Bound, RedState, Rule, Verdict};
-use crate::spec::{LinkSpec, Loss, QueueSpec};
+use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
 use explicit::Explicit;
 use incast_cc::Rate;
 use incast_record::PortRecord;
@@ -129,13 +129,15 @@ pub struct Class {
     below: u32,
     rule: Rule,
     lossy: bool,
+    /// [`Ties::Scheduled`].
+    scheduled: bool,
     rate: Rate,
     loss: Loss,
 }
 
 impl Class {
     /// The class of a link with this queue.
-    pub fn new(link: &LinkSpec, queue: &QueueSpec) -> Class {
+    pub fn new(link: &LinkSpec, queue: &QueueSpec, ties: Ties) -> Class {
         let rate = link.rate;
         let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
         Class {
@@ -150,6 +152,7 @@ impl Class {
             },
             rule: Rule::new(queue),
             lossy: link.loss != Loss::None,
+            scheduled: ties == Ties::Scheduled,
             rate,
             loss: link.loss.clone(),
         }
@@ -268,7 +271,7 @@ struct Snapshot {
 impl Port {
     /// The port of `spec`, link number `link`.
     pub fn new(spec: &LinkSpec, queue: &QueueSpec, link: u32, seed: u64, interval: &Interval) -> Port {
-        Port::of_class(Arc::new(Class::new(spec, queue)), queue, link, seed, interval)
+        Port::of_class(Arc::new(Class::new(spec, queue, Ties::Hash)), queue, link, seed, interval)
     }
 
     /// A port of a class that others share.
@@ -403,6 +406,20 @@ impl Port {
         }
         // an empty ring starts over: its first slots stay in the cache
         self.ring.head = 0;
+    }
+
+    /// Lets leave what an arrival of `size` bytes at `now` finds gone under [`Ties::Scheduled`], if it
+    /// came over a link like this one: of two events at one instant the one that was planned
+    /// first comes first, a departure when its transmission began, an arrival when its own did.
+    fn drain_scheduled(&mut self, now: u64, size: u64) {
+        self.drain(now.saturating_sub(1));
+        if self.ring.len > 0 {
+            let head = self.ring.at(0);
+            let wire = self.class.serialization(head.bytes_to - self.bytes_out);
+            if head.departure == now && wire >= self.class.delay + self.class.serialization(size) {
+                self.drain(now);
+            }
+        }
     }
 
     /// Brings the account up to `at`.
@@ -546,8 +563,12 @@ impl Port {
         if now >= self.next_look {
             self.look(now, interval);
         }
-        self.drain(now);
         let size = (packet.size as u32 + self.class.framing) as u64;
+        if self.class.scheduled {
+            self.drain_scheduled(now, size);
+        } else {
+            self.drain(now);
+        }
         let before = self.counted(self.ring.len);
         let bytes_before = self.counted_bytes();
         let arrival = Arrival { now, packets: before as u64, bytes: bytes_before, size, ect: packet.has(flag::ECT) };

@@ -58,6 +58,10 @@ pub enum Ties {
     /// By the number of the link, or of the flow whose timer fires (a fixed order, for
     /// comparisons).
     Link,
+    /// As with [`Ties::Link`], and a packet that arrives when another has left comes first
+    /// where its own transmission began earlier: the queue still holds both. So does a
+    /// simulator with one list of events, where what was entered first comes first (ns-3).
+    Scheduled,
 }
 
 /// A directed link and the port that feeds it.

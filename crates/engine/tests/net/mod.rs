@@ -228,6 +228,8 @@ pub fn judged(spec: &Spec) -> Outcome {
     let each = Spec { domain_of: (0..nodes).collect(), ..spec.clone() };
     let naive = judge::run(World::new(spec).unwrap()).unwrap();
     let expected = format!("{naive:?}");
+    let apart = judge::run(World::new(&each).unwrap()).unwrap();
+    assert_eq!(format!("{apart:?}"), expected, "the naive engine, a domain a node");
     for (partition, s) in [("as given", spec), ("one domain", &one), ("a domain a node", &each)] {
         for visit in [Visit::Forward, Visit::Reverse, Visit::Shuffled] {
             let outcome = windows::run(World::new(s).unwrap(), visit, &mut |_| true).unwrap();

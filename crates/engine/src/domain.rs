@@ -191,7 +191,7 @@ impl Domain {
             } else {
                 let size = net.join(join.other).map_or(0, |j| j.size);
                 let sender = &mut self.senders[back];
-                observed(&mut self.probes, sender, now, &mut io, |s, io| s.write(io, size));
+                observed(&mut self.probes, sender, now, &mut io, |s, io| s.answer(io, size));
             }
         }
     }
@@ -214,10 +214,32 @@ impl Domain {
         }
     }
 
+    /// What waits on the host of flow `entity` takes its turn: timers, the last set first, then processes.
+    #[cold]
+    fn take_turns<O: Outbox, R: Recorder>(&mut self, at: Instant, entity: u32, reach: Reach<O, R>) {
+        let net = reach.net;
+        let host = self.senders[net.ends[entity as usize].sender as usize].host;
+        let (now, mut io) = (at.time, io!(self, at, reach));
+        let turns = &mut io.hosts[host as usize].turns;
+        let (mut due, woken) = (std::mem::take(&mut turns.due), std::mem::take(&mut turns.woken));
+        due.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, flow) in due {
+            let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
+            observed(&mut self.probes, sender, now, &mut io, |s, io| s.expire(io));
+        }
+        for flow in woken {
+            let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
+            observed(&mut self.probes, sender, now, &mut io, |s, io| s.take_turn(io));
+        }
+    }
+
     /// A timer fired (all kinds but [`TimerKind::Far`]).
     pub fn timer<O: Outbox, R: Recorder>(&mut self, at: Instant, timer: Timer, reach: Reach<O, R>) {
         if timer.kind == TimerKind::Query {
             return self.begin_query(at, timer.entity, reach);
+        }
+        if timer.kind == TimerKind::Turn {
+            return self.take_turns(at, timer.entity, reach);
         }
         let (now, net) = (at.time, reach.net);
         let mut io = io!(self, at, reach);

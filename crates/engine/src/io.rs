@@ -85,6 +85,19 @@ pub struct Host {
     pub port: u32,
     /// Fair queues in front of that port, if asked for.
     pub nic: Option<FairNic>,
+    /// What waits for its turn.
+    pub turns: Turns,
+}
+
+/// Local senders of a host that act at this instant, each in its turn, once what arrives has been taken in.
+#[derive(Clone, Default, Debug)]
+pub struct Turns {
+    /// Whose application a packet woke, in that order.
+    pub woken: Vec<u32>,
+    /// Whose timer fires, and when it was set in the order of [`Turns::settings`].
+    pub due: Vec<(u64, u32)>,
+    /// Timers set so far.
+    pub settings: u64,
 }
 
 /// Access to the world during one event.

@@ -112,6 +112,8 @@ pub enum TimerKind {
     Query,
     /// The receiving application closes.
     SinkStop,
+    /// What waits on the host of a sender (entity) takes its turn: timers, then processes.
+    Turn,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,

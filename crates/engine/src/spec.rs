@@ -287,6 +287,14 @@ pub struct TransportSpec {
     /// sent, a duplicate segment, or the first mark since the sender's last CWR ends that; duplicates, and
     /// a silence longer than the side's own retransmission timeout, begin `quickack` anew.
     pub pingpong: bool,
+    /// An application that an arriving packet wakes writes once everything that arrives at the same instant
+    /// has been taken in, as a process runs after the kernel is done with its packets. Otherwise it writes
+    /// within the arrival.
+    pub wakeup: bool,
+    /// Retransmission timers of one host that fire on the same tick do so the last set first, as those in a
+    /// slot of Linux' timer wheel do; one that is set again for the same tick keeps its place.
+    /// Otherwise in the order of ties.
+    pub last_set_first: bool,
     /// Selective acknowledgements.
     pub sack: bool,
     /// Of segments beyond a hole only the first three after the edge has moved are acknowledged at once;

@@ -409,7 +409,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 11] = [
+const TIMER_KINDS: [TimerKind; 12] = [
     TimerKind::Departure,
     TimerKind::Start,
     TimerKind::Stop,
@@ -420,6 +420,7 @@ const TIMER_KINDS: [TimerKind; 11] = [
     TimerKind::WindowUpdate,
     TimerKind::Query,
     TimerKind::SinkStop,
+    TimerKind::Turn,
     TimerKind::Far,
 ];
 

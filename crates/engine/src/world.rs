@@ -4,7 +4,7 @@
 use crate::RunError;
 use crate::domain::Domain;
 use crate::ideal::Fabric;
-use crate::io::Host;
+use crate::io::{Host, Turns};
 use crate::messages::{Half, Join, Query};
 use crate::net::{Ends, HOST, Hop, Net, Switch};
 use crate::nic::FairNic;
@@ -207,7 +207,7 @@ impl<'a> World<'a> {
                     _ => None,
                 };
                 place[node as usize].node = domain.hosts.len() as u32 | HOST;
-                domain.hosts.push(Host { node, port: first, nic });
+                domain.hosts.push(Host { node, port: first, nic, turns: Turns::default() });
             } else {
                 place[node as usize].node = domain.switches.len() as u32;
                 let router = spec.routers[(node - spec.hosts) as usize].clone();

@@ -248,3 +248,50 @@ fn what_is_no_connection_is_refused() {
     refused(|s| s.queries[0].connections[1] = s.queries[0].connections[0], "part of two connections");
     refused(|s| s.flows[1].app = App::Bulk { size: None, write: 1 }, "sends more than messages");
 }
+
+/// (flow, payload) of what reaches host `place`, in that order.
+fn arrivals(o: &Outcome, place: &str) -> Vec<(u32, u32)> {
+    events(o, place, Happening::Arrive).iter().map(|e| (e.flow, e.payload)).collect()
+}
+
+#[test]
+fn processes_answer_when_all_requests_of_an_instant_are_acknowledged() {
+    // four requests reach host 1 at one instant, in the order of their connections; what it sends
+    // takes time on the way back
+    let order = |wakeup| {
+        let mut spec = asking(1, 1448, TransportSpec { wakeup, delayed_ack: 1, ..plain() });
+        spec.links[0].rate = Rate::INFINITE;
+        spec.links[3].rate = Rate::INFINITE;
+        spec.flows = (0..4).flat_map(|_| [half(0, 1, Time::ZERO), half(1, 0, Time::ZERO)]).collect();
+        spec.queries[0].count = Some(1);
+        let connection = spec.queries[0].connections[0];
+        spec.queries[0].connections =
+            (0..4).map(|i| ConnectionSpec { request: 2 * i, response: 2 * i + 1, ..connection }).collect();
+        spec.observe.trace = (0..8).collect();
+        let mut order = arrivals(&judged(&spec), "h0");
+        order.truncate(8);
+        order
+    };
+    let (acks, data) = (|i: u32| (2 * i, 0), |i: u32| (2 * i + 1, 1448));
+    assert_eq!(order(true), (0..4).map(acks).chain((0..4).map(data)).collect::<Vec<_>>());
+    assert_eq!(order(false), (0..4).flat_map(|i| [acks(i), data(i)]).collect::<Vec<_>>());
+}
+
+#[test]
+fn timers_of_a_tick_fire_the_last_set_first() {
+    // the first segments of three flows are lost; their timers were set 1 us apart
+    let order = |last_set_first| {
+        let timers = TransportSpec { timer_tick: Time::ms(1), rto_initial: Time::ms(10), ..plain() };
+        let t = TransportSpec { last_set_first, delayed_ack: 1, ..timers };
+        let mut spec = wire(Rate::gbps(10), Time::us(1), t, "newreno", bulk(0, 1, Some(1000)));
+        spec.flows = (0..3).map(|i| FlowSpec { start: Time::us(10 + i), ..bulk(0, 1, Some(1000)) }).collect();
+        spec.links[3].loss = Loss::List(vec![0, 1, 2]);
+        spec.ties = Ties::Link;
+        spec.observe.trace = (0..3).collect();
+        let o = judged(&spec);
+        assert_eq!(o.flows.iter().map(|f| f.timeouts).collect::<Vec<_>>(), [1; 3]);
+        arrivals(&o, "h1").iter().map(|a| a.0).collect::<Vec<_>>()
+    };
+    assert_eq!(order(true), [2, 1, 0]);
+    assert_eq!(order(false), [0, 1, 2]);
+}

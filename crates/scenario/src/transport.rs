@@ -77,6 +77,12 @@ pub struct Transport {
     /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (Linux' interactive mode); duplicates and long silences begin `quickack` anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pingpong: Option<bool>,
+    /// A worker that a request wakes writes its response once everything that arrives at that instant has been taken in and acknowledged: a process runs after the kernel has dealt with its packets (Linux). Otherwise it writes within the arrival.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wakeup: Option<bool>,
+    /// Retransmission timers of one host that fire on the same tick do so the last set first (a slot of Linux' timer wheel); one that is set again for the same tick keeps its place. Otherwise in the order that `run.ties` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_set_first: Option<bool>,
     /// Selective acknowledgements (RFC 2018, 6675).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
@@ -273,6 +279,8 @@ impl Preset {
             cwr_ack: Some(yes([true, false, false, false])),
             window_growth: Some(yes([true, false, false, false])),
             pingpong: Some(yes([true, false, false, false])),
+            wakeup: Some(yes([true, false, false, false])),
+            last_set_first: Some(yes([true, false, false, false])),
             sack: Some(yes([true, true, false, true])),
             dupthresh: Some(3),
             sack_block: Some(of([0, 8, 0, 0])),
@@ -522,6 +530,8 @@ impl Transport {
             cwr_ack: self.cwr_ack.or(base.cwr_ack),
             window_growth: self.window_growth.or(base.window_growth),
             pingpong: self.pingpong.or(base.pingpong),
+            wakeup: self.wakeup.or(base.wakeup),
+            last_set_first: self.last_set_first.or(base.last_set_first),
             sack: self.sack.or(base.sack),
             dupthresh: self.dupthresh.or(base.dupthresh),
             sack_block: self.sack_block.or(base.sack_block),
@@ -609,6 +619,8 @@ impl Transport {
             cwr_ack: value!(cwr_ack),
             window_growth: value!(window_growth),
             pingpong: value!(pingpong),
+            wakeup: value!(wakeup),
+            last_set_first: value!(last_set_first),
             sack: value!(sack),
             dupthresh: value!(dupthresh),
             sack_block: value!(sack_block),

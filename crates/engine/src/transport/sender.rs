@@ -183,6 +183,10 @@ pub struct Sender {
     persist_backoff: u32,
     deadline: u64,
     timer_at: u64,
+    /// Where timers of a tick fire in the reverse of their order: the tick of this one, [`NEVER`]
+    /// before it is set, and its number among its host's.
+    slot: u64,
+    setting: u64,
     pace_at: u64,
     app_at: u64,
     app: AppState,
@@ -268,6 +272,8 @@ impl Sender {
             persist_backoff: 0,
             deadline: NEVER,
             timer_at: NEVER,
+            slot: NEVER,
+            setting: 0,
             pace_at: NEVER,
             app_at: NEVER,
             app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
@@ -380,6 +386,29 @@ impl Sender {
     pub fn write<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
         self.app.ask(bytes);
         self.pump(io);
+    }
+
+    /// A packet wakes the application, which writes a message when its process runs.
+    pub fn answer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+        if !io.net.transport(self.transport).wakeup {
+            return self.write(io, bytes);
+        }
+        self.app.ask(bytes);
+        io.hosts[self.host as usize].turns.woken.push(self.flow);
+        io.timer(io.now, TimerKind::Turn, self.flow);
+    }
+
+    /// The turn of the application that a packet woke.
+    pub fn take_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        self.pump(io);
+    }
+
+    /// The turn of the retransmission timer, unless something stopped it at the last moment.
+    pub fn expire<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if self.deadline <= io.now {
+            self.deadline = NEVER;
+            self.expired(io);
+        }
     }
 
     /// Closed-loop writes that are acknowledged now.
@@ -1605,6 +1634,11 @@ impl Sender {
     #[inline]
     fn arm_in<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, wait: u64) {
         let deadline = fires_at(t.timer_tick.0, io.now, wait);
+        if t.last_set_first && deadline != self.slot {
+            let turns = &mut io.hosts[self.host as usize].turns;
+            turns.settings += 1;
+            (self.slot, self.setting) = (deadline, turns.settings);
+        }
         self.arm(io, deadline);
     }
 
@@ -1639,9 +1673,13 @@ impl Sender {
                 } else if self.deadline > io.now {
                     let deadline = self.deadline;
                     self.arm(io, deadline);
-                } else {
+                } else if self.slot == NEVER {
                     self.deadline = NEVER;
                     self.expired(io);
+                } else {
+                    self.slot = NEVER;
+                    io.hosts[self.host as usize].turns.due.push((self.setting, self.flow));
+                    io.timer(io.now, TimerKind::Turn, self.flow);
                 }
             }
             _ => {}

@@ -28,6 +28,8 @@ pub fn htsim() -> TransportSpec {
         push_ack: false,
         cwr_ack: false,
         window_growth: false,
+        last_set_first: false,
+        wakeup: false,
         pingpong: false,
         sack: true,
         sack_compression: false,

@@ -72,6 +72,7 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
             | TimerKind::Retransmit
             | TimerKind::Pace
             | TimerKind::App
+            | TimerKind::Turn
             // the judge plans no far packets
             | TimerKind::Far => net.ends[t.entity as usize].sender_domain,
         },

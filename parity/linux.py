@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from incast import Result
 from parity.checks import Case, Check, Column, Figure, Number, Section, Series, Trace, World
@@ -40,15 +39,8 @@ def world() -> World:
                 "RTT 500 us, from 1 to 4 s. R2: RACK tells losses; R2c: RACK and TLP off; R2n: SACK off as well.",
                 "ratios",
             ),
-            Section(
-                "linux/rules",
-                "What each rule of Linux is worth",
-                "Two cells of above with one rule changed, beside what Linux has with all of them. A row that moves nothing "
-                "says that the cell does not meet the rule after its first second (idle times, timeouts), or meets it "
-                "with the same outcome; tests of the engine and of the controllers hold the rule itself.",
-            ),
         ),
-        (*traces(), *cells(), *rules()),
+        (*traces(), *cells()),
     )
 
 
@@ -182,78 +174,6 @@ def cell(row: Mapping[str, str], settings: Mapping[str, object], checks: tuple[C
         quick=name in QUICK,
         cost_s=1.0 if steady else 2.0,
     )
-
-
-RULES: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
-    "R1_rtt100_K20_n2": (
-        ("alpha", "alpha a real number, not 1024ths", {"controller": "dctcp:form=linux,alpha=real"}),
-        (
-            "alpha-window",
-            "a window ends beyond, not with its data",
-            {"controller": "dctcp:form=linux,alpha_window=beyond"},
-        ),
-        ("dctcp-arithmetic", "real windows, not whole segments", {"controller": "dctcp:form=linux,arithmetic=real"}),
-        ("dctcp-halve", "a loss halves the flight, not the window", {"controller": "dctcp:form=linux,halve=flight"}),
-        (
-            "dctcp-timeouts",
-            "the first timeout of some data always counts",
-            {"controller": "dctcp:form=linux,timeouts=first"},
-        ),
-        ("dctcp-idle", "a restart after idle times, not decay", {"controller": "dctcp:form=linux,idle=restart"}),
-        ("ecn-by-prr", "cuts at once, not spread by PRR", {"transport.ecn_by_prr": False}),
-        ("ecn-change-ack", "no ACK at once of what changes the mark's state", {"transport.ecn_change_ack": False}),
-        ("cwr-ack", "no ACK at once of segments with CWR", {"transport.cwr_ack": False}),
-        ("push-ack", "no ACK at once of a write's end", {"transport.push_ack": False}),
-        ("window-growth", "no ACK at once while the window grows", {"transport.window_growth": False}),
-        ("quickack", "no quick ACKs at the start", {"transport.quickack": 0}),
-        ("cwnd-limited", "windows grow whether or not they limit", {"transport.cwnd_limited": False}),
-        ("non-ect", "what is not ECN-capable passes a queue above the threshold", {"queue.non_ect": "pass"}),
-        ("notsent-lowat", "writes until the send buffer is full", {"transport.notsent_lowat": "0B"}),
-        ("burst", "a bucket of one packet, no credit", {"topology.bottleneck_link.burst": "1514B"}),
-        ("count-overhead", "thresholds without Ethernet's 14 bytes", {"queue.count_overhead": False}),
-    ),
-    "R2_pf100_n1": (
-        ("slow-start-per", "slow start by ACKs, not segments", {"controller": "newreno:form=linux,slow_start_per=ack"}),
-        ("avoidance", "avoidance by ACKs, not bytes", {"controller": "newreno:form=linux,avoidance=ack"}),
-        ("reno-arithmetic", "real windows, not whole segments", {"controller": "newreno:form=linux,arithmetic=real"}),
-        ("reno-halve", "a loss halves the flight, not the window", {"controller": "newreno:form=linux,halve=flight"}),
-        (
-            "reno-timeouts",
-            "the first timeout of some data always counts",
-            {"controller": "newreno:form=linux,timeouts=first"},
-        ),
-        ("reno-idle", "a restart after idle times, not decay", {"controller": "newreno:form=linux,idle=restart"}),
-        ("sack-compression", "SACKs at once, not compressed", {"transport.sack_compression": False}),
-        ("recovery", "PRR of RFC 6937, not Linux'", {"transport.recovery": "prr"}),
-        ("scoreboard", "losses told by RFC 6675, not RACK", {"transport.scoreboard": "rfc6675"}),
-        ("limited-transmit", "no limited transmit", {"transport.limited_transmit": False}),
-        ("rto-rule", "the timeout of RFC 6298", {"transport.rto_rule": "rfc6298"}),
-        ("timer-tick", "exact timers, no 1 ms tick", {"transport.timer_tick": "0s"}),
-        ("delayed-ack", "an ACK a packet", {"transport.delayed_ack": 1}),
-    ),
-}
-
-
-def rules() -> Iterator[Case]:
-    """One run a rule, changed; shown, not judged."""
-    rows = {row["scenario"]: row for row in table("linux/bulk.csv")}
-    for name, changes in RULES.items():
-        row = rows[name]
-        base = cell(row, bulk_settings(row), judged(row))
-        shown = tuple(
-            replace(check, tolerance=None)
-            for check in base.checks
-            if isinstance(check, Figure) and check.name in ("mean queue", "marked", "drops")
-        )
-        for rule, title, settings in changes:
-            yield replace(
-                base,
-                id=f"linux/rules/{rule}",
-                title=f"{'DCTCP' if name.startswith('R1') else 'Reno'}: {title}",
-                settings={**base.settings, **settings},
-                checks=shown,
-                quick=False,
-            )
 
 
 def judged(row: Mapping[str, str]) -> tuple[Check, ...]:

@@ -436,7 +436,6 @@ def test_pictures_of_the_page_are_there() -> None:
 
 QUICK_CASES = [case for case in CASES if case.quick]
 MAY_MISS = {
-    "ns3/4.1/dctcp-mode2-n50": "ours marks more packets of 50 random pairs; the rule is not found",
     "ns3/dumbbell/dctcp": "ns-3's two flows get equal shares, ours do not and are marked more; the rule is not found",
 }
 """Quick cases that are known to miss, and why; every other one fails when it does."""

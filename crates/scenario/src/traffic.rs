@@ -405,7 +405,7 @@ impl Traffic {
         }
         // A run of no length is refused for itself.
         let beyond = |t: cc::Time| duration > cc::Time::ZERO && t >= duration;
-        if beyond(self.start.0) {
+        if beyond(self.start.0) && matches!(self.app, App::Query(_)) {
             let message = format!("expected a time before the run ends, at run.duration, {duration}");
             out.push(Problem::with_value(key("start"), format!("\"{}\"", self.start), message));
         }

@@ -181,7 +181,8 @@ fn times_that_contradict() {
 #[test]
 fn traffic_after_the_end() {
     let end = "expected a time before the run ends, at run.duration, 10ms";
-    assert_eq!(message("flows = 10", "flows = 10\nstart = \"10ms\""), format!("traffic.load.start = \"10ms\": {end}"));
+    // other flows may be varied beyond the end; queries that never begin are a mistake
+    check(&GOOD.replacen("flows = 10", "flows = 10\nstart = \"10ms\"", 1)).unwrap();
     let bulk = "kind = \"bulk\", size = \"1MB\"";
     let query = "kind = \"query\", total = \"1MB\"";
     assert_eq!(

@@ -1,0 +1,220 @@
+//! What an acknowledgement does: round-trip times, delivered bytes, the window.
+
+use super::*;
+
+impl Sender {
+    pub(super) fn take_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, echoed: u64) -> u64 {
+        let t = io.net.transport(self.transport);
+        let tick = t.timestamp_clock.0;
+        let rtt = match (io.now.checked_div(tick), echoed.checked_div(tick)) {
+            // a coarse clock sees whole ticks; none is taken as 1 us
+            (Some(now), Some(then)) if now == then => 1_000_000,
+            (Some(now), Some(then)) => (now - then) * tick,
+            _ => io.now - echoed,
+        };
+        self.rtt.sample(rtt, self.una, self.nxt);
+        self.count_rtt(io, rtt);
+        rtt
+    }
+
+    #[inline]
+    pub(super) fn count_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, rtt: u64) {
+        if io.measured() {
+            self.stats.rtt_count += 1;
+            self.stats.rtt_sum += rtt;
+            io.rec.rtt(io.net.flow(self.flow).group, rtt);
+        }
+    }
+
+    pub(super) fn acknowledged<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+        let net = io.net;
+        let t = net.transport(self.transport);
+        // a FIN on the last data segment takes a number of its own
+        let ack = if t.fin_with_data && self.fin { p.ack.min(self.nxt) } else { p.ack };
+        if ack > self.nxt || ack < self.una {
+            return;
+        }
+        self.catch_up(io);
+        let in_flight = self.pipe(t);
+        let outstanding = self.nxt - self.una;
+        let old_edge = self.edge;
+        self.edge = ack + p.wnd as u64;
+        self.max_wnd = self.max_wnd.max(p.wnd as u64);
+
+        if t.scoreboard == Rules::Rack {
+            self.board.begin_ack(io.now, self.rtt.min.unwrap_or(0));
+        }
+
+        // what arrived
+        let acked = ack - self.una;
+        let mut delivered = 0;
+        let mut newly_sacked = 0;
+        let mut was_retransmitted = false;
+        if acked > 0 {
+            self.una = ack;
+            self.sent_to = self.sent_to.max(ack);
+            (delivered, was_retransmitted) = self.board.acked(ack);
+        }
+        if let Some(ext) = ext {
+            for (start, end) in ext.sack {
+                newly_sacked += self.board.sack(start, end, self.una);
+            }
+            delivered += newly_sacked;
+            if t.undo {
+                delivered += self.duplicate_sack(ack, ext);
+            }
+        }
+        // the byte that FIN takes is no data
+        if self.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
+            delivered = delivered.saturating_sub(1);
+        }
+        let duplicate = outstanding > 0
+            && if t.sack {
+                newly_sacked > 0 && (acked == 0 || t.scoreboard == Rules::Ns3)
+            } else {
+                acked == 0 && self.edge == old_edge && !p.has(flag::DATA)
+            };
+
+        // RTT
+        let mut rtt = None;
+        if t.timestamps {
+            if self.una > self.no_sample_to && acked > 0 || self.profile.own_recovery {
+                rtt = Some(Time(self.take_rtt(io, p.ts)));
+            }
+        } else if let Some((end, sent)) = self.timed
+            && self.una >= end
+        {
+            self.timed = None;
+            if !was_retransmitted {
+                rtt = Some(Time(self.take_rtt(io, sent)));
+            }
+        }
+        if acked > 0 {
+            if self.app.is_closed_loop() {
+                self.complete_writes(io);
+            }
+            self.consecutive = 0;
+            // back-off ends with a valid sample (RFC 6298 5.7): an ACK of a retransmission without
+            // time stamps is none
+            if rtt.is_some() || !t.rtt_after_timeout {
+                self.rtt.reset_backoff();
+            }
+        }
+
+        if t.recovery == Recovery::PrrNs3 && acked > 0 {
+            self.count_segments(t, delivered);
+        }
+        let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
+        let mut counts = marked;
+        if t.ecn_preempts {
+            if marked && acked > 0 {
+                (self.echo, self.echo_at) = (true, self.una);
+            }
+            self.echo &= marked;
+            counts = self.echo;
+            self.leave_cwr(io);
+            if marked && acked > 0 && self.phase != Phase::Cwr {
+                self.recover = self.nxt;
+                self.reduce_for_ecn(io, t);
+                if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
+                    self.prr_ns3(t, delivered, true, false);
+                }
+            }
+        }
+        self.newly_lost = false;
+        self.undo.due |= marked;
+        if t.recovery == Recovery::Linux && !t.sack {
+            delivered = self.count_without_sack(t, acked, duplicate);
+        }
+        let echoed = if t.timestamps { p.ts } else { NEVER };
+        let news = News { acked, duplicate, delivered, newly_sacked, was_retransmitted, echoed };
+        let lost = self.recover_losses(io, t, &news);
+
+        // controller
+        if !t.ecn_preempts {
+            self.leave_cwr(io);
+        }
+        let ack = Ack {
+            now: Time(io.now),
+            acked,
+            delivered,
+            rtt,
+            srtt: Time(self.rtt.srtt),
+            fabric_delay: rtt,
+            hops: p.aux as u32,
+            ece: counts,
+            in_flight,
+            una: self.una,
+            nxt: self.nxt,
+            sent_to: self.sent_to,
+            cwnd_limited: !t.cwnd_limited || self.is_cwnd_limited(),
+            phase: self.phase,
+        };
+        self.cc.on_ack(&ack);
+        if lost && self.profile.own_recovery {
+            let event = self.congestion(io);
+            self.cc.on_loss(&event);
+        } else if lost {
+            self.enter_recovery(io, t, delivered, marked);
+            if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
+                self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+            }
+        } else if marked && !t.ecn_preempts && self.una > self.cwr_end && self.phase == Phase::Open {
+            self.reduce_for_ecn(io, t);
+        }
+        if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
+            match t.recovery {
+                Recovery::Linux => self.prr_linux(t, delivered, acked > 0),
+                Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.whole_segment => {
+                    self.prr_ns3(t, delivered, false, false)
+                }
+                Recovery::PrrNs3 => {}
+                _ => self.prr_update(t, delivered),
+            }
+        }
+
+        // timer: restart when new data was acknowledged (RFC 6298 5.3)
+        // a window below a segment may hold everything back: then the timer alone moves things on
+        let stalled = !t.least_segment && self.app.written > self.nxt;
+        if self.board.is_empty() && !stalled {
+            // the answer to a probe of a window that is still shut leaves the persist timer alone
+            if self.waiting == Waiting::Ack || self.edge > old_edge {
+                self.deadline = NEVER;
+                self.waiting = Waiting::Ack;
+            }
+        } else if acked > 0 && !(self.phase == Phase::Recovery && self.partial_acks > 1) {
+            self.arm_rto(io);
+        }
+        self.pump(io);
+        self.check_finished(io);
+    }
+
+    /// Linux's test: the window limited sending in this round trip, or in slow start is not yet twice
+    /// what was outstanding.
+    #[inline]
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        let cwnd = self.cc.cwnd();
+        self.was_limited || (cwnd < self.cc.ssthresh() && cwnd < 2.0 * self.max_out as f64)
+    }
+
+    /// What an ACK without SACK reports as arrived, as Linux guesses it: a duplicate is one segment; an
+    /// ACK that advances fills a hole with one segment, and the others are those the duplicates stood for.
+    pub(super) fn count_without_sack(&mut self, t: &TransportSpec, acked: u64, duplicate: bool) -> u64 {
+        let mss = t.mss as u64;
+        let segments = acked.div_ceil(mss) as u32;
+        if segments == 0 {
+            return if duplicate { mss } else { 0 };
+        }
+        let guessed = self.dupacks;
+        self.dupacks = guessed.saturating_sub(segments - 1);
+        (segments.saturating_sub(guessed).max(1) as u64 * mss).min(acked)
+    }
+
+    /// A reduction for ECN ends when the data outstanding at its start is acknowledged.
+    pub(super) fn leave_cwr<O, R>(&mut self, io: &Io<O, R>) {
+        if self.phase == Phase::Cwr && self.una > self.cwr_end {
+            self.phase = Phase::Open;
+            self.cc.on_recovered(Time(io.now), self.board.pipe());
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Loss recovery: which segments are lost, and the ways into and through a reduction.
+
+use super::*;
+
+impl Sender {
+    /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
+    pub(super) fn after_timeout(&mut self, t: &TransportSpec, news: &News) -> bool {
+        let acked = news.acked;
+        let original = self.board.original_arrived();
+        let recovered = self.una >= self.recover;
+        if acked > 0 && self.was_mistaken(news.echoed) {
+            self.take_back_timeout();
+        } else if self.frto {
+            if original {
+                self.take_back_timeout();
+            } else if self.nxt > self.recover {
+                self.frto &= news.newly_sacked == 0 && !news.duplicate;
+            } else if acked > 0 && !recovered {
+                self.recover = self.nxt;
+                self.board.watch_below(self.recover);
+                if self.app.written > self.nxt && self.edge > self.nxt {
+                    self.new_first = true;
+                    return false;
+                }
+                self.frto = false;
+            }
+        }
+        if recovered && self.phase == Phase::Loss {
+            self.phase = Phase::Open;
+            self.dupacks = 0;
+        }
+        if self.phase == Phase::Open {
+            return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
+        }
+        // Linux counts no new losses before these are repaired, unless by send times
+        if t.sack && (t.recovery != Recovery::Linux || t.scoreboard == Rules::Rack) {
+            self.update_lost(t);
+        }
+        false
+    }
+
+    /// ns-3 reduces its rate by ACKs that bring whole segments: what is left over waits for the next.
+    pub(super) fn count_segments(&mut self, t: &TransportSpec, delivered: u64) {
+        let bytes = self.left_over as u64 + delivered;
+        self.left_over = (bytes % t.mss as u64) as u32;
+        self.whole_segment = bytes >= t.mss as u64;
+    }
+
+    /// Brings the loss state up to date; true when a loss was found that the controller has to
+    /// react to.
+    pub(super) fn recover_losses<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        news: &News,
+    ) -> bool {
+        let News { acked, duplicate, delivered, was_retransmitted, .. } = *news;
+        let linux = t.recovery == Recovery::Linux;
+        if duplicate {
+            self.dupacks += 1;
+        } else if acked > 0 {
+            // without SACK, duplicates of a recovery stand for what arrived until it ends
+            if !(linux && !t.sack && self.phase == Phase::Recovery) {
+                self.dupacks = 0;
+            }
+            self.limited = 0;
+        }
+        // without SACK, Linux holds the state until something beyond the old data is acknowledged: duplicates
+        // of what was sent twice start nothing (RFC 6582)
+        let held = linux && !t.sack && self.una == self.recover && matches!(self.phase, Phase::Recovery | Phase::Loss);
+        if held {
+            self.dupacks = 0;
+            return false;
+        }
+        if self.undo.again == 0 && self.undo.marker != NEVER && matches!(self.phase, Phase::Open | Phase::Recovery) {
+            if self.phase == Phase::Recovery {
+                self.phase = Phase::Open;
+                self.cc.on_recovered(Time(io.now), self.board.pipe());
+            }
+            self.take_back();
+        }
+        match self.phase {
+            Phase::Cwr if t.ecn_preempts => {
+                if t.sack && duplicate {
+                    self.update_lost(t);
+                }
+            }
+            Phase::Open | Phase::Cwr if t.scoreboard == Rules::Ns3 && t.sack => {
+                if duplicate {
+                    self.update_lost(t);
+                    if self.dupacks == t.dupthresh && self.una >= self.recover {
+                        self.board.mark_first_lost();
+                    }
+                    return self.board.first_is_lost();
+                }
+            }
+            Phase::Open | Phase::Cwr => {
+                let mut lost = false;
+                if t.sack && t.scoreboard == Rules::Rack {
+                    lost = self.update_lost(t);
+                    self.newly_lost = lost;
+                } else if t.sack {
+                    if self.board.has_sacked() {
+                        lost = self.update_lost(t);
+                        if self.dupacks >= t.dupthresh && self.board.next_hole().is_none() && duplicate {
+                            self.board.mark_first_lost();
+                            lost |= self.board.next_hole().is_some();
+                        }
+                        self.newly_lost = lost;
+                    }
+                } else if linux {
+                    if self.dupacks >= t.dupthresh {
+                        self.board.mark_first_lost();
+                        lost = self.board.next_hole().is_some();
+                        self.newly_lost = lost;
+                    }
+                } else if self.dupacks == t.dupthresh && (self.una > self.recover || self.recover == 0) {
+                    lost = true;
+                    if self.profile.own_recovery {
+                        self.board.mark_first_lost();
+                    }
+                }
+                return lost;
+            }
+            Phase::Recovery => {
+                if self.una >= self.recover {
+                    self.phase = Phase::Open;
+                    self.dupacks = 0;
+                    self.cc.on_recovered(Time(io.now), self.board.pipe());
+                    if self.was_mistaken(news.echoed) {
+                        self.take_back();
+                    }
+                    return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
+                } else if t.sack {
+                    self.newly_lost = self.update_lost(t);
+                    if !self.profile.own_recovery {
+                        if duplicate && t.recovery == Recovery::PrrNs3 {
+                            self.prr_ns3(t, delivered, true, false);
+                        }
+                        if acked > 0 && t.scoreboard == Rules::Ns3 {
+                            self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+                        } else if acked > 0 && t.recovery == Recovery::PrrNs3 && self.whole_segment {
+                            self.prr_ns3(t, delivered, false, was_retransmitted);
+                        }
+                    }
+                } else if linux {
+                    if acked > 0 {
+                        self.board.mark_first_lost();
+                        self.newly_lost = true;
+                    }
+                } else if acked > 0 {
+                    // partial ACK (RFC 6582): the next hole, and deflate
+                    self.partial_acks += 1;
+                    let mss = t.mss as f64;
+                    self.recovery_window -= acked as f64;
+                    if acked >= t.mss as u64 {
+                        self.recovery_window += mss;
+                    }
+                    self.recovery_window = self.recovery_window.max(mss);
+                    if let Some(first) = self.board.first() {
+                        self.board.retransmitted(first.seq, true);
+                        self.send_segment(io, first.seq, first.len, true);
+                    }
+                } else if duplicate {
+                    self.recovery_window += t.mss as f64;
+                }
+            }
+            Phase::Loss => return self.after_timeout(t, news),
+        }
+        false
+    }
+
+    pub(super) fn update_lost(&mut self, t: &TransportSpec) -> bool {
+        match t.scoreboard {
+            Rules::Rfc6675 => self.board.update_lost(t.dupthresh, t.mss),
+            Rules::Rack => self.update_lost_by_time(t),
+            Rules::Ns3 => self.board.update_lost_by_segments(t.dupthresh),
+        }
+    }
+
+    /// ns-3's answer to an ACK that advances but ends no recovery: unless the first segment has
+    /// been sent again already, one segment goes whatever the window: a lost one, a new one, or
+    /// the first.
+    pub(super) fn partial_ack_ns3<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        delivered: u64,
+        was_retransmitted: bool,
+    ) {
+        self.partial_acks += 1;
+        if t.recovery == Recovery::PrrNs3 && self.whole_segment {
+            self.prr_ns3(t, delivered, false, was_retransmitted);
+        }
+        let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.una + t.mss as u64)) else {
+            return;
+        };
+        let unsent = self.app.written.saturating_sub(self.nxt);
+        let room = self.edge.saturating_sub(self.nxt);
+        if let Some(hole) = self.next_repair(t) {
+            self.retransmit(io, hole);
+        } else if unsent > 0 && room > 0 {
+            self.send_new(io, unsent.min(room).min(t.mss as u64) as u32);
+        } else {
+            self.retransmit(io, first);
+        }
+    }
+
+    /// At the end of an episode: whether a segment sent during it is lost. That is a new
+    /// congestion event (RFC 6675: the next duplicate after RecoveryPoint), to be answered once more.
+    pub(super) fn lost_again(&mut self, t: &TransportSpec) -> bool {
+        self.update_lost(t);
+        self.board.first_is_lost()
+    }
+
+    /// Losses told by send times. A quarter of the shortest round trip is left for reordering, until as
+    /// many segments were SACKed as a duplicate-ACK rule would wait for, or losses are being repaired:
+    /// reordering is never seen here.
+    pub(super) fn update_lost_by_time(&mut self, t: &TransportSpec) -> bool {
+        let sure = !matches!(self.phase, Phase::Open | Phase::Cwr)
+            || self.board.sacked_bytes() >= t.dupthresh as u64 * t.mss as u64;
+        let reordering = if sure { 0 } else { (self.rtt.min.unwrap_or(0) / 4).min(self.rtt.srtt) };
+        self.board.update_lost_by_time(reordering)
+    }
+
+    /// Bytes in flight as a controller is told of them at a loss.
+    pub(super) fn flight(&self, t: &TransportSpec) -> u64 {
+        match t.loss_flight {
+            // limited transmit's segments are not part of the flight (RFC 5681)
+            LossFlight::Outstanding => (self.nxt - self.una).saturating_sub(self.limited),
+            LossFlight::Pipe if t.sack => self.board.pipe(),
+            // each duplicate says that a segment has arrived
+            LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.dupacks as u64 * t.mss as u64),
+        }
+    }
+
+    pub(super) fn congestion<O, R>(&self, io: &Io<O, R>) -> Congestion {
+        let in_flight = self.flight(io.net.transport(self.transport));
+        let window = self.window();
+        Congestion { now: Time(io.now), in_flight, window, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
+    }
+
+    pub(super) fn enter_recovery<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        delivered: u64,
+        marked: bool,
+    ) {
+        // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
+        // DCTCP reacts to a loss all the same (RFC 8257 3.5).
+        let window = self.window();
+        if !(self.phase == Phase::Cwr && self.ecn == Ecn::Classic) {
+            let event = self.congestion(io);
+            self.cc.on_loss(&event);
+        }
+        self.begin_undo(t, self.phase == Phase::Cwr || marked);
+        let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
+        self.phase = Phase::Recovery;
+        self.partial_acks = 0;
+        self.rescued = false;
+        if reducing {
+            // Linux goes on with the reduction that is under way
+            self.recover = self.cwr_end;
+            self.prr.ssthresh = self.cc.cwnd();
+        } else {
+            self.recover = self.nxt;
+            self.start_prr(t, window);
+        }
+        if t.sack || t.recovery == Recovery::Linux {
+            // without PRR the window is the controller's
+            self.recovery_window = if t.recovery == Recovery::NewReno { -1.0 } else { 0.0 };
+            if t.recovery == Recovery::PrrNs3 {
+                self.prr_ns3(t, delivered, true, false);
+            }
+            // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
+            // it in what it lets out
+            let hole = match t.recovery {
+                _ if t.scoreboard == Rules::Ns3 => self.board.first(),
+                Recovery::Prr | Recovery::Linux => None,
+                Recovery::NewReno | Recovery::PrrNs3 => self.board.next_hole(),
+            };
+            if let Some(hole) = hole {
+                self.restarting = true;
+                self.retransmit(io, hole);
+                self.restarting = false;
+            }
+        } else {
+            self.recovery_window = self.cc.cwnd() + (self.dupacks * t.mss) as f64;
+            if let Some(first) = self.board.first() {
+                self.board.retransmitted(first.seq, true);
+                self.send_segment(io, first.seq, first.len, true);
+            }
+        }
+    }
+
+    pub(super) fn reduce_for_ecn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        let before = self.window();
+        let event = self.congestion(io);
+        self.cc.on_ecn(&event);
+        self.cwr_end = self.nxt;
+        self.send_cwr = true;
+        self.phase = Phase::Cwr;
+        self.start_prr(t, before);
+        self.recovery_window = if t.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
+    }
+}

@@ -1,0 +1,155 @@
+//! A sender's timers: retransmission, probes of a shut window, pacing.
+
+use super::*;
+
+impl Sender {
+    /// Sets the retransmission timer to its timeout from now.
+    pub(super) fn arm_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        let wait = self.rtt.rto();
+        self.arm_in(io, t, wait);
+    }
+
+    /// Sets the retransmission timer to `wait` from now.
+    #[inline]
+    pub(super) fn arm_in<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, wait: u64) {
+        let deadline = fires_at(t.timer_tick.0, io.now, wait);
+        if t.last_set_first && deadline != self.slot {
+            let turns = &mut io.hosts[self.host as usize].turns;
+            turns.settings += 1;
+            (self.slot, self.setting) = (deadline, turns.settings);
+        }
+        self.arm(io, deadline);
+    }
+
+    /// Sets the retransmission deadline. The event is lazy: one that fires early re-arms itself.
+    #[inline]
+    pub(super) fn arm<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, deadline: u64) {
+        self.deadline = deadline;
+        if self.timer_at > deadline {
+            self.timer_at = deadline;
+            io.timer(deadline, TimerKind::Retransmit, self.flow);
+        }
+    }
+
+    /// One of the sender's timers fired.
+    pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+        match kind {
+            TimerKind::Start => self.start(io),
+            TimerKind::Stop => self.stop(io),
+            TimerKind::Pace if self.pace_at == io.now => {
+                self.pace_at = NEVER;
+                self.pump(io);
+            }
+            TimerKind::App if self.app_at == io.now => {
+                self.app_at = NEVER;
+                self.woken = true;
+                self.pump(io);
+                self.woken = false;
+            }
+            TimerKind::Retransmit if self.timer_at == io.now => {
+                self.timer_at = NEVER;
+                if self.deadline == NEVER {
+                } else if self.deadline > io.now {
+                    let deadline = self.deadline;
+                    self.arm(io, deadline);
+                } else if self.slot == NEVER {
+                    self.deadline = NEVER;
+                    self.expired(io);
+                } else {
+                    self.slot = NEVER;
+                    io.hosts[self.host as usize].turns.due.push((self.setting, self.flow));
+                    io.timer(io.now, TimerKind::Turn, self.flow);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The NIC has room again.
+    pub fn resume<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        self.pump(io);
+    }
+
+    pub(super) fn expired<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        match self.connection {
+            Connection::SynSent => {
+                self.consecutive += 1;
+                if self.consecutive > t.syn_retries {
+                    self.connection = Connection::Dead;
+                } else {
+                    self.send_syn(io);
+                }
+            }
+            Connection::Open if self.waiting == Waiting::Window => self.probe_window(io, t),
+            Connection::Open => self.timed_out(io, t),
+            _ => {}
+        }
+    }
+
+    pub(super) fn timed_out<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        self.stats.timeouts += io.measured() as u64;
+        if self.half != NO_HALF || self.app.is_closed_loop() {
+            io.rec.timeout(self.flow, io.now);
+        }
+        self.consecutive += 1;
+        if t.data_retries > 0 && self.consecutive > t.data_retries {
+            self.connection = Connection::Dead;
+            return;
+        }
+        let in_flight = match t.loss_flight {
+            LossFlight::Outstanding => self.nxt - self.una,
+            LossFlight::Pipe => self.flight(t),
+        };
+        self.cc.on_timeout(&Timeout {
+            now: Time(io.now),
+            in_flight,
+            window: self.window(),
+            rtt: Time(self.rtt.latest),
+            consecutive: self.consecutive,
+            phase: self.phase,
+        });
+        self.rtt.back_off();
+        let reducing = matches!(self.phase, Phase::Cwr | Phase::Recovery);
+        if self.consecutive == 1 && !reducing {
+            self.begin_undo(t, false);
+        }
+        self.frto = t.frto
+            && !self.profile.own_recovery
+            && (self.consecutive > 1 || matches!(self.phase, Phase::Open | Phase::Cwr));
+        self.new_first = false;
+        self.board.watch_below(if self.frto { self.nxt } else { 0 });
+        self.phase = Phase::Loss;
+        self.recover = self.nxt;
+        self.dupacks = 0;
+        self.limited = 0;
+        self.timed = None;
+        if !t.rtt_after_timeout {
+            self.no_sample_to = self.nxt;
+        }
+        self.board.timed_out(self.una, self.nxt);
+        self.pace_from = io.now;
+        self.restarting = true;
+        self.pump(io);
+        self.restarting = false;
+        if self.deadline == NEVER && self.pace_at == NEVER {
+            // something else than pacing holds the retransmission back: keep a timer running
+            self.arm_rto(io);
+        }
+    }
+
+    /// Persist timer: a stalled small segment goes out, or the closed window is probed with an
+    /// old byte that the receiver answers at once (RFC 1122 4.2.2.17).
+    pub(super) fn probe_window<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        let room = self.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
+        if room > 0 {
+            self.send_new(io, room.min(t.mss as u64) as u32);
+            return;
+        }
+        self.emit(io, self.una.saturating_sub(1), 0, flag::DATA, t.ack_size);
+        self.persist_backoff += 1;
+        let wait = t.persist_timeout.0.saturating_mul(1 << self.persist_backoff.min(20)).min(t.rto_max.0);
+        self.arm_in(io, t, wait);
+    }
+}

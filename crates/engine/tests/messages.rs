@@ -174,6 +174,28 @@ fn lost_requests_and_acknowledgements_are_repaired() {
 }
 
 #[test]
+fn data_echoes_the_time_stamp_that_the_last_acknowledgement_echoed() {
+    // the worker's acknowledgement of the second request is lost, and the response, which comes a think
+    // time after the previous one, makes up for it: the round trip is still the path's
+    let mut spec = asking(1, 1000, TransportSpec { quickack: 16, ..plain() });
+    spec.queries[0].think = Time::us(500);
+    let up = spec.links.iter().position(|l| l.from == 1).unwrap();
+    // the worker sends ACK, response and so on
+    spec.links[up].loss = Loss::List(vec![2]);
+    spec.observe.flows = vec![0];
+    let o = run(&spec);
+    assert_eq!((o.flows[0].retransmissions, o.flows[1].retransmissions), (0, 0));
+    // request there (152 B), and back an ACK of 52 B, or the response (1052 B) that leaves behind it
+    let pure = 4e-6 + 2.0 * (121.6e-9 + 41.6e-9);
+    let late = 4e-6 + 2.0 * (121.6e-9 + 841.6e-9) + 41.6e-9;
+    let samples = series(&o, "flow 0", "rtt_s");
+    assert_eq!(samples.len(), 3);
+    for (got, want) in samples.iter().zip([pure, late, pure]) {
+        assert!((got.1 - want).abs() < 1e-15, "{samples:?}");
+    }
+}
+
+#[test]
 fn two_way_connections_without_sack_or_time_stamps_recover_too() {
     let bare = TransportSpec { sack: false, timestamps: false, recovery: Recovery::NewReno, ..tcp() };
     let mut spec = asking(3, 30_000, bare);

@@ -586,6 +586,11 @@ impl Receiver {
         let most = if extra & flag::SYN != 0 && !t.lone_syn { 65535 } else { u32::MAX };
         let wnd = self.offer(t).min(most);
         let (ts, hops) = self.echo.take().unwrap_or((io.now, 0));
+        if self.half != NO_HALF {
+            // data of the other half goes on echoing what was echoed last (RFC 7323 4.3, TS.Recent)
+            let ext = &mut io.halves[self.half as usize].ext;
+            (ext.ts, ext.hops) = (ts, hops);
+        }
         let mut flags = self.base_flags | extra;
         if self.ce && extra & flag::SYN == 0 {
             flags |= flag::ECE;

@@ -335,25 +335,27 @@ fn writes_wait_until_the_buffer_takes_them_whole() {
     assert_eq!(outstanding(true), Some(128_000));
 }
 
+/// A sender of 15 segments of 600 B, and what it sent when a SACK told that the first four are lost and
+/// the ten above them arrived.
+fn short_segments(scoreboard: Rules) -> (Bench, Vec<Caught>) {
+    let app = App::OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, off_first: false };
+    let flow = FlowSpec { app, ..bulk(0, 1, None) };
+    let transport =
+        TransportSpec { scoreboard, recovery: Recovery::NewReno, loss_flight: LossFlight::Outstanding, ..ns3(40.0) };
+    let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow);
+    spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
+    let mut bench = Bench::new(spec);
+    bench.open();
+    bench.advance(7_300_000);
+    let sent = bench.ack(0, bench.now(), 0, &[(2400, 8400)]);
+    (bench, sent)
+}
+
 #[test]
 fn what_is_sent_again_is_cut_anew() {
     for scoreboard in [Rules::Ns3, Rules::Rfc6675] {
-        let app = App::OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, off_first: false };
-        let flow = FlowSpec { app, ..bulk(0, 1, None) };
-        let transport = TransportSpec {
-            scoreboard,
-            recovery: Recovery::NewReno,
-            loss_flight: LossFlight::Outstanding,
-            ..ns3(40.0)
-        };
-        let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow);
-        spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
-        let mut bench = Bench::new(spec);
-        bench.open();
-        bench.advance(7_300_000);
-        // 15 segments of 600 B: the first four are lost, the ten above them arrived
+        let (mut bench, sent) = short_segments(scoreboard);
         let now = bench.now();
-        let sent = bench.ack(0, now, 0, &[(2400, 8400)]);
         let again: Vec<(u64, u16)> =
             sent.iter().filter(|c| c.packet.seq < 2400).map(|c| (c.packet.seq, c.packet.len)).collect();
         let expected: &[(u64, u16)] = match scoreboard {
@@ -487,18 +489,9 @@ fn gathering_forgets_the_retransmission_of_a_part() {
 #[test]
 fn a_partial_ack_looks_one_full_segment_ahead() {
     let after = |acked| {
-        let app = App::OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, off_first: false };
-        let flow = FlowSpec { app, ..bulk(0, 1, None) };
-        let transport =
-            TransportSpec { recovery: Recovery::NewReno, loss_flight: LossFlight::Outstanding, ..ns3(40.0) };
-        let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow);
-        spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
-        let mut bench = Bench::new(spec);
-        bench.open();
-        bench.advance(7_300_000);
-        // 15 segments of 600 B: the first four go again, cut to 0-1000, 1000-1800 and 1800-2400
+        // what is lost goes again, cut to 0-1000, 1000-1800 and 1800-2400
+        let (mut bench, again) = short_segments(Rules::Ns3);
         let now = bench.now();
-        let again = bench.ack(0, now, 0, &[(2400, 8400)]);
         assert_eq!(again.iter().filter(|c| c.has(flag::RETX)).count(), 3);
         let sent = bench.ack(acked, now, 0, &[]);
         sent.iter().filter(|c| c.has(flag::RETX)).map(|c| (c.packet.seq, c.packet.len)).collect::<Vec<_>>()

@@ -93,24 +93,23 @@ impl Scoreboard {
     /// Marks what RFC 8985 takes for lost, with so much time for reordering. Returns whether new losses
     /// were found, of first or later transmissions.
     pub fn update_lost_by_time(&mut self, reordering: u64) -> bool {
+        let Some(mut rack) = self.rack.take() else { return false };
+        let found = rack.advanced() && self.give_up_by(&mut rack, reordering);
+        self.rack = Some(rack);
+        found
+    }
+
+    fn give_up_by(&mut self, rack: &mut Rack, reordering: u64) -> bool {
         let mut from = self.index_of(self.lost_below);
-        let Some(rack) = self.rack.as_mut() else { return false };
-        if !rack.advanced() {
-            return false;
-        }
         let mut found = false;
-        while let (Some(s), Some(sent)) = (self.segments.get_mut(from), rack.times.get(from)) {
+        while let (Some(s), Some(sent)) = (self.segments.get(from).copied(), rack.times.get(from)) {
             let end = s.seq + s.len as u64;
             if !s.retransmitted {
                 if !rack.gives_up(*sent, end, reordering) {
                     break;
                 }
                 if !s.sacked && !s.lost {
-                    s.lost = true;
-                    self.pipe -= s.len as u64 * s.copies as u64;
-                    s.copies = 0;
-                    self.pending += 1;
-                    self.retransmit_from = self.retransmit_from.min(s.seq);
+                    self.give_up(from);
                     found = true;
                 }
             }
@@ -118,25 +117,29 @@ impl Scoreboard {
             from += 1;
         }
         while let Some(r) = rack.resent.front().copied() {
-            let i = self.segments.partition_point(|s| s.seq < r.seq);
-            match self.segments.get_mut(i).filter(|s| s.seq == r.seq && s.retransmitted && !s.sacked) {
-                Some(s) if rack.times[i] == r.at => {
-                    if !rack.gives_up(r.at, r.end, reordering) {
-                        break;
-                    }
-                    s.lost = true;
-                    s.retransmitted = false;
-                    self.pipe -= s.len as u64 * s.copies as u64;
-                    s.copies = 0;
-                    self.pending += 1;
-                    self.retransmit_from = self.retransmit_from.min(s.seq);
-                    found = true;
+            let i = self.index_of(r.seq);
+            let open = self.segments.get(i).is_some_and(|s| s.seq == r.seq && s.retransmitted && !s.sacked);
+            if open && rack.times[i] == r.at {
+                if !rack.gives_up(r.at, r.end, reordering) {
+                    break;
                 }
-                _ => {}
+                self.give_up(i);
+                found = true;
             }
             rack.resent.pop_front();
         }
         found
+    }
+
+    /// Segment `i` is lost, in its latest copy too, and has to go again.
+    fn give_up(&mut self, i: usize) {
+        let s = &mut self.segments[i];
+        s.lost = true;
+        s.retransmitted = false;
+        self.pipe -= s.len as u64 * s.copies as u64;
+        s.copies = 0;
+        self.pending += 1;
+        self.retransmit_from = self.retransmit_from.min(s.seq);
     }
 
     /// Bytes believed to be in the network.
@@ -409,16 +412,8 @@ impl Scoreboard {
         if self.ns3 > 0 {
             self.forget_retransmission(0);
         }
-        if let Some(s) = self.segments.front_mut()
-            && !s.lost
-            && !s.sacked
-            && !s.retransmitted
-        {
-            s.lost = true;
-            self.pipe -= s.len as u64 * s.copies as u64;
-            s.copies = 0;
-            self.pending += 1;
-            self.retransmit_from = self.retransmit_from.min(s.seq);
+        if let Some(s) = self.segments.front().copied().filter(|s| !s.lost && !s.sacked && !s.retransmitted) {
+            self.give_up(0);
             self.lost_below = self.lost_below.max(s.seq + 1);
         }
     }

@@ -8,7 +8,7 @@ use incast_cc::dctcp::{Dctcp, Loss, Params};
 use incast_cc::newreno::{self, NewReno};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::{Arithmetic, Avoidance, SlowStart};
-use incast_cc::{Ack, Controller, Phase};
+use incast_cc::{Ack, Congestion, Controller, Phase, Timeout};
 use proptest::prelude::*;
 
 fn alpha(cc: &Dctcp) -> f64 {
@@ -231,4 +231,119 @@ fn htsim_does_not_cut_before_the_first_mark_nor_below_one_segment() {
     assert_eq!((alpha(&cc), cc.cwnd()), (0.0, 15_000.0));
     (0..1000).for_each(|_| cc.on_ack(&full(true)));
     assert_eq!(cc.cwnd(), 1_000.0);
+}
+
+fn form(name: &str) -> Params {
+    let mut params = Params::default();
+    params.set("form", name).unwrap();
+    params
+}
+
+/// An ACK up to `una`, of `acked` bytes, all of them news; what was sent last ends at `sent_to`.
+fn up_to(una: u64, acked: u64, sent_to: u64, ece: bool) -> Ack {
+    Ack { una, nxt: sent_to, sent_to, ece, ..ack(us(100.0), acked, us(100.0)) }
+}
+
+/// TcpDctcp::PktsAcked.
+#[test]
+fn ns3_counts_whole_segments_up_to_what_was_sent_last() {
+    let mut cc = Dctcp::new(&form("ns3"), &env(MSS, 10.0));
+    // one segment and a half: one counts, and the window of data ends at what was sent last
+    cc.on_ack(&up_to(1_500, 1_500, 10_000, false));
+    // a duplicate is a segment, and so is a partial ACK, however much it covers
+    cc.on_ack(&Ack { acked: 0, ..up_to(1_500, 0, 12_000, true) });
+    cc.on_ack(&Ack { phase: Phase::Recovery, ..up_to(5_500, 4_000, 12_000, false) });
+    assert_eq!(alpha(&cc), 1.0);
+    // the half segment is a whole one with 500 B more, of 4500: 5; the end is reached, not passed. One
+    // segment of 1 + 1 + 1 + 5 was marked
+    cc.on_ack(&up_to(10_000, 4_500, 13_000, false));
+    assert_close(alpha(&cc), 15.0 / 16.0 + 1.0 / 16.0 / 8.0);
+    // the next one ends where a retransmission ended that was sent last, below what is outstanding
+    cc.on_ack(&Ack { nxt: 20_000, ..up_to(13_000, 3_000, 15_000, true) });
+    let before = alpha(&cc);
+    assert_close(before, 15.0 / 16.0 * (15.0 / 16.0 + 1.0 / 128.0) + 1.0 / 16.0);
+    cc.on_ack(&up_to(15_000, 2_000, 21_000, false));
+    assert_close(alpha(&cc), 15.0 / 16.0 * before);
+}
+
+/// TcpDctcp::GetSsThresh and TcpLinuxReno, which it derives from.
+#[test]
+fn ns3_cuts_the_window_in_force_to_whole_bytes_without_a_floor() {
+    let mut cc = Dctcp::new(&form("ns3"), &env(MSS, 10.0));
+    // alpha is 1
+    cc.on_ecn(&Congestion { window: 12_345.0, ..congestion(us(0.0), segments(4)) });
+    assert_eq!((cc.cwnd(), cc.ssthresh()), (6_172.0, 6_172.0));
+    // a window of six whole segments; five do not fill it, the sixth does
+    cc.on_ack(&up_to(5_000, 5_000, 90_000, false));
+    assert_eq!(cc.cwnd(), 6_172.0);
+    cc.on_ack(&up_to(6_000, 1_000, 90_000, false));
+    assert_eq!(cc.cwnd(), 7_172.0);
+    // five of seven, then a cut to three and a half: the count outlives it, and is a window now
+    cc.on_ack(&up_to(11_000, 5_000, 90_000, false));
+    cc.on_loss(&Congestion { window: 7_172.0, ..congestion(us(0.0), segments(4)) });
+    assert_eq!(cc.cwnd(), 3_586.0, "alpha answers a loss too");
+    cc.on_ack(&up_to(12_000, 1_000, 90_000, false));
+    assert_eq!(cc.cwnd(), 4_586.0);
+    // every timeout cuts again, and no floor holds
+    for (consecutive, window, ssthresh) in [(1, 4_586.0, 2_293.0), (2, 1_000.0, 500.0)] {
+        cc.on_timeout(&Timeout { window, ..timeout(us(0.0), segments(1), consecutive) });
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (1_000.0, ssthresh));
+    }
+    let mut slow = Dctcp::new(&form("ns3"), &env(MSS, 10.0));
+    slow.on_timeout(&Timeout { window: 8_000.0, ..timeout(us(0.0), segments(1), 1) });
+    // seven segments end slow start at the threshold; what is left over counts for nothing
+    slow.on_ack(&up_to(7_000, 7_000, 90_000, false));
+    assert_eq!(slow.cwnd(), 4_000.0);
+    slow.on_ack(&up_to(10_000, 3_000, 90_000, false));
+    assert_eq!(slow.cwnd(), 4_000.0, "three of four");
+}
+
+/// dctcp_update_alpha of Linux' net/ipv4/tcp_dctcp.c.
+#[test]
+fn linux_averages_in_1024ths() {
+    let mut cc = Dctcp::new(&form("linux"), &env(MSS, 10.0));
+    // nothing was outstanding when the first window began: it ends with the first ACK
+    cc.on_ack(&up_to(1_000, 1_000, 10_000, false));
+    assert_eq!(alpha(&cc) * 1024.0, 960.0);
+    // ten segments a window, so many of them marked. What goes is alpha / 16, what comes 64 F, both
+    // rounded down: 844 - 52 + 64 * 3 / 10 = 844 - 52 + 19
+    let mut una = 1_000;
+    for (end, marked, after) in
+        [(10_000, 0, 900.0), (20_000, 0, 844.0), (30_000, 3, 811.0), (40_000, 10, 825.0), (50_000, 1, 780.0)]
+    {
+        let before = alpha(&cc);
+        let first = una;
+        while una < end {
+            assert_eq!(alpha(&cc), before, "the window ends with the ACK that reaches its end");
+            una += 1_000;
+            cc.on_ack(&up_to(una, 1_000, end + 10_000, una - first <= marked * 1_000));
+        }
+        assert_eq!(alpha(&cc) * 1024.0, after, "window to {end}");
+    }
+    // an average below 16 has no sixteenth: all of it goes
+    let mut last = Dctcp::new(&Params { initial_alpha: 15.0 / 1024.0, ..form("linux") }, &env(MSS, 10.0));
+    last.on_ack(&up_to(1_000, 1_000, 10_000, false));
+    assert_eq!(alpha(&last), 0.0);
+    let mut real = Dctcp::new(&Params { initial_alpha: 15.0 / 1024.0, ..Params::default() }, &env(MSS, 10.0));
+    real.on_ack(&up_to(1_000, 1_000, 10_000, false));
+    assert_close(alpha(&real), 15.0 / 1024.0 * 15.0 / 16.0);
+}
+
+#[test]
+fn linux_takes_whole_segments_and_halves_the_window_at_a_loss() {
+    let cut = |share: f64, window: f64| {
+        let params = Params { initial_alpha: share / 1024.0, ..form("linux") };
+        let mut cc = Dctcp::new(&params, &env(MSS, window));
+        cc.on_ecn(&congestion(us(0.0), segments(3)));
+        cc.cwnd() / 1000.0
+    };
+    // 15 * 900 / 2048 = 6.6; 15 * 136 / 2048 = 0.996; 2048 / 15 = 136.5
+    assert_eq!([cut(900.0, 15.0), cut(136.0, 15.0), cut(137.0, 15.0), cut(1024.0, 3.0)], [9.0, 15.0, 14.0, 2.0]);
+    let mut cc = Dctcp::new(&form("linux"), &env(MSS, 15.0));
+    cc.on_loss(&Congestion { window: 15_000.0, ..congestion(us(0.0), segments(4)) });
+    assert_eq!(cc.cwnd(), 7_000.0);
+    cc.on_undo();
+    assert_eq!(cc.cwnd(), 15_000.0);
+    cc.on_timeout(&Timeout { phase: Phase::Cwr, ..timeout(us(0.0), segments(4), 1) });
+    assert_eq!((cc.cwnd(), cc.ssthresh()), (1_000.0, f64::INFINITY), "it had been reduced already");
 }

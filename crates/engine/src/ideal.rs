@@ -3,7 +3,8 @@
 //!
 //! Everything is exact integer arithmetic over store-and-forward links: a packet of `n` IP bytes
 //! passes a link in `rate.serialize(n + overhead) + delay`; a token bucket holds it back only for
-//! the bytes that the bucket lacks.
+//! the bytes that the bucket lacks. Packets behind the first leave a bucket at its rate: what it saves up
+//! beyond one packet is not in an ideal time.
 
 use crate::hash;
 use crate::spec::{App, PathChoice, Router, Spec, TransportSpec};
@@ -191,21 +192,13 @@ impl<'a> Fabric<'a> {
         fragments(t, t.mss).fold(Time::ZERO, |sum, size| sum + l.rate.serialize(size + l.overhead as u64))
     }
 
-    /// From the first bit at the source to the last bit at the destination of `size` bytes sent
-    /// back to back in full segments, a last partial one, and the preset's extra packets.
+    /// From the first bit at the source to the last bit at the destination of `size` bytes, and the preset's
+    /// extra packets, sent back to back in full segments and a last partial one.
     fn transfer(&self, links: &[u32], t: &TransportSpec, size: u64) -> Time {
         let mss = t.mss.max(1) as u64;
-        let mut rest = Vec::new();
-        if size % mss > 0 {
-            rest.push((size % mss) as u32);
-        }
-        let mut full = size / mss;
-        if rest.is_empty() {
-            full += t.extra_packets as u64;
-        } else {
-            rest.resize(1 + t.extra_packets as usize, t.mss);
-        }
-        self.transfer_segments(links, t, full, &rest)
+        let size = size.saturating_add(t.extra_packets as u64 * mss);
+        let rest = (size % mss > 0).then_some((size % mss) as u32);
+        self.transfer_segments(links, t, size / mss, rest.as_slice())
     }
 
     /// `full` full segments followed by segments with the payloads `rest`.

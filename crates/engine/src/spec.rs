@@ -278,8 +278,8 @@ pub struct TransportSpec {
     pub push_ack: bool,
     /// A segment on which the sender says that it reduced its window (CWR) is acknowledged at once.
     pub cwr_ack: bool,
-    /// Linux: the receiver's window starts at 65,160 bytes and grows by two segments with every one that
-    /// arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not
+    /// Linux: the receiver's window starts at the whole segments that fit into 65,535 bytes (65,160 with
+    /// segments of 1448) and grows by two with every one that arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not
     /// count for `quickack`.
     pub window_growth: bool,
     /// Two-way connections, as Linux has it: a side that sends data within a delayed ACK's time of receiving
@@ -352,7 +352,7 @@ pub struct TransportSpec {
     pub rto_granularity: Time,
     /// Initial window in segments.
     pub initial_window: f64,
-    /// After an idle time of one RTO the window falls back to the initial one.
+    /// After an idle time of more than one RTO the controller is told, whose rule it then is to lower the window.
     pub idle_restart: bool,
     /// With nothing in flight one segment goes whatever the window. Without, a window below a
     /// segment sends nothing until the retransmission timer fires (ns-3).

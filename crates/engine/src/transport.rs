@@ -10,4 +10,4 @@ pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
-mod timer;
+pub mod timer;

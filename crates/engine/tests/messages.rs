@@ -317,3 +317,77 @@ fn timers_of_a_tick_fire_the_last_set_first() {
     assert_eq!(order(true), [2, 1, 0]);
     assert_eq!(order(false), [0, 1, 2]);
 }
+
+/// When `place` sent pure ACKs, ps.
+fn pure_acks(o: &Outcome, place: &str) -> Vec<u64> {
+    let sent = events(o, place, Happening::Send).into_iter();
+    sent.filter(|e| e.payload == 0 && e.flags.contains("ACK")).map(|e| e.time_ps).collect()
+}
+
+/// One worker that answers with 1000 B; delayed ACKs wait for 1 ms. Pure ACKs of the root after the end of
+/// each of three queries, and how many the worker sent.
+fn interactive(change: impl FnOnce(&mut Spec)) -> (Vec<u64>, usize) {
+    let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..plain() };
+    let mut spec = asking(1, 1000, t);
+    spec.observe.trace = vec![0, 1];
+    spec.duration = Time::s(1);
+    change(&mut spec);
+    let o = judged(&spec);
+    let ends: Vec<u64> = messages(&o, MessageKind::Query).iter().map(|q| q.finish_ps.unwrap()).collect();
+    let after = |ack: &u64| ack - ends.iter().rev().find(|end| *end <= ack).unwrap();
+    (pure_acks(&o, "h0").iter().map(after).collect(), pure_acks(&o, "h1").len())
+}
+
+const DELAYED: u64 = 1_000_000_000;
+
+#[test]
+fn interactive_sides_acknowledge_on_what_they_send() {
+    // for `quickack` alone each segment is acknowledged at once
+    assert_eq!(interactive(|s| s.transports[0].pingpong = false), (vec![0; 3], 3));
+    // what data carries counts for it too: of two ACKs one is pure, the other rides on the next message
+    let two = |s: &mut Spec| (s.transports[0].pingpong, s.transports[0].quickack) = (false, 2);
+    assert_eq!(interactive(two), (vec![0, DELAYED], 1));
+    // interactive once they have answered: the worker with its first response, the root with its second
+    // request. The last response is acknowledged by the timer
+    assert_eq!(interactive(|_| ()), (vec![0, DELAYED], 1));
+    // a root that thinks for longer than a delayed ACK waits answers nobody
+    assert_eq!(interactive(|s| s.queries[0].think = Time::ms(2)), (vec![0; 3], 1));
+}
+
+#[test]
+fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
+    // every packet on the way to the worker is marked, and each says CWR for the one before it: the worker
+    // acknowledges all of them at once, without a quick ACK to spend
+    let marked = |kind: &'static str| {
+        interactive(move |s| {
+            s.transports[0].quickack = 0;
+            s.controllers = vec![controller(kind, &[])];
+            let discipline = Discipline::EcnThreshold { mark: Limit::Packets(0), drop_not_ect: false };
+            s.queues.push(QueueSpec { discipline, ..drop_tail(100) });
+            s.links[3].queue = 1;
+        })
+    };
+    assert_eq!(marked("dctcp"), (vec![DELAYED], 3));
+    assert_eq!(marked("newreno"), (vec![DELAYED], 0), "without ECN nothing is at once");
+    // the only quick ACK of the root rides on its first request; a silence longer than the timeout of 10 ms
+    // brings another
+    let silence = |think| {
+        interactive(move |s| {
+            s.transports[0].quickack = 1;
+            s.queries[0].think = think;
+        })
+    };
+    assert_eq!(silence(Time::ms(30)), (vec![DELAYED, 0, 0], 1));
+    assert_eq!(silence(Time::ms(5)), (vec![DELAYED; 3], 1));
+    // a segment takes 1.2 ms, longer than its ACK is delayed: the first of the second response is acknowledged
+    // by the timer, and the two others at once
+    let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..plain() };
+    let mut spec = asking(1, 3 * 1448, t);
+    spec.links.iter_mut().for_each(|l| l.rate = Rate::mbps(10));
+    spec.queries[0].count = Some(2);
+    spec.observe.trace = vec![0, 1];
+    let o = judged(&spec);
+    let end = messages(&o, MessageKind::Query)[1].finish_ps.unwrap();
+    let acks: Vec<i64> = pure_acks(&o, "h0")[3..].iter().map(|at| *at as i64 - end as i64).collect();
+    assert_eq!(acks, [-1_400_000_000, -1_200_000_000, 0]);
+}

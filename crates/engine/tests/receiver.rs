@@ -323,3 +323,22 @@ fn a_lost_fragment_loses_the_segment() {
     let sizes: Vec<u32> = data_sent(&outcome, "h0").iter().take(2).map(|e| e.size).collect();
     assert_eq!(sizes, [1500, 32]);
 }
+
+#[test]
+fn neither_what_follows_the_size_nor_fin_is_goodput() {
+    let goodput = |extra_packets, segments: &[(u64, u16, u16)]| {
+        let transport = TransportSpec { extra_packets, fin_with_data: true, ..plain() };
+        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, Some(2500))));
+        let counted = segments.iter().map(|(seq, len, flags)| {
+            bench.data(*seq, *len, *flags);
+            bench.receiver().stats.delivered_m
+        });
+        counted.collect::<Vec<_>>()
+    };
+    // an extra packet that comes before what it follows
+    assert_eq!(goodput(1, &[(0, 1000, 0), (2500, 1000, 0), (1000, 1000, 0), (2000, 500, 0)]), [1000, 1000, 2000, 2500]);
+    // FIN on the last segment, in order, beyond a hole, and beyond one by itself
+    assert_eq!(goodput(0, &[(0, 1000, 0), (1000, 1000, 0), (2000, 500, flag::FIN)]), [1000, 2000, 2500]);
+    assert_eq!(goodput(0, &[(0, 1000, 0), (2000, 500, flag::FIN), (1000, 1000, 0)]), [1000, 1500, 2500]);
+    assert_eq!(goodput(0, &[(2500, 0, flag::FIN), (0, 1500, 0), (1500, 1000, 0)]), [0, 1500, 2500]);
+}

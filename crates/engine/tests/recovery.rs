@@ -622,6 +622,7 @@ proptest! {
             prop_assert_eq!(&held, &bytes.iter().copied().collect::<Vec<u64>>());
             prop_assert!(ranges.as_slice().windows(2).all(|w| w[0].1 < w[1].0), "disjoint and not touching");
             prop_assert_eq!(ranges.bytes(), bytes.len() as u64);
+            prop_assert_eq!(ranges.bytes_below(100), bytes.range(..100).count() as u64);
             prop_assert_eq!(ranges.is_empty(), bytes.is_empty());
             for at in 0..240 {
                 prop_assert_eq!(ranges.find(at).is_some(), bytes.contains(&at));

@@ -389,3 +389,26 @@ fn a_rate_of_windows_a_round_trip_spares_the_initial_window() {
     // 1000 B at twice 8000 B a round trip of 10 ms
     assert!(paced.windows(2).all(|w| w[1] - w[0] == 10 * MS / 16), "{paced:?}");
 }
+
+/// htsim's TcpSrc: the SYN is a packet of one byte, its ACK one of any kind.
+#[test]
+fn a_lone_syn_is_a_byte_and_its_ack_opens_the_window() {
+    let transport = TransportSpec { lone_syn: true, syn_size: 1, extra_packets: 0, ..htsim() };
+    let mut spec = wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, Some(40_000)));
+    spec.controllers = vec![controller("dctcp", &[("form", "htsim")])];
+    spec.observe.flows = vec![0];
+    let o = judged(&spec);
+    let sent = |place| -> Vec<(u64, u32, u32)> {
+        events(&o, place, Happening::Send).iter().take(3).map(|e| (e.time_ps, e.size, e.payload)).collect()
+    };
+    // 1 B crosses two links of 10 Gb/s and 1 us in 2001.6 ns, 40 B in 2064 ns: then data, no third packet
+    let round = 2_001_600 + 2_064_000;
+    assert_eq!(sent("h0"), [(0, 1, 0), (round, 4000, 4000), (round, 4000, 4000)]);
+    assert_eq!(sent("h1")[0], (2_001_600, 40, 0), "a pure ACK, as that of data");
+    // it is a sample, and one byte to the controller: 4000 * 4000 / 60000 = 266.7 B of room
+    assert_eq!(o.flows[0].rtt_min_ps, Some(round));
+    let windows = series(&o, "flow 0", "cwnd_bytes");
+    assert_eq!((windows[0].1, windows.iter().find(|w| w.1 > 60_000.0).copied()), (60_000.0, Some((round, 60_266.0))));
+    // ten segments, a SYN, eleven ACKs: nobody closes
+    assert_eq!((o.flows[0].delivered, o.packets_sent), (40_000, 1 + 10 + 11));
+}

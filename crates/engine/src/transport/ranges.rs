@@ -68,6 +68,12 @@ impl Ranges {
         self.bytes
     }
 
+    /// Bytes held below `edge`.
+    pub fn bytes_below(&self, edge: u64) -> u64 {
+        let beyond = self.list.iter().rev().take_while(|r| r.1 > edge).map(|r| r.1 - r.0.max(edge)).sum::<u64>();
+        self.bytes - beyond
+    }
+
     /// No range at all.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -12,9 +12,8 @@ use incast_cc::{Ecn, Rate, Time};
 use incast_record::{Happening, Recorder};
 
 const NEVER: u64 = u64::MAX;
-/// Where a window that grows begins: the most whole segments of 1448 bytes that a window field without
-/// scaling can say.
-const FIRST_WINDOW: u64 = 65_160;
+/// The most that a window field without scaling can say; in whole segments, where a window that grows begins.
+const UNSCALED: u64 = 65_535;
 
 /// Linux' compression of SACKs: longest delay, how much later its timer may fire (it does where no other
 /// timer of its kind is due), segments.
@@ -131,6 +130,12 @@ pub struct Receiver {
 const OPTIONS: u32 = 40;
 const TIMESTAMPS: u32 = 10;
 
+/// What a window that grows begins with: 65,160 bytes with segments of 1448.
+fn first_window(t: &TransportSpec) -> u64 {
+    let mss = t.mss as u64;
+    (UNSCALED / mss * mss).max(mss).min(t.receive_buffer / 2)
+}
+
 /// Keeps the blocks of an ACK that its options have room for; returns the bytes they add.
 #[cold]
 fn lay_out(ext: &mut Ext, t: &TransportSpec) -> u32 {
@@ -184,7 +189,7 @@ impl Receiver {
             stuck_at: 0,
             duplicates: 0,
             compressed: 0,
-            window: if t.window_growth { FIRST_WINDOW.min(t.receive_buffer / 2) } else { u64::MAX },
+            window: if t.window_growth { first_window(t) } else { u64::MAX },
             fin_at: None,
             size,
             app_size: match spec.app {
@@ -281,10 +286,10 @@ impl Receiver {
         half.open = true;
     }
 
-    /// Application bytes received, in order or not: segments beyond the flow's size are not counted
-    /// once they are in order.
+    /// Application bytes received, in order or not: neither segments beyond the flow's size nor FIN's number.
     fn counted(&self) -> u64 {
-        self.next.min(self.app_size) + self.ooo.bytes()
+        let end = self.app_size.min(self.fin_at.unwrap_or(u64::MAX));
+        self.next.min(end) + self.ooo.bytes_below(end)
     }
 
     /// In-order bytes received.
@@ -456,9 +461,8 @@ impl Receiver {
         }
         if io.measured() {
             // bytes count when they first arrive, in order or not: a hole filled late brings no
-            // burst of old bytes with it, and goodput never exceeds the line. FIN's is no byte.
-            let new = self.counted().saturating_sub(held);
-            self.stats.delivered_m += new - u64::from(new > 0 && p.has(flag::FIN));
+            // burst of old bytes with it, and goodput never exceeds the line
+            self.stats.delivered_m += self.counted() - held;
         }
         if self.quick > 0 && (self.half == NO_HALF || quick) {
             self.quick -= 1;
@@ -562,11 +566,11 @@ impl Receiver {
         let free = t.receive_buffer.saturating_sub(self.unread).min(self.window);
         let mut scale = 0;
         if t.window_scaling {
-            while t.receive_buffer >> scale > 65535 && scale < 14 {
+            while t.receive_buffer >> scale > UNSCALED && scale < 14 {
                 scale += 1;
             }
         }
-        let wnd = (free >> scale).min(65535) << scale;
+        let wnd = (free >> scale).min(UNSCALED) << scale;
         // receiver silly-window avoidance: move the edge by a segment or half the buffer at least
         let right = self.next + wnd;
         let step = (t.mss as u64).min(t.receive_buffer / 2);
@@ -583,7 +587,7 @@ impl Receiver {
             self.read(io.now);
         }
         // the window field of a SYN is not scaled (RFC 7323)
-        let most = if extra & flag::SYN != 0 && !t.lone_syn { 65535 } else { u32::MAX };
+        let most = if extra & flag::SYN != 0 && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
         let wnd = self.offer(t).min(most);
         let (ts, hops) = self.echo.take().unwrap_or((io.now, 0));
         if self.half != NO_HALF {

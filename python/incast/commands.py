@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -64,6 +65,12 @@ def _folder(given: str | None, default: str) -> Path:
     return Path(given)
 
 
+def _tell(notes: Iterable[str]) -> None:
+    """Say what is worth knowing before a run, once each."""
+    for note in dict.fromkeys(notes):
+        err.print(f"note: {note}", highlight=False, soft_wrap=True)
+
+
 def _refuse_twice(folder: Path, scenario: Scenario) -> None:
     """Say so when what is in the way is this very run."""
     if not (folder / MANIFEST).is_file():
@@ -94,6 +101,8 @@ def run(
     if seed is not None:
         asked = asked.with_seed(seed)
     asked.validate()
+    if not quiet:
+        _tell(asked.notes())
     folder = _folder(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
     _refuse_twice(folder, asked)
     with loading():
@@ -197,6 +206,8 @@ def compare(
     if len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
     study = Study.parse(scenarios, cc, vary[0], seeds, _settings(set_))
+    if not quiet:
+        _tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
     folder = _folder(out_, study.folder_name())
     with progress.of_comparison(err, quiet) as show:
         done = comparison.carry_out(study, folder, workers or comparison.default_workers(), show)

@@ -95,6 +95,10 @@ class Scenario:
         """Raise ``ScenarioError`` unless the scenario can be run."""
         self._core.validate()
 
+    def notes(self) -> list[str]:
+        """Return what is worth knowing before a run although nothing is wrong, in sentences."""
+        return self._core.notes()
+
     def run(self, seed: int | None = None, progress: Progress | None = None) -> Result:
         """Simulate the scenario. The GIL is released meanwhile, so threads run side by side.
 

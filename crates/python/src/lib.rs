@@ -71,6 +71,11 @@ impl Scenario {
         py.detach(|| self.0.build().map(drop)).map_err(scenario_error)
     }
 
+    /// What is worth knowing before a run although nothing is wrong, in sentences.
+    fn notes(&self) -> PyResult<Vec<String>> {
+        self.0.notes().map_err(scenario_error)
+    }
+
     /// The resolved scenario: every default written out.
     fn toml(&self) -> PyResult<String> {
         self.0.resolved_toml().map_err(scenario_error)

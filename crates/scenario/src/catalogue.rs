@@ -65,6 +65,8 @@ pub struct Description {
 }
 
 fn kind_of(word: &str) -> Result<&'static str, Errors> {
+    // the key of applications is `app`
+    let word = if word == "app" { "applications" } else { word };
     let found = KINDS.iter().find(|k| **k == word || singular(k) == word);
     found.copied().ok_or_else(|| {
         let message = format!("no such kind of thing; expected one of {}", KINDS.join(", "));
@@ -134,7 +136,11 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
     };
     let unknown = || {
         let names: Vec<String> = list(kind).unwrap_or_default().into_iter().map(|i| i.name).collect();
-        let message = format!("no such {}; there are {}", singular(kind), names.join(", "));
+        let mut message = format!("no such {}; there are {}", singular(kind), names.join(", "));
+        let is_there = |other: &&&str| list(other).is_ok_and(|items| items.iter().any(|i| i.name == name));
+        if let Some(other) = KINDS.iter().filter(|k| **k != kind).find(is_there) {
+            message += &format!("; {name} is one of the {other}: incast describe {} {name}", singular(other));
+        }
         Errors::from(Problem::new(name, message).suggest(name, names.iter().map(String::as_str)))
     };
     match kind {

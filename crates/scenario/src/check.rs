@@ -256,7 +256,7 @@ impl<'a> Schema<'a> {
             }
             return;
         }
-        let wrong = |s: &Schema| Problem::with_value(path, value, format!("expected {}", s.expected()));
+        let wrong = |s: &Schema| s.misfit(value, path);
         if let Some(words) = s.words() {
             let word = value.as_str();
             if !words.iter().any(|(w, _)| word == Some(*w)) {
@@ -306,6 +306,14 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// A value that is nothing of what is expected.
+    fn misfit(&self, value: &Toml, path: &str) -> Problem {
+        let expected = self.expected();
+        // where the bound is said already, that is why
+        let why = if expected.contains(&i64::MAX.to_string()) { String::new() } else { unreadable(value) };
+        Problem::with_value(path, value, format!("expected {expected}{why}"))
+    }
+
     fn within(&self, x: f64) -> bool {
         self.node["minimum"].as_f64().is_none_or(|m| x >= m)
             && self.node["maximum"].as_f64().is_none_or(|m| x <= m)
@@ -314,7 +322,8 @@ impl<'a> Schema<'a> {
 
     fn check_union(&self, variants: &[(&str, &str, Schema)], value: &Toml, path: &str, out: &mut Vec<Problem>) {
         let Some(table) = value.as_table() else {
-            out.push(Problem::with_value(path, value, format!("expected a table with the key {}", variants[0].0)));
+            let message = format!("expected a table with the key {}{}", variants[0].0, unreadable(value));
+            out.push(Problem::with_value(path, value, message));
             return;
         };
         let tag = variants[0].0;
@@ -358,7 +367,7 @@ impl<'a> Schema<'a> {
             _ if fits => {}
             Some(problems) => out.extend(problems),
             None if nearer.is_some() => out.extend(nearer),
-            None => out.push(Problem::with_value(path, value, format!("expected {}", self.expected()))),
+            None => out.push(self.misfit(value, path)),
         }
     }
 
@@ -380,6 +389,20 @@ impl<'a> Schema<'a> {
             }
         }
     }
+}
+
+/// Why a value given as bare text was not read as the number, list or table that it looks like.
+fn unreadable(value: &Toml) -> String {
+    let text = value.as_str().map_or("", str::trim);
+    let looks = text.starts_with(['{', '[']) || (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+    let Some(error) = toml::from_str::<toml::Table>(&format!("v = {text}")).err().filter(|_| looks) else {
+        return String::new();
+    };
+    let too_large = |digits: &str| digits.len() > 18 && digits.parse::<i64>().is_err();
+    if text.split(|c: char| !c.is_ascii_digit()).any(too_large) {
+        return format!("; whole numbers end at {}", i64::MAX);
+    }
+    format!("; as TOML: {}", error.message().trim())
 }
 
 fn join(path: &str, key: &str) -> String {

@@ -46,6 +46,10 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
         Toml::String(text) => {
             let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
             let mut params = Vec::new();
+            if text.contains(':') && rest.trim().is_empty() {
+                let message = "expected key=value after the colon, or no colon";
+                return Err(vec![Problem::with_value(path, value, message)]);
+            }
             for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
                 let Some((k, v)) = part.split_once('=') else {
                     return Err(vec![Problem::with_value(

@@ -32,6 +32,7 @@ pub mod catalogue;
 pub mod check;
 pub mod controller;
 pub mod document;
+mod notes;
 pub mod problem;
 pub mod quantity;
 pub mod queue;
@@ -169,6 +170,11 @@ impl Scenario {
             return Err(Errors(problems));
         }
         value.try_into().map_err(|e: toml::de::Error| Problem::new(self.name.clone(), e.message()).into())
+    }
+
+    /// What is worth knowing before a run although nothing is wrong, in sentences.
+    pub fn notes(&self) -> Result<Vec<String>, Errors> {
+        Ok(notes::notes(&self.document()?))
     }
 
     /// What the engine simulates.

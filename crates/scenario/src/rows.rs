@@ -26,6 +26,12 @@ impl Rows {
     /// Reads a file whose header may name `known` columns in any order and must name `needed`.
     /// Lines that start with `#` are comments.
     pub fn read(name: &str, text: &str, known: &[&str], needed: &[&str]) -> Result<Rows, Vec<Problem>> {
+        // values never hold line ends, so a quote that a line leaves open would swallow others
+        let open = |line: &&str| !line.starts_with('#') && line.matches('"').count() % 2 == 1;
+        if let Some(number) = text.lines().position(|line| open(&line)) {
+            let message = "a quote is opened and not closed; expected both around a value";
+            return Err(vec![Problem::new(format!("{name}, line {}", number + 1), message)]);
+        }
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .trim(csv::Trim::All)

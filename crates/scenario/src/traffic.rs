@@ -789,6 +789,10 @@ fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Res
     if let Some(h) = inner.iter().find(|n| **n < flows.network.hosts) {
         return Err(row.wrong(column, format!("{} is a host; hosts do not forward", named(*h))));
     }
+    if let Some(again) = nodes.iter().enumerate().find(|(i, n)| nodes[..*i].contains(n)).map(|(_, n)| *n) {
+        let message = format!("passes {} twice; expected a path that goes round no circle", named(again));
+        return Err(row.wrong(column, message));
+    }
     nodes
         .windows(2)
         .map(|w| {

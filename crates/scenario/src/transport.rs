@@ -71,7 +71,7 @@ pub struct Transport {
     /// A segment that says the sender reduced its window (CWR) is acknowledged at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwr_ack: Option<bool>,
-    /// The receiver's window starts at 65160 bytes and grows by two segments with every one that arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not count for `quickack`: a Linux connection acknowledges its first megabytes segment by segment.
+    /// The receiver's window starts at the whole segments that fit into 65535 bytes (65160 with segments of 1448) and grows by two segments with every one that arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not count for `quickack`: a Linux connection acknowledges its first megabytes segment by segment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_growth: Option<bool>,
     /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (Linux' interactive mode); duplicates and long silences begin `quickack` anew.
@@ -155,7 +155,7 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub initial_window: Option<f64>,
-    /// After an idle time of one RTO the window falls back to the initial one (RFC 5681 4.1).
+    /// After an idle time of more than one RTO the controller's rule for it applies: NewReno's and DCTCP's `idle` is to restart from the initial window (RFC 5681 4.1), or to halve the window once for each RTO (Linux); Swift has none. Otherwise windows survive idle times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
     /// With nothing in flight one segment goes whatever the window. Otherwise a window below one segment sends nothing until the retransmission timer fires (ns-3); controllers that pace such windows (Swift) are not held to it.
@@ -236,6 +236,26 @@ pub enum Preset {
 impl Preset {
     /// All of them.
     pub const ALL: [Preset; 4] = [Preset::Linux, Preset::Ns3, Preset::Htsim, Preset::Swift];
+
+    /// Name as in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Linux => "linux",
+            Preset::Ns3 => "ns3",
+            Preset::Htsim => "htsim",
+            Preset::Swift => "swift",
+        }
+    }
+
+    /// The transport that a controller's form belongs beside; `None` for what is of no world.
+    pub fn of_form(form: &str) -> Option<Preset> {
+        match form {
+            "linux" => Some(Preset::Linux),
+            "ns3" | "seed-000" => Some(Preset::Ns3),
+            "htsim" => Some(Preset::Htsim),
+            _ => None,
+        }
+    }
 
     /// Segments per ACK where the controller does not ask for an ACK per packet.
     fn delayed_ack(self) -> u32 {

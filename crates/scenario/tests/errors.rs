@@ -905,3 +905,87 @@ fn quantities_that_are_nearly_right() {
         format!("flows.csv, line 2, column start = 1US: {TIME} (did you mean \"1us\"?)")
     );
 }
+
+#[test]
+fn quotes_and_circles_in_a_flow_file() {
+    assert_eq!(
+        flows("quote", "start,source,destination\n# \"a comment\n0s,\"h0,h1\n0s,h2,h3\n").unwrap_err().to_string(),
+        "flows.csv, line 3: a quote is opened and not closed; expected both around a value"
+    );
+    flows("quoted", "start,source,destination,controller\n0s,h0,h1,\"swift:target=min-rtt,epsilon=100us\"\n").unwrap();
+    assert_eq!(
+        flows("circle", "start,source,destination,path\n0s,h0,h15,edge0 agg0 edge1 agg0 core0 agg6 edge7\n")
+            .unwrap_err()
+            .to_string(),
+        "flows.csv, line 2, column path = edge0 agg0 edge1 agg0 core0 agg6 edge7: passes agg0 twice; expected a path \
+         that goes round no circle"
+    );
+}
+
+#[test]
+fn a_colon_promises_parameters() {
+    for text in ["dctcp:", "dctcp: "] {
+        assert_eq!(
+            set("controller", text),
+            format!("controller = \"{text}\": expected key=value after the colon, or no colon")
+        );
+    }
+}
+
+#[test]
+fn what_toml_cannot_read_says_why() {
+    let table = |rest: &str| set("traffic.app", &format!("{{ kind = \"query\", total = \"1MB\"{rest} }}"));
+    assert!(
+        table(", count = 99999999999999999999")
+            .ends_with(": expected a table with the key kind; whole numbers end at 9223372036854775807")
+    );
+    let error = table(", count 5");
+    assert!(error.contains(": expected a table with the key kind; as TOML: ") && !error.ends_with(": "), "{error}");
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    s.set("traffic.app", "{ kind = \"query\", total = \"1MB\" }").unwrap();
+    assert_eq!(
+        s.set("traffic.app.count", "99999999999999999999").unwrap_err().to_string(),
+        "traffic.app.count = \"99999999999999999999\": expected a whole number >= 1; whole numbers end at 9223372036854775807"
+    );
+}
+
+#[test]
+fn what_is_of_another_kind_is_found_there() {
+    use incast_scenario::catalogue::describe;
+    assert_eq!(describe("app", "query").unwrap().kind, "applications");
+    let error = describe("traffic", "query").unwrap_err().to_string();
+    assert!(error.ends_with("; query is one of the applications: incast describe application query"), "{error}");
+}
+
+#[test]
+fn a_form_beside_the_transport_of_another_world_is_noted() {
+    let notes = |changes: &[(&str, &str)]| {
+        let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+        for (key, value) in changes {
+            s.set(key, value).unwrap();
+        }
+        s.notes().unwrap()
+    };
+    assert_eq!(
+        notes(&[("controller", "swift:form=seed-000")]),
+        [
+            "controller.form = \"seed-000\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what runs is \
+          neither world's (docs/forms.md)"
+        ]
+    );
+    assert_eq!(
+        notes(&[("traffic.controller", "dctcp:form=linux"), ("traffic.transport.preset", "htsim")]),
+        [
+            "traffic.load.controller.form = \"linux\" belongs beside traffic.load.transport.preset = \"linux\", here it is \
+          \"htsim\": what runs is neither world's (docs/forms.md)"
+        ]
+    );
+    for (controller, preset) in [
+        ("swift:form=seed-000", "ns3"),
+        ("dctcp:form=htsim", "htsim"),
+        ("newreno:form=linux", "linux"),
+        ("swift", "ns3"),
+    ] {
+        assert_eq!(notes(&[("transport.preset", preset), ("controller", controller)]), [""; 0], "{controller}");
+    }
+}

@@ -164,7 +164,7 @@ pub struct Link {
     pub overhead: u32,
     /// Size of a token bucket in front of the link, Linux' `tbf`: a packet leaves the queue as
     /// soon as the bucket holds its bytes and arrives after the delay alone. At least a full packet
-    /// with its overhead. Without: a transmitter, in which a packet spends its time on the wire.
+    /// with its overhead. Without, or with 0B: a transmitter, in which a packet spends its time on the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Size>,
     /// Rate of the other direction, where it differs.

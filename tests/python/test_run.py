@@ -289,3 +289,20 @@ def test_scenarios_are_equal_when_they_resolve_to_the_same() -> None:
 def test_load_takes_names_and_paths_only() -> None:
     with pytest.raises(TypeError, match="not int"):
         Scenario.load(3)  # type: ignore[arg-type]
+
+
+def test_a_form_beside_the_transport_of_another_world_is_noted(incast: Command) -> None:
+    short = ["--set", "run.duration=1ms", "--set", "run.warmup=0s"]
+    told = 'note: controller.form = "seed-000" belongs beside transport.preset = "ns3", here it is "linux"'
+    changed = ["--set", "controller=swift:form=seed-000"]
+    answer = incast("run", "dumbbell", *short, *changed, "--out", "told")
+    assert answer.status == 0
+    assert answer.err.count("note: ") == 1
+    assert told in answer.err
+    assert "note: " not in incast("run", "dumbbell", *short, *changed, "--out", "quiet", "--quiet").err
+    answer = incast(
+        "compare", "dumbbell", *short, "--cc", "swift:form=seed-000", "--vary", "traffic.flows=1,2", "--out", "c"
+    )
+    assert answer.status == 0
+    assert answer.err.count("note: ") == 1
+    assert told in answer.err

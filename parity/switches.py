@@ -106,9 +106,12 @@ NS3 = {
         Switch("recovery", "PRR as RFC 6937 has it", "transport.recovery=prr"),
         Switch("ecn-preempts", "a mark does not replace a recovery", "transport.ecn_preempts=false"),
         Switch("least-segment", "one segment goes whatever the window", "transport.least_segment=true"),
+        Switch("ce-must-advance", "marks count on retransmissions too", "transport.ce_must_advance=false"),
+        Switch("sack-block", "every ACK of 52 B, SACK blocks or not", "transport.sack_block=0"),
     ),
     "ns3/4.1/dctcp-mode1-n100": (
         Switch("ecn-by-prr", "marks cut at once, not spread by PRR", "transport.ecn_by_prr=false"),
+        Switch("fin", "FIN is a segment of its own, answered once", "transport.fin_with_data=false"),
     ),
     "ns3/4.2/dctcp-mode1-n2000-50Mbps": (
         Switch("dctcp-timeouts", "DCTCP: the first timeout of the same data, not every", "controller.timeouts=first"),
@@ -145,6 +148,11 @@ SEED_000 = {
         Switch("rto-min", "an RTO of at least 200 ms, not 1 s", "transport.rto_min=200ms"),
         Switch("target", "the published target, not the smallest RTT", "controller.target=published"),
         Switch("pacing", "no pacing of windows above one packet", "transport.pacing=controller"),
+        Switch(
+            "restart-at-max",
+            "a recovery paces what follows by its window, not at the highest rate",
+            "transport.pacing.restart_at_max=false",
+        ),
     ),
     "ns3/4.2/swift-2-mode1-n650-100Mbps": (
         Switch("static-fragments", "segments of 1448 B: no fragments", "transport.mss=1448"),
@@ -153,6 +161,7 @@ SEED_000 = {
     ),
     "ns3/4.2/swift-0-mode1-n2000-50Mbps": (
         Switch("retx-reset", "the least window after five timeouts, not three", "controller.retx_reset_threshold=5"),
+        Switch("rtt-after-timeout", "ACKs of what timed out are samples", "transport.rtt_after_timeout=true"),
     ),
     "ns3/4.6/swift-2-mode0-n1": (
         Switch("max-cwnd", "windows up to 1000 packets, not 60000 B", "controller.max_cwnd=1000"),

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from incast import kinds
+from incast import Scenario, kinds
 from parity import page, pictures, published, run
 from parity.checks import (
     EXPLAINED,
@@ -418,6 +418,28 @@ def test_every_value_of_a_form_is_switched_in_a_row_of_the_page(controller: str)
     forms = forms_of(controller)
     assert forms
     assert {(controller, form, key) for form, key, _ in forms} <= switched
+
+
+def rules_of(preset: str) -> dict[str, object]:
+    """Read what a transport's preset decides by a word or a yes, as a scenario has it written out."""
+    told = Scenario.load("dumbbell").with_({"transport": {"preset": preset}}).resolved()["transport"]
+    # connections open and close in every run of a world, and no run meets a receiver's small window
+    unmet = {"preset", "handshake", "sws_avoidance"}
+    rules = {key: value for key, value in told.items() if key not in unmet}
+    return {k: v for k, v in rules.items() if isinstance(v, bool) or re.fullmatch("[a-z][a-z0-9-]*", str(v))}
+
+
+@pytest.mark.parametrize(("preset", "world"), [("ns3", "ns3"), ("linux", "linux")])
+def test_every_rule_of_a_worlds_transport_is_switched_in_a_row_of_the_page(preset: str, world: str) -> None:
+    own, papers = rules_of(preset), rules_of("swift")
+    differ = {key for key in own if own[key] != papers[key]}
+    assert len(differ) > 10
+    switched = set()
+    for case in CASES:
+        if case.base and case.id.startswith(world):
+            was = by_id[case.base].settings
+            switched |= {key.removeprefix("transport.") for key in case.settings if case.settings[key] != was.get(key)}
+    assert differ <= switched, differ - switched
 
 
 def test_the_page_is_made_from_its_rows() -> None:

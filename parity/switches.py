@@ -89,6 +89,9 @@ ARTEFACTS = {
         Switch("sink-stop-many", "sinks that close 10 s later", "traffic.sink_stop=14.1s"),
         Switch("ties-many", "a random order of what happens at one instant, not a fixed one", "run.ties=hash"),
     ),
+    "ns3/4.1/dctcp-mode1-n2000": (
+        Switch("count-dropped-marks", "no marks counted of what is dropped", "queue.count_dropped_marks=false"),
+    ),
     "ns3/4.2/swift-0-mode1-n650-100Mbps": (
         Switch("clock-swift", "an exact time-stamp clock", "transport.timestamp_clock=0s"),
     ),
@@ -108,6 +111,13 @@ NS3 = {
         Switch("least-segment", "one segment goes whatever the window", "transport.least_segment=true"),
         Switch("ce-must-advance", "marks count on retransmissions too", "transport.ce_must_advance=false"),
         Switch("sack-block", "every ACK of 52 B, SACK blocks or not", "transport.sack_block=0"),
+    ),
+    "ns3/4.1/dctcp-mode1-n2000": (
+        Switch(
+            "ce-must-advance",
+            "every mark is echoed, not only what is beyond the last",
+            "transport.ce_must_advance=false",
+        ),
     ),
     "ns3/4.1/dctcp-mode1-n100": (
         Switch("ecn-by-prr", "marks cut at once, not spread by PRR", "transport.ecn_by_prr=false"),

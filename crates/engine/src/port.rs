@@ -579,6 +579,7 @@ impl Port {
             Verdict::Mark => self.count.marks += 1,
             Verdict::Drop => {
                 self.rare.events.drops += 1;
+                self.count.marks += u32::from(self.class.rule.counts_as_marked(&arrival));
                 return Sent::Dropped;
             }
         }

@@ -95,6 +95,8 @@ pub enum Rule {
         mark: Bound,
         /// Non-ECT arrivals above K are dropped.
         drop_not_ect: bool,
+        /// Dropped ECT arrivals count as marked.
+        count_dropped: bool,
     },
     /// Random early detection: [`RedState`] decides, and this limit.
     Red {
@@ -111,8 +113,8 @@ impl Rule {
             Discipline::DropTail | Discipline::FairNic { .. } | Discipline::EcnAtDeparture { .. } => {
                 Rule::DropTail { limit }
             }
-            Discipline::EcnThreshold { mark, drop_not_ect } => {
-                Rule::Ecn { limit, mark: Bound::new(*mark), drop_not_ect: *drop_not_ect }
+            Discipline::EcnThreshold { mark, drop_not_ect, count_dropped } => {
+                Rule::Ecn { limit, mark: Bound::new(*mark), drop_not_ect: *drop_not_ect, count_dropped: *count_dropped }
             }
             Discipline::Red(_) => Rule::Red { limit },
         }
@@ -133,5 +135,11 @@ impl Rule {
             },
             _ => Verdict::Accept,
         }
+    }
+
+    /// Whether an arrival that was dropped counts as marked.
+    #[cold]
+    pub fn counts_as_marked(&self, a: &Arrival) -> bool {
+        matches!(self, Rule::Ecn { mark, count_dropped: true, .. } if a.ect && mark.reached_at(a))
     }
 }

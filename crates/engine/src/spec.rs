@@ -200,6 +200,9 @@ pub enum Discipline {
         mark: Limit,
         /// Drop packets that are not ECN-capable above K (RED hardware) instead of passing them.
         drop_not_ect: bool,
+        /// Count what the limit drops as marked too, where it could have been (ns-3's RED marks a
+        /// packet before it looks whether there is room).
+        count_dropped: bool,
     },
     /// Marks ECN-capable packets at the end of their transmission, if the queue which they leave,
     /// themselves included, exceeds `mark` (htsim's `ECNQueue`).
@@ -256,8 +259,8 @@ pub struct TransportSpec {
     /// Open with SYN, SYN-ACK and close with FIN.
     pub handshake: bool,
     /// A flow whose application has closed sends FIN on its last data segment; the receiver
-    /// acknowledges it and then sends a FIN of its own (ns-3). Otherwise FIN is a segment of its
-    /// own, answered by one packet.
+    /// acknowledges it and then sends a FIN of its own, on which no mark is echoed (ns-3). Otherwise
+    /// FIN is a segment of its own, answered by one packet.
     pub fin_with_data: bool,
     /// Without a handshake: the flow opens with a SYN of `syn_size` bytes, whose pure ACK lets data
     /// flow and is an ACK of one byte to the controller; no third packet, no FIN (htsim's TCP).
@@ -382,7 +385,8 @@ pub struct TransportSpec {
     /// DCTCP receiver: what the ACK covers that a change of the CE state flushes.
     pub ecn_flush: Flush,
     /// A CE mark counts only on a segment beyond all whose mark counted before, so that no
-    /// retransmission below them is echoed (ns-3).
+    /// retransmission below them is echoed (ns-3). The last ACK of the handshake has the number of
+    /// the first segment, whose mark counts only if that ACK's did not.
     pub ce_must_advance: bool,
     /// ACKs of what a timeout declared lost are RTT samples too. Without it the next sample is of
     /// a segment sent for the first time after the timeout (ns-3, whose record of what was sent

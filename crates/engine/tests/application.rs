@@ -4,7 +4,7 @@ mod bench;
 mod draws;
 mod net;
 
-use incast_cc::{Rate, Time};
+use incast_cc::{Ecn, Rate, Time};
 use incast_engine::app::AppState;
 use incast_engine::spec::*;
 use incast_record::Happening;
@@ -274,7 +274,9 @@ fn an_on_off_application_stops_writing() {
 #[test]
 fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
     // the 40th segment is lost for good: its retransmission timer would fire after a second
-    let transport = TransportSpec { rto_min: Time::s(1), sack: false, dupthresh: 1000, ..tcp() };
+    let ecn = Some(Ecn::Dctcp);
+    let transport =
+        TransportSpec { rto_min: Time::s(1), sack: false, dupthresh: 1000, ecn, ect_control: true, ..tcp() };
     let flow = FlowSpec { sink_stop: Time::ms(100), stop: Time::ms(50), ..bulk(0, 1, None) };
     let mut spec = wire(Rate::mbps(100), Time::us(10), transport, "newreno", flow);
     spec.duration = Time::s(3);
@@ -305,6 +307,10 @@ fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
     assert!(end >= 150 * MS, "{end}");
     let resets = told(&outcome, "h0", "RST");
     assert!(resets.len() > 10 && resets.iter().all(|at| *at > end && *at < end + 20 * MS), "{resets:?}");
+    // what no connection sends is not ECN-capable
+    for sent in events(&outcome, "h0", Happening::Send) {
+        assert_eq!(sent.flags.contains("ECT"), !sent.flags.contains("RST"), "{sent:?}");
+    }
     let flow = &outcome.flows[0];
     assert_eq!((flow.delivered, flow.retransmissions), (flow.written, 0));
 }

@@ -16,7 +16,7 @@ fn config(kind: &str, params: &[(&str, &str)]) -> Config {
 
 fn ecn(limit: u64, mark: u64) -> QueueSpec {
     QueueSpec {
-        discipline: Discipline::EcnThreshold { mark: Limit::Packets(mark), drop_not_ect: false },
+        discipline: Discipline::EcnThreshold { mark: Limit::Packets(mark), drop_not_ect: false, count_dropped: false },
         limit: Limit::Packets(limit),
         device: 0,
         count_in_service: false,

@@ -221,6 +221,38 @@ fn marks_count_only_in_order_of_their_segments() {
 }
 
 #[test]
+fn a_marked_handshake_uses_up_the_first_segments_mark() {
+    let echoes = |ce_must_advance, marked| {
+        let transport = TransportSpec { ce_must_advance, ..ns3(10.0) };
+        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, None)));
+        // SYN has the number before; its mark never counts
+        bench.give_receiver(|p| p.flags = flag::SYN | flag::ECT | flag::CE);
+        let ce = if marked { flag::ECT | flag::CE } else { flag::ECT };
+        assert!(bench.give_receiver(|p| p.flags = flag::ACK | ce).is_empty());
+        [0, 1].map(|n| bench.data(n * 1000, 1000, flag::ECT | flag::CE).last().is_some_and(|a| a.has(flag::ECE)))
+    };
+    assert_eq!(echoes(true, true), [false, true]);
+    assert_eq!(echoes(true, false), [true, true]);
+    assert_eq!(echoes(false, true), [true, true]);
+}
+
+#[test]
+fn a_sink_that_closes_echoes_no_mark() {
+    let echoes = |fin_with_data| {
+        let transport = TransportSpec { fin_with_data, ..ns3(10.0) };
+        let flow = FlowSpec { sink_stop: Time::ms(50), ..bulk(0, 1, None) };
+        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "dctcp", flow));
+        let acked = bench.data(0, 1000, flag::ECT | flag::CE);
+        assert!(acked.last().is_some_and(|a| a.has(flag::ECE)));
+        let closed = bench.advance(60 * MS);
+        let fin = closed.iter().find(|a| a.has(flag::FIN)).expect("the sink closes");
+        fin.has(flag::ECE)
+    };
+    assert!(!echoes(true));
+    assert!(echoes(false));
+}
+
+#[test]
 fn after_a_timeout_samples_wait_for_new_data() {
     let srtt = |rtt_after_timeout| {
         let mut bench = sender(TransportSpec { rtt_after_timeout, ..ns3(2.0) }, "newreno");
@@ -299,7 +331,7 @@ fn all_rules_together_are_the_same_in_every_partition() {
         spec.controllers = vec![controller(kind, &[("form", "ns3")])];
         let mark = Limit::Packets(if kind == "dctcp" { 8 } else { 30 });
         spec.queues = vec![QueueSpec {
-            discipline: Discipline::EcnThreshold { mark, drop_not_ect: false },
+            discipline: Discipline::EcnThreshold { mark, drop_not_ect: false, count_dropped: false },
             limit: Limit::Packets(30),
             device: 4,
             count_in_service: false,

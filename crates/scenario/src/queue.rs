@@ -55,6 +55,9 @@ pub struct EcnThreshold {
     /// What happens above K to packets that are not ECN-capable.
     #[serde(default)]
     pub non_ect: NonEct,
+    /// ECN-capable packets that find no room count as marked too (ns-3's RED marks before it looks at the limit). Only the count differs.
+    #[serde(default)]
+    pub count_dropped_marks: bool,
     /// Packets in a device queue below this one, which it does not count (ns-3: 100).
     #[serde(default)]
     pub device: u32,
@@ -186,7 +189,11 @@ impl Queue {
             Queue::EcnThreshold(q) => {
                 let mark = q.mark.spec();
                 let d = match q.mark_at {
-                    MarkAt::Arrival => spec::Discipline::EcnThreshold { mark, drop_not_ect: q.non_ect == NonEct::Drop },
+                    MarkAt::Arrival => spec::Discipline::EcnThreshold {
+                        mark,
+                        drop_not_ect: q.non_ect == NonEct::Drop,
+                        count_dropped: q.count_dropped_marks,
+                    },
                     MarkAt::Departure => spec::Discipline::EcnAtDeparture { mark },
                 };
                 (d, q.limit, q.device, q.count_in_service, q.count_overhead)
@@ -287,6 +294,10 @@ impl Queue {
                 if q.mark_at == MarkAt::Departure && q.device > 0 {
                     let message = "expected 0 with mark_at = \"departure\", which counts all that waits in the port";
                     out.push(Problem::with_value(key("device"), q.device, message));
+                }
+                if q.mark_at == MarkAt::Departure && q.count_dropped_marks {
+                    let message = "expected false with mark_at = \"departure\": what is dropped never leaves";
+                    out.push(Problem::with_value(key("count_dropped_marks"), "true", message));
                 }
                 if q.mark_at == MarkAt::Departure && q.count_overhead {
                     let message = "expected false with mark_at = \"departure\", which counts packets without it";

@@ -41,7 +41,7 @@ pub struct Transport {
     /// A flow opens with SYN and SYN-ACK and closes with FIN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<bool>,
-    /// FIN travels on the last data segment where the application has closed by then, and the receiver answers with an ACK and a FIN of its own (ns-3). Otherwise FIN is a segment of its own with one answer.
+    /// FIN travels on the last data segment where the application has closed by then, and the receiver answers with an ACK and a FIN of its own, on which no mark is echoed (ns-3). Otherwise FIN is a segment of its own with one answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fin_with_data: Option<bool>,
     /// Without `handshake`: a flow opens with a SYN of `syn_size` bytes, whose pure ACK lets data flow and is an ACK of one byte to the controller; no third packet, no FIN (htsim's TCP).
@@ -194,7 +194,7 @@ pub struct Transport {
     /// DCTCP receiver: what the ACK covers that a change of the mark's state flushes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_flush: Option<Flush>,
-    /// A CE mark counts only on a segment beyond all whose mark counted before: marks on retransmissions below them are not echoed (ns-3).
+    /// A CE mark counts only on a segment beyond all whose mark counted before: marks on retransmissions below them are not echoed, nor is that of the first segment if the handshake's last ACK, which has its number, was marked (ns-3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_must_advance: Option<bool>,
     /// ACKs of what a timeout declared lost are RTT samples too; ns-3 takes the next of a segment sent for the first time after the timeout.

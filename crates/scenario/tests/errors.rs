@@ -341,6 +341,10 @@ fn queues_that_contradict() {
         message(queue, &format!("{departing}\ndevice = 100")),
         "queue.device = 100: expected 0 with mark_at = \"departure\", which counts all that waits in the port"
     );
+    assert_eq!(
+        message(queue, &format!("{departing}\ncount_dropped_marks = true")),
+        "queue.count_dropped_marks = true: expected false with mark_at = \"departure\": what is dropped never leaves"
+    );
     check(&GOOD.replace(queue, &departing)).unwrap();
 }
 

@@ -197,9 +197,11 @@ impl Port {
         let counted = self.counted(before);
         let bytes = self.rare.explicit.as_ref().map_or(0, |q| q.counted_bytes());
         let ect = packet.has(flag::ECT);
-        let verdict = self.admit(&Arrival { now, packets: counted as u64, bytes, size, ect });
+        let arrival = Arrival { now, packets: counted as u64, bytes, size, ect };
+        let verdict = self.admit(&arrival);
         if verdict == Verdict::Drop {
             self.rare.events.drops += 1;
+            self.count.marks += u32::from(self.class.rule.counts_as_marked(&arrival));
             return Offered::Dropped;
         }
         let mut marked = verdict == Verdict::Mark;

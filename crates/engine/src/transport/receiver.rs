@@ -351,6 +351,10 @@ impl Receiver {
             if self.half != NO_HALF {
                 self.publish(io);
             }
+        } else if t.ce_must_advance && p.has(flag::CE) {
+            // the handshake's last ACK has the number of the first byte: its mark counts, and the
+            // first segment's does not
+            self.ce_from = self.ce_from.max(p.seq + 1);
         }
     }
 
@@ -596,7 +600,8 @@ impl Receiver {
             (ext.ts, ext.hops) = (ts, hops);
         }
         let mut flags = self.base_flags | extra;
-        if self.ce && extra & flag::SYN == 0 {
+        let silent = if t.fin_with_data { flag::SYN | flag::FIN } else { flag::SYN };
+        if self.ce && extra & silent == 0 {
             flags |= flag::ECE;
         }
         if t.ect_control && self.ecn == Ecn::Dctcp {

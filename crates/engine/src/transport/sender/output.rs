@@ -18,7 +18,8 @@ impl Sender {
         let ect = match self.ecn {
             Ecn::Off => false,
             Ecn::Classic => !control && flags & flag::RETX == 0,
-            Ecn::Dctcp => !control || t.ect_control,
+            // what answers for a connection that is gone is not ECN-capable: no connection sends it
+            Ecn::Dctcp => !control || t.ect_control && self.connection != Connection::Dead,
         };
         let mut flags = flags | self.base_flags;
         if ect {

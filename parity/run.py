@@ -413,15 +413,21 @@ def refusal(jobs: int, rows: Path | None) -> str:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the comparisons asked for; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=[], metavar="PATTERN", help="cases whose id has or matches it")
+    parser = argparse.ArgumentParser(
+        "python -m parity.run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="PATTERN", help="cases whose id it is part of, or matches with * and ?"
+    )
     parser.add_argument("--quick", action="store_true", help="only the set that runs in make test")
     parser.add_argument("--published", action="store_true", help="print the published table, and run only its cases")
     parser.add_argument("--list", action="store_true", help="print the cases and run nothing")
     parser.add_argument(
         "--write", action="store_true", help="put the rows of a part into the page; all of them always are"
     )
-    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), help="runs at a time")
+    parser.add_argument(
+        "--jobs", type=int, default=min(4, os.cpu_count() or 1), help="runs at a time (default %(default)s)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows as JSON")
     options = parser.parse_args(words)
 
@@ -431,7 +437,9 @@ def main(words: Sequence[str] | None = None) -> int:
         cases, changes = [case for case in cases if case.id in published.case_ids()], []
     if not cases:
         flags = [f"--{name}" for name in ("quick", "published") if getattr(options, name)]
-        print(f"no case matches {' '.join([*options.only, *flags])}; --list prints them", file=sys.stderr)
+        asked = " ".join([*options.only, *flags])
+        expected = "expected part of an id, or a pattern with * and ?; --list prints them"
+        print(f"no case matches {asked}: {expected}", file=sys.stderr)
         return 2
     if options.list:
         for case in cases:

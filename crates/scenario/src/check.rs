@@ -309,8 +309,9 @@ impl<'a> Schema<'a> {
     /// A value that is nothing of what is expected.
     fn misfit(&self, value: &Toml, path: &str) -> Problem {
         let expected = self.expected();
-        // where the bound is said already, that is why
-        let why = if expected.contains(&i64::MAX.to_string()) { String::new() } else { unreadable(value) };
+        // where the bound is said already, it is not said again
+        let why = Some(unreadable(value)).filter(|why| !(why.contains(" end at ") && expected.contains(MOST)));
+        let why = why.unwrap_or_default();
         Problem::with_value(path, value, format!("expected {expected}{why}"))
     }
 
@@ -391,6 +392,9 @@ impl<'a> Schema<'a> {
     }
 }
 
+/// TOML's largest whole number.
+const MOST: &str = "9223372036854775807";
+
 /// Why a value given as bare text was not read as the number, list or table that it looks like.
 fn unreadable(value: &Toml) -> String {
     let text = value.as_str().map_or("", str::trim);
@@ -400,7 +404,7 @@ fn unreadable(value: &Toml) -> String {
     };
     let too_large = |digits: &str| digits.len() > 18 && digits.parse::<i64>().is_err();
     if text.split(|c: char| !c.is_ascii_digit()).any(too_large) {
-        return format!("; whole numbers end at {}", i64::MAX);
+        return format!("; whole numbers end at {MOST}");
     }
     format!("; as TOML: {}", error.message().trim())
 }

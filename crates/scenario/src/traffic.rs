@@ -670,7 +670,8 @@ impl Traffic {
         let mut connections = Vec::new();
         let has = rows.iter().count() as u64;
         if let Some(n) = self.flows.filter(|n| *n > has) {
-            let message = format!("the file has {has} flows; expected at most as many");
+            let message =
+                format!("the file has {has} flow{}; expected at most as many", if has == 1 { "" } else { "s" });
             return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
         }
         for row in rows.iter().take(self.flows.map_or(usize::MAX, |n| n as usize)) {

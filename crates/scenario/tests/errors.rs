@@ -945,6 +945,8 @@ fn what_toml_cannot_read_says_why() {
     );
     let error = table(", count 5");
     assert!(error.contains(": expected a table with the key kind; as TOML: ") && !error.ends_with(": "), "{error}");
+    let error = set("topology.link.lose", "[1,");
+    assert!(error.contains(" from 0 to 9223372036854775807; as TOML: "), "{error}");
     let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
     s.set("traffic.app", "{ kind = \"query\", total = \"1MB\" }").unwrap();
     assert_eq!(

@@ -362,7 +362,8 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
         interactive(move |s| {
             s.transports[0].quickack = 0;
             s.controllers = vec![controller(kind, &[])];
-            let discipline = Discipline::EcnThreshold { mark: Limit::Packets(0), drop_not_ect: false };
+            let mark = Limit::Packets(0);
+            let discipline = Discipline::EcnThreshold { mark, drop_not_ect: false, count_dropped: false };
             s.queues.push(QueueSpec { discipline, ..drop_tail(100) });
             s.links[3].queue = 1;
         })

@@ -380,11 +380,12 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
             prop_assert!(flow.delivered == size || spec.flows[f].stop != Time::NEVER);
             // the ideal has full segments; writes that end inside one make smaller packets, which a
             // chain of links passes on sooner
-            let buffer = spec.transports[spec.flows[f].transport as usize].send_buffer;
+            let t = &spec.transports[spec.flows[f].transport as usize];
+            let all = size + t.extra_packets as u64 * per_segment;
+            let one_write = matches!(spec.flows[f].app, App::Bulk { write, .. } if write.min(t.send_buffer) >= all);
             // ... nor does the ideal know what a token bucket saves up beyond one packet
             let saved = |link: &u32| spec.links[*link as usize].bucket > 0;
             let buckets = [false, true].map(|back| ideal::path(spec, f, back)).iter().flatten().any(saved);
-            let one_write = matches!(spec.flows[f].app, App::Bulk { write, .. } if write.min(buffer) >= size);
             if flow.delivered == size && one_write && !buckets {
                 let ideal = flow.ideal_fct_ps.unwrap();
                 prop_assert!(finish - flow.start_ps >= ideal, "flow {}: {} before {}", f, finish, ideal);

@@ -237,7 +237,10 @@ INCAST = {
 """Rules of Linux which queries meet."""
 
 TURNED = "One switch turned in a run of above, and what that moves. "
-UNMET = "A switch that moves nothing is of a rule that the run does not meet; the controller's tests hold it."
+UNMET = (
+    "A switch that moves nothing is of a rule that the run does not meet; the tests of its controller or of the "
+    "transport hold it."
+)
 TABLES: Mapping[str, tuple[Table, ...]] = {
     "ns3": (
         Table(

@@ -60,7 +60,8 @@ pub enum Ties {
     Link,
     /// As with [`Ties::Link`], and a packet that arrives when another has left comes first
     /// where its own transmission began earlier: the queue still holds both. So does a
-    /// simulator with one list of events, where what was entered first comes first (ns-3).
+    /// simulator with one list of events, where what was entered first comes first (ns-3). A port
+    /// whose departures are events ([`QueueSpec::is_explicit`]) lets them come first always.
     Scheduled,
 }
 

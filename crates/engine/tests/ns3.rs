@@ -130,6 +130,23 @@ fn three_sacked_segments_make_a_loss_however_small() {
 }
 
 #[test]
+fn a_loss_halves_what_is_outstanding_or_what_is_in_the_network() {
+    let threshold = |sack, loss_flight| {
+        let recovery = if sack { Recovery::PrrNs3 } else { Recovery::NewReno };
+        let transport = TransportSpec { sack, loss_flight, recovery, limited_transmit: false, ..ns3(20.0) };
+        let mut bench = sender(transport, "newreno");
+        for n in 1..=3 {
+            let arrived = [(1, 1 + n)];
+            ack(&mut bench, 0, 0, if sack { &arrived } else { &[] });
+        }
+        kb(&bench, "ssthresh_bytes")
+    };
+    // of 20 segments three have arrived and one is lost, as SACK tells; duplicates tell of three
+    assert_eq!([threshold(true, LossFlight::Outstanding), threshold(true, LossFlight::Pipe)], [10.0, 8.0]);
+    assert_eq!([threshold(false, LossFlight::Outstanding), threshold(false, LossFlight::Pipe)], [10.0, 8.5]);
+}
+
+#[test]
 fn a_duplicate_counts_one_segment_more() {
     // 20 in flight, segment 0 lost: RFC 6937 lets one go for two duplicates, ns-3 one for each
     let count = |recovery| {

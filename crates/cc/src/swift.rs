@@ -410,6 +410,7 @@ impl Swift {
 }
 
 impl Controller for Swift {
+    #[inline]
     fn on_ack(&mut self, ack: &Ack) {
         self.retransmit_cnt = 0;
         let (rtt, delay) = match (ack.rtt, ack.fabric_delay) {

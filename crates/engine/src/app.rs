@@ -190,12 +190,13 @@ impl AppState {
                 self.ticks_done = ticks;
                 self.written += tries.min(space / write) * write;
             }
-        } else if let App::Messages | App::ClosedLoop { .. } = self.app {
+        } else if !matches!(self.app, App::Bulk { .. }) {
             self.take_messages(now, space);
         }
     }
 
     /// What messages ask for enters the send buffer, as far as there is room.
+    #[inline(never)]
     fn take_messages(&mut self, now: u64, space: u64) {
         if let (App::ClosedLoop { write, .. }, Some(writes)) = (self.app, &mut self.writes) {
             while let Some(begun) = writes.due.front().copied().filter(|at| *at <= now) {
@@ -257,6 +258,7 @@ impl AppState {
     }
 
     /// A bulk application fills the buffer while the transport's window is shut.
+    #[inline]
     pub fn fill(&mut self, space: u64, whole: bool) {
         if let App::Bulk { size, write } = self.app
             && !self.stopped

@@ -1,6 +1,6 @@
 //! A domain: the nodes simulated together, with all their state.
 
-use crate::io::{Host, Instant, Io, Outbox, Reach, Tally, observe_port};
+use crate::io::{Host, Instant, Io, Outbox, Reach, Tally, observe_port, pass};
 use crate::messages::{Half, Query};
 use crate::net::{HOST, Net, Switch};
 use crate::order::{Timer, TimerKind};
@@ -108,10 +108,12 @@ impl Domain {
         reach: Reach<O, R>,
     ) {
         self.tally.last = self.tally.last.max(at.time);
-        if planned == UNPLANNED || packet.has(flag::TRACED) {
-            return self.deliver(at, packet, ext, planned, reach);
+        match self.ports.get_mut(planned as usize) {
+            Some(port) if !port.is_unusual() && !packet.has(flag::TRACED) => {
+                pass(port, at, packet, ext, &reach.net.interval, &mut self.tally, reach.out);
+            }
+            _ => self.deliver(at, packet, ext, planned, reach),
         }
-        io!(self, at, reach).transmit(planned, packet, ext);
     }
 
     /// An arrival that is more than a hop: at a host, traced, or without a route.
@@ -245,12 +247,11 @@ impl Domain {
         let mut io = io!(self, at, reach);
         let ends = match timer.kind {
             TimerKind::Departure => {
-                let port = net.port_of[timer.entity as usize];
-                if io.ports[port as usize].is_explicit() {
-                    return io.depart(port);
-                }
-                let host = net.place[net.spec.links[timer.entity as usize].from as usize].node & !HOST;
-                let flow = io.hosts[host as usize].nic.as_mut().and_then(|nic| nic.departed());
+                let from = net.place[net.spec.links[timer.entity as usize].from as usize].node;
+                let host = from & !HOST;
+                let nic = if from == host { None } else { io.hosts[host as usize].nic.as_mut() };
+                let Some(nic) = nic else { return io.depart(net.port_of[timer.entity as usize]) };
+                let flow = nic.departed();
                 io.serve(host);
                 if let Some(flow) = flow {
                     self.senders[net.ends[flow as usize].sender as usize].resume(&mut io);

@@ -8,7 +8,7 @@ use crate::nic::FairNic;
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag};
 use crate::port::explicit::Offered;
-use crate::port::{Port, Sent};
+use crate::port::{Interval, Port, Sent};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
 
 /// Where packets and timers go.
@@ -100,6 +100,48 @@ pub struct Turns {
     pub settings: u64,
 }
 
+/// A packet passes a FIFO port that nobody watches. Inlined into the walk of a window: it is the work
+/// of a hop.
+#[inline(always)]
+pub fn pass<O: Outbox>(
+    port: &mut Port,
+    at: Instant,
+    packet: &Packet,
+    ext: Option<&Ext>,
+    interval: &Interval,
+    tally: &mut Tally,
+    out: &mut O,
+) {
+    let sent = port.enqueue(at.time, packet, interval);
+    settle(port, at, packet, ext, sent, tally, out);
+}
+
+/// Counts what a port has made of a packet, and sends it on.
+#[inline(always)]
+fn settle<O: Outbox>(
+    port: &mut Port,
+    at: Instant,
+    packet: &Packet,
+    ext: Option<&Ext>,
+    sent: Sent,
+    tally: &mut Tally,
+    out: &mut O,
+) {
+    match sent {
+        Sent::Arrives { time, marked } => {
+            tally.hops += 1;
+            let generation = if time == at.time { at.generation.saturating_add(1) } else { 0 };
+            let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
+            out.arrive(packet, stamp, ext, generation, port);
+        }
+        Sent::Lost => {
+            tally.hops += 1;
+            tally.dropped += 1;
+        }
+        Sent::Dropped => tally.dropped += 1,
+    }
+}
+
 /// Access to the world during one event.
 pub struct Io<'a, O, R> {
     /// Now, ps.
@@ -143,43 +185,29 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         self.net.interval.holds(self.now)
     }
 
-    /// Offers `packet` to domain-local port `port`. Inlined into the walk of a window: it is the
-    /// work of a hop.
-    #[inline(always)]
+    /// Offers `packet` to domain-local port `port`.
+    #[inline]
     pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
         let p = &mut self.ports[port as usize];
-        if p.is_unusual() {
+        if p.is_unusual() || packet.has(flag::TRACED) {
             return self.transmit_unusual(port, packet, ext);
         }
-        let sent = p.enqueue(self.now, packet, &self.net.interval);
-        self.sent(port, packet, ext, sent);
+        let at = Instant { time: self.now, generation: self.generation };
+        pass(p, at, packet, ext, &self.net.interval, self.tally, self.out);
     }
 
-    /// A FIFO port has settled what happens to `packet`.
-    #[inline(always)]
+    /// A port has settled what happens to `packet`, seen by whoever traces it.
     fn sent(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>, sent: Sent) {
         let p = &mut self.ports[port as usize];
         if packet.has(flag::TRACED) {
             let link = p.link;
             self.trace_sent(packet, sent, link);
         }
-        match sent {
-            Sent::Arrives { time, marked } => {
-                self.tally.hops += 1;
-                let generation = if time == self.now { self.generation.saturating_add(1) } else { 0 };
-                let port = &mut self.ports[port as usize];
-                let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
-                self.out.arrive(packet, stamp, ext, generation, port);
-            }
-            Sent::Lost => {
-                self.tally.hops += 1;
-                self.tally.dropped += 1;
-            }
-            Sent::Dropped => self.tally.dropped += 1,
-        }
+        let at = Instant { time: self.now, generation: self.generation };
+        settle(&mut self.ports[port as usize], at, packet, ext, sent, self.tally, self.out);
     }
 
-    /// To a port that is watched, or has an explicit queue.
+    /// To a port that is watched, or has an explicit queue, or of a packet that is traced.
     #[cold]
     fn transmit_unusual(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
         let now = self.now;

@@ -92,7 +92,7 @@ impl Switch {
     }
 
     /// Domain-local port towards `dst` for a packet of `flow`; `None` if unreachable.
-    #[inline]
+    #[inline(always)]
     pub fn route(&self, net: &Net, dst: u32, flow: u32, reverse: bool) -> Option<u32> {
         let pick = |n: u32| match net.spec.choice {
             _ if n == 1 => 0,

@@ -160,6 +160,29 @@ impl Out<'_, '_> {
         self.timer(wake, 0, Timer { kind: TimerKind::Far, entity: link });
     }
 
+    /// An arrival `ahead` windows from the open one that is no business of a near window's bucket: in the
+    /// open window itself, or far away.
+    #[inline(never)]
+    fn arrive_elsewhere(
+        &mut self,
+        packet: &Packet,
+        stamp: Stamp,
+        ext: Option<&Ext>,
+        generation: u16,
+        port: &mut Port,
+        ahead: Option<u64>,
+    ) {
+        if ahead == Some(0) {
+            let mut packet = *packet;
+            stamp.on(&mut packet);
+            return self.local_arrival(packet, ext.copied(), generation);
+        }
+        if !port.far_waits() {
+            self.wake_far(stamp.time, stamp.link);
+        }
+        stamp.on(port.push_far(packet, ext, &mut self.buckets.pool));
+    }
+
     fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
         let key = Key::arrival(self.buckets.order, packet.time, generation, packet.link, self.local.pushes);
         self.local.pushes = self.local.pushes.wrapping_add(1);
@@ -178,24 +201,14 @@ impl Out<'_, '_> {
 }
 
 impl Outbox for Out<'_, '_> {
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&Ext>, generation: u16, port: &mut Port) {
         match self.buckets.ahead(stamp.time) {
             Some(ahead) if ahead > 0 && !port.far_waits() => {
                 let domain = self.net.links[stamp.link as usize].domain;
                 stamp.on(self.buckets.push(domain, ahead, packet, ext));
             }
-            Some(0) => {
-                let mut packet = *packet;
-                stamp.on(&mut packet);
-                self.local_arrival(packet, ext.copied(), generation);
-            }
-            _ => {
-                if !port.far_waits() {
-                    self.wake_far(stamp.time, stamp.link);
-                }
-                stamp.on(port.push_far(packet, ext, &mut self.buckets.pool));
-            }
+            ahead => self.arrive_elsewhere(packet, stamp, ext, generation, port, ahead),
         }
     }
 

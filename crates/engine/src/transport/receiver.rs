@@ -119,6 +119,8 @@ pub struct Receiver {
     unread: u64,
     read_at: u64,
     edge: u64,
+    /// Units of the window that is offered: two to this power (RFC 7323).
+    scale: u8,
     ack_at: u64,
     ack_timer_at: u64,
     update_at: u64,
@@ -148,6 +150,12 @@ fn lay_out(ext: &mut Ext, t: &TransportSpec) -> u32 {
         count += u32::from(block.0 < block.1);
     }
     count * t.sack_block
+}
+
+/// The least window scale that lets the whole buffer be offered.
+fn scale(t: &TransportSpec) -> u8 {
+    let enough = (0..14).find(|s| t.receive_buffer >> s <= UNSCALED).unwrap_or(14);
+    if t.window_scaling { enough } else { 0 }
 }
 
 impl Receiver {
@@ -206,6 +214,7 @@ impl Receiver {
             unread: 0,
             read_at: 0,
             edge: 0,
+            scale: scale(t),
             ack_at: NEVER,
             ack_timer_at: NEVER,
             update_at: NEVER,
@@ -427,7 +436,8 @@ impl Receiver {
             self.window = (self.window + 2 * t.mss as u64).min(t.receive_buffer / 2);
             self.quick |= 1;
         }
-        let held = self.counted();
+        let measured = io.measured();
+        let held = if measured { self.counted() } else { 0 };
         if end <= self.next || (p.seq < self.next && p.len == 0) {
             // nothing new: a duplicate, or a probe
             now_ack = true;
@@ -463,7 +473,7 @@ impl Receiver {
             }
             self.pending += 1;
         }
-        if io.measured() {
+        if measured {
             // bytes count when they first arrive, in order or not: a hole filled late brings no
             // burst of old bytes with it, and goodput never exceeds the line
             self.stats.delivered_m += self.counted() - held;
@@ -568,13 +578,7 @@ impl Receiver {
     /// before.
     fn offer(&mut self, t: &TransportSpec) -> u32 {
         let free = t.receive_buffer.saturating_sub(self.unread).min(self.window);
-        let mut scale = 0;
-        if t.window_scaling {
-            while t.receive_buffer >> scale > UNSCALED && scale < 14 {
-                scale += 1;
-            }
-        }
-        let wnd = (free >> scale).min(UNSCALED) << scale;
+        let wnd = (free >> self.scale).min(UNSCALED) << self.scale;
         // receiver silly-window avoidance: move the edge by a segment or half the buffer at least
         let right = self.next + wnd;
         let step = (t.mss as u64).min(t.receive_buffer / 2);

@@ -2,10 +2,12 @@
 
 /// When a timer set at `now` for `wait` fires: exactly then, or on the tick at which a kernel's timer
 /// wheel has it. A slot is wider the longer the wait, and a timer never fires early.
+#[inline]
 pub fn fires_at(tick: u64, now: u64, wait: u64) -> u64 {
-    if tick == 0 {
-        return now.saturating_add(wait);
-    }
+    if tick == 0 { now.saturating_add(wait) } else { on_wheel(tick, now, wait) }
+}
+
+fn on_wheel(tick: u64, now: u64, wait: u64) -> u64 {
     let from = now / tick;
     let ticks = wait.div_ceil(tick);
     let mut shift = 0;

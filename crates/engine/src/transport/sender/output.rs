@@ -360,6 +360,7 @@ impl Sender {
 
     /// The window is shut: meanwhile a bulk application fills the send buffer. One that is woken for
     /// it runs when everything that arrives at this instant has been taken in.
+    #[inline]
     pub(super) fn shut<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         let space = self.space(t);
         if t.notsent_lowat > 0 {

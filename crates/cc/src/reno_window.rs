@@ -203,12 +203,19 @@ impl RenoWindow {
         match self.rules.avoidance {
             Avoidance::Ack if acked > 0.0 => self.cwnd += self.mss * self.mss / self.cwnd,
             Avoidance::Ack | Avoidance::Room => {}
-            Avoidance::Bytes => {
+            Avoidance::Bytes if acked > 0.0 => {
+                let window = self.cwnd;
+                if self.counted >= window {
+                    // counted under a larger window
+                    self.counted = 0.0;
+                    self.cwnd += self.mss;
+                }
                 self.counted += acked;
-                let windows = libm::floor(self.counted / self.cwnd);
-                self.counted -= windows * self.cwnd;
+                let windows = libm::floor(self.counted / window);
+                self.counted -= windows * window;
                 self.cwnd += windows * self.mss;
             }
+            Avoidance::Bytes => {}
         }
     }
 

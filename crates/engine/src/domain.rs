@@ -225,7 +225,12 @@ impl Domain {
         let turns = &mut io.hosts[host as usize].turns;
         let (mut due, woken) = (std::mem::take(&mut turns.due), std::mem::take(&mut turns.woken));
         due.sort_unstable_by(|a, b| b.cmp(a));
-        for (_, flow) in due {
+        for (_, flow, delayed_ack) in due {
+            if delayed_ack {
+                let receiver = net.join(flow).map_or(flow, |join| join.other);
+                self.receivers[net.ends[receiver as usize].receiver as usize].expire(&mut io);
+                continue;
+            }
             let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
             observed(&mut self.probes, sender, now, &mut io, |s, io| s.expire(io));
         }
@@ -262,7 +267,16 @@ impl Domain {
         };
         match timer.kind {
             TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
-                self.receivers[ends.receiver as usize].timer(&mut io, timer.kind);
+                let receiver = &mut self.receivers[ends.receiver as usize];
+                receiver.timer(&mut io, timer.kind);
+                let host = receiver.host as usize;
+                if !io.hosts[host].turns.released.is_empty() {
+                    let mut released = std::mem::take(&mut io.hosts[host].turns.released);
+                    released.sort_unstable();
+                    for (at, flow) in released {
+                        self.receivers[net.ends[flow as usize].receiver as usize].release_at(&mut io, at);
+                    }
+                }
             }
             _ => {
                 let sender = &mut self.senders[ends.sender as usize];

@@ -94,8 +94,14 @@ pub struct Host {
 pub struct Turns {
     /// Whose application a packet woke, in that order.
     pub woken: Vec<u32>,
-    /// Whose timer fires, and when it was set in the order of [`Turns::settings`].
-    pub due: Vec<(u64, u32)>,
+    /// Whose timer fires, and when it was set in the order of [`Turns::settings`]: the retransmission timer of this
+    /// sender, or the delayed ACK's of the half that it is joined to.
+    pub due: Vec<(u64, u32, bool)>,
+    /// When compressed SACKs of receivers may go, in the order of their timers, and which of them a timer that
+    /// fires takes along.
+    pub compressed: Vec<(u64, u32)>,
+    /// See `compressed`.
+    pub released: Vec<(u64, u32)>,
     /// Timers set so far.
     pub settings: u64,
 }

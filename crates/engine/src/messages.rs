@@ -7,6 +7,7 @@
 //! order; the root's host counts responses and begins the next query ([`Query`]).
 
 use crate::packet::Ext;
+use crate::spec::TransportSpec;
 
 /// [`Half`] of a flow that is a connection of its own.
 pub const NO_HALF: u32 = u32::MAX;
@@ -44,10 +45,57 @@ pub struct Half {
     pub pingpong: bool,
     /// Data packets sent that acknowledged something, since the receiver last looked.
     pub carried: u32,
-    /// When data last arrived, ps; `None` before.
+    /// When data last arrived in order, ps, by the timer's tick; `None` before.
     pub heard_at: Option<u64>,
-    /// The sender's retransmission timeout when it last sent, ps.
+    /// The sender's retransmission timeout, ps.
     pub rto: u64,
+    /// Its smoothed round-trip time, ps.
+    pub srtt: u64,
+    /// What the timeout was before the packet at work was looked at, ps.
+    pub rto_before: u64,
+    /// How long an acknowledgement waits at most, ps, before its ceiling.
+    pub ack_wait: u64,
+}
+
+impl Half {
+    /// Data arrived in order. How long ACKs wait follows the time between such arrivals. Whether the silence before
+    /// was so long that the other side starts anew.
+    /// `at_once`: the kernel looks at the data before the acknowledgement that they carry.
+    pub fn hear(&mut self, t: &TransportSpec, now: u64, at_once: bool) -> bool {
+        let rto = if at_once { self.rto_before } else { self.rto };
+        let tick = t.timer_tick.0.max(1);
+        let now = now / tick * tick;
+        let timeout = t.delayed_ack_timeout.0;
+        let Some(at) = self.heard_at.replace(now) else {
+            self.ack_wait = timeout;
+            return true;
+        };
+        let silence = now - at;
+        let half = (self.ack_wait / tick >> 1) * tick;
+        if silence <= timeout / 2 {
+            self.ack_wait = half + timeout / 2;
+        } else if silence < self.ack_wait {
+            self.ack_wait = (half + silence).min(rto.next_multiple_of(tick));
+        } else {
+            return rto > 0 && silence > rto.next_multiple_of(tick);
+        }
+        false
+    }
+
+    /// How long an ACK waits now.
+    pub fn ack_wait(&self, t: &TransportSpec) -> u64 {
+        let timeout = t.delayed_ack_timeout.0;
+        if t.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
+    }
+
+    /// An ACK has waited in vain: the next may wait longer, or the side is not interactive after all.
+    pub fn miss(&mut self, t: &TransportSpec) {
+        if std::mem::take(&mut self.pingpong) {
+            self.ack_wait = t.delayed_ack_timeout.0;
+        } else {
+            self.ack_wait = (2 * self.ack_wait).min(self.rto.next_multiple_of(t.timer_tick.0.max(1)));
+        }
+    }
 }
 
 /// A query under way, or to come.

@@ -291,6 +291,9 @@ pub struct TransportSpec {
     /// sent, a duplicate segment, or the first mark since the sender's last CWR ends that; duplicates, and
     /// a silence longer than the side's own retransmission timeout, begin `quickack` anew.
     pub pingpong: bool,
+    /// ... and how long its ACKs wait follows the times between segments that arrive in order, from half of
+    /// `delayed_ack_timeout` up to that, and no longer than its own retransmission timeout where they are long.
+    pub adaptive_ack: bool,
     /// An application that an arriving packet wakes writes once everything that arrives at the same instant
     /// has been taken in, as a process runs after the kernel is done with its packets. Otherwise it writes
     /// within the arrival.
@@ -307,6 +310,9 @@ pub struct TransportSpec {
     pub sack_compression: bool,
     /// Duplicate ACKs (or segments SACKed above a hole) that signal a loss.
     pub dupthresh: u32,
+    /// Without SACK, under [`Recovery::Linux`]: more duplicates than there are segments to account for are taken
+    /// for reordering, and `dupthresh` becomes the number of segments outstanding (at most 300) for good.
+    pub reordering: bool,
     /// Bytes that each SACK block adds to an ACK, whose options then end at 40 bytes: three blocks
     /// beside time stamps. 0: an ACK is of `ack_size` whatever it reports, up to four blocks.
     pub sack_block: u32,
@@ -339,6 +345,11 @@ pub struct TransportSpec {
     pub undo: bool,
     /// Echoed time stamps: every ACK gives an RTT sample (otherwise Karn: one timed segment).
     pub timestamps: bool,
+    /// With `timestamps`, RTT samples as Linux takes them: of the segments that an ACK covers, if none was sent
+    /// again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole
+    /// milliseconds. What SACK reports ends the timer's back-off too, and starts the timer anew if it was
+    /// sent before the first outstanding segment was sent last.
+    pub segment_rtt: bool,
     /// Tick of the time-stamp clock; zero is exact. A coarse clock floors samples at 1 us.
     pub timestamp_clock: Time,
     /// How the retransmission timeout follows from the samples.

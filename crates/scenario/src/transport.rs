@@ -77,6 +77,9 @@ pub struct Transport {
     /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (Linux' interactive mode); duplicates and long silences begin `quickack` anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pingpong: Option<bool>,
+    /// With `pingpong`: how long an ACK of such a connection waits follows the times between segments, up to `delayed_ack_timeout`; after a pause longer than half of that it is no longer than the side's own retransmission timeout. A segment that finds an ACK about to go makes it go at once (Linux, tcp_event_data_recv and tcp_send_delayed_ack).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive_ack: Option<bool>,
     /// A worker that a request wakes writes its response once everything that arrives at that instant has been taken in and acknowledged: a process runs after the kernel has dealt with its packets (Linux). Otherwise it writes within the arrival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wakeup: Option<bool>,
@@ -90,6 +93,9 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub dupthresh: Option<u32>,
+    /// More duplicates than there are segments to account for are taken for reordering: without `sack`, under the recovery `linux`, `dupthresh` becomes the number of segments outstanding, at most 300, for good (Linux, tcp_check_reno_reordering).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordering: Option<bool>,
     /// Bytes that each SACK block adds to an ACK, which then reports at most three beside time stamps (40 bytes of TCP options). 0: every ACK is of `ack_size`. Only with `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 40))]
@@ -130,6 +136,9 @@ pub struct Transport {
     /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
+    /// With `timestamps`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment_rtt: Option<bool>,
     /// Tick of the time-stamp clock; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp_clock: Option<Time>,
@@ -300,9 +309,11 @@ impl Preset {
             window_growth: Some(yes([true, false, false, false])),
             pingpong: Some(yes([true, false, false, false])),
             wakeup: Some(yes([true, false, false, false])),
+            adaptive_ack: Some(yes([true, false, false, false])),
             last_set_first: Some(yes([true, false, false, false])),
             sack: Some(yes([true, true, false, true])),
             dupthresh: Some(3),
+            reordering: Some(yes([true, false, false, false])),
             sack_block: Some(of([0, 8, 0, 0])),
             sack_compression: Some(yes([true, false, false, false])),
             scoreboard: Some([Rules::Rfc6675, Rules::Ns3, Rules::Rfc6675, Rules::Rfc6675][self as usize]),
@@ -319,6 +330,7 @@ impl Preset {
             dsack: Some(yes([true, false, false, false])),
             undo: Some(yes([true, false, false, false])),
             timestamps: Some(true),
+            segment_rtt: Some(yes([true, false, false, false])),
             timestamp_clock: Some(ZERO),
             rto_rule: Some([RtoRule::Linux, RtoRule::Rfc6298, RtoRule::Rfc6298, RtoRule::Rfc6298][self as usize]),
             timer_tick: Some(time([ms(1), ZERO, ZERO, ZERO])),
@@ -551,9 +563,11 @@ impl Transport {
             window_growth: self.window_growth.or(base.window_growth),
             pingpong: self.pingpong.or(base.pingpong),
             wakeup: self.wakeup.or(base.wakeup),
+            adaptive_ack: self.adaptive_ack.or(base.adaptive_ack),
             last_set_first: self.last_set_first.or(base.last_set_first),
             sack: self.sack.or(base.sack),
             dupthresh: self.dupthresh.or(base.dupthresh),
+            reordering: self.reordering.or(base.reordering),
             sack_block: self.sack_block.or(base.sack_block),
             sack_compression: self.sack_compression.or(base.sack_compression),
             scoreboard: self.scoreboard.or(base.scoreboard),
@@ -567,6 +581,7 @@ impl Transport {
             dsack: self.dsack.or(base.dsack),
             undo: self.undo.or(base.undo),
             timestamps: self.timestamps.or(base.timestamps),
+            segment_rtt: self.segment_rtt.or(base.segment_rtt),
             timestamp_clock: self.timestamp_clock.or(base.timestamp_clock),
             rto_rule: self.rto_rule.or(base.rto_rule),
             timer_tick: self.timer_tick.or(base.timer_tick),
@@ -640,9 +655,11 @@ impl Transport {
             window_growth: value!(window_growth),
             pingpong: value!(pingpong),
             wakeup: value!(wakeup),
+            adaptive_ack: value!(adaptive_ack),
             last_set_first: value!(last_set_first),
             sack: value!(sack),
             dupthresh: value!(dupthresh),
+            reordering: value!(reordering),
             sack_block: value!(sack_block),
             sack_compression: value!(sack_compression),
             scoreboard: value!(scoreboard).spec(),
@@ -656,6 +673,7 @@ impl Transport {
             dsack: value!(dsack),
             undo: value!(undo),
             timestamps: value!(timestamps),
+            segment_rtt: value!(segment_rtt),
             timestamp_clock: value!(timestamp_clock).0,
             rto_rule: match value!(rto_rule) {
                 RtoRule::Rfc6298 => spec::RtoRule::Rfc6298,

@@ -21,6 +21,8 @@ pub struct Resent {
 /// Send times, and the latest transmission known to have arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Rack {
+    /// Losses are told by send times; otherwise these only give RTT samples.
+    pub tells: bool,
     /// When each outstanding segment was last sent, ps.
     pub times: VecDeque<u64>,
     /// Segments sent again, oldest first.
@@ -33,13 +35,45 @@ pub struct Rack {
     advanced: bool,
     now: u64,
     min_rtt: u64,
+    /// When the first segments were sent that the ACK at work newly acknowledges, or newly reports by SACK,
+    /// of those that were sent once.
+    acked: Option<u64>,
+    sacked: Option<u64>,
+    /// It acknowledges some that was sent again.
+    again: bool,
 }
 
 impl Rack {
+    /// Nothing was sent yet.
+    pub fn new(tells: bool) -> Rack {
+        Rack { tells, ..Rack::default() }
+    }
+
     /// An ACK arrived at `now`.
     pub fn begin(&mut self, now: u64, min_rtt: u64) {
         self.now = now;
         self.min_rtt = min_rtt;
+        (self.acked, self.sacked, self.again) = (None, None, false);
+    }
+
+    /// A segment sent at `sent` is acknowledged; `again`: it was sent again at some time.
+    pub fn acknowledged(&mut self, sent: u64, again: bool, was_sacked: bool) {
+        self.again |= again;
+        if !again && !was_sacked {
+            self.acked = self.acked.or(Some(sent));
+        }
+    }
+
+    /// A segment sent at `sent`, and once, is reported by SACK.
+    pub fn reported(&mut self, sent: u64) {
+        self.sacked = Some(self.sacked.map_or(sent, |first| first.min(sent)));
+    }
+
+    /// RTT samples of the ACK at work: of what it acknowledges, if none of that was sent again, and of what
+    /// its SACKs report.
+    pub fn samples(&self) -> (Option<u64>, Option<u64>) {
+        let rtt = |sent: Option<u64>| sent.map(|sent| self.now - sent);
+        (rtt(self.acked.filter(|_| !self.again)), rtt(self.sacked))
     }
 
     /// A segment that ends at `end` and was last sent at `sent` has arrived. The ACK of a segment sent

@@ -123,6 +123,10 @@ pub struct Receiver {
     scale: u8,
     ack_at: u64,
     ack_timer_at: u64,
+    /// Where timers of a tick fire in the reverse of their order: the tick of the delayed ACK's, [`NEVER`] if it is not
+    /// set, and its number among its host's.
+    slot: u64,
+    setting: u64,
     update_at: u64,
     /// Counters.
     pub stats: ReceiverStats,
@@ -217,6 +221,8 @@ impl Receiver {
             scale: scale(t),
             ack_at: NEVER,
             ack_timer_at: NEVER,
+            slot: NEVER,
+            setting: 0,
             update_at: NEVER,
             stats: ReceiverStats::default(),
         }
@@ -250,7 +256,21 @@ impl Receiver {
                 self.ack_at = NEVER;
                 self.echo = None;
             }
-            self.quick = self.quick.saturating_sub(std::mem::take(&mut half.carried));
+            for _ in 0..std::mem::take(&mut half.carried) {
+                self.spend_quick(io);
+            }
+        }
+    }
+
+    /// Two-way connections: an acknowledgement of data was sent, one of those that `quickack` counts.
+    fn spend_quick<O, R>(&mut self, io: &mut Io<O, R>) {
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0
+                && let Some(half) = io.halves.get_mut(self.half as usize)
+            {
+                half.ack_wait = io.net.transport(self.transport).delayed_ack_timeout.0;
+            }
         }
     }
 
@@ -258,13 +278,15 @@ impl Receiver {
     /// the segment is acknowledged at once.
     fn interact<O, R>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) -> bool {
         let Some(half) = io.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else { return self.quick > 0 };
-        let silence = half.heard_at.replace(io.now).map(|at| io.now - at);
-        if silence.is_some_and(|s| half.rto > 0 && s > half.rto) {
-            self.quick = self.quick.max(t.quickack);
-        }
         if p.seq + (p.len as u64) <= self.next {
             self.quick = self.quick.max(t.quickack);
             half.pingpong = false;
+            half.ack_wait = t.delayed_ack_timeout.0;
+        } else if p.seq <= self.next {
+            let predicted = p.seq == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
+            if half.hear(t, io.now, predicted) {
+                self.quick = self.quick.max(t.quickack);
+            }
         }
         if self.ecn == Ecn::Dctcp {
             // marks call for the window's being small: two ACKs at once until the sender has reduced it
@@ -275,6 +297,7 @@ impl Receiver {
                 self.marked = true;
                 self.quick = self.quick.max(2);
                 half.pingpong = false;
+                half.ack_wait = t.delayed_ack_timeout.0;
             }
         }
         self.quick > 0 && !half.pingpong
@@ -429,9 +452,10 @@ impl Receiver {
             self.fin_at = Some(end - 1);
         }
         now_ack |= t.cwr_ack && p.has(flag::CWR);
-        // without SACK, what arrives out of order leaves the window alone: else its ACKs would be no
-        // duplicates
-        let grows = t.window_growth && p.len > 0 && (t.sack || p.seq <= self.next);
+        // what comes again leaves the window alone, and without SACK so does what arrives out of order: else
+        // its ACKs would be no duplicates
+        let fresh = end > self.next && !self.ooo.find(p.seq).is_some_and(|held| end <= held.1);
+        let grows = t.window_growth && p.len > 0 && fresh && (t.sack || p.seq <= self.next);
         if grows && self.window < t.receive_buffer / 2 {
             self.window = (self.window + 2 * t.mss as u64).min(t.receive_buffer / 2);
             self.quick |= 1;
@@ -479,7 +503,7 @@ impl Receiver {
             self.stats.delivered_m += self.counted() - held;
         }
         if self.quick > 0 && (self.half == NO_HALF || quick) {
-            self.quick -= 1;
+            self.quick -= u32::from(self.half == NO_HALF);
             now_ack = true;
         }
         if !now_ack && !self.ooo.is_empty() {
@@ -497,6 +521,24 @@ impl Receiver {
                 self.acknowledge(io, flag::FIN, t.ack_size);
             } else {
                 self.acknowledge(io, 0, t.ack_size);
+                if self.half != NO_HALF {
+                    self.spend_quick(io);
+                }
+            }
+        } else if let Some(half) = io.halves.get(self.half as usize) {
+            let wait = half.ack_wait(t);
+            let at = fires_at(t.timer_tick.0, io.now, wait);
+            if t.adaptive_ack && self.ack_at <= fires_at(t.timer_tick.0, io.now, wait / 4) {
+                self.acknowledge(io, 0, t.ack_size);
+                self.spend_quick(io);
+            } else {
+                let at = self.ack_at.min(at);
+                if t.last_set_first && at != self.slot {
+                    let turns = &mut io.hosts[self.host as usize].turns;
+                    turns.settings += 1;
+                    (self.slot, self.setting) = (at, turns.settings);
+                }
+                self.acknowledge_at(io, at);
             }
         } else if self.ack_at == NEVER {
             self.acknowledge_at(io, fires_at(t.timer_tick.0, io.now, t.delayed_ack_timeout.0));
@@ -526,8 +568,10 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed == 1 {
-            let wait = (self.handshake_rtt / 20).min(COMPRESSION_DELAY);
-            self.acknowledge_at(io, io.now + wait + COMPRESSION_SLACK);
+            let rtt = io.halves.get(self.half as usize).map_or(self.handshake_rtt, |half| half.srtt);
+            let at = io.now + (rtt / 20).min(COMPRESSION_DELAY);
+            self.acknowledge_at(io, at + COMPRESSION_SLACK);
+            io.hosts[self.host as usize].turns.compressed.push((at, self.flow));
         }
         false
     }
@@ -704,6 +748,40 @@ impl Receiver {
         }
     }
 
+    /// A timer of another receiver's compressed SACKs fires, and those of this one, due at `at`, go with it.
+    pub fn release_at<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, at: u64) {
+        if self.compressed > 0 && self.ack_at == at + COMPRESSION_SLACK {
+            self.ack_at = io.now;
+            self.expire(io);
+        }
+    }
+
+    /// An ACK has waited long enough, unless something made it go at the last moment.
+    pub fn expire<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let t = io.net.transport(self.transport);
+        if self.half != NO_HALF {
+            self.collect(io);
+        }
+        if self.ack_at > io.now {
+            return;
+        }
+        let missed = self.compressed == 0;
+        if !missed {
+            // a timer of the kernel that fires takes those along that are due but for their slack
+            let now = io.now;
+            let turns = &mut io.hosts[self.host as usize].turns;
+            turns.released.extend(turns.compressed.extract_if(.., |(at, _)| *at <= now));
+        }
+        self.acknowledge(io, 0, t.ack_size);
+        if let Some(half) = io.halves.get_mut(self.half as usize) {
+            if missed {
+                half.miss(t);
+            }
+            self.spend_quick(io);
+            self.publish(io);
+        }
+    }
+
     /// One of the receiver's timers fired.
     pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
         let t = io.net.transport(self.transport);
@@ -713,12 +791,15 @@ impl Receiver {
         match kind {
             TimerKind::DelayedAck if self.ack_timer_at == io.now => {
                 self.ack_timer_at = NEVER;
+                let other = io.net.join(self.flow).map(|join| join.other);
                 if self.ack_at <= io.now {
-                    let missed = self.compressed == 0;
-                    self.acknowledge(io, 0, t.ack_size);
-                    if missed && self.half != NO_HALF {
-                        io.halves[self.half as usize].pingpong = false;
-                        self.publish(io);
+                    match other {
+                        Some(other) if self.slot == io.now => {
+                            self.slot = NEVER;
+                            io.hosts[self.host as usize].turns.due.push((self.setting, other, true));
+                            io.timer(io.now, TimerKind::Turn, other);
+                        }
+                        _ => self.expire(io),
                     }
                 } else if self.ack_at != NEVER {
                     self.ack_timer_at = self.ack_at;

@@ -19,6 +19,8 @@ pub struct RttEstimator {
     granularity: u64,
     backoff: u32,
     rule: RtoRule,
+    /// Tick of the timers under Linux' rule, which doubles whole ticks; 1 elsewhere.
+    tick: u64,
     /// Linux' rule: four times the largest deviation of this round trip, and of the last ones.
     peak: u64,
     held: u64,
@@ -39,6 +41,7 @@ impl RttEstimator {
             granularity: spec.rto_granularity.0,
             backoff: 0,
             rule: spec.rto_rule,
+            tick: if spec.rto_rule == RtoRule::Linux { spec.timer_tick.0.max(1) } else { 1 },
             peak: 0,
             held: 0,
             round_end: 0,
@@ -99,7 +102,7 @@ impl RttEstimator {
             RtoRule::Rfc6298 => self.srtt + self.granularity.max(4 * self.rttvar),
             RtoRule::Linux => self.srtt + self.held,
         };
-        let base = base.max(self.min_rto);
+        let base = base.max(self.min_rto).next_multiple_of(self.tick);
         base.saturating_mul(1 << self.backoff.min(20)).min(self.max_rto.max(self.min_rto))
     }
 

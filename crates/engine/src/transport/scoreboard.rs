@@ -54,12 +54,14 @@ pub struct Scoreboard {
     watch: u64,
     /// ... and one has.
     original: bool,
+    /// The latest acknowledgement covered a segment that was sent again at some time.
+    acked_again: bool,
 }
 
 impl Scoreboard {
-    /// A scoreboard that tells losses by send times.
-    pub fn with_rack() -> Scoreboard {
-        Scoreboard { rack: Some(Box::default()), ..Scoreboard::default() }
+    /// A scoreboard that keeps send times, and tells losses by them if `tells`.
+    pub fn with_times(tells: bool) -> Scoreboard {
+        Scoreboard { rack: Some(Box::new(Rack::new(tells))), ..Scoreboard::default() }
     }
 
     /// A scoreboard as ns-3 keeps it, for full segments of `mss`: a retransmission counts once, and as in flight
@@ -75,7 +77,9 @@ impl Scoreboard {
             match rack.times.get_mut(i) {
                 Some(time) => {
                     *time = now;
-                    rack.resent.push_back(Resent { at: now, seq, end: seq + s.len as u64 });
+                    if rack.tells {
+                        rack.resent.push_back(Resent { at: now, seq, end: seq + s.len as u64 });
+                    }
                 }
                 None => rack.times.push_back(now),
             }
@@ -142,6 +146,27 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(s.seq);
     }
 
+    /// RTT samples of the ACK at work, where send times are kept: of what it acknowledges, and of what its
+    /// SACKs report.
+    pub fn samples(&self) -> (Option<u64>, Option<u64>) {
+        self.rack.as_ref().map_or((None, None), |rack| rack.samples())
+    }
+
+    /// When the first outstanding segment was last sent, where send times are kept.
+    pub fn first_sent(&self) -> Option<u64> {
+        self.rack.as_ref()?.times.front().copied()
+    }
+
+    /// Outstanding segments.
+    pub fn len(&self) -> u32 {
+        self.segments.len() as u32
+    }
+
+    /// Lost ones among them where nothing is SACKed: they are the first.
+    pub fn lost_at_front(&self) -> u32 {
+        self.segments.partition_point(|s| s.lost) as u32
+    }
+
     /// Bytes believed to be in the network.
     #[inline]
     pub fn pipe(&self) -> u64 {
@@ -176,16 +201,20 @@ impl Scoreboard {
         let mut delivered = 0;
         let mut retransmitted = false;
         let start = self.segments.front().map_or(una, |s| s.seq);
+        self.acked_again = false;
         while let Some(s) = self.segments.front() {
             if s.seq + s.len as u64 > una {
                 break;
             }
+            self.acked_again |= s.ever;
             self.pipe -= s.len as u64 * s.copies as u64;
             if let Some(rack) = &mut self.rack
                 && let Some(sent) = rack.times.pop_front()
-                && !s.sacked
             {
-                rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
+                rack.acknowledged(sent, s.ever, s.sacked);
+                if !s.sacked {
+                    rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
+                }
             }
             if !s.sacked {
                 delivered += s.len as u64;
@@ -257,6 +286,9 @@ impl Scoreboard {
                     {
                         let sent = *sent;
                         rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
+                        if !s.ever {
+                            rack.reported(sent);
+                        }
                     }
                     s.sacked = true;
                     *original |= !s.ever && s.seq + s.len as u64 <= *watch;
@@ -389,6 +421,11 @@ impl Scoreboard {
     #[inline]
     pub fn original_arrived(&mut self) -> bool {
         std::mem::take(&mut self.original)
+    }
+
+    /// Whether the latest acknowledgement covered a segment that was sent again at some time.
+    pub fn acked_again(&self) -> bool {
+        self.acked_again
     }
 
     /// Nothing is lost after all: every segment that is not SACKed is in flight, in all its copies.

@@ -6,6 +6,7 @@
 //! stands a recovery window in front of it (NewReno's inflated window, or PRR).
 
 mod acks;
+mod guesses;
 mod output;
 mod recovery;
 mod reduction;
@@ -144,6 +145,8 @@ pub struct Sender {
     phase: Phase,
     recover: u64,
     dupacks: u32,
+    /// As many duplicates signal a loss where SACK does not tell.
+    dupthresh: u32,
     /// Sent by limited transmit since the first duplicate, bytes.
     limited: u64,
     /// Recovery window, bytes.
@@ -200,6 +203,8 @@ pub struct Sender {
     app: AppState,
     /// The application runs.
     woken: bool,
+    /// ... but only until it has sent a segment.
+    interrupted: bool,
     /// FIN was sent: as a segment of its own after the data, or on the last of it.
     fin: bool,
     /// Its host's side of a two-way connection, or [`NO_HALF`].
@@ -236,8 +241,9 @@ impl Sender {
             una: 0,
             nxt: 0,
             board: match t.scoreboard {
+                Rules::Rfc6675 if t.segment_rtt => Scoreboard::with_times(false),
                 Rules::Rfc6675 => Scoreboard::default(),
-                Rules::Rack => Scoreboard::with_rack(),
+                Rules::Rack => Scoreboard::with_times(true),
                 Rules::Ns3 => Scoreboard::of_ns3(t.mss),
             },
             edge: 0,
@@ -249,6 +255,7 @@ impl Sender {
             phase: Phase::Open,
             recover: 0,
             dupacks: 0,
+            dupthresh: t.dupthresh,
             limited: 0,
             recovery_window: 0.0,
             prr: Prr::default(),
@@ -286,6 +293,7 @@ impl Sender {
             app_at: NEVER,
             app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
             woken: false,
+            interrupted: false,
             fin: false,
             half: NO_HALF,
             passive: false,
@@ -360,6 +368,9 @@ impl Sender {
     /// A packet of the other flow of a two-way connection reached this host: it opens this flow if
     /// it is the first, and acknowledges it.
     pub fn receive_joined<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+        if let Some(half) = io.halves.get_mut(self.half as usize) {
+            half.rto_before = half.rto;
+        }
         let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
         if self.connection == Connection::Closed && self.passive {
             if p.has(flag::RST) {
@@ -394,8 +405,16 @@ impl Sender {
             return self.write(io, bytes);
         }
         self.app.ask(bytes);
-        io.hosts[self.host as usize].turns.woken.push(self.flow);
+        let woken = &mut io.hosts[self.host as usize].turns.woken;
+        woken.push(self.flow);
+        let begins = woken.len() == 1;
         io.timer(io.now, TimerKind::Turn, self.flow);
+        if begins {
+            // nothing runs yet: its process begins at once, and the next arrival interrupts it
+            self.interrupted = true;
+            self.pump(io);
+            self.interrupted = false;
+        }
     }
 
     /// The turn of the application that a packet woke.

@@ -17,6 +17,22 @@ impl Sender {
         rtt
     }
 
+    /// Linux' sample from an ACK of `acked` bytes that echoes `echoed`: of the first segment it acknowledges if none
+    /// of them was sent again, else of the first that SACK newly reports, else of the time stamp, which counts
+    /// milliseconds and at least one. Second: SACK reports what was sent before the first outstanding segment was
+    /// sent last, so that the retransmission timer starts anew.
+    fn sample_segments(&self, now: u64, acked: u64, echoed: u64) -> (Option<u64>, bool) {
+        const TICK: u64 = 1_000_000_000;
+        let (of_acked, of_sacked) = self.board.samples();
+        let stamped = || (acked > 0).then(|| (now / TICK - echoed / TICK).max(1) * TICK);
+        let later = acked == 0
+            && match (of_sacked, self.board.first_sent()) {
+                (Some(rtt), Some(sent)) => rtt > now - sent,
+                _ => false,
+            };
+        (of_acked.or(of_sacked).or_else(stamped), later)
+    }
+
     #[inline]
     pub(super) fn count_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, rtt: u64) {
         if io.measured() {
@@ -41,7 +57,7 @@ impl Sender {
         self.edge = ack + p.wnd as u64;
         self.max_wnd = self.max_wnd.max(p.wnd as u64);
 
-        if t.scoreboard == Rules::Rack {
+        if t.scoreboard == Rules::Rack || t.segment_rtt {
             self.board.begin_ack(io.now, self.rtt.min.unwrap_or(0));
         }
 
@@ -50,6 +66,7 @@ impl Sender {
         let mut delivered = 0;
         let mut newly_sacked = 0;
         let mut was_retransmitted = false;
+        let before = self.board.len();
         if acked > 0 {
             self.una = ack;
             self.sent_to = self.sent_to.max(ack);
@@ -77,7 +94,16 @@ impl Sender {
 
         // RTT
         let mut rtt = None;
-        if t.timestamps {
+        let mut later_sample = false;
+        if t.segment_rtt && t.timestamps && !self.profile.own_recovery {
+            let sample;
+            (sample, later_sample) = self.sample_segments(io.now, acked, p.ts);
+            if let Some(sample) = sample {
+                self.rtt.sample(sample, self.una, self.nxt);
+                self.count_rtt(io, sample);
+                rtt = Some(Time(sample));
+            }
+        } else if t.timestamps {
             if self.una > self.no_sample_to && acked > 0 || self.profile.own_recovery {
                 rtt = Some(Time(self.take_rtt(io, p.ts)));
             }
@@ -99,6 +125,8 @@ impl Sender {
             if rtt.is_some() || !t.rtt_after_timeout {
                 self.rtt.reset_backoff();
             }
+        } else if t.segment_rtt && rtt.is_some() {
+            self.rtt.reset_backoff();
         }
 
         if t.recovery == Recovery::PrrNs3 && acked > 0 {
@@ -124,7 +152,7 @@ impl Sender {
         self.newly_lost = false;
         self.undo.due |= marked;
         if t.recovery == Recovery::Linux && !t.sack {
-            delivered = self.count_without_sack(t, acked, duplicate);
+            delivered = self.guess_delivered(t, acked, before - self.board.len(), duplicate);
         }
         let echoed = if t.timestamps { p.ts } else { NEVER };
         let news = News { acked, duplicate, delivered, newly_sacked, was_retransmitted, echoed };
@@ -182,9 +210,10 @@ impl Sender {
                 self.deadline = NEVER;
                 self.waiting = Waiting::Ack;
             }
-        } else if acked > 0 && !(self.phase == Phase::Recovery && self.partial_acks > 1) {
+        } else if later_sample || acked > 0 && !(self.phase == Phase::Recovery && self.partial_acks > 1) {
             self.arm_rto(io);
         }
+        self.publish_timeout(io);
         self.pump(io);
         self.check_finished(io);
     }
@@ -195,19 +224,6 @@ impl Sender {
     pub(super) fn is_cwnd_limited(&self) -> bool {
         let cwnd = self.cc.cwnd();
         self.was_limited || (cwnd < self.cc.ssthresh() && cwnd < 2.0 * self.max_out as f64)
-    }
-
-    /// What an ACK without SACK reports as arrived, as Linux guesses it: a duplicate is one segment; an
-    /// ACK that advances fills a hole with one segment, and the others are those the duplicates stood for.
-    pub(super) fn count_without_sack(&mut self, t: &TransportSpec, acked: u64, duplicate: bool) -> u64 {
-        let mss = t.mss as u64;
-        let segments = acked.div_ceil(mss) as u32;
-        if segments == 0 {
-            return if duplicate { mss } else { 0 };
-        }
-        let guessed = self.dupacks;
-        self.dupacks = guessed.saturating_sub(segments - 1);
-        (segments.saturating_sub(guessed).max(1) as u64 * mss).min(acked)
     }
 
     /// A reduction for ECN ends when the data outstanding at its start is acknowledged.

@@ -84,10 +84,12 @@ impl Sender {
         if !half.open {
             return None;
         }
+        half.carried += u32::from(half.owed);
         half.owed = false;
-        half.carried += 1;
         half.rto = self.rtt.rto();
-        if t.pingpong && packet.len > 0 && half.heard_at.is_some_and(|at| io.now - at < t.delayed_ack_timeout.0) {
+        half.srtt = self.rtt.srtt;
+        let waits = half.ack_wait(t);
+        if t.pingpong && packet.len > 0 && half.heard_at.is_some_and(|at| io.now - at < waits) {
             half.pingpong = true;
         }
         packet.ack = half.ack;
@@ -98,7 +100,7 @@ impl Sender {
 
     pub(super) fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {
         let t = io.net.transport(self.transport);
-        if t.scoreboard == Rules::Rack {
+        if t.scoreboard == Rules::Rack || t.segment_rtt {
             self.board.stamp(seq, io.now);
         }
         let retx = if again { flag::RETX } else { 0 };
@@ -211,7 +213,10 @@ impl Sender {
         if t.cwnd_limited {
             let full = self.pipe(t) + t.mss as u64;
             let limited = full as f64 > self.window() || self.cwnd_blocked;
-            if (self.nxt > before || limited)
+            // what goes again says nothing: new data was to go, or went
+            let new = self.nxt > before || self.app.written > before;
+            if new
+                && (self.nxt > before || limited)
                 && (self.una >= self.usage_end || limited || (!self.was_limited && self.nxt - self.una > self.max_out))
             {
                 self.was_limited = limited;
@@ -315,6 +320,9 @@ impl Sender {
                 len = room as u32;
             }
             self.send_new(io, len);
+            if self.interrupted {
+                return;
+            }
         }
     }
 

@@ -56,21 +56,14 @@ impl Sender {
     ) -> bool {
         let News { acked, duplicate, delivered, was_retransmitted, .. } = *news;
         let linux = t.recovery == Recovery::Linux;
+        if linux && !t.sack && !self.profile.own_recovery {
+            return self.recover_by_guesses(io, news);
+        }
         if duplicate {
             self.dupacks += 1;
         } else if acked > 0 {
-            // without SACK, duplicates of a recovery stand for what arrived until it ends
-            if !(linux && !t.sack && self.phase == Phase::Recovery) {
-                self.dupacks = 0;
-            }
-            self.limited = 0;
-        }
-        // without SACK, Linux holds the state until something beyond the old data is acknowledged: duplicates
-        // of what was sent twice start nothing (RFC 6582)
-        let held = linux && !t.sack && self.una == self.recover && matches!(self.phase, Phase::Recovery | Phase::Loss);
-        if held {
             self.dupacks = 0;
-            return false;
+            self.limited = 0;
         }
         if self.undo.again == 0 && self.undo.marker != NEVER && matches!(self.phase, Phase::Open | Phase::Recovery) {
             if self.phase == Phase::Recovery {
@@ -108,12 +101,6 @@ impl Sender {
                         }
                         self.newly_lost = lost;
                     }
-                } else if linux {
-                    if self.dupacks >= t.dupthresh {
-                        self.board.mark_first_lost();
-                        lost = self.board.next_hole().is_some();
-                        self.newly_lost = lost;
-                    }
                 } else if self.dupacks == t.dupthresh && (self.una > self.recover || self.recover == 0) {
                     lost = true;
                     if self.profile.own_recovery {
@@ -142,11 +129,6 @@ impl Sender {
                         } else if acked > 0 && t.recovery == Recovery::PrrNs3 && self.whole_segment {
                             self.prr_ns3(t, delivered, false, was_retransmitted);
                         }
-                    }
-                } else if linux {
-                    if acked > 0 {
-                        self.board.mark_first_lost();
-                        self.newly_lost = true;
                     }
                 } else if acked > 0 {
                     // partial ACK (RFC 6582): the next hole, and deflate

@@ -22,6 +22,15 @@ impl Sender {
         self.arm(io, deadline);
     }
 
+    /// Two-way connections: the other half's ACKs wait no longer than this one's timeout.
+    #[inline]
+    pub(super) fn publish_timeout<O, R>(&self, io: &mut Io<O, R>) {
+        if let Some(half) = io.halves.get_mut(self.half as usize) {
+            half.rto = self.rtt.rto();
+            half.srtt = self.rtt.srtt;
+        }
+    }
+
     /// Sets the retransmission deadline. The event is lazy: one that fires early re-arms itself.
     #[inline]
     pub(super) fn arm<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, deadline: u64) {
@@ -58,7 +67,7 @@ impl Sender {
                     self.expired(io);
                 } else {
                     self.slot = NEVER;
-                    io.hosts[self.host as usize].turns.due.push((self.setting, self.flow));
+                    io.hosts[self.host as usize].turns.due.push((self.setting, self.flow, false));
                     io.timer(io.now, TimerKind::Turn, self.flow);
                 }
             }
@@ -111,6 +120,7 @@ impl Sender {
             phase: self.phase,
         });
         self.rtt.back_off();
+        self.publish_timeout(io);
         let reducing = matches!(self.phase, Phase::Cwr | Phase::Recovery);
         if self.consecutive == 1 && !reducing {
             self.begin_undo(t, false);

@@ -211,6 +211,8 @@ INCAST = {
         Switch("pingpong", "no interactive mode", "transport.pingpong=false"),
         Switch("recovery", "PRR as RFC 6937 has it", "transport.recovery=prr"),
         Switch("wakeup", "workers answer each request as it comes", "transport.wakeup=false"),
+        Switch("adaptive-ack", "delayed ACKs wait 40 ms, whatever came before", "transport.adaptive_ack=false"),
+        Switch("segment-rtt", "RTT samples of time stamps, not of segments", "transport.segment_rtt=false"),
         Switch("last-set-first", "timers of a tick fire in the order of flows", "transport.last_set_first=false"),
         Switch("frto", "no F-RTO: what is lost goes again, not new data", "transport.frto=false"),
         Switch("undo", "no timeout is undone", "transport.undo=false"),
@@ -225,6 +227,9 @@ INCAST = {
     ),
     "linux-incast/nosack/reno-n5-rto10-think1000": (
         Switch("newreno-timeouts", "NewReno: every first timeout lowers ssthresh", "controller.timeouts=first"),
+    ),
+    "linux-incast/nosack/reno-n80-rto10-think1000": (
+        Switch("reordering", "three duplicates signal a loss, however many came", "transport.reordering=false"),
     ),
     "linux-incast/cla/dctcp-n80-rto10-think1000": (
         Switch("dctcp-timeouts", "DCTCP: every first timeout lowers ssthresh", "controller.timeouts=first"),

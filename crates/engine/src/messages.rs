@@ -71,7 +71,7 @@ impl Half {
             return true;
         };
         let silence = now - at;
-        let half = (self.ack_wait / tick >> 1) * tick;
+        let half = self.ack_wait / tick / 2 * tick;
         if silence <= timeout / 2 {
             self.ack_wait = half + timeout / 2;
         } else if silence < self.ack_wait {

@@ -295,18 +295,20 @@ pub struct TransportSpec {
     /// `delayed_ack_timeout` up to that, and no longer than its own retransmission timeout where they are long.
     pub adaptive_ack: bool,
     /// An application that an arriving packet wakes writes once everything that arrives at the same instant
-    /// has been taken in, as a process runs after the kernel is done with its packets. Otherwise it writes
-    /// within the arrival.
+    /// has been taken in, as a process runs after the kernel is done with its packets; the first to be woken has
+    /// sent a segment by then. Otherwise it writes within the arrival.
     pub wakeup: bool,
-    /// Retransmission timers of one host that fire on the same tick do so the last set first, as those in a
-    /// slot of Linux' timer wheel do; one that is set again for the same tick keeps its place.
+    /// Retransmission timers of one host, and delayed ACKs of its two-way connections, that fire on the same
+    /// tick do so the last set first, as those in a slot of Linux' timer wheel do; one that is set again for the
+    /// same tick keeps its place.
     /// Otherwise in the order of ties.
     pub last_set_first: bool,
     /// Selective acknowledgements.
     pub sack: bool,
     /// Of segments beyond a hole only the first three after the edge has moved are acknowledged at once;
-    /// ACKs of the others wait for a twentieth of the handshake's round trip (at most 1 ms) and 100 us,
-    /// or for 44 of them, or until a third SACK block begins (Linux).
+    /// ACKs of the others wait for a twentieth of a round trip (the handshake's; of a two-way connection the
+    /// smoothed one; at most 1 ms) and 100 us, or for 44 of them, or until a third SACK block begins; those of a
+    /// host that wait for nothing but the 100 us any longer go with the first of them (Linux).
     pub sack_compression: bool,
     /// Duplicate ACKs (or segments SACKed above a hole) that signal a loss.
     pub dupthresh: u32,
@@ -345,7 +347,7 @@ pub struct TransportSpec {
     pub undo: bool,
     /// Echoed time stamps: every ACK gives an RTT sample (otherwise Karn: one timed segment).
     pub timestamps: bool,
-    /// With `timestamps`, RTT samples as Linux takes them: of the segments that an ACK covers, if none was sent
+    /// With `timestamps`, and not under [`Rules::Ns3`], RTT samples as Linux takes them: of the segments that an ACK covers, if none was sent
     /// again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole
     /// milliseconds. What SACK reports ends the timer's back-off too, and starts the timer anew if it was
     /// sent before the first outstanding segment was sent last.

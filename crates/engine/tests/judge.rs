@@ -54,6 +54,8 @@ fn linux_hosts_over_links_that_take_no_time() {
             scoreboard,
             forward_retransmit: false,
             frto: true,
+            segment_rtt: true,
+            reordering: true,
             dsack: true,
             undo: true,
             window_growth: true,

@@ -141,7 +141,7 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
 
 /// A scoreboard of four segments of 1000 B sent at 0, 1, 2 and 3.
 fn rack() -> Scoreboard {
-    let mut board = Scoreboard::with_rack();
+    let mut board = Scoreboard::with_times(true);
     for n in 0..4 {
         board.sent(n * 1000, 1000);
         board.stamp(n * 1000, n);

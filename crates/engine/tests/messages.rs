@@ -2,8 +2,9 @@
 mod net;
 
 use incast_cc::{Rate, Time};
+use incast_engine::messages::Half;
 use incast_engine::spec::*;
-use incast_record::{Happening, MessageKind, MessageRecord, Outcome, Role};
+use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, Role};
 use net::*;
 
 /// A flow of a two-way connection.
@@ -277,9 +278,9 @@ fn arrivals(o: &Outcome, place: &str) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn processes_answer_when_all_requests_of_an_instant_are_acknowledged() {
+fn a_process_begins_at_once_and_arrivals_interrupt_it() {
     // four requests reach host 1 at one instant, in the order of their connections; what it sends
-    // takes time on the way back
+    // takes time on the way back. The first response has begun when the others come.
     let order = |wakeup| {
         let mut spec = asking(1, 1448, TransportSpec { wakeup, delayed_ack: 1, ..plain() });
         spec.links[0].rate = Rate::INFINITE;
@@ -295,7 +296,8 @@ fn processes_answer_when_all_requests_of_an_instant_are_acknowledged() {
         order
     };
     let (acks, data) = (|i: u32| (2 * i, 0), |i: u32| (2 * i + 1, 1448));
-    assert_eq!(order(true), (0..4).map(acks).chain((0..4).map(data)).collect::<Vec<_>>());
+    let begun = [acks(0), data(0)].into_iter();
+    assert_eq!(order(true), begun.chain((1..4).map(acks)).chain((1..4).map(data)).collect::<Vec<_>>());
     assert_eq!(order(false), (0..4).flat_map(|i| [acks(i), data(i)]).collect::<Vec<_>>());
 }
 
@@ -344,9 +346,9 @@ const DELAYED: u64 = 1_000_000_000;
 fn interactive_sides_acknowledge_on_what_they_send() {
     // for `quickack` alone each segment is acknowledged at once
     assert_eq!(interactive(|s| s.transports[0].pingpong = false), (vec![0; 3], 3));
-    // what data carries counts for it too: of two ACKs one is pure, the other rides on the next message
+    // ... as often as that: data that carries no ACK which is owed does not count
     let two = |s: &mut Spec| (s.transports[0].pingpong, s.transports[0].quickack) = (false, 2);
-    assert_eq!(interactive(two), (vec![0, DELAYED], 1));
+    assert_eq!(interactive(two), (vec![0, 0, DELAYED], 2));
     // interactive once they have answered: the worker with its first response, the root with its second
     // request. The last response is acknowledged by the timer
     assert_eq!(interactive(|_| ()), (vec![0, DELAYED], 1));
@@ -370,16 +372,15 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     };
     assert_eq!(marked("dctcp"), (vec![DELAYED], 3));
     assert_eq!(marked("newreno"), (vec![DELAYED], 0), "without ECN nothing is at once");
-    // the only quick ACK of the root rides on its first request; a silence longer than the timeout of 10 ms
-    // brings another
+    // the root's quick ACK is of the first response; a silence longer than the timeout of 10 ms brings another
     let silence = |think| {
         interactive(move |s| {
             s.transports[0].quickack = 1;
             s.queries[0].think = think;
         })
     };
-    assert_eq!(silence(Time::ms(30)), (vec![DELAYED, 0, 0], 1));
-    assert_eq!(silence(Time::ms(5)), (vec![DELAYED; 3], 1));
+    assert_eq!(silence(Time::ms(30)), (vec![0; 3], 1));
+    assert_eq!(silence(Time::ms(5)), (vec![0, DELAYED, DELAYED], 1));
     // a segment takes 1.2 ms, longer than its ACK is delayed: the first of the second response is acknowledged
     // by the timer, and the two others at once
     let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..plain() };
@@ -391,4 +392,92 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     let end = messages(&o, MessageKind::Query)[1].finish_ps.unwrap();
     let acks: Vec<i64> = pure_acks(&o, "h0")[3..].iter().map(|at| *at as i64 - end as i64).collect();
     assert_eq!(acks, [-1_400_000_000, -1_200_000_000, 0]);
+}
+
+#[test]
+fn delayed_acks_of_a_tick_go_the_last_set_first() {
+    // responses of one segment arrive 1.2 us apart; nothing follows, so their ACKs wait for the same tick
+    let order = |last_set_first| {
+        let t = TransportSpec { last_set_first, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..plain() };
+        let mut spec = asking(3, 1448, t);
+        spec.queries[0].count = Some(1);
+        spec.ties = Ties::Link;
+        spec.observe.trace = (0..6).collect();
+        let o = judged(&spec);
+        let acks = events(&o, "s", Happening::Arrive).into_iter().filter(|e| e.payload == 0 && e.ack == 1448);
+        acks.map(|e| (e.flow, e.time_ps / 1_000_000_000)).collect::<Vec<_>>()
+    };
+    assert_eq!(order(true), [(5, 41), (3, 41), (1, 41)]);
+    assert_eq!(order(false), [(1, 41), (3, 41), (5, 41)]);
+}
+
+#[test]
+fn how_long_an_ack_waits_follows_the_times_between_segments() {
+    const MS: u64 = 1_000_000_000;
+    let t = TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..plain() };
+    let mut half = Half { rto: 23 * MS, rto_before: 14 * MS, ..Half::default() };
+    assert!(half.hear(&t, 0, true), "the first data");
+    assert_eq!(half.ack_wait(&t), 40 * MS);
+    assert!(!half.hear(&t, 20 * MS + 1, true));
+    assert_eq!(half.ack_wait(&t), 40 * MS, "no pause: half of it and half of 40 ms");
+    // a pause of 21 ms: no longer than the timeout, which an ACK beside the data changes only afterwards
+    half.hear(&t, 41 * MS, true);
+    assert_eq!(half.ack_wait(&t), 14 * MS);
+    half.hear(&t, 41 * MS, true);
+    assert_eq!(half.ack_wait(&t), 27 * MS, "back towards 40 ms");
+    half.hear(&t, 62 * MS, false);
+    assert_eq!(half.ack_wait(&t), 23 * MS);
+    // an ACK that waited in vain waits longer the next time, or ends the interactive mode
+    half.hear(&t, 63 * MS, false);
+    half.miss(&t);
+    assert_eq!(half.ack_wait(&t), 23 * MS, "twice 31 ms, and no longer than the timeout");
+    half.pingpong = true;
+    half.miss(&t);
+    assert_eq!((half.ack_wait(&t), half.pingpong), (40 * MS, false));
+    assert!(half.hear(&t, 104 * MS, true), "a silence beyond the timeout begins anew");
+    assert_eq!(half.ack_wait(&TransportSpec { adaptive_ack: false, ..t }), 40 * MS);
+}
+
+#[test]
+fn linux_hosts_ask_each_other_through_a_small_buffer() {
+    // everything that Linux does, with losses, timeouts and ACKs at equal instants
+    for sack in [true, false] {
+        let t = TransportSpec {
+            recovery: Recovery::Linux,
+            sack,
+            forward_retransmit: false,
+            frto: true,
+            dsack: true,
+            undo: true,
+            segment_rtt: true,
+            reordering: true,
+            pingpong: true,
+            adaptive_ack: true,
+            wakeup: true,
+            last_set_first: true,
+            window_growth: true,
+            push_ack: true,
+            sack_compression: true,
+            quickack: 16,
+            cwnd_limited: true,
+            idle_restart: true,
+            rto_rule: RtoRule::Linux,
+            rto_min: Time::ms(4),
+            timer_tick: Time::ms(1),
+            delayed_ack_timeout: Time::ms(40),
+            ..tcp()
+        };
+        let mut spec = asking(6, 40_000, t);
+        spec.links.iter_mut().for_each(|l| (l.rate, l.delay) = (Rate::INFINITE, Time::ZERO));
+        // the root's link is the bottleneck, its way back takes the time
+        let queue = spec.queues.len() as u32;
+        spec.queues.push(drop_tail(30));
+        spec.links[7] = LinkSpec { rate: Rate::gbps(1), bucket: 1600, queue, ..spec.links[7].clone() };
+        spec.links[0].delay = Time::us(100);
+        let o = judged(&spec);
+        let sum = |what: fn(&FlowRecord) -> u64| o.flows.iter().map(what).sum::<u64>();
+        assert!(sum(|f| f.timeouts) > 0, "sack {sack}: {} dropped", sum(|f| f.dropped));
+        assert!(sum(|f| f.retransmissions) > sum(|f| f.timeouts), "sack {sack}");
+        assert!(messages(&o, MessageKind::Query).iter().all(|q| q.finish_ps.is_some()));
+    }
 }

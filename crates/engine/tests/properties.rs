@@ -85,7 +85,7 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
         |restart_at_max| PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::mbps(200), restart_at_max };
     let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
     let ticks = (pick(&[Time::ZERO, Time::ms(1)]), pick(&[Time::ZERO, Time::ms(1)]));
-    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 14]>()).prop_map(
+    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 17]>()).prop_map(
         |(sizes, rules, pacing, ticks, s, u)| TransportSpec {
             scoreboard: rules.0,
             recovery: rules.1,
@@ -126,6 +126,9 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
             window_scaling: u[11],
             sws_avoidance: u[12],
             ecn: u[13].then_some(Ecn::Classic),
+            segment_rtt: u[14],
+            reordering: u[15],
+            adaptive_ack: u[16],
             ..sizes
         },
     )

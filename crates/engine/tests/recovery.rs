@@ -341,6 +341,60 @@ fn after_a_timeout_new_data_tells_whether_it_was_real() {
 }
 
 #[test]
+fn an_ack_of_what_went_again_tells_nothing_of_the_rest_without_sack() {
+    // segment 0 went again; that the ACK covers 1 to 9 as well may be due to the first copies or to nothing
+    // at all: only SACK tells (RFC 5682 section 3)
+    let mut bench = timed_out(|t| (t.frto, t.sack) = (true, false));
+    assert_eq!(dup(&mut bench, 10), [20, 21], "new data, and the losses stay");
+    assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
+    let mut bench = timed_out(|t| t.frto = true);
+    dup(&mut bench, 10);
+    assert_eq!(kb(&bench, "ssthresh_bytes"), f64::INFINITY, "with SACK it was spurious");
+}
+
+#[test]
+fn more_duplicates_than_segments_are_taken_for_reordering() {
+    // eight segments are out: eight duplicates are one too many
+    let duplicates = |reordering: bool| {
+        let t = TransportSpec { recovery: Recovery::Linux, sack: false, reordering, ..plain(8.0) };
+        let (mut bench, _) = sender(TransportSpec { send_buffer: 8000, ..t }, "newreno");
+        let acks = [0; 8].into_iter().chain([8, 9, 9, 9, 9]);
+        acks.flat_map(|ack| dup(&mut bench, ack)).filter(|segment| *segment <= 0).collect::<Vec<_>>()
+    };
+    assert_eq!(duplicates(false), [0, -9], "three duplicates each");
+    assert_eq!(duplicates(true), [0], "from now on it takes eight");
+}
+
+#[test]
+fn samples_are_of_segments_where_send_times_are_kept() {
+    let bench = |segment_rtt: bool| {
+        let t = TransportSpec { recovery: Recovery::Linux, rto_rule: RtoRule::Linux, segment_rtt, ..plain(20.0) };
+        let (mut bench, _) = sender(t, "newreno");
+        bench.advance(110 * MS);
+        bench.ack(2000, 0, 0, &[]);
+        bench
+    };
+    let rtt = |bench: &Bench| (bench.state("rtt_s") * 1e3).round();
+    // the window was sent at 0; an ACK at 110 ms echoes a time stamp of 105 ms, whatever that is of
+    let mut by_segments = bench(true);
+    assert_eq!(rtt(&by_segments), 110.0);
+    by_segments.advance(120 * MS);
+    by_segments.ack(2000, 105 * MS, 0, &[(3000, 4000)]);
+    assert_eq!(rtt(&by_segments), 120.0, "SACK reports a segment that was sent once");
+    let mut by_stamps = bench(false);
+    by_stamps.advance(120 * MS);
+    by_stamps.ack(2000, 105 * MS, 0, &[(3000, 4000)]);
+    assert_eq!(rtt(&by_stamps), 110.0, "duplicates are no samples");
+    // what was sent again is timed by the time stamp, in whole milliseconds and at least one
+    for n in 4..8 {
+        by_segments.ack(2000, 105 * MS, 0, &[(3000, n * 1000)]);
+    }
+    by_segments.advance(120 * MS + MS / 2);
+    by_segments.ack(3000, 120 * MS, 0, &[]);
+    assert_eq!(rtt(&by_segments), 1.0);
+}
+
+#[test]
 fn frto_needs_new_data_and_a_first_timeout() {
     let bench = |written: u64| {
         let transport = TransportSpec { recovery: Recovery::Linux, frto: true, ..plain(20.0) };

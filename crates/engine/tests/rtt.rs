@@ -57,6 +57,16 @@ fn granularity_bounds_the_variance_term() {
 }
 
 #[test]
+fn linux_doubles_whole_ticks() {
+    let t = TransportSpec { rto_rule: RtoRule::Linux, rto_min: Time::ms(10), timer_tick: Time::ms(1), ..bare() };
+    let mut rtt = RttEstimator::new(&t);
+    rtt.sample(MS + MS / 4, 0, 0);
+    assert_eq!(rtt.rto(), 12 * MS, "11.25 ms");
+    rtt.back_off();
+    assert_eq!(rtt.rto(), 24 * MS, "not 22.5");
+}
+
+#[test]
 fn timeouts_double_up_to_the_ceiling_and_a_sample_ends_it() {
     let mut rtt = RttEstimator::new(&TransportSpec { rto_max: Time::s(60), ..bare() });
     rtt.sample(100 * MS, 0, 0);

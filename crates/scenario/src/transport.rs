@@ -80,10 +80,10 @@ pub struct Transport {
     /// With `pingpong`: how long an ACK of such a connection waits follows the times between segments, up to `delayed_ack_timeout`; after a pause longer than half of that it is no longer than the side's own retransmission timeout. A segment that finds an ACK about to go makes it go at once (Linux, tcp_event_data_recv and tcp_send_delayed_ack).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_ack: Option<bool>,
-    /// A worker that a request wakes writes its response once everything that arrives at that instant has been taken in and acknowledged: a process runs after the kernel has dealt with its packets (Linux). Otherwise it writes within the arrival.
+    /// A worker that a request wakes writes its response once everything that arrives at that instant has been taken in and acknowledged: the kernel deals with its packets first (Linux). Only the first to be woken has sent a segment by then: it begins at once, and the next arrival interrupts it. Otherwise workers write within the arrival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wakeup: Option<bool>,
-    /// Retransmission timers of one host that fire on the same tick do so the last set first (a slot of Linux' timer wheel); one that is set again for the same tick keeps its place. Otherwise in the order that `run.ties` says.
+    /// Retransmission timers of one host, and delayed ACKs of its two-way connections, that fire on the same tick do so the last set first (a slot of Linux' timer wheel); one that is set again for the same tick keeps its place. Otherwise in the order that `run.ties` says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_set_first: Option<bool>,
     /// Selective acknowledgements (RFC 2018, 6675).
@@ -100,7 +100,7 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 40))]
     pub sack_block: Option<u32>,
-    /// Of the segments beyond a hole only the first three after the edge has moved are acknowledged at once; the others wait, together, for a twentieth of the handshake's round trip (at most 1 ms) and 100 us, for 44 of them, or for a third SACK block (Linux). Growing windows and `quickack` acknowledge all.
+    /// Of the segments beyond a hole only the first three after the edge has moved are acknowledged at once; the others wait, together, for a twentieth of a round trip (the handshake's; of a two-way connection the smoothed one; at most 1 ms) and 100 us, for 44 of them, or for a third SACK block; those of a host that wait for nothing but the 100 us any longer go with the first of them (Linux: the timer's slack). Growing windows and `quickack` acknowledge all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack_compression: Option<bool>,
     /// How SACKs and duplicates become losses and repairs. Without `sack`, duplicate ACKs tell of losses under each.
@@ -136,7 +136,7 @@ pub struct Transport {
     /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// With `timestamps`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.
+    /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_rtt: Option<bool>,
     /// Tick of the time-stamp clock; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us.

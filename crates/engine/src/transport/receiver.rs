@@ -2,7 +2,7 @@
 
 use super::ranges::Ranges;
 use super::timer::fires_at;
-use crate::io::{Io, Outbox};
+use crate::io::{Io, Outbox, Turns};
 use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
@@ -454,7 +454,7 @@ impl Receiver {
         now_ack |= t.cwr_ack && p.has(flag::CWR);
         // what comes again leaves the window alone, and without SACK so does what arrives out of order: else
         // its ACKs would be no duplicates
-        let fresh = end > self.next && !self.ooo.find(p.seq).is_some_and(|held| end <= held.1);
+        let fresh = end > self.next && self.ooo.find(p.seq).is_none_or(|held| end > held.1);
         let grows = t.window_growth && p.len > 0 && fresh && (t.sack || p.seq <= self.next);
         if grows && self.window < t.receive_buffer / 2 {
             self.window = (self.window + 2 * t.mss as u64).min(t.receive_buffer / 2);
@@ -769,8 +769,13 @@ impl Receiver {
         if !missed {
             // a timer of the kernel that fires takes those along that are due but for their slack
             let now = io.now;
-            let turns = &mut io.hosts[self.host as usize].turns;
-            turns.released.extend(turns.compressed.extract_if(.., |(at, _)| *at <= now));
+            let Turns { compressed, released, .. } = &mut io.hosts[self.host as usize].turns;
+            compressed.retain(|timer| {
+                if timer.0 <= now {
+                    released.push(*timer);
+                }
+                timer.0 > now
+            });
         }
         self.acknowledge(io, 0, t.ack_size);
         if let Some(half) = io.halves.get_mut(self.half as usize) {

@@ -95,7 +95,7 @@ impl Sender {
         // RTT
         let mut rtt = None;
         let mut later_sample = false;
-        if t.segment_rtt && t.timestamps && !self.profile.own_recovery {
+        if t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !self.profile.own_recovery {
             let sample;
             (sample, later_sample) = self.sample_segments(io.now, acked, p.ts);
             if let Some(sample) = sample {

@@ -4,7 +4,7 @@ mod bench;
 mod net;
 
 use bench::{Bench, Caught};
-use incast_cc::{Rate, Time};
+use incast_cc::{Ecn, Rate, Time};
 use incast_engine::app::AppState;
 use incast_engine::packet::flag;
 use incast_engine::spec::*;
@@ -274,6 +274,105 @@ fn without_sack_a_duplicate_stands_for_a_segment() {
     let mut reno = sender(TransportSpec { sack: false, recovery: Recovery::NewReno, ..linux(20.0) }, 100 * MS);
     (1..=5).for_each(|_| drop(ack(&mut reno, 0, &[])));
     assert_eq!(ack(&mut reno, 5, &[])[..1], [-5]);
+}
+
+#[test]
+fn the_first_retransmission_goes_whatever_is_in_flight() {
+    let mut bench = sender(TransportSpec { limited_transmit: false, ..linux(20.0) }, 100 * MS);
+    // seven lost, three arrived: the ten in flight are all that the threshold allows
+    let sent: Vec<_> = (8..=10).map(|n| ack(&mut bench, 0, &[(7, n)])).collect();
+    assert_eq!(sent, [vec![], vec![], vec![0]]);
+    let sent: Vec<_> = (11..=13).map(|n| ack(&mut bench, 0, &[(7, n)])).collect();
+    assert_eq!(sent, [vec![], vec![-1], vec![-2]], "then, below it, one for each that arrives");
+}
+
+/// tcp_enter_recovery: a reduction that is under way goes on.
+#[test]
+fn a_loss_during_an_ecn_reduction_starts_no_other() {
+    let transport = TransportSpec { ecn: Some(Ecn::Classic), ecn_by_prr: true, ..linux(20.0) };
+    let mut bench = sender(transport, 100 * MS);
+    let echoed = segments(&bench.ack(1000, 0, flag::ECE, &[]));
+    let sent: Vec<_> = (3..=6).map(|n| ack(&mut bench, 1, &[(2, n)])).collect();
+    // half of the 19 in flight: 9 of 20. After D segments ceil(9 D / 20) have gone, the repair among them
+    assert_eq!((echoed, sent), (vec![20], vec![vec![], vec![21], vec![], vec![-1]]));
+}
+
+/// tcp_try_undo_recovery without SACK, RFC 6582: nothing new until more is acknowledged.
+#[test]
+fn without_sack_duplicates_of_repaired_data_start_nothing() {
+    let mut bench = sender(TransportSpec { sack: false, ..linux(20.0) }, 100 * MS);
+    (0..3).for_each(|_| drop(ack(&mut bench, 0, &[])));
+    assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
+    // all that was outstanding, 22 segments, and echoes of what was sent twice
+    for _ in 0..6 {
+        assert!(ack(&mut bench, 22, &[]).iter().all(|n| *n > 0), "new data at most");
+    }
+    assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
+}
+
+/// tcp_rearm_rto with the retransmission of the first segment.
+#[test]
+fn a_repair_of_the_first_segment_restarts_the_timer() {
+    for (recovery, at) in [(Recovery::Linux, 1100), (Recovery::Prr, 1000)] {
+        let mut bench = sender(TransportSpec { recovery, ..linux(20.0) }, 100 * MS);
+        assert!((2..=4).flat_map(|n| ack(&mut bench, 0, &[(1, n)])).any(|n| n == 0));
+        assert_eq!(bench.advance(2000 * MS)[0].at, at * MS);
+    }
+}
+
+// ---- undo ----------------------------------------------------------------------------------------
+
+/// A sender that may undo, whose segments 5 and 6 of 20 are lost and on their way again.
+fn repairing(change: impl FnOnce(&mut TransportSpec), flags: u16) -> Bench {
+    let mut transport = TransportSpec { undo: true, limited_transmit: false, ..linux(20.0) };
+    change(&mut transport);
+    let mut bench = sender(transport, 100 * MS);
+    bench.ack(5000, 0, 0, &[]);
+    let mut again = Vec::new();
+    for n in 8..=14 {
+        let sent = bench.ack(5000, 100 * MS, flags, &[(7000, n * 1000)]);
+        again.extend(segments(&sent).into_iter().filter(|n| *n < 0));
+    }
+    assert_eq!(again, [-5, -6]);
+    assert!(kb(&bench, "ssthresh_bytes") < 13.0);
+    bench
+}
+
+#[test]
+fn a_duplicate_inside_the_second_block_counts_one_below_the_reduction_does_not() {
+    let after = |first: (u64, u64), second: (u64, u64)| {
+        let mut bench = repairing(|_| (), 0);
+        bench.ack(5000, 100 * MS, 0, &[first, (6000, 14_000)]);
+        bench.ack(14_000, 100 * MS, 0, &[second]);
+        kb(&bench, "ssthresh_bytes")
+    };
+    // both came twice: 6 while 5 was missing, inside the block of what lies beyond it
+    assert_eq!(after((6000, 7000), (5000, 6000)), f64::INFINITY);
+    // outside of it the first block is news
+    assert!(after((15_000, 16_000), (5000, 6000)) < 13.0);
+    // something from before the reduction says nothing of it
+    assert!(after((6000, 7000), (3000, 4000)) < 13.0);
+}
+
+#[test]
+fn a_reduction_that_a_mark_called_for_stays() {
+    for (flags, undone) in [(0, true), (flag::ECE, false)] {
+        let mut bench = repairing(|t| t.ecn = Some(Ecn::Classic), flags);
+        bench.ack(5000, 100 * MS, 0, &[(6000, 7000), (6000, 14_000)]);
+        bench.ack(14_000, 100 * MS, 0, &[(5000, 6000)]);
+        assert_eq!(kb(&bench, "ssthresh_bytes") == f64::INFINITY, undone);
+    }
+}
+
+#[test]
+fn what_is_not_lost_after_all_is_in_flight_in_all_its_copies() {
+    let mut board = Scoreboard::default();
+    (0..4).for_each(|n| board.sent(n * 1000, 1000));
+    board.timed_out(0, 4000);
+    board.retransmitted(0, false);
+    assert_eq!(board.pipe(), 1000);
+    board.nothing_is_lost(0);
+    assert_eq!((board.pipe(), board.next_hole()), (5000, None));
 }
 
 // ---- acknowledgements --------------------------------------------------------------------------

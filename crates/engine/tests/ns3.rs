@@ -290,6 +290,15 @@ fn after_a_timeout_samples_wait_for_new_data() {
 }
 
 #[test]
+fn after_a_timeout_an_ack_ends_the_back_off_without_a_sample() {
+    let mut bench = sender(TransportSpec { rtt_after_timeout: false, ..ns3(2.0) }, "newreno");
+    bench.ack(1000, 0, 0, &[]);
+    assert_eq!(bench.advance(2000 * MS).first().map(|p| p.at), Some(1100 * MS), "a timeout of 1 s");
+    bench.ack(2000, 2000 * MS, 0, &[]);
+    assert_eq!(bench.advance(9000 * MS).first().map(|p| p.at), Some(3000 * MS), "1 s again, not 2");
+}
+
+#[test]
 fn a_fast_retransmission_may_space_what_follows_at_the_highest_rate() {
     let gap = |restart_at_max| {
         let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::gbps(1), restart_at_max };

@@ -137,6 +137,11 @@ fn acks_of_what_lies_beyond_a_hole_are_compressed() {
     assert_eq!(covered(bench.data(16_000, 1000, 0)), [0u64; 0]);
     assert_eq!(covered(bench.data(18_000, 1000, 0)), [10], "what waited, without the newest");
 
+    // what fills a part of a hole is acknowledged at once, and is none of the three
+    let mut bench = receiver(linux.clone());
+    let acks: Vec<usize> = [2, 4, 0, 1, 5, 6, 7, 8].map(|n| bench.data(n * 1000, 1000, 0).len()).to_vec();
+    assert_eq!(acks, [1, 1, 1, 1, 1, 1, 1, 0]);
+
     // 44 wait at most
     let mut bench = receiver(linux);
     let sent: usize = (1..=48).map(|i| bench.data(i * 1000, 1000, 0).len()).sum();
@@ -149,6 +154,27 @@ fn a_connection_starts_with_quick_acks() {
     let acks = marks(TransportSpec { quickack: 16, delayed_ack: 2, ..plain() }, &[0; 20]);
     let covered: Vec<u64> = acks.iter().map(|a| a.0).collect();
     assert_eq!(covered, (1..=16).chain([18, 20]).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_duplicate_begins_quick_acks_anew() {
+    let mut bench = receiver(TransportSpec { quickack: 2, delayed_ack: 2, ..plain() });
+    let acks: Vec<usize> = [0, 1, 2, 3, 4, 0, 5, 6, 7, 8].map(|n| bench.data(n * 1000, 1000, 0).len()).to_vec();
+    // two at once, then every second; the duplicate takes one of two, what follows the other
+    assert_eq!(acks, [1, 1, 0, 1, 0, 1, 1, 0, 1, 0]);
+}
+
+#[test]
+fn compressed_acks_wait_for_a_part_of_the_round_trip() {
+    // a twentieth of the handshake's, at most 1 ms, and 100 us
+    for (rtt, wait) in [(2, 200), (10, 600), (40, 1100)] {
+        let mut bench = receiver(TransportSpec { delayed_ack: 2, sack_compression: true, handshake: true, ..plain() });
+        bench.give_receiver(|p| p.flags = flag::SYN);
+        bench.advance(rtt * MS);
+        (1..=4).for_each(|n| drop(bench.data(n * 1000, 1000, 0)));
+        let sent = bench.advance(1000 * MS);
+        assert_eq!(sent.iter().map(|a| a.at - rtt * MS).collect::<Vec<_>>(), [wait * 1_000_000], "{rtt} ms");
+    }
 }
 
 #[test]

@@ -93,6 +93,13 @@ fn without_limited_transmit_two_duplicates_send_nothing() {
 }
 
 #[test]
+fn limited_transmit_ends_with_the_second_duplicate() {
+    let (mut bench, _) = sender(TransportSpec { dupthresh: 5, ..newreno(20.0) }, "newreno");
+    let sent: Vec<Vec<i64>> = (0..5).map(|_| dup(&mut bench, 0)).collect();
+    assert_eq!(sent, [vec![20], vec![21], vec![], vec![], vec![0]]);
+}
+
+#[test]
 fn a_partial_ack_repairs_one_hole() {
     // RFC 6582: segments 0 and 5 are lost of 20
     let (mut bench, _) = sender(TransportSpec { limited_transmit: false, ..newreno(20.0) }, "newreno");

@@ -226,6 +226,24 @@ fn pacing_spaces_packets_by_factor_and_ceiling() {
     }
 }
 
+/// TcpSocketBase::UpdatePacingRate.
+#[test]
+fn pacing_takes_avoidances_factor_from_half_of_ssthresh_on() {
+    // a timeout halves the window of so many segments to ssthresh; the ACK of all leaves a window of two
+    for (initial_window, gap) in [(20.0, 5), (6.0, 10)] {
+        let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false };
+        let transport = TransportSpec { pacing, initial_window, rto_initial: Time::s(1), ..plain() };
+        let mut bench = bench(transport, "newreno", bulk(0, 1, None));
+        bench.open();
+        bench.advance(1020 * MS);
+        let mut sent = bench.ack(initial_window as u64 * 1000, 1000 * MS, 0, &[]);
+        assert_eq!(bench.state("cwnd_bytes"), 2000.0);
+        sent.extend(bench.advance(1030 * MS));
+        // 1000 B at 2000 B, or twice that, a round trip of 20 ms
+        assert_eq!(sent.iter().map(|c| c.at - 1020 * MS).collect::<Vec<_>>(), [0, gap * MS], "{initial_window}");
+    }
+}
+
 #[test]
 fn below_one_packet_a_window_is_a_gap() {
     // Swift at a quarter of a packet: one packet, then rtt / cwnd = 4 round trips of silence, and

@@ -109,7 +109,6 @@ NS3 = {
         Switch("recovery", "PRR as RFC 6937 has it", "transport.recovery=prr"),
         Switch("ecn-preempts", "a mark does not replace a recovery", "transport.ecn_preempts=false"),
         Switch("least-segment", "one segment goes whatever the window", "transport.least_segment=true"),
-        Switch("ce-must-advance", "marks count on retransmissions too", "transport.ce_must_advance=false"),
         Switch("sack-block", "every ACK of 52 B, SACK blocks or not", "transport.sack_block=0"),
     ),
     "ns3/4.1/dctcp-mode1-n2000": (

@@ -119,6 +119,8 @@ pub struct Timeout {
     pub window: f64,
     /// Latest RTT sample, zero before the first.
     pub rtt: Time,
+    /// Next new byte to be sent: what is before it counts as lost.
+    pub nxt: u64,
     /// Timeouts in a row without a new acknowledgement, this one included (1 for the first).
     pub consecutive: u32,
     /// State of the transport when the timer fired.

@@ -81,6 +81,31 @@ choice! {
     }
 }
 
+/// How far a timeout's losses reach, for ns-3's count of the ACK that ends their repair: of what it
+/// acknowledges only the part beyond them counts, as its `TcpSocketBase` has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AfterTimeout {
+    /// End of what was lost, bytes; 0 when nothing waits to be repaired.
+    end: u64,
+}
+
+impl AfterTimeout {
+    /// A timeout.
+    pub(crate) fn begin(&mut self, event: &Timeout) {
+        self.end = event.nxt;
+    }
+
+    /// Bytes beyond the losses that the ACK acknowledges, if it is the one that ends the repair. A
+    /// mark ends it too, and takes the exception with it.
+    pub(crate) fn beyond(&mut self, ack: &Ack) -> Option<u64> {
+        if self.end == 0 || ack.phase == Phase::Loss {
+            return None;
+        }
+        let end = core::mem::take(&mut self.end);
+        (ack.phase == Phase::Open && ack.una >= end).then(|| ack.una - end)
+    }
+}
+
 /// `cwnd` and `ssthresh` in bytes, and how they move.
 #[derive(Clone, Debug)]
 pub struct RenoWindow {
@@ -94,6 +119,7 @@ pub struct RenoWindow {
     left_over: f64,
     /// A recovery has just ended.
     recovered: bool,
+    after_timeout: AfterTimeout,
     /// `cwnd` and `ssthresh` to return to, should the latest reduction prove to be a mistake.
     before: (f64, f64),
     rules: Rules,
@@ -124,6 +150,7 @@ impl RenoWindow {
             counted: 0.0,
             left_over: 0.0,
             recovered: false,
+            after_timeout: AfterTimeout::default(),
             before: (0.0, 0.0),
             rules,
         }
@@ -135,7 +162,7 @@ impl RenoWindow {
     }
 
     /// Whole segments that an ACK counts for, in whole arithmetic: those it delivers, those it
-    /// covers where it ends a recovery.
+    /// covers where it ends a recovery, those beyond the losses where it ends a timeout's repair.
     pub(crate) fn whole_segments(&mut self, ack: &Ack) -> f64 {
         if ack.acked == 0 {
             return 0.0;
@@ -143,8 +170,9 @@ impl RenoWindow {
         let bytes = self.left_over + ack.delivered as f64;
         let segments = libm::floor(bytes / self.mss);
         self.left_over = bytes - segments * self.mss;
-        let covered = libm::floor(ack.acked as f64 / self.mss);
-        if core::mem::take(&mut self.recovered) { covered } else { segments }
+        let recovered = core::mem::take(&mut self.recovered).then_some(ack.acked);
+        let instead = self.after_timeout.beyond(ack).or(recovered);
+        instead.map_or(segments, |bytes| libm::floor(bytes as f64 / self.mss))
     }
 
     /// Bytes that an ACK counts for.
@@ -368,6 +396,7 @@ impl RenoWindow {
         }
         self.cwnd = self.mss;
         self.recovered = false;
+        self.after_timeout.begin(event);
         self.forget_count();
     }
 }

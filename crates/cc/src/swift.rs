@@ -27,6 +27,7 @@
 //! or less than they are. `epsilon = "auto"` allows ten packets of queue.
 
 use crate::registry::{Kind, ParamSet};
+use crate::reno_window::AfterTimeout;
 use crate::{Ack, Congestion, Controller, Ecn, Env, Pacing, Phase, Profile, Time, Timeout};
 
 choice! {
@@ -245,6 +246,7 @@ pub struct Swift {
     rest: f64,
     /// The ACK under way ended the transport's recovery.
     recovered: bool,
+    after_timeout: AfterTimeout,
     t_last_decrease: Time,
     retransmit_cnt: u32,
     gate_rtt: Time,
@@ -326,6 +328,7 @@ impl Swift {
             ssthresh: f64::INFINITY,
             rest: 0.0,
             recovered: false,
+            after_timeout: AfterTimeout::default(),
             t_last_decrease: Time::ZERO,
             retransmit_cnt: 0,
             gate_rtt: Time::ZERO,
@@ -359,11 +362,10 @@ impl Swift {
         self.rest += ack.delivered as f64;
         let whole = libm::floor(self.rest / self.mss);
         self.rest -= whole * self.mss;
-        if core::mem::take(&mut self.recovered) {
-            // what SACK reported during the recovery counts now
-            return libm::floor(ack.acked as f64 / self.mss);
-        }
-        whole
+        // what SACK reported during the recovery counts now
+        let recovered = core::mem::take(&mut self.recovered).then_some(ack.acked);
+        let instead = self.after_timeout.beyond(ack).or(recovered);
+        instead.map_or(whole, |bytes| libm::floor(bytes as f64 / self.mss))
     }
 
     fn can_decrease(&self, now: Time) -> bool {
@@ -468,6 +470,7 @@ impl Controller for Swift {
     fn on_timeout(&mut self, event: &Timeout) {
         let before = self.fcwnd;
         self.retransmit_cnt += 1;
+        self.after_timeout.begin(event);
         if event.consecutive <= 1 {
             self.halve(event.in_flight);
         }

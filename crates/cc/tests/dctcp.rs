@@ -244,6 +244,26 @@ fn up_to(una: u64, acked: u64, sent_to: u64, ece: bool) -> Ack {
     Ack { una, nxt: sent_to, sent_to, ece, ..ack(us(100.0), acked, us(100.0)) }
 }
 
+/// TcpSocketBase::ProcessAck in CA_LOSS.
+#[test]
+fn ns3_counts_what_lies_beyond_the_losses_where_their_repair_ends() {
+    let repaired = |una, phase| {
+        let mut cc = Dctcp::new(&form("ns3"), &env(MSS, 10.0));
+        let lost = Timeout { window: 40_000.0, nxt: 10_000, ..timeout(us(0.0), segments(1), 1) };
+        cc.on_timeout(&lost);
+        cc.on_ack(&Ack { phase: Phase::Loss, ..up_to(2_000, 2_000, 2_000, false) });
+        assert_eq!(cc.cwnd(), 3_000.0);
+        // eight segments and more arrive by this ACK
+        cc.on_ack(&Ack { phase, ..up_to(una, una - 2_000, una, false) });
+        let ended = cc.cwnd();
+        cc.on_ack(&up_to(una + 1_000, 1_000, una + 1_000, false));
+        [ended, cc.cwnd()]
+    };
+    assert_eq!(repaired(10_000, Phase::Open), [3_000.0, 4_000.0], "no byte beyond");
+    assert_eq!(repaired(12_500, Phase::Open), [5_000.0, 6_000.0], "two whole segments");
+    assert_eq!(repaired(10_000, Phase::Cwr), [3_000.0, 4_000.0], "a mark ended it");
+}
+
 /// TcpDctcp::PktsAcked.
 #[test]
 fn ns3_counts_whole_segments_up_to_what_was_sent_last() {

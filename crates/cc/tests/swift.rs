@@ -6,7 +6,7 @@ mod events;
 use events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
 use incast_cc::registry::ParamSet;
 use incast_cc::swift::{Arithmetic, DecreaseClock, FsWindow, Gate, PaceBy, Params, Swift, Target};
-use incast_cc::{Ack, Cc, Config, Controller, Env, Pacing, Phase, Time};
+use incast_cc::{Ack, Cc, Config, Controller, Env, Pacing, Phase, Time, Timeout};
 use proptest::prelude::*;
 
 /// A target that stays where it is put.
@@ -395,6 +395,14 @@ fn the_study_leaves_recovery_as_newreno_does() {
     });
     cc.on_timeout(&timeout(at, 9000, 3));
     assert_eq!(cc.cwnd(), 2000.0);
+    // the ACK that ends the repair counts what lies beyond it
+    let repaired = |una| {
+        let mut cc = study(&[("target", "static")]);
+        cc.on_timeout(&Timeout { nxt: 9_000, ..timeout(at, 9_000, 3) });
+        cc.on_ack(&Ack { una, ..ack(at + us(1000.0), 9_000, us(1000.0)) });
+        cc.cwnd()
+    };
+    assert_eq!((repaired(9_000), repaired(10_500)), (2_000.0, 4_250.0), "none; one: 4/3 + 2 / (4/3) segments");
 }
 
 fn htsim() -> Params {

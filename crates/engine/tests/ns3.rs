@@ -349,6 +349,8 @@ fn all_rules_together_are_the_same_in_every_partition() {
             ecn_by_prr: recovery != Recovery::NewReno,
             send_buffer: 131_072,
             receive_buffer: 131_072,
+            // as in ns-3 below the minimum RTO: a window of one segment goes on
+            delayed_ack_timeout: Time::us(500),
             rto_min: Time::ms(2),
             ..ns3(10.0)
         };

@@ -50,7 +50,7 @@ pub struct Traffic {
     /// CSV file of the pattern `file`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// When the first flow opens; added to the times of a file.
+    /// When the first flow opens. Of a file, `start`, `stagger` and `jitter` are added to its times.
     #[serde(default = "zero")]
     pub start: Time,
     /// Time between the openings of one flow and the next.
@@ -439,6 +439,14 @@ impl Traffic {
         }
     }
 
+    /// When flow number `i` of the entry opens: its start, stagger and jitter.
+    fn opening(&self, entry: u32, i: u64, seed: u64) -> cc::Time {
+        let jitter = hash::uniform(seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
+        cc::Time(self.stagger.0.0.saturating_mul(i))
+            .saturating_add(self.start.0)
+            .saturating_add(cc::Time(jitter as u64))
+    }
+
     /// Adds the flows of entry number `entry`.
     pub(crate) fn add(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         if self.pattern == Pattern::File {
@@ -458,10 +466,7 @@ impl Traffic {
         let transport = flows.transport(self.transport.as_ref(), controller);
         let mut connections = Vec::new();
         for (i, (src, dst)) in (0u64..).zip(pairs) {
-            let jitter = hash::uniform(flows.seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
-            let start = cc::Time(self.stagger.0.0.saturating_mul(i))
-                .saturating_add(self.start.0)
-                .saturating_add(cc::Time(jitter as u64));
+            let start = self.opening(entry, i, flows.seed);
             if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
                 let message = format!("flow {i} of the entry opens at {start}; expected a later stop");
                 return Err(vec![Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message)]);
@@ -674,7 +679,7 @@ impl Traffic {
                 format!("the file has {has} flow{}; expected at most as many", if has == 1 { "" } else { "s" });
             return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
         }
-        for row in rows.iter().take(self.flows.map_or(usize::MAX, |n| n as usize)) {
+        for (i, row) in (0u64..).zip(rows.iter().take(self.flows.map_or(usize::MAX, |n| n as usize))) {
             // A file that is wrong in this many lines is the wrong file.
             if problems.len() > MOST_PROBLEMS {
                 break;
@@ -722,7 +727,7 @@ impl Traffic {
                 continue;
             }
             let transport = flows.transport(self.transport.as_ref(), controller);
-            let start = start.saturating_add(self.start.0);
+            let start = start.saturating_add(self.opening(entry, i, flows.seed));
             if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
                 problems.push(row.wrong("start", format!("expected a time before the entry's stop, {stop}")));
             }

@@ -131,6 +131,14 @@ fn starts() {
     let starts = |s: &Spec| s.flows.iter().map(|f| f.start.0).collect::<Vec<_>>();
     let s = spec("hotspot", 1, &[("traffic.flows", "4"), ("traffic.start", "1us"), ("traffic.stagger", "3us")]);
     assert_eq!(starts(&s), [1_000_000, 4_000_000, 7_000_000, 10_000_000]);
+    // a file's flows too: these all have 0 s there
+    let listed =
+        |seed, sets: &[_]| starts(&spec("ns3-random-pairs", seed, &[&[("traffic.flows", "3")], sets].concat()));
+    assert_eq!(listed(1, &[]), [2_000_000_000_000; 3]);
+    assert_eq!(listed(1, &[("traffic.stagger", "1ns")]), [2_000_000_000_000, 2_000_000_001_000, 2_000_000_002_000]);
+    let late = listed(1, &[("traffic.jitter", "1us")]);
+    assert!(late.iter().all(|t| (2_000_000_000_000..2_000_001_000_000).contains(t)) && late[0] != late[1]);
+    assert_ne!(late, listed(2, &[("traffic.jitter", "1us")]));
     let jittered = |seed| starts(&spec("hotspot", seed, &[("traffic.flows", "1000"), ("traffic.jitter", "1ms")]));
     let s = jittered(1);
     assert_eq!(s, jittered(1));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from incast import Result
 from parity.checks import Case, Check, Column, Figure, Number, Section, Series, Trace, World
@@ -176,6 +177,19 @@ def cell(row: Mapping[str, str], settings: Mapping[str, object], checks: tuple[C
     )
 
 
+MEASURED: Mapping[str, str] = {
+    "R2_pf100_n2": "the same kernel, run again under User Mode Linux with the stagger of 10 ms, drops 209; what parts "
+    "the reference's run from that one is not known",
+    "R2_pf250_n1": "the receive buffer grows with what arrives in a round trip (tcp_rcv_space_adjust), to 12.5 MB here "
+    "and not at all with 100 packets of queue; growth is acknowledged at once. With transport.receive_buffer=12457984B "
+    "ours and a run of the same kernel agree in each of the first 34,819 packets; the growth itself is not modelled",
+    "R1k_rtt500_K2_n1": "the same kernel, run again, marks 13.5 %; the first ACK that differs comes 1 us late there, "
+    "as 1 % do, and another 3 % by 0.3 us, which our links do not; with two packets of threshold the last token of the "
+    "bucket decides what is marked",
+}
+"""What is known of rows that may miss."""
+
+
 def judged(row: Mapping[str, str]) -> tuple[Check, ...]:
     """Make the checks of a row."""
     kind, *_ = row["scenario"].split("_")
@@ -185,9 +199,10 @@ def judged(row: Mapping[str, str]) -> tuple[Check, ...]:
         return Figure(name, unit, scale * float(row[column]), tolerance, ours)
 
     if kind.startswith("R2"):
+        drops = figure("drops", "packets", "drops", Relative(0.15), port(PORT, "drops"))
         return (
             figure("mean queue", "packets", "queue_mean", Relative(0.03), waiting),
-            figure("drops", "packets", "drops", Relative(0.15), port(PORT, "drops")),
+            replace(drops, rule=MEASURED.get(row["scenario"], "")),
         )
     steady = (0.2, 1.2)
     checks = [
@@ -196,6 +211,7 @@ def judged(row: Mapping[str, str]) -> tuple[Check, ...]:
         figure("mean alpha", "1", "alpha_mean", Relative(0.05), samples_mean("alpha", *steady)),
         figure("goodput", "Mb/s", "goodput_mbps", Relative(0.002), summary("flows.goodput_total_bps", 1e-6)),
     ]
+    checks = [replace(check, rule=MEASURED.get(row["scenario"], "")) for check in checks]
     if row["flows"] == "40":
         cwnd = samples_mean("cwnd_bytes", *steady, 1 / SEGMENT)
         checks.append(figure("mean window", "segments", "cwnd_mean", Relative(0.03), cwnd))

@@ -322,7 +322,8 @@ fn a_repair_of_the_first_segment_restarts_the_timer() {
 
 // ---- undo ----------------------------------------------------------------------------------------
 
-/// A sender that may undo, whose segments 5 and 6 of 20 are lost and on their way again.
+/// A sender that may undo, whose segments 5 and 6 of 20 are lost and on their way again; `flags` are of the
+/// ACK that told so.
 fn repairing(change: impl FnOnce(&mut TransportSpec), flags: u16) -> Bench {
     let mut transport = TransportSpec { undo: true, limited_transmit: false, ..linux(20.0) };
     change(&mut transport);
@@ -330,6 +331,7 @@ fn repairing(change: impl FnOnce(&mut TransportSpec), flags: u16) -> Bench {
     bench.ack(5000, 0, 0, &[]);
     let mut again = Vec::new();
     for n in 8..=14 {
+        let flags = if n == 10 { flags } else { 0 };
         let sent = bench.ack(5000, 100 * MS, flags, &[(7000, n * 1000)]);
         again.extend(segments(&sent).into_iter().filter(|n| *n < 0));
     }

@@ -221,9 +221,11 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let p = &mut self.ports[port as usize];
         if !p.is_explicit() {
             let sent = p.enqueue(now, packet, &self.net.interval);
+            let chain = if matches!(sent, Sent::Dropped) { 0 } else { p.chain() };
             self.watch(port);
-            return self.sent(port, packet, ext, sent);
+            return self.sent(port, &Packet { chain, ..*packet }, ext, sent);
         }
+        let packet = &Packet { chain: 0, ..*packet };
         let offered = p.offer(now, packet, ext, &self.net.interval);
         let (link, delay) = (p.link, p.delay());
         self.watch(port);

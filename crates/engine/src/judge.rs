@@ -49,7 +49,7 @@ impl Outbox for Heap {
         let mut packet = *packet;
         stamp.on(&mut packet);
         let ext = ext.copied();
-        let key = Key::arrival(self.order, packet.time, generation, packet.link, self.pushes);
+        let key = Key::arrival(self.order, &packet, generation, self.pushes);
         self.queue.push(Reverse(Queued { key, event: Event::Arrival(packet, ext) }));
     }
     fn timer(&mut self, time: u64, generation: u16, timer: Timer) {

@@ -3,7 +3,8 @@
 //! *Generation* makes causes precede effects at one instant: an event that another causes at
 //! the same picosecond (over a link without latency) has its cause's generation plus one. *Phase*
 //! puts departures before arrivals before timers. The *tie key* is a hash of (seed, entity,
-//! time), so no link or flow is favoured for long, unless a fixed order is asked for. What is left (one link, one flow) is ordered
+//! time), so no link or flow is favoured for long, unless a fixed order is asked for (then it is 0, or says how
+//! long a port had sent without a pause). What is left (one link, one flow) is ordered
 //! by sequence: FIFO on a link is inviolable. No part of the key depends on insertion order
 //! between links or on how nodes are grouped into domains.
 
@@ -37,11 +38,11 @@ pub struct Key {
 }
 
 impl Key {
-    /// Key of an arrival over `link`.
+    /// Key of an arrival.
     #[inline]
-    pub fn arrival(order: Order, time: u64, generation: u16, link: u32, seq: u32) -> Key {
+    pub fn arrival(order: Order, packet: &Packet, generation: u16, seq: u32) -> Key {
         let gen_phase = (generation as u32) << 8 | phase::ARRIVAL as u32;
-        Key { time, gen_phase, tie: order.tie_of_link(link, time), entity: link, seq }
+        Key { time: packet.time, gen_phase, tie: order.tie_of(packet), entity: packet.link, seq }
     }
 
     /// Key of a timer or departure.
@@ -80,10 +81,11 @@ pub struct Order {
 impl Order {
     /// Tie key of an arrival.
     #[inline]
-    pub fn tie_of_link(self, link: u32, time: u64) -> u32 {
+    pub fn tie_of(self, packet: &Packet) -> u32 {
         match self.ties {
-            Ties::Hash => hash::tie(self.seed, link as u64, time),
-            Ties::Link | Ties::Scheduled => 0,
+            Ties::Hash => hash::tie(self.seed, packet.link as u64, packet.time),
+            Ties::Link => 0,
+            Ties::Scheduled => packet.chain as u32,
         }
     }
 }

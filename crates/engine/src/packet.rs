@@ -74,8 +74,11 @@ pub struct Packet {
     pub dst: u32,
     /// Advertised window, bytes.
     pub wnd: u32,
-    /// Counts the IP packets of a flow and direction (fragments share theirs).
-    pub id: u32,
+    /// Counts the IP packets of a flow and direction (fragments share theirs), in 16 bits as IP has it.
+    pub id: u16,
+    /// Packets its port sent before it without a pause, where equal times ask for it
+    /// ([`Ties::Scheduled`](crate::spec::Ties::Scheduled)).
+    pub chain: u16,
     /// Index of the extension where the packet waits, or [`NO_EXT`].
     pub ext: u32,
     /// IP bytes.

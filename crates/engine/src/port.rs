@@ -236,6 +236,8 @@ mod unusual {
     pub const PROBED: u8 = 1;
     /// Its queue is explicit.
     pub const EXPLICIT: u8 = 2;
+    /// What it sends is told apart at equal times.
+    pub const SCHEDULED: u8 = 4;
 }
 
 #[derive(Clone, Debug)]
@@ -256,6 +258,10 @@ struct Rare {
     probe_last: u64,
     at_from: Option<Snapshot>,
     at_to: Option<Snapshot>,
+    /// Under [`Ties::Scheduled`]: whether the latest arrival found the transmitter busy, and what was
+    /// sent without a pause before the packet accepted last.
+    busy: bool,
+    chain: u16,
 }
 
 /// The account at one instant.
@@ -284,7 +290,8 @@ impl Port {
             bytes_out: 0,
             count: Counters::default(),
             link,
-            unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 },
+            unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 }
+                | if class.scheduled { unusual::SCHEDULED } else { 0 },
             far_waits: false,
             rare: Box::new(Rare {
                 seed,
@@ -300,12 +307,14 @@ impl Port {
                 probe_last: 0,
                 at_from: None,
                 at_to: None,
+                busy: false,
+                chain: 0,
             }),
             class,
         }
     }
 
-    /// Its queue becomes a time series, or is explicit.
+    /// Its queue becomes a time series, or is explicit, or equal times depend on what it sent.
     #[inline]
     pub fn is_unusual(&self) -> bool {
         self.unusual != 0
@@ -420,6 +429,15 @@ impl Port {
                 self.drain(now);
             }
         }
+        self.rare.busy = self.ring.len > 0;
+    }
+
+    /// [`Packet::chain`] of the packet accepted last. Links that may deliver two packets at one instant
+    /// have none: their order is that of arrival.
+    pub fn chain(&mut self) -> u16 {
+        let follows = self.rare.busy && self.class.bucket == 0 && self.class.serialization(1) > 0;
+        self.rare.chain = if follows { self.rare.chain.saturating_add(1) } else { 0 };
+        self.rare.chain
     }
 
     /// Brings the account up to `at`.

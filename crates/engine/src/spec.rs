@@ -58,10 +58,13 @@ pub enum Ties {
     /// By the number of the link, or of the flow whose timer fires (a fixed order, for
     /// comparisons).
     Link,
-    /// As with [`Ties::Link`], and a packet that arrives when another has left comes first
-    /// where its own transmission began earlier: the queue still holds both. So does a
-    /// simulator with one list of events, where what was entered first comes first (ns-3). A port
-    /// whose departures are events ([`QueueSpec::is_explicit`]) lets them come first always.
+    /// As a simulator with one list of events has it, where what was entered first comes first (ns-3).
+    /// A packet that arrives when another has left comes first where its own transmission began
+    /// earlier: the queue still holds both. Of packets that arrive together over links alike, the one
+    /// comes first whose port has sent without a pause for less long: what set it going, an arrival on
+    /// an idle port, was entered before the end of the transmission that set the other going. What is
+    /// left is as with [`Ties::Link`]. A port whose departures are events
+    /// ([`QueueSpec::is_explicit`]) lets them come first always.
     Scheduled,
 }
 

@@ -147,7 +147,7 @@ impl Out<'_, '_> {
     /// time. On one link what waited in the bucket left before what was sent inside the window.
     #[cold]
     fn precedes(&self, packet: &Packet) -> bool {
-        let key = Key::arrival(self.buckets.order, packet.time, 0, packet.link, 0);
+        let key = Key::arrival(self.buckets.order, packet, 0, 0);
         self.local.heap.peek().is_none_or(|Reverse((own, _))| {
             (key.gen_phase, key.tie, key.entity) <= (own.gen_phase, own.tie, own.entity)
         })
@@ -184,7 +184,7 @@ impl Out<'_, '_> {
     }
 
     fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
-        let key = Key::arrival(self.buckets.order, packet.time, generation, packet.link, self.local.pushes);
+        let key = Key::arrival(self.buckets.order, &packet, generation, self.local.pushes);
         self.local.pushes = self.local.pushes.wrapping_add(1);
         let slot = match self.local.free.pop() {
             Some(i) => {
@@ -488,7 +488,7 @@ fn order_ties(bucket: &[Packet], rule: Order, order: &mut [u64]) -> usize {
     let packet = |o: &u64| &bucket[(o & INDEX_MASK) as usize];
     order[..run].sort_by_key(|o| {
         let p = packet(o);
-        (rule.tie_of_link(p.link, p.time), p.link, *o)
+        (rule.tie_of(p), p.link, *o)
     });
     run
 }

@@ -286,7 +286,7 @@ impl<'a> World<'a> {
             d.finish(end, &self.net, &mut collector);
         }
         // segments under way, each once whatever its fragments
-        let mut segments: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
+        let mut segments: BTreeSet<(u32, u16, bool)> = BTreeSet::new();
         let mut packets = 0;
         let mut note = |p: &Packet| {
             packets += 1;

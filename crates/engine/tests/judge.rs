@@ -4,6 +4,7 @@ mod net;
 
 use incast_cc::{Config, Rate, Time};
 use incast_engine::spec::*;
+use incast_record::Happening;
 use net::*;
 
 fn config(kind: &str, params: &[(&str, &str)]) -> Config {
@@ -262,21 +263,47 @@ fn endless_work_at_one_instant_is_an_error() {
 }
 
 #[test]
-fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
-    // three hosts send packets of one size through one port: every time on the wire one leaves and three come
-    let again = |ties, delay| {
-        let mut spec = star(4, Rate::gbps(1), delay);
+fn a_port_that_has_just_begun_to_send_comes_first() {
+    // host 0 sends three packets in a row and host 1 two, so that they meet at the switch: host 1's first
+    // starts together with host 0's second
+    let met = |ties| {
+        let mut spec = star(3, Rate::gbps(1), Time::us(100));
+        let wire = Time(1_500 * 8_000);
         spec.ties = ties;
-        spec.queues = vec![QueueSpec { count_in_service: false, ..drop_tail(4) }];
-        spec.transports = vec![TransportSpec { initial_window: 40.0, ..tcp() }];
-        spec.controllers = vec![Config::new("newreno").unwrap()];
-        spec.flows = (0..3).map(|src| FlowSpec { ..bulk(src, 3, Some(40 * 1448)) }).collect();
-        judged(&spec).flows.iter().map(|f| f.retransmissions).collect::<Vec<u64>>()
+        spec.transports = vec![TransportSpec { handshake: false, ..tcp() }];
+        spec.controllers = vec![config("newreno", &[])];
+        spec.flows = vec![bulk(0, 2, Some(3 * 1448)), FlowSpec { start: wire, ..bulk(1, 2, Some(2 * 1448)) }];
+        spec.observe.trace = vec![0, 1];
+        let o = judged(&spec);
+        let at_sink = events(&o, "h2", Happening::Arrive);
+        at_sink.iter().filter(|e| e.payload > 0).map(|e| e.flow).take(5).collect::<Vec<u32>>()
     };
-    // over a long wire every arrival began before what leaves did: the port is full for the first of three,
-    // with the departure first it has room for that one
-    let long = Time::us(100);
-    assert_ne!(again(Ties::Scheduled, long), again(Ties::Link, long));
-    // without latency a departure began before an arrival of the same size: nothing changes
+    assert_eq!(met(Ties::Link), [0, 0, 1, 0, 1]);
+    assert_eq!(met(Ties::Scheduled), [0, 1, 0, 1, 0]);
+}
+
+#[test]
+fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
+    // one host sends at 10 Gb/s through a port of 1 Gb/s: whenever a packet leaves, another comes
+    let again = |ties, delay| {
+        let mut spec = star(2, Rate::gbps(10), delay);
+        spec.links[3].rate = Rate::gbps(1);
+        spec.ties = ties;
+        spec.queues = vec![drop_tail(100), QueueSpec { count_in_service: false, ..drop_tail(4) }];
+        spec.links[3].queue = 1;
+        spec.transports = vec![TransportSpec { initial_window: 40.0, handshake: false, ..tcp() }];
+        spec.controllers = vec![Config::new("newreno").unwrap()];
+        spec.flows = vec![bulk(0, 1, Some(40 * 1448))];
+        spec.observe.trace = vec![0];
+        let o = judged(&spec);
+        let dropped = events(&o, "s>h1", Happening::Drop);
+        dropped.iter().map(|e| e.seq / 1448).take(6).collect::<Vec<u64>>()
+    };
+    // over a long wire every arrival began before what leaves did: the port is full for packet 10, as the
+    // first leaves, and not for the next; with the departure first it has room for 10
+    let long = Time::us(96);
+    assert_eq!(again(Ties::Scheduled, long), [5, 6, 7, 8, 9, 10]);
+    assert_eq!(again(Ties::Link, long), [5, 6, 7, 8, 9, 11]);
+    // without latency a departure began before an arrival did: nothing changes
     assert_eq!(again(Ties::Scheduled, Time::ZERO), again(Ties::Link, Time::ZERO));
 }

@@ -311,7 +311,7 @@ fn a_shut_window_is_probed_until_it_opens() {
 fn fragments_make_one_segment() {
     let mut bench = receiver(TransportSpec { ecn: Some(Ecn::Dctcp), mss: 4000, mtu: 1500, delayed_ack: 1, ..plain() });
     // 4020 B of IP payload: 1480, 1480 and 1060 B
-    let fragment = |b: &mut Bench, id: u32, i: u8, ce: bool| {
+    let fragment = |b: &mut Bench, id: u16, i: u8, ce: bool| {
         b.give_receiver(|p| {
             (p.id, p.seq, p.len, p.size) = (id, id as u64 * 4000, 4000, 1500);
             (p.aux, p.flags) = (i | 2 << 4, flag::DATA | if ce { flag::CE } else { 0 });

@@ -50,7 +50,7 @@ pub struct ReceiverStats {
 
 #[derive(Clone, Copy, Debug)]
 struct Partial {
-    id: u32,
+    id: u16,
     seen: u16,
 }
 
@@ -677,7 +677,8 @@ impl Receiver {
             flow: self.flow,
             dst: self.src,
             wnd,
-            id: self.packets,
+            id: self.packets as u16,
+            chain: 0,
             ext: NO_EXT,
             size: size as u16,
             len: 0,

@@ -457,22 +457,14 @@ def test_pictures_of_the_page_are_there() -> None:
 
 
 QUICK_CASES = [case for case in CASES if case.quick]
-MAY_MISS = {
-    "ns3/dumbbell/dctcp": "ns-3's two flows get equal shares, ours do not and are marked more; the rule is not found",
-}
-"""Quick cases that are known to miss, and why; every other one fails when it does."""
 
 
 @pytest.mark.parametrize("case", QUICK_CASES, ids=lambda case: case.id)
-def test_quick_cases_give_the_rows_of_the_page_and_miss_only_where_it_is_known(case: Case) -> None:
+def test_quick_cases_give_the_rows_of_the_page_and_miss_nothing(case: Case) -> None:
     rows = run.measured(case).rows
     missed = [row for row in rows if row.verdict == MISS]
-    assert (missed != []) == (case.id in MAY_MISS), [run.show(row) for row in missed]
+    assert not missed, [run.show(row) for row in missed]
     assert rows == [row for row in run.read_rows(run.ROWS) if row.case == case.id]
-
-
-def test_cases_that_may_miss_are_quick_ones() -> None:
-    assert set(MAY_MISS) <= {case.id for case in QUICK_CASES}
 
 
 def test_every_kind_of_comparison_has_a_quick_case() -> None:

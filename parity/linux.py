@@ -178,17 +178,13 @@ def cell(row: Mapping[str, str], settings: Mapping[str, object], checks: tuple[C
 
 
 MEASURED: Mapping[str, str] = {
-    "R2_pf100_n2": "the same kernel, run again under User Mode Linux with the stagger of 10 ms, drops 209; what parts "
-    "the reference's run from that one is not known",
-    "R2_pf250_n1": "the receive buffer grows with what arrives in a round trip (tcp_rcv_space_adjust), to 12.5 MB here "
-    "and not at all with 100 packets of queue; growth is acknowledged at once. With transport.receive_buffer=12457984B "
-    "ours and a run of the same kernel agree in each of the first 34,819 packets; the growth itself is not modelled",
-    **dict.fromkeys(
-        ("R1k_rtt500_K2_n1", "R1k_rtt500_K2_n2"),
-        "with one sender the same kernel, run again, marks 13.5 %; the first ACK that differs comes 1 us late there, "
-        "as 1 % do, and another 3 % by 0.3 us, which our links do not; with two packets of threshold the last token of "
-        "the bucket decides what is marked",
-    ),
+    "R2_pf100_n2": "not explained. The same kernel, run again under User Mode Linux staggered by 10 ms, drops 209",
+    "R2_pf250_n1": "not explained. The kernel's receive buffer grows with what arrives in a round trip "
+    "(tcp_rcv_space_adjust), to 12.5 MB here, which is not modelled; with that size from the start 14 are "
+    "dropped too",
+    "R1k_rtt500_K2_n1": "not explained. The same kernel, run again, marks 13.5 %; about 1 % of its ACKs come 1 us "
+    "later than ours. With two packets of threshold the bucket's last token decides what is marked",
+    "R1k_rtt500_K2_n2": "not explained; see the case of one sender",
 }
 """What is known of rows that may miss."""
 

@@ -49,8 +49,9 @@ pub struct Domain {
 
 /// Splits a domain into the state machine at work and the world it acts on.
 macro_rules! io {
-    ($domain:ident, $at:ident, $reach:ident) => {
+    ($domain:ident, $at:ident, $reach:ident, $cause:expr) => {
         Io {
+            cause: $cause,
             now: $at.time,
             generation: $at.generation,
             net: $reach.net,
@@ -127,7 +128,7 @@ impl Domain {
         reach: Reach<O, R>,
     ) {
         let (now, net) = (at.time, reach.net);
-        let mut io = io!(self, at, reach);
+        let mut io = io!(self, at, reach, packet.size);
         if packet.has(flag::TRACED) {
             let node = net.spec.links[packet.link as usize].to;
             io.trace(packet, Happening::Arrive, false, node);
@@ -171,7 +172,7 @@ impl Domain {
         let net = reach.net;
         let Some(join) = net.join(packet.flow) else { return };
         let ends = net.ends[packet.flow as usize];
-        let (now, mut io) = (at.time, io!(self, at, reach));
+        let (now, mut io) = (at.time, io!(self, at, reach, packet.size));
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
             if packet.has(flag::SYN)
@@ -209,7 +210,7 @@ impl Domain {
         let query = &mut self.queries[net.queries[entity as usize] as usize];
         query.begun = at.time;
         query.waiting = spec.connections.len() as u32;
-        let (now, mut io) = (at.time, io!(self, at, reach));
+        let (now, mut io) = (at.time, io!(self, at, reach, u16::MAX));
         for c in &spec.connections {
             let sender = &mut self.senders[net.ends[c.request as usize].sender as usize];
             observed(&mut self.probes, sender, now, &mut io, |s, io| s.write(io, c.request_size));
@@ -221,7 +222,7 @@ impl Domain {
     fn take_turns<O: Outbox, R: Recorder>(&mut self, at: Instant, entity: u32, reach: Reach<O, R>) {
         let net = reach.net;
         let host = self.senders[net.ends[entity as usize].sender as usize].host;
-        let (now, mut io) = (at.time, io!(self, at, reach));
+        let (now, mut io) = (at.time, io!(self, at, reach, u16::MAX));
         let turns = &mut io.hosts[host as usize].turns;
         let (mut due, woken) = (std::mem::take(&mut turns.due), std::mem::take(&mut turns.woken));
         due.sort_unstable_by(|a, b| b.cmp(a));
@@ -249,7 +250,7 @@ impl Domain {
             return self.take_turns(at, timer.entity, reach);
         }
         let (now, net) = (at.time, reach.net);
-        let mut io = io!(self, at, reach);
+        let mut io = io!(self, at, reach, u16::MAX);
         let ends = match timer.kind {
             TimerKind::Departure => {
                 let from = net.place[net.spec.links[timer.entity as usize].from as usize].node;

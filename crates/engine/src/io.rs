@@ -154,6 +154,8 @@ pub struct Io<'a, O, R> {
     pub now: u64,
     /// Generation of the event.
     pub generation: u16,
+    /// IP bytes of the packet whose arrival it is; [`u16::MAX`] for a timer.
+    pub cause: u16,
     /// The map.
     pub net: &'a Net<'a>,
     /// Packets and timers.
@@ -221,11 +223,11 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let p = &mut self.ports[port as usize];
         if !p.is_explicit() {
             let sent = p.enqueue(now, packet, &self.net.interval);
-            let chain = if matches!(sent, Sent::Dropped) { 0 } else { p.chain() };
+            let turn = if matches!(sent, Sent::Dropped) { 0 } else { p.turn(packet) };
             self.watch(port);
-            return self.sent(port, &Packet { chain, ..*packet }, ext, sent);
+            return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
         }
-        let packet = &Packet { chain: 0, ..*packet };
+        let packet = &Packet { turn: 0, ..*packet };
         let offered = p.offer(now, packet, ext, &self.net.interval);
         let (link, delay) = (p.link, p.delay());
         self.watch(port);

@@ -3,13 +3,13 @@
 //! *Generation* makes causes precede effects at one instant: an event that another causes at
 //! the same picosecond (over a link without latency) has its cause's generation plus one. *Phase*
 //! puts departures before arrivals before timers. The *tie key* is a hash of (seed, entity,
-//! time), so no link or flow is favoured for long, unless a fixed order is asked for (then it is 0, or says how
-//! long a port had sent without a pause). What is left (one link, one flow) is ordered
+//! time), so no link or flow is favoured for long, unless a fixed order is asked for (then it is 0, or
+//! says how long ago what set a packet going had begun). What is left (one link, one flow) is ordered
 //! by sequence: FIFO on a link is inviolable. No part of the key depends on insertion order
 //! between links or on how nodes are grouped into domains.
 
 use crate::hash;
-use crate::packet::{Ext, Packet};
+use crate::packet::{Ext, Packet, turn};
 use crate::spec::Ties;
 
 /// Phases within a generation.
@@ -85,7 +85,8 @@ impl Order {
         match self.ties {
             Ties::Hash => hash::tie(self.seed, packet.link as u64, packet.time),
             Ties::Link => 0,
-            Ties::Scheduled => packet.chain as u32,
+            Ties::Scheduled if packet.turn == turn::NONE => 0,
+            Ties::Scheduled => ((u16::MAX - packet.size) as u32) << 16 | packet.turn as u32,
         }
     }
 }

@@ -51,6 +51,49 @@ pub mod flag {
     ];
 }
 
+/// How packets of one size are told apart that arrive together, the least [`Packet::turn`] first, as a
+/// simulator does that has one list of events, what was entered first before the rest.
+///
+/// Arrivals are entered when their transmissions begin, all of these at one instant. What made a transmission
+/// begin was entered before: the arrival at an idle port when that packet's own began, the end of the
+/// transmission before when that began. The longer ago, the earlier its turn. Where that is equal the
+/// packets before decide, and so on, back to where the younger of two chains without a pause began.
+pub mod turn {
+    /// No turn: links that may deliver two packets at one instant tell none apart.
+    pub const NONE: u16 = u16::MAX;
+    /// Places in a chain that has begun before older ones, from 0 up; in one that has begun after them, from
+    /// 8190 down.
+    const HALF: u16 = 4095;
+    const LAST: u16 = 2 * HALF;
+    const PLACE: u16 = 0x1fff;
+
+    /// How long ago a cause was entered against how long its packet takes, both in ps, by powers of two:
+    /// longer, as long, and then shorter and shorter.
+    fn ago(lag: u64, wire: u64) -> u16 {
+        let times = (wire / lag.max(1)).max(1);
+        let code = if lag > wire {
+            0
+        } else if lag == wire {
+            1
+        } else {
+            (times.ilog2() as u16 + 2).min(6)
+        };
+        code << 13
+    }
+
+    /// The turn of a packet that begins a chain and takes `wire`: what set it going was entered `lag` ago.
+    /// Older chains are taken to send what this port sent `before`.
+    pub fn first(lag: u64, wire: u64, before: u64) -> u16 {
+        ago(lag, wire) | if lag > before { 0 } else { LAST }
+    }
+
+    /// The turn of what follows one of turn `before`, that took `lag`, without a pause.
+    pub fn next(before: u16, lag: u64, wire: u64) -> u16 {
+        let place = before & PLACE;
+        ago(lag, wire) | if place < HALF { (place + 1).min(HALF - 1) } else { (place - 1).max(HALF) }
+    }
+}
+
 /// [`Packet::ext`] of a packet without an extension.
 pub const NO_EXT: u32 = u32::MAX;
 
@@ -76,9 +119,10 @@ pub struct Packet {
     pub wnd: u32,
     /// Counts the IP packets of a flow and direction (fragments share theirs), in 16 bits as IP has it.
     pub id: u16,
-    /// Packets its port sent before it without a pause, where equal times ask for it
-    /// ([`Ties::Scheduled`](crate::spec::Ties::Scheduled)).
-    pub chain: u16,
+    /// Where equal times ask for it ([`Ties::Scheduled`](crate::spec::Ties::Scheduled)), its turn among those
+    /// that arrive together ([`turn`]); until its first port has sent it, IP bytes of the packet that it
+    /// answers ([`u16::MAX`]: a timer).
+    pub turn: u16,
     /// Index of the extension where the packet waits, or [`NO_EXT`].
     pub ext: u32,
     /// IP bytes.
@@ -114,4 +158,35 @@ pub struct Ext {
     pub ts: u64,
     /// Data that acknowledges: `hop` of the packet it echoes.
     pub hops: u8,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::turn::{first, next};
+
+    /// Full packets at 1 Gb/s over 10 us: 12 us each, an ACK is 10.4 us old when it is taken in.
+    const FULL: u64 = 12_016_000;
+    const ACK: u64 = 10_432_000;
+
+    #[test]
+    fn what_was_entered_longer_ago_has_its_turn_before() {
+        let chain = next(first(u64::MAX, FULL, 0), FULL, FULL);
+        assert!(first(u64::MAX, FULL, FULL) < chain, "a timer, set long before");
+        assert!(first(FULL + 1, FULL, FULL) < chain, "a packet of the same size, passed on");
+        assert!(first(ACK, FULL, FULL) > chain, "the chain's last transmission began before the ACK's");
+        // behind a fragment of 72 B the chain's next packet was set going 0.6 us ago
+        assert!(first(ACK, FULL, 592_000) < next(chain, 592_000, FULL));
+    }
+
+    #[test]
+    fn chains_keep_the_order_they_met_in() {
+        let follow = |turn, n| (0..n).fold(turn, |t, _| next(t, FULL, FULL));
+        let older = first(u64::MAX, FULL, FULL);
+        for packets in [1, 10, 1000] {
+            assert!(follow(first(FULL + 1, FULL, FULL), packets) < follow(older, packets + 1), "{packets}");
+            assert!(follow(first(ACK, FULL, FULL), packets) > follow(older, packets + 1), "{packets}");
+        }
+        // beyond what is counted nothing turns over
+        assert!(follow(older, 60_000) < follow(first(ACK, FULL, FULL), 60_000));
+    }
 }

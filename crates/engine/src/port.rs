@@ -12,7 +12,7 @@ pub mod explicit;
 
 use crate::far::{FarQueue, Pool};
 use crate::hash;
-use crate::packet::{Ext, Packet, flag};
+use crate::packet::{Ext, Packet, flag, turn};
 use crate::queue::{Arrival, Bound, RedState, Rule, Verdict};
 use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
 use explicit::Explicit;
@@ -258,10 +258,11 @@ struct Rare {
     probe_last: u64,
     at_from: Option<Snapshot>,
     at_to: Option<Snapshot>,
-    /// Under [`Ties::Scheduled`]: whether the latest arrival found the transmitter busy, and what was
-    /// sent without a pause before the packet accepted last.
+    /// Under [`Ties::Scheduled`]: whether the latest arrival found the transmitter busy, and the turn of the
+    /// packet accepted last.
     busy: bool,
-    chain: u16,
+    turn: u16,
+    taken: u64,
 }
 
 /// The account at one instant.
@@ -308,7 +309,8 @@ impl Port {
                 at_from: None,
                 at_to: None,
                 busy: false,
-                chain: 0,
+                turn: 0,
+                taken: 0,
             }),
             class,
         }
@@ -432,12 +434,24 @@ impl Port {
         self.rare.busy = self.ring.len > 0;
     }
 
-    /// [`Packet::chain`] of the packet accepted last. Links that may deliver two packets at one instant
-    /// have none: their order is that of arrival.
-    pub fn chain(&mut self) -> u16 {
-        let follows = self.rare.busy && self.class.bucket == 0 && self.class.serialization(1) > 0;
-        self.rare.chain = if follows { self.rare.chain.saturating_add(1) } else { 0 };
-        self.rare.chain
+    /// [`Packet::turn`] of `packet`, accepted last; arrivals are taken to have come over a link like this one.
+    pub fn turn(&mut self, packet: &Packet) -> u16 {
+        if self.class.bucket > 0 || self.class.serialization(1) == 0 {
+            return turn::NONE;
+        }
+        let wire = |size: u16| self.class.serialization(size as u64 + self.class.framing as u64);
+        let taken = wire(packet.size);
+        self.rare.turn = if self.rare.busy {
+            turn::next(self.rare.turn, self.rare.taken, taken)
+        } else {
+            let lag = match if packet.hop == 0 { packet.turn } else { packet.size } {
+                u16::MAX => u64::MAX,
+                cause => self.class.delay + wire(cause),
+            };
+            turn::first(lag, taken, self.rare.taken)
+        };
+        self.rare.taken = taken;
+        self.rare.turn
     }
 
     /// Brings the account up to `at`.

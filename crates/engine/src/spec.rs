@@ -60,9 +60,11 @@ pub enum Ties {
     Link,
     /// As a simulator with one list of events has it, where what was entered first comes first (ns-3).
     /// A packet that arrives when another has left comes first where its own transmission began
-    /// earlier: the queue still holds both. Of packets that arrive together over links alike, the one
-    /// comes first whose port has sent without a pause for less long: what set it going, an arrival on
-    /// an idle port, was entered before the end of the transmission that set the other going. What is
+    /// earlier: the queue still holds both. Of packets that arrive together over links alike, the longer
+    /// comes first (its transmission began before); of two alike the one that was set going by what was
+    /// entered longer ago: an arrival at an idle port when that packet's own transmission began, the end
+    /// of the transmission before when that began ([`turn`](crate::packet::turn)). Two chains of packets
+    /// without a pause keep the order they met in. Causes further back are not followed: what is
     /// left is as with [`Ties::Link`]. A port whose departures are events
     /// ([`QueueSpec::is_explicit`]) lets them come first always.
     Scheduled,

@@ -83,7 +83,7 @@ pub enum Ties {
     Hash,
     /// By the number of the link or flow, always the same: for comparisons with simulators where flows that start together go on in that order.
     Link,
-    /// The order of a simulator with one list of events (ns-3): what arrives when another packet has left finds it still there if its own transmission began earlier, and of arrivals over links alike the one comes first whose port has sent without a pause for less long; else as "link". A queue that marks at departure has none of it: there a departure comes first.
+    /// The order of a simulator with one list of events (ns-3): what arrives when another packet has left finds it still there if its own transmission began earlier, and of arrivals over links alike the one comes first that was set going by what began longer ago; else as "link". A queue that marks at departure has none of it: there a departure comes first.
     Scheduled,
 }
 

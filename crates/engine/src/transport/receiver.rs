@@ -255,6 +255,7 @@ impl Receiver {
                 self.acked = self.next;
                 self.ack_at = NEVER;
                 self.echo = None;
+                self.compressed = 0;
             }
             for _ in 0..std::mem::take(&mut half.carried) {
                 self.spend_quick(io);
@@ -678,7 +679,7 @@ impl Receiver {
             dst: self.src,
             wnd,
             id: self.packets as u16,
-            chain: 0,
+            turn: io.cause,
             ext: NO_EXT,
             size: size as u16,
             len: 0,

@@ -117,7 +117,7 @@ impl Bench {
             dst: 0,
             wnd: 1 << 29,
             id: 0,
-            chain: 0,
+            turn: 0,
             ext: NO_EXT,
             size: 40,
             len: 0,

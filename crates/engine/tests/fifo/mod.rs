@@ -208,7 +208,7 @@ pub fn packet(size: u64, ect: bool) -> Packet {
         dst: 0,
         wnd: 0,
         id: 0,
-        chain: 0,
+        turn: 0,
         ext: NO_EXT,
         size: size as u16,
         len: 0,

@@ -51,7 +51,7 @@ impl Sender {
             dst: self.dst,
             wnd: 0,
             id: self.packets as u16,
-            chain: 0,
+            turn: io.cause,
             ext: NO_EXT,
             size: size as u16,
             len: len as u16,

@@ -376,6 +376,10 @@ BUFFER = {"transport.send_buffer": "131072B", "transport.receive_buffer": "13107
 NEWRENO = {"controller": "newreno:form=ns3", "queue.kind": "drop-tail", "queue.limit": "2666p", "queue.device": 100}
 
 
+Starts = tuple[tuple[int, tuple[float, float], int], ...]
+Count = Callable[[int], Figure]
+
+
 def dumbbell() -> tuple[Case, ...]:
     """Two bulk senders through one switch, as measured on ns-3.43."""
     dctcp = {"controller": "dctcp:form=ns3"}
@@ -387,33 +391,18 @@ def dumbbell() -> tuple[Case, ...]:
         return Figure("drops", "packets", count, LOSSES_WITHIN, summary("queues.drops"))
 
     large = "buffers of 6 MiB"
+
+    def later(kind: str, title: str, settings: Mapping[str, object], starts: Starts, count: Count) -> Iterator[Case]:
+        for late, goodputs, counted in starts:
+            named = f"{title}, {large}, the second sender {late} us later"
+            apart = {**settings, "traffic.bulk.stagger": f"{late}us"}
+            yield two_senders(f"{kind}-{late}us", named, apart, goodputs, None, None, count(counted))
+
     return (
         two_senders("dctcp", f"DCTCP, {large}", dctcp, (4818.25, 4818.25), 56.9, Relative(0.1), marks(59322)),
-        *(
-            two_senders(
-                f"dctcp-{late}us",
-                f"DCTCP, {large}, the second sender {late} us later",
-                {**dctcp, "traffic.bulk.stagger": f"{late}us"},
-                goodputs,
-                None,
-                None,
-                marks(count),
-            )
-            for late, goodputs, count in LATER_DCTCP
-        ),
+        *later("dctcp", "DCTCP", dctcp, LATER_DCTCP, marks),
         two_senders("newreno", f"NewReno, {large}", NEWRENO, (48.47, 9579.47), None, None, drops(2516)),
-        *(
-            two_senders(
-                f"newreno-{late}us",
-                f"NewReno, {large}, the second sender {late} us later",
-                {**NEWRENO, "traffic.bulk.stagger": f"{late}us"},
-                goodputs,
-                None,
-                None,
-                drops(count),
-            )
-            for late, goodputs, count in LATER_NEWRENO
-        ),
+        *later("newreno", "NewReno", NEWRENO, LATER_NEWRENO, drops),
         two_senders(
             "dctcp-131072", "DCTCP, buffers of 131,072 B", dctcp | BUFFER, (4814.85, 4815.32), 0.4, Absolute(1)
         ),

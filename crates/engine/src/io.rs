@@ -6,7 +6,7 @@ use crate::messages::Half;
 use crate::net::Net;
 use crate::nic::FairNic;
 use crate::order::{Timer, TimerKind};
-use crate::packet::{Ext, Packet, flag};
+use crate::packet::{Ext, Packet, flag, turn};
 use crate::port::explicit::Offered;
 use crate::port::{Interval, Port, Sent};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
@@ -223,11 +223,11 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let p = &mut self.ports[port as usize];
         if !p.is_explicit() {
             let sent = p.enqueue(now, packet, &self.net.interval);
-            let turn = if matches!(sent, Sent::Dropped) { 0 } else { p.turn(packet) };
+            let turn = if matches!(sent, Sent::Dropped) { turn::NONE } else { p.turn(packet) };
             self.watch(port);
             return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
         }
-        let packet = &Packet { turn: 0, ..*packet };
+        let packet = &Packet { turn: turn::NONE, ..*packet };
         let offered = p.offer(now, packet, ext, &self.net.interval);
         let (link, delay) = (p.link, p.delay());
         self.watch(port);

@@ -230,6 +230,7 @@ impl Domain {
             if delayed_ack {
                 let receiver = net.join(flow).map_or(flow, |join| join.other);
                 self.receivers[net.ends[receiver as usize].receiver as usize].expire(&mut io);
+                release(&mut self.receivers, &mut io, host);
                 continue;
             }
             let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
@@ -270,14 +271,8 @@ impl Domain {
             TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
                 let receiver = &mut self.receivers[ends.receiver as usize];
                 receiver.timer(&mut io, timer.kind);
-                let host = receiver.host as usize;
-                if !io.hosts[host].turns.released.is_empty() {
-                    let mut released = std::mem::take(&mut io.hosts[host].turns.released);
-                    released.sort_unstable();
-                    for (at, flow) in released {
-                        self.receivers[net.ends[flow as usize].receiver as usize].release_at(&mut io, at);
-                    }
-                }
+                let host = receiver.host;
+                release(&mut self.receivers, &mut io, host);
             }
             _ => {
                 let sender = &mut self.senders[ends.sender as usize];
@@ -329,6 +324,18 @@ fn observed<O: Outbox, R: Recorder>(
             probe.after(sender, now, net, io.rec);
         }
         None => act(sender, io),
+    }
+}
+
+/// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.
+fn release<O: Outbox, R: Recorder>(receivers: &mut [Receiver], io: &mut Io<O, R>, host: u32) {
+    if io.hosts[host as usize].turns.released.is_empty() {
+        return;
+    }
+    let mut released = std::mem::take(&mut io.hosts[host as usize].turns.released);
+    released.sort_unstable();
+    for (at, flow) in released {
+        receivers[io.net.ends[flow as usize].receiver as usize].release_at(io, at);
     }
 }
 

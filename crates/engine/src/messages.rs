@@ -88,6 +88,12 @@ impl Half {
         if t.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
     }
 
+    /// Whether data sent at `now` answers what was heard: it goes before an ACK would, whatever the ceiling.
+    pub fn answers(&self, t: &TransportSpec, now: u64) -> bool {
+        let wait = if t.adaptive_ack { self.ack_wait } else { t.delayed_ack_timeout.0 };
+        self.heard_at.is_some_and(|at| now - at < wait)
+    }
+
     /// An ACK has waited in vain: the next may wait longer, or the side is not interactive after all.
     pub fn miss(&mut self, t: &TransportSpec) {
         if std::mem::take(&mut self.pingpong) {

@@ -286,12 +286,12 @@ impl<'a> World<'a> {
             d.finish(end, &self.net, &mut collector);
         }
         // segments under way, each once whatever its fragments
-        let mut segments: BTreeSet<(u32, u16, bool)> = BTreeSet::new();
+        let mut segments: BTreeSet<(u32, u64, u64, bool)> = BTreeSet::new();
         let mut packets = 0;
         let mut note = |p: &Packet| {
             packets += 1;
             if p.len > 0 {
-                segments.insert((p.flow, p.id, p.has(flag::MEASURED)));
+                segments.insert((p.flow, p.seq, p.ts, p.has(flag::MEASURED)));
             }
         };
         in_flight.for_each(|p| note(&p));
@@ -300,7 +300,7 @@ impl<'a> World<'a> {
             d.hosts.iter().filter_map(|h| h.nic.as_ref()).for_each(|n| n.waiting().for_each(&mut note));
         }
         let mut under_way = vec![(0u64, 0u64); spec.flows.len()];
-        for (flow, _, measured) in segments {
+        for (flow, _, _, measured) in segments {
             under_way[flow as usize].0 += 1;
             under_way[flow as usize].1 += measured as u64;
         }

@@ -1,8 +1,11 @@
 //! Two-way connections, queries and closed-loop writes, by hand-computed times.
+mod bench;
 mod net;
 
+use bench::{Bench, Caught};
 use incast_cc::{Rate, Time};
 use incast_engine::messages::Half;
+use incast_engine::order::TimerKind;
 use incast_engine::spec::*;
 use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, Role};
 use net::*;
@@ -435,7 +438,58 @@ fn how_long_an_ack_waits_follows_the_times_between_segments() {
     half.miss(&t);
     assert_eq!((half.ack_wait(&t), half.pingpong), (40 * MS, false));
     assert!(half.hear(&t, 104 * MS, true), "a silence beyond the timeout begins anew");
-    assert_eq!(half.ack_wait(&TransportSpec { adaptive_ack: false, ..t }), 40 * MS);
+    assert_eq!(half.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), 40 * MS);
+    // data sent within that wait answers what was heard, however long it has become
+    let half = Half { heard_at: Some(0), ack_wait: 55 * MS, ..Half::default() };
+    assert!(half.answers(&t, 50 * MS) && !half.answers(&t, 55 * MS));
+    assert!(!half.answers(&TransportSpec { adaptive_ack: false, ..t }, 50 * MS));
+}
+
+#[test]
+fn a_worker_that_has_sent_nothing_delays_its_acks_as_any_other() {
+    const MS: u64 = 1_000_000_000;
+    let acks = |adaptive_ack| {
+        let t = TransportSpec {
+            adaptive_ack,
+            pingpong: true,
+            timer_tick: Time::ms(1),
+            delayed_ack: 100,
+            delayed_ack_timeout: Time::ms(40),
+            ..plain()
+        };
+        let mut bench = Bench::new(asking(1, 1000, t));
+        let mut acks = Vec::new();
+        for (i, at) in [0, 30, 60, 75].into_iter().enumerate() {
+            acks.extend(bench.advance(at * MS));
+            acks.extend(bench.joined_data(0, 3, 10 * i as u64, 10));
+        }
+        acks.extend(bench.advance(1000 * MS));
+        acks.iter().map(|a| (a.at / MS, a.packet.ack)).collect::<Vec<_>>()
+    };
+    // the segment at 30 ms finds an ACK that is due at 41 ms, a quarter of the wait from now: both go. The pause
+    // before that at 60 ms makes the wait longer, and the worker's timeout of 1 s does not make it shorter
+    assert_eq!(acks(true), [(30, 20), (101, 40)]);
+    assert_eq!(acks(false), [(41, 20), (101, 40)]);
+}
+
+#[test]
+fn data_carries_what_compressed_sacks_would_report() {
+    const US: u64 = 1_000_000;
+    let t = TransportSpec { sack_compression: true, delayed_ack: 2, ..plain() };
+    let mut bench = Bench::new(asking(1, 20_000, t));
+    bench.open();
+    // the response's first segment is missing: three ACKs at once, the fourth waits
+    let acks: Vec<usize> = (1..=4).map(|n| bench.joined_data(1, 2, n * 1000, 1000).len()).collect();
+    assert_eq!(acks, [1, 1, 1, 0]);
+    let request = bench.fire(TimerKind::Query, 0);
+    assert_eq!(request[0].blocks(), [(1000, 5000)]);
+    // that one is reported: the next begins a wait of its own, and nothing goes for the first
+    bench.advance(50 * US);
+    assert!(bench.joined_data(1, 2, 5000, 1000).is_empty());
+    let late = bench.advance(5000 * US);
+    let found = |late: &[Caught]| late.iter().filter(|a| a.packet.len == 0).map(|a| a.at / US).collect::<Vec<_>>();
+    assert_eq!(found(&late), [150]);
+    assert_eq!(late[0].blocks(), [(1000, 6000)]);
 }
 
 #[test]

@@ -178,6 +178,61 @@ fn compressed_acks_wait_for_a_part_of_the_round_trip() {
 }
 
 #[test]
+fn compressed_acks_of_a_host_go_with_the_first_timer_that_fires() {
+    const US: u64 = 1_000_000;
+    // two flows to one host, the second with a handshake of `rtt` us; the fourth segment beyond a hole of each
+    // waits: the first's from 0, due at 0 and, with the slack, at 100 us, the second's from 60 us
+    let late = |rtt: u64, filled: bool| {
+        let t = TransportSpec { delayed_ack: 2, sack_compression: true, ..plain() };
+        let mut spec = wire(Rate::gbps(10), Time::us(1), t, "newreno", bulk(0, 1, None));
+        spec.flows.push(spec.flows[0].clone());
+        let mut bench = Bench::new(spec);
+        let start = 10_000 * US;
+        bench.advance(start - rtt * US);
+        bench.give_receiver(|p| (p.flow, p.flags) = (1, flag::SYN));
+        bench.advance(start);
+        let second = |b: &mut Bench, n: u64| {
+            b.give_receiver(|p| (p.flow, p.seq, p.len, p.flags) = (1, n * 1000, 1000, flag::DATA))
+        };
+        (1..=3).for_each(|n| drop(second(&mut bench, n)));
+        (1..=4).for_each(|n| drop(bench.data(n * 1000, 1000, 0)));
+        bench.advance(start + 60 * US);
+        assert!(second(&mut bench, 4).is_empty());
+        if filled {
+            assert_eq!(second(&mut bench, 0).len(), 1);
+        }
+        let sent = bench.advance(start + 5000 * US);
+        sent.iter().map(|a| (a.packet.flow, (a.at - start) / US)).collect::<Vec<_>>()
+    };
+    assert_eq!(late(0, false), [(0, 100), (1, 100)], "due at 60 us: it goes along");
+    assert_eq!(late(2000, false), [(0, 100), (1, 260)], "due at 160 us: it does not");
+    assert_eq!(late(0, true), [(0, 100)], "nothing waits any more");
+}
+
+#[test]
+fn fragments_of_a_number_that_comes_again_belong_to_the_later_packet() {
+    let t = TransportSpec { mtu: 500, ..plain() };
+    let fragment = |b: &mut Bench, id: u16, seq: u64, i: u8| {
+        let sent = b.give_receiver(|p| {
+            (p.seq, p.len, p.flags, p.id, p.aux) = (seq, 1000, flag::DATA, id, i | 1 << 4);
+        });
+        sent.len()
+    };
+    // the packet of number 7 loses a fragment; 65,536 packets later its number comes again
+    for (lost, again) in [(0, [0, 1]), (1, [0, 1]), (0, [1, 0])] {
+        let mut bench = receiver(t.clone());
+        assert_eq!(fragment(&mut bench, 7, 0, 1 - lost), 0);
+        for id in [20_000, 40_000, 60_000] {
+            assert_eq!((fragment(&mut bench, id, 1000, 0), fragment(&mut bench, id, 1000, 1)), (0, 1));
+        }
+        assert_eq!(again.map(|i| fragment(&mut bench, 7, 2000, i)), [0, 1], "{lost} lost");
+    }
+    // ... at once, where no other came between
+    let mut bench = receiver(t);
+    assert_eq!([0, 0, 1].map(|i| fragment(&mut bench, 7, 1000, i)), [0, 0, 1]);
+}
+
+#[test]
 fn disorder_is_acknowledged_at_once() {
     let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
     let acks = |sent: Vec<Caught>| sent.iter().map(|a| a.packet.ack).collect::<Vec<u64>>();

@@ -392,6 +392,15 @@ fn samples_are_of_segments_where_send_times_are_kept() {
     by_stamps.advance(120 * MS);
     by_stamps.ack(2000, 105 * MS, 0, &[(3000, 4000)]);
     assert_eq!(rtt(&by_stamps), 110.0, "duplicates are no samples");
+    // the quickest round trip is of the last segment that an ACK covers, the smoothed one of the first
+    let mut paced = bench(true);
+    paced.advance(130 * MS);
+    paced.ack(19_000, 0, 0, &[]);
+    paced.advance(200 * MS);
+    // segment 19 was sent at 0, segment 20 at 110 ms
+    paced.ack(21_000, 0, 0, &[]);
+    assert_eq!(rtt(&paced), 200.0);
+    assert_eq!(paced.sender().min_rtt(), Some(90 * MS));
     // what was sent again is timed by the time stamp, in whole milliseconds and at least one
     for n in 4..8 {
         by_segments.ack(2000, 105 * MS, 0, &[(3000, n * 1000)]);

@@ -136,7 +136,7 @@ pub struct Transport {
     /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.
+    /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds; the smallest RTT and the controller go by the last of those segments, the estimator by the first. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_rtt: Option<bool>,
     /// Tick of the time-stamp clock; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us.

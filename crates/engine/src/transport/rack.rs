@@ -35,10 +35,10 @@ pub struct Rack {
     advanced: bool,
     now: u64,
     min_rtt: u64,
-    /// When the first segments were sent that the ACK at work newly acknowledges, or newly reports by SACK,
-    /// of those that were sent once.
-    acked: Option<u64>,
-    sacked: Option<u64>,
+    /// When the first and the last segment were sent that the ACK at work newly acknowledges, or newly reports
+    /// by SACK, of those that were sent once.
+    acked: Option<(u64, u64)>,
+    sacked: Option<(u64, u64)>,
     /// It acknowledges some that was sent again.
     again: bool,
 }
@@ -60,20 +60,20 @@ impl Rack {
     pub fn acknowledged(&mut self, sent: u64, again: bool, was_sacked: bool) {
         self.again |= again;
         if !again && !was_sacked {
-            self.acked = self.acked.or(Some(sent));
+            self.acked = Some((self.acked.map_or(sent, |(first, _)| first), sent));
         }
     }
 
     /// A segment sent at `sent`, and once, is reported by SACK.
     pub fn reported(&mut self, sent: u64) {
-        self.sacked = Some(self.sacked.map_or(sent, |first| first.min(sent)));
+        self.sacked = Some(self.sacked.map_or((sent, sent), |(first, last)| (first.min(sent), last.max(sent))));
     }
 
     /// RTT samples of the ACK at work: of what it acknowledges, if none of that was sent again, and of what
-    /// its SACKs report.
-    pub fn samples(&self) -> (Option<u64>, Option<u64>) {
-        let rtt = |sent: Option<u64>| sent.map(|sent| self.now - sent);
-        (rtt(self.acked.filter(|_| !self.again)), rtt(self.sacked))
+    /// its SACKs report; of each the longest and the shortest.
+    pub fn samples(&self) -> [Option<(u64, u64)>; 2] {
+        let rtt = |sent: Option<(u64, u64)>| sent.map(|(first, last)| (self.now - first, self.now - last));
+        [rtt(self.acked.filter(|_| !self.again)), rtt(self.sacked)]
     }
 
     /// A segment that ends at `end` and was last sent at `sent` has arrived. The ACK of a segment sent

@@ -249,15 +249,16 @@ impl Receiver {
 
     /// Two-way connections: data of the other half has carried the acknowledgement that was owed.
     fn collect<O, R>(&mut self, io: &mut Io<O, R>) {
-        if let Some(half) = io.halves.get_mut(self.half as usize) {
+        if let Some(half) = io.halves.get(self.half as usize).copied() {
             if !half.owed {
                 self.pending = 0;
                 self.acked = self.next;
                 self.ack_at = NEVER;
                 self.echo = None;
-                self.compressed = 0;
+                self.uncompress(io);
             }
-            for _ in 0..std::mem::take(&mut half.carried) {
+            io.halves[self.half as usize].carried = 0;
+            for _ in 0..half.carried {
                 self.spend_quick(io);
             }
         }
@@ -398,6 +399,8 @@ impl Receiver {
         let all = (1u32 << (last + 1)) as u16;
         let all = all.wrapping_sub(1);
         match self.partial.iter().position(|f| f.id == p.id) {
+            // none comes twice: it is of a later packet of that number
+            Some(i) if self.partial[i].seen & bit != 0 => self.partial[i].seen = bit,
             Some(i) => {
                 self.partial[i].seen |= bit;
                 if self.partial[i].seen == all {
@@ -406,7 +409,8 @@ impl Receiver {
                 }
             }
             None => {
-                // the oldest incomplete segments are those whose fragments were lost
+                // what lost a fragment goes before its number comes again, and the oldest where many have
+                self.partial.retain(|f| (p.id.wrapping_sub(f.id) as i16).unsigned_abs() < 1 << 14);
                 if self.partial.len() >= 64 {
                     self.partial.remove(0);
                 }
@@ -526,14 +530,15 @@ impl Receiver {
                     self.spend_quick(io);
                 }
             }
-        } else if let Some(half) = io.halves.get(self.half as usize) {
-            let wait = half.ack_wait(t);
-            let at = fires_at(t.timer_tick.0, io.now, wait);
-            if t.adaptive_ack && self.ack_at <= fires_at(t.timer_tick.0, io.now, wait / 4) {
+        } else {
+            let half = io.halves.get(self.half as usize);
+            let wait = half.map_or(t.delayed_ack_timeout.0, |half| half.ack_wait(t));
+            let soon = half.is_some() && t.adaptive_ack;
+            if soon && self.ack_at <= fires_at(t.timer_tick.0, io.now, wait / 4) {
                 self.acknowledge(io, 0, t.ack_size);
                 self.spend_quick(io);
             } else {
-                let at = self.ack_at.min(at);
+                let at = self.ack_at.min(fires_at(t.timer_tick.0, io.now, wait));
                 if t.last_set_first && at != self.slot {
                     let turns = &mut io.hosts[self.host as usize].turns;
                     turns.settings += 1;
@@ -541,8 +546,6 @@ impl Receiver {
                 }
                 self.acknowledge_at(io, at);
             }
-        } else if self.ack_at == NEVER {
-            self.acknowledge_at(io, fires_at(t.timer_tick.0, io.now, t.delayed_ack_timeout.0));
         }
     }
 
@@ -575,6 +578,15 @@ impl Receiver {
             io.hosts[self.host as usize].turns.compressed.push((at, self.flow));
         }
         false
+    }
+
+    /// No SACKs wait any more.
+    #[inline]
+    fn uncompress<O, R>(&mut self, io: &mut Io<O, R>) {
+        if self.compressed > 0 {
+            self.compressed = 0;
+            io.hosts[self.host as usize].turns.compressed.retain(|timer| timer.1 != self.flow);
+        }
     }
 
     /// SACKs that wait go out before a segment begins a third block, or adds to a later one.
@@ -689,7 +701,7 @@ impl Receiver {
         };
         self.packets = self.packets.wrapping_add(1);
         self.pending = 0;
-        self.compressed = 0;
+        self.uncompress(io);
         self.acked = self.next;
         self.ack_at = NEVER;
         io.send(self.host, &packet, ext.as_ref());

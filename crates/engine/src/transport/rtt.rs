@@ -2,6 +2,9 @@
 
 use crate::spec::{RtoRule, TransportSpec};
 
+/// What Linux' TCP time stamps count, ps.
+pub const STAMP: u64 = 1_000_000_000;
+
 /// srtt, rttvar and the timeout they give, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct RttEstimator {
@@ -93,6 +96,11 @@ impl RttEstimator {
             self.round_end = nxt;
             self.peak = self.min_rto;
         }
+    }
+
+    /// The quickest round trip may have been quicker than the sample: that of the last segment an ACK covers.
+    pub fn lower(&mut self, rtt: u64) {
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
     }
 
     /// The timeout now, back-off included.

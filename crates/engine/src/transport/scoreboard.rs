@@ -71,7 +71,14 @@ impl Scoreboard {
     }
 
     /// The segment at `seq` was sent, for the first time or again, at `now`.
+    #[inline]
     pub fn stamp(&mut self, seq: u64, now: u64) {
+        if self.rack.is_some() {
+            self.note_time(seq, now);
+        }
+    }
+
+    fn note_time(&mut self, seq: u64, now: u64) {
         let i = self.index_of(seq);
         if let (Some(rack), Some(s)) = (&mut self.rack, self.segments.get(i)) {
             match rack.times.get_mut(i) {
@@ -147,9 +154,9 @@ impl Scoreboard {
     }
 
     /// RTT samples of the ACK at work, where send times are kept: of what it acknowledges, and of what its
-    /// SACKs report.
-    pub fn samples(&self) -> (Option<u64>, Option<u64>) {
-        self.rack.as_ref().map_or((None, None), |rack| rack.samples())
+    /// SACKs report; of each the longest and the shortest.
+    pub fn samples(&self) -> [Option<(u64, u64)>; 2] {
+        self.rack.as_ref().map_or([None; 2], |rack| rack.samples())
     }
 
     /// When the first outstanding segment was last sent, where send times are kept.

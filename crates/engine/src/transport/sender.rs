@@ -14,7 +14,7 @@ mod timers;
 mod undo;
 mod writes;
 
-use super::rtt::RttEstimator;
+use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
 use super::timer::fires_at;
 use crate::app::{AppState, Write};
@@ -134,6 +134,8 @@ pub struct Sender {
     una: u64,
     nxt: u64,
     board: Scoreboard,
+    /// RTT samples are of segments (Linux).
+    segment_rtt: bool,
     /// Right edge of the peer's window.
     edge: u64,
     /// Largest window the peer ever offered.
@@ -229,6 +231,7 @@ impl Sender {
         let config = &net.spec.controllers[spec.controller as usize];
         let profile = config.profile();
         let traced = net.spec.observe.trace.contains(&flow);
+        let segment_rtt = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
         Sender {
             flow,
             host,
@@ -241,11 +244,12 @@ impl Sender {
             una: 0,
             nxt: 0,
             board: match t.scoreboard {
-                Rules::Rfc6675 if t.segment_rtt => Scoreboard::with_times(false),
-                Rules::Rfc6675 => Scoreboard::default(),
-                Rules::Rack => Scoreboard::with_times(true),
                 Rules::Ns3 => Scoreboard::of_ns3(t.mss),
+                Rules::Rack => Scoreboard::with_times(true),
+                _ if segment_rtt => Scoreboard::with_times(false),
+                _ => Scoreboard::default(),
             },
+            segment_rtt,
             edge: 0,
             max_wnd: 0,
             cc: config.build(&net.envs[flow as usize]),
@@ -435,6 +439,7 @@ impl Sender {
         self.consecutive = 0;
         self.deadline = NEVER;
         self.app.open(io.now);
+        self.publish_timeout(io);
         self.pump(io);
     }
 

@@ -98,8 +98,13 @@ impl Bench {
 
     /// The flow opens (now).
     pub fn open(&mut self) -> Vec<Caught> {
+        self.fire(TimerKind::Start, 0)
+    }
+
+    /// A timer fires now.
+    pub fn fire(&mut self, kind: TimerKind, entity: u32) -> Vec<Caught> {
         let World { net, domains, .. } = &mut self.world;
-        let timer = Timer { kind: TimerKind::Start, entity: 0 };
+        let timer = Timer { kind, entity };
         let time = self.wire.now;
         let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
         domains[0].timer(Instant { time, generation: 0 }, timer, reach);
@@ -138,6 +143,13 @@ impl Bench {
         let mut packet = self.packet(3);
         change(&mut packet);
         self.give(packet, None)
+    }
+
+    /// A data segment of flow `flow` of a two-way connection reaches its receiver, over `link`.
+    pub fn joined_data(&mut self, flow: u32, link: u32, seq: u64, len: u16) -> Vec<Caught> {
+        let flags = flag::DATA | flag::ACK | flag::JOINED;
+        let packet = Packet { flow, seq, len, size: len + 40, flags, ..self.packet(link) };
+        self.give(packet, Some(Ext::default()))
     }
 
     /// An ACK reaches the sender: it echoes the time stamp `ts` and carries SACK blocks.

@@ -17,20 +17,22 @@ impl Sender {
         rtt
     }
 
-    /// Linux' sample from an ACK of `acked` bytes that echoes `echoed`: of the first segment it acknowledges if none
+    /// Linux' samples from an ACK of `acked` bytes that echoes `echoed`: of the first segment it acknowledges if none
     /// of them was sent again, else of the first that SACK newly reports, else of the time stamp, which counts
-    /// milliseconds and at least one. Second: SACK reports what was sent before the first outstanding segment was
-    /// sent last, so that the retransmission timer starts anew.
-    fn sample_segments(&self, now: u64, acked: u64, echoed: u64) -> (Option<u64>, bool) {
-        const TICK: u64 = 1_000_000_000;
-        let (of_acked, of_sacked) = self.board.samples();
-        let stamped = || (acked > 0).then(|| (now / TICK - echoed / TICK).max(1) * TICK);
+    /// milliseconds and at least one. Second: of the last such segment, SACK's before what is acknowledged; the
+    /// quickest round trip and the controller go by it. Third: SACK reports what was sent before the first outstanding
+    /// segment was sent last, so that the retransmission timer starts anew.
+    fn sample_segments(&self, now: u64, acked: u64, echoed: u64) -> (Option<(u64, u64)>, bool) {
+        let [of_acked, of_sacked] = self.board.samples();
+        let stamped = || (acked > 0).then(|| (now / STAMP - echoed / STAMP).max(1) * STAMP);
         let later = acked == 0
             && match (of_sacked, self.board.first_sent()) {
-                (Some(rtt), Some(sent)) => rtt > now - sent,
+                (Some((rtt, _)), Some(sent)) => rtt > now - sent,
                 _ => false,
             };
-        (of_acked.or(of_sacked).or_else(stamped), later)
+        let first = of_acked.or(of_sacked).map(|(first, _)| first).or_else(stamped);
+        let last = of_sacked.or(of_acked).map(|(_, last)| last).or(first);
+        (first.zip(last), later)
     }
 
     #[inline]
@@ -57,9 +59,7 @@ impl Sender {
         self.edge = ack + p.wnd as u64;
         self.max_wnd = self.max_wnd.max(p.wnd as u64);
 
-        if t.scoreboard == Rules::Rack || t.segment_rtt {
-            self.board.begin_ack(io.now, self.rtt.min.unwrap_or(0));
-        }
+        self.board.begin_ack(io.now, self.rtt.min.unwrap_or(0));
 
         // what arrived
         let acked = ack - self.una;
@@ -95,13 +95,14 @@ impl Sender {
         // RTT
         let mut rtt = None;
         let mut later_sample = false;
-        if t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !self.profile.own_recovery {
-            let sample;
-            (sample, later_sample) = self.sample_segments(io.now, acked, p.ts);
-            if let Some(sample) = sample {
-                self.rtt.sample(sample, self.una, self.nxt);
-                self.count_rtt(io, sample);
-                rtt = Some(Time(sample));
+        if self.segment_rtt {
+            let samples;
+            (samples, later_sample) = self.sample_segments(io.now, acked, p.ts);
+            if let Some((first, last)) = samples {
+                self.rtt.sample(first, self.una, self.nxt);
+                self.rtt.lower(last);
+                self.count_rtt(io, first);
+                rtt = Some(Time(last));
             }
         } else if t.timestamps {
             if self.una > self.no_sample_to && acked > 0 || self.profile.own_recovery {
@@ -125,7 +126,7 @@ impl Sender {
             if rtt.is_some() || !t.rtt_after_timeout {
                 self.rtt.reset_backoff();
             }
-        } else if t.segment_rtt && rtt.is_some() {
+        } else if self.segment_rtt && rtt.is_some() {
             self.rtt.reset_backoff();
         }
 

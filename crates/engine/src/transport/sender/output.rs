@@ -87,10 +87,7 @@ impl Sender {
         }
         half.carried += u32::from(half.owed);
         half.owed = false;
-        half.rto = self.rtt.rto();
-        half.srtt = self.rtt.srtt;
-        let waits = half.ack_wait(t);
-        if t.pingpong && packet.len > 0 && half.heard_at.is_some_and(|at| io.now - at < waits) {
+        if t.pingpong && packet.len > 0 && half.answers(t, io.now) {
             half.pingpong = true;
         }
         packet.ack = half.ack;
@@ -101,9 +98,7 @@ impl Sender {
 
     pub(super) fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {
         let t = io.net.transport(self.transport);
-        if t.scoreboard == Rules::Rack || t.segment_rtt {
-            self.board.stamp(seq, io.now);
-        }
+        self.board.stamp(seq, io.now);
         let retx = if again { flag::RETX } else { 0 };
         if self.fin && Some(seq) == self.app.end() {
             self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);

@@ -13,9 +13,8 @@ impl Sender {
     /// Whether all that was sent again had arrived before: all of it was reported twice, or the ACK of
     /// `echoed` answers something that was sent earlier. Linux' time stamps count milliseconds.
     pub(super) fn was_mistaken(&self, echoed: u64) -> bool {
-        const TICK: u64 = 1_000_000_000;
         self.undo.marker != NEVER
-            && (self.undo.again == 0 || self.undo.first_at != NEVER && echoed / TICK < self.undo.first_at / TICK)
+            && (self.undo.again == 0 || self.undo.first_at != NEVER && echoed / STAMP < self.undo.first_at / STAMP)
     }
 
     /// Takes the latest reduction back.

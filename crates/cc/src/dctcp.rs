@@ -162,7 +162,7 @@ pub static KIND: Kind = Kind {
          (transport.ecn_by_prr).",
     ],
     state: &[("alpha", "averaged share of marked bytes, 0 to 1")],
-    profile: Profile { ecn: Ecn::Dctcp, own_recovery: false, ack_every_packet: false },
+    profile: Profile { ecn: Ecn::Dctcp, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

@@ -8,7 +8,7 @@
 //! `docs/controllers/adding.md` has a worked example.
 //!
 //! ```
-//! use incast_cc::{Config, Controller, Env, Time};
+//! use incast_cc::{Config, Controller, Env, Rate, Time};
 //!
 //! let mut config = Config::new("swift").unwrap();
 //! config.set("target", "static").unwrap();
@@ -19,6 +19,8 @@
 //!     shortest_rtt: Time::us(20),
 //!     shortest_hops: 2,
 //!     hop_rtt: Time::us(10),
+//!     base_rtt: Time::us(20),
+//!     line_rate: Rate::gbps(10),
 //! };
 //! let cc = config.build(&env);
 //! assert_eq!(cc.cwnd(), 10_000.0);
@@ -74,6 +76,9 @@ pub struct Ack {
     /// Part of `rtt` spent in the fabric (links and switch queues). Equals `rtt` where hosts are
     /// not modelled.
     pub fabric_delay: Option<Time>,
+    /// The rest of `rtt`, spent in hosts: in the receiver from the arrival at its NIC until the ACK was
+    /// ready, in the sender from the ACK's arrival at the NIC until now. Zero where hosts are not modelled.
+    pub endpoint_delay: Option<Time>,
     /// Links the data packet crossed from sender to receiver.
     pub hops: u32,
     /// The ACK carries ECN-Echo.
@@ -91,6 +96,30 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// State of the transport.
     pub phase: Phase,
+}
+
+/// A duplicate that says nothing, at time zero, of an open transport which the window limits: for
+/// callers that know only some of an ACK's facts.
+impl Default for Ack {
+    fn default() -> Ack {
+        Ack {
+            now: Time::ZERO,
+            acked: 0,
+            delivered: 0,
+            rtt: None,
+            srtt: Time::ZERO,
+            fabric_delay: None,
+            endpoint_delay: None,
+            hops: 0,
+            ece: false,
+            in_flight: 0,
+            una: 0,
+            nxt: 0,
+            sent_to: 0,
+            cwnd_limited: true,
+            phase: Phase::Open,
+        }
+    }
 }
 
 /// A congestion event that is not a timeout: fast retransmit, or the first ECN-Echo of a window.
@@ -172,6 +201,11 @@ pub struct Profile {
     pub ack_every_packet: bool,
 }
 
+impl Profile {
+    /// A conventional TCP without ECN.
+    pub const TCP: Profile = Profile { ecn: Ecn::Off, own_recovery: false, ack_every_packet: false };
+}
+
 /// Facts about a flow and its path which a controller may derive defaults from.
 #[derive(Clone, Copy, Debug)]
 pub struct Env {
@@ -189,6 +223,10 @@ pub struct Env {
     /// Idle round-trip time which one more link adds (delay both ways and serialization of the
     /// packet and of its ACK).
     pub hop_rtt: Time,
+    /// Idle round-trip time of this flow's own path, of a full packet and its ACK.
+    pub base_rtt: Time,
+    /// Rate of the sending host's link, bits per second on the wire.
+    pub line_rate: Rate,
 }
 
 /// A congestion controller of one flow.

@@ -9,7 +9,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
-use crate::{Ack, Congestion, Controller, Ecn, Env, Idle, Profile, Time, Timeout};
+use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
 
 choice! {
     /// Window after fast recovery, RFC 6582 section 3.2 step 3.
@@ -74,7 +74,7 @@ pub static KIND: Kind = Kind {
         "The window is a real number of bytes; RFC 5681's rounding up of mss*mss/cwnd to one byte is not needed.",
     ],
     state: &[],
-    profile: Profile { ecn: Ecn::Off, own_recovery: false, ack_every_packet: false },
+    profile: Profile::TCP,
     params: Params::PARAMS,
 };
 

@@ -8,7 +8,7 @@
 
 use crate::hash;
 use crate::spec::{App, PathChoice, Router, Spec, TransportSpec};
-use incast_cc::{Env, Time};
+use incast_cc::{Env, Rate, Time};
 
 /// A flow on the empty network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -174,6 +174,8 @@ impl<'a> Fabric<'a> {
             shortest_rtt,
             shortest_hops,
             hop_rtt,
+            base_rtt: own,
+            line_rate: there.first().map_or(Rate::INFINITE, |&link| self.spec.links[link as usize].rate),
         }
     }
 

@@ -708,7 +708,7 @@ impl Transport {
 
     /// Contradictions between values.
     pub fn check(&self, path: &str, out: &mut Vec<Problem>) {
-        let s = self.spec(&cc::Profile { ecn: cc::Ecn::Off, own_recovery: false, ack_every_packet: false });
+        let s = self.spec(&cc::Profile::TCP);
         let key = |k: &str| format!("{path}.{k}");
         if s.rto_min > s.rto_max {
             let message = format!("expected at most rto_max, {}", s.rto_max);

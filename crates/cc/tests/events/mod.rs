@@ -1,7 +1,7 @@
 //! Events as a transport would report them, said in segments and microseconds.
 #![allow(dead_code)] // each test file uses some of these
 
-use incast_cc::{Ack, Congestion, Env, Phase, Time, Timeout};
+use incast_cc::{Ack, Congestion, Env, Phase, Rate, Time, Timeout};
 
 /// Payload of a full segment in these tests.
 pub const MSS: u32 = 1000;
@@ -26,6 +26,8 @@ pub fn env(mss: u32, initial_segments: f64) -> Env {
         shortest_rtt: us(65.0),
         shortest_hops: 2,
         hop_rtt: us(32.5),
+        base_rtt: us(65.0),
+        line_rate: Rate::gbps(1),
     }
 }
 
@@ -38,14 +40,13 @@ pub fn ack(now: Time, acked: u64, rtt: Time) -> Ack {
         rtt: Some(rtt),
         srtt: rtt,
         fabric_delay: Some(rtt),
+        endpoint_delay: Some(Time::ZERO),
         hops: 6,
-        ece: false,
         in_flight: acked,
         una: acked,
         nxt: 2 * acked,
         sent_to: 2 * acked,
-        cwnd_limited: true,
-        phase: Phase::Open,
+        ..Ack::default()
     }
 }
 

@@ -453,14 +453,9 @@ impl Sender {
             rtt: latest,
             srtt: Time(self.rtt.srtt),
             fabric_delay: latest,
-            hops: 0,
-            ece: false,
+            endpoint_delay: Some(Time::ZERO),
             in_flight: 1,
-            una: 0,
-            nxt: 0,
-            sent_to: 0,
-            cwnd_limited: true,
-            phase: Phase::Open,
+            ..Ack::default()
         });
     }
 

@@ -170,6 +170,7 @@ impl Sender {
             rtt,
             srtt: Time(self.rtt.srtt),
             fabric_delay: rtt,
+            endpoint_delay: rtt.map(|_| Time::ZERO),
             hops: p.aux as u32,
             ece: counts,
             in_flight,

@@ -126,7 +126,8 @@ def about(section: Section, rows: Sequence[Row], world: World, everything: Seque
         parts.append(table(moved, "change"))
     if switched:
         parts.append(worth(switched, cases, everything))
-    rest = [row for row in rows if row not in moved and row not in switched]
+    told = {cases[row.case].base for row in switched}
+    rest = [row for row in rows if row not in moved and row not in switched and row.case not in told]
     if rest:
         parts.append(table(rest, "run"))
     return parts
@@ -209,7 +210,10 @@ def _rules(rows: Sequence[Row]) -> str:
 
 
 def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[Row]) -> str:
-    """Write what switches do to the figures of the runs they are turned in: a table a run."""
+    """Write what switches do to the figures of the runs they are turned in: a table a run.
+
+    A run of ours alone is told with its set-up, since no table of above has it.
+    """
     before = {(row.case, row.figure): row.ours for row in everything}
     by_base: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
@@ -226,8 +230,22 @@ def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[R
             for row in inside:
                 line.append(_moved(before.get((base, row.figure)), row))
             lines.append(line)
-        parts += [f"In {cases[base].title} ({_code(base)}):", grid(header, lines)]
+        run = cases[base]
+        alone = [row for row in everything if row.case == base and row.reference is None]
+        file = f"parity/scenarios/{run.scenario}" if run.scenario.endswith(".toml") else run.scenario
+        setting = f"; {_code(file)}{_with(run.settings)}" if alone else ""
+        parts += [f"In {run.title} ({_code(base)}{setting}):", grid(header, lines)]
     return "\n\n".join(parts)
+
+
+def _with(settings: Mapping[str, object]) -> str:
+    """Write what a run sets, each key in code; long lists by their ends."""
+
+    def short(value: object) -> object:
+        return f"[{value[0]}, ..., {value[-1]}]" if isinstance(value, list) and len(value) > 4 else value
+
+    told = [_code(as_set({key: short(value)})) for key, value in settings.items()]
+    return f" with {', '.join(told)}" if told else ""
 
 
 def _moved(was: float | None, row: Row) -> str:

@@ -6,7 +6,7 @@ import csv
 import math
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,9 +34,11 @@ from parity.checks import (
     Packets,
     PerFlow,
     Row,
+    Section,
     Sent,
     Series,
     Trace,
+    World,
     row,
 )
 from parity.tolerances import (
@@ -350,11 +352,26 @@ def test_the_page_says_what_a_switch_is_worth() -> None:
     base = case(Exact(), 2.0)
     other = replace(base, id="w/y", title="three", settings={**base.settings, "topology.senders": 3}, base="w/x")
     rows = [
-        replace(row("flows", "", None, ours, None), case=name, title="t") for name, ours in [("w/x", 2.0), ("w/y", 3.0)]
+        replace(row("flows", "", 2.0, ours, None), case=name, title="t") for name, ours in [("w/x", 2.0), ("w/y", 3.0)]
     ]
     text = page.worth(rows[1:], {"w/x": base, "w/y": other}, rows)
     assert text.splitlines()[0] == "In a dumbbell (`w/x`):"
     assert text.splitlines()[-1] == "| three | `topology.senders=3` | 2 → 3 (+50.00 %) |"
+
+
+def test_the_page_tells_the_set_up_of_a_run_that_no_world_has_run() -> None:
+    settings = {**QUICK, "topology.sink_link.lose": [3, 4, 5, 6, 7]}
+    alone = replace(case(Exact(), 2.0), scenario="own.toml", settings=settings)
+    other = replace(alone, id="w/y", title="three", settings={**settings, "topology.senders": 3}, base="w/x")
+    made = [replace(row("flows", "", None, ours, None), case=name) for name, ours in [("w/x", 2.0), ("w/y", 3.0)]]
+    cases = (alone, other)
+    world = World("w", "W", "", (Section("w", "S", "text"),), cases)
+    text = page.about(world.sections[0], made, world, made)
+    assert text[2].splitlines()[0] == (
+        "In a dumbbell (`w/x`; `parity/scenarios/own.toml` with `run.duration=2ms`, `run.warmup=1ms`, "
+        "`topology.sink_link.lose=[3, ..., 7]`):"
+    )
+    assert len(text) == 3, "it has no table of its own: nothing of it is compared"
 
 
 def test_rows_survive_their_file(tmp_path: Path) -> None:
@@ -418,6 +435,39 @@ def test_every_value_of_a_form_is_switched_in_a_row_of_the_page(controller: str)
     forms = forms_of(controller)
     assert forms
     assert {(controller, form, key) for form, key, _ in forms} <= switched
+
+
+def unmoved(cases: Sequence[Case], rows: Sequence[Row]) -> list[str]:
+    """Find the switches that leave every figure of their run as it was."""
+    ours: dict[str, dict[str, float | None]] = {}
+    for line in rows:
+        ours.setdefault(line.case, {})[line.figure] = line.ours
+    return [
+        case.id
+        for case in cases
+        if case.base
+        and all(ours[case.base][figure] == now for figure, now in ours[case.id].items() if figure in ours[case.base])
+    ]
+
+
+def test_every_switch_moves_a_figure_of_its_run() -> None:
+    assert unmoved(CASES, run.read_rows(run.ROWS)) == []
+
+
+def test_a_switch_that_moves_nothing_is_found() -> None:
+    def ours(name: str, *figures: float | None) -> list[Row]:
+        return [replace(row(f"f{i}", "", None, v, None), case=name) for i, v in enumerate(figures)]
+
+    base = case(Exact(), 2.0)
+    cases = [base, *(replace(base, id=f"w/{name}", base="w/x") for name in ("same", "moved", "gone", "fewer"))]
+    rows = [
+        *ours("w/x", 2.0, 0.0),
+        *ours("w/same", 2.0, 0.0),
+        *ours("w/moved", 2.0, 1e-9),
+        *ours("w/gone", None, 0.0),
+        *ours("w/fewer", 2.0),
+    ]
+    assert unmoved(cases, rows) == ["w/same", "w/fewer"]
 
 
 def rules_of(preset: str) -> dict[str, object]:
@@ -531,7 +581,10 @@ def test_verdicts_on_the_page_follow_from_its_numbers() -> None:
         ]
         assert [line.figure for line in own] == [unrun.figure for _, unrun, _ in expected], case.id
         for line, (check, unrun, tolerance) in zip(own, expected, strict=True):
-            assert line.reference == pytest.approx(unrun.reference, rel=1e-9), line
+            if unrun.reference is None:
+                assert line.reference is None, line
+            else:
+                assert line.reference == pytest.approx(unrun.reference, rel=1e-9), line
             assert wrongly_judged(line, tolerance, check.explained) == "", line
             judged += tolerance is not None
     assert judged

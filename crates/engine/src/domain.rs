@@ -259,6 +259,9 @@ impl Domain {
                 let nic = if from == host { None } else { io.hosts[host as usize].nic.as_mut() };
                 let Some(nic) = nic else { return io.depart(net.port_of[timer.entity as usize]) };
                 let flow = nic.departed();
+                // Departures precede all else of their generation, so what one causes at this instant is
+                // still of it: a NIC without serialization sends a window of any length within one.
+                io.generation = io.generation.saturating_sub(1);
                 io.serve(host);
                 if let Some(flow) = flow {
                     self.senders[net.ends[flow as usize].sender as usize].resume(&mut io);

@@ -263,6 +263,24 @@ fn endless_work_at_one_instant_is_an_error() {
 }
 
 #[test]
+fn a_long_window_leaves_a_nic_without_serialization_at_one_instant() {
+    let mut spec = star(2, Rate::INFINITE, Time::us(100));
+    spec.queues = vec![
+        drop_tail(100_000),
+        QueueSpec { discipline: Discipline::FairNic { per_flow: 3 }, limit: Limit::None, ..drop_tail(1) },
+    ];
+    spec.links.iter_mut().filter(|l| l.from < 2).for_each(|l| l.queue = 1);
+    let packets = 60_000;
+    spec.transports = vec![TransportSpec { initial_window: packets as f64 + 10.0, ..htsim() }];
+    spec.controllers = vec![config("newreno", &[])];
+    spec.flows = vec![bulk(0, 1, Some(4000 * packets))];
+    let outcome = judged(&spec);
+    assert_eq!(outcome.flows[0].delivered, 4000 * packets);
+    // there and back over two links each, and no other wait
+    assert_eq!(outcome.flows[0].finish_ps, Some(4 * Time::us(100).0));
+}
+
+#[test]
 fn a_chain_that_a_timer_began_comes_before_an_older_one() {
     // host 1 begins when host 0 sends its second packet
     let met = |ties| {

@@ -7,8 +7,8 @@
 //! Where to read what: [`windows`] moves simulated time, [`order`] says what comes first,
 //! [`port`] decides what happens to a packet at a link, [`queue`] holds the disciplines,
 //! [`transport`] the senders and receivers, [`app`] what they send, [`messages`] what joins two
-//! flows to a connection with requests and responses, [`domain`] puts nodes together, [`world`] builds all of it from the specification, and [`judge`] is the plain engine
-//! that tests compare with.
+//! flows to a connection with requests and responses, [`domain`] puts nodes together, [`world`]
+//! builds all of it from the specification, and [`judge`] is the plain engine that tests compare with.
 
 #![deny(unsafe_code)]
 

@@ -288,8 +288,8 @@ pub struct TransportSpec {
     /// A segment on which the sender says that it reduced its window (CWR) is acknowledged at once.
     pub cwr_ack: bool,
     /// Linux: the receiver's window starts at the whole segments that fit into 65,535 bytes (65,160 with
-    /// segments of 1448) and grows by two with every one that arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not
-    /// count for `quickack`.
+    /// segments of 1448) and grows by two with every one that arrives, up to half of the receive buffer.
+    /// What makes it grow is acknowledged at once and does not count for `quickack`.
     pub window_growth: bool,
     /// Two-way connections, as Linux has it: a side that sends data within a delayed ACK's time of receiving
     /// some is interactive, and acknowledges nothing at once for `quickack` alone. A delayed ACK that is
@@ -352,10 +352,10 @@ pub struct TransportSpec {
     pub undo: bool,
     /// Echoed time stamps: every ACK gives an RTT sample (otherwise Karn: one timed segment).
     pub timestamps: bool,
-    /// With `timestamps`, and not under [`Rules::Ns3`], RTT samples as Linux takes them: of the segments that an ACK covers, if none was sent
-    /// again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole
-    /// milliseconds. What SACK reports ends the timer's back-off too, and starts the timer anew if it was
-    /// sent before the first outstanding segment was sent last.
+    /// With `timestamps`, and not under [`Rules::Ns3`], RTT samples as Linux takes them: of the segments that
+    /// an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise
+    /// of the time stamp, in whole milliseconds. What SACK reports ends the timer's back-off too, and starts
+    /// the timer anew if it was sent before the first outstanding segment was sent last.
     pub segment_rtt: bool,
     /// Tick of the time-stamp clock; zero is exact. A coarse clock floors samples at 1 us.
     pub timestamp_clock: Time,

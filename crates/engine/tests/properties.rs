@@ -32,8 +32,9 @@ fn queues() -> impl Strategy<Value = QueueSpec> {
     };
     let discipline = prop_oneof![
         3 => Just(Discipline::DropTail),
-        3 => (1u64..20, any::<bool>())
-            .prop_map(|(k, drop_not_ect)| Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect, count_dropped: drop_not_ect }),
+        3 => (1u64..20, any::<bool>()).prop_map(|(k, drop_not_ect)| {
+            Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect, count_dropped: drop_not_ect }
+        }),
         1 => (1u64..20).prop_map(|k| Discipline::EcnAtDeparture { mark: Limit::Packets(k) }),
         1 => Just(Discipline::Red(red)),
     ];
@@ -506,7 +507,8 @@ proptest! {
         watched.observe.trace = watched.observe.flows.clone();
         watched.observe.interval = Some(Time::us(every));
         let watched = run(&watched);
-        prop_assert_eq!(format!("{:?}{:?}", plain.flows, plain.ports), format!("{:?}{:?}", watched.flows, watched.ports));
+        let records = |o: &Outcome| format!("{:?}{:?}", o.flows, o.ports);
+        prop_assert_eq!(records(&plain), records(&watched));
     }
 
     #[test]
@@ -553,7 +555,8 @@ proptest! {
         spec.transports.iter_mut().for_each(|t| (t.syn_retries, t.least_segment) = (50, true));
         let outcome = run(&spec);
         for (f, flow) in outcome.flows.iter().enumerate() {
-            prop_assert_eq!(flow.delivered, sizes[f].0, "flow {}: {:?} of {:?}", f, flow, spec.transports[spec.flows[f].transport as usize]);
+            let transport = &spec.transports[spec.flows[f].transport as usize];
+            prop_assert_eq!(flow.delivered, sizes[f].0, "flow {}: {:?} of {:?}", f, flow, transport);
             prop_assert!(flow.finish_ps.is_some(), "flow {}: {:?}", f, flow);
         }
     }

@@ -131,7 +131,14 @@ proptest! {
     ) {
         let rate = Rate::gbps(10);
         let limit = Limit::Packets(limit);
-        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device, count_in_service: in_service, count_overhead: false, explicit: false };
+        let queue = QueueSpec {
+            discipline: Discipline::Red(red.clone()),
+            limit,
+            device,
+            count_in_service: in_service,
+            count_overhead: false,
+            explicit: false,
+        };
         let mut plain = plain(&red, seed);
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)
@@ -146,7 +153,14 @@ proptest! {
         let rate = Rate::gbps(10);
         let limit = Limit::Bytes(limit);
         let red = Red { min_th: red.min_th * 500.0, max_th: red.max_th * 500.0, ..red };
-        let queue = QueueSpec { discipline: Discipline::Red(red.clone()), limit, device: 0, count_in_service: false, count_overhead: false, explicit: false };
+        let queue = QueueSpec {
+            discipline: Discipline::Red(red.clone()),
+            limit,
+            device: 0,
+            count_in_service: false,
+            count_overhead: false,
+            explicit: false,
+        };
         let mut plain = plain(&red, seed);
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)

@@ -44,7 +44,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. topology.k=8; repeats."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table; notes and errors stay.")]
 
 
 def _settings(texts: list[str] | None) -> list[tuple[str, str]]:
@@ -87,6 +87,7 @@ def _refuse_twice(folder: Path, scenario: Scenario) -> None:
 @app.command()
 def run(
     scenario: ScenarioName,
+    extra: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     set_: Settings = None,
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed, instead of the scenario's.")] = None,
     out_: Annotated[
@@ -96,13 +97,17 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Simulate a scenario once and leave a run folder."""
+    """Simulate a scenario once and leave a run folder.
+
+    What is worth knowing before the run although nothing is wrong goes to the standard error as notes.
+    """
+    if extra:
+        asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"one scenario a run, and that is {scenario}"
+        raise ScenarioError(f"{extra[0]}: expected {asked_for}")
     asked = Scenario.load(scenario).with_(dict(_settings(set_)))
     if seed is not None:
         asked = asked.with_seed(seed)
-    asked.validate()
-    if not quiet:
-        _tell(asked.notes())
+    _tell(asked.notes())
     folder = _folder(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
     _refuse_twice(folder, asked)
     with loading():
@@ -206,8 +211,7 @@ def compare(
     if len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
     study = Study.parse(scenarios, cc, vary[0], seeds, _settings(set_))
-    if not quiet:
-        _tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
+    _tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
     folder = _folder(out_, study.folder_name())
     with progress.of_comparison(err, quiet) as show:
         done = comparison.carry_out(study, folder, workers or comparison.default_workers(), show)
@@ -228,6 +232,10 @@ def report_(
             with output.about(folder):
                 _print_summary(result, folder)
         return
+    if not (folder / STUDY_FILE).exists():
+        raise FolderError(
+            f"{folder} has no {MANIFEST} and no {STUDY_FILE}: expected the folder of a run or a comparison"
+        )
     with loading():
         from incast import comparison, report
 

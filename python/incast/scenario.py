@@ -51,11 +51,12 @@ class Scenario:
         """Return the scenario with keys changed, as ``--set`` does: ``{"topology.k": 8}``.
 
         Values are numbers, booleans, texts with units (``"10us"``), lists, or mappings for a
-        whole table (``{"traffic.controller": {"kind": "swift", "target": "min-rtt"}}``).
+        whole table (``{"traffic.controller": {"kind": "swift", "target": "min-rtt"}}``). Their order does
+        not matter: whole tables, kinds, presets and forms come first, since they replace what stood there.
         """
         core = self._core
-        for key, value in changes.items():
-            core = core.set(key, _text(value))
+        for key in sorted(changes, key=_rank):
+            core = core.set(key, _text(changes[key]))
         return Scenario(core)
 
     def with_controller(self, text: str) -> Scenario:
@@ -96,7 +97,10 @@ class Scenario:
         self._core.validate()
 
     def notes(self) -> list[str]:
-        """Return what is worth knowing before a run although nothing is wrong, in sentences."""
+        """Return what is worth knowing before a run although nothing is wrong, in sentences.
+
+        Raises ``ScenarioError`` as ``validate`` does.
+        """
         return self._core.notes()
 
     def run(self, seed: int | None = None, progress: Progress | None = None) -> Result:
@@ -117,6 +121,12 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name} seed {self.seed} {self.hash[:8]}>"
+
+
+def _rank(key: str) -> tuple[int, int]:
+    """Place of a key among several that are set: before those whose values it replaces."""
+    *_, last = parts = key.split(".")
+    return len(parts), {"kind": 0, "preset": 0, "form": 1}.get(last, 2)
 
 
 def _text(value: object) -> str:

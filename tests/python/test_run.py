@@ -299,10 +299,36 @@ def test_a_form_beside_the_transport_of_another_world_is_noted(incast: Command) 
     assert answer.status == 0
     assert answer.err.count("note: ") == 1
     assert told in answer.err
-    assert "note: " not in incast("run", "dumbbell", *short, *changed, "--out", "quiet", "--quiet").err
+    answer = incast("run", "dumbbell", *short, *changed, "--out", "quiet", "--quiet")
+    assert told in answer.err
+    assert answer.out == ""
     answer = incast(
         "compare", "dumbbell", *short, "--cc", "swift:form=seed-000", "--vary", "traffic.flows=1,2", "--out", "c"
     )
     assert answer.status == 0
     assert answer.err.count("note: ") == 1
     assert told in answer.err
+
+
+def test_the_order_of_settings_does_not_matter() -> None:
+    changes = {
+        "controller.g": 0.5,
+        "transport.mss": 1448,
+        "controller.form": "linux",
+        "transport.preset": "htsim",
+        "controller.kind": "dctcp",
+        "controller": "swift:form=htsim",
+    }
+    there, back = (Scenario.load("hotspot").with_(dict(sets)) for sets in (changes.items(), reversed(changes.items())))
+    assert there == back
+    resolved = there.resolved()
+    assert resolved["transport"]["mss"] == 1448
+    assert (resolved["controller"]["form"], resolved["controller"]["g"]) == ("linux", 0.5)
+
+
+def test_flows_that_never_start_are_noted(incast: Command) -> None:
+    late = ["--set", "run.duration=1ms", "--set", "run.warmup=0s", "--set", "traffic.start=2s"]
+    for words in (["run", "dumbbell"], ["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=2"]):
+        answer = incast(*words, *late, "--out", words[0], "--quiet")
+        assert answer.status == 0, answer.err
+        assert answer.err.count("starts: the first would open at 2s, and the run ends at run.duration, 1ms") == 1

@@ -71,9 +71,10 @@ impl Scenario {
         py.detach(|| self.0.build().map(drop)).map_err(scenario_error)
     }
 
-    /// What is worth knowing before a run although nothing is wrong, in sentences.
-    fn notes(&self) -> PyResult<Vec<String>> {
-        self.0.notes().map_err(scenario_error)
+    /// What is worth knowing before a run although nothing is wrong, in sentences. Raises
+    /// `ScenarioError` unless the scenario can be run.
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        py.detach(|| self.0.notes()).map_err(scenario_error)
     }
 
     /// The resolved scenario: every default written out.

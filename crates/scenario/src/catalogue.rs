@@ -41,6 +41,15 @@ pub struct Key {
     pub source: String,
 }
 
+/// The keys of tables that are values of keys.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SubTable {
+    /// The keys that have such a table.
+    pub of: Vec<String>,
+    /// Its keys, as the first of those has them.
+    pub keys: Vec<Key>,
+}
+
 /// Everything about one thing.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Description {
@@ -58,6 +67,8 @@ pub struct Description {
     pub differences: Vec<String>,
     /// Its keys.
     pub keys: Vec<Key>,
+    /// Keys of the tables among the values of its keys.
+    pub tables: Vec<SubTable>,
     /// State variables that can be traced, with their meaning.
     pub state: Vec<(String, String)>,
     /// Its text, for a scenario.
@@ -131,6 +142,7 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
         source: String::new(),
         differences: Vec::new(),
         keys: Vec::new(),
+        tables: Vec::new(),
         state: Vec::new(),
         text: String::new(),
     };
@@ -161,11 +173,16 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
         _ => {
             let (_, doc, keys) = things(kind).into_iter().find(|(n, _, _)| *n == name).ok_or_else(unknown)?;
             d.what = doc.into();
-            d.keys = match (keys, kind) {
-                (Some(schema), _) => keys_of(schema),
-                (None, "traffic") => keys_of(Schema::new(crate::schema()).items("traffic")),
-                (None, _) => preset_keys(name),
+            let schema = match kind {
+                "traffic" => Some(Schema::new(crate::schema()).items("traffic")),
+                "transports" => Schema::new(crate::schema()).find(&["transport"], None),
+                _ => keys,
             };
+            d.keys = match kind {
+                "transports" => preset_keys(name),
+                _ => schema.map(keys_of).unwrap_or_default(),
+            };
+            d.tables = schema.map(tables_of).unwrap_or_default();
         }
     }
     Ok(d)
@@ -183,8 +200,9 @@ fn param(p: &cc::Param) -> Key {
     }
 }
 
-/// Keys of the table a schema describes.
+/// Keys of the table a schema describes, or may be.
 pub fn keys_of(schema: Schema) -> Vec<Key> {
+    let schema = schema.table().unwrap_or(schema);
     let key = |(name, s, required): (&str, Schema, bool)| Key {
         name: name.into(),
         expected: s.expected(),
@@ -195,6 +213,23 @@ pub fn keys_of(schema: Schema) -> Vec<Key> {
         source: String::new(),
     };
     schema.keys().into_iter().map(key).collect()
+}
+
+/// Most keys of a table that is described with the key whose value it is; a larger one is a thing of its own.
+const MOST_KEYS: usize = 12;
+
+/// Tables that keys of a schema have for values; keys with tables of the same keys share one.
+fn tables_of(schema: Schema) -> Vec<SubTable> {
+    let mut tables: Vec<SubTable> = Vec::new();
+    for (name, s, _) in schema.keys() {
+        let Some(keys) = s.table().map(keys_of).filter(|keys| keys.len() <= MOST_KEYS) else { continue };
+        let alike = |t: &SubTable| t.keys.iter().map(|k| &k.name).eq(keys.iter().map(|k| &k.name));
+        match tables.iter_mut().find(|t| alike(t)) {
+            Some(t) => t.of.push(name.into()),
+            None => tables.push(SubTable { of: vec![name.into()], keys }),
+        }
+    }
+    tables
 }
 
 /// The transport's keys with a preset's values for defaults.
@@ -241,6 +276,31 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+impl Key {
+    fn write(&self, f: &mut fmt::Formatter<'_>, width: usize) -> fmt::Result {
+        write!(f, "  {}", self.name)?;
+        match &self.default {
+            Some(d) => write!(f, " = {d}")?,
+            None if self.required => write!(f, "  (required)")?,
+            None => {}
+        }
+        if !self.unit.is_empty() {
+            write!(f, "  [{}]", self.unit)?;
+        }
+        writeln!(f)?;
+        for line in wrap(&self.doc, width - 4) {
+            writeln!(f, "      {line}")?;
+        }
+        for line in wrap(&format!("Expected: {}.", self.expected), width - 4) {
+            writeln!(f, "      {line}")?;
+        }
+        if !self.source.is_empty() {
+            writeln!(f, "      Default from: {}.", self.source)?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const WIDTH: usize = 92;
@@ -268,26 +328,10 @@ impl fmt::Display for Description {
         if !self.keys.is_empty() {
             writeln!(f, "\n{}", if self.kind == "controllers" { "Parameters" } else { "Keys" })?;
         }
-        for k in &self.keys {
-            write!(f, "  {}", k.name)?;
-            match &k.default {
-                Some(d) => write!(f, " = {d}")?,
-                None if k.required => write!(f, "  (required)")?,
-                None => {}
-            }
-            if !k.unit.is_empty() {
-                write!(f, "  [{}]", k.unit)?;
-            }
-            writeln!(f)?;
-            for line in wrap(&k.doc, WIDTH - 4) {
-                writeln!(f, "      {line}")?;
-            }
-            for line in wrap(&format!("Expected: {}.", k.expected), WIDTH - 4) {
-                writeln!(f, "      {line}")?;
-            }
-            if !k.source.is_empty() {
-                writeln!(f, "      Default from: {}.", k.source)?;
-            }
+        self.keys.iter().try_for_each(|k| k.write(f, WIDTH))?;
+        for t in &self.tables {
+            writeln!(f, "\nKeys of {}", t.of.join(", "))?;
+            t.keys.iter().try_for_each(|k| k.write(f, WIDTH))?;
         }
         if !self.state.is_empty() {
             writeln!(f, "\nState that can be traced")?;

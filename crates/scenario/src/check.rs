@@ -103,6 +103,19 @@ impl<'a> Schema<'a> {
             .collect()
     }
 
+    /// Schema of the table that a value may be; `None` where it is none, or one of several by a word, or a
+    /// controller.
+    pub fn table(self) -> Option<Schema<'a>> {
+        let s = self.resolved();
+        if s.is_controller() || s.variants().is_some() {
+            return None;
+        }
+        match s.branches("anyOf") {
+            Some(branches) => branches.into_iter().find_map(|b| s.at(b).table()),
+            None => (!s.keys().is_empty()).then_some(s),
+        }
+    }
+
     /// Default of a key as written in TOML; `None` where there is none.
     pub fn default(&self) -> Option<String> {
         match &self.node["default"] {
@@ -323,7 +336,10 @@ impl<'a> Schema<'a> {
 
     fn check_union(&self, variants: &[(&str, &str, Schema)], value: &Toml, path: &str, out: &mut Vec<Problem>) {
         let Some(table) = value.as_table() else {
-            let message = format!("expected a table with the key {}{}", variants[0].0, unreadable(value));
+            let (tag, word) = (variants[0].0, value.as_str());
+            let such = variants.iter().find(|v| word == Some(v.1));
+            let such = such.map_or(String::new(), |v| format!(", such as {{ {tag} = \"{}\" }}", v.1));
+            let message = format!("expected a table with the key {tag}{such}{}", unreadable(value));
             out.push(Problem::with_value(path, value, message));
             return;
         };

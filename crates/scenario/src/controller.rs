@@ -37,6 +37,69 @@ pub fn no_parameter(key: String, kind: &Kind, name: &str) -> Problem {
     problem
 }
 
+/// Parameters and their values, as they are written.
+type Written<'t> = Vec<(&'t str, &'t str)>;
+
+/// Kind and parameters of the short form.
+fn words(text: &str) -> Result<(&str, Written<'_>), String> {
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    if text.contains(':') && rest.trim().is_empty() {
+        return Err("expected key=value after the colon, or no colon".into());
+    }
+    let mut params = Vec::new();
+    for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        let (k, v) =
+            part.split_once('=').ok_or_else(|| format!("expected key=value after the colon, found \"{part}\""))?;
+        params.push((k.trim(), v.trim()));
+    }
+    Ok((kind.trim(), params))
+}
+
+/// The short form as a table, with what it says and nothing else; `None` for what names no controller.
+pub fn table(text: &str) -> Option<toml::Table> {
+    let (kind, params) = words(text).ok()?;
+    KINDS.iter().find(|k| k.name == kind)?;
+    let pairs = [("kind", kind)].into_iter().chain(params);
+    Some(pairs.map(|(k, v)| (k.to_owned(), Toml::String(v.to_owned()))).collect())
+}
+
+/// A controller of one kind becomes one of another: its parameters go. Those that the new kind has too, and
+/// that differ from the old kind's form, are given back as they were written.
+pub fn change_kind(table: &mut toml::Table, to: &str) -> Vec<(String, String)> {
+    let Some(new) = KINDS.iter().find(|k| k.name == to) else { return Vec::new() };
+    let standard = table.get("kind").and_then(Toml::as_str).and_then(Config::new);
+    let form = form_of(table);
+    let own = |k: &str, v: &Toml| {
+        let of = if k == "form" { &standard } else { &form };
+        new.params.iter().any(|p| p.name == k) && !of.as_ref().is_some_and(|c| repeats(c, k, v))
+    };
+    let shared = table.iter().filter(|(k, v)| own(k, v)).map(|(k, v)| (k.clone(), v.to_string())).collect();
+    table.retain(|k, _| k == "kind");
+    shared
+}
+
+/// A controller takes another form: parameters that only repeat the old one's values go.
+pub fn change_form(table: &mut toml::Table, to: &str) {
+    if let Some(old) = form_of(table).filter(|old| old.get("form").is_none_or(|f| f.to_string() != to)) {
+        table.retain(|k, v| k == "form" || !repeats(&old, k, v));
+    }
+}
+
+/// Kind and form of a controller's table, without its other parameters.
+fn form_of(table: &toml::Table) -> Option<Config> {
+    let mut config = table.get("kind").and_then(Toml::as_str).and_then(Config::new)?;
+    match table.get("form") {
+        Some(form) => config.set("form", &text_of(form)).ok().map(|()| config),
+        None => Some(config),
+    }
+}
+
+/// Whether a parameter has the value that `config` has.
+fn repeats(config: &Config, key: &str, value: &Toml) -> bool {
+    let mut same = config.clone();
+    same.set(key, &text_of(value)).is_ok() && same == *config
+}
+
 /// Reads either form; every problem is reported with its key below `path`.
 pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     let expected_kind = || {
@@ -44,23 +107,9 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     };
     let (key, word, mut params): (String, Toml, Vec<(String, String, String)>) = match value {
         Toml::String(text) => {
-            let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
-            let mut params = Vec::new();
-            if text.contains(':') && rest.trim().is_empty() {
-                let message = "expected key=value after the colon, or no colon";
-                return Err(vec![Problem::with_value(path, value, message)]);
-            }
-            for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
-                let Some((k, v)) = part.split_once('=') else {
-                    return Err(vec![Problem::with_value(
-                        path,
-                        value,
-                        format!("expected key=value after the colon, found \"{part}\""),
-                    )]);
-                };
-                params.push((k.trim().into(), v.trim().into(), format!("\"{}\"", v.trim())));
-            }
-            (path.into(), Toml::String(kind.trim().into()), params)
+            let (kind, params) = words(text).map_err(|message| vec![Problem::with_value(path, value, message)])?;
+            let params = params.into_iter().map(|(k, v)| (k.into(), v.into(), format!("\"{v}\""))).collect();
+            (path.into(), Toml::String(kind.into()), params)
         }
         Toml::Table(table) => {
             let key = format!("{path}.kind");

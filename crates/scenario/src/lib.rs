@@ -57,6 +57,19 @@ pub struct Scenario {
     name: String,
     dir: PathBuf,
     table: toml::Table,
+    left_out: Vec<LeftOut>,
+}
+
+/// What a change of a controller's kind dropped although controllers of the new kind have it too.
+#[derive(Clone, PartialEq, Debug)]
+struct LeftOut {
+    /// Key path of the controller.
+    path: String,
+    /// The kind it was, and the one it became.
+    from: String,
+    to: String,
+    /// Parameters with their values as they were written.
+    had: Vec<(String, String)>,
 }
 
 impl Scenario {
@@ -71,21 +84,32 @@ impl Scenario {
             let message = format!("no file and no built-in scenario of this name; built in are {}", known.join(", "));
             return Err(Problem::new(name_or_path, message).suggest(name_or_path, known).into());
         }
-        let text = read_file(name_or_path, path)?;
+        let text = read_file(name_or_path, path).map_err(|mut p| {
+            let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
+            if !path.exists() && builtin::text(stem).is_some() {
+                p.message += &format!("; the built-in scenario is called {stem}");
+            }
+            p
+        })?;
         let name = path.file_stem().map_or_else(|| name_or_path.into(), |s| s.to_string_lossy());
         let dir = path.parent().unwrap_or(Path::new("."));
         // Absolute, so that the files it names are found whatever the working directory is later.
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-        Scenario::from_toml(&text, &dir, &name)
+        Scenario::read(&text, &dir, &name, name_or_path)
     }
 
     /// A scenario from its text. `dir` is where file names in it start; `name` is its name if the
     /// text gives none.
     pub fn from_toml(text: &str, dir: &Path, name: &str) -> Result<Scenario, Errors> {
+        Scenario::read(text, dir, name, name)
+    }
+
+    /// [`Scenario::from_toml`] of the text of `file`.
+    fn read(text: &str, dir: &Path, name: &str, file: &str) -> Result<Scenario, Errors> {
         let table: toml::Table =
-            text.parse().map_err(|e: toml::de::Error| Problem::new(name, e.to_string().trim_end()))?;
+            text.parse().map_err(|e: toml::de::Error| Problem::new(file, e.to_string().trim_end()))?;
         let own = table.get("name").and_then(Toml::as_str).unwrap_or(name).to_owned();
-        let scenario = Scenario { name: own, dir: dir.to_owned(), table };
+        let scenario = Scenario { name: own, dir: dir.to_owned(), table, left_out: Vec::new() };
         scenario.document()?;
         Ok(scenario)
     }
@@ -118,6 +142,7 @@ impl Scenario {
         for entry in other.entries() {
             entry.remove("controller");
         }
+        other.left_out.clear();
         Ok(other)
     }
 
@@ -129,8 +154,9 @@ impl Scenario {
     /// entry, `traffic.<name>.flows` that of one of several. A value is written as in TOML; the
     /// quotes of a text may be left out.
     ///
-    /// Setting a `kind` to another one drops the sibling keys that the new kind does not have,
-    /// and setting a `preset` drops the siblings that only repeated the old preset.
+    /// Setting a `kind` to another one drops the sibling keys that the new kind does not have, of a
+    /// controller all of them; setting a `preset` or a controller's `form` drops the siblings that
+    /// only repeated the old one.
     ///
     /// Wrong keys and values are refused at once and change nothing; contradictions between keys
     /// show in [`Scenario::build`].
@@ -149,7 +175,7 @@ impl Scenario {
         let Some(found) = schema.find(&parts, Some(&document)) else {
             return Err(unknown_key(schema, &parts, &document, &path).into());
         };
-        insert(place, &parts, found.read(value), found)?;
+        let had = insert(place, &parts, found.read(value), found);
         let full = format!("{path}{}", parts.join("."));
         let mut problems = Vec::new();
         schema.check(&Toml::Table(place.clone()), path.trim_end_matches('.'), &mut problems);
@@ -158,6 +184,18 @@ impl Scenario {
             return Err(Errors(problems));
         }
         self.table = table;
+        let word = |value: &str| value.trim_matches(['"', '\'']).to_owned();
+        // what is given again, by itself or with all of its controller, is not left out
+        self.left_out.retain(|l| l.path != full);
+        for l in &mut self.left_out {
+            l.had.retain(|(k, _)| full != format!("{}.{k}", l.path));
+        }
+        if let Some(path) = full.strip_suffix(".kind") {
+            self.left_out.iter_mut().filter(|l| l.path == path).for_each(|l| l.to = word(value));
+            if let Some((from, had)) = had {
+                self.left_out.push(LeftOut { path: path.to_owned(), from, to: word(value), had });
+            }
+        }
         Ok(())
     }
 
@@ -172,9 +210,12 @@ impl Scenario {
         value.try_into().map_err(|e: toml::de::Error| Problem::new(self.name.clone(), e.message()).into())
     }
 
-    /// What is worth knowing before a run although nothing is wrong, in sentences.
+    /// What is worth knowing before a run although nothing is wrong, in sentences. Fails as
+    /// [`Scenario::build`] does.
     pub fn notes(&self) -> Result<Vec<String>, Errors> {
-        Ok(notes::notes(&self.document()?))
+        let doc = self.document()?;
+        let spec = build::build(&doc, &self.dir)?;
+        Ok(notes::notes(&doc, &spec, &self.left_out))
     }
 
     /// What the engine simulates.
@@ -295,28 +336,37 @@ fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> P
 }
 
 /// Puts a value at a key path, making tables on the way. A controller written in one text becomes
-/// a table when one of its parameters is set.
-fn insert(table: &mut toml::Table, parts: &[&str], value: Toml, found: Schema) -> Result<(), Errors> {
+/// a table when one of its parameters is set. What was a controller of another kind: that kind, and its
+/// parameters that the new one has too.
+fn insert(
+    table: &mut toml::Table,
+    parts: &[&str],
+    value: Toml,
+    found: Schema,
+) -> Option<(String, Vec<(String, String)>)> {
     let (last, way) = parts.split_last().unwrap_or((&"", &[]));
     let mut at = table;
     for part in way {
         let next = at.entry(*part).or_insert_with(|| Toml::Table(toml::Table::new()));
-        if next.is_str() {
-            if let Ok(config) = controller::parse(next, part) {
-                *next = Toml::try_from(controller::Controller(config))
-                    .map_err(|e| Problem::new(parts.join("."), e.to_string()))?;
-            }
+        if let Some(written) = next.as_str().and_then(controller::table) {
+            *next = Toml::Table(written);
         }
         if !next.is_table() {
             *next = Toml::Table(toml::Table::new());
         }
-        let Some(below) = next.as_table_mut() else { return Ok(()) };
-        at = below;
+        at = next.as_table_mut()?;
+    }
+    let mut had = None;
+    let kind = controller::kind_of(&Toml::Table(at.clone())).map(|k| k.name);
+    match (*last, kind, value.as_str()) {
+        ("kind", Some(kind), Some(to)) if to != kind => had = Some((kind.to_owned(), controller::change_kind(at, to))),
+        ("form", Some(_), Some(to)) => controller::change_form(at, to),
+        _ => {}
     }
     let before = at.insert((*last).to_owned(), value.clone());
     if let (Some(variants), Some(word)) = (found.variants(), value.as_str()) {
-        if let Some((_, _, variant)) = variants.iter().find(|v| v.1 == word).filter(|_| before.as_ref() != Some(&value))
-        {
+        let changed = |v: &&(&str, &str, Schema)| v.0 == *last && v.1 == word && before.as_ref() != Some(&value);
+        if let Some((_, _, variant)) = variants.iter().find(changed) {
             let keys: Vec<&str> = variant.keys().iter().map(|k| k.0).collect();
             at.retain(|k, _| k == *last || keys.contains(&k));
         }
@@ -327,7 +377,7 @@ fn insert(table: &mut toml::Table, parts: &[&str], value: Toml, found: Schema) -
             at.retain(|k, v| k == "preset" || old.get(k) != Some(v));
         }
     }
-    Ok(())
+    had.filter(|(_, shared)| !shared.is_empty())
 }
 
 /// The schema, made once.
@@ -380,6 +430,7 @@ fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
     std::fs::read_to_string(path).map_err(|e| {
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_owned(),
+            _ if path.is_dir() => "is a folder; expected a file".to_owned(),
             std::io::ErrorKind::InvalidData => "not a text file (UTF-8)".to_owned(),
             _ => e.to_string(),
         };

@@ -1,30 +1,133 @@
 //! What is worth knowing before a run although nothing is wrong: a form of a controller in a transport
-//! of another world.
+//! of another world, values that have no effect, flows that never start.
 
+use crate::LeftOut;
 use crate::controller::Controller;
 use crate::document::Document;
-use crate::transport::Preset;
+use crate::traffic::{App, Traffic};
+use crate::transport::{Preset, Rules, Transport};
+use incast_cc as cc;
+use incast_engine::spec::Spec;
 
-/// A sentence for each entry whose controller and transport belong to different worlds.
-pub fn notes(doc: &Document) -> Vec<String> {
-    let mut found = Vec::new();
-    for t in &doc.traffic {
-        let Some(Controller(config)) = t.controller.as_ref().or(doc.controller.as_ref()) else { continue };
-        let transport = t.transport.as_ref().map_or_else(|| doc.transport.clone(), |own| own.over(&doc.transport));
-        let preset = transport.preset.unwrap_or_default();
-        let Some(form) = config.get("form").map(|form| form.to_string()) else { continue };
-        let Some(own) = Preset::of_form(&form).filter(|own| *own != preset) else { continue };
-        let name = |own: bool, key: &str| if own { format!("traffic.{}.{key}", t.name()) } else { key.to_owned() };
-        let (own, preset) = (own.name(), preset.name());
-        let note = format!(
-            "{}.form = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": what runs is neither \
-             world's (docs/forms.md)",
-            name(t.controller.is_some(), "controller"),
-            name(t.transport.as_ref().is_some_and(|own| own.preset.is_some()), "transport"),
-        );
-        if !found.contains(&note) {
-            found.push(note);
+/// The notes on a scenario, a sentence each. `spec` is what it builds, `left_out` what was dropped on the
+/// way to it.
+pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
+    let mut found = left_out.iter().filter(|l| !l.had.is_empty()).map(dropped).collect();
+    without_effect("transport", &doc.transport, &doc.transport.resolved(), &mut found);
+    let used = used(doc, spec);
+    for (t, used) in doc.traffic.iter().zip(used) {
+        let own = t.transport.as_ref();
+        let transport = own.map_or_else(|| doc.transport.resolved(), |own| own.over(&doc.transport.resolved()));
+        if let Some(own) = own {
+            without_effect(&format!("traffic.{}.transport", t.name()), own, &transport, &mut found);
         }
+        for controller in &used.controllers {
+            foreign_form(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
+        }
+        never_started(t, &used, doc, &mut found);
     }
     found
+}
+
+/// What the flows of a traffic entry are.
+#[derive(Default)]
+struct Used {
+    /// Their controllers, by number.
+    controllers: Vec<u32>,
+    /// Flows, and those of them that open when the run is over.
+    flows: usize,
+    late: usize,
+    /// When the first of those opens.
+    first_late: Option<cc::Time>,
+}
+
+fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
+    let mut used: Vec<Used> = doc.traffic.iter().map(|_| Used::default()).collect();
+    for f in &spec.flows {
+        let Some(of) = used.get_mut(f.group as usize) else { continue };
+        // flows of one controller commonly follow one another
+        if of.controllers.last() != Some(&f.controller) && !of.controllers.contains(&f.controller) {
+            of.controllers.push(f.controller);
+        }
+        of.flows += 1;
+        if f.start >= spec.duration {
+            of.late += 1;
+            of.first_late = Some(of.first_late.map_or(f.start, |first| first.min(f.start)));
+        }
+    }
+    used
+}
+
+fn dropped(left: &LeftOut) -> String {
+    let had: Vec<String> = left.had.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+    let first = left.had.first().map_or("", |(k, _)| k);
+    format!(
+        "{path}.kind = \"{}\" drops what was set for {}: {}; to give it to {} set {path}.{first} too",
+        left.to,
+        left.from,
+        had.join(", "),
+        left.to,
+        path = left.path,
+    )
+}
+
+/// A form whose world is not that of the transport around it.
+fn foreign_form(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Transport, found: &mut Vec<String>) {
+    let preset = transport.preset.unwrap_or_default();
+    let Some(form) = config.get("form").map(|form| form.to_string()) else { return };
+    let Some(own) = Preset::of_form(&form).filter(|own| *own != preset) else { return };
+    let name = |own: bool, key: &str| if own { format!("traffic.{}.{key}", t.name()) } else { key.to_owned() };
+    let given = |c: &Option<Controller>| c.as_ref().is_some_and(|Controller(c)| c == config);
+    let form_key = match &t.file {
+        Some(file) if !given(&t.controller) && (t.controller.is_some() || !given(&doc.controller)) => {
+            format!("{file}, column controller: form")
+        }
+        _ => format!("{}.form", name(t.controller.is_some(), "controller")),
+    };
+    let (own, preset) = (own.name(), preset.name());
+    let note = format!(
+        "{form_key} = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": what runs is neither \
+         world's (docs/forms.md)",
+        name(t.transport.as_ref().is_some_and(|own| own.preset.is_some()), "transport"),
+    );
+    if !found.contains(&note) {
+        found.push(note);
+    }
+}
+
+/// Values that were asked for and do nothing beside another. `given` has what was asked for, `resolved` all
+/// values in force.
+fn without_effect(path: &str, given: &Transport, resolved: &Transport, found: &mut Vec<String>) {
+    let on = |value: Option<bool>| value == Some(true);
+    let above_zero = |n: Option<u32>| n.filter(|n| *n > 0).map(|n| n.to_string());
+    let flag = |value: Option<bool>| on(value).then(|| "true".to_owned());
+    let rows = [
+        ("dsack", flag(given.dsack), "sack", resolved.sack),
+        ("sack_compression", flag(given.sack_compression), "sack", resolved.sack),
+        ("sack_block", above_zero(given.sack_block), "sack", resolved.sack),
+        ("segment_rtt", flag(given.segment_rtt), "timestamps", resolved.timestamps),
+        ("fin_with_data", flag(given.fin_with_data), "handshake", resolved.handshake),
+    ];
+    for (key, value, needed, there) in rows {
+        if let Some(value) = value.filter(|_| !on(there)) {
+            found.push(format!("{path}.{key} = {value} does nothing with {needed} = false"));
+        }
+    }
+    if on(given.segment_rtt) && resolved.scoreboard == Some(Rules::Ns3) {
+        found.push(format!("{path}.segment_rtt = true does nothing with scoreboard = \"ns3\""));
+    }
+}
+
+/// Flows that would open when the run is over.
+fn never_started(t: &Traffic, used: &Used, doc: &Document, found: &mut Vec<String>) {
+    let Some(first) = used.first_late else { return };
+    // a connection with requests and responses is two flows
+    let (what, each) = if matches!(t.app, App::Query(_)) { ("connection", 2) } else { ("flow", 1) };
+    let which = match (used.late / each, used.flows / each) {
+        (_, 1) => format!("its {what} never starts: it"),
+        (late, all) if late == all => format!("none of its {all} {what}s starts: the first"),
+        (late, all) => format!("{late} of its {all} {what}s never start: the first of those"),
+    };
+    let (name, duration) = (t.name(), doc.run.duration);
+    found.push(format!("traffic.{name}: {which} would open at {first}, and the run ends at run.duration, {duration}"));
 }

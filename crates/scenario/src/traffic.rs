@@ -447,6 +447,13 @@ impl Traffic {
             .saturating_add(cc::Time(jitter as u64))
     }
 
+    /// What moves the openings of flows, in words.
+    fn moved_by(&self) -> String {
+        let keys = [("start", self.start), ("stagger", self.stagger), ("jitter", self.jitter)];
+        let moving = keys.iter().filter(|(_, t)| t.0 > cc::Time::ZERO);
+        moving.map(|(key, t)| format!("{key}, {t}")).collect::<Vec<_>>().join(", and ")
+    }
+
     /// Adds the flows of entry number `entry`.
     pub(crate) fn add(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         if self.pattern == Pattern::File {
@@ -727,9 +734,22 @@ impl Traffic {
                 continue;
             }
             let transport = flows.transport(self.transport.as_ref(), controller);
-            let start = start.saturating_add(self.opening(entry, i, flows.seed));
-            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
-                problems.push(row.wrong("start", format!("expected a time before the entry's stop, {stop}")));
+            let listed = start;
+            let start = listed.saturating_add(self.opening(entry, i, flows.seed));
+            match self.stop {
+                Some(stop) if stop.0 <= listed => {
+                    problems.push(row.wrong("start", format!("expected a time before the entry's stop, {stop}")));
+                }
+                Some(stop) if stop.0 <= start => {
+                    // one flow of those that the entry's own keys move beyond its stop says it for all
+                    let message = format!(
+                        "flow {i} of {name}, listed at {listed}, opens at {start} by the entry's {}; expected a later stop",
+                        self.moved_by()
+                    );
+                    problems.push(Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message));
+                    break;
+                }
+                _ => {}
             }
             let mut flow = self.flow(src, dst, start, transport, controller, entry);
             match (&self.app, size) {

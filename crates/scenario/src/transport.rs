@@ -455,13 +455,13 @@ pub enum ControllerPacing {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct WindowPacing {
-    /// Factor in slow start.
+    /// Windows a round trip in slow start (Linux and ns-3: 2).
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub slow_start: f64,
-    /// Factor afterwards.
+    /// Windows a round trip afterwards (Linux and ns-3: 1.2).
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub avoidance: f64,
-    /// Upper bound.
+    /// Highest rate.
     #[serde(default = "no_bound")]
     pub max: Rate,
     /// What follows the first segment of a fast recovery or after a timeout waits as if the rate were `max`, as in the Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).

@@ -362,7 +362,8 @@ fn links_that_contradict() {
     );
     assert_eq!(
         message(link, &format!("{link}, lose = [3], error_rate = 0.1")),
-        "topology.link.error_rate = 0.1: expected 0 with lose, the list of what is lost"
+        "topology.link.error_rate = 0.1: expected 0 with lose: a link loses either by rate or what that list names; \
+         error_rate = 0 leaves the list, lose = [] the rate"
     );
     assert_eq!(
         message(link, &format!("{link}, lose = [-3]")),
@@ -375,7 +376,8 @@ fn links_that_contradict() {
     );
     assert_eq!(
         tier("lose = [1], error_rate = 1.0"),
-        "topology.core_link.error_rate = 1: expected 0 with lose, the list of what is lost"
+        "topology.core_link.error_rate = 1: expected 0 with lose: a link loses either by rate or what that list names; \
+         error_rate = 0 leaves the list, lose = [] the rate"
     );
     // The list is a set: its order does not matter.
     let lose = |list: &str| GOOD.replacen(link, &format!("{link}, lose = {list}"), 1);
@@ -993,5 +995,166 @@ fn a_form_beside_the_transport_of_another_world_is_noted() {
         ("swift", "ns3"),
     ] {
         assert_eq!(notes(&[("transport.preset", preset), ("controller", controller)]), [""; 0], "{controller}");
+    }
+}
+
+/// The notes on the good scenario after changes.
+fn notes(changes: &[(&str, &str)]) -> Vec<String> {
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    for (key, value) in changes {
+        s.set(key, value).unwrap();
+    }
+    s.notes().unwrap()
+}
+
+#[test]
+fn a_form_that_goes_with_its_controller_is_noted() {
+    let htsim = ("controller", "swift:form=htsim,max_cwnd=50,target=min-rtt");
+    let world = ("transport.preset", "htsim");
+    assert_eq!(
+        notes(&[htsim, world, ("controller.kind", "dctcp")]),
+        ["controller.kind = \"dctcp\" drops what was set for swift: form = \"htsim\"; to give it to dctcp set \
+          controller.form too"]
+    );
+    assert_eq!(notes(&[htsim, world, ("controller.kind", "dctcp"), ("controller.form", "htsim")]), [""; 0]);
+    assert_eq!(notes(&[htsim, world, ("controller.kind", "dctcp"), ("controller", "newreno")]), [""; 0]);
+    assert_eq!(notes(&[htsim, world, ("controller.kind", "swift")]), [""; 0], "it is swift already");
+    assert_eq!(notes(&[("controller", "swift:max_cwnd=50"), ("controller.kind", "dctcp")]), [""; 0], "dctcp has none");
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    s.set("traffic.controller", "dctcp:form=linux").unwrap();
+    s.set("traffic.controller.kind", "swift").unwrap();
+    assert_eq!(
+        s.set("traffic.controller.form", "linux").unwrap_err().to_string(),
+        "traffic.controller.form = \"linux\": expected one of: \"standard\" \"seed-000\" \"htsim\""
+    );
+    assert!(s.notes().unwrap()[0].starts_with("traffic.controller.kind = \"swift\" drops what was set for dctcp"));
+}
+
+#[test]
+fn values_without_effect_are_noted() {
+    let without = ("transport.sack", "false");
+    assert_eq!(notes(&[without]), [""; 0], "what the preset alone says is not");
+    assert_eq!(
+        notes(&[
+            without,
+            ("transport.dsack", "true"),
+            ("transport.sack_compression", "true"),
+            ("transport.sack_block", "8"),
+            ("traffic.transport.segment_rtt", "true"),
+            ("traffic.transport.timestamps", "false"),
+        ]),
+        [
+            "transport.dsack = true does nothing with sack = false",
+            "transport.sack_compression = true does nothing with sack = false",
+            "transport.sack_block = 8 does nothing with sack = false",
+            "traffic.load.transport.segment_rtt = true does nothing with timestamps = false",
+        ]
+    );
+    let asked = [("transport.dsack", "true"), ("transport.segment_rtt", "true"), ("transport.fin_with_data", "true")];
+    assert_eq!(notes(&asked), [""; 0]);
+    assert_eq!(
+        notes(&[asked[1], asked[2], ("transport.scoreboard", "ns3"), ("transport.handshake", "false")]),
+        [
+            "transport.fin_with_data = true does nothing with handshake = false",
+            "transport.segment_rtt = true does nothing with scoreboard = \"ns3\"",
+        ]
+    );
+}
+
+#[test]
+fn flows_that_never_start_are_noted() {
+    let short = ("run.duration", "1ms");
+    let warm = ("run.warmup", "0s");
+    assert_eq!(notes(&[warm, short]), [""; 0]);
+    assert_eq!(
+        notes(&[warm, short, ("traffic.stagger", "200us")]),
+        ["traffic.load: 5 of its 10 flows never start: the first of those would open at 1ms, and the run ends at \
+          run.duration, 1ms"]
+    );
+    assert_eq!(
+        notes(&[warm, short, ("traffic.start", "2s")]),
+        ["traffic.load: none of its 10 flows starts: the first would open at 2s, and the run ends at run.duration, \
+          1ms"]
+    );
+    assert_eq!(
+        notes(&[warm, short, ("traffic.start", "2s"), ("traffic.flows", "1")]),
+        ["traffic.load: its flow never starts: it would open at 2s, and the run ends at run.duration, 1ms"]
+    );
+    let query = ("traffic.app", "{ kind = \"query\", total = \"1MB\" }");
+    assert_eq!(
+        notes(&[warm, short, query, ("traffic.stagger", "200us")]),
+        ["traffic.load: 5 of its 10 connections never start: the first of those would open at 1ms, and the run ends \
+          at run.duration, 1ms"]
+    );
+}
+
+#[test]
+fn forms_of_a_flow_file_are_noted() {
+    let dir = folder("forms");
+    let csv = "start,source,destination,size,controller\n0s,h0,h1,1MB,dctcp:form=linux\n0s,h0,h1,1MB,\n\
+               0s,h1,h2,1MB,swift:form=htsim\n0s,h2,h3,1MB,swift:form=htsim\n";
+    std::fs::write(dir.join("flows.csv"), csv).unwrap();
+    let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"");
+    let mut s = Scenario::from_toml(&text, &dir, "test").unwrap();
+    let foreign = "flows.csv, column controller: form = \"htsim\" belongs beside transport.preset = \"htsim\", here it is \
+                   \"linux\": what runs is neither world's (docs/forms.md)";
+    assert_eq!(s.notes().unwrap(), [foreign]);
+    // the lines without a controller have the scenario's
+    s.set("controller", "dctcp:form=ns3").unwrap();
+    let own = "controller.form = \"ns3\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what runs is \
+               neither world's (docs/forms.md)";
+    assert_eq!(s.notes().unwrap(), [own, foreign]);
+    // the first line alone is at home, and nobody has the scenario's
+    s.set("traffic.flows", "1").unwrap();
+    assert_eq!(s.notes().unwrap(), [""; 0]);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_flow_that_the_entry_moves_beyond_its_stop() {
+    let dir = folder("moved");
+    std::fs::write(dir.join("flows.csv"), "start,source,destination\n0s,h0,h1\n500us,h0,h1\n900us,h0,h1\n").unwrap();
+    let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"");
+    let error = |changes: &[(&str, &str)]| {
+        let mut s = Scenario::from_toml(&text, &dir, "test").unwrap();
+        changes.iter().for_each(|(key, value)| s.set(key, value).unwrap());
+        s.build().unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(&[("traffic.stop", "900us"), ("traffic.stagger", "200us"), ("traffic.start", "200us")]),
+        "traffic.load.stop = \"900us\": flow 1 of flows.csv, listed at 500us, opens at 900us by the entry's start, 200us, \
+         and stagger, 200us; expected a later stop"
+    );
+    assert_eq!(
+        error(&[("traffic.stop", "900us")]),
+        "flows.csv, line 4, column start = 900us: expected a time before the entry's stop, 900us"
+    );
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn files_are_named_in_errors() {
+    let dir = folder("named");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    std::fs::write(dir.join("a.toml"), "name = \"x\"\n[run\n").unwrap();
+    let error = |name: &str| Scenario::load(&at(name)).unwrap_err().to_string();
+    assert!(error("a.toml").starts_with(&format!("{}: TOML parse error at line 2, column 5", at("a.toml"))));
+    assert_eq!(error(""), format!("{}: is a folder; expected a file", at("")));
+    assert_eq!(
+        Scenario::load("hotspot.toml").unwrap_err().to_string(),
+        "hotspot.toml: no such file; the built-in scenario is called hotspot"
+    );
+    std::fs::create_dir_all(dir.join("flows.csv")).unwrap();
+    let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"");
+    let error = Scenario::from_toml(&text, &dir, "test").unwrap().build().unwrap_err().to_string();
+    assert_eq!(error, format!("traffic.load.file = \"{}\": is a folder; expected a file", at("flows.csv")));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_kind_where_a_table_is_due() {
+    for (key, word) in [("queue.host", "fair-nic"), ("queue", "drop-tail"), ("traffic.app", "bulk")] {
+        let expected = format!("expected a table with the key kind, such as {{ kind = \"{word}\" }}");
+        assert_eq!(set(key, word), format!("{key} = \"{word}\": {expected}"));
     }
 }

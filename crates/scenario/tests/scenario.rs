@@ -306,3 +306,38 @@ fn a_delayed_ack_given_is_taken_as_it_is() {
     assert_eq!(acks(&[("controller", "swift")]), 1, "auto follows the controller");
     assert_eq!(acks(&[("controller", "swift"), ("transport.delayed_ack", "2")]), 2, "as docs/transport.md says");
 }
+
+#[test]
+fn another_controller_or_form_brings_its_own_values() {
+    let config = |s: &Scenario| s.build().unwrap().controllers[0].to_string();
+    // a controller given as one text has only what it says
+    assert_eq!(
+        config(&changed("hotspot", &[("controller", "dctcp"), ("controller.form", "linux")])),
+        "dctcp:form=linux"
+    );
+    let htsim = ("controller", "swift:form=htsim,max_cwnd=50");
+    let other = [htsim, ("controller.form", "seed-000")];
+    assert_eq!(config(&changed("hotspot", &other)), "swift:form=seed-000,max_cwnd=50.0");
+    assert_eq!(config(&changed("hotspot", &[htsim, ("controller.kind", "dctcp")])), "dctcp");
+    assert_eq!(config(&changed("htsim-permutation", &[("controller.kind", "newreno")])), "newreno");
+    // what a resolved scenario writes out of a form goes with it
+    let resolved = changed("hotspot", &[("controller", "dctcp:form=linux,g=0.5")]).resolved_toml().unwrap();
+    let mut s = Scenario::from_toml(&resolved, Path::new("."), "r").unwrap();
+    s.set("controller.form", "ns3").unwrap();
+    assert_eq!(config(&s), "dctcp:form=ns3,g=0.5");
+    s.set("controller.kind", "swift").unwrap();
+    assert_eq!(config(&s), "swift");
+}
+
+#[test]
+fn keys_of_links_and_of_pacing_are_described() {
+    let tree = describe("topology", "fat-tree").unwrap().to_string();
+    assert!(
+        tree.contains("\nKeys of link, host_link, edge_link, core_link\n  rate  (required)\n      Rate; "),
+        "{tree}"
+    );
+    assert_eq!(tree.matches("Packets lost for certain").count(), 1, "once for all of them");
+    let linux = describe("transport", "linux").unwrap().to_string();
+    assert!(linux.contains("\nKeys of pacing\n  slow_start  (required)\n      Windows a round trip in slow start (Linux and ns-3: 2).\n"), "{linux}");
+    assert!(linux.contains("  max = \"inf\"\n      Highest rate."), "{linux}");
+}

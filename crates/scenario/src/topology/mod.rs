@@ -257,7 +257,8 @@ impl Link {
             out.extend(wrong.map(|m| Problem::with_value(format!("{path}.burst"), format!("\"{burst}\""), m)));
         }
         if self.error_rate > 0.0 && !self.lose.is_empty() {
-            let message = "expected 0 with lose, the list of what is lost";
+            let message = "expected 0 with lose: a link loses either by rate or what that list names; error_rate = 0 \
+                           leaves the list, lose = [] the rate";
             out.push(Problem::with_value(format!("{path}.error_rate"), self.error_rate, message));
         }
     }

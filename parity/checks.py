@@ -50,8 +50,9 @@ class Explanation:
     check holds then.
 
     Where the rule is the order of events at equal times, which the seed decides here and the order
-    of insertion there, ``seeds`` are run instead: the difference counts as explained only if the
-    reference lies between the least and the greatest of ours.
+    of insertion there, ``seeds`` are run, with ``settings`` changed too: the difference counts as
+    explained only if the check holds with one of them, or the reference lies between the least and
+    the greatest of ours.
     """
 
     rule: str
@@ -61,7 +62,10 @@ class Explanation:
     @property
     def switch(self) -> str:
         """The settings as they are given on the command line."""
-        seeds = f"run.seed={','.join(map(str, self.seeds))}" if self.seeds else ""
+        first, last = (self.seeds[0], self.seeds[-1]) if self.seeds else (0, 0)
+        through = self.seeds == tuple(range(first, last + 1)) and last > first
+        numbers = f"{first}..{last}" if through else ",".join(map(str, self.seeds))
+        seeds = f"run.seed={numbers}" if self.seeds else ""
         return " ".join(text for text in (as_set(self.settings), seeds) if text)
 
 
@@ -412,7 +416,10 @@ class Change:
     changed: str
     figures: tuple[str, ...]
     tolerance: SameChange = A_THIRD
-    rule: str = ""
+    explained: Explanation | None = None
+    again: tuple[tuple[str, str], ...] = ()
+    """The same two runs with a switch turned: where ours misses, the reference has to lie between the least and
+    the greatest change of all of them for the rule to explain it."""
 
     def of(self, rows: Mapping[tuple[str, str], Row]) -> list[Row]:
         """Compare, from the rows of both cases by case and figure."""
@@ -426,8 +433,30 @@ class Change:
                 _percent(base.ours, changed.ours),
                 self.tolerance,
             )
-            made.append(replace(judged, case=self.id, title=self.title, rule=self.rule))
+            judged = replace(judged, case=self.id, title=self.title)
+            if self.explained is not None and judged.verdict == MISS:
+                judged = self._explained(self.explained, judged, figure, rows)
+            made.append(judged)
         return made
+
+    def _explained(
+        self, explanation: Explanation, judged: Row, figure: str, rows: Mapping[tuple[str, str], Row]
+    ) -> Row:
+        turned = [_percent(rows[base, figure].ours, rows[changed, figure].ours) for base, changed in self.again]
+        ours = sorted(value for value in (judged.ours, *turned) if value is not None)
+        inside = judged.reference is not None and len(ours) > 1 and ours[0] <= judged.reference <= ours[-1]
+        nearest = min(
+            (value for value in turned if value is not None),
+            key=lambda value: abs(value - (judged.reference or 0.0)),
+            default=None,
+        )
+        return replace(
+            judged,
+            verdict=EXPLAINED if inside else MISS,
+            rule=f"{explanation.rule}: from {ours[0]:.4g} to {ours[-1]:.4g}" if ours else explanation.rule,
+            switch=explanation.switch,
+            switched=kept(nearest),
+        )
 
 
 def _percent(before: float | None, after: float | None) -> float | None:

@@ -192,7 +192,9 @@ def explained(check: Check, checked: Checked, again: Sequence[Answer]) -> list[R
     rows = []
     for row, *others in zip(checked.rows, *toggled, strict=True):
         if row.verdict == MISS:
-            found = spread(row, others) if explanation.seeds else [others[0]] if others[0].verdict == HOLDS else []
+            found = [other for other in others if other.verdict == HOLDS][:1]
+            if explanation.seeds:
+                found = found or spread(row, others)
             rule = explanation.rule
             if explanation.seeds:
                 ours = sorted(other.ours for other in (row, *others) if other.ours is not None)
@@ -312,7 +314,8 @@ def changed(changes: Sequence[Change], rows: Sequence[Row]) -> list[Row]:
     by_figure = {(row.case, row.figure): row for row in rows}
     made = []
     for change in changes:
-        if all((case, figure) in by_figure for case in (change.base, change.changed) for figure in change.figures):
+        needed = {name for pair in ((change.base, change.changed), *change.again) for name in pair}
+        if all((case, figure) in by_figure for case in needed for figure in change.figures):
             made += change.of(by_figure)
     return made
 
@@ -356,7 +359,9 @@ def selected(all_worlds: Sequence[World], only: Sequence[str], *, quick: bool) -
     changes = [change for world in all_worlds for change in world.changes]
     wanted = {case.id for case in cases if chosen(case.id) and (case.quick or not quick)}
     if not quick:
-        wanted |= {name for change in changes if chosen(change.id) for name in (change.base, change.changed)}
+        named = (change for change in changes if chosen(change.id))
+        pairs = (pair for change in named for pair in ((change.base, change.changed), *change.again))
+        wanted |= {name for pair in pairs for name in pair}
     return (
         [case for case in cases if case.id in wanted],
         [change for change in changes if {change.base, change.changed} <= wanted],

@@ -220,6 +220,20 @@ def test_changes_are_compared_in_percent() -> None:
     assert none.verdict == HOLDS
 
 
+@pytest.mark.parametrize(("other", "verdict"), [(30.0, EXPLAINED), (25.0, MISS)])
+def test_a_change_is_explained_by_runs_on_both_sides_of_it(other: float, verdict: str) -> None:
+    told = Explanation("order", {"run.ties": "hash"}, (2, 3))
+    change = Change("w/change", "app rate", "w/a", "w/b", ("delay",), explained=told, again=(("w/a", "w/c"),))
+    ours = {"w/a": 20.0, "w/b": 22.0, "w/c": other}
+    rows = {
+        (name, "delay"): replace(row("delay", "ms", theirs, ours[name], None), case=name)
+        for name, theirs in (("w/a", 10.0), ("w/b", 13.0), ("w/c", None))
+    }
+    (made,) = change.of(rows)
+    assert (made.verdict, made.switch) == (verdict, "run.ties=hash run.seed=2..3")
+    assert made.rule == f"order: from 10 to {5 * other - 100:g}"
+
+
 QUICK = {"run.duration": "2ms", "run.warmup": "1ms"}
 
 
@@ -606,7 +620,12 @@ def test_changes_on_the_page_follow_from_the_rows_of_both_cases() -> None:
                     assert moved is None, line
                 else:
                     assert moved == pytest.approx(100 * (now / was - 1), rel=1e-6, abs=1e-6), line
-            assert wrongly_judged(line, change.tolerance) == "", line
+            assert wrongly_judged(line, change.tolerance, change.explained) == "", line
+            if line.verdict == EXPLAINED:
+                turned = [
+                    100 * (lines[after, figure].ours / lines[base, figure].ours - 1) for base, after in change.again
+                ]
+                assert min(line.ours, *turned) <= line.reference <= max(line.ours, *turned), line
 
 
 def test_a_verdict_that_does_not_follow_is_found() -> None:

@@ -29,6 +29,8 @@ pub struct Key {
     pub name: String,
     /// What its value must be.
     pub expected: String,
+    /// The words it may be, each with its meaning, where they have one.
+    pub words: Vec<(String, String)>,
     /// Unit of a number without one of its own.
     pub unit: String,
     /// Default as written in a scenario; `None` for a key that must be given or is left out.
@@ -192,6 +194,7 @@ fn param(p: &cc::Param) -> Key {
     Key {
         name: p.name.into(),
         expected: p.expected.into(),
+        words: Vec::new(),
         unit: p.unit.into(),
         default: Some(p.default.into()),
         required: false,
@@ -206,6 +209,7 @@ pub fn keys_of(schema: Schema) -> Vec<Key> {
     let key = |(name, s, required): (&str, Schema, bool)| Key {
         name: name.into(),
         expected: s.expected(),
+        words: s.meanings(),
         unit: String::new(),
         default: s.default(),
         required,
@@ -293,6 +297,11 @@ impl Key {
         }
         for line in wrap(&format!("Expected: {}.", self.expected), width - 4) {
             writeln!(f, "      {line}")?;
+        }
+        for (word, meaning) in &self.words {
+            for (i, line) in wrap(&format!("\"{word}\": {meaning}"), width - 8).iter().enumerate() {
+                writeln!(f, "      {}{line}", if i == 0 { "  " } else { "    " })?;
+            }
         }
         if !self.source.is_empty() {
             writeln!(f, "      Default from: {}.", self.source)?;

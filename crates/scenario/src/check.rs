@@ -72,6 +72,13 @@ impl<'a> Schema<'a> {
         Some(words)
     }
 
+    /// The words of a value that is one of a few, with what each means, where that is said.
+    pub fn meanings(self) -> Vec<(String, String)> {
+        let words = self.resolved().words().filter(|words| words.len() > 1).unwrap_or_default();
+        let one_line = |doc: &str| doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.into_iter().filter(|(_, doc)| !doc.is_empty()).map(|(w, doc)| (w.to_owned(), one_line(doc))).collect()
+    }
+
     /// Documentation.
     pub fn doc(&self) -> &'a str {
         self.node["description"].as_str().unwrap_or("")

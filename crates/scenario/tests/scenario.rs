@@ -339,5 +339,7 @@ fn keys_of_links_and_of_pacing_are_described() {
     assert_eq!(tree.matches("Packets lost for certain").count(), 1, "once for all of them");
     let linux = describe("transport", "linux").unwrap().to_string();
     assert!(linux.contains("\nKeys of pacing\n  slow_start  (required)\n      Windows a round trip in slow start (Linux and ns-3: 2).\n"), "{linux}");
+    let word = "\n        \"prr\": RFC 6937, proportional rate reduction.\n";
+    assert!(linux.contains(word), "words with their meanings: {linux}");
     assert!(linux.contains("  max = \"inf\"\n      Highest rate."), "{linux}");
 }

@@ -73,8 +73,8 @@ proptest! {
         let on_since = opened + if off_first { off } else { 0 };
         let tick = rate.serialize(write).0;
         let next = on_since + tick;
-        let mut naive =
-            Naive { tick, on, off, write, on_since, since: on_since, waited: 0, next, stop, written: 0, accepted: Vec::new() };
+        let (since, accepted) = (on_since, Vec::new());
+        let mut naive = Naive { tick, on, off, write, on_since, since, waited: 0, next, stop, written: 0, accepted };
         let (mut now, mut acked) = (0u64, 0u64);
         for (gap, share) in looks {
             now += gap * us;

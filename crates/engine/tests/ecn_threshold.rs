@@ -65,7 +65,8 @@ proptest! {
         drop_not_ect: bool, device in prop_oneof![Just(0u32), 1u32..12], in_service: bool,
         window in any::<(u64, u64, u64)>(),
     ) {
-        let queue = queue(Discipline::EcnThreshold { mark, drop_not_ect, count_dropped: false }, limit, device, in_service);
+        let discipline = Discipline::EcnThreshold { mark, drop_not_ect, count_dropped: false };
+        let queue = queue(discipline, limit, device, in_service);
         same_decisions(&link(rate, 0), &queue, 1, &offers, window, |fifo, now, o| {
             threshold(fifo, now, o, mark, drop_not_ect)
         })?;

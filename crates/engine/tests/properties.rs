@@ -166,9 +166,9 @@ fn apps() -> impl Strategy<Value = App> {
             write: 1000,
             off_first,
         }),
-        1 => (1u64..30_000, 1u32..4, 0u64..3, prop::option::of(1u64..20)).prop_map(|(write, outstanding, think, count)| {
-            App::ClosedLoop { write, outstanding, think: Time::ms(think), count }
-        }),
+        1 => (1u64..30_000, 1u32..4, 0u64..3, prop::option::of(1u64..20)).prop_map(
+            |(write, outstanding, ms, count)| App::ClosedLoop { write, outstanding, think: Time::ms(ms), count }
+        ),
     ]
 }
 

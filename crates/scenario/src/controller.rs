@@ -28,7 +28,9 @@ pub fn kind_of(value: &Toml) -> Option<&'static Kind> {
 /// `key` sets `name`, which a controller of this kind does not have.
 pub fn no_parameter(key: String, kind: &Kind, name: &str) -> Problem {
     let known: Vec<&str> = kind.params.iter().map(|p| p.name).collect();
-    let message = format!("the controller {} has no parameter {name}", kind.name);
+    let others: Vec<&str> = KINDS.iter().filter(|k| k.params.iter().any(|p| p.name == name)).map(|k| k.name).collect();
+    let elsewhere = if others.is_empty() { String::new() } else { format!(", which is one of {}", others.join(", ")) };
+    let message = format!("the controller {} has no parameter {name}{elsewhere}", kind.name);
     let mut problem = Problem::new(key, message).suggest(name, known.iter().copied());
     if problem.suggestion.is_none() {
         problem.message +=

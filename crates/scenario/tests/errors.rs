@@ -863,7 +863,10 @@ fn queues_that_hold_no_packet() {
 
 #[test]
 fn parameters_of_another_controller() {
-    let expected = format!("controller.epsilon: the controller dctcp has no parameter epsilon; it has {}", dctcp_has());
+    let expected = format!(
+        "controller.epsilon: the controller dctcp has no parameter epsilon, which is one of swift; it has {}",
+        dctcp_has()
+    );
     assert_eq!(set("controller.epsilon", "50us"), expected);
     let near =
         "controller.initial_alpa: the controller dctcp has no parameter initial_alpa (did you mean \"initial_alpha\"?)";

@@ -561,3 +561,16 @@ fn a_partial_ack_looks_one_full_segment_ahead() {
     // 1800-2400 ends at 2400
     assert_eq!(after(1400), []);
 }
+
+#[test]
+fn what_is_cut_anew_leaves_the_number_of_fin_alone() {
+    let transport = TransportSpec { handshake: true, fin_with_data: false, ..ns3(10.0) };
+    let mut spec = wire(Rate::gbps(10), Time::ms(1), transport, "newreno", bulk(0, 1, Some(1500)));
+    // after SYN, the handshake's last ACK and the first segment: the second, and FIN
+    spec.links[0].loss = Loss::List(vec![3, 4]);
+    let outcome = judged(&spec);
+    let data: Vec<(u64, u32)> = data_sent(&outcome, "h0").iter().map(|e| (e.seq, e.payload)).collect();
+    assert_eq!(data, [(0, 1000), (1000, 500), (1000, 500)]);
+    assert_eq!(outcome.flows[0].delivered, 1500);
+    assert!(outcome.flows[0].finish_ps.is_some());
+}

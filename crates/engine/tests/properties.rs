@@ -32,8 +32,8 @@ fn queues() -> impl Strategy<Value = QueueSpec> {
     };
     let discipline = prop_oneof![
         3 => Just(Discipline::DropTail),
-        3 => (1u64..20, any::<bool>()).prop_map(|(k, drop_not_ect)| {
-            Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect, count_dropped: drop_not_ect }
+        3 => (1u64..20, any::<bool>(), any::<bool>()).prop_map(|(k, drop_not_ect, count_dropped)| {
+            Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect, count_dropped }
         }),
         1 => (1u64..20).prop_map(|k| Discipline::EcnAtDeparture { mark: Limit::Packets(k) }),
         1 => Just(Discipline::Red(red)),

@@ -349,7 +349,11 @@ impl Sender {
 
     pub(super) fn retransmit<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, hole: Hole) {
         let hole = match io.net.transport(self.transport) {
-            t if t.scoreboard == Rules::Ns3 => self.board.gather(hole, t.mss),
+            t if t.scoreboard == Rules::Ns3 => {
+                // the number that FIN takes is no byte to fill a segment with
+                let data = self.app.end().map_or(u64::MAX, |end| end.saturating_sub(hole.seq));
+                self.board.gather(hole, data.min(t.mss as u64) as u32)
+            }
             _ => hole,
         };
         self.board.retransmitted(hole.seq, false);

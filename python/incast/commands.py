@@ -168,6 +168,13 @@ def _print_summary(result: Result, folder: Path) -> None:
         row("  queue, mean", busiest["mean_packets"], ",.1f", 1, "packets")
         row("  queue, p99", busiest["p99_packets"], ",.0f", 1, "packets")
         row("  utilisation", busiest["utilisation"], ".1f", 100, "%")
+    engine = summary["hosts"]["busiest"]
+    if engine["engine"]:
+        row("loss at hosts", flows["host_loss_total_pct"], ".3g", 1, "%")
+        table.add_row("busiest host engine", engine["engine"])
+        row("  queue, mean", engine["mean_packets"], ",.1f", 1, "packets")
+        row("  wait, mean", engine["wait_mean_s"], ",.4g", 1e6, "us")
+        row("  utilisation", engine["utilisation"], ".1f", 100, "%")
     table.add_section()
     row("hops", of_run["hops"], ",d")
     row("wall time", cost["wall_s"], ".2f", 1, "s")

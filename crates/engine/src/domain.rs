@@ -7,6 +7,7 @@ use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag};
 use crate::port::Port;
 use crate::prefetch;
+use crate::processing::{EngineId, Side};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_record::{Happening, MessageKind, MessageRecord, Recorder, Sample};
@@ -52,6 +53,7 @@ macro_rules! io {
     ($domain:ident, $at:ident, $reach:ident, $cause:expr) => {
         Io {
             cause: $cause,
+            held: 0,
             now: $at.time,
             generation: $at.generation,
             net: $reach.net,
@@ -127,7 +129,7 @@ impl Domain {
         planned: u32,
         reach: Reach<O, R>,
     ) {
-        let (now, net) = (at.time, reach.net);
+        let net = reach.net;
         let mut io = io!(self, at, reach, packet.size);
         if packet.has(flag::TRACED) {
             let node = net.spec.links[packet.link as usize].to;
@@ -140,10 +142,34 @@ impl Domain {
             io.tally.dropped += 1;
             return;
         }
-        io.tally.delivered += 1;
-        if packet.has(flag::JOINED) {
-            return self.deliver_joined(at, packet, ext, reach);
+        if net.hosts_cost {
+            let host = net.links[packet.link as usize].node & !HOST;
+            if io.hosts[host as usize].receive.is_some() {
+                return io.process(host, Side::Receive, packet, ext);
+            }
         }
+        self.take_in(at, packet, ext, 0, packet.size, reach);
+    }
+
+    /// The stack of a host takes a packet in, `held` ps after its arrival at the NIC.
+    #[inline]
+    fn take_in<O: Outbox, R: Recorder>(
+        &mut self,
+        at: Instant,
+        packet: &Packet,
+        ext: Option<&Ext>,
+        held: u64,
+        cause: u16,
+        reach: Reach<O, R>,
+    ) {
+        let (now, net) = (at.time, reach.net);
+        if packet.has(flag::JOINED) {
+            self.tally.delivered += 1;
+            return self.deliver_joined(at, packet, ext, held, cause, reach);
+        }
+        let mut io = io!(self, at, reach, cause);
+        io.held = held;
+        io.tally.delivered += 1;
         let ends = net.ends[packet.flow as usize];
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
@@ -167,12 +193,15 @@ impl Domain {
         at: Instant,
         packet: &Packet,
         ext: Option<&Ext>,
+        held: u64,
+        cause: u16,
         reach: Reach<O, R>,
     ) {
         let net = reach.net;
         let Some(join) = net.join(packet.flow) else { return };
         let ends = net.ends[packet.flow as usize];
-        let (now, mut io) = (at.time, io!(self, at, reach, packet.size));
+        let (now, mut io) = (at.time, io!(self, at, reach, cause));
+        io.held = held;
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
             if packet.has(flag::SYN)
@@ -242,6 +271,21 @@ impl Domain {
         }
     }
 
+    /// An engine of a host is done with a packet: the stack takes it, or the NIC.
+    #[cold]
+    fn processed<O: Outbox, R: Recorder>(&mut self, at: Instant, id: EngineId, reach: Reach<O, R>) {
+        let host = reach.net.place[id.host as usize].node & !HOST;
+        let mut io = io!(self, at, reach, u16::MAX);
+        let Some(held) = io.processed(host, id) else { return };
+        match id.side {
+            Side::Send => io.leave_host(host, &held),
+            Side::Receive => {
+                let took = at.time - held.since;
+                self.take_in(at, &held.packet, held.ext.as_ref(), took, u16::MAX, reach);
+            }
+        }
+    }
+
     /// A timer fired (all kinds but [`TimerKind::Far`]).
     pub fn timer<O: Outbox, R: Recorder>(&mut self, at: Instant, timer: Timer, reach: Reach<O, R>) {
         if timer.kind == TimerKind::Query {
@@ -249,6 +293,9 @@ impl Domain {
         }
         if timer.kind == TimerKind::Turn {
             return self.take_turns(at, timer.entity, reach);
+        }
+        if timer.kind == TimerKind::Process {
+            return self.processed(at, EngineId::of(timer.entity), reach);
         }
         let (now, net) = (at.time, reach.net);
         let mut io = io!(self, at, reach, u16::MAX);

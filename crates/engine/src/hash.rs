@@ -16,6 +16,8 @@ pub mod purpose {
     pub const PLACEMENT: u32 = 3;
     /// Random part of start times.
     pub const JITTER: u32 = 4;
+    /// Which of a host's engines a flow's packets take.
+    pub const ENGINE: u32 = 5;
 }
 
 /// Mixes one word.

@@ -9,6 +9,7 @@ use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag, turn};
 use crate::port::explicit::Offered;
 use crate::port::{Interval, Port, Sent};
+use crate::processing::{EngineId, Full, Held, Processing, Side};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
 
 /// Where packets and timers go.
@@ -85,6 +86,10 @@ pub struct Host {
     pub port: u32,
     /// Fair queues in front of that port, if asked for.
     pub nic: Option<FairNic>,
+    /// Engines from the NIC to the stack, if it costs its packets something.
+    pub receive: Option<Box<Processing>>,
+    /// ... and from the stack to the NIC.
+    pub send: Option<Box<Processing>>,
     /// What waits for its turn.
     pub turns: Turns,
 }
@@ -156,6 +161,8 @@ pub struct Io<'a, O, R> {
     pub generation: u16,
     /// IP bytes of the packet whose arrival it is; [`u16::MAX`] for a timer.
     pub cause: u16,
+    /// How long the packet at work was in an engine of its host, ps.
+    pub held: u64,
     /// The map.
     pub net: &'a Net<'a>,
     /// Packets and timers.
@@ -307,6 +314,65 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             let node = self.hosts[host as usize].node;
             self.trace(packet, Happening::Send, false, node);
         }
+        if self.net.hosts_cost && self.hosts[host as usize].send.is_some() {
+            return self.process(host, Side::Send, packet, ext);
+        }
+        self.hand_over(host, packet, ext);
+    }
+
+    /// A packet comes to one of its host's engines on this side, or is lost there.
+    #[cold]
+    pub fn process(&mut self, host: u32, side: Side, packet: &Packet, ext: Option<&Ext>) {
+        let h = &mut self.hosts[host as usize];
+        let node = h.node;
+        let own = if side == Side::Send { &mut h.send } else { &mut h.receive };
+        let Some(own) = own else { return };
+        let engine = own.engine_of(self.net.spec.seed, packet);
+        let held = Held { packet: *packet, ext: ext.copied(), since: self.now };
+        match own.offer(engine, held, &self.net.interval) {
+            Ok(Some(ends)) => self.timer(ends, TimerKind::Process, EngineId { host: node, side, engine }.entity()),
+            Ok(None) => {}
+            Err(Full) => {
+                self.tally.dropped += 1;
+                if packet.len > 0 && self.measured() {
+                    self.rec.host_drop(packet.flow);
+                }
+                if packet.has(flag::TRACED) {
+                    self.trace(packet, Happening::Drop, false, node);
+                }
+            }
+        }
+    }
+
+    /// An engine is done with a packet, and begins the next.
+    pub fn processed(&mut self, host: u32, id: EngineId) -> Option<Held> {
+        let h = &mut self.hosts[host as usize];
+        let own = if id.side == Side::Send { &mut h.send } else { &mut h.receive };
+        let (held, next) = own.as_mut()?.finish(id.engine, self.now, &self.net.interval)?;
+        if let Some(ends) = next {
+            self.timer(ends, TimerKind::Process, id.entity());
+        }
+        Some(held)
+    }
+
+    /// The host's NIC takes a packet that its engines have worked on: what that took of an ACK's way is the
+    /// host's delay, and data is stamped when it leaves the host.
+    pub fn leave_host(&mut self, host: u32, held: &Held) {
+        let took = self.now - held.since;
+        let (mut packet, mut ext) = (held.packet, held.ext);
+        if packet.has(flag::REVERSE) {
+            packet.seq += took;
+        } else {
+            packet.ts = self.now;
+            if let Some(ext) = &mut ext {
+                ext.host += took;
+            }
+        }
+        self.hand_over(host, &packet, ext.as_ref());
+    }
+
+    /// A packet reaches the host's NIC from the stack.
+    fn hand_over(&mut self, host: u32, packet: &Packet, ext: Option<&Ext>) {
         let h = &mut self.hosts[host as usize];
         match &mut h.nic {
             None => {
@@ -359,7 +425,8 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             flow: packet.flow,
             place,
             event,
-            seq: packet.seq,
+            // an ACK has its host's delay there
+            seq: if packet.has(flag::REVERSE) { 0 } else { packet.seq },
             ack: packet.ack,
             payload: packet.len as u32,
             size: packet.size as u32,

@@ -7,6 +7,7 @@ use crate::net::Net;
 use crate::order::{Event, Key, Order, Timer, TimerKind};
 use crate::packet::{Ext, Packet};
 use crate::port::Port;
+use crate::processing::EngineId;
 use crate::windows::{GENERATIONS, endless};
 use crate::world::World;
 use incast_record::{Collector, Outcome};
@@ -64,6 +65,7 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
         Event::Timer(t) => match t.kind {
             TimerKind::Departure => net.place[net.spec.links[t.entity as usize].from as usize].domain,
             TimerKind::Query => net.place[net.spec.queries[t.entity as usize].root as usize].domain,
+            TimerKind::Process => net.place[EngineId::of(t.entity).host as usize].domain,
             TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
                 net.ends[t.entity as usize].receiver_domain
             }

@@ -7,8 +7,9 @@
 //! Where to read what: [`windows`] moves simulated time, [`order`] says what comes first,
 //! [`port`] decides what happens to a packet at a link, [`queue`] holds the disciplines,
 //! [`transport`] the senders and receivers, [`app`] what they send, [`messages`] what joins two
-//! flows to a connection with requests and responses, [`domain`] puts nodes together, [`world`]
-//! builds all of it from the specification, and [`judge`] is the plain engine that tests compare with.
+//! flows to a connection with requests and responses, [`processing`] what hosts cost, [`domain`] puts
+//! nodes together, [`world`] builds all of it from the specification, and [`judge`] is the plain engine
+//! that tests compare with.
 
 #![deny(unsafe_code)]
 
@@ -26,6 +27,7 @@ pub mod order;
 pub mod packet;
 pub mod port;
 mod prefetch;
+pub mod processing;
 pub mod queue;
 pub mod spec;
 pub mod transport;

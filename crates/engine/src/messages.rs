@@ -35,6 +35,8 @@ pub struct Half {
     pub wnd: u32,
     /// Time stamp and hops to echo, and SACK blocks.
     pub ext: Ext,
+    /// When what is echoed came to the host's NIC, ps.
+    pub came: u64,
     /// Echo congestion.
     pub ece: bool,
     /// The peer has been heard: there is something to acknowledge.

@@ -51,6 +51,8 @@ pub struct Net<'a> {
     pub envs: Vec<Env>,
     /// Part of every flow in a two-way connection; empty where there is none.
     pub joins: Vec<Option<Join>>,
+    /// Hosts cost their packets something.
+    pub hosts_cost: bool,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
 }

@@ -117,6 +117,8 @@ pub enum TimerKind {
     SinkStop,
     /// What waits on the host of a sender (entity) takes its turn: timers, then processes.
     Turn,
+    /// An engine of a host ([`EngineId`](crate::processing::EngineId) as entity) is done with a packet.
+    Process,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,
@@ -127,7 +129,7 @@ pub enum TimerKind {
 pub struct Timer {
     /// Kind.
     pub kind: TimerKind,
-    /// Flow, or link for departures and far moves.
+    /// Flow; link for departures and far moves; query; engine of a host.
     pub entity: u32,
 }
 

@@ -158,6 +158,9 @@ pub struct Ext {
     pub ts: u64,
     /// Data that acknowledges: `hop` of the packet it echoes.
     pub hops: u8,
+    /// Data that acknowledges: how long the receiving host has had the packet it echoes, ps; 0 where hosts cost
+    /// nothing.
+    pub host: u64,
 }
 
 #[cfg(test)]

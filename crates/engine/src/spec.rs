@@ -42,6 +42,8 @@ pub struct Spec {
     pub groups: Vec<String>,
     /// Flows in order.
     pub flows: Vec<FlowSpec>,
+    /// What each host costs its packets, by host; empty where hosts cost nothing.
+    pub host_costs: Vec<HostSpec>,
     /// Queries over two-way connections made of those flows that have [`App::Messages`].
     pub queries: Vec<QuerySpec>,
     /// What to observe besides the per-flow and per-port records.
@@ -68,6 +70,30 @@ pub enum Ties {
     /// left is as with [`Ties::Link`]. A port whose departures are events
     /// ([`QueueSpec::is_explicit`]) lets them come first always.
     Scheduled,
+}
+
+/// What a host costs its packets, each way; `None`: nothing.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct HostSpec {
+    /// From the NIC to the stack.
+    pub receive: Option<ProcessingSpec>,
+    /// From the stack to the NIC.
+    pub send: Option<ProcessingSpec>,
+}
+
+/// Engines between NIC and stack, one side of a host. A flow's packets of one direction take one of them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProcessingSpec {
+    /// Engines that work side by side, 1 to [`EngineId::MOST`](crate::processing::EngineId::MOST).
+    pub engines: u32,
+    /// Service time of a packet with payload,
+    pub packet_time: Time,
+    /// of one without,
+    pub ack_time: Time,
+    /// and what its IP bytes add, at this rate.
+    pub rate: Rate,
+    /// Packets that an engine holds at most, the one in service included; 0: no limit.
+    pub limit: u64,
 }
 
 /// A directed link and the port that feeds it.

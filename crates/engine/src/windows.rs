@@ -422,7 +422,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 12] = [
+const TIMER_KINDS: [TimerKind; 13] = [
     TimerKind::Departure,
     TimerKind::Start,
     TimerKind::Stop,
@@ -434,6 +434,7 @@ const TIMER_KINDS: [TimerKind; 12] = [
     TimerKind::Query,
     TimerKind::SinkStop,
     TimerKind::Turn,
+    TimerKind::Process,
     TimerKind::Far,
 ];
 

@@ -11,7 +11,8 @@ use crate::nic::FairNic;
 use crate::order::Order;
 use crate::packet::{Packet, flag};
 use crate::port::{Class, Interval, Port};
-use crate::spec::{App, Discipline, Spec};
+use crate::processing::{EngineId, Processing, Side};
+use crate::spec::{App, Discipline, ProcessingSpec, Spec};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_record::{Collector, FlowRecord, MessageKind, Outcome, Role};
@@ -132,6 +133,13 @@ impl<'a> World<'a> {
             }
         }
 
+        if !spec.host_costs.is_empty() && spec.host_costs.len() != spec.hosts as usize {
+            return invalid(format!("costs of {} hosts are given for {}", spec.host_costs.len(), spec.hosts));
+        }
+        let sides = spec.host_costs.iter().flat_map(|h| [&h.receive, &h.send]).flatten();
+        if let Some(costs) = { sides }.find(|c| !(1..=EngineId::MOST).contains(&c.engines)) {
+            return invalid(format!("a host has {} engines a side, expected 1 to {}", costs.engines, EngineId::MOST));
+        }
         for link in &spec.links {
             let queue = &spec.queues[link.queue as usize];
             if queue.is_explicit() && (link.bucket > 0 || queue.count_overhead) {
@@ -207,7 +215,10 @@ impl<'a> World<'a> {
                     _ => None,
                 };
                 place[node as usize].node = domain.hosts.len() as u32 | HOST;
-                domain.hosts.push(Host { node, port: first, nic, turns: Turns::default() });
+                let costs = spec.host_costs.get(node as usize).cloned().unwrap_or_default();
+                let engines = |costs: Option<ProcessingSpec>| costs.map(|c| Box::new(Processing::new(&c)));
+                let (receive, send) = (engines(costs.receive), engines(costs.send));
+                domain.hosts.push(Host { node, port: first, nic, receive, send, turns: Turns::default() });
             } else {
                 place[node as usize].node = domain.switches.len() as u32;
                 let router = spec.routers[(node - spec.hosts) as usize].clone();
@@ -228,7 +239,19 @@ impl<'a> World<'a> {
         let order = Order { seed: spec.seed, ties: spec.ties };
         let joins = joins(spec)?;
         let queries = Vec::new();
-        let mut net = Net { spec, order, interval, place, links, port_of, ends: Vec::new(), envs, joins, queries };
+        let mut net = Net {
+            spec,
+            order,
+            interval,
+            place,
+            links,
+            port_of,
+            ends: Vec::new(),
+            envs,
+            joins,
+            queries,
+            hosts_cost: !spec.host_costs.is_empty(),
+        };
         for f in 0..spec.flows.len() as u32 {
             let flow = net.flow(f);
             let (src, dst) = (net.place[flow.src as usize], net.place[flow.dst as usize]);
@@ -297,7 +320,10 @@ impl<'a> World<'a> {
         in_flight.for_each(|p| note(&p));
         for d in &self.domains {
             d.ports.iter().for_each(|p| p.far().chain(p.waiting()).for_each(&mut note));
-            d.hosts.iter().filter_map(|h| h.nic.as_ref()).for_each(|n| n.waiting().for_each(&mut note));
+            for host in &d.hosts {
+                host.nic.iter().for_each(|nic| nic.waiting().for_each(&mut note));
+                [&host.receive, &host.send].into_iter().flatten().for_each(|e| e.waiting().for_each(&mut note));
+            }
         }
         let mut under_way = vec![(0u64, 0u64); spec.flows.len()];
         for (flow, _, _, measured) in segments {
@@ -343,6 +369,8 @@ impl<'a> World<'a> {
                 dropped: (s.sent - r.arrived).saturating_sub(under_way[f].0),
                 sent_m: s.sent_m,
                 arrived_m: r.arrived_m,
+                // counted by the collector
+                host_dropped_m: 0,
                 dropped_m: (s.sent_m - r.arrived_m).saturating_sub(under_way[f].1),
                 retransmissions: s.retransmissions,
                 timeouts: s.timeouts,
@@ -368,6 +396,14 @@ impl<'a> World<'a> {
                 port.record(&spec.links[l].name, end, &interval)
             })
             .collect();
+        let mut engines = Vec::new();
+        for node in 0..(if self.net.hosts_cost { spec.hosts as usize } else { 0 }) {
+            let at = self.net.place[node];
+            let host = &mut self.domains[at.domain as usize].hosts[(at.node & !HOST) as usize];
+            for (side, own) in [(Side::Receive, &mut host.receive), (Side::Send, &mut host.send)] {
+                engines.extend(own.iter_mut().flat_map(|e| e.records(&spec.node_names[node], side, end, &interval)));
+            }
+        }
         let sum = |f: fn(&crate::io::Tally) -> u64| self.domains.iter().map(|d| f(&d.tally)).sum();
         let mut outcome = Outcome {
             seed: spec.seed,
@@ -383,6 +419,7 @@ impl<'a> World<'a> {
             controllers: spec.controllers.iter().map(ToString::to_string).collect(),
             flows,
             ports,
+            engines,
             ..Outcome::default()
         };
         count_timeouts(&self.net, &mut collector, end);

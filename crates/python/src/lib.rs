@@ -115,7 +115,7 @@ impl RunResult {
         &self.summary
     }
 
-    /// The columns of a table (`flows`, `ports`, `queries`, `writes`, `samples`, `trace`), each as
+    /// The columns of a table (`flows`, `ports`, `engines`, `queries`, `writes`, `samples`, `trace`), each as
     /// `(name, unit, definition, values, valid, names)`: `values` is an array, or a list of text;
     /// `valid` tells which values exist, where some may be missing; with `names`, the values are
     /// indices into them.
@@ -123,12 +123,13 @@ impl RunResult {
         let make = match name {
             "flows" => table::flows,
             "ports" => table::ports,
+            "engines" => table::engines,
             "queries" => table::queries,
             "writes" => table::writes,
             "samples" => table::samples,
             "trace" => table::trace,
             _ => {
-                let expected = "expected flows, ports, queries, writes, samples or trace";
+                let expected = "expected flows, ports, engines, queries, writes, samples or trace";
                 return Err(PyValueError::new_err(format!("no table {name:?}: {expected}")));
             }
         };

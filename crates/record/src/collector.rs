@@ -1,6 +1,7 @@
 //! The recorder a run uses unless it brings its own: it keeps everything.
 
 use crate::{Histogram, MessageRecord, Outcome, PacketEvent, Recorder, Sample};
+use std::collections::BTreeMap;
 
 /// Keeps delays and round-trip times as one histogram a group, and samples and packet events as
 /// they come.
@@ -18,6 +19,8 @@ pub struct Collector {
     pub messages: Vec<MessageRecord>,
     /// Timeouts (flow, ps) of flows that carry messages, in the order of the calls.
     pub timeouts: Vec<(u32, u64)>,
+    /// Data packets that hosts had no room for, by flow.
+    pub host_drops: BTreeMap<u32, u64>,
 }
 
 impl Collector {
@@ -30,6 +33,7 @@ impl Collector {
             trace: Vec::new(),
             messages: Vec::new(),
             timeouts: Vec::new(),
+            host_drops: BTreeMap::new(),
         }
     }
 
@@ -45,6 +49,9 @@ impl Collector {
         self.trace.extend(other.trace);
         self.messages.extend(other.messages);
         self.timeouts.extend(other.timeouts);
+        for (flow, drops) in other.host_drops {
+            *self.host_drops.entry(flow).or_default() += drops;
+        }
     }
 
     /// Hands the collection to `outcome`, in an order that does not depend on how calls from
@@ -55,6 +62,11 @@ impl Collector {
         self.samples.sort_by(|a, b| (&a.entity, a.name, a.time_ps).cmp(&(&b.entity, b.name, b.time_ps)));
         self.trace.sort_by(|a, b| (a.time_ps, a.flow, &a.place).cmp(&(b.time_ps, b.flow, &b.place)));
         self.messages.sort_by_key(|m| (m.kind, m.group, m.host, m.flow, m.number));
+        for (flow, drops) in self.host_drops {
+            if let Some(record) = outcome.flows.get_mut(flow as usize) {
+                record.host_dropped_m = drops;
+            }
+        }
         outcome.messages = self.messages;
         outcome.delay = self.delay;
         outcome.rtt = self.rtt;
@@ -88,5 +100,9 @@ impl Recorder for Collector {
 
     fn timeout(&mut self, flow: u32, time_ps: u64) {
         self.timeouts.push((flow, time_ps));
+    }
+
+    fn host_drop(&mut self, flow: u32) {
+        *self.host_drops.entry(flow).or_default() += 1;
     }
 }

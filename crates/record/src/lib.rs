@@ -43,6 +43,9 @@ pub struct Outcome {
     pub flows: Vec<FlowRecord>,
     /// One a directed link, in link order.
     pub ports: Vec<PortRecord>,
+    /// One an engine of a host that processes its packets, by host, receiving side first; empty where
+    /// hosts cost nothing.
+    pub engines: Vec<EngineRecord>,
     /// Queries and writes, ordered by (kind, group, host, flow, number).
     pub messages: Vec<MessageRecord>,
     /// One-way delays (picoseconds) of delivered data packets, one histogram a group.
@@ -158,7 +161,7 @@ pub struct FlowRecord {
     pub sent: u64,
     /// Data segments that reached the receiver (duplicates included), whole run.
     pub arrived: u64,
-    /// Data segments of which the network dropped a packet, whole run.
+    /// Data segments of which a packet was dropped, by the network or by a host, whole run.
     pub dropped: u64,
     /// As `sent`, measured interval.
     pub sent_m: u64,
@@ -166,6 +169,8 @@ pub struct FlowRecord {
     pub arrived_m: u64,
     /// As `dropped`, measured interval.
     pub dropped_m: u64,
+    /// Data packets for which a host's engine had no room, measured interval.
+    pub host_dropped_m: u64,
     /// Segments sent again, measured interval.
     pub retransmissions: u64,
     /// Retransmission timeouts, measured interval.
@@ -232,6 +237,30 @@ pub struct PortRecord {
     pub packets_total: u64,
     /// Drops and losses, whole run.
     pub lost_total: u64,
+}
+
+/// One engine of a host's own processing, over the measured interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineRecord {
+    /// `"h3.rx0"`: host, side and number.
+    pub name: String,
+    /// Packets it was done with.
+    pub packets: u64,
+    /// Packets that it had no room for.
+    pub drops: u64,
+    /// Time it was at work.
+    pub busy_ps: u64,
+    /// Time-averaged packets in it, the one in service included.
+    pub queue_mean_packets: f64,
+    /// 99th percentile (nearest rank) of their number sampled at the stated interval; `None` where the
+    /// interval holds no sample.
+    pub queue_p99_packets: Option<f64>,
+    /// Most packets in it.
+    pub queue_max_packets: u64,
+    /// Time from the arrival at the engine to the end of the service, summed over `packets`.
+    pub wait_sum_ps: u64,
+    /// The longest of them.
+    pub wait_max_ps: u64,
 }
 
 /// One point of a time series.
@@ -331,4 +360,6 @@ pub trait Recorder {
     fn message(&mut self, message: MessageRecord);
     /// The retransmission timer of a flow that carries messages fired.
     fn timeout(&mut self, flow: u32, time_ps: u64);
+    /// A host's engine had no room for a data packet of a flow, in the measured interval.
+    fn host_drop(&mut self, flow: u32);
 }

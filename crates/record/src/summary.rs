@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role};
+use crate::{EngineRecord, FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role};
 
 /// Picoseconds in a second.
 const PS: f64 = 1e12;
@@ -79,6 +79,11 @@ pub const FIGURES: &[Figure] = &[
         "Unweighted mean, over the flows that sent in the measured interval, of 100 * dropped / sent data segments.",
     ),
     figure("flows.loss_total_pct", "%", "100 * dropped / sent data segments, all flows added up first."),
+    figure(
+        "flows.host_loss_total_pct",
+        "%",
+        "100 * data packets that engines of hosts had no room for / sent data segments, all flows added up first; part of loss_total_pct. Nothing where hosts cost nothing.",
+    ),
     figure(
         "flows.delivery_pct",
         "%",
@@ -169,6 +174,29 @@ pub const FIGURES: &[Figure] = &[
         "Part of the measured interval its transmitter was busy; null at infinite rate.",
     ),
     figure(
+        "hosts.drops",
+        "packets",
+        "Packets that engines of hosts had no room for in the measured interval, ACKs included.",
+    ),
+    figure(
+        "hosts.busiest.engine",
+        "",
+        "Engine with the largest mean queue: host, rx (NIC to stack) or tx (stack to NIC), number. Nothing where hosts cost nothing.",
+    ),
+    figure("hosts.busiest.mean_packets", "packets", "Its time-averaged queue, the packet in service included."),
+    figure(
+        "hosts.busiest.p99_packets",
+        "packets",
+        "99th percentile of that queue, sampled at the scenario's queue interval.",
+    ),
+    figure("hosts.busiest.max_packets", "packets", "Its largest queue."),
+    figure("hosts.busiest.utilisation", "1", "Part of the measured interval it was at work."),
+    figure(
+        "hosts.busiest.wait_mean_s",
+        "s",
+        "Mean time from a packet's arrival at the engine to the end of its service.",
+    ),
+    figure(
         "groups.*",
         "",
         "The flows and fct figures of one traffic entry, over its flows alone; the queries and writes figures where it has any.",
@@ -198,7 +226,8 @@ pub const FIGURES: &[Figure] = &[
 pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
     let interval_ps = outcome.measure_to_ps.saturating_sub(outcome.measure_from_ps);
     let all: Vec<&FlowRecord> = outcome.flows.iter().collect();
-    let (flows, fct) = flow_figures(&all, interval_ps, &merged(&outcome.delay), &merged(&outcome.rtt));
+    let costs = !outcome.engines.is_empty();
+    let (flows, fct) = flow_figures(&all, interval_ps, &merged(&outcome.delay), &merged(&outcome.rtt), costs);
     json!({
         "run": {
             "scenario": scenario,
@@ -214,6 +243,7 @@ pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
         "queries": message_figures(outcome, MessageKind::Query, |_| true),
         "writes": message_figures(outcome, MessageKind::Write, |_| true),
         "queues": queue_figures(&outcome.ports, interval_ps),
+        "hosts": engine_figures(&outcome.engines, interval_ps),
         "groups": group_figures(outcome, interval_ps),
         "flowmonitor": flowmonitor(&outcome.flows),
         "units": by_key(|f| f.unit),
@@ -307,7 +337,14 @@ fn merged(histograms: &[Histogram]) -> Histogram {
     all
 }
 
-fn flow_figures(flows: &[&FlowRecord], interval_ps: u64, delay: &Histogram, rtt: &Histogram) -> (Value, Value) {
+/// `costs`: hosts have engines, which can lose packets.
+fn flow_figures(
+    flows: &[&FlowRecord],
+    interval_ps: u64,
+    delay: &Histogram,
+    rtt: &Histogram,
+    costs: bool,
+) -> (Value, Value) {
     // requests are the small way of a two-way connection: no share of the network that one looks at
     let shared: Vec<&FlowRecord> = flows.iter().copied().filter(|f| f.role != Role::Request).collect();
     let n = shared.len() as f64;
@@ -331,6 +368,7 @@ fn flow_figures(flows: &[&FlowRecord], interval_ps: u64, delay: &Histogram, rtt:
         "rtt_p99_s": rtt.percentile(0.99).map(seconds),
         "loss_mean_pct": mean(&losses),
         "loss_total_pct": ratio(100.0 * total(flows, |f| f.dropped_m) as f64, sent),
+        "host_loss_total_pct": ratio(100.0 * total(flows, |f| f.host_dropped_m) as f64, sent).filter(|_| costs),
         "delivery_pct": ratio(100.0 * arrived, sent),
         "jain": jain(&shares),
         "retransmissions": count(total(flows, |f| f.retransmissions)),
@@ -404,6 +442,27 @@ fn queue_figures(ports: &[PortRecord], interval_ps: u64) -> Value {
     })
 }
 
+fn engine_figures(engines: &[EngineRecord], interval_ps: u64) -> Value {
+    let mut busiest: Option<&EngineRecord> = None;
+    for engine in engines {
+        if busiest.is_none_or(|b| engine.queue_mean_packets > b.queue_mean_packets) {
+            busiest = Some(engine);
+        }
+    }
+    let drops = count(engines.iter().map(|e| u128::from(e.drops)).sum());
+    json!({
+        "drops": (!engines.is_empty()).then_some(drops),
+        "busiest": {
+            "engine": busiest.map(|e| &e.name),
+            "mean_packets": busiest.map(|e| e.queue_mean_packets),
+            "p99_packets": busiest.and_then(|e| e.queue_p99_packets),
+            "max_packets": busiest.map(|e| e.queue_max_packets),
+            "utilisation": busiest.and_then(|e| ratio(e.busy_ps as f64, interval_ps as f64)),
+            "wait_mean_s": busiest.and_then(|e| ratio(e.wait_sum_ps as f64, e.packets as f64 * PS)),
+        },
+    })
+}
+
 fn group_figures(outcome: &Outcome, interval_ps: u64) -> Value {
     let mut groups = Map::new();
     for name in &outcome.groups {
@@ -417,7 +476,7 @@ fn group_figures(outcome: &Outcome, interval_ps: u64) -> Value {
         outcome.delay.iter().enumerate().filter(|(i, _)| here(*i)).for_each(|(_, h)| delay.merge(h));
         let mut rtt = Histogram::new();
         outcome.rtt.iter().enumerate().filter(|(i, _)| here(*i)).for_each(|(_, h)| rtt.merge(h));
-        let (flows, fct) = flow_figures(&flows, interval_ps, &delay, &rtt);
+        let (flows, fct) = flow_figures(&flows, interval_ps, &delay, &rtt, !outcome.engines.is_empty());
         let mut figures = Map::from_iter([("flows".to_owned(), flows), ("fct".to_owned(), fct)]);
         for (key, kind) in [("queries", MessageKind::Query), ("writes", MessageKind::Write)] {
             if outcome.messages.iter().any(|m| m.kind == kind && here(m.group as usize)) {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::summary::{bits_per_second, completion_ps, fct_ps, seconds, slowdown, utilisation};
-use crate::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PortRecord, Role};
+use crate::{EngineRecord, FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PortRecord, Role};
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,8 +186,14 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "dropped",
             "segments",
-            "Those of sent_packets of which a queue dropped, or a link lost, a packet.",
+            "Those of sent_packets of which a queue or a host dropped, or a link lost, a packet.",
             u64s(|f| f.dropped_m),
+        ),
+        column(
+            "host_dropped",
+            "packets",
+            "Data packets that engines of hosts had no room for in the measured interval.",
+            u64s(|f| f.host_dropped_m),
         ),
         column(
             "retransmissions",
@@ -311,6 +317,57 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column("queue_max_bytes", "B", "As queue_max_packets, in bytes.", u64s(|p| p.queue_max_bytes)),
         column("packets_total", "packets", "Packets sent, whole run.", u64s(|p| p.packets_total)),
         column("lost_total", "packets", "Drops and losses, whole run.", u64s(|p| p.lost_total)),
+    ]
+}
+
+/// `engines.parquet`: one row an engine of a host that processes its packets; none where hosts cost
+/// nothing.
+pub fn engines(outcome: &Outcome) -> Vec<Column> {
+    let interval_ps = outcome.measure_to_ps.saturating_sub(outcome.measure_from_ps);
+    let rows = &outcome.engines;
+    let u64s = |f: fn(&EngineRecord) -> u64| Values::U64(rows.iter().map(f).collect());
+    let used = rows.iter().map(|e| (interval_ps > 0).then(|| e.busy_ps as f64 / interval_ps as f64)).collect();
+    let wait = rows.iter().map(|e| (e.packets > 0).then(|| seconds(e.wait_sum_ps) / e.packets as f64)).collect();
+    vec![
+        column(
+            "engine",
+            "",
+            "Host, rx (NIC to stack) or tx (stack to NIC), and its number.",
+            Values::Str(rows.iter().map(|e| e.name.clone()).collect()),
+        ),
+        column(
+            "utilisation",
+            "1",
+            "Part of the measured interval it was at work; missing for an empty interval.",
+            Values::OptF64(used),
+        ),
+        column("packets", "packets", "Packets it was done with in the measured interval.", u64s(|e| e.packets)),
+        column("drops", "packets", "Packets it had no room for in the measured interval.", u64s(|e| e.drops)),
+        column(
+            "queue_mean_packets",
+            "packets",
+            "Time-averaged packets in it over the measured interval, the one in service included.",
+            Values::F64(rows.iter().map(|e| e.queue_mean_packets).collect()),
+        ),
+        column(
+            "queue_p99_packets",
+            "packets",
+            "99th percentile of their number sampled at the scenario's queue interval; missing where no sample was taken.",
+            Values::OptF64(rows.iter().map(|e| e.queue_p99_packets).collect()),
+        ),
+        column("queue_max_packets", "packets", "Most packets in it.", u64s(|e| e.queue_max_packets)),
+        column(
+            "wait_mean_s",
+            "s",
+            "Mean time from a packet's arrival at the engine to the end of its service; missing without packets.",
+            Values::OptF64(wait),
+        ),
+        column(
+            "wait_max_s",
+            "s",
+            "Longest such time.",
+            Values::F64(rows.iter().map(|e| seconds(e.wait_max_ps)).collect()),
+        ),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! The figures of a run against sums done by hand.
 
 use incast_record::summary::{FIGURES, jain, nearest_rank, percentile_nearest_rank, summarize, summary_text};
-use incast_record::{FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role};
+use incast_record::{EngineRecord, FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role};
 use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -209,6 +209,36 @@ fn the_busiest_port_has_the_largest_mean_queue_and_the_lowest_number() {
 }
 
 #[test]
+fn losses_at_hosts_are_told_apart_and_the_busiest_engine_is_shown() {
+    let mut o = outcome();
+    let free = summarize(&o, "s", "v");
+    assert_eq!(figure(&free, "flows.host_loss_total_pct"), &Value::Null);
+    assert_eq!(figure(&free, "hosts.drops"), &Value::Null);
+    let engine = |name: &str, mean, packets| EngineRecord {
+        name: name.into(),
+        packets,
+        drops: 2,
+        busy_ps: SECOND,
+        queue_mean_packets: mean,
+        queue_p99_packets: Some(4.0),
+        queue_max_packets: 6,
+        wait_sum_ps: SECOND,
+        ..EngineRecord::default()
+    };
+    o.engines = vec![engine("h0.rx0", 0.5, 4), engine("h1.rx0", 1.5, 8), engine("h1.tx0", 1.5, 0)];
+    let sent: u64 = o.flows.iter().map(|f| f.sent_m).sum();
+    o.flows[0].host_dropped_m = 3;
+    let s = summarize(&o, "s", "v");
+    assert_near(&s, "flows.host_loss_total_pct", 300.0 / sent as f64);
+    let busy = SECOND as f64 / (o.measure_to_ps - o.measure_from_ps) as f64;
+    assert_eq!(
+        s["hosts"],
+        json!({"drops": 6, "busiest": {"engine": "h1.rx0", "mean_packets": 1.5, "p99_packets": 4.0, "max_packets": 6,
+               "utilisation": busy, "wait_mean_s": 0.125}})
+    );
+}
+
+#[test]
 fn groups_have_the_figures_of_their_flows_alone() {
     let s = summarize(&outcome(), "s", "v");
     let names: Vec<&String> = s["groups"].as_object().unwrap().keys().collect();
@@ -348,7 +378,7 @@ fn leaves(prefix: &str, value: &Value, found: &mut Vec<String>) {
 fn every_figure_has_unit_and_definition_and_nothing_else_has() {
     let s = summarize(&outcome(), "s", "v");
     let mut found = Vec::new();
-    for part in ["run", "flows", "fct", "queries", "writes", "queues"] {
+    for part in ["run", "flows", "fct", "queries", "writes", "queues", "hosts"] {
         leaves(part, &s[part], &mut found);
     }
     found.push("groups.*".into());
@@ -363,7 +393,19 @@ fn every_figure_has_unit_and_definition_and_nothing_else_has() {
     let parts: Vec<&String> = s.as_object().unwrap().keys().collect();
     assert_eq!(
         parts,
-        ["run", "flows", "fct", "queries", "writes", "queues", "groups", "flowmonitor", "units", "definitions"]
+        [
+            "run",
+            "flows",
+            "fct",
+            "queries",
+            "writes",
+            "queues",
+            "hosts",
+            "groups",
+            "flowmonitor",
+            "units",
+            "definitions"
+        ]
     );
 }
 

@@ -81,11 +81,12 @@ fn dict(codes: &[u32], names: &[&str]) -> Values {
     Values::Dict { codes: codes.to_vec(), names: names.iter().map(|n| n.to_string()).collect() }
 }
 
-fn tables(outcome: &Outcome) -> [(&'static str, Vec<Column>, usize); 6] {
+fn tables(outcome: &Outcome) -> [(&'static str, Vec<Column>, usize); 7] {
     let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         ("flows.parquet", table::flows(outcome), outcome.flows.len()),
         ("ports.parquet", table::ports(outcome), outcome.ports.len()),
+        ("engines.parquet", table::engines(outcome), outcome.engines.len()),
         ("queries.parquet", table::queries(outcome), of(MessageKind::Query)),
         ("writes.parquet", table::writes(outcome), of(MessageKind::Write)),
         ("samples.parquet", table::samples(outcome), outcome.samples.len()),

@@ -161,6 +161,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     }
     let buckets = |at_host: bool| network.links.iter().any(|l| l.bucket > 0 && (l.from < network.hosts) == at_host);
     doc.queue.check_buckets("queue", buckets(false), buckets(true), &mut problems);
+    let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let link_names = link_names(&network);
     let observe = observe(
         doc,
@@ -213,6 +214,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         flows,
         queries,
         observe,
+        host_costs,
         ties: match doc.run.ties {
             Ties::Hash => spec::Ties::Hash,
             Ties::Link => spec::Ties::Link,

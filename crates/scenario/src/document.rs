@@ -2,6 +2,7 @@
 //! checks, `incast describe` and the manual's tables at once.
 
 use crate::controller::Controller;
+use crate::hosts::Hosts;
 use crate::quantity::{Auto, Time};
 use crate::queue::Queue;
 use crate::topology::Topology;
@@ -29,6 +30,9 @@ pub struct Document {
     pub topology: Topology,
     /// Queues of all ports.
     pub queue: Queue,
+    /// What hosts themselves cost their packets; nothing where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
     /// How switches choose among equally short routes.
     #[serde(default)]
     pub routing: Routing,

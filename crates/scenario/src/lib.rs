@@ -32,6 +32,7 @@ pub mod catalogue;
 pub mod check;
 pub mod controller;
 pub mod document;
+pub mod hosts;
 mod notes;
 pub mod problem;
 pub mod quantity;

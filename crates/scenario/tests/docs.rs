@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let mut pages: Vec<PathBuf> = ["scenario", "routing", "traffic", "transport", "source-parameters"]
+    let mut pages: Vec<PathBuf> = ["scenario", "hosts", "routing", "traffic", "transport", "source-parameters"]
         .iter()
         .map(|n| docs.join(format!("{n}.md")))
         .collect();

@@ -1,5 +1,6 @@
 //! Built-in scenarios, changes, the resolved form, schema and catalogue.
 
+use incast_cc::{Rate, Time};
 use incast_scenario::catalogue::KINDS;
 use incast_scenario::transport::Preset;
 use incast_scenario::{Scenario, builtin, describe, list};
@@ -342,4 +343,36 @@ fn keys_of_links_and_of_pacing_are_described() {
     let word = "\n        \"prr\": RFC 6937, proportional rate reduction.\n";
     assert!(linux.contains(word), "words with their meanings: {linux}");
     assert!(linux.contains("  max = \"inf\"\n      Highest rate."), "{linux}");
+}
+
+#[test]
+fn hosts_cost_what_a_scenario_says() {
+    let mut scenario = Scenario::load("two-senders").unwrap();
+    assert!(scenario.build().unwrap().host_costs.is_empty());
+    scenario.set("hosts.receive", r#"{ engines = 3, packet_time = "300ns", rate = "40Gbps", queue = "64p" }"#).unwrap();
+    scenario.set("hosts.send.ack_time", "50ns").unwrap();
+    let spec = scenario.build().unwrap();
+    assert_eq!(spec.host_costs.len(), spec.hosts as usize);
+    let (receive, send) = (spec.host_costs[0].receive.clone().unwrap(), spec.host_costs[0].send.clone().unwrap());
+    assert_eq!((receive.engines, receive.limit, receive.rate), (3, 64, Rate::gbps(40)));
+    assert_eq!((receive.packet_time, receive.ack_time), (Time::ns(300), Time::ns(300)), "auto");
+    assert_eq!((send.engines, send.limit, send.packet_time, send.ack_time), (1, 0, Time::ZERO, Time::ns(50)));
+    scenario.set("hosts.only", r#"["source1"]"#).unwrap();
+    let spec = scenario.build().unwrap();
+    let costly: Vec<bool> = spec.host_costs.iter().map(|h| h.receive.is_some()).collect();
+    assert_eq!(costly.iter().position(|c| *c), spec.node_names.iter().position(|n| n == "source1"));
+    assert_eq!(costly.iter().filter(|c| **c).count(), 1);
+    let told = |key: &str, value: &str| {
+        let mut wrong = scenario.clone();
+        wrong.set(key, value).and_then(|_| wrong.build().map(drop)).unwrap_err().to_string()
+    };
+    assert_eq!(
+        told("hosts.receive.queue", "64kB"),
+        r#"hosts.receive.queue = "64kB": expected a number of packets from 1 up, such as "64p", or "none""#
+    );
+    assert!(told("hosts.receive.engines", "65").contains("64"), "{}", told("hosts.receive.engines", "65"));
+    assert!(told("hosts.only", r#"["h9"]"#).contains("no such host"));
+    let mut empty = Scenario::load("two-senders").unwrap();
+    let error = empty.set("hosts", "{}").and_then(|_| empty.build().map(drop)).unwrap_err().to_string();
+    assert!(error.starts_with("hosts: expected hosts.receive or hosts.send"), "{error}");
 }

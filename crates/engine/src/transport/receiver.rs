@@ -85,8 +85,9 @@ pub struct Receiver {
     pending: u32,
     /// What the latest ACK said.
     acked: u64,
-    /// What the next ACK echoes: send time and hops of the earliest segment it covers.
-    echo: Option<(u64, u8)>,
+    /// What the next ACK echoes: send time and hops of the earliest segment it covers, and when that came to
+    /// the host's NIC.
+    echo: Option<(u64, u8, u64)>,
     quick: u32,
     /// When SYN was last answered, ps, and the time until the sender's next packet.
     syn_acked_at: u64,
@@ -311,8 +312,9 @@ impl Receiver {
         let wnd = self.offer(t);
         let blocks = if t.sack && !self.ooo.is_empty() { self.blocks() } else { Ext::default() };
         let half = &mut io.halves[self.half as usize];
-        let (ts, hops) = self.echo.unwrap_or((half.ext.ts, half.ext.hops));
+        let (ts, hops, came) = self.echo.unwrap_or((half.ext.ts, half.ext.hops, half.came));
         half.ext = Ext { ts, hops, ..blocks };
+        half.came = came;
         half.ack = self.next;
         half.wnd = wnd;
         half.ece = self.ce;
@@ -377,7 +379,7 @@ impl Receiver {
         if p.has(flag::RST) {
             self.closed = true;
         } else if p.has(flag::SYN) {
-            self.echo = Some((p.ts, p.hop));
+            self.echo = Some((p.ts, p.hop, io.now - io.held));
             self.syn_acked_at = io.now;
             self.acknowledge(io, flag::SYN, if t.lone_syn { t.ack_size } else { t.syn_size });
         } else if p.has(flag::DATA) && !self.closed {
@@ -450,7 +452,7 @@ impl Receiver {
         }
         // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
         if self.echo.is_none() || p.seq <= self.acked {
-            self.echo = Some((p.ts, p.hop));
+            self.echo = Some((p.ts, p.hop, io.now - io.held));
         }
         let quick = self.half != NO_HALF && self.interact(io, t, p);
         if p.has(flag::FIN) {
@@ -654,11 +656,11 @@ impl Receiver {
         // the window field of a SYN is not scaled (RFC 7323)
         let most = if extra & flag::SYN != 0 && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
         let wnd = self.offer(t).min(most);
-        let (ts, hops) = self.echo.take().unwrap_or((io.now, 0));
+        let (ts, hops, came) = self.echo.take().unwrap_or((io.now, 0, io.now));
         if self.half != NO_HALF {
             // data of the other half goes on echoing what was echoed last (RFC 7323 4.3, TS.Recent)
-            let ext = &mut io.halves[self.half as usize].ext;
-            (ext.ts, ext.hops) = (ts, hops);
+            let half = &mut io.halves[self.half as usize];
+            (half.ext.ts, half.ext.hops, half.came) = (ts, hops, came);
         }
         let mut flags = self.base_flags | extra;
         let silent = if t.fin_with_data { flag::SYN | flag::FIN } else { flag::SYN };
@@ -683,7 +685,8 @@ impl Receiver {
         }
         let packet = Packet {
             time: 0,
-            seq: 0,
+            // how long the host has had what it acknowledges
+            seq: if io.net.hosts_cost { io.now - came } else { 0 },
             ack: self.next,
             ts,
             link: 0,

@@ -391,7 +391,7 @@ impl Sender {
         }
         let news = p.ack > self.una || p.has(flag::ECE) || ext.sack[0].0 < ext.sack[0].1;
         if self.connection == Connection::Open && (news || p.ack + p.wnd as u64 > self.edge) {
-            let view = Packet { ts: ext.ts, aux: ext.hops, ..*p };
+            let view = Packet { seq: ext.host, ts: ext.ts, aux: ext.hops, ..*p };
             self.acknowledged(io, &view, Some(ext));
         }
     }

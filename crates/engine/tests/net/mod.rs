@@ -170,6 +170,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         queries: Vec::new(),
         observe: Observe { queue_interval: Time::us(10), ..Observe::default() },
         ties: Ties::Hash,
+        host_costs: Vec::new(),
     }
 }
 

@@ -163,14 +163,16 @@ impl Sender {
         if !t.ecn_preempts {
             self.leave_cwr(io);
         }
+        // in the receiving host, and in this one since the ACK reached its NIC
+        let host = p.seq + io.held;
         let ack = Ack {
             now: Time(io.now),
             acked,
             delivered,
             rtt,
             srtt: Time(self.rtt.srtt),
-            fabric_delay: rtt,
-            endpoint_delay: rtt.map(|_| Time::ZERO),
+            fabric_delay: rtt.map(|rtt| rtt.saturating_sub(Time(host))),
+            endpoint_delay: rtt.map(|rtt| rtt.min(Time(host))),
             hops: p.aux as u32,
             ece: counts,
             in_flight,

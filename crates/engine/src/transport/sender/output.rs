@@ -93,7 +93,8 @@ impl Sender {
         packet.ack = half.ack;
         packet.wnd = half.wnd;
         packet.flags |= flag::ACK | if half.ece { flag::ECE } else { 0 };
-        Some(half.ext)
+        let host = if io.net.hosts_cost { io.now - half.came } else { 0 };
+        Some(Ext { host, ..half.ext })
     }
 
     pub(super) fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {

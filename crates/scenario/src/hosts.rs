@@ -1,0 +1,115 @@
+//! What hosts cost their packets: engines between the NIC and the stack.
+
+use crate::problem::Problem;
+use crate::quantity::{Auto, QueueLimit, Rate, Time};
+use crate::topology::Network;
+use incast_cc as cc;
+use incast_engine::processing::EngineId;
+use incast_engine::spec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Processing of packets at hosts. Delays at hosts are told apart from those of the fabric, and so are losses.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Hosts {
+    /// From the NIC to the stack: what arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive: Option<Processing>,
+    /// From the stack to the NIC: what is sent. Data is time-stamped behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send: Option<Processing>,
+    /// Names of the hosts that cost something, such as `"h0"`; all where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub only: Option<Vec<String>>,
+}
+
+/// Engines that work side by side. All packets of a flow in one direction pass the same one, one at a time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Processing {
+    /// Number of engines.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 64))]
+    pub engines: u32,
+    /// Service time of a packet with payload.
+    #[serde(default = "crate::document::zero")]
+    pub packet_time: Time,
+    /// Service time of a packet without payload; `auto` takes `packet_time`.
+    #[serde(default)]
+    pub ack_time: Auto<Time>,
+    /// What the IP bytes of a packet add to its service time, at this rate.
+    #[serde(default = "infinite")]
+    pub rate: Rate,
+    /// Packets that an engine holds at most, the one in service included; what it has no room for is lost at the host.
+    #[serde(default = "unlimited")]
+    pub queue: QueueLimit,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn infinite() -> Rate {
+    Rate(cc::Rate::INFINITE)
+}
+
+fn unlimited() -> QueueLimit {
+    QueueLimit(crate::quantity::Limit::None)
+}
+
+impl Processing {
+    fn spec(&self, key: &str, problems: &mut Vec<Problem>) -> spec::ProcessingSpec {
+        let limit = match self.queue.spec() {
+            spec::Limit::None => 0,
+            spec::Limit::Packets(n) if n > 0 => n,
+            _ => {
+                let message = "expected a number of packets from 1 up, such as \"64p\", or \"none\"";
+                problems.push(Problem::with_value(format!("{key}.queue"), format!("\"{}\"", self.queue), message));
+                0
+            }
+        };
+        if !(1..=EngineId::MOST).contains(&self.engines) {
+            let message = format!("expected 1 to {}", EngineId::MOST);
+            problems.push(Problem::with_value(format!("{key}.engines"), self.engines, message));
+        }
+        spec::ProcessingSpec {
+            engines: self.engines,
+            packet_time: self.packet_time.0,
+            ack_time: self.ack_time.given().map_or(self.packet_time.0, |t| t.0),
+            rate: self.rate.0,
+            limit,
+        }
+    }
+}
+
+impl Hosts {
+    /// The costs of every host.
+    pub(crate) fn spec(&self, network: &Network, problems: &mut Vec<Problem>) -> Vec<spec::HostSpec> {
+        let side = |own: &Option<Processing>, name: &str, problems: &mut Vec<Problem>| {
+            own.as_ref().map(|p| p.spec(&format!("hosts.{name}"), problems))
+        };
+        let costs = spec::HostSpec {
+            receive: side(&self.receive, "receive", problems),
+            send: side(&self.send, "send", problems),
+        };
+        if costs == spec::HostSpec::default() {
+            let message = "expected hosts.receive or hosts.send, such as hosts.receive.packet_time = \"300ns\"";
+            problems.push(Problem::new("hosts", message));
+        }
+        let hosts = network.hosts as usize;
+        let Some(only) = &self.only else { return vec![costs; hosts] };
+        let names = &network.names[..hosts];
+        let mut all = vec![spec::HostSpec::default(); hosts];
+        for name in only {
+            match names.iter().position(|n| n == name) {
+                Some(host) => all[host] = costs.clone(),
+                None => {
+                    let message = format!("no such host; expected names such as \"{}\"", names[0]);
+                    let problem = Problem::with_value("hosts.only", format!("\"{name}\""), message);
+                    problems.push(problem.suggest(name, names.iter().take(10_000).map(String::as_str)));
+                }
+            }
+        }
+        all
+    }
+}

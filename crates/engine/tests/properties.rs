@@ -289,6 +289,23 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     prop::collection::vec(draft, 1..9)
 }
 
+/// What every second host costs its packets, if hosts cost anything.
+fn costs() -> impl Strategy<Value = Option<HostSpec>> {
+    let side = || {
+        let times = (pick(&[0u64, 300, 5_000]), pick(&[0u64, 200]));
+        let rest = (1u32..4, pick(&[Rate::INFINITE, Rate::gbps(2)]), pick(&[0u64, 0, 20]));
+        prop::option::of((times, rest).prop_map(|((packet, ack), (engines, rate, limit))| ProcessingSpec {
+            engines,
+            packet_time: Time::ns(packet),
+            ack_time: Time::ns(ack),
+            rate,
+            limit,
+        }))
+    };
+    let both = (side(), side()).prop_map(|(receive, send)| Some(HostSpec { receive, send }));
+    prop_oneof![2 => Just(None), 1 => both]
+}
+
 fn networks() -> impl Strategy<Value = Spec> {
     let shape =
         prop_oneof![(2u32..7).prop_map(Shape::Star), (1u32..5).prop_map(Shape::Dumbbell), Just(Shape::FatTree),];
@@ -299,10 +316,10 @@ fn networks() -> impl Strategy<Value = Spec> {
     let nic = pick(&[None, None, Some(1u32), Some(3)]);
     let ties = pick(&[Ties::Hash, Ties::Link, Ties::Scheduled]);
     let bucket = pick(&[0u32, 0, 1600, 20_000]);
-    let rest = (any::<(bool, u32, u32)>(), ties, bucket, askings());
+    let rest = (any::<(bool, u32, u32)>(), ties, bucket, askings(), costs());
     (any::<u64>(), shape, rate, delay, queues(), losses, transports, drafts(), (nic, rest)).prop_map(
         |(seed, shape, rate, delay, queue, losses, transports, drafts, (nic, rest))| {
-            let ((first_path, slow, quick), ties, bucket, askings) = rest;
+            let ((first_path, slow, quick), ties, bucket, askings, costs) = rest;
             let mut spec = match shape {
                 Shape::Star(n) => star(n, rate, delay),
                 Shape::Dumbbell(n) => dumbbell(n, rate, delay),
@@ -340,6 +357,10 @@ fn networks() -> impl Strategy<Value = Spec> {
             let quick = &mut spec.links[(quick % links) as usize];
             quick.rate = Rate::INFINITE;
             let hosts = spec.hosts;
+            if let Some(costs) = costs {
+                spec.host_costs =
+                    (0..hosts).map(|h| if h % 2 == 0 { costs.clone() } else { HostSpec::default() }).collect();
+            }
             // switches may send by token buckets, which queues of events cannot
             if !spec.queues[0].is_explicit() {
                 spec.links

@@ -152,7 +152,7 @@ impl Domain {
     }
 
     /// The stack of a host takes a packet in, `held` ps after its arrival at the NIC.
-    #[inline]
+    #[inline(always)]
     fn take_in<O: Outbox, R: Recorder>(
         &mut self,
         at: Instant,

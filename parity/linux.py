@@ -24,7 +24,7 @@ def world() -> World:
                 "linux/traces",
                 "How a connection starts",
                 "The first 20 ms, row by row as the kernel reports them: window, bytes acknowledged, packets waiting. "
-                "DCTCP: threshold at 20 packets unless named; Reno: 100 packets drop-tail.",
+                "DCTCP: threshold at 20 packets unless named; Reno and CUBIC: 100 packets drop-tail.",
                 "traces",
             ),
             Section(
@@ -36,8 +36,9 @@ def world() -> World:
             ),
             Section(
                 "linux/R2",
-                "Reno through a drop-tail queue",
-                "RTT 500 us, from 1 to 4 s. R2: RACK tells losses; R2c: RACK and TLP off; R2n: SACK off as well.",
+                "Through a drop-tail queue",
+                "Reno unless named; RTT 500 us, from 1 to 4 s. R2: RACK tells losses; R2c: RACK and TLP off; R2n: SACK "
+                "off as well.",
                 "ratios",
             ),
         ),
@@ -52,10 +53,14 @@ DELAYS = {"100": "99968ns", "500": "499968ns"}
 """What netem makes of the round-trip times: ticks of 64 ns."""
 
 
-def reno(limit: int) -> dict[str, object]:
-    """Return the settings of Reno through a drop-tail queue."""
+CONTROLLERS = {"cubic": "CUBIC", "westwood": "Westwood"}
+"""Those whose rows name them; others are Reno's."""
+
+
+def drop_tail(limit: int, controller: str = "newreno") -> dict[str, object]:
+    """Return the settings of a controller through a drop-tail queue."""
     return {
-        "controller": "newreno:form=linux",
+        "controller": f"{controller}:form=linux",
         "queue": {"kind": "drop-tail", "limit": f"{limit}p", "count_overhead": True},
         "transport.scoreboard": "rack",
     }
@@ -65,8 +70,10 @@ TRACES: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
     "G_dctcp_rtt100_n1": ("DCTCP, 100 us", 1, {BACK: DELAYS["100"]}),
     "G_dctcp_rtt500_n1": ("DCTCP, 500 us", 1, {BACK: DELAYS["500"]}),
     "G_dctcp_rtt500_K65_n2": ("two DCTCP, 500 us, K = 65", 2, {BACK: DELAYS["500"], "queue.mark": "97500B"}),
-    "G_reno_rtt100_n1": ("Reno, 100 us", 1, {BACK: DELAYS["100"], **reno(100)}),
-    "G_reno_rtt500_n1": ("Reno, 500 us", 1, {BACK: DELAYS["500"], **reno(100)}),
+    "G_reno_rtt100_n1": ("Reno, 100 us", 1, {BACK: DELAYS["100"], **drop_tail(100)}),
+    "G_reno_rtt500_n1": ("Reno, 500 us", 1, {BACK: DELAYS["500"], **drop_tail(100)}),
+    "G_cubic_rtt100_n1": ("CUBIC, 100 us", 1, {BACK: DELAYS["100"], **drop_tail(100, "cubic")}),
+    "G_cubic_rtt500_n1": ("CUBIC, 500 us", 1, {BACK: DELAYS["500"], **drop_tail(100, "cubic")}),
 }
 PACKET_S = 12.112e-6
 """Time of a full packet on the bottleneck."""
@@ -126,6 +133,12 @@ def cells() -> Iterator[Case]:
         yield cell(row, bulk_settings(row), judged(row))
 
 
+def controller_of(row: Mapping[str, str]) -> str:
+    """Return the controller of a row through a drop-tail queue."""
+    _, named, *_ = row["scenario"].split("_")
+    return named if named in CONTROLLERS else "newreno"
+
+
 def bulk_settings(row: Mapping[str, str]) -> dict[str, object]:
     """Return the settings of a row."""
     kind, *_ = row["scenario"].split("_")
@@ -143,7 +156,7 @@ def bulk_settings(row: Mapping[str, str]) -> dict[str, object]:
             settings["transport.delayed_ack"] = 1
         return settings
     settings |= {
-        **reno(int(row["qdisc"].removeprefix("pfifo limit "))),
+        **drop_tail(int(row["qdisc"].removeprefix("pfifo limit ")), controller_of(row)),
         "run.warmup": "1s",
         "run.duration": "4s",
         "traffic.bulk.stagger": "10ms",
@@ -161,10 +174,11 @@ def cell(row: Mapping[str, str], settings: Mapping[str, object], checks: tuple[C
     kind, *_ = name.split("_")
     senders = f"{flows} sender{'s' * (flows > 1)}"
     steady = kind.startswith("R1")
+    named = f"{kind}, {CONTROLLERS[controller]}" if (controller := controller_of(row)) in CONTROLLERS else kind
     title = (
         f"{kind}, {senders}, {row['rtt_us']} us, K = {row['mark_packets']}"
         if steady
-        else f"{kind}, {senders}, {row['qdisc'].removeprefix('pfifo limit ')} packets"
+        else f"{named}, {senders}, {row['qdisc'].removeprefix('pfifo limit ')} packets"
     )
     return Case(
         f"linux/{'R1' if steady else 'R2'}/{name}",
@@ -182,6 +196,11 @@ def again(scenario: str) -> str:
     runs = {row["scenario"]: row for row in table("linux/again.csv")}
     if scenario == "R1k_rtt500_K2_n2":
         return "not explained; see the case of one sender"
+    if scenario == "R2_cubic_pf250_n1":
+        return (
+            "not explained. Three seconds hold six losses of a packet or two: with a start 0.1, 0.3, 0.5 and 0.7 ms "
+            "later in the kernel's tick ours are 13, 9, 7 and 10"
+        )
     if scenario not in runs:
         return ""
     run = runs[scenario]
@@ -211,9 +230,10 @@ def judged(row: Mapping[str, str]) -> tuple[Check, ...]:
         return Figure(name, unit, scale * float(row[column]), tolerance, ours)
 
     if kind.startswith("R2"):
-        drops = figure("drops", "packets", "drops", Relative(0.15), port(PORT, "drops"))
+        reno = controller_of(row) == "newreno"
+        drops = figure("drops", "packets", "drops", Relative(0.15 if reno else 0.3), port(PORT, "drops"))
         return (
-            figure("mean queue", "packets", "queue_mean", Relative(0.03), waiting),
+            figure("mean queue", "packets", "queue_mean", Relative(0.03 if reno else 0.1), waiting),
             replace(drops, rule=again(row["scenario"])),
         )
     steady = (0.2, 1.2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from incast import Result
@@ -40,8 +40,8 @@ def world() -> World:
             Section(
                 "ns3/vectors",
                 "Packet by packet",
-                "Response vectors of ns-3's system test ns3-tcp-loss, NewReno: a transfer of 200,000 bytes that loses "
-                "packets 16, 17 ... of those that reach the receiver's device. Every packet sent, to 1 us.",
+                "Response vectors of ns-3's system test ns3-tcp-loss: a transfer of 200,000 bytes that loses packets "
+                "16, 17 ... of those that reach the receiver's device. Every packet sent, to 1 us.",
                 "traces",
             ),
             Section(
@@ -61,6 +61,7 @@ STUDY = {"0": "ns3-hotspot", "1": "ns3-random-hotspot", "2": "ns3-random-pairs"}
 CONTROLLERS = {
     "dctcp": "dctcp:form=ns3",
     "newreno": "newreno:form=ns3",
+    "westwood-plus": "westwood-plus:form=ns3",
     "swift": "swift:form=seed-000",
 }
 SWIFT_TARGETS = {"0": "min-rtt", "1": "min-rtt,epsilon=1ms", "2": "static,static_target=25ms"}
@@ -69,6 +70,7 @@ TAIL_DROP = {"queue.kind": "drop-tail", "queue.limit": "2666p", "queue.device": 
 AROUND: Mapping[str, Mapping[str, object]] = {
     "dctcp": {},
     "newreno": TAIL_DROP,
+    "westwood-plus": TAIL_DROP,
     "swift": {
         **TAIL_DROP,
         "transport.recovery": "newreno",
@@ -148,7 +150,7 @@ def study_case(row: dict[str, str]) -> Case:
     if swift:
         controller = f"{controller},target={SWIFT_TARGETS[swift]}"
         named = f"swift-{swift}"
-    titles = {"dctcp": "DCTCP", "newreno": "NewReno", "swift-0": "Swift, smallest RTT"}
+    titles = {"dctcp": "DCTCP", "newreno": "NewReno", "westwood-plus": "Westwood+", "swift-0": "Swift, smallest RTT"}
     titles |= {"swift-1": "Swift, smallest RTT + 1 ms", "swift-2": "Swift, 25 ms"}
     stop = float(row["stop_s"])
     close = Relative(0.005)
@@ -405,19 +407,32 @@ LOSSES: tuple[tuple[int, ...], ...] = ((), (16,), (16, 17), (16, 17, 18), (16, 1
 """Arrivals at the receiver's device that each of ns-3's loss cases loses, from 0."""
 
 
+VECTORS = {"newreno": ("NewReno", LOSSES), "westwood-plus": ("Westwood+", LOSSES[:4])}
+
+
 def vectors() -> tuple[Case, ...]:
-    """ns-3's own response vectors, NewReno: every packet that the sender emits."""
+    """ns-3's own response vectors: every packet that the sender emits."""
     return tuple(
         Case(
-            f"ns3/vectors/newreno{i}",
-            f"{len(lost) or 'no'} loss{'es' * (len(lost) > 1)}",
+            f"ns3/vectors/{kind}{i}",
+            f"{name}, {len(lost) or 'no'} loss{'es' * (len(lost) > 1)}",
             "ns3-tcp-loss.toml",
-            {"topology.sink_link.lose": list(lost)} if lost else {},
-            (Packets(tuple(vector(i)), sent_packets),),
+            {"controller": f"{kind}:form=ns3", **({"topology.sink_link.lose": list(lost)} if lost else {})},
+            (
+                Packets(tuple(vector(kind, i)), sent_packets),
+                Figure(
+                    "last data sent",
+                    "s",
+                    last_data(vector(kind, i)),
+                    Absolute(1e-6),
+                    lambda run: last_data(sent_packets(run)),
+                ),
+            ),
             quick=True,
             cost_s=0.1,
         )
-        for i, lost in enumerate(LOSSES)
+        for kind, (name, cases) in VECTORS.items()
+        for i, lost in enumerate(cases)
     )
 
 
@@ -425,11 +440,16 @@ FIN = 1
 """The bit of FIN in TCP's flags."""
 
 
-def vector(number: int) -> Iterator[Sent]:
+def vector(kind: str, number: int) -> Iterator[Sent]:
     """Read a vector: sequence numbers count from SYN, as TCP's do."""
-    for row in table(f"ns3/tcp-loss-newreno{number}.csv"):
+    for row in table(f"ns3/tcp-loss-{kind}{number}.csv"):
         fin = bool(int(row["flags"], 16) & FIN)
         yield Sent(float(row["time_s"]), (int(row["seq"]), int(row["payload"]), fin))
+
+
+def last_data(sent: Iterable[Sent]) -> float:
+    """Find when the last packet with data went."""
+    return max(packet.time_s for packet in sent if list(packet.what)[1])
 
 
 def sent_packets(result: Result) -> list[Sent]:
@@ -448,6 +468,11 @@ NEWRENO = {"controller": "newreno:form=ns3", "queue.kind": "drop-tail", "queue.l
 TWO_SENDERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "dctcp": ("DCTCP", {"controller": "dctcp:form=ns3"}),
     "newreno": ("NewReno", NEWRENO),
+    # what the time-stamp clock makes of round trips, 1 us, decides its estimate
+    "westwood-plus": (
+        "Westwood+",
+        {**NEWRENO, "controller": "westwood-plus:form=ns3", "transport.timestamp_clock": "1ms"},
+    ),
 }
 """Title and settings by controller."""
 LARGE = 6291456
@@ -483,7 +508,7 @@ def two_senders(row: Mapping[str, str]) -> Case:
         Figure("goodput of the slower flow", "Mb/s", slower, Relative(0.005), goodput(min)),
         Figure("goodput of the quicker flow", "Mb/s", quicker, Relative(0.005), goodput(max)),
     ]
-    # one flow waits for its timeout from the start on where NewReno has room: no queue to compare
+    # one flow waits for its timeout from the start on where NewReno or Westwood+ has room: no queue to compare
     if row["queue_mean"] and (controller == "dctcp" or buffer != LARGE):
         near = Relative(0.1) if buffer == LARGE else Absolute(1)
         checks.append(Figure("mean queue", "packets", float(row["queue_mean"]), near, QUEUE))

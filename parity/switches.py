@@ -101,6 +101,18 @@ NS3_RUNS = (
         controller="dctcp:form=ns3",
         topology__sink_link__lose=list(range(30, 70)),
     ),
+    outage(
+        "ns3/switches/run-westwood-plus",
+        "Westwood+, 500 kB, arrivals 100 and 200 at the last link lost",
+        controller="westwood-plus:form=ns3",
+        topology__sink_link__lose=[100, 200],
+    ),
+    outage(
+        "ns3/switches/run-westwood",
+        "Westwood as ns-3.37 had it, 500 kB, arrivals 100 and 200 at the last link lost",
+        controller="westwood:form=ns3",
+        topology__sink_link__lose=[100, 200],
+    ),
 )
 SEED_000_RUNS = (
     outage(
@@ -113,7 +125,46 @@ SEED_000_RUNS = (
         topology__sink_link__lose=list(range(30, 68)),
     ),
 )
+ROUGH: Mapping[str, object] = {
+    "queue": {"kind": "drop-tail", "limit": "100p", "count_overhead": True},
+    "transport.scoreboard": "rack",
+    "topology.bottleneck_link.back_delay": "499968ns",
+}
+"""Linux' drop-tail set-up, for runs of ours."""
+TRANSFERRED = shown(
+    goodput=("Mb/s", summary("flows.goodput_total_bps", 1e-6)),
+    timeouts=("", summary("flows.timeouts")),
+    retransmissions=("packets", summary("flows.retransmissions")),
+)
 LINUX_RUNS = (
+    Case(
+        "linux/switches/run-cubic",
+        "CUBIC, 1 sender, 500 us, arrivals 300 and 340 to 459 at the bottleneck lost: a timeout in a recovery",
+        "linux-dumbbell",
+        {
+            **ROUGH,
+            "controller": "cubic:form=linux",
+            "run.warmup": "0s",
+            "topology.bottleneck_link.lose": [300, *range(340, 460)],
+        },
+        TRANSFERRED,
+        quick=True,
+        cost_s=0.3,
+    ),
+    Case(
+        "linux/switches/run-westwood",
+        "Westwood, 1 sender, 500 us, every twentieth packet lost on the wire",
+        "linux-dumbbell",
+        {
+            **ROUGH,
+            "controller": "westwood:form=linux",
+            "run.warmup": "0s",
+            "topology.bottleneck_link.error_rate": 0.05,
+        },
+        TRANSFERRED,
+        quick=True,
+        cost_s=0.3,
+    ),
     Case(
         "linux/switches/run-losses",
         "DCTCP, 1 sender, 500 us, every thousandth packet lost on the wire",
@@ -128,6 +179,10 @@ LINUX_RUNS = (
         cost_s=0.3,
     ),
 )
+COMPLETED = shown(
+    mean_completion_time=("ms", summary("queries.mean_s", 1e3)),
+    median_completion_time=("ms", summary("queries.p50_s", 1e3)),
+)
 INCAST_RUNS = (
     Case(
         "linux-incast/switches/run-pauses",
@@ -139,12 +194,27 @@ INCAST_RUNS = (
             "traffic.app.think": "300ms",
             "topology.bottleneck_link.back_delay": "499968ns",
         },
-        shown(
-            mean_completion_time=("ms", summary("queries.mean_s", 1e3)),
-            median_completion_time=("ms", summary("queries.p50_s", 1e3)),
-        ),
+        COMPLETED,
         quick=True,
         cost_s=0.05,
+    ),
+    *(
+        Case(
+            f"linux-incast/switches/run-pauses-{kind}",
+            f"{name}, 1 worker, 500 kB through 100 packets, RTT 500 us, 300 ms of think time",
+            "linux-incast",
+            {
+                **ROUGH,
+                "controller": f"{kind}:form=linux",
+                "traffic.flows": 1,
+                "traffic.app.total": "500kB",
+                "traffic.app.think": "300ms",
+            },
+            COMPLETED,
+            quick=True,
+            cost_s=0.05,
+        )
+        for kind, name in (("cubic", "CUBIC"), ("westwood", "Westwood"))
     ),
 )
 """Runs of ours for rules that no run of a world meets: losses one after another, losses of DCTCP, pauses."""
@@ -227,6 +297,20 @@ NS3 = {
         ),
         Switch("loss-flight", "a loss halves what is outstanding, not the pipe", "transport.loss_flight=outstanding"),
     ),
+    "ns3/switches/run-westwood-plus": (
+        Switch("westwood-plus-sampling", "Westwood+: samples end with an ACK", "controller.sampling=rtt"),
+        Switch("westwood-plus-filter", "Westwood+: the paper's filter, not Tustin's", "controller.filter=first-order"),
+        Switch(
+            "westwood-plus-min-of", "Westwood+: the smallest RTT, not the smallest smoothed", "controller.min_of=rtt"
+        ),
+        Switch("westwood-plus-arithmetic", "Westwood+: real windows, not whole segments", "controller.arithmetic=real"),
+    ),
+    "ns3/switches/run-westwood": (
+        Switch("westwood-filter", "Westwood: the paper's filter, not Tustin's", "controller.filter=interval"),
+        Switch("westwood-at-loss", "Westwood: a loss bounds the window, not sets it", "controller.at_loss=bound"),
+        Switch("westwood-min-of", "Westwood: the smallest RTT, not the smallest smoothed", "controller.min_of=rtt"),
+        Switch("westwood-arithmetic", "Westwood: real windows, not whole segments", "controller.arithmetic=real"),
+    ),
     "ns3/dumbbell/newreno-131072": (
         Switch("whole-writes", "parts of a write as there is room", "transport.whole_writes=false"),
     ),
@@ -296,6 +380,26 @@ LINUX = {
         Switch("limited-transmit", "no limited transmit", "transport.limited_transmit=false"),
         Switch("sack-compression", "an ACK for every duplicate", "transport.sack_compression=false"),
     ),
+    "linux/R2/R2_cubic_pf100_n2": (
+        Switch("cubic-curve", "CUBIC: RFC 9438's curve, not whole segments and ticks", "controller.curve=real"),
+        Switch("cubic-cut-of", "CUBIC: a loss takes its share of the flight", "controller.cut_of=flight"),
+        Switch("cubic-hystart", "CUBIC: slow start ends with a loss", "controller.hystart=false"),
+        Switch("cubic-cushion", "CUBIC: no time for offloaded segments", "controller.hystart_cushion=0"),
+    ),
+    "linux/switches/run-cubic": (
+        Switch("cubic-timeouts", "CUBIC: every first timeout lowers ssthresh", "controller.timeouts=first"),
+    ),
+    "linux/R2/R2_westwood_pf100_n2": (
+        Switch("westwood-sampling", "Westwood: a sample a round trip, not 50 ms", "controller.sampling=rtt"),
+        Switch("westwood-filter", "Westwood: Westwood+'s filter, not eighths twice", "controller.filter=first-order"),
+        Switch("westwood-at-loss", "Westwood: the estimate counts at the loss", "controller.at_loss=set"),
+        Switch("westwood-avoidance", "Westwood: avoidance counts ACKs", "controller.avoidance=ack"),
+        Switch("westwood-arithmetic", "Westwood: real windows, not whole segments", "controller.arithmetic=real"),
+    ),
+    "linux/switches/run-westwood": (
+        Switch("westwood-slow-start", "Westwood: slow start counts ACKs", "controller.slow_start_per=ack"),
+        Switch("westwood-timeouts", "Westwood: every first timeout lowers ssthresh", "controller.timeouts=first"),
+    ),
     "linux/switches/run-losses": (
         Switch("dctcp-halve", "DCTCP: a loss halves the flight, not the window", "controller.halve=flight"),
     ),
@@ -336,6 +440,13 @@ INCAST = {
     ),
     "linux-incast/cla/dctcp-n80-rto10-think1000": (
         Switch("dctcp-timeouts", "DCTCP: every first timeout lowers ssthresh", "controller.timeouts=first"),
+    ),
+    "linux-incast/switches/run-pauses-cubic": (
+        Switch("cubic-slow-start", "CUBIC: slow start counts ACKs", "controller.slow_start_per=ack"),
+        Switch("cubic-idle", "CUBIC: an idle time restarts, not decays", "controller.idle=restart"),
+    ),
+    "linux-incast/switches/run-pauses-westwood": (
+        Switch("westwood-idle", "Westwood: an idle time restarts, not decays", "controller.idle=restart"),
     ),
     "linux-incast/switches/run-pauses": (
         Switch("dctcp-idle", "DCTCP: an idle time restarts, not decays", "controller.idle=restart"),

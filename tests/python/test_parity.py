@@ -438,7 +438,7 @@ def forms_of(controller: str) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize("controller", ["swift", "dctcp", "newreno"])
+@pytest.mark.parametrize("controller", ["swift", "dctcp", "newreno", "cubic", "westwood", "westwood-plus"])
 def test_every_value_of_a_form_is_switched_in_a_row_of_the_page(controller: str) -> None:
     switched = set()
     for case in CASES:

@@ -13,7 +13,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
-use crate::{Ack, Congestion, Controller, Ecn, Env, Idle, Phase, Profile, Time, Timeout};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Idle, Profile, Time, Timeout};
 
 choice! {
     /// Answer to a packet loss.
@@ -289,8 +289,7 @@ impl Dctcp {
     /// window ends with the ACK that reaches the end of the segment sent last, be that a
     /// retransmission, when it began.
     fn count_whole(&mut self, ack: &Ack, segments: f64) {
-        let segments = if ack.acked == 0 || ack.phase == Phase::Recovery { 1.0 } else { segments };
-        let bytes = (segments * self.window.mss) as u64;
+        let bytes = self.window.whole_bytes(ack, segments);
         self.bytes_acked += bytes;
         if ack.ece {
             self.bytes_marked += bytes;

@@ -31,6 +31,7 @@
 
 #[macro_use]
 pub mod registry;
+pub mod bandwidth;
 pub mod reno_window;
 pub mod units;
 
@@ -42,6 +43,9 @@ use registry::ParamSet;
 // One line registers a controller: its file and its type.
 controllers! {
     newreno::NewReno,
+    cubic::Cubic,
+    westwood::Westwood,
+    westwood_plus::WestwoodPlus,
     dctcp::Dctcp,
     swift::Swift,
 }

@@ -500,6 +500,59 @@ macro_rules! choice {
     };
 }
 
+/// Makes a controller of a type whose only field is one: the same rules under other parameters.
+macro_rules! acts_as_its_part {
+    ($type:ident) => {
+        impl $crate::Controller for $type {
+            #[inline]
+            fn on_ack(&mut self, ack: &$crate::Ack) {
+                self.0.on_ack(ack);
+            }
+
+            fn on_loss(&mut self, event: &$crate::Congestion) {
+                self.0.on_loss(event);
+            }
+
+            fn on_ecn(&mut self, event: &$crate::Congestion) {
+                self.0.on_ecn(event);
+            }
+
+            fn on_timeout(&mut self, event: &$crate::Timeout) {
+                self.0.on_timeout(event);
+            }
+
+            fn on_recovered(&mut self, now: $crate::Time, in_flight: u64) {
+                self.0.on_recovered(now, in_flight);
+            }
+
+            fn on_undo(&mut self) {
+                self.0.on_undo();
+            }
+
+            fn on_idle(&mut self, idle: &$crate::Idle) {
+                self.0.on_idle(idle);
+            }
+
+            #[inline]
+            fn cwnd(&self) -> f64 {
+                self.0.cwnd()
+            }
+
+            fn ssthresh(&self) -> f64 {
+                self.0.ssthresh()
+            }
+
+            fn pacing(&self) -> $crate::Pacing {
+                self.0.pacing()
+            }
+
+            fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+                self.0.state(visit);
+            }
+        }
+    };
+}
+
 /// Turns the list of controllers into their modules, [`Config`](crate::Config),
 /// [`Cc`](crate::Cc) and [`KINDS`](crate::KINDS). An entry `file::Type` stands for a file
 /// `file.rs` with `Params`, `KIND` and `Type`, where `Type` is a [`Controller`](crate::Controller)

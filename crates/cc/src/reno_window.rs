@@ -175,6 +175,13 @@ impl RenoWindow {
         instead.map_or(segments, |bytes| libm::floor(bytes as f64 / self.mss))
     }
 
+    /// Bytes that an estimate counts for an ACK of `segments` whole segments, in whole arithmetic: one segment
+    /// for a duplicate or a partial ACK.
+    pub(crate) fn whole_bytes(&self, ack: &Ack, segments: f64) -> u64 {
+        let segments = if ack.acked == 0 || ack.phase == Phase::Recovery { 1.0 } else { segments };
+        (segments * self.mss) as u64
+    }
+
     /// Bytes that an ACK counts for.
     #[inline]
     pub(crate) fn counts(&self, ack: &Ack) -> u64 {
@@ -206,45 +213,57 @@ impl RenoWindow {
         if self.rules.avoidance == Avoidance::Room {
             return self.grow_into_room(ack);
         }
+        let left = self.slow_start(ack);
+        match self.rules.avoidance {
+            Avoidance::Ack if left > 0.0 => self.cwnd += self.mss * self.mss / self.cwnd,
+            Avoidance::Ack | Avoidance::Room => {}
+            Avoidance::Bytes => self.count(left, self.cwnd),
+        }
+    }
+
+    /// Slow start on an ACK, where growth is allowed at all: bytes of the ACK that it leaves for avoidance.
+    #[inline]
+    pub(crate) fn slow_start(&mut self, ack: &Ack) -> f64 {
         let may_grow = match ack.phase {
             Phase::Open => !ack.ece,
             Phase::Loss => true,
             Phase::Cwr | Phase::Recovery => false,
         };
         if !may_grow || !ack.cwnd_limited || ack.acked == 0 {
+            return 0.0;
+        }
+        let acked = self.counts(ack) as f64;
+        if self.cwnd >= self.ssthresh {
+            return acked;
+        }
+        match self.rules.slow_start {
+            SlowStart::Ack => {
+                self.cwnd += acked.min(self.mss);
+                0.0
+            }
+            SlowStart::Segments => {
+                let step = acked.min(self.ssthresh - self.cwnd);
+                self.cwnd += step;
+                acked - step
+            }
+        }
+    }
+
+    /// Adds one segment for each `per` bytes of those acknowledged in avoidance.
+    #[inline]
+    pub(crate) fn count(&mut self, acked: f64, per: f64) {
+        if acked <= 0.0 {
             return;
         }
-        let mut acked = self.counts(ack) as f64;
-        if self.cwnd < self.ssthresh {
-            match self.rules.slow_start {
-                SlowStart::Ack => {
-                    self.cwnd += acked.min(self.mss);
-                    return;
-                }
-                SlowStart::Segments => {
-                    let step = acked.min(self.ssthresh - self.cwnd);
-                    self.cwnd += step;
-                    acked -= step;
-                }
-            }
+        if self.counted >= per {
+            // counted under a larger window
+            self.counted = 0.0;
+            self.cwnd += self.mss;
         }
-        match self.rules.avoidance {
-            Avoidance::Ack if acked > 0.0 => self.cwnd += self.mss * self.mss / self.cwnd,
-            Avoidance::Ack | Avoidance::Room => {}
-            Avoidance::Bytes if acked > 0.0 => {
-                let window = self.cwnd;
-                if self.counted >= window {
-                    // counted under a larger window
-                    self.counted = 0.0;
-                    self.cwnd += self.mss;
-                }
-                self.counted += acked;
-                let windows = libm::floor(self.counted / window);
-                self.counted -= windows * window;
-                self.cwnd += windows * self.mss;
-            }
-            Avoidance::Bytes => {}
-        }
+        self.counted += acked;
+        let times = libm::floor(self.counted / per);
+        self.counted -= times * per;
+        self.cwnd += times * self.mss;
     }
 
     /// Growth on an ACK that counts for `segments` whole segments, as ns-3 does it.
@@ -308,9 +327,14 @@ impl RenoWindow {
 
     /// Half of what is in flight (RFC 5681 equation (4), before its floor), or of the window in force.
     pub(crate) fn half(&self, in_flight: u64, in_force: f64) -> f64 {
+        self.cut_of(in_flight, in_force) / 2.0
+    }
+
+    /// What a cut takes its share of.
+    pub(crate) fn cut_of(&self, in_flight: u64, in_force: f64) -> f64 {
         match self.rules.halve {
-            Halve::Flight => in_flight as f64 / 2.0,
-            Halve::Cwnd => in_force / 2.0,
+            Halve::Flight => in_flight as f64,
+            Halve::Cwnd => in_force,
         }
     }
 
@@ -339,6 +363,20 @@ impl RenoWindow {
         self.ssthresh = self.in_kind(window).max(self.least());
         self.cwnd = self.ssthresh;
         self.forget_count();
+    }
+
+    /// A threshold of `window` bytes or the floor; a window below it stays, and is in slow start.
+    pub(crate) fn bound(&mut self, window: f64) {
+        let cwnd = self.cwnd;
+        self.reduce(window);
+        self.cwnd = self.cwnd.min(cwnd);
+    }
+
+    /// A reduction ends with `window` bytes or the floor, more or less than it aimed at; what [`undo`](Self::undo)
+    /// returns to stays.
+    pub(crate) fn settle(&mut self, window: f64) {
+        self.ssthresh = self.in_kind(window).max(self.least());
+        self.cwnd = self.ssthresh;
     }
 
     /// Slow start is over, the window stays.
@@ -383,8 +421,9 @@ impl RenoWindow {
     }
 
     /// A timeout: slow start again from one segment up to `window` bytes. Repeated timeouts of
-    /// the same data leave ssthresh alone (RFC 5681 section 3.1) unless every one counts.
-    pub(crate) fn restart(&mut self, event: &Timeout, window: f64) {
+    /// the same data leave ssthresh alone (RFC 5681 section 3.1) unless every one counts. True when it
+    /// was lowered.
+    pub(crate) fn restart(&mut self, event: &Timeout, window: f64) -> bool {
         let lowers = match self.rules.timeouts {
             Timeouts::First => event.consecutive <= 1,
             Timeouts::Every => true,
@@ -398,5 +437,6 @@ impl RenoWindow {
         self.recovered = false;
         self.after_timeout.begin(event);
         self.forget_count();
+        lowers
     }
 }

@@ -238,8 +238,16 @@ proptest! {
                     // An ACK may add what it covers, and one segment for a window completed.
                     largest += event.acked.max(event.delivered) as f64 + f64::from(MSS);
                 }
-                // Reductions may leave half of a flight that is larger than the window.
-                largest = largest.max(5_000_000.0);
+                // Reductions may leave a share of a flight that is larger than the window, CUBIC's seven tenths of it.
+                largest = largest.max(7_000_000.0);
+                // Westwood+ may raise the window to what it takes for the path's bandwidth and shortest round trip.
+                let mut path = [0.0, 0.0];
+                cc.state(&mut |name, value| match name {
+                    "bandwidth_bps" => path[0] = value,
+                    "min_rtt_s" if value.is_finite() => path[1] = value,
+                    _ => {}
+                });
+                largest = largest.max(path[0] * path[1] / 8.0);
                 prop_assert!(cc.cwnd() > 0.0 && cc.cwnd() <= largest, "{}: {} at {event:?}", kind.name, cc.cwnd());
                 prop_assert!(cc.ssthresh() > 0.0, "{}: ssthresh {}", kind.name, cc.ssthresh());
                 prop_assert_eq!(cc.cwnd().to_bits(), twin.cwnd().to_bits());

@@ -376,7 +376,8 @@ pub struct TransportSpec {
     /// SACKs report all of it, or an ACK that advances echoes a time stamp older than the first of it
     /// (RFC 3708, RFC 4015).
     pub undo: bool,
-    /// Echoed time stamps: every ACK gives an RTT sample (otherwise Karn: one timed segment).
+    /// Echoed time stamps: every ACK gives an RTT sample (otherwise Karn: one timed segment, or with
+    /// [`Rules::Ns3`] each ACK of segments none of which was sent again).
     pub timestamps: bool,
     /// With `timestamps`, and not under [`Rules::Ns3`], RTT samples as Linux takes them: of the segments that
     /// an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise

@@ -115,6 +115,26 @@ fn synchronised_senders_and_losses() {
 }
 
 #[test]
+fn the_tcp_family_shares_a_queue() {
+    let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
+    spec.queues = vec![ecn(12, 6)];
+    let kinds: [(&str, &[(&str, &str)]); 5] = [
+        ("cubic", &[]),
+        ("cubic", &[("form", "linux")]),
+        ("westwood", &[("tau", "1ms")]),
+        ("westwood", &[("form", "linux")]),
+        ("westwood-plus", &[]),
+    ];
+    spec.controllers = kinds.iter().map(|(kind, parameters)| config(kind, parameters)).collect();
+    spec.flows = (0..15).map(|h| FlowSpec { controller: h % 5, ..bulk(h, 15, Some(300_000)) }).collect();
+    spec.duration = Time::ms(400);
+    spec.measure_to = spec.duration;
+    let outcome = judged(&spec);
+    assert!(outcome.ports.iter().map(|p| p.drops).sum::<u64>() > 100);
+    assert!(outcome.flows.iter().all(|f| f.delivered == 300_000));
+}
+
+#[test]
 fn deep_queues_reach_far_windows() {
     // 2,666 packets at 1 Gb/s are 32 ms, three thousand windows of 10 us
     let mut spec = fat_tree(4, Rate::gbps(1), Time::us(10));

@@ -1,4 +1,4 @@
-//! ns-3.43's own response vectors (system test `ns3-tcp-loss`, NewReno): every packet that the
+//! ns-3.43's own response vectors (system test `ns3-tcp-loss`, NewReno and Westwood+): every packet that the
 //! sender emits, at its time to a microsecond.
 mod net;
 
@@ -9,7 +9,7 @@ use net::*;
 
 /// s1 -(8 Mbit/s, 0.1 ms)- r1 -(0.8 Mbit/s, 100 ms)- k1 with 2 B of PPP a packet; 200 000 B and
 /// then close; the device of k1 loses the arrivals with these indices.
-fn tcp_loss(lost: &[u64], controller_form: &[(&str, &str)]) -> Spec {
+fn tcp_loss(lost: &[u64], kind: &str, controller_form: &[(&str, &str)]) -> Spec {
     let transport = TransportSpec {
         mss: 1000,
         header: 40,
@@ -24,10 +24,11 @@ fn tcp_loss(lost: &[u64], controller_form: &[(&str, &str)]) -> Spec {
         rto_min: Time::s(1),
         rto_granularity: Time::ms(1),
         initial_window: 1.0,
+        scoreboard: Rules::Ns3,
         ..tcp()
     };
-    let mut spec = wire(Rate::mbps(8), Time::us(100), transport, "newreno", bulk(0, 1, Some(200_000)));
-    spec.controllers = vec![controller("newreno", controller_form)];
+    let mut spec = wire(Rate::mbps(8), Time::us(100), transport, kind, bulk(0, 1, Some(200_000)));
+    spec.controllers = vec![controller(kind, controller_form)];
     for link in &mut spec.links {
         link.overhead = 2;
     }
@@ -69,17 +70,24 @@ fn emitted(o: &Outcome) -> Vec<String> {
 }
 
 macro_rules! vector {
-    ($n:literal) => {
-        include_str!(concat!("../../../parity/data/ns3/tcp-loss-newreno", $n, ".csv"))
+    ($name:literal) => {
+        include_str!(concat!("../../../parity/data/ns3/tcp-loss-", $name, ".csv"))
     };
 }
 
 const CASES: [(&str, &[u64]); 5] = [
-    (vector!(0), &[]),
-    (vector!(1), &[16]),
-    (vector!(2), &[16, 17]),
-    (vector!(3), &[16, 17, 18]),
-    (vector!(4), &[16, 17, 18, 19]),
+    (vector!("newreno0"), &[]),
+    (vector!("newreno1"), &[16]),
+    (vector!("newreno2"), &[16, 17]),
+    (vector!("newreno3"), &[16, 17, 18]),
+    (vector!("newreno4"), &[16, 17, 18, 19]),
+];
+
+const WESTWOOD_PLUS: [(&str, &[u64]); 4] = [
+    (vector!("westwood-plus0"), &[]),
+    (vector!("westwood-plus1"), &[16]),
+    (vector!("westwood-plus2"), &[16, 17]),
+    (vector!("westwood-plus3"), &[16, 17, 18]),
 ];
 
 /// First row in which the run differs from the vector.
@@ -92,18 +100,19 @@ fn first_difference(csv: &str, spec: &Spec) -> Option<(usize, String, String)> {
 
 #[test]
 fn every_packet_of_the_loss_vectors_at_its_microsecond() {
-    for (case, (csv, lost)) in CASES.iter().enumerate() {
-        assert_eq!(expected(csv).len(), 203 + case, "case {case}: the vector was read");
-        let spec = tcp_loss(lost, &[("form", "ns3")]);
+    let newreno = CASES.iter().map(|case| ("newreno", case));
+    for (kind, (csv, lost)) in newreno.chain(WESTWOOD_PLUS.iter().map(|case| ("westwood-plus", case))) {
+        assert_eq!(expected(csv).len(), 203 + lost.len(), "{kind}, {lost:?}: the vector was read");
+        let spec = tcp_loss(lost, kind, &[("form", "ns3")]);
         judged(&spec);
-        assert_eq!(first_difference(csv, &spec), None, "case {case}");
+        assert_eq!(first_difference(csv, &spec), None, "{kind}, {lost:?}");
     }
 }
 
 #[test]
 fn each_rule_of_ns3_is_needed() {
     let (csv, lost) = CASES[1];
-    let ns3 = || tcp_loss(lost, &[("form", "ns3")]);
+    let ns3 = || tcp_loss(lost, "newreno", &[("form", "ns3")]);
     // 30 segments and 3 of limited transmit are out at the loss: half of 30 has gone from the
     // network at the third duplicate, half of all is more
     let mut spec = ns3();

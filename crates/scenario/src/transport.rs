@@ -133,7 +133,7 @@ pub struct Transport {
     /// A reduction is undone when all that was sent again turns out to have arrived before: duplicate SACKs report it (RFC 3708), or, with `timestamps`, an ACK echoes a time stamp older than the first retransmission (RFC 4015).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<bool>,
-    /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn).
+    /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn), or under the scoreboard `ns3` each ACK of segments none of which was sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
     /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds; the smallest RTT and the controller go by the last of those segments, the estimator by the first. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.

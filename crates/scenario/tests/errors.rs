@@ -192,9 +192,15 @@ fn traffic_after_the_end() {
     check(&GOOD.replacen(bulk, &format!("{query}, first = \"9ms\""), 1)).unwrap();
 }
 
+/// What an unknown controller is answered with.
+fn one_of_the_controllers() -> String {
+    let names: Vec<_> = incast_cc::KINDS.iter().map(|kind| format!("\"{}\"", kind.name)).collect();
+    format!("expected one of {}", names.join(", "))
+}
+
 #[test]
 fn controllers() {
-    let kinds = "expected one of \"newreno\", \"dctcp\", \"swift\"";
+    let kinds = one_of_the_controllers();
     assert_eq!(message("\"dctcp\"", "\"dtcp\""), format!("controller = \"dtcp\": {kinds} (did you mean \"dctcp\"?)"));
     assert_eq!(
         message("\"dctcp\"", "{ kind = \"swfit\" }"),
@@ -253,7 +259,7 @@ fn a_set_is_checked_like_a_file() {
     assert_eq!(set("traffic.flws", "4"), "traffic.flws: unknown key (did you mean \"flows\"?)");
     assert_eq!(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected a whole number >= 1");
     assert_eq!(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected a whole number >= 1");
-    assert_eq!(set("controller", "bbr"), "controller = \"bbr\": expected one of \"newreno\", \"dctcp\", \"swift\"");
+    assert_eq!(set("controller", "vegas"), format!("controller = \"vegas\": {}", one_of_the_controllers()));
     assert_eq!(
         set("controller.targt", "static"),
         format!("controller.targt: the controller dctcp has no parameter targt; it has {}", dctcp_has())
@@ -629,10 +635,11 @@ fn bad_lines_of_a_flow_file() {
          flows.csv, line 4, column destination = h16: expected a host: h0 to h15, or a number from 0 to 15\n\
          flows.csv, line 5, column destination = 2: expected another host than the source, h2\n\
          flows.csv, line 6, column size = 2Mb: expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"\n\
-         flows.csv, line 7, column controller = sift: expected one of \"newreno\", \"dctcp\", \"swift\" (did you mean \"swift\"?)\n\
+         flows.csv, line 7, column controller = sift: {} (did you mean \"swift\"?)\n\
          flows.csv, line 8, column path = edge0 agg0 edge2: no link goes from agg0 to edge2\n\
          flows.csv, line 9, column path = edge0 agg9 edge1: no node is called agg9; expected names of switches from source to destination (did you mean \"agg0\"?)\n\
-         flows.csv, line 10, column source: empty; expected a host's name or number"
+         flows.csv, line 10, column source: empty; expected a host's name or number",
+        one_of_the_controllers()
     );
     assert_eq!(flows("bad-lines", csv).unwrap_err().to_string(), expected);
     assert_eq!(

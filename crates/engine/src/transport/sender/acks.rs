@@ -108,6 +108,10 @@ impl Sender {
             if self.una > self.no_sample_to && acked > 0 || self.profile.own_recovery {
                 rtt = Some(Time(self.take_rtt(io, p.ts)));
             }
+        } else if t.scoreboard == Rules::Ns3 {
+            if acked > 0 && !was_retransmitted {
+                rtt = Some(Time(self.take_rtt(io, p.ts)));
+            }
         } else if let Some((end, sent)) = self.timed
             && self.una >= end
         {

@@ -1,0 +1,521 @@
+//! CUBIC: a window that grows with the cube of the time since the latest loss (RFC 9438), with HyStart as Linux
+//! has it (Ha and Rhee, Computer Networks 55, 2011).
+//!
+//! Windows are in segments here, as in the RFC's equations. [`Real`] is the RFC's curve, [`Ticks`] Linux' integers.
+//! Slow start and the ways down are shared with NewReno ([`crate::reno_window`]).
+
+extern crate alloc;
+
+use crate::registry::{Kind, ParamSet};
+use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
+use alloc::boxed::Box;
+
+choice! {
+    /// How the curve is computed.
+    Curve {
+        /// RFC 9438's equations in real numbers, at every ACK.
+        Real = "real",
+        /// Linux: whole segments and ticks, at most one update a tick, cube roots by a table.
+        Ticks = "ticks",
+    }
+}
+
+params! {
+    form of {
+        /// Whole segments and ticks; a loss takes its share of the window.
+        "linux" = "Linux 6.1, net/ipv4/tcp_cubic.c" {
+            curve = "ticks", cut_of = "cwnd", slow_start_per = "segments", timeouts = "once", idle = "decay"
+        }
+    }
+    /// Steepness of the curve.
+    c: f64 = "0.4", "segments/s^3", "RFC 9438 section 5.1", "a number above 0" => |x| *x > 0.0;
+    /// Share of the window that a loss leaves.
+    beta: f64 = "0.7", "", "RFC 9438 section 4.6", "a number above 0, below 1" => |x| *x > 0.0 && *x < 1.0;
+    /// Whether a flow whose window shrinks from loss to loss aims below where it lost.
+    fast_convergence: bool = "true", "", "RFC 9438 section 4.7";
+    /// Whether the window is at least what Reno's would be.
+    reno_friendly: bool = "true", "", "RFC 9438 section 4.3";
+    /// How the curve is computed: "real" by the RFC's equations at every ACK, "ticks" as Linux does, in whole
+    /// segments, 1024ths of a second and at most once a tick; c and beta are then rounded to 1024ths (c to tens),
+    /// and a mistaken loss gives the window back but not the curve.
+    curve: Curve = "real", "", "RFC 9438 section 4.2; Linux has ticks";
+    /// Clock of the curve "ticks".
+    tick: Time = "1ms", "", "Linux with HZ = 1000",
+        "a time above 0, at most 1s" => |x| *x > Time::ZERO && *x <= Time::s(1);
+    /// What a loss leaves the share beta of: what is in "flight", or "cwnd".
+    cut_of: Halve = "flight", "", "RFC 9438 section 4.6; Linux has cwnd";
+    /// Whether slow start ends where ACKs come for half a round trip or round trips grow.
+    hystart: bool = "true", "", "Linux";
+    /// Window from which slow start may end so.
+    hystart_low_window: f64 = "16.0", "segments", "Ha and Rhee 2011, section 3; Linux", "a number of at least 0" => |x| *x >= 0.0;
+    /// Longest pause in a train of ACKs.
+    hystart_ack_delta: Time = "2ms", "", "Ha and Rhee 2011, section 3; Linux";
+    /// Bytes of a burst that the train of ACKs may take longer by, at the rate of two windows a round trip; at most
+    /// 1 ms.
+    hystart_cushion: f64 = "262144.0", "bytes", "Linux: four segments of offload", "a number of at least 0" => |x| *x >= 0.0;
+    /// Samples of a round trip before its least is compared with the least of all.
+    hystart_samples: u32 = "8", "", "Ha and Rhee 2011, section 3; Linux";
+    /// Least growth of the round trip that ends slow start; an eighth of the least of all if that is between.
+    hystart_delay_min: Time = "4ms", "", "Ha and Rhee 2011, section 3; Linux";
+    /// Most growth of the round trip that does not end slow start.
+    hystart_delay_max: Time = "16ms", "", "Ha and Rhee 2011, section 3; Linux";
+    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the ACK
+    /// covers.
+    slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
+    /// Smallest window a reduction leaves.
+    floor: f64 = "2.0", "segments", "RFC 9438 section 4.6", "a number of at least 1" => |x| *x >= 1.0;
+    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless the
+    /// window is being reduced for this data already.
+    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; Linux once";
+    /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
+    /// "decay" by halves for every timeout that has passed, while ssthresh remembers three quarters of the window
+    /// (transport.idle_restart switches both off).
+    idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
+    together {
+        "hystart_delay_min": "at most hystart_delay_max" => |p| p.hystart_delay_min <= p.hystart_delay_max;
+    }
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "cubic",
+    title: "CUBIC",
+    source: "RFC 9438; HyStart: Ha and Rhee, Taming the elephants: New TCP slow start, Computer Networks 55, 2011",
+    what: "Loss-based: after a loss the window keeps seven tenths, grows fast, slowly around where it lost, then fast \
+           again, by a cubic function of time; never slower than Reno.",
+    differences: &[
+        "An ACK counts for the segments that it covers, so that delayed ACKs do not slow the curve down; the RFC counts \
+         ACKs there and segments in the Reno estimate, Linux segments in both.",
+        "Slow start ends as in Linux' HyStart, not by the HyStart++ of RFC 9406 that the RFC suggests; its clock is in \
+         microseconds.",
+        "Time without data in flight is no part of the curve's; time in which the application or the receiver limits \
+         sending is, as in Linux (RFC 9438 section 5.8 leaves it out).",
+        "Half the threshold of an ACK train holds whether the transport paces or not; Linux takes the whole where it \
+         paces.",
+        "A mark leaves at least floor segments, as a loss does; the RFC allows one.",
+        "Fast recovery itself belongs to the transport (transport.recovery).",
+    ],
+    state: &[
+        ("w_max_bytes", "window at the latest loss, or what fast convergence makes of it; 0 before the first"),
+        ("k_s", "time from the start of the curve to w_max, seconds"),
+        ("min_rtt_s", "shortest round trip as HyStart knows it, seconds"),
+    ],
+    profile: Profile::TCP,
+    params: Params::PARAMS,
+};
+
+/// A CUBIC sender.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    window: RenoWindow,
+    /// Beside the window: an ACK in slow start needs little of it.
+    rest: Box<Rest>,
+}
+
+#[derive(Clone, Debug)]
+struct Rest {
+    params: Params,
+    /// Window at the latest loss, segments; 0 where none counts.
+    w_max: f64,
+    real: Real,
+    ticks: Ticks,
+    hystart: HyStart,
+    /// When the segment was sent whose ACK left nothing outstanding, and when that ACK came.
+    emptied: Option<(Time, Time)>,
+    /// What to return to, should the latest loss prove to be a mistake.
+    before: (f64, Real),
+}
+
+impl Cubic {
+    /// A new flow.
+    pub fn new(params: &Params, env: &Env) -> Cubic {
+        let arithmetic = match params.curve {
+            Curve::Real => Arithmetic::Real,
+            Curve::Ticks => Arithmetic::Segments,
+        };
+        Cubic {
+            window: RenoWindow::new(
+                env,
+                Rules {
+                    floor: params.floor,
+                    slow_start: params.slow_start_per,
+                    avoidance: Avoidance::Bytes,
+                    arithmetic,
+                    timeouts: params.timeouts,
+                    halve: params.cut_of,
+                    idle: params.idle,
+                },
+            ),
+            rest: Box::new(Rest {
+                params: *params,
+                w_max: 0.0,
+                real: Real::default(),
+                ticks: Ticks::new(params),
+                hystart: HyStart::default(),
+                emptied: None,
+                before: (0.0, Real::default()),
+            }),
+        }
+    }
+
+    /// Sections 4.6 and 4.7, and what a loss leaves in bytes.
+    fn lose(&mut self, in_flight: u64, in_force: f64) -> f64 {
+        let rest = &mut *self.rest;
+        let beta = match rest.params.curve {
+            Curve::Real => rest.params.beta,
+            Curve::Ticks => f64::from(rest.ticks.beta) / 1024.0,
+        };
+        rest.before = (rest.w_max, rest.real);
+        let cwnd = in_force / self.window.mss;
+        let shrinks = cwnd < rest.w_max && rest.params.fast_convergence;
+        rest.w_max = if shrinks { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
+        if rest.params.curve == Curve::Ticks {
+            rest.w_max = libm::floor(rest.w_max);
+        }
+        rest.real = Real { prior: cwnd, ..Real::default() };
+        rest.ticks.epoch = None;
+        self.window.cut_of(in_flight, in_force) * beta
+    }
+}
+
+impl Controller for Cubic {
+    fn on_ack(&mut self, ack: &Ack) {
+        let rest = &mut *self.rest;
+        let sent = ack.now.saturating_sub(ack.rtt.unwrap_or(ack.srtt));
+        if let Some((last_sent, acked)) = rest.emptied.take() {
+            rest.real.pause(sent.saturating_sub(acked));
+            rest.ticks.pause(sent.saturating_sub(last_sent), ack.now);
+        }
+        if ack.una == ack.nxt {
+            rest.emptied = Some((sent, ack.now));
+        }
+        if let Some(rtt) = ack.rtt
+            && !rest.just_lost(ack.now)
+        {
+            let in_slow_start = self.window.cwnd < self.window.ssthresh;
+            if rest.hystart.sample(&rest.params, ack, rtt, in_slow_start, self.window.cwnd, self.window.mss) {
+                self.window.end_slow_start();
+            }
+        }
+        rest.hystart.srtt = ack.srtt;
+        let left = self.window.slow_start(ack);
+        if left <= 0.0 {
+            return;
+        }
+        let mss = self.window.mss;
+        let (cwnd, acked) = (self.window.cwnd / mss, left / mss);
+        match rest.params.curve {
+            Curve::Real => {
+                let rtt = if ack.srtt > Time::ZERO { ack.srtt } else { ack.rtt.unwrap_or(Time::ZERO) };
+                self.window.cwnd = rest.real.window(&rest.params, ack.now, rtt, rest.w_max, cwnd, acked) * mss;
+            }
+            Curve::Ticks => {
+                let (w_max, shortest) = (rest.w_max as u32, rest.hystart.shortest);
+                let per = rest.ticks.update(&rest.params, ack.now, shortest, w_max, cwnd as u32, acked as u32);
+                self.window.count(left, f64::from(per) * mss);
+            }
+        }
+    }
+
+    fn on_loss(&mut self, event: &Congestion) {
+        let left = self.lose(event.in_flight, event.window);
+        self.window.reduce(left);
+    }
+
+    /// Section 4.8: the next curve starts at its own window.
+    fn on_timeout(&mut self, event: &Timeout) {
+        let left = self.lose(event.in_flight, event.window);
+        self.window.restart(event, left);
+        let rest = &mut *self.rest;
+        rest.w_max = 0.0;
+        rest.ticks = Ticks::new(&rest.params);
+        rest.hystart.restart(event);
+    }
+
+    /// Section 4.9.
+    fn on_undo(&mut self) {
+        self.window.undo();
+        let rest = &mut *self.rest;
+        if rest.params.curve == Curve::Real {
+            (rest.w_max, rest.real) = rest.before;
+        }
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.idle(idle);
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        let rest = &*self.rest;
+        visit("w_max_bytes", rest.w_max * self.window.mss);
+        visit(
+            "k_s",
+            match rest.params.curve {
+                Curve::Real => rest.real.k,
+                Curve::Ticks => f64::from(rest.ticks.k) / 1024.0,
+            },
+        );
+        let shortest = rest.hystart.shortest;
+        visit("min_rtt_s", if shortest == 0 { f64::NAN } else { Time::us(u64::from(shortest)).as_secs_f64() });
+    }
+}
+
+impl Rest {
+    /// Linux takes no round trips in the first second of a curve.
+    fn just_lost(&self, now: Time) -> bool {
+        let began = match self.params.curve {
+            Curve::Real => self.real.epoch,
+            Curve::Ticks => self.ticks.epoch.map(|epoch| Time(u64::from(epoch) * self.params.tick.0)),
+        };
+        let now = match self.params.curve {
+            Curve::Real => now,
+            Curve::Ticks => Time(now.0 / self.params.tick.0 * self.params.tick.0),
+        };
+        began.is_some_and(|began| now.saturating_sub(began) < Time::s(1))
+    }
+}
+
+/// Sections 4.2 to 4.5 in real numbers.
+#[derive(Clone, Copy, Default, Debug)]
+struct Real {
+    /// Start of the curve.
+    epoch: Option<Time>,
+    /// Time to the plateau, seconds, and its window.
+    k: f64,
+    plateau: f64,
+    /// What Reno's window would be.
+    w_est: f64,
+    /// Window at the latest loss, before fast convergence.
+    prior: f64,
+}
+
+impl Real {
+    /// The window after an ACK of `acked` segments in avoidance.
+    fn window(&mut self, params: &Params, now: Time, rtt: Time, w_max: f64, cwnd: f64, acked: f64) -> f64 {
+        let epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => {
+                self.plateau = w_max.max(cwnd);
+                self.k = libm::cbrt((self.plateau - cwnd) / params.c);
+                self.w_est = cwnd;
+                self.epoch = Some(now);
+                now
+            }
+        };
+        let curve = |time: Time| {
+            let t = time.saturating_sub(epoch).as_secs_f64() - self.k;
+            params.c * t * t * t + self.plateau
+        };
+        if params.reno_friendly {
+            let beta = params.beta;
+            let alpha = if self.w_est < self.prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
+            self.w_est += alpha * acked / cwnd;
+            if curve(now) < self.w_est {
+                return self.w_est.max(cwnd);
+            }
+        }
+        let target = curve(now.saturating_add(rtt)).clamp(cwnd, 1.5 * cwnd);
+        (cwnd + (target - cwnd) / cwnd * acked).min(target)
+    }
+
+    /// Nothing was in flight for a while.
+    fn pause(&mut self, idle: Time) {
+        self.epoch = self.epoch.map(|epoch| epoch.saturating_add(idle));
+    }
+}
+
+/// The same as Linux computes it: times in ticks, the curve's in 1024ths of a second.
+#[derive(Clone, Debug)]
+struct Ticks {
+    /// Segments to be acknowledged for one more of the window.
+    per: u32,
+    /// Window and tick of the latest update.
+    last_cwnd: u32,
+    last: u32,
+    /// Start of the curve, tick.
+    epoch: Option<u32>,
+    /// 1024ths of a second.
+    k: u32,
+    plateau: u32,
+    /// What Reno's window would be, and the segments that count towards its next.
+    reno: u32,
+    acked: u32,
+    /// c and beta in 1024ths, c for a round trip of 100 ms.
+    c: u32,
+    beta: u32,
+    /// Ticks a second.
+    hz: u32,
+}
+
+impl Ticks {
+    fn new(params: &Params) -> Ticks {
+        Ticks {
+            per: 0,
+            last_cwnd: 0,
+            last: 0,
+            epoch: None,
+            k: 0,
+            plateau: 0,
+            reno: 0,
+            acked: 0,
+            c: (libm::round(params.c * 102.4) as u32).max(1).saturating_mul(10),
+            beta: (libm::round(params.beta * 1024.0) as u32).clamp(1, 1023),
+            hz: (Time::s(1).0 / params.tick.0) as u32,
+        }
+    }
+
+    /// An ACK of `acked` segments in avoidance; `shortest` round trip in microseconds.
+    fn update(&mut self, params: &Params, now: Time, shortest: u32, w_max: u32, cwnd: u32, acked: u32) -> u32 {
+        let tick = (now.0 / params.tick.0) as u32;
+        self.acked += acked;
+        if self.last_cwnd == cwnd && tick.wrapping_sub(self.last) <= self.hz / 32 {
+            return self.per;
+        }
+        if self.epoch.is_none() || tick != self.last {
+            (self.last_cwnd, self.last) = (cwnd, tick);
+            self.per = self.along_the_curve(params, tick, shortest, w_max, cwnd, acked);
+        }
+        if params.reno_friendly {
+            let each = (cwnd * (8 * (1024 + self.beta) / 3 / (1024 - self.beta)) / 8).max(1);
+            if self.acked > each {
+                let grown = (self.acked - 1) / each;
+                self.acked -= grown * each;
+                self.reno += grown;
+            }
+            if self.reno > cwnd {
+                self.per = self.per.min(cwnd / (self.reno - cwnd));
+            }
+        }
+        self.per = self.per.max(2);
+        self.per
+    }
+
+    fn along_the_curve(&mut self, params: &Params, tick: u32, shortest: u32, w_max: u32, cwnd: u32, acked: u32) -> u32 {
+        let epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => {
+                self.epoch = Some(tick);
+                (self.acked, self.reno) = (acked, cwnd);
+                self.plateau = w_max.max(cwnd);
+                let distance = u64::from(self.plateau - cwnd);
+                self.k = cube_root(((1 << 40) / u64::from(self.c)).saturating_mul(distance));
+                tick
+            }
+        };
+        let rtt = Time::us(u64::from(shortest)).0.div_ceil(params.tick.0);
+        let t = (u64::from(tick.wrapping_sub(epoch)) + rtt) * 1024 / u64::from(self.hz);
+        let k = u64::from(self.k);
+        let off = u128::from(t.abs_diff(k));
+        let moved = ((u128::from(self.c) * off * off * off) >> 40).min(u128::from(u32::MAX)) as u32;
+        let target = if t < k { self.plateau.saturating_sub(moved) } else { self.plateau.saturating_add(moved) };
+        let per = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
+        // before the first loss nothing is known of the path
+        if w_max == 0 { per.min(20) } else { per }
+    }
+
+    /// Nothing was sent for a while, of which the latest data was in flight for a part.
+    fn pause(&mut self, idle: Time, now: Time) {
+        let ticks = Time::s(1).0 / u64::from(self.hz);
+        self.epoch = self.epoch.map(|epoch| (epoch + (idle.0 / ticks) as u32).min((now.0 / ticks) as u32));
+    }
+}
+
+/// Where Linux' cube roots begin, by the leading six bits of the number: the root of 2^18 times those, less one,
+/// and refined by hand (net/ipv4/tcp_cubic.c, cubic_root).
+#[rustfmt::skip]
+const ROOTS: [u8; 64] = [
+      0,  54,  54,  54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156,
+    157, 161, 164, 168, 170, 173, 176, 179, 181, 185, 187, 190, 192, 194, 197, 199,
+    200, 202, 204, 206, 209, 211, 213, 215, 217, 219, 221, 222, 224, 225, 227, 229,
+    231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
+];
+
+/// Linux' cube root: a table and one step of Newton's iteration, within half a percent.
+fn cube_root(number: u64) -> u32 {
+    let bits = u64::BITS - number.leading_zeros();
+    if bits < 7 {
+        return (u32::from(ROOTS[number as usize]) + 35) >> 6;
+    }
+    let third = bits * 84 / 256 - 1;
+    let first = ((u64::from(ROOTS[(number >> (3 * third)) as usize]) + 10) << third) >> 6;
+    let sum = 2 * first + number / (first * (first - 1));
+    ((sum * 341) >> 10) as u32
+}
+
+/// Where slow start ends before a loss. Microseconds, as Linux counts them.
+#[derive(Clone, Copy, Default, Debug)]
+struct HyStart {
+    /// Slow start has ended so.
+    found: bool,
+    /// Start of the round, and the sequence number that ends it.
+    round: u32,
+    end: u64,
+    /// The latest ACK of the train.
+    train: u32,
+    /// Least round trip of the round, of how many samples.
+    least: u32,
+    samples: u32,
+    /// Least of all; 0 before the first.
+    shortest: u32,
+    /// Smoothed, after the ACK before.
+    srtt: Time,
+}
+
+fn micros(time: Time) -> u32 {
+    (time.0 / Time::us(1).0) as u32
+}
+
+impl HyStart {
+    /// A sample of the round trip; true where slow start ends with it.
+    fn sample(&mut self, params: &Params, ack: &Ack, rtt: Time, in_slow_start: bool, cwnd: f64, mss: f64) -> bool {
+        let rtt = micros(rtt).max(1);
+        if self.shortest == 0 || rtt < self.shortest {
+            self.shortest = rtt;
+        }
+        if self.found || !in_slow_start || !params.hystart {
+            return false;
+        }
+        let now = micros(ack.now);
+        if ack.una > self.end {
+            self.begin_round(now, ack.nxt);
+        }
+        if cwnd < params.hystart_low_window * mss {
+            return false;
+        }
+        if now.wrapping_sub(self.train) <= micros(params.hystart_ack_delta) {
+            self.train = now;
+            let cushion = params.hystart_cushion * self.srtt.as_us_f64() / (2.0 * cwnd);
+            let longest = (self.shortest + libm::floor(cushion).min(1000.0) as u32) / 2;
+            self.found = now.wrapping_sub(self.round) > longest;
+        }
+        self.least = self.least.min(rtt);
+        if self.samples < params.hystart_samples {
+            self.samples += 1;
+        } else {
+            let growth = (self.shortest / 8).clamp(micros(params.hystart_delay_min), micros(params.hystart_delay_max));
+            self.found |= self.least > self.shortest + growth;
+        }
+        self.found
+    }
+
+    fn begin_round(&mut self, now: u32, end: u64) {
+        (self.round, self.train, self.end) = (now, now, end);
+        (self.least, self.samples) = (u32::MAX, 0);
+    }
+
+    /// A timeout: all is new.
+    fn restart(&mut self, event: &Timeout) {
+        (self.found, self.shortest) = (false, 0);
+        self.begin_round(micros(event.now), event.nxt);
+    }
+}

@@ -1,0 +1,219 @@
+//! TCP Westwood: NewReno that sets its window after a loss by the bandwidth that its ACKs tell
+//! (Casetti, Gerla, Mascolo, Sanadidi and Wang, Wireless Networks 8, 2002).
+//!
+//! The estimate is section 2.2 of the paper ([`crate::bandwidth`]), what a loss makes of it section 3; the way
+//! up is Reno's ([`crate::reno_window`]). Westwood+ ([`crate::westwood_plus`]) is the same with other samples.
+
+use crate::bandwidth::{Estimate, Filter, MinOf, Sampling, Settings};
+use crate::registry::{Kind, ParamSet};
+use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
+
+choice! {
+    /// What a loss makes of the bandwidth.
+    AtLoss {
+        /// ssthresh is the bandwidth times the shortest round trip, and the window at most that.
+        Bound = "bound",
+        /// Both are.
+        Set = "set",
+        /// Linux: the window is halved, and both are when the recovery ends.
+        Recovered = "recovered",
+    }
+}
+
+params! {
+    form of {
+        /// Whole bytes, segments and bits per second; round trips are smoothed ones.
+        "ns3" = "ns-3.35 to 3.37, TcpWestwood (src/internet/model/tcp-westwood.cc)" {
+            filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole"
+        }
+        /// Samples of 50 ms and more in whole ticks; a loss halves, and the bandwidth tells the window that a recovery
+        /// ends with.
+        "linux" = "Linux 6.1, net/ipv4/tcp_westwood.c" {
+            sampling = "ticks", filter = "eighths", at_loss = "recovered", slow_start_per = "segments",
+            avoidance = "bytes", arithmetic = "segments", timeouts = "once", idle = "decay"
+        }
+    }
+    /// What one sample of the bandwidth is: "ack" what an ACK newly reports over the time since the ACK before it,
+    /// "rtt" what a round trip's ACKs report over its time, "scheduled" what is reported in one smoothed round-trip
+    /// time from the first ACK after a sample, "ticks" what is reported in a window longer than the latest round
+    /// trip and than 50 ms, in whole ticks.
+    sampling: Sampling = "ack", "", "paper, section 2.1; Linux has ticks";
+    /// How samples are averaged: "interval" by a first-order low-pass filter with the samples' intervals,
+    /// "tustin" by the same with a coefficient of 0.9, "first-order" 0.9 of the average and 0.1 of the sample,
+    /// "eighths" by 7/8 and 1/8, twice, "none" not at all.
+    filter: Filter = "interval", "", "paper, section 2.2; ns-3 has tustin and none, Linux eighths";
+    /// Time constant of the filter "interval".
+    tau: Time = "500ms", "", "paper, section 2.2", "a time above 0" => |x| *x > Time::ZERO && *x < Time::NEVER;
+    /// Clock of the samples "ticks".
+    tick: Time = "1ms", "", "Linux with HZ = 1000", "a time above 0" => |x| *x > Time::ZERO && *x < Time::NEVER;
+    /// What a loss makes of the bandwidth times the shortest round trip: "bound" that is ssthresh and the most that
+    /// the window may be, "set" both, "recovered" both, but when the recovery ends; the loss halves the window.
+    at_loss: AtLoss = "bound", "", "paper, section 3.1; ns-3 has set, Linux recovered";
+    /// Of what the shortest round trip is taken: the samples ("rtt"), or the smoothed one ("srtt").
+    min_of: MinOf = "rtt", "", "paper, section 3; ns-3 has srtt";
+    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the ACK
+    /// covers.
+    slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
+    /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each ACK, "bytes" one
+    /// segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd for each ACK, where the room
+    /// is what the window allows beyond what is in flight (htsim).
+    avoidance: Avoidance = "ack", "", "RFC 5681 equation (3)";
+    /// Smallest window a reduction leaves.
+    floor: f64 = "2.0", "segments", "paper, section 3.2", "a number of at least 1" => |x| *x >= 1.0;
+    /// Numbers in which the window is kept: "real", "whole" for ns-3's integers (whole segments counted, the rest
+    /// carried over; cuts and rates rounded down), "segments" for Linux' (whole segments, cuts rounded down;
+    /// growth by what an ACK newly reports), or "bytes" for htsim's (cuts and steps into the room rounded down to
+    /// bytes).
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes, Linux segments";
+    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless the
+    /// window is being reduced for this data already.
+    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; Linux once; ns-3 takes every one, which finds the same estimate";
+    /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
+    /// "decay" by halves for every timeout that has passed, while ssthresh remembers three quarters of the window
+    /// (transport.idle_restart switches both off).
+    idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "westwood",
+    title: "Westwood",
+    source: "Casetti, Gerla, Mascolo, Sanadidi and Wang, TCP Westwood: end-to-end congestion control for wired/wireless \
+             networks, Wireless Networks 8, 2002, sections 2 and 3",
+    what: "NewReno that after a loss sets its window to what the bandwidth estimated from its ACKs carries in the \
+           shortest round trip.",
+    differences: &[
+        "Bytes that SACK reports count when they are reported; the paper counts duplicates as a segment each and \
+         corrects that at the next cumulative ACK. Without SACK what duplicates stand for counts when it is \
+         acknowledged.",
+        "ACKs at one instant make one sample with the next; the paper would divide by zero, ns-3 aborts.",
+        "The first ACK begins the first sample; Linux and ns-3 begin it with the connection and with the run.",
+        "A duplicate that reveals a loss is part of the estimate already; in ns-3 it counts just afterwards.",
+        "Fast recovery itself belongs to the transport (transport.recovery).",
+    ],
+    state: &[
+        ("bandwidth_bps", "averaged bandwidth, bits per second of payload"),
+        ("min_rtt_s", "shortest round trip, seconds"),
+    ],
+    profile: Profile::TCP,
+    params: Params::PARAMS,
+};
+
+/// A Westwood sender.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    window: RenoWindow,
+    estimate: Estimate,
+    at_loss: AtLoss,
+    whole: bool,
+    recovering: bool,
+}
+
+impl Westwood {
+    /// A new flow.
+    pub fn new(params: &Params, env: &Env) -> Westwood {
+        let whole = params.arithmetic == Arithmetic::Whole;
+        Westwood {
+            window: RenoWindow::new(
+                env,
+                Rules {
+                    floor: params.floor,
+                    slow_start: params.slow_start_per,
+                    avoidance: params.avoidance,
+                    arithmetic: params.arithmetic,
+                    timeouts: params.timeouts,
+                    halve: Halve::Cwnd,
+                    idle: params.idle,
+                },
+            ),
+            estimate: Estimate::new(Settings {
+                sampling: params.sampling,
+                filter: params.filter,
+                min_of: params.min_of,
+                tau: params.tau,
+                tick: params.tick,
+                whole,
+            }),
+            at_loss: params.at_loss,
+            whole,
+            recovering: false,
+        }
+    }
+}
+
+impl Controller for Westwood {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        if self.whole {
+            let segments = self.window.whole_segments(ack);
+            self.estimate.on_ack(ack, self.window.whole_bytes(ack, segments));
+            self.window.grow_whole(ack, segments);
+        } else {
+            self.estimate.on_ack(ack, ack.delivered);
+            self.window.grow(ack);
+        }
+    }
+
+    fn on_loss(&mut self, event: &Congestion) {
+        self.on_ecn(event);
+        self.recovering = true;
+    }
+
+    /// Section 3.1, for a loss or a mark in its place.
+    fn on_ecn(&mut self, event: &Congestion) {
+        self.estimate.advance(event.now);
+        let carried = self.estimate.product();
+        match self.at_loss {
+            AtLoss::Bound => self.window.bound(carried),
+            AtLoss::Set => self.window.reduce(carried),
+            AtLoss::Recovered => {
+                let half = self.window.half(event.in_flight, event.window);
+                self.window.reduce(half);
+            }
+        }
+        self.recovering = false;
+    }
+
+    /// Section 3.2.
+    fn on_timeout(&mut self, event: &Timeout) {
+        self.estimate.advance(event.now);
+        let carried = self.estimate.product();
+        let lowered = self.window.restart(event, carried);
+        if lowered && self.at_loss == AtLoss::Recovered {
+            self.estimate.forget_shortest();
+        }
+        self.recovering = false;
+    }
+
+    fn on_recovered(&mut self, _now: Time, _in_flight: u64) {
+        if core::mem::take(&mut self.recovering) {
+            self.window.recovered();
+        }
+        if self.at_loss == AtLoss::Recovered {
+            self.window.settle(self.estimate.product());
+        }
+    }
+
+    fn on_undo(&mut self) {
+        self.window.undo();
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.idle(idle);
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("bandwidth_bps", self.estimate.rate());
+        visit("min_rtt_s", self.estimate.shortest().map_or(f64::NAN, Time::as_secs_f64));
+    }
+}

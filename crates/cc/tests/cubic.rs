@@ -1,0 +1,388 @@
+//! CUBIC against hand-computed vectors of RFC 9438, HyStart's two signs, and Linux' integers as its code computes
+//! them.
+
+mod events;
+
+use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use incast_cc::cubic::{Cubic, Params};
+use incast_cc::registry::ParamSet;
+use incast_cc::{Ack, Controller, Idle, Phase, Time};
+use proptest::prelude::*;
+
+fn plain() -> Params {
+    Params { hystart: false, ..Params::default() }
+}
+
+fn linux() -> Params {
+    let mut params = Params::default();
+    params.set("form", "linux").unwrap();
+    params
+}
+
+fn state(cc: &Cubic, wanted: &str) -> f64 {
+    let mut found = f64::NAN;
+    cc.state(&mut |name, value| {
+        if name == wanted {
+            found = value;
+        }
+    });
+    found
+}
+
+fn cwnd(cc: &Cubic) -> f64 {
+    cc.cwnd() / f64::from(MSS)
+}
+
+/// The ACK of one segment at `now` seconds, of round trips of 100 ms.
+fn one(now: f64) -> Ack {
+    Ack { nxt: 10_000_000, ..ack(us(now * 1e6), segments(1), us(100e3)) }
+}
+
+/// A flow that has just lost at a window of 100 segments, all in flight.
+fn lost_at_100(params: Params) -> Cubic {
+    let mut cc = Cubic::new(&params, &env(MSS, 100.0));
+    cc.on_loss(&congestion(us(0.0), segments(100)));
+    cc
+}
+
+#[test]
+fn a_loss_at_100_leaves_70_and_the_curve_is_back_after_4_217_seconds() {
+    let mut cc = lost_at_100(plain());
+    assert_eq!((cwnd(&cc), cc.ssthresh()), (70.0, 70_000.0));
+    cc.on_ack(&one(1.0));
+    assert!((state(&cc, "k_s") - 4.217).abs() < 0.0005, "{}", state(&cc, "k_s"));
+    assert_eq!(state(&cc, "w_max_bytes"), 100_000.0);
+}
+
+#[test]
+fn each_ack_takes_its_share_of_the_way_to_the_curve_a_round_trip_ahead() {
+    let mut cc = lost_at_100(Params { reno_friendly: false, ..plain() });
+    let k = f64::cbrt(75.0);
+    let curve = |t: f64| 0.4 * (t - k).powi(3) + 100.0;
+    cc.on_ack(&one(1.0));
+    let first = 70.0 + (curve(0.1) - 70.0) / 70.0;
+    assert_close(cwnd(&cc), first);
+    cc.on_ack(&one(1.05));
+    let second = first + (curve(0.15) - first) / first;
+    assert_close(cwnd(&cc), second);
+    // an ACK of two segments counts twice
+    cc.on_ack(&Ack { acked: segments(2), delivered: segments(2), ..one(1.06) });
+    assert_close(cwnd(&cc), second + 2.0 * (curve(0.16) - second) / second);
+}
+
+#[test]
+fn the_target_is_at_most_half_more_than_the_window_and_never_less() {
+    let mut cc = lost_at_100(Params { reno_friendly: false, ..plain() });
+    cc.on_ack(&one(1.0));
+    let before = cwnd(&cc);
+    // ten seconds on the curve is at 177 segments
+    cc.on_ack(&one(11.0));
+    assert_close(cwnd(&cc), before + 0.5);
+    // an ACK of very many segments does not pass the target
+    let before = cwnd(&cc);
+    cc.on_ack(&Ack { acked: segments(1000), delivered: segments(1000), ..one(11.0) });
+    assert_close(cwnd(&cc), 1.5 * before);
+    // where the curve is below the window, the window stays
+    let mut cc = lost_at_100(Params { reno_friendly: false, ..plain() });
+    cc.on_ack(&one(1.0));
+    let before = cwnd(&cc);
+    cc.on_ack(&Ack { srtt: us(1.0), ..one(1.0) });
+    assert_eq!(cwnd(&cc), before);
+}
+
+#[test]
+fn below_renos_window_it_is_renos_window() {
+    // round trips of 1 ms: the curve has hardly begun when Reno's estimate has grown by alpha a window
+    let mut cc = lost_at_100(plain());
+    let quick = |now: f64| Ack { srtt: us(1e3), rtt: Some(us(1e3)), ..one(now) };
+    let alpha = 3.0 * 0.3 / 1.7;
+    assert!((alpha - 0.5294f64).abs() < 0.00005);
+    let mut estimate = 70.0;
+    for i in 0..700 {
+        estimate += alpha / cwnd(&cc);
+        cc.on_ack(&quick(1.0 + 1e-5 * f64::from(i)));
+        assert!(cwnd(&cc) >= estimate - 1e-9);
+    }
+    assert!((cwnd(&cc) - estimate).abs() < 0.5, "{} {estimate}", cwnd(&cc));
+    // without the estimate the curve alone has not moved by a segment
+    let mut alone = lost_at_100(Params { reno_friendly: false, ..plain() });
+    for i in 0..700 {
+        alone.on_ack(&quick(1.0 + 1e-5 * f64::from(i)));
+    }
+    assert!(cwnd(&alone) < 71.0, "{}", cwnd(&alone));
+}
+
+#[test]
+fn renos_estimate_grows_by_a_whole_segment_from_where_it_lost() {
+    let mut cc = Cubic::new(&plain(), &env(MSS, 10.0));
+    cc.on_loss(&congestion(us(0.0), segments(10)));
+    let quick = |now: f64| Ack { srtt: us(10.0), rtt: Some(us(10.0)), ..one(now) };
+    let mut windows = vec![];
+    for i in 0..100 {
+        let before = cwnd(&cc);
+        cc.on_ack(&quick(1.0 + 1e-6 * f64::from(i)));
+        windows.push((before, cwnd(&cc) - before));
+    }
+    let slow = windows.iter().find(|(window, _)| *window < 9.0 && *window > 7.5).unwrap();
+    let fast = windows.iter().find(|(window, _)| *window > 10.1).unwrap();
+    assert_close(slow.1 * slow.0, 0.9 / 1.7);
+    assert_close(fast.1 * fast.0, 1.0);
+}
+
+#[test]
+fn a_window_that_shrinks_from_loss_to_loss_aims_lower() {
+    let second = |params: Params| {
+        let mut cc = lost_at_100(params);
+        cc.on_loss(&congestion(us(1e6), segments(70)));
+        state(&cc, "w_max_bytes")
+    };
+    assert_close(second(plain()), 1.7 / 2.0 * 70_000.0);
+    assert_eq!(second(Params { fast_convergence: false, ..plain() }), 70_000.0);
+    // a larger one does not
+    let mut cc = lost_at_100(plain());
+    cc.on_loss(&congestion(us(1e6), segments(120)));
+    assert_eq!(state(&cc, "w_max_bytes"), 120_000.0);
+}
+
+#[test]
+fn a_loss_cuts_what_is_in_flight_or_linux_the_window() {
+    let event = |flight, window| {
+        let mut event = congestion(us(0.0), segments(flight));
+        event.window = segments(window) as f64;
+        event
+    };
+    for (params, left) in [(plain(), 28.0), (linux(), 70.0)] {
+        let mut cc = Cubic::new(&params, &env(MSS, 100.0));
+        cc.on_loss(&event(40, 100));
+        assert_close(cwnd(&cc), left);
+        assert_eq!(state(&cc, "w_max_bytes"), 100_000.0);
+    }
+    let mut cc = Cubic::new(&plain(), &env(MSS, 2.0));
+    cc.on_loss(&event(2, 2));
+    assert_eq!(cwnd(&cc), 2.0, "two segments at least");
+}
+
+#[test]
+fn after_a_timeout_the_curve_starts_at_its_own_window() {
+    let mut cc = lost_at_100(plain());
+    cc.on_timeout(&timeout(us(1e6), segments(70), 1));
+    assert_eq!((cwnd(&cc), cc.ssthresh()), (1.0, 49_000.0));
+    for i in 0..48 {
+        cc.on_ack(&Ack { phase: Phase::Loss, ..one(2.0 + 1e-3 * f64::from(i)) });
+    }
+    assert_eq!((cwnd(&cc), state(&cc, "k_s")), (49.0, 0.0), "slow start up to ssthresh");
+    cc.on_ack(&one(3.0));
+    assert_eq!((state(&cc, "k_s"), state(&cc, "w_max_bytes")), (0.0, 0.0));
+    assert!(cwnd(&cc) > 49.0);
+    // the second timeout of the same data lowers nothing
+    cc.on_timeout(&timeout(us(4e6), segments(1), 2));
+    assert_eq!(cc.ssthresh(), 49_000.0);
+}
+
+#[test]
+fn a_mistaken_loss_gives_back_window_and_curve() {
+    let mut cc = lost_at_100(plain());
+    for i in 0..50 {
+        cc.on_ack(&one(1.0 + 0.01 * f64::from(i)));
+    }
+    let before = (cc.cwnd(), cc.ssthresh(), state(&cc, "w_max_bytes"), state(&cc, "k_s"));
+    cc.on_loss(&congestion(us(1.6e6), segments(50)));
+    assert_ne!((cc.cwnd(), state(&cc, "k_s")), (before.0, before.3));
+    cc.on_undo();
+    assert_eq!((cc.cwnd(), state(&cc, "w_max_bytes"), state(&cc, "k_s")), (before.0, before.2, before.3));
+    assert!(cc.ssthresh() >= before.1);
+    // Linux keeps the curve of the loss
+    let mut cc = lost_at_100(linux());
+    cc.on_loss(&congestion(us(1e6), segments(70)));
+    cc.on_undo();
+    assert_eq!(state(&cc, "w_max_bytes"), 59_000.0);
+}
+
+#[test]
+fn time_without_data_in_flight_is_no_time_of_the_curve() {
+    let at_rest = |pause: f64| {
+        let mut cc = lost_at_100(Params { reno_friendly: false, ..plain() });
+        for i in 0..100 {
+            cc.on_ack(&one(1.0 + 0.01 * f64::from(i)));
+        }
+        // the last ACK of what was sent, and the first of what is sent `pause` seconds later
+        cc.on_ack(&Ack { una: 500, nxt: 500, ..one(2.0) });
+        let before = cwnd(&cc);
+        cc.on_ack(&one(2.1 + pause));
+        cwnd(&cc) - before
+    };
+    assert_close(at_rest(0.0), at_rest(3.0));
+    assert!(at_rest(3.0) > 0.0);
+}
+
+#[test]
+fn idle_times_restart_or_decay() {
+    let mut cc = Cubic::new(&plain(), &env(MSS, 10.0));
+    for i in 0..30 {
+        cc.on_ack(&one(0.1 + 1e-4 * f64::from(i)));
+    }
+    assert_eq!(cwnd(&cc), 40.0, "slow start");
+    cc.on_idle(&Idle { now: Time::s(2), timeouts: 1 });
+    assert_eq!(cwnd(&cc), 10.0);
+}
+
+/// ACKs of a segment `gap` us apart from `start`, `rtt` each; the window at which slow start ended.
+fn slow_start(params: Params, gap: f64, rtt: impl Fn(u32) -> f64, acks: u32) -> Option<f64> {
+    let mut cc = Cubic::new(&params, &env(MSS, 10.0));
+    let mut acked = 0;
+    for i in 0..acks {
+        acked += segments(1);
+        let now = us(1000.0 + gap * f64::from(i));
+        let rtt = us(rtt(i));
+        let una = acked;
+        cc.on_ack(&Ack { una, nxt: una + cc.cwnd() as u64, srtt: rtt, ..ack(now, segments(1), rtt) });
+        if cc.ssthresh().is_finite() {
+            return Some(cc.ssthresh() / f64::from(MSS));
+        }
+    }
+    None
+}
+
+#[test]
+fn a_train_of_acks_for_half_a_round_trip_ends_slow_start() {
+    // ACKs each 10 us, round trips of 500 us
+    let strict = Params { hystart_cushion: 0.0, ..Params::default() };
+    let found = slow_start(strict, 10.0, |_| 500.0, 400).expect("a train");
+    // rounds begin with ACK 1, 12 and 34, of which the third is longer than 250 us: ACK 60 is 260 us later
+    assert_eq!(found, 10.0 + 59.0);
+    // the cushion delays it: 262144 B at two windows a round trip
+    let cushioned = slow_start(Params::default(), 10.0, |_| 500.0, 400).expect("a longer train");
+    assert!(cushioned > found, "{cushioned}");
+    // a pause of more than 2 ms is no train
+    assert_eq!(slow_start(strict, 2_010.0, |_| 500.0, 400), None);
+    assert_eq!(slow_start(Params { hystart: false, ..strict }, 10.0, |_| 500.0, 400), None);
+    // nor is a small window's
+    let low = Params { hystart_low_window: 1000.0, ..strict };
+    assert_eq!(slow_start(low, 10.0, |_| 500.0, 400), None);
+}
+
+#[test]
+fn round_trips_that_grow_end_slow_start() {
+    // 40 ms, then an eighth and a little more; ACKs 3 ms apart are no train
+    let grown = |by: f64| slow_start(Params::default(), 3_000.0, |i| 40_000.0 + if i < 40 { 0.0 } else { by }, 400);
+    assert_eq!(grown(4_900.0), None);
+    assert!(grown(5_100.0).is_some());
+    // at least 4 ms, at most 16 ms, whatever an eighth is
+    let short = |by: f64| slow_start(Params::default(), 3_000.0, |i| 800.0 + if i < 40 { 0.0 } else { by }, 400);
+    assert_eq!((short(3_900.0), short(4_100.0).is_some()), (None, true));
+    let long = |by: f64| slow_start(Params::default(), 3_000.0, |i| 800_000.0 + if i < 40 { 0.0 } else { by }, 400);
+    assert_eq!((long(15_900.0), long(16_100.0).is_some()), (None, true));
+    // one slow round trip among quick ones is none
+    let one = slow_start(Params::default(), 3_000.0, |i| 40_000.0 + if i == 50 { 9e4 } else { 0.0 }, 400);
+    assert_eq!(one, None);
+}
+
+#[test]
+fn linux_computes_the_curve_in_ticks() {
+    // HZ = 1000, a round trip of 100 ms, an ACK a segment; windows as tcp_cubic.c's steps give them
+    let mut cc = Cubic::new(&linux(), &env(MSS, 100.0));
+    cc.on_ack(&Ack { phase: Phase::Cwr, ..one(0.1) });
+    cc.on_loss(&congestion(us(0.2e6), segments(100)));
+    assert_eq!(cwnd(&cc), 70.0);
+    let mut windows = vec![];
+    for round in 0..100u32 {
+        let window = cwnd(&cc) as u32;
+        for i in 0..window {
+            let tick = 1000 + 100 * round + 100 * i / window;
+            cc.on_ack(&one(f64::from(tick) * 1e-3 + 1e-6));
+        }
+        windows.push(cwnd(&cc));
+    }
+    assert_eq!(state(&cc, "k_s"), 4316.0 / 1024.0, "Linux' root of 75 is a little short");
+    let at = [0, 9, 19, 29, 39, 49, 59, 69, 79, 89, 99].map(|round| windows[round]);
+    assert_eq!(at, [73.0, 87.0, 97.0, 100.0, 100.0, 100.0, 102.0, 109.0, 122.0, 144.0, 177.0]);
+}
+
+#[test]
+fn linux_cube_roots_are_those_of_its_table() {
+    // K in 1024ths of a second for a curve of so many segments, as cubic_root computes it
+    for (distance, k) in [(1, 1388), (2, 1750), (3, 2003), (10, 2991), (30, 4316), (100, 6451), (1000, 13897)] {
+        let window = (2u64..).find(|window| window - window * 717 / 1024 == distance).unwrap();
+        let mut cc = Cubic::new(&Params { floor: 1.0, ..linux() }, &env(MSS, window as f64));
+        cc.on_loss(&congestion(us(0.0), segments(window)));
+        cc.on_ack(&one(1.0));
+        assert_eq!(state(&cc, "k_s") * 1024.0, f64::from(k), "{distance} segments");
+    }
+}
+
+#[test]
+fn linux_adds_a_twentieth_a_round_trip_before_the_first_loss() {
+    let mut cc = Cubic::new(&Params { hystart_cushion: 0.0, reno_friendly: false, ..linux() }, &env(MSS, 100.0));
+    // a train ends slow start at once: the first round begins with the first ACK, 60 ms later it is found
+    cc.on_ack(&Ack { una: 1, ..one(0.1) });
+    for i in 1..=60 {
+        cc.on_ack(&Ack { una: 1, acked: 0, delivered: 0, ..one(0.1 + 1e-3 * f64::from(i)) });
+    }
+    let start = cwnd(&cc);
+    assert_eq!(cc.ssthresh(), start * f64::from(MSS));
+    for i in 0..20 {
+        assert_eq!(cwnd(&cc), start, "{i}");
+        cc.on_ack(&one(0.2));
+    }
+    assert_eq!(cwnd(&cc), start + 1.0);
+}
+
+#[test]
+fn linux_takes_the_shortest_round_trip_after_the_first_second_of_a_curve() {
+    let mut cc = lost_at_100(linux());
+    cc.on_ack(&one(1.0));
+    assert_close(state(&cc, "min_rtt_s"), 0.1);
+    let shorter = |now: f64| Ack { rtt: Some(us(50e3)), ..one(now) };
+    cc.on_ack(&shorter(1.999));
+    assert_close(state(&cc, "min_rtt_s"), 0.1);
+    cc.on_ack(&shorter(2.0));
+    assert_close(state(&cc, "min_rtt_s"), 0.05);
+    cc.on_timeout(&timeout(us(3e6), segments(10), 1));
+    assert!(state(&cc, "min_rtt_s").is_nan(), "a timeout forgets it");
+}
+
+#[test]
+fn bounds_of_the_delay_are_held_against_one_another() {
+    let mut params = Params::default();
+    params.set("hystart_delay_min", "20ms").unwrap();
+    assert_eq!(params.check().unwrap_err().to_string(), "hystart_delay_min: expected at most hystart_delay_max");
+    assert!(params.set("tick", "0s").is_err() && params.set("tick", "1001ms").is_err());
+    assert!(params.set("beta", "1").is_err() && params.set("c", "0").is_err());
+}
+
+proptest! {
+    /// Whatever the parameters and the clock, growth is at most three segments for each acknowledged one (Reno's
+    /// estimate at a tiny beta; Linux: half of one) and a loss never grows the window.
+    #[test]
+    fn growth_is_bounded_and_losses_shrink(
+        gaps in proptest::collection::vec((0u64..2_000_000, 1u64..4, 0u8..40), 1..300),
+        ticks: bool, c in 0.001f64..100.0, beta in 0.01f64..0.99, tick_us in 1u64..20_000,
+    ) {
+        let form = if ticks { linux() } else { plain() };
+        let params = Params { c, beta, tick: Time::us(tick_us), hystart: false, floor: 1.0, ..form };
+        let mut cc = Cubic::new(&params, &env(MSS, 10.0));
+        cc.on_loss(&congestion(us(0.0), segments(10)));
+        let mut now = Time::ms(1);
+        let (mut left, mut acked_since) = (cwnd(&cc), 0.0);
+        for (gap, acked, what) in gaps {
+            now += Time::us(gap);
+            let before = cwnd(&cc);
+            match what {
+                0 => {
+                    cc.on_loss(&congestion(now, cc.cwnd() as u64));
+                    prop_assert!(cwnd(&cc) <= before.max(1.0));
+                    (left, acked_since) = (cwnd(&cc), 0.0);
+                }
+                _ => {
+                    cc.on_ack(&Ack { nxt: u64::MAX, ..ack(now, segments(acked), us(100.0)) });
+                    acked_since += acked as f64;
+                    let most = left + acked_since * if ticks { 0.5 } else { 3.0 } + 1.0;
+                    prop_assert!(cwnd(&cc) >= before && cwnd(&cc) <= most, "{before} {} {most}", cwnd(&cc));
+                }
+            }
+            if ticks {
+                prop_assert_eq!(cwnd(&cc).fract(), 0.0);
+            }
+        }
+    }
+}

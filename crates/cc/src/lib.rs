@@ -29,10 +29,14 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
 #[macro_use]
 pub mod registry;
 pub mod bandwidth;
 pub mod reno_window;
+#[macro_use]
+pub mod swift_window;
 pub mod units;
 
 pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
@@ -48,6 +52,12 @@ controllers! {
     westwood_plus::WestwoodPlus,
     dctcp::Dctcp,
     swift::Swift,
+    swift_v0::SwiftV0,
+    lswift::LSwift,
+    mswift::MSwift,
+    swift_moving::SwiftMoving,
+    swift_ecn::SwiftEcn,
+    swift_rebase::SwiftRebase,
 }
 
 /// What the transport looks like to a controller that an event happens to.
@@ -203,11 +213,30 @@ pub struct Profile {
     pub own_recovery: bool,
     /// Receivers acknowledge every packet at once.
     pub ack_every_packet: bool,
+    /// With `own_recovery` and SACK: packets that others have overtaken are waited for. `on_loss` is then called
+    /// for runs of them only.
+    pub late: Option<Late>,
 }
 
 impl Profile {
     /// A conventional TCP without ECN.
-    pub const TCP: Profile = Profile { ecn: Ecn::Off, own_recovery: false, ack_every_packet: false };
+    pub const TCP: Profile = Profile { ecn: Ecn::Off, own_recovery: false, ack_every_packet: false, late: None };
+}
+
+/// How a transport waits for packets that others have overtaken (Zhang, Zhang and Huang, Computer Communications 62,
+/// 2015, as Gerstein et al. apply it, arXiv 2025). A packet is late when at least `dupthresh` packets sent after it were
+/// acknowledged and it was not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Late {
+    /// So many consecutive late packets are a loss: `on_loss` is called and they are sent again.
+    pub trigger: u32,
+    /// A packet that was late for so long is sent again, without a call; `None`: the smoothed RTT when it became late.
+    pub wait: Option<Time>,
+}
+
+impl Late {
+    /// As LSwift has it.
+    pub const LSWIFT: Late = Late { trigger: 5, wait: None };
 }
 
 /// Facts about a flow and its path which a controller may derive defaults from.

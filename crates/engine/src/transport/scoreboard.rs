@@ -32,6 +32,25 @@ pub struct Hole {
     pub len: u32,
 }
 
+/// A segment that others have overtaken.
+#[derive(Clone, Copy, Debug)]
+struct Overtaken {
+    seq: u64,
+    /// It is sent again then, ps.
+    until: u64,
+}
+
+/// The late segments of [`incast_cc::Late`]. The frontier below which they are moves like that of losses, so that
+/// they come to be late in the order of their sequence numbers.
+#[derive(Clone, Debug)]
+struct LateSegments {
+    trigger: u32,
+    /// What is neither acknowledged nor SACKed below it is late or lost.
+    below: u64,
+    /// Late and not yet lost; some may have arrived since.
+    waiting: VecDeque<Overtaken>,
+}
+
 /// Outstanding segments.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
@@ -48,6 +67,8 @@ pub struct Scoreboard {
     pending: u32,
     /// Send times, where losses are told by them.
     rack: Option<Box<Rack>>,
+    /// Segments that others have overtaken, where they are waited for.
+    late: Option<Box<LateSegments>>,
     /// Full segment of a scoreboard as ns-3 keeps it; 0 elsewhere.
     ns3: u32,
     /// Whether a segment that ends here or below arrives in its first copy is of interest.
@@ -62,6 +83,12 @@ impl Scoreboard {
     /// A scoreboard that keeps send times, and tells losses by them if `tells`.
     pub fn with_times(tells: bool) -> Scoreboard {
         Scoreboard { rack: Some(Box::new(Rack::new(tells))), ..Scoreboard::default() }
+    }
+
+    /// A scoreboard that waits for segments that others have overtaken; `trigger` consecutive ones are lost.
+    pub fn waiting_for_late(trigger: u32) -> Scoreboard {
+        let late = LateSegments { trigger, below: 0, waiting: VecDeque::new() };
+        Scoreboard { late: Some(Box::new(late)), ..Scoreboard::default() }
     }
 
     /// A scoreboard as ns-3 keeps it, for full segments of `mss`: a retransmission counts once, and as in flight
@@ -353,21 +380,92 @@ impl Scoreboard {
     /// The same by ns-3's count: a segment is lost when at least `dupthresh` SACKed segments,
     /// whatever their size, lie above it.
     pub fn update_lost_by_segments(&mut self, dupthresh: u32) -> bool {
+        let frontier = self.frontier_by_segments(dupthresh);
+        self.lose_below(frontier)
+    }
+
+    /// Where at least `dupthresh` SACKed segments begin; 0 where there are fewer.
+    fn frontier_by_segments(&self, dupthresh: u32) -> u64 {
         let mut above = 0;
-        let mut frontier = 0;
-        'runs: for (a, b) in self.sacked.as_slice().iter().rev() {
+        for (a, b) in self.sacked.as_slice().iter().rev() {
             let first = self.index_of(*a);
             let mut i = self.index_of(*b);
             while i > first {
                 i -= 1;
                 above += 1;
                 if above >= dupthresh {
-                    frontier = self.segments[i].seq;
-                    break 'runs;
+                    return self.segments[i].seq;
                 }
             }
         }
-        self.lose_below(frontier)
+        0
+    }
+
+    /// Segments that others have overtaken are waited for.
+    #[inline]
+    pub fn waits_for_late(&self) -> bool {
+        self.late.is_some()
+    }
+
+    /// When the first wait ends that is not over yet, ps.
+    pub fn late_until(&self) -> Option<u64> {
+        self.late.as_ref()?.waiting.iter().map(|one| one.until).min()
+    }
+
+    /// Brings the late segments up to date at `now`. A segment with at least `dupthresh` SACKed ones above it is late;
+    /// it is waited for as long as `wait` says at that time, and then to be sent again. Returns whether a run of them
+    /// is lost.
+    pub fn update_late(&mut self, dupthresh: u32, now: u64, wait: u64) -> bool {
+        let frontier = self.frontier_by_segments(dupthresh);
+        let Some(mut late) = self.late.take() else { return false };
+        let mut lost = false;
+        if frontier > late.below {
+            let mut i = self.index_of(late.below);
+            while let Some(s) = self.segments.get(i).filter(|s| s.seq < frontier) {
+                if !s.sacked && !s.lost {
+                    late.waiting.push_back(Overtaken { seq: s.seq, until: now + wait });
+                }
+                i += 1;
+            }
+            late.below = frontier;
+            lost = self.lose_runs(&late);
+        }
+        late.waiting.retain(|one| {
+            let i = self.index_of(one.seq);
+            let missing = self.segments.get(i).is_some_and(|s| s.seq == one.seq && !s.sacked && !s.lost);
+            if missing && one.until <= now {
+                self.give_up(i);
+            }
+            missing && one.until > now
+        });
+        self.late = Some(late);
+        lost
+    }
+
+    /// Loses what is not lost yet of every run of at least `trigger` consecutive segments that are late or were before
+    /// they were lost. Returns whether there was any.
+    fn lose_runs(&mut self, late: &LateSegments) -> bool {
+        let mut found = false;
+        let mut done = 0;
+        for one in &late.waiting {
+            let i = self.index_of(one.seq);
+            if i < done || self.segments.get(i).is_none_or(|s| s.seq != one.seq || s.sacked) {
+                continue;
+            }
+            let missing = |s: &Segment| !s.sacked && s.seq < late.below;
+            let before = self.segments.range(..i).rev().take_while(|s| missing(s)).count();
+            let behind = self.segments.range(i..).take_while(|s| missing(s)).count();
+            done = i + behind;
+            if before + behind >= late.trigger as usize {
+                for j in i - before..done {
+                    if !self.segments[j].lost {
+                        self.give_up(j);
+                        found = true;
+                    }
+                }
+            }
+        }
+        found
     }
 
     /// Moves the loss frontier up to `frontier`.
@@ -415,6 +513,10 @@ impl Scoreboard {
         self.lost_below = nxt;
         self.retransmit_from = una;
         self.unproven_from = una;
+        if let Some(late) = &mut self.late {
+            late.below = nxt;
+            late.waiting.clear();
+        }
     }
 
     /// From now on it is of interest whether a segment that ends at `edge` or below arrives in its first
@@ -449,6 +551,9 @@ impl Scoreboard {
         self.lost_below = una;
         self.retransmit_from = una;
         self.unproven_from = una;
+        if let Some(late) = &mut self.late {
+            late.below = una;
+        }
     }
 
     /// Marks the first outstanding segment lost (fast retransmit by duplicate ACKs).

@@ -244,6 +244,9 @@ impl Sender {
             una: 0,
             nxt: 0,
             board: match t.scoreboard {
+                _ if let Some(late) = profile.late.filter(|_| t.sack && profile.own_recovery) => {
+                    Scoreboard::waiting_for_late(late.trigger)
+                }
                 Rules::Ns3 => Scoreboard::of_ns3(t.mss),
                 Rules::Rack => Scoreboard::with_times(true),
                 _ if segment_rtt => Scoreboard::with_times(false),

@@ -222,6 +222,9 @@ impl Sender {
             self.arm_rto(io);
         }
         self.publish_timeout(io);
+        if self.board.waits_for_late() {
+            self.watch_late(io);
+        }
         self.pump(io);
         self.check_finished(io);
     }

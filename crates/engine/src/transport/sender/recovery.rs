@@ -4,7 +4,7 @@ use super::*;
 
 impl Sender {
     /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
-    pub(super) fn after_timeout(&mut self, t: &TransportSpec, news: &News) -> bool {
+    pub(super) fn after_timeout(&mut self, now: u64, t: &TransportSpec, news: &News) -> bool {
         let acked = news.acked;
         let original = self.board.original_arrived();
         let recovered = self.una >= self.recover;
@@ -28,6 +28,9 @@ impl Sender {
         if recovered && self.phase == Phase::Loss {
             self.phase = Phase::Open;
             self.dupacks = 0;
+        }
+        if self.board.waits_for_late() {
+            return self.update_late(now, t) && self.phase == Phase::Open;
         }
         if self.phase == Phase::Open {
             return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
@@ -73,6 +76,9 @@ impl Sender {
             self.take_back();
         }
         match self.phase {
+            Phase::Open | Phase::Cwr if self.board.waits_for_late() => {
+                return self.board.has_sacked() && self.update_late(io.now, t);
+            }
             Phase::Cwr if t.ecn_preempts => {
                 if t.sack && duplicate {
                     self.update_lost(t);
@@ -147,7 +153,7 @@ impl Sender {
                     self.recovery_window += t.mss as f64;
                 }
             }
-            Phase::Loss => return self.after_timeout(t, news),
+            Phase::Loss => return self.after_timeout(io.now, t, news),
         }
         false
     }
@@ -157,6 +163,22 @@ impl Sender {
             Rules::Rfc6675 => self.board.update_lost(t.dupthresh, t.mss),
             Rules::Rack => self.update_lost_by_time(t),
             Rules::Ns3 => self.board.update_lost_by_segments(t.dupthresh),
+        }
+    }
+
+    /// Late segments at `now`: whether a run of them is lost. Others whose time is over are to be sent again.
+    pub(super) fn update_late(&mut self, now: u64, t: &TransportSpec) -> bool {
+        let wait = self.profile.late.and_then(|late| late.wait).map_or(self.rtt.srtt, |wait| wait.0);
+        self.board.update_late(t.dupthresh, now, wait)
+    }
+
+    /// A wait for a late segment may be over; the timer is set for the next.
+    pub(super) fn watch_late<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if let Some(until) = self.board.late_until()
+            && self.pace_at > until
+        {
+            self.pace_at = until;
+            io.timer(until, TimerKind::Pace, self.flow);
         }
     }
 

@@ -48,6 +48,10 @@ impl Sender {
             TimerKind::Stop => self.stop(io),
             TimerKind::Pace if self.pace_at == io.now => {
                 self.pace_at = NEVER;
+                if self.board.waits_for_late() {
+                    self.update_late(io.now, io.net.transport(self.transport));
+                    self.watch_late(io);
+                }
                 self.pump(io);
             }
             TimerKind::App if self.app_at == io.now => {

@@ -1,0 +1,68 @@
+//! LSwift: Swift that takes reordering for reordering (Gerstein, Silberstein and Keslassy, arXiv 2025, section III),
+//! the baseline of MSwift.
+//!
+//! The window's equations are Swift's ([`crate::swift_window`]): a delay of the latest ACK above target cuts it as ever.
+//! What differs is what a hole in the sequence means. It follows LTCP's variant for unordered delivery (Zhang, Zhang
+//! and Huang, Computer Communications 62, 2015):
+//!
+//! ```text
+//! late: at least dupthresh packets sent after it were acknowledged, and it was not
+//! a late packet alone: no cut, no retransmission; sent again once it was late for lazy_wait
+//! late_trigger consecutive late packets: sent again, and w *= 1 - max_mdf (once an RTT)
+//! ```
+//!
+//! The transport keeps that count ([`Late`](crate::Late)); this file says by which numbers.
+
+use crate::registry::{Kind, ParamSet};
+use crate::swift_window::{Family, Judgement, Latest, Rule};
+use crate::{Ack, Ecn, Env, Late, Profile};
+
+swift_late_params! { {} {} }
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "lswift",
+    title: "LSwift",
+    source: "Gerstein, Silberstein, Keslassy, Making congestion control robust to per-packet load balancing in \
+             datacenters, section III; Zhang, Zhang, Huang, Improving datacenter throughput and robustness with Lazy TCP \
+             over packet spraying, Computer Communications 62, 2015",
+    what: "Swift that waits for packets which others have overtaken: only a run of consecutive late packets is a loss.",
+    differences: &[
+        "What LTCP's variant waits for, and for how long, is not public: lazy_wait and the reading of \"successive \
+         delayed packets\" as consecutive sequence numbers are own choices.",
+        "The trigger concerns reordering alone; delays above target cut as in Swift. A public reimplementation makes the \
+         trigger gate those cuts, and then one slow path in a round robin never causes one.",
+        "Everything else as for swift.",
+    ],
+    state: &[
+        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
+        ("fcwnd_packets", "fabric window, packets"),
+        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
+        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
+    ],
+    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, late: Some(Late::LSWIFT) },
+    params: Params::PARAMS,
+};
+
+/// Swift's rule: what is LSwift's own happens in the transport.
+#[derive(Clone, Debug)]
+pub struct LatestToo(Latest);
+
+impl Rule for LatestToo {
+    #[inline]
+    fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
+        self.0.judge(ack, delay, fcwnd, beta)
+    }
+}
+
+/// An LSwift sender.
+pub type LSwift = Family<LatestToo>;
+
+impl LSwift {
+    /// A new flow.
+    pub fn new(p: &Params, env: &Env) -> LSwift {
+        let rule = LatestToo(Latest { target: p.target_delay(env) });
+        Family::start(rule, p.window(env), Some(p.endpoint()), env)
+    }
+}

@@ -1,0 +1,123 @@
+//! Swift with ECN: delay and marks together. A design of this project, for a question that an ns-3 study of Swift and
+//! DCTCP leaves open (omarghara/DCTCP-SWIFT-YASOMAM, future work: hybrid congestion signals).
+//!
+//! ```text
+//! alpha: moving average of the share of marked data, as DCTCP's
+//! signals = "either":  an unmarked ACK under target grows the window
+//!                      else, once an RTT:  w *= 1 - min(max(beta (delay - target) / delay, alpha / 2 if marked), max_mdf)
+//! signals = "both":    an ACK under target grows the window
+//!                      over target and marked, once an RTT: the same cut;  over target, not marked: nothing
+//! ```
+//!
+//! "either": a mark is an early and local word of a queue, however much of the path's delay is not known; delay says by
+//! how much a queue is too long, where marks only say that it is. "both": a mark confirms that the delay is that of a
+//! queue on the forward path, so that delay of ACKs on a busy way back does not cut. Marks count for windows of at
+//! least one packet: in a queue of thousands of flows every packet is marked, and delay alone tells more from less.
+//!
+//! Everything else is Swift's ([`crate::swift_window`]).
+
+use crate::registry::{Kind, ParamSet};
+use crate::swift_window::{Family, Judgement, Rule, TargetDelay, Verdict};
+use crate::{Ack, Ecn, Env, Profile};
+use alloc::boxed::Box;
+
+choice! {
+    /// Which signals make a decrease.
+    Signals {
+        /// Delay over target, or a mark.
+        Either = "either",
+        /// Delay over target that a mark confirms.
+        Both = "both",
+    }
+}
+
+swift_params! {
+    {}
+    {
+        /// Which signals make a decrease: "either" delay over target or a mark, or "both" together.
+        signals: Signals = "either", "", "own choice";
+        /// Gain, a round trip, of the moving average of the marked share.
+        g: f64 = "0.0625", "", "RFC 8257 section 4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    }
+    {}
+    {}
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "swift-ecn",
+    title: "Swift with ECN",
+    source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020; RFC 8257",
+    what: "Swift that also hears ECN marks: either signal cuts, or (signals = \"both\") marks confirm what delay says.",
+    differences: &[
+        "No publication describes it.",
+        "alpha moves with every ACK, by g times the share of the window that the ACK covers, where DCTCP moves it once a \
+         window.",
+        "Without marking queues it is Swift (signals = \"either\"), or never cuts but for losses (\"both\").",
+    ],
+    state: &[
+        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
+        ("fcwnd_packets", "fabric window, packets"),
+        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
+        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
+        ("alpha", "averaged share of marked data, 0 to 1"),
+    ],
+    profile: Profile { ecn: Ecn::Dctcp, own_recovery: true, ack_every_packet: true, late: None },
+    params: Params::PARAMS,
+};
+
+/// Delay and marks.
+#[derive(Clone, Debug)]
+pub struct Hybrid {
+    target: TargetDelay,
+    marks: Box<Marks>,
+}
+
+#[derive(Clone, Debug)]
+struct Marks {
+    /// Averaged share of marked data.
+    alpha: f64,
+    /// The gain for each byte of a window of one packet.
+    gain: f64,
+    signals: Signals,
+}
+
+impl Rule for Hybrid {
+    const HEARS_MARKS: bool = true;
+
+    #[inline]
+    fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
+        let marks = &mut *self.marks;
+        let gain = (marks.gain * ack.delivered as f64 / fcwnd).min(1.0);
+        let mark = if ack.ece { 1.0 } else { 0.0 };
+        marks.alpha += gain * (mark - marks.alpha);
+        let target = self.target.at(ack, delay, fcwnd);
+        let marked = ack.ece && fcwnd >= 1.0;
+        let by_delay = Verdict::of(delay, target, beta);
+        let verdict = match (by_delay, marks.signals) {
+            (Verdict::Cut(excess), _) if marked => Verdict::Cut(excess.max(marks.alpha / 2.0)),
+            (Verdict::Cut(_), Signals::Both) if fcwnd >= 1.0 => Verdict::Hold,
+            (Verdict::Grow, Signals::Either) if marked => Verdict::Cut(marks.alpha / 2.0),
+            _ => by_delay,
+        };
+        Judgement { verdict, target }
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("alpha", self.marks.alpha);
+    }
+}
+
+/// A sender of Swift with ECN.
+pub type SwiftEcn = Family<Hybrid>;
+
+impl SwiftEcn {
+    /// A new flow.
+    pub fn new(p: &Params, env: &Env) -> SwiftEcn {
+        let gain = p.g / f64::from(env.mss);
+        let marks = Box::new(Marks { alpha: 0.0, gain, signals: p.signals });
+        let rule = Hybrid { target: p.target_delay(env), marks };
+        Family::start(rule, p.window(env), Some(p.endpoint()), env)
+    }
+}

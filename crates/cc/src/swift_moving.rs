@@ -1,0 +1,122 @@
+//! Swift with a moving target: loose for bursts, tight under standing queues. A design of this project, for a question that
+//! an ns-3 study of Swift and DCTCP leaves open (omarghara/DCTCP-SWIFT-YASOMAM, future work: dynamic target delay): it ran a
+//! large static target, which did well under light congestion, and the smallest RTT as the target, which did well under
+//! heavy congestion, and asks for a way between them.
+//!
+//! ```text
+//! tight  = the target of Swift's rules (section 3.5, or the smallest RTT with target = "min-rtt")
+//! target = tight + x max(loose_target - tight, 0),   0 <= x <= 1
+//! at the end of a round trip:
+//!   its smallest delay was at most tight:  x += loosen (1 - x)
+//!   otherwise:                             x *= 1 - tighten
+//! ```
+//!
+//! The congestion seen is a queue that stands: one that has not been short for a whole round trip, as CoDel tells bad queues
+//! from good ones (Nichols and Jacobson, 2012). All flows of a queue see that alike, so that they move their
+//! targets together. (A target that follows a flow's own cuts was tried first: the flow that is cut more gets the
+//! tighter target and is cut yet more; eight flows ended with a fairness index of 0.13.) Everything else is
+//! Swift's ([`crate::swift_window`]).
+
+use crate::registry::{Kind, ParamSet};
+use crate::swift_window::{Family, Judgement, Rule, TargetDelay, Verdict, auto_queue, ps};
+use crate::{Ack, Ecn, Env, Profile, Time};
+use alloc::boxed::Box;
+
+swift_params! {
+    {}
+    {
+        /// The loose target; auto is the idle RTT of the flow's path plus fifty packet times.
+        loose_target: Option<Time> = "auto", "", "own choice; the study has 25ms";
+        /// Share of the way to the loose target that a round trip without a standing queue goes.
+        loosen: f64 = "0.0625", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+        /// Share of the way back that a round trip with one goes.
+        tighten: f64 = "0.5", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    }
+    {}
+    {}
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "swift-moving",
+    title: "Swift with a moving target",
+    source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020",
+    what: "Swift whose target is loose until a queue stands for a round trip, and then moves to the tight one that Swift has.",
+    differences: &[
+        "No publication describes it.",
+        "The study's two targets are target = \"min-rtt\" and loose_target = \"25ms\"; the defaults are Swift's own target \
+         and fifty packets of queue.",
+    ],
+    state: &[
+        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
+        ("fcwnd_packets", "fabric window, packets"),
+        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
+        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
+        ("looseness", "where the target is between tight, 0, and loose, 1"),
+    ],
+    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, late: None },
+    params: Params::PARAMS,
+};
+
+/// The latest delay against a target that moves.
+#[derive(Clone, Debug)]
+pub struct Moving {
+    tight: TargetDelay,
+    between: Box<Between>,
+}
+
+#[derive(Clone, Debug)]
+struct Between {
+    loose: f64,
+    loosen: f64,
+    tighten: f64,
+    /// 0 is tight, 1 is loose.
+    x: f64,
+    /// Smallest delay of this round trip, ps, which ends then.
+    smallest: f64,
+    round_end: Time,
+}
+
+impl Rule for Moving {
+    #[inline]
+    fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
+        let tight = self.tight.at(ack, delay, fcwnd);
+        let between = &mut *self.between;
+        between.smallest = between.smallest.min(delay);
+        if ack.now >= between.round_end {
+            if between.smallest <= tight {
+                between.x += between.loosen * (1.0 - between.x);
+            } else {
+                between.x *= 1.0 - between.tighten;
+            }
+            between.smallest = f64::INFINITY;
+            between.round_end = ack.now + ack.rtt.unwrap_or(Time::ZERO);
+        }
+        let target = tight + between.x * (between.loose - tight).max(0.0);
+        Judgement { verdict: Verdict::of(delay, target, beta), target }
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("looseness", self.between.x);
+    }
+}
+
+/// A sender of Swift with a moving target.
+pub type SwiftMoving = Family<Moving>;
+
+impl SwiftMoving {
+    /// A new flow, loose until it sees a queue that stands.
+    pub fn new(p: &Params, env: &Env) -> SwiftMoving {
+        let between = Between {
+            loose: p.loose_target.map_or(ps(env.base_rtt) + 5.0 * auto_queue(env), ps),
+            loosen: p.loosen,
+            tighten: p.tighten,
+            x: 1.0,
+            smallest: f64::INFINITY,
+            round_end: Time::ZERO,
+        };
+        let rule = Moving { tight: p.target_delay(env), between: Box::new(between) };
+        Family::start(rule, p.window(env), Some(p.endpoint()), env)
+    }
+}

@@ -1,0 +1,138 @@
+//! Swift with a base RTT that is measured anew: the smallest delay of late, not of all time, makes the target. A design of
+//! this project, for a question that an ns-3 study of Swift and DCTCP leaves open (omarghara/DCTCP-SWIFT-YASOMAM, future
+//! work: adaptive recalibration of the base RTT).
+//!
+//! ```text
+//! target = smallest delay of this interval and the one before + room
+//! an interval begins: for two round trips cwnd is probe times the window, which rests
+//! ```
+//!
+//! Intervals are counted on the clock, not from a flow's start, so that all flows probe at once: what one flow
+//! leaves free the others would fill. That supposes clocks of hosts that agree, as data centres have them.
+//!
+//! A smallest delay of all time is right until the path changes: on a longer one every delay is over target for good. A
+//! smallest delay of late forgets the old path within two intervals. But where a queue stands for that long it takes the
+//! queue for part of the path, and the target climbs after it; the probe is there to let the queue drain and be seen
+//! without. Everything else is Swift's ([`crate::swift_window`]).
+
+use crate::registry::{Kind, ParamSet};
+use crate::swift_window::{Family, Judgement, Rule, Verdict, auto_queue, ps};
+use crate::{Ack, Ecn, Env, Profile, Time};
+
+swift_endpoint_params! {
+    {}
+    {
+        /// Room above the smallest delay; auto is ten packet times.
+        room: Option<Time> = "auto", "", "own choice";
+        /// Length of an interval; auto is a hundred idle RTTs of the fabric's shortest path.
+        interval: Option<Time> = "auto", "", "own choice";
+        /// Share of the window that is used while an interval begins; 1 is no probe.
+        probe: f64 = "0.5", "", "own choice; the study proposes none",
+            "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    }
+    {}
+    {
+        "interval": "a time above 0" => |p| p.interval != Some(Time::ZERO);
+    }
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "swift-rebase",
+    title: "Swift with a fresh base RTT",
+    source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020",
+    what: "Swift whose target is the smallest delay of the last one to two intervals plus room, with a short probe at lower \
+           speed in each.",
+    differences: &[
+        "No publication describes it; the probe follows BBR's idea of draining the queue to see the path without it.",
+        "The target has no scaling by path or flows.",
+    ],
+    state: &[
+        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
+        ("fcwnd_packets", "fabric window, packets"),
+        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
+        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
+        ("base_rtt_s", "smallest delay of this interval and the one before, seconds"),
+    ],
+    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, late: None },
+    params: Params::PARAMS,
+};
+
+/// The latest delay against the smallest of late.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    room: f64,
+    interval: Time,
+    probe: f64,
+    min_cwnd: f64,
+    /// Smallest delay of the interval before and of this one, ps.
+    before: f64,
+    smallest: f64,
+    interval_end: Time,
+    /// Zero where there is no probe.
+    probe_end: Time,
+}
+
+impl Fresh {
+    fn base(&self) -> f64 {
+        self.before.min(self.smallest)
+    }
+
+    fn is_probing(&self) -> bool {
+        self.probe_end > Time::ZERO
+    }
+}
+
+impl Rule for Fresh {
+    #[inline]
+    fn judge(&mut self, ack: &Ack, delay: f64, _fcwnd: f64, beta: f64) -> Judgement {
+        if ack.now >= self.interval_end {
+            let first = self.interval_end == Time::ZERO;
+            let number = ack.now.0.checked_div(self.interval.0).unwrap_or(0);
+            (self.before, self.smallest) = (self.smallest, f64::INFINITY);
+            self.interval_end = Time((number + 1).saturating_mul(self.interval.0));
+            if !first && self.probe < 1.0 {
+                self.probe_end = ack.now + Time(2 * ack.rtt.unwrap_or(Time::ZERO).0);
+            }
+        }
+        self.smallest = self.smallest.min(delay);
+        if ack.now >= self.probe_end {
+            self.probe_end = Time::ZERO;
+        }
+        let target = self.base() + self.room;
+        let verdict = if self.is_probing() { Verdict::Hold } else { Verdict::of(delay, target, beta) };
+        Judgement { verdict, target }
+    }
+
+    #[inline]
+    fn window(&self, w: f64) -> f64 {
+        if self.is_probing() { (self.probe * w).max(self.min_cwnd) } else { w }
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        let base = self.base();
+        visit("base_rtt_s", if base.is_finite() { base * 1e-12 } else { f64::NAN });
+    }
+}
+
+/// A sender of Swift with a fresh base RTT.
+pub type SwiftRebase = Family<Fresh>;
+
+impl SwiftRebase {
+    /// A new flow.
+    pub fn new(p: &Params, env: &Env) -> SwiftRebase {
+        let constants = p.window(env);
+        let rule = Fresh {
+            room: p.room.map_or(auto_queue(env), ps),
+            interval: p.interval.unwrap_or(Time((100 * env.shortest_rtt.0).max(1))),
+            probe: p.probe,
+            min_cwnd: constants.0.min_cwnd,
+            before: f64::INFINITY,
+            smallest: f64::INFINITY,
+            interval_end: Time::ZERO,
+            probe_end: Time::ZERO,
+        };
+        Family::start(rule, constants, Some(p.endpoint()), env)
+    }
+}

@@ -1,0 +1,71 @@
+//! Swift-v0: Swift before it told fabric from hosts (Kumar et al., SIGCOMM 2020, section 5.4 and table 4).
+//!
+//! ```text
+//! rtt < target:       w += n ai / w   (n ai below one packet)
+//! else, once an RTT:  w *= max(1 - beta (rtt - target) / rtt, 1 - max_mdf)
+//! ```
+//!
+//! One window, the whole round-trip time, one end-to-end target; everything else is Swift's
+//! ([`crate::swift_window`]).
+
+use crate::registry::{Kind, ParamSet};
+use crate::swift_window::{Family, Judgement, Rule, Verdict, auto_queue, ps};
+use crate::{Ack, Ecn, Env, Profile, Time};
+
+swift_window_params! {
+    {}
+    {
+        /// Target of the round-trip time, hosts included; auto is the idle RTT of the flow's path plus ten
+        /// packet times, and nothing for hosts.
+        end_to_end_target: Option<Time> = "auto", "", "own choice; the paper's table 4 has 100us, 150us and 200us";
+    }
+    {}
+    {}
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "swift-v0",
+    title: "Swift-v0",
+    source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020, \
+             section 5.4",
+    what: "Swift with one window that holds the whole round-trip time, hosts included, against one target.",
+    differences: &[
+        "Whether its target was scaled by path and flows is not published; here it is one number.",
+        "end_to_end_target defaults to a value derived from the fabric, which leaves no room for delay in hosts; the \
+         published values are those of one testbed.",
+        "decrease_clock = \"strict\", and constants that are not published: as for swift.",
+    ],
+    state: &[
+        ("target_delay_s", "end-to-end target, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is held against the whole RTT)"),
+    ],
+    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, late: None },
+    params: Params::PARAMS,
+};
+
+/// The whole round-trip time against one target, ps.
+#[derive(Clone, Debug)]
+pub struct EndToEnd {
+    target: f64,
+}
+
+impl Rule for EndToEnd {
+    #[inline]
+    fn judge(&mut self, ack: &Ack, delay: f64, _fcwnd: f64, beta: f64) -> Judgement {
+        let rtt = ack.rtt.map_or(delay, ps);
+        Judgement { verdict: Verdict::of(rtt, self.target, beta), target: self.target }
+    }
+}
+
+/// A Swift-v0 sender.
+pub type SwiftV0 = Family<EndToEnd>;
+
+impl SwiftV0 {
+    /// A new flow.
+    pub fn new(p: &Params, env: &Env) -> SwiftV0 {
+        let auto = ps(env.base_rtt) + auto_queue(env);
+        let rule = EndToEnd { target: p.end_to_end_target.map_or(auto, ps) };
+        Family::start(rule, p.window(env), None, env)
+    }
+}

@@ -870,8 +870,11 @@ fn queues_that_hold_no_packet() {
 
 #[test]
 fn parameters_of_another_controller() {
+    let has_epsilon = |kind: &&&incast_cc::Kind| kind.params.iter().any(|param| param.name == "epsilon");
+    let others: Vec<_> = incast_cc::KINDS.iter().filter(has_epsilon).map(|kind| kind.name).collect();
     let expected = format!(
-        "controller.epsilon: the controller dctcp has no parameter epsilon, which is one of swift; it has {}",
+        "controller.epsilon: the controller dctcp has no parameter epsilon, which is one of {}; it has {}",
+        others.join(", "),
         dctcp_has()
     );
     assert_eq!(set("controller.epsilon", "50us"), expected);

@@ -58,6 +58,7 @@ controllers! {
     swift_moving::SwiftMoving,
     swift_ecn::SwiftEcn,
     swift_rebase::SwiftRebase,
+    fastflow::FastFlow,
 }
 
 /// What the transport looks like to a controller that an event happens to.

@@ -118,9 +118,12 @@ fn parameters_that_contradict_one_another_are_found() {
     assert_eq!(swift.check().unwrap_err().key, "fs_min_cwnd");
 }
 
+/// Those that start with what the path holds, or with a rate: their pages say so.
+const OWN_START: [&str; 1] = ["fastflow"];
+
 #[test]
 fn a_built_controller_starts_at_the_initial_window() {
-    for kind in KINDS {
+    for kind in KINDS.iter().filter(|kind| !OWN_START.contains(&kind.name)) {
         let cc = Config::new(kind.name).unwrap().build(&env(MSS, 10.0));
         assert_eq!(cc.cwnd(), 10_000.0, "{}", kind.name);
     }

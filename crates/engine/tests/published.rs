@@ -1,0 +1,114 @@
+//! What the sources of controllers without published vectors say that these do, on small networks:
+//! each test is a statement from a paper, and its page in docs/controllers tells the numbers.
+mod net;
+
+use incast_cc::{Rate, Time};
+use incast_engine::spec::*;
+use incast_record::Outcome;
+use net::{bulk, controller, judged, run, star};
+
+/// RED on the queue as it is: marks with a probability that rises from 0 at `from` packets to
+/// `most` at `to`, and everything above.
+fn linear_marking(from: f64, to: f64, most: f64, limit: u64) -> QueueSpec {
+    QueueSpec {
+        discipline: Discipline::Red(Red {
+            min_th: from,
+            max_th: to,
+            qw: 1.0,
+            l_interm: 1.0 / most,
+            mean_pkt_size: 4000,
+            gentle: false,
+            wait: false,
+            use_ecn: true,
+            use_hard_drop: false,
+        }),
+        limit: Limit::Packets(limit),
+        device: 0,
+        count_in_service: true,
+        count_overhead: false,
+        explicit: false,
+    }
+}
+
+/// `n` endless flows from hosts of their own to host `n`, at 100 Gb/s and 1 us a link with packets of
+/// 4000 B, measured from `from` to `to`.
+fn incast(n: u32, kind: &str, params: &[(&str, &str)], queue: QueueSpec, from: Time, to: Time) -> Spec {
+    let mut spec = star(n + 1, Rate::gbps(100), Time::us(3));
+    spec.controllers = vec![controller(kind, params)];
+    let profile = spec.controllers[0].profile();
+    spec.transports[0].delayed_ack = if profile.ack_every_packet { 1 } else { 2 };
+    spec.transports[0].idle_restart = false;
+    spec.flows = (0..n).map(|src| bulk(src, n, None)).collect();
+    spec.queues = vec![queue];
+    spec.duration = to;
+    spec.measure_from = from;
+    spec.measure_to = to;
+    spec
+}
+
+/// The bottleneck into the receiving host, and what the flows got.
+#[derive(Debug)]
+struct Shared {
+    /// Time that the link was busy, as a share.
+    utilisation: f64,
+    /// Mean queue, packets.
+    queue: f64,
+    drops: u64,
+    /// Jain's index of the goodputs.
+    jain: f64,
+}
+
+fn shared(spec: &Spec, o: &Outcome) -> Shared {
+    let port = &o.ports[spec.links.len() - 1];
+    let span = (o.measure_to_ps - o.measure_from_ps) as f64;
+    let x: Vec<f64> = o.flows.iter().map(|f| f.delivered_m as f64).collect();
+    let (sum, squares) = (x.iter().sum::<f64>(), x.iter().map(|x| x * x).sum::<f64>());
+    Shared {
+        utilisation: port.busy_ps as f64 / span,
+        queue: port.queue_mean_packets,
+        drops: port.drops,
+        jain: sum * sum / (x.len() as f64 * squares),
+    }
+}
+
+/// The idle round trip of these paths is 12.6 us, 39 packets: queues of 40, marked from 8 on, surely from
+/// 32 on, as the paper has them (one bandwidth-delay product, 20 and 80 %).
+fn fastflow_queue() -> QueueSpec {
+    linear_marking(8.0, 32.0, 1.0, 40)
+}
+
+#[test]
+fn fastflow_loses_packets_while_an_incast_begins_and_then_shares_a_full_link() {
+    for params in [&[][..], &[("form", "spcl")][..]] {
+        for n in [2, 8, 32] {
+            let during = |from, to| {
+                let spec = incast(n, "fastflow", params, fastflow_queue(), from, to);
+                shared(&spec, &run(&spec))
+            };
+            let (begin, later) = (during(Time::ZERO, Time::us(500)), during(Time::us(500), Time::ms(3)));
+            println!("{params:?}, {n} flows, first 0.5 ms: {begin:?}, then: {later:?}");
+            assert!(begin.drops > 0, "every flow begins with more than the path holds: {begin:?}");
+            assert!(later.drops * 50 <= begin.drops, "{params:?} {n}: {begin:?} {later:?}");
+            assert!(later.utilisation > 0.99 && later.queue < 25.0, "{params:?} {n}: {later:?}");
+            assert!(later.jain > 0.98, "{params:?} {n}: {later:?}");
+        }
+    }
+}
+
+#[test]
+fn fastflows_first_constants_swing_on_a_short_path_and_those_of_its_simulator_less() {
+    let on_a_short_path = |params| {
+        let mut spec = incast(2, "fastflow", params, linear_marking(3.0, 12.0, 1.0, 15), Time::us(500), Time::ms(3));
+        spec.links.iter_mut().for_each(|link| link.delay = Time::us(1));
+        let shared = shared(&spec, &run(&spec));
+        println!("{params:?}, 4.6 us: {shared:?}");
+        shared.utilisation
+    };
+    let (first, later) = (on_a_short_path(&[]), on_a_short_path(&[("form", "spcl")]));
+    assert!(first < 0.88 && later > 0.92, "{first} {later}");
+}
+
+#[test]
+fn fastflow_is_the_same_under_every_partition() {
+    judged(&incast(8, "fastflow", &[], fastflow_queue(), Time::ZERO, Time::us(150)));
+}

@@ -59,6 +59,7 @@ controllers! {
     swift_ecn::SwiftEcn,
     swift_rebase::SwiftRebase,
     fastflow::FastFlow,
+    timely::Timely,
 }
 
 /// What the transport looks like to a controller that an event happens to.

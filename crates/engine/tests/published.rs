@@ -5,7 +5,7 @@ mod net;
 use incast_cc::{Rate, Time};
 use incast_engine::spec::*;
 use incast_record::Outcome;
-use net::{bulk, controller, judged, run, star};
+use net::{bulk, controller, drop_tail, judged, run, series, star};
 
 /// RED on the queue as it is: marks with a probability that rises from 0 at `from` packets to
 /// `most` at `to`, and everything above.
@@ -111,4 +111,45 @@ fn fastflows_first_constants_swing_on_a_short_path_and_those_of_its_simulator_le
 #[test]
 fn fastflow_is_the_same_under_every_partition() {
     judged(&incast(8, "fastflow", &[], fastflow_queue(), Time::ZERO, Time::us(150)));
+}
+
+#[test]
+fn timelys_rate_falls_in_proportion_to_the_gradient_of_the_rtt_and_rises_without_one() {
+    let mut spec = incast(4, "timely", &[], drop_tail(10_000), Time::ms(5), Time::ms(50));
+    spec.observe.flows = vec![0];
+    let o = run(&spec);
+    let (rates, gradients) = (series(&o, "flow 0", "pacing_rate_bps"), series(&o, "flow 0", "gradient"));
+    let mut falls = 0;
+    for step in rates.windows(2).filter(|step| step[1].0 > 5_000_000_000) {
+        let [(_, before), (at, after)] = *step else { continue };
+        let gradient = gradients[gradients.partition_point(|g| g.0 <= at) - 1].1;
+        if after < before {
+            falls += 1;
+            let expected = (before * (1.0 - 0.8 * gradient).max(0.0)).max(1e8);
+            assert!((after - expected).abs() < 1.0, "{at}: {before} to {after} with a gradient of {gradient}");
+        } else {
+            // below t_low the rate rises whatever the gradient: 31.5 us, more than 60 packets of queue
+            assert!(gradient <= 0.0 || after - before < 1.01e8, "{at}: {before} to {after}, gradient {gradient}");
+        }
+    }
+    let shared = shared(&spec, &o);
+    println!("{shared:?}, {falls} falls of {} steps", rates.len());
+    assert!(falls > 50 && rates.len() > 10 * falls);
+    assert!(shared.utilisation > 0.9 && shared.drops == 0 && shared.jain > 0.99, "{shared:?}");
+    // between the thresholds of 2.5 and 25 idle round trips of 39 packets
+    assert!(shared.queue < 60.0, "{shared:?}");
+}
+
+#[test]
+fn timely_flows_that_begin_apart_come_to_equal_rates_here() {
+    let mut spec = incast(2, "timely", &[], drop_tail(10_000), Time::ms(40), Time::ms(60));
+    spec.flows[1].start = Time::ms(10);
+    let shared = shared(&spec, &run(&spec));
+    println!("a second flow 10 ms later: {shared:?}");
+    assert!(shared.jain > 0.99, "{shared:?}");
+}
+
+#[test]
+fn timely_is_the_same_under_every_partition() {
+    judged(&incast(4, "timely", &[], drop_tail(100), Time::ZERO, Time::us(300)));
 }

@@ -1,0 +1,217 @@
+//! TIMELY: a rate that follows the gradient of the round-trip time (Mittal et al., SIGCOMM 2015,
+//! algorithm 1).
+//!
+//! ```text
+//! rtt_diff = (1 - alpha) rtt_diff + alpha (rtt - previous rtt);  gradient = rtt_diff / min_rtt
+//! rtt < t_low:    rate += delta
+//! rtt > t_high:   rate *= 1 - beta (1 - t_high / rtt)
+//! gradient <= 0:  rate += N delta,  N = 5 from the fifth such event in a row, else 1
+//! otherwise:      rate *= 1 - beta gradient
+//! ```
+//!
+//! once for each completion event. The sender paces; nothing but a loose bound limits what is in
+//! flight. The thresholds of the paper belong to 10 Gb/s and an idle round trip of 20 us; by default
+//! they are kept in its proportions to the idle round trip of the flow's path.
+
+use crate::registry::{Kind, ParamSet};
+use crate::{Ack, Congestion, Controller, Env, Pacing, Profile, Time, Timeout};
+
+choice! {
+    /// What a completion event is.
+    Completion {
+        /// All that was outstanding at the latest event is acknowledged.
+        Rtt = "rtt",
+        /// So many bytes were acknowledged.
+        Segment = "segment",
+    }
+}
+
+params! {
+    form of {
+        /// The thresholds of the paper's experiments, which are at 10 Gb/s, and its segments.
+        "paper" = "Mittal et al., SIGCOMM 2015, sections 4 and 6" {
+            min_rtt = "20us", t_low = "50us", t_high = "500us", completion = "segment"
+        }
+    }
+    /// Gain of the moving average of RTT differences.
+    alpha: f64 = "0.875", "", "the paper's experiments; the authors of HPCC use it too",
+        "a number above 0, at most 1" =>
+        |x| *x > 0.0 && *x <= 1.0;
+    /// Multiplicative decrease.
+    beta: f64 = "0.8", "", "section 4.4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Additive increase for each completion event.
+    delta: f64 = "0.001", "of the line rate", "section 6: 10 Mb/s at 10 Gb/s", "a number above 0, at most 1" =>
+        |x| *x > 0.0 && *x <= 1.0;
+    /// RTT below which the rate rises whatever the gradient; auto is 2.5 min_rtt.
+    t_low: Option<Time> = "auto", "", "own choice; the paper 50us";
+    /// RTT above which the rate falls whatever the gradient; auto is 25 min_rtt.
+    t_high: Option<Time> = "auto", "", "own choice; the paper 500us";
+    /// What the gradient is normalized by; auto is the idle round-trip time of the flow's path.
+    min_rtt: Option<Time> = "auto", "", "own choice; the paper 20us";
+    /// Events in a row without a rising RTT from which on the rate rises hyperactively, by as many delta.
+    hai: u32 = "5", "events", "section 4.4", "a whole number of at least 1" => |n| *n >= 1;
+    /// What a completion event is: "rtt", all that was outstanding at the latest one is acknowledged, or
+    /// "segment", so many bytes were.
+    completion: Completion = "rtt", "", "simulator of HPCC's authors, mode 7; the paper has segments";
+    /// Bytes of a segment.
+    segment: u32 = "64000", "bytes", "section 5: segments of 16 to 64 kB",
+        "a whole number of at least 1" => |n| *n >= 1;
+    /// Rate at which a flow starts.
+    initial_rate: f64 = "1.0", "of the line rate", "simulator of HPCC's authors; the paper divides by the host's flows",
+        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Smallest rate.
+    min_rate: f64 = "0.001", "of the line rate", "own choice: delta", "a number above 0, at most 1" =>
+        |x| *x > 0.0 && *x <= 1.0;
+    /// Most that may be in flight.
+    max_cwnd: f64 = "1000.0", "packets", "own choice; the paper has no window",
+        "a number of at least 1" => |x| *x >= 1.0;
+    together {
+        "min_rate": "at most initial_rate" => |p| p.min_rate <= p.initial_rate;
+        "t_low": "below t_high" => |p| match (p.t_low, p.t_high) {
+            (Some(low), Some(high)) => low < high,
+            _ => true,
+        };
+        "min_rtt": "above 0" => |p| p.min_rtt != Some(Time::ZERO);
+    }
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "timely",
+    title: "TIMELY",
+    source: "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015, section 4",
+    what: "Paces at a rate that rises while the round-trip time falls and falls in proportion to its gradient while it \
+           rises.",
+    differences: &[
+        "t_low, t_high and min_rtt default to the paper's proportions of the path's idle round-trip time; the paper's \
+         values are form = \"paper\".",
+        "A completion event is a round trip of ACKs, not a segment of 16 to 64 kB; completion = \"segment\" counts \
+         bytes.",
+        "The rate is a share of the line's and counts payload; the paper counts whole frames.",
+        "A flow starts at the line rate; the paper starts it at the line rate over the host's active flows and one \
+         more.",
+        "Losses and timeouts leave the rate alone: the paper's fabric is lossless, and the transport repairs them.",
+        "The factor of a decrease is floored at 0 and the rate at min_rate; the paper names neither.",
+    ],
+    state: &[
+        ("pacing_rate_bps", "rate, bits per second of payload"),
+        ("gradient", "normalized gradient of the RTT at the latest completion event"),
+    ],
+    profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
+    params: Params::PARAMS,
+};
+
+/// A TIMELY sender. Rates in bits per second, times in picoseconds as real numbers.
+#[derive(Clone, Debug)]
+pub struct Timely {
+    rate: f64,
+    /// The RTT of the event before; not known before the first.
+    prev_rtt: Option<f64>,
+    rtt_diff: f64,
+    gradient: f64,
+    /// Events in a row with a gradient of at most 0.
+    falling: u32,
+    /// Acknowledged since the latest event, bytes, and where the next ends.
+    acked: u64,
+    event_end: u64,
+    cwnd: f64,
+    line_rate: f64,
+    min_rate: f64,
+    min_rtt: f64,
+    t_low: f64,
+    t_high: f64,
+    alpha: f64,
+    beta: f64,
+    delta: f64,
+    hai: u32,
+    /// 0: events are round trips.
+    segment: u32,
+}
+
+/// Rate that stands for a line without one, bits per second.
+const UNLIMITED: f64 = 1e15;
+
+impl Timely {
+    /// A new flow.
+    pub fn new(params: &Params, env: &Env) -> Timely {
+        let ps = |time: Time| time.0 as f64;
+        let line_rate = env.line_rate.as_f64().min(UNLIMITED);
+        // a path without latency still has a gradient
+        let min_rtt = params.min_rtt.map_or(ps(env.base_rtt), ps).max(1.0);
+        Timely {
+            rate: params.initial_rate * line_rate,
+            prev_rtt: None,
+            rtt_diff: 0.0,
+            gradient: 0.0,
+            falling: 0,
+            acked: 0,
+            event_end: 0,
+            cwnd: params.max_cwnd * f64::from(env.mss),
+            line_rate,
+            min_rate: params.min_rate * line_rate,
+            min_rtt,
+            t_low: params.t_low.map_or(2.5 * min_rtt, ps),
+            t_high: params.t_high.map_or(25.0 * min_rtt, ps),
+            alpha: params.alpha,
+            beta: params.beta,
+            delta: params.delta * line_rate,
+            hai: params.hai,
+            segment: match params.completion {
+                Completion::Rtt => 0,
+                Completion::Segment => params.segment,
+            },
+        }
+    }
+
+    /// Algorithm 1.
+    fn completed(&mut self, rtt: f64) {
+        let Some(prev_rtt) = self.prev_rtt.replace(rtt) else { return };
+        self.rtt_diff = (1.0 - self.alpha) * self.rtt_diff + self.alpha * (rtt - prev_rtt);
+        self.gradient = self.rtt_diff / self.min_rtt;
+        self.falling = if self.gradient <= 0.0 { self.falling.saturating_add(1) } else { 0 };
+        if rtt < self.t_low {
+            self.rate += self.delta;
+        } else if rtt > self.t_high {
+            self.rate *= 1.0 - self.beta * (1.0 - self.t_high / rtt);
+        } else if self.gradient <= 0.0 {
+            let n = if self.falling >= self.hai { self.hai } else { 1 };
+            self.rate += f64::from(n) * self.delta;
+        } else {
+            self.rate *= (1.0 - self.beta * self.gradient).max(0.0);
+        }
+        self.rate = self.rate.min(self.line_rate).max(self.min_rate);
+    }
+}
+
+impl Controller for Timely {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.acked += ack.delivered;
+        let completes = match self.segment {
+            0 => ack.una > self.event_end,
+            bytes => self.acked >= u64::from(bytes),
+        };
+        let Some(rtt) = ack.fabric_delay.filter(|_| completes) else { return };
+        self.acked = 0;
+        self.event_end = ack.nxt;
+        self.completed(rtt.0 as f64);
+    }
+
+    fn on_loss(&mut self, _event: &Congestion) {}
+
+    fn on_timeout(&mut self, _event: &Timeout) {}
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        Pacing::Rate(self.rate)
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("pacing_rate_bps", self.rate);
+        visit("gradient", self.gradient);
+    }
+}

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from incast import _core, kinds, output, progress
+from incast.batch import default_workers
 from incast.cli import INTERRUPTED, loading
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.result import MANIFEST, MESSAGES, Result, engine_digest, new_folder, read_manifest, unfinished
@@ -220,8 +221,8 @@ def compare(
     study = Study.parse(scenarios, cc, vary[0], seeds, _settings(set_))
     _tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
     folder = _folder(out_, study.folder_name())
-    with progress.of_comparison(err, quiet) as show:
-        done = comparison.carry_out(study, folder, workers or comparison.default_workers(), show)
+    with progress.of_batch(err, quiet) as show:
+        done = comparison.carry_out(study, folder, workers or default_workers(), show)
     _print_comparison(done, report.write(done), quiet)
 
 

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import re
-import shutil
-import threading
 import tomllib
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
+from incast.batch import Job, Status, alone_in, run_all, slug
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.exposure import on_seconds
 from incast.result import (
     MESSAGES,
     Result,
-    engine_digest,
-    new_folder,
-    read_manifest,
     read_table,
     refuse_unless_empty,
     write_whole,
@@ -126,23 +117,6 @@ class Comparison:
         return sum(float(run.manifest["cost"]["cpu_s"]) for run in self.runs.values())
 
 
-@dataclass
-class Status:
-    """How far a comparison has come; changed by the workers, read by whoever shows it."""
-
-    total: int
-    finished: int = 0
-    resumed: int = 0
-    hops: int = 0
-    under_way: dict[str, float] = field(default_factory=dict)
-    """Part done of the runs under way, 0 to 1."""
-
-    @property
-    def done(self) -> float:
-        """Runs done, in parts of runs."""
-        return self.finished + sum(list(self.under_way.values()))
-
-
 def carry_out(study: Study, folder: Path, workers: int, show: Callable[[Status], None] = lambda _: None) -> Comparison:
     """Run what is not there yet, and load the rest.
 
@@ -153,12 +127,10 @@ def carry_out(study: Study, folder: Path, workers: int, show: Callable[[Status],
     for scenario in cases.values():
         scenario.validate()
     _prepare(study, folder)
-    with _alone_in(folder):
-        for stale in folder.rglob(".*.partial-*"):
-            shutil.rmtree(stale, ignore_errors=True)
+    with alone_in(folder):
         status = Status(total=len(cases))
         jobs = {case: (scenario, _folder_of(folder / "runs", case, scenario)) for case, scenario in cases.items()}
-        _run_all(jobs, workers, status, show)
+        run_all(_jobs(jobs), workers, status, show)
         comparison = Comparison(study, folder, {case: _load(case, place) for case, (_, place) in jobs.items()})
         gap = _record_series(comparison, workers, status, show)
         show(status)
@@ -172,7 +144,7 @@ def _record_series(comparison: Comparison, workers: int, status: Status, show: C
     try:
         jobs = _series_jobs(comparison)
         status.total += len(jobs)
-        _run_all(jobs, workers, status, show)
+        run_all(_jobs(jobs), workers, status, show)
     except RunStopped:
         raise
     except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
@@ -207,11 +179,6 @@ def _load_series(comparison: Comparison) -> list[Series]:
     return found
 
 
-def default_workers() -> int:
-    """One thread for every core this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _prepare(study: Study, folder: Path) -> None:
     """Make the folder, or find the same comparison begun there."""
     if (folder / STUDY_FILE).exists():
@@ -239,100 +206,22 @@ def _read_study(folder: Path) -> Study:
         raise FolderError(f"cannot read {folder / STUDY_FILE}: {error.strerror}") from None
 
 
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep a second program out of the folder while this one runs."""
-    try:
-        lock = (folder / ".lock").open("w")
-    except OSError as error:
-        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FolderError(f"{folder} is in use: another comparison is running there") from None
-        yield
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-.") or "x"
-
-
 def _folder_of(parent: Path, case: Case, scenario: Scenario) -> Path:
     """Name a run's folder; the hash makes it this scenario's alone."""
-    leaf = f"{_slug(case.value)}-seed{case.seed}-{scenario.hash[:8]}"
-    return parent / _slug(scenario.name) / _slug(case.controller.text) / leaf
+    leaf = f"{slug(case.value)}-seed{case.seed}-{scenario.hash[:8]}"
+    return parent / slug(scenario.name) / slug(case.controller.text) / leaf
 
 
-def _finished(folder: Path, scenario: Scenario) -> bool:
-    """Whether the folder holds this run, by this build of the engine; another build's is removed."""
-    if not folder.exists():
-        return False
-    manifest = read_manifest(folder)
-    wanted = (scenario.hash, scenario.seed, engine_digest())
-    if (manifest["hash"], manifest["seed"], manifest["engine"]) == wanted:
-        return True
-    shutil.rmtree(folder)
-    return False
+def _jobs(cases: dict[Case, tuple[Scenario, Path]]) -> list[Job]:
+    """Make batch jobs of cases; more of what is varied is more work."""
+    return [Job(str(case), scenario, folder, _number(case.value) or 0.0) for case, (scenario, folder) in cases.items()]
 
 
-def _run_all(
-    jobs: dict[Case, tuple[Scenario, Path]], workers: int, status: Status, show: Callable[[Status], None]
-) -> None:
-    todo = []
-    for case, (scenario, folder) in jobs.items():
-        if _finished(folder, scenario):
-            status.finished += 1
-            status.resumed += 1
-        else:
-            todo.append((case, scenario, folder))
-    # The largest first, so that no core waits for the last one at the end.
-    todo.sort(key=lambda job: _number(job[0].value) or 0.0, reverse=True)
-    stop = threading.Event()
-
-    def one(scenario: Scenario, folder: Path) -> None:
-        name = str(folder)
-        hops_before = 0
-
-        def progress(now_s: float, end_s: float, hops: int) -> bool:
-            nonlocal hops_before
-            status.under_way[name] = now_s / end_s if end_s > 0 else 0.0
-            status.hops += hops - hops_before
-            hops_before = hops
-            return not stop.is_set()
-
-        if stop.is_set():
-            raise RunStopped("not begun")
-        with new_folder(folder) as aside:
-            result = scenario.run(progress=progress)
-            result.write(aside)
-        status.hops += result.summary["run"]["hops"] - hops_before
-        status.under_way.pop(name, None)
-        status.finished += 1
-
-    pool = ThreadPoolExecutor(max(1, workers), thread_name_prefix="incast-run")
-    futures: dict[Future[None], Case] = {}
+def _number(text: str) -> float | None:
     try:
-        futures = {pool.submit(one, scenario, folder): case for case, scenario, folder in todo}
-        pending = set(futures)
-        while pending:
-            # Waking up now and then lets Ctrl-C through.
-            done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            show(status)
-            for future in done:
-                _raise_named(future, futures[future])
-    finally:
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-        status.under_way.clear()
-
-
-def _raise_named(future: Future[None], case: Case) -> None:
-    """Say which run failed."""
-    error = future.exception()
-    if error is not None:
-        error.add_note(f"in the run {case}")
-        raise error
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _load(case: Case, folder: Path) -> Run:
@@ -341,13 +230,6 @@ def _load(case: Case, folder: Path) -> Run:
     run = result.summary["run"]
     on_s = on_seconds(tomllib.loads(result.toml), starts, run["measure_from_s"], run["measure_to_s"])
     return Run(case, folder, result.summary, result.manifest, on_s)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def series_cases(study: Study) -> list[Case]:

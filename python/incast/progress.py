@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from incast.comparison import Status
+    from incast.batch import Status
 
 PATIENCE_S = 1.0
 """Shorter work shows nothing."""
@@ -71,8 +71,8 @@ def of_run(console: Console, name: str, quiet: bool) -> Iterator[Callable[[float
 
 
 @contextmanager
-def of_comparison(console: Console, quiet: bool) -> Iterator[Callable[[Status], None]]:
-    """Give the callback that shows how far a comparison has come."""
+def of_batch(console: Console, quiet: bool) -> Iterator[Callable[[Status], None]]:
+    """Give the callback that shows how far a batch of runs has come."""
     if quiet or not console.is_terminal:
         yield lambda _: None
         return

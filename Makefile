@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench parity published clean
+.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench parity papers published clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -63,6 +63,10 @@ bench: build ## Hops per CPU second on the benchmark cases; raw runs go to bench
 
 parity: build ## Hold the simulator against ns-3, htsim and Linux; writes docs/fidelity.md
 	$(BIN)/python -m parity.run
+
+papers: build ## The figures of every paper, each with its verdicts; reports in runs/paper-*
+	for paper in $$($(BIN)/incast paper list --names); do \
+		$(BIN)/incast paper run $$paper --workers $(WORKERS) || exit; done
 
 published: build ## The table a study published, ns-3's figures and ours side by side
 	$(BIN)/python -m parity.run --published

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.lines import Line2D
 
-from incast.figures import COLOURS, GRID, INK, _canvas, _dress, _png
+from incast.figures import COLOURS, GRID, INK, dress, new_canvas, png_bytes
 from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Case, Cloud, Drawing, Line, Row
 
 OURS, THEIRS, WRONG = COLOURS[0], COLOURS[1], "#b3261e"
@@ -40,7 +40,7 @@ def ratios(rows: Sequence[Row]) -> bytes:
     usable = [row for row in rows if row.reference and row.ours is not None]
     figures = list(dict.fromkeys(row.figure for row in usable))
     titles = list(dict.fromkeys(row.title for row in usable))
-    canvas = _canvas(_margin(titles) + 1.35 * len(figures), 1.5 + 0.2 * len(titles))
+    canvas = new_canvas(_margin(titles) + 1.35 * len(figures), 1.5 + 0.2 * len(titles))
     panels = canvas.subplots(1, len(figures), squeeze=False, sharey=True)[0]
     for axes, figure in zip(panels, figures, strict=True):
         farthest = 0.05
@@ -55,7 +55,7 @@ def ratios(rows: Sequence[Row]) -> bytes:
         axes.set_xlim(max(-0.1, 1 - 1.15 * farthest), 1 + 1.15 * farthest)
         axes.locator_params(axis="x", nbins=3)
         axes.set_title(textwrap.fill(figure, 17), fontsize=8, color=INK, loc="left")
-        _dress(axes)
+        dress(axes)
         axes.tick_params(axis="x", labelsize=7)
         axes.tick_params(axis="y", length=0)
     panels[0].set_yticks(range(len(titles)), titles, fontsize=7)
@@ -65,7 +65,7 @@ def ratios(rows: Sequence[Row]) -> bytes:
     handles = [Line2D([], [], marker=MARKS[v][0], color=MARKS[v][1], linestyle="", markersize=4) for v in found]
     labels = [verdict.lower() for verdict in found]
     canvas.legend(handles, labels, loc="outside upper right", ncols=4, frameon=False, fontsize=8, labelcolor=INK)
-    return _png(canvas)
+    return png_bytes(canvas)
 
 
 def _margin(titles: Sequence[str]) -> float:
@@ -77,7 +77,7 @@ def values(rows: Sequence[Row]) -> bytes:
     """Draw ours and the reference on one scale: a panel a figure, a line a case."""
     figures = list(dict.fromkeys(row.figure for row in rows))
     titles = list(dict.fromkeys(row.title for row in rows))
-    canvas = _canvas(_margin(titles) + 2.0 * len(figures), 1.3 + 0.2 * len(titles))
+    canvas = new_canvas(_margin(titles) + 2.0 * len(figures), 1.3 + 0.2 * len(titles))
     panels = canvas.subplots(1, len(figures), squeeze=False, sharey=True)[0]
     for axes, figure in zip(panels, figures, strict=True):
         inside = [row for row in rows if row.figure == figure]
@@ -91,13 +91,13 @@ def values(rows: Sequence[Row]) -> bytes:
         if everything and min(everything) > 0 and max(everything) / min(everything) >= 5:
             axes.set_xscale("log")
         axes.set_title(f"{figure} ({inside[0].unit})", fontsize=8, color=INK, loc="left")
-        _dress(axes)
+        dress(axes)
         axes.tick_params(axis="y", length=0)
     panels[0].set_yticks(range(len(titles)), titles, fontsize=7)
     panels[0].set_ylim(len(titles) - 0.5, -0.5)
     handles, labels = panels[0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8, labelcolor=INK)
-    return _png(canvas)
+    return png_bytes(canvas)
 
 
 ABREAST = 3
@@ -120,7 +120,7 @@ def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
                 places.append((row + j // ABREAST, j % ABREAST, "" if j else title, line, last))
             row += math.ceil(len(of_case) / ABREAST)
     across = 1 + max(column for _, column, *_ in places)
-    canvas = _canvas(max(6.4, 3.4 * across), 0.6 + 1.7 * row)
+    canvas = new_canvas(max(6.4, 3.4 * across), 0.6 + 1.7 * row)
     panels = canvas.subplots(row, across, squeeze=False)
     for axes in panels.flat:
         axes.set_visible(False)
@@ -133,7 +133,7 @@ def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
         ):
             times = [1e3 * t for t in series.times_s]
             axes.step(times, series.values, where="post", color=colour, linewidth=width, label=label)
-        _dress(axes)
+        dress(axes)
         axes.set_ylabel(textwrap.fill(line.name, 20), fontsize=7, color=INK)
         axes.set_ylim(bottom=0)
         axes.set_title(title, fontsize=8, color=INK, loc="left")
@@ -141,12 +141,12 @@ def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
             axes.set_xlabel("Time (ms)", fontsize=8, color=INK)
     handles, labels = panels[0][0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8, labelcolor=INK)
-    return _png(canvas)
+    return png_bytes(canvas)
 
 
 def clouds(of_cases: Mapping[str, Cloud]) -> bytes:
     """Draw ours against the reference, a dot a flow, and the error's distribution beside it."""
-    canvas = _canvas(7.2, 0.4 + 3.0 * len(of_cases))
+    canvas = new_canvas(7.2, 0.4 + 3.0 * len(of_cases))
     panels = canvas.subplots(len(of_cases), 2, squeeze=False)
     for (title, cloud), (left, right) in zip(of_cases.items(), panels, strict=True):
         low, high = min(cloud.theirs + cloud.ours), max(cloud.theirs + cloud.ours)
@@ -164,5 +164,5 @@ def clouds(of_cases: Mapping[str, Cloud]) -> bytes:
         right.set_xlabel("Error of a flow (%)", fontsize=8, color=INK)
         right.set_ylabel("Flows (%)", fontsize=8, color=INK)
         for axes in (left, right):
-            _dress(axes)
-    return _png(canvas)
+            dress(axes)
+    return png_bytes(canvas)

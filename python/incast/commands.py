@@ -16,13 +16,15 @@ from rich.text import Text
 from incast import _core, kinds, output, progress
 from incast.batch import default_workers
 from incast.cli import INTERRUPTED, loading
-from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
+from incast.errors import FolderError, PaperError, RunError, RunStopped, ScenarioError, StudyError
 from incast.result import MANIFEST, MESSAGES, Result, engine_digest, new_folder, read_manifest, unfinished
 from incast.scenario import Scenario
 from incast.study import STUDY_FILE, Study
 
 if TYPE_CHECKING:
     from incast.comparison import Comparison
+    from incast.papers.definition import Figure as PaperFigure
+    from incast.papers.definition import Paper
 
 app = typer.Typer(
     name="incast",
@@ -264,6 +266,103 @@ def _print_comparison(done: Comparison, page: Path, quiet: bool) -> None:
         err.print(f"no picture over time: {done.series_gap}", highlight=False, soft_wrap=True)
 
 
+paper_app = typer.Typer(help="Make the figures of published papers again, and hold their claims.", no_args_is_help=True)
+app.add_typer(paper_app, name="paper")
+
+PaperName = Annotated[
+    str, typer.Argument(metavar="NAME[/FIG]", help="A paper (incast paper list), or one of its figures.")
+]
+Scale = Annotated[str, typer.Option("--scale", metavar="small|paper", help="Sizes: quick ones, or the paper's own.")]
+PaperFolder = Annotated[
+    str | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default runs/paper-NAME-SCALE).")
+]
+
+
+@paper_app.command("list")
+def paper_list(names: Annotated[bool, typer.Option("--names", help="The papers' names alone.")] = False) -> None:
+    """List the papers and their figures."""
+    from incast.papers import definition
+
+    for name in definition.names():
+        if names:
+            out.print(name, highlight=False)
+            continue
+        paper, figures = definition.find(name)
+        out.print(f"{name}: {paper.title}. {paper.source}", highlight=False, soft_wrap=True)
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column()
+        for figure in figures:
+            table.add_row(f"{name}/{figure.name}", f"{figure.title} ({figure.where})")
+        out.print(table)
+
+
+@paper_app.command("run")
+def paper_run(
+    name: PaperName,
+    scale: Scale = "small",
+    workers: Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")] = 0,
+    out_: PaperFolder = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a paper's figures and write its report, with a verdict on every claim.
+
+    Called again it goes on where it was interrupted; figures that were run before stay in the report.
+    """
+    with loading():
+        from incast.papers import definition, evaluation
+
+    _known_scale(scale)
+    paper, figures = definition.find(name)
+    folder = _folder(out_, f"paper-{paper.name}-{scale}")
+    with progress.of_batch(err, quiet) as show:
+        evaluation.carry_out(paper, figures, scale, folder, workers or default_workers(), show)
+    _print_paper(paper, figures, scale, folder, quiet)
+
+
+@paper_app.command("report")
+def paper_report(name: PaperName, scale: Scale = "small", out_: PaperFolder = None, quiet: Quiet = False) -> None:
+    """Write a paper's report again from the runs that are there."""
+    with loading():
+        from incast.papers import definition, evaluation
+
+    _known_scale(scale)
+    paper, figures = definition.find(name)
+    folder = _folder(out_, f"paper-{paper.name}-{scale}")
+    if not (folder / evaluation.MARK).is_file():
+        raise FolderError(f"{folder} holds no results of a paper: begin with incast paper run {shlex.quote(name)}")
+    evaluation.prepare(paper, scale, folder)
+    _print_paper(paper, figures, scale, folder, quiet)
+
+
+def _known_scale(scale: str) -> None:
+    from incast.papers.definition import SCALES
+
+    if scale not in SCALES:
+        raise PaperError(f'--scale "{scale}": expected one of {", ".join(SCALES)}')
+
+
+def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, folder: Path, quiet: bool) -> None:
+    from incast.papers import evaluation, page
+
+    found, missing = [], []
+    for figure in paper.figures.values():
+        done = evaluation.evaluate(paper, figure, scale, folder)
+        if done is None:
+            missing.append(figure)
+        else:
+            found.append(done)
+    if not found:
+        raise FolderError(f"{folder} holds no figure of which all runs are there: incast paper run {paper.name}")
+    command = shlex.join(["incast", "paper", "run", paper.name, "--scale", scale])
+    report = page.write(paper, scale, found, missing, folder, command)
+    with output.about(folder):
+        if not quiet:
+            names = {figure.name for figure in asked}
+            page.print_verdicts([done for done in found if done.figure.name in names], out)
+        out.print(f"report: {report}", highlight=False, soft_wrap=True)
+
+
 @app.command("list")
 def list_(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join(kinds.KINDS)}.")],
@@ -322,7 +421,7 @@ def carry_out() -> None:
             app()
         finally:
             sys.stdout.flush()
-    except (ScenarioError, StudyError, FolderError) as error:
+    except (ScenarioError, StudyError, FolderError, PaperError) as error:
         _fail(2, error)
     except SystemExit as ended:
         # typer turns Ctrl-C into the status 130; here a stopped run is a run that failed.

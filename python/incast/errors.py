@@ -2,7 +2,7 @@
 
 from incast._core import RunError, RunStopped, ScenarioError
 
-__all__ = ["FolderError", "IncastError", "RunError", "RunStopped", "ScenarioError", "StudyError"]
+__all__ = ["FolderError", "IncastError", "PaperError", "RunError", "RunStopped", "ScenarioError", "StudyError"]
 
 
 class IncastError(Exception):
@@ -15,3 +15,7 @@ class FolderError(IncastError):
 
 class StudyError(IncastError):
     """A comparison is asked for in a way that cannot be run."""
+
+
+class PaperError(IncastError):
+    """A paper is not known, has no such figure, or its folder says something that cannot be."""

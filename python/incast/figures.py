@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
@@ -104,12 +105,25 @@ STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)
 INK, GRID = "#22272e", "#d9dee5"
 
 
-def _canvas(width: float, height: float) -> Canvas:
+def line(number: int, marker: bool = True) -> dict[str, Any]:
+    """Look of a plot's lines, by number."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": STYLES[number % len(STYLES)],
+        "marker": MARKERS[number % len(MARKERS)] if marker else None,
+        "markersize": 4.5,
+        "linewidth": 1.6,
+    }
+
+
+def new_canvas(width: float, height: float) -> Canvas:
+    """Make a canvas, in inches."""
     # Not through pyplot: it keeps figures in global state and is not safe with threads.
     return Canvas(figsize=(width, height), dpi=160, layout="constrained", facecolor="white")
 
 
-def _dress(axes: Axes) -> None:
+def dress(axes: Axes) -> None:
+    """Give axes the look of all pictures."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -119,7 +133,8 @@ def _dress(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
-def _png(canvas: Canvas) -> bytes:
+def png_bytes(canvas: Canvas) -> bytes:
+    """Write a canvas as PNG."""
     buffer = io.BytesIO()
     # Without a date and a program's version in it the same data gives the same bytes.
     canvas.savefig(buffer, format="png", metadata={"Software": None})
@@ -144,7 +159,7 @@ def plot(comparison: Comparison, figure: Figure) -> bytes:
     """  # noqa: D205
     study = comparison.study
     count = len(study.scenarios)
-    canvas = _canvas(max(6.4, 4.9 * count), 4.4)
+    canvas = new_canvas(max(6.4, 4.9 * count), 4.4)
     panels = canvas.subplots(1, count, squeeze=False, sharey=False)[0]
     x, numeric = positions(study.values)
     order = sorted(range(len(x)), key=x.__getitem__)
@@ -160,28 +175,18 @@ def plot(comparison: Comparison, figure: Figure) -> bytes:
             lows = [e.low * figure.scale for _, e in kept]
             highs = [e.high * figure.scale for _, e in kept]
             positive = positive and min(means) > 0
-            colour = COLOURS[i % len(COLOURS)]
             # An interval's lower end may lie below zero, where no figure of ours can be.
             floor = [max(low, mean * 0.05 if figure.log else 0.0) for low, mean in zip(lows, means, strict=True)]
-            axes.fill_between(places, floor, highs, color=colour, alpha=0.15, linewidth=0)
-            axes.plot(
-                places,
-                means,
-                color=colour,
-                linestyle=STYLES[i % len(STYLES)],
-                marker=MARKERS[i % len(MARKERS)],
-                markersize=4.5,
-                linewidth=1.6,
-                label=controller.label,
-            )
-        _dress(axes)
+            axes.fill_between(places, floor, highs, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
+            axes.plot(places, means, label=controller.label, **line(i))
+        dress(axes)
         if numeric and min(x) > 0 and max(x) / min(x) >= 5:
             axes.set_xscale("log")
             axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xticks([x[j] for j in order], [study.values[j] for j in order], rotation=0)
         if figure.log and positive:
             axes.set_yscale("log")
-            _plain_log_ticks(axes)
+            plain_log_ticks(axes)
             axes.grid(visible=True, which="minor", axis="y", color=GRID, linewidth=0.35)
         elif figure.key == "flows.jain":
             axes.set_ylim(0, 1.03)
@@ -190,12 +195,12 @@ def plot(comparison: Comparison, figure: Figure) -> bytes:
         axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
         axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
         axes.set_ylabel(figure.label, fontsize=9, color=INK)
-    _legend(canvas, panels)
-    return _png(canvas)
+    legend(canvas, panels)
+    return png_bytes(canvas)
 
 
-def _plain_log_ticks(axes: Axes) -> None:
-    """Label decades, and 2 and 5 between them, as plain numbers."""
+def plain_log_ticks(axes: Axes) -> None:
+    """Label decades of y, and 2 and 5 between them, as plain numbers."""
     axes.yaxis.set_major_formatter(FuncFormatter(_plain))
     axes.yaxis.set_minor_formatter(FuncFormatter(lambda v, _: _plain(v) if _leading(v) in (2, 5) else ""))
     axes.tick_params(axis="y", which="minor", labelsize=7, colors=INK)
@@ -210,7 +215,8 @@ def axis_name(key: str) -> str:
     return "Number of flows" if key == "traffic.flows" else key
 
 
-def _legend(canvas: Canvas, panels: Iterable[Axes]) -> None:
+def legend(canvas: Canvas, panels: Iterable[Axes]) -> None:
+    """Put one legend for all panels below them."""
     # A panel lacks a controller that has no such figure there.
     shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     canvas.legend(
@@ -230,7 +236,7 @@ def plot_series(comparison: Comparison) -> bytes | None:
     series = comparison.series
     if not series:
         return None
-    canvas = _canvas(max(6.4, 2.35 * len(series)), 4.6)
+    canvas = new_canvas(max(6.4, 2.35 * len(series)), 4.6)
     panels = canvas.subplots(2, len(series), squeeze=False, sharex=True, sharey="row")
     for column, one in enumerate(series):
         data = samples_of(one)
@@ -245,14 +251,14 @@ def plot_series(comparison: Comparison) -> bytes | None:
         top.set_title(one.case.controller.label, fontsize=7.5, color=INK, loc="left", wrap=True)
         bottom.set_xlabel("Simulated time (s)", fontsize=8, color=INK)
         for axes in (top, bottom):
-            _dress(axes)
+            dress(axes)
             axes.axvspan(0, one.measure_from_s, color="#8b949e", alpha=0.13, linewidth=0)
         top.set_yscale("log")
-        _plain_log_ticks(top)
+        plain_log_ticks(top)
         bottom.set_ylim(bottom=0)
     panels[0][0].set_ylabel(f"cwnd of {len(windows)} flows (kB)", fontsize=8, color=INK)
     panels[1][0].set_ylabel(f"Queue at {series[0].port}\n(packets)", fontsize=8, color=INK)
-    return _png(canvas)
+    return png_bytes(canvas)
 
 
 def draw_all(comparison: Comparison, note: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +15,7 @@ from rich.table import Table
 from incast import _core, result
 from incast.claims import NEGLIGIBLE_LOSS_PCT, Finding, Verdict, findings
 from incast.comparison import SERIES_FLOWS, Comparison, Run, aggregate_json
-from incast.figures import MESSAGE_FIGURES, Figure, axis_name, draw_all, figures_of
+from incast.figures import MESSAGE_FIGURES, axis_name, draw_all, figures_of
 from incast.result import write_whole
 from incast.statistics import Estimate
 
@@ -37,17 +38,18 @@ def write(comparison: Comparison) -> Path:
     return page
 
 
-def number(estimate: Estimate | None, figure: Figure) -> str:
+def number(estimate: Estimate | None, scale: float = 1.0) -> str:
     """Write a mean with its interval, at a precision that fits."""
     if estimate is None:
         return "–"
-    text = _digits(estimate.mean * figure.scale)
+    text = rounded(estimate.mean * scale)
     if estimate.half_width is not None:
-        text += f" ± {_digits(estimate.half_width * figure.scale, 2)}"
+        text += f" ± {rounded(estimate.half_width * scale, 2)}"
     return text
 
 
-def _digits(value: float, significant: int = 3) -> str:
+def rounded(value: float, significant: int = 3) -> str:
+    """Write a number with as many digits as it deserves."""
     if value == 0:
         return "0"
     if abs(value) >= 1000:
@@ -77,7 +79,7 @@ def print_table(comparison: Comparison, console: Console) -> None:
                 cells = []
                 for figure in figures:
                     found = comparison.estimate(scenario, controller.text, value, figure.key)
-                    cells.append("–" if found is None else _digits(found.mean * figure.scale))
+                    cells.append("–" if found is None else rounded(found.mean * figure.scale))
                 table.add_row(
                     value if i == 0 else "",
                     controller.label,
@@ -117,11 +119,11 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
     ]
     for figure in figures:
         caption = f"{escape(figure.title)} against {escape(axis_name(study.key).lower())}; {figure.better} is better."
-        parts.append(_picture(pictures[figure.name], figure.name, caption))
+        parts.append(embedded(pictures[figure.name], figure.name, caption))
     if "over-time" in pictures:
         case = comparison.series[0].case
         parts.append(
-            _picture(
+            embedded(
                 pictures["over-time"],
                 "over-time",
                 f"Congestion windows of {_first_flows(comparison)} and the queue at the busiest port over time: "
@@ -138,10 +140,14 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         _definitions(comparison, first),
         _again(comparison, first),
     ]
-    title = escape(f"Incast: {study.title}")
+    return document(study.title, parts)
+
+
+def document(title: str, parts: Sequence[str]) -> str:
+    """Put the parts of a page into a document that needs nothing else."""
     style = files("incast").joinpath("report.css").read_text(encoding="utf-8")
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Incast: {escape(title)}</title>\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<style>{style}</style></head>\n<body><main>\n" + "\n".join(parts) + "\n</main></body></html>\n"
     )
@@ -156,28 +162,29 @@ def scaled(value: float, digits: int = 3) -> str:
     """Write a count or an amount with the prefix that keeps it readable: 950, 2.31 thousand, 4.1 million."""
     for size, word in [(1e9, " billion"), (1e6, " million"), (1e3, " thousand")]:
         if abs(value) >= size:
-            return f"{_digits(value / size, digits)}{word}"
+            return f"{rounded(value / size, digits)}{word}"
     return f"{value:.{digits}g}"
 
 
-def _seconds(value: float) -> str:
+def duration(value: float) -> str:
     """Write an amount of time in the unit that suits it."""
     for size, unit in [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")]:
         if value >= size:
-            return f"{_digits(value / size)} {unit}"
+            return f"{rounded(value / size)} {unit}"
     return f"{value * 1e9:.3g} ns" if value else "0 s"
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """Write a number of things: 1 run, 2 runs."""
     return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _lead(comparison: Comparison) -> str:
     study = comparison.study
     return (
-        f'<p class="lead">{_count(len(study.controllers), "controller")}, {_count(len(study.values), "value")} of '
-        f"<code>{escape(study.key)}</code>, {_count(study.seeds, 'seed')}: {_count(len(comparison.runs), 'run')}, "
-        f"{scaled(comparison.hops)} hops (packets passing ports) in {_seconds(comparison.cpu_s)} of CPU time.</p>"
+        f'<p class="lead">{counted(len(study.controllers), "controller")}, {counted(len(study.values), "value")} of '
+        f"<code>{escape(study.key)}</code>, {counted(study.seeds, 'seed')}: {counted(len(comparison.runs), 'run')}, "
+        f"{scaled(comparison.hops)} hops (packets passing ports) in {duration(comparison.cpu_s)} of CPU time.</p>"
     )
 
 
@@ -201,7 +208,7 @@ def _headline(comparison: Comparison) -> str:
                 column = [e.mean for other in study.controllers if (e := found[other.text, f.key]) is not None]
                 e = found[c.text, f.key]
                 best = e is not None and e.mean == (max(column) if f.better == "higher" else min(column))
-                cells.append(f"<td{' class=best' if best else ''}>{number(e, f)}</td>")
+                cells.append(f"<td{' class=best' if best else ''}>{number(e, f.scale)}</td>")
             rows.append(f"<tr><th>{escape(c.label)}</th>{''.join(cells)}</tr>")
         parts.append(
             f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3>"
@@ -216,7 +223,8 @@ def _headline(comparison: Comparison) -> str:
     return "\n".join(parts)
 
 
-def _picture(png: bytes, name: str, caption: str) -> str:
+def embedded(png: bytes, name: str, caption: str) -> str:
+    """Put a picture into the page; the caption is HTML already."""
     data = base64.b64encode(png).decode("ascii")
     return (
         f'<figure><img src="data:image/png;base64,{data}" alt="{caption}">'
@@ -283,7 +291,7 @@ def _numbers(comparison: Comparison) -> str:
             for i, controller in enumerate(study.controllers):
                 runs = comparison.point(scenario, controller.text, value)
                 cells = "".join(
-                    f"<td>{number(comparison.estimate(scenario, controller.text, value, f.key), f)}</td>"
+                    f"<td>{number(comparison.estimate(scenario, controller.text, value, f.key), f.scale)}</td>"
                     for f in figures
                 )
                 hops = sum(int(run.summary["run"]["hops"]) for run in runs)

@@ -1,0 +1,463 @@
+"""What a paper is: its figures, what is run for them, what was published, and what it claims."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from incast.errors import PaperError
+from incast.papers import expression
+from incast.papers.expression import ExpressionError
+from incast.scenario import Scenario
+
+PAPER_FILE = "paper.toml"
+SCALES = ("small", "paper")
+X = str | float
+"""A place on the x axis: a number, or a name."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place on the x axis, and what is set there."""
+
+    x: X
+    set: Mapping[str, Any] = field(default_factory=dict)
+    span_s: tuple[float, float] | None = None
+    """The part of the run that measures on tables look at; all of it where there is none."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line of the plot, and what is set for it."""
+
+    name: str
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number read off a run: a key of its summary, or rows of one of its tables put together."""
+
+    name: str
+    label: str
+    unit: str = ""
+    scale: float = 1.0
+    of: str | None = None
+    """Key of the summary."""
+    table: str | None = None
+    column: str | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+    """Values that columns must have."""
+    by: str | None = None
+    """Column whose equal values are added up first."""
+    reduce: str = "mean"
+
+    @property
+    def title(self) -> str:
+        """Label with its unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture."""
+
+    name: str
+    kind: str
+    caption: str
+    y: Sequence[str] = ()
+    """Measures, one line a series and measure."""
+    y_label: str = ""
+    log: Sequence[str] = ()
+    """Axes that are logarithmic."""
+    curves: Sequence[tuple[str, ast.expr]] = ()
+    """Labels and expressions in x that are drawn beside."""
+    table: str = "flows"
+    column: str = ""
+    scale: float = 1.0
+    x_label: str = ""
+    bin_s: float = 1e-3
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number the paper has."""
+
+    series: str
+    x: X
+    measure: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper in our words, and what must hold of the numbers for it."""
+
+    says: str
+    where: str
+    holds: ast.expr
+    each_seed: bool = False
+    """Whether it must hold in every seed by itself; otherwise of the means."""
+    found: str = ""
+    """What was found out about why it does not hold here; shown where it does not."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure or table of a paper."""
+
+    name: str
+    title: str
+    where: str
+    shows: str
+    scenario: str
+    seeds: int
+    x_label: str
+    assumptions: Sequence[str]
+    settings: Mapping[str, Any]
+    points: Sequence[Point]
+    series: Sequence[Series]
+    measures: Mapping[str, Measure]
+    plots: Sequence[Plot]
+    published: Sequence[Published]
+    claims: Sequence[Claim]
+    scales: Mapping[str, Mapping[str, Any]]
+
+    def at(self, scale: str) -> Figure:
+        """Return the figure at a scale."""
+        changed = self.scales.get(scale, {})
+        return replace(
+            self,
+            seeds=changed.get("seeds", self.seeds),
+            points=changed.get("points", self.points),
+            settings={**self.settings, **changed.get("settings", {})},
+        )
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its folder, and the figures in their order."""
+
+    name: str
+    folder: Path
+    title: str
+    source: str
+    about: str
+    figures: Mapping[str, Figure]
+
+    def scenario(self, figure: Figure, series: Series, point: Point) -> Scenario:
+        """Make the scenario behind a point; the seed is the scenario's."""
+        base = Scenario.load(self.folder / figure.scenario)
+        # One after another: a series may change the kind of controller that the settings have parameters of.
+        return base.with_(dict(figure.settings)).with_(dict(series.set)).with_(dict(point.set))
+
+
+def names() -> list[str]:
+    """Names of the papers that come with the package."""
+    return sorted(place.name for place in _home().iterdir() if (place / PAPER_FILE).is_file())
+
+
+def find(text: str) -> tuple[Paper, list[Figure]]:
+    """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them."""
+    whole = Path(text)
+    if (whole / PAPER_FILE).is_file():
+        paper, figure = load(whole), ""
+    elif (whole.parent / PAPER_FILE).is_file() and whole.name:
+        paper, figure = load(whole.parent), whole.name
+    else:
+        name, _, figure = text.partition("/")
+        if name not in names():
+            raise PaperError(f'no paper "{name}"{_nearest(name, names())}: expected one of {", ".join(names())}')
+        paper = load(_home() / name)
+    if not figure:
+        return paper, list(paper.figures.values())
+    if figure not in paper.figures:
+        raise PaperError(
+            f'{paper.name} has no figure "{figure}"{_nearest(figure, list(paper.figures))}: '
+            f"expected one of {', '.join(paper.figures)}"
+        )
+    return paper, [paper.figures[figure]]
+
+
+def _home() -> Path:
+    return Path(str(files("incast"))) / "papers"
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f' (did you mean "{near[0]}"?)' if near else ""
+
+
+def load(folder: Path) -> Paper:
+    """Read a paper's folder; ``PaperError`` names the file, the key, its value and what was expected."""
+    path = folder / PAPER_FILE
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PaperError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise PaperError(f"{path}: {error}") from None
+    top = _Table(path, "", data)
+    title, source, about = top.text("title"), top.text("source"), top.text("about")
+    figures = {}
+    for name, table in top.tables("figures").items():
+        figures[name] = _figure(folder, name, table)
+    top.done()
+    if not figures:
+        raise top.wrong("figures", "expected at least one")
+    return Paper(folder.name, folder, title, source, about, figures)
+
+
+REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
+PLOTS = ("line", "cdf", "timeline")
+TABLES = ("flows", "ports", "engines", "queries", "writes", "samples")
+
+
+def _figure(folder: Path, name: str, table: _Table) -> Figure:
+    scenario = table.text("scenario")
+    if not (folder / scenario).is_file():
+        raise table.wrong("scenario", f"expected a file in {folder}")
+    measures = {key: _measure(key, one) for key, one in table.tables("measures").items()}
+    series = [Series(one.text("name"), one.mapping("set")) for one in table.list("series")]
+    points = [_point(one) for one in table.list("points")]
+    scales = {}
+    for scale, one in table.tables("scale", needed=False).items():
+        if scale not in SCALES:
+            raise table.wrong(f"scale.{scale}", f"expected one of {', '.join(SCALES)}")
+        changed: dict[str, Any] = {"settings": one.mapping("settings")}
+        if one.has("seeds"):
+            changed["seeds"] = one.whole("seeds")
+        if one.has("points"):
+            changed["points"] = [_point(each) for each in one.list("points")]
+        one.done()
+        scales[scale] = changed
+    named: list[tuple[str, list[X]]] = [("series", [one.name for one in series]), ("points", [one.x for one in points])]
+    for what, words in named:
+        if not words or len(set(words)) < len(words):
+            raise table.wrong(what, "expected at least one, each of its own name")
+    figure = Figure(
+        name=name,
+        title=table.text("title"),
+        where=table.text("where"),
+        shows=table.text("shows"),
+        scenario=scenario,
+        seeds=table.whole("seeds"),
+        x_label=table.text("x"),
+        assumptions=table.texts("assumptions"),
+        settings=table.mapping("settings"),
+        points=points,
+        series=series,
+        measures=measures,
+        plots=[_plot(one, measures) for one in table.list("plots")],
+        published=[],
+        claims=[_claim(one, measures) for one in table.list("claims")],
+        scales=scales,
+    )
+    drawn = [points, *(changed["points"] for changed in scales.values() if "points" in changed)]
+    places = list(dict.fromkeys(point.x for some in drawn for point in some))
+    published = [_published(one, figure, places) for one in table.list("published", needed=False)]
+    table.done()
+    return replace(figure, published=published)
+
+
+def _point(table: _Table) -> Point:
+    x = table.x("x")
+    span = table.numbers("span_s") if table.has("span_s") else None
+    if span is not None and not (len(span) == 2 and span[0] < span[1]):
+        raise table.wrong("span_s", "expected a beginning and a later end, in seconds")
+    point = Point(x, table.mapping("set"), None if span is None else (span[0], span[1]))
+    table.done()
+    return point
+
+
+def _measure(name: str, table: _Table) -> Measure:
+    if not name.isidentifier() or name in expression.FUNCTIONS or name in ("x", "published"):
+        raise table.wrong("", "expected a name for claims, made of letters, digits and _, and not a function's")
+    shared: dict[str, Any] = {
+        "label": table.text("label"),
+        "unit": table.text("unit", ""),
+        "scale": table.number("scale", 1.0),
+    }
+    if table.has("of"):
+        measure = Measure(name, of=table.text("of"), **shared)
+    else:
+        measure = Measure(
+            name,
+            table=table.word("table", TABLES),
+            column=table.text("column"),
+            where=table.mapping("where"),
+            by=table.text("by", "") or None,
+            reduce=table.word("reduce", REDUCTIONS),
+            **shared,
+        )
+    table.done()
+    return measure
+
+
+def _plot(table: _Table, measures: Mapping[str, Measure]) -> Plot:
+    kind = table.word("kind", PLOTS)
+    shared: dict[str, Any] = {"name": table.text("name"), "kind": kind, "caption": table.text("caption")}
+    if kind == "line":
+        y = table.texts("y")
+        for name in y:
+            if name not in measures:
+                raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
+        curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
+        plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), curves=curves, **shared)
+    elif kind == "cdf":
+        plot = Plot(
+            table=table.word("table", TABLES),
+            column=table.text("column"),
+            scale=table.number("scale", 1.0),
+            x_label=table.text("x_label"),
+            log=table.texts("log"),
+            **shared,
+        )
+    else:
+        plot = Plot(bin_s=table.number("bin_s"), **shared)
+    table.done()
+    return plot
+
+
+def _claim(table: _Table, measures: Mapping[str, Measure]) -> Claim:
+    claim = Claim(
+        says=table.text("says"),
+        where=table.text("where"),
+        holds=table.expression("holds", [*measures, "x", "published"]),
+        each_seed=table.flag("each_seed"),
+        found=table.text("found", ""),
+    )
+    table.done()
+    return claim
+
+
+def _published(table: _Table, figure: Figure, places: Sequence[X]) -> Published:
+    x = table.x("x")
+    if x not in places:
+        raise table.wrong("x", f"expected a point of the figure: {', '.join(f'{place}' for place in places)}")
+    found = Published(
+        series=table.word("series", [one.name for one in figure.series]),
+        x=x,
+        measure=table.word("measure", list(figure.measures)),
+        value=table.number("value"),
+    )
+    table.done()
+    return found
+
+
+class _Table:
+    """A table of the file, whose keys are taken out one by one."""
+
+    def __init__(self, path: Path, place: str, data: Any) -> None:
+        self.path, self.place = path, place
+        if not isinstance(data, dict):
+            raise PaperError(f"{path}: {place} = {data!r}: expected a table")
+        self.data = data
+        self.taken: set[str] = set()
+
+    def wrong(self, key: str, expected: str) -> PaperError:
+        """Make the error about a key."""
+        place = ".".join(part for part in (self.place, key) if part)
+        value: Any = self.data
+        for part in key.split(".") if key else []:
+            value = value.get(part) if isinstance(value, dict) else None
+        told = f" = {value!r}" if isinstance(value, (str, int, float)) and key else ""
+        return PaperError(f"{self.path}: {place}{told}: {expected}")
+
+    def has(self, key: str) -> bool:
+        """Whether a key is there."""
+        return key in self.data
+
+    def _take(self, key: str, expected: str, default: Any = None) -> Any:
+        self.taken.add(key)
+        if key not in self.data:
+            if default is not None:
+                return default
+            raise self.wrong(key, f"missing: expected {expected}")
+        return self.data[key]
+
+    def text(self, key: str, default: str | None = None) -> str:
+        found = self._take(key, "a text", default)
+        if not isinstance(found, str):
+            raise self.wrong(key, "expected a text")
+        return " ".join(found.split())
+
+    def word(self, key: str, known: Sequence[str]) -> str:
+        found = self.text(key)
+        if found not in known:
+            raise self.wrong(key, f"expected one of {', '.join(known)}{_nearest(found, known)}")
+        return found
+
+    def texts(self, key: str) -> list[str]:
+        found = self._take(key, "a list of texts", [])
+        if not (isinstance(found, list) and all(isinstance(one, str) for one in found)):
+            raise self.wrong(key, "expected a list of texts")
+        return [" ".join(one.split()) for one in found]
+
+    def number(self, key: str, default: float | None = None) -> float:
+        found = self._take(key, "a number", default)
+        if isinstance(found, bool) or not isinstance(found, (int, float)):
+            raise self.wrong(key, "expected a number")
+        return float(found)
+
+    def numbers(self, key: str) -> list[float]:
+        found = self._take(key, "a list of numbers")
+        if not (isinstance(found, list) and all(isinstance(one, (int, float)) for one in found)):
+            raise self.wrong(key, "expected a list of numbers")
+        return [float(one) for one in found]
+
+    def whole(self, key: str) -> int:
+        found = self._take(key, "a whole number of at least 1")
+        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
+            raise self.wrong(key, "expected a whole number of at least 1")
+        return found
+
+    def flag(self, key: str) -> bool:
+        found = self._take(key, "true or false", False)
+        if not isinstance(found, bool):
+            raise self.wrong(key, "expected true or false")
+        return found
+
+    def x(self, key: str) -> X:
+        found = self._take(key, "a number or a text")
+        if isinstance(found, bool) or not isinstance(found, (str, int, float)):
+            raise self.wrong(key, "expected a number or a text")
+        return found
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        found = self._take(key, "a table", {})
+        if not isinstance(found, dict):
+            raise self.wrong(key, "expected a table")
+        return found
+
+    def expression(self, key: str, functions: Sequence[str], names: Sequence[str] = ()) -> ast.expr:
+        found = self.text(key)
+        try:
+            return expression.parse(found, functions, names)
+        except ExpressionError as error:
+            raise self.wrong(key, f"{error}") from None
+
+    def tables(self, key: str, needed: bool = True) -> dict[str, _Table]:
+        found = self._take(key, "a table", None if needed else {})
+        if not isinstance(found, dict):
+            raise self.wrong(key, "expected a table")
+        start = f"{self.place}.{key}" if self.place else key
+        return {name: _Table(self.path, f"{start}.{name}", one) for name, one in found.items()}
+
+    def list(self, key: str, needed: bool = True) -> Sequence[_Table]:
+        found = self._take(key, "a list of tables", None if needed else [])
+        if not isinstance(found, list):
+            raise self.wrong(key, "expected a list of tables")
+        return [_Table(self.path, f"{self.place}.{key}[{i}]", one) for i, one in enumerate(found)]
+
+    def done(self) -> None:
+        """Refuse what nobody asked for."""
+        for key in self.data:
+            if key not in self.taken:
+                raise self.wrong(key, f"unknown key{_nearest(key, sorted(self.taken))}")

@@ -1,0 +1,161 @@
+"""A paper's pictures, in the paper's axes."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from incast.figures import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes
+from incast.papers import expression
+from incast.papers.definition import Plot, X
+from incast.papers.evaluation import Evaluated
+from incast.result import read_table
+
+FLOWS_SHOWN = 12
+"""Flows that a picture over time has at most."""
+
+
+def draw(done: Evaluated) -> dict[str, bytes]:
+    """Draw a figure's pictures; names of files to their PNG."""
+    kinds = {"line": _line, "cdf": _cdf, "timeline": _timeline}
+    return {f"{done.figure.name}-{plot.name}": kinds[plot.kind](done, plot) for plot in done.figure.plots}
+
+
+def _line(done: Evaluated, plot: Plot) -> bytes:
+    figure = done.figure
+    numeric = all(not isinstance(point.x, str) for point in figure.points)
+    canvas = new_canvas(7.2, 4.4)
+    axes = canvas.subplots()
+    lines = [(series, measure) for measure in plot.y for series in figure.series]
+    positive = True
+    for i, (series, measure) in enumerate(lines):
+        found = [(j, done.estimate(measure, series.name, point.x)) for j, point in enumerate(figure.points)]
+        kept = [(_place(figure.points[j].x, j, numeric), e) for j, e in found if e is not None]
+        if not kept:
+            continue
+        positive = positive and min(e.low for _, e in kept) > 0
+        label = " ".join(
+            part
+            for part in (
+                series.name if len(figure.series) > 1 else "",
+                figure.measures[measure].label if len(plot.y) > 1 or len(figure.series) == 1 else "",
+            )
+            if part
+        )
+        places, means = [place for place, _ in kept], [e.mean for _, e in kept]
+        if numeric:
+            lows, highs = [e.low for _, e in kept], [e.high for _, e in kept]
+            axes.fill_between(places, lows, highs, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
+            axes.plot(places, means, label=label, **line(i))
+        else:
+            width = 0.8 / len(lines)
+            shifted = [place + (i - (len(lines) - 1) / 2) * width for place in places]
+            errors = [e.half_width or 0.0 for _, e in kept]
+            colour = COLOURS[i % len(COLOURS)]
+            axes.bar(shifted, means, width * 0.92, yerr=errors, color=colour, label=label, capsize=2)
+        told = [
+            (_place(one.x, [p.x for p in figure.points].index(one.x), numeric), one.value)
+            for one in figure.published
+            if (one.series, one.measure) == (series.name, measure) and one.x in [p.x for p in figure.points]
+        ]
+        if told:
+            shift = 0.0 if numeric else (i - (len(lines) - 1) / 2) * 0.8 / len(lines)
+            axes.plot(
+                [place + shift for place, _ in told],
+                [value for _, value in told],
+                linestyle="none",
+                marker="D",
+                markersize=7,
+                markerfacecolor="white",
+                markeredgecolor="#22272e",
+                label="published",
+            )
+    if numeric:
+        _curves(done, plot, axes)
+        if "x" in plot.log:
+            axes.set_xscale("log")
+            axes.set_xticks([float(p.x) for p in figure.points], [f"{p.x}" for p in figure.points])
+            axes.minorticks_off()
+    else:
+        axes.set_xticks(range(len(figure.points)), [str(point.x) for point in figure.points])
+    if "y" in plot.log and positive:
+        axes.set_yscale("log")
+        plain_log_ticks(axes)
+    else:
+        # From zero, with room above lines that lie at the top.
+        axes.set_ylim(0, axes.get_ylim()[1] * 1.04)
+    dress(axes)
+    axes.set_xlabel(figure.x_label, fontsize=9, color=INK)
+    axes.set_ylabel(plot.y_label or figure.measures[plot.y[0]].title, fontsize=9, color=INK)
+    legend(canvas, [axes])
+    return png_bytes(canvas)
+
+
+def _place(x: X, number: int, numeric: bool) -> float:
+    return float(x) if numeric else float(number)
+
+
+def _curves(done: Evaluated, plot: Plot, axes: Axes) -> None:
+    xs = sorted(float(point.x) for point in done.figure.points)
+    places = np.geomspace(xs[0], xs[-1], 100) if xs[0] > 0 else np.linspace(xs[0], xs[-1], 100)
+    for i, (label, of) in enumerate(plot.curves):
+        values = [expression.evaluate(of, {}, {"x": float(x)}) for x in places]
+        axes.plot(places, values, color="#7F7F7F", linewidth=1.1, linestyle=["--", ":", "-."][i % 3], label=label)
+
+
+def _cdf(done: Evaluated, plot: Plot) -> bytes:
+    figure = done.figure
+    canvas = new_canvas(7.2, 4.4)
+    axes = canvas.subplots()
+    for i, (series, point) in enumerate((s, p) for p in figure.points for s in figure.series):
+        numbers = np.sort(
+            np.concatenate(
+                [
+                    read_table(done.folders[series.name, point.x, seed], plot.table)[plot.column]
+                    .drop_null()
+                    .to_numpy()
+                    .astype(float)
+                    for seed in range(1, figure.seeds + 1)
+                ]
+            )
+            * plot.scale
+        )
+        label = f"{series.name}, {point.x}" if len(figure.points) > 1 else series.name
+        parts = np.arange(1, len(numbers) + 1) / max(1, len(numbers))
+        axes.plot(numbers, parts, label=label, **line(i, marker=False))
+    if "x" in plot.log:
+        axes.set_xscale("log")
+    dress(axes)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel(plot.x_label, fontsize=9, color=INK)
+    axes.set_ylabel("CDF", fontsize=9, color=INK)
+    legend(canvas, [axes])
+    return png_bytes(canvas)
+
+
+def _timeline(done: Evaluated, plot: Plot) -> bytes:
+    """Draw what flows had acknowledged over time, by the ends of their writes: a panel a series, seed 1."""
+    figure = done.figure
+    canvas = new_canvas(max(7.2, 4.6 * len(figure.series)), 4.4)
+    panels = canvas.subplots(1, len(figure.series), squeeze=False, sharey=True)[0]
+    for axes, series in zip(panels, figure.series, strict=True):
+        folder = done.folders[series.name, figure.points[0].x, 1]
+        table = read_table(folder, "writes", ["flow", "bytes", "finish_s"]).drop_null()
+        names = read_table(folder, "flows", ["group"])["group"].to_pylist()
+        flows, ends = table["flow"].to_numpy(), table["finish_s"].to_numpy()
+        several = len(set(names)) > 1
+        edges = np.arange(0.0, float(ends.max()) + plot.bin_s, plot.bin_s)
+        for i, flow in enumerate(np.unique(flows)[:FLOWS_SHOWN]):
+            mine = flows == flow
+            counts, _ = np.histogram(ends[mine], bins=edges, weights=table["bytes"].to_numpy()[mine])
+            rates = counts * 8 / plot.bin_s / 1e9
+            label = names[flow] if several else f"flow {flow}"
+            axes.plot((edges[:-1] + plot.bin_s / 2) * 1e3, rates, label=label, **line(i, marker=False))
+        dress(axes)
+        axes.set_ylim(bottom=0)
+        if len(figure.series) > 1:
+            axes.set_title(series.name, fontsize=10, color=INK, loc="left", fontweight="bold")
+        axes.set_xlabel("Simulated time (ms)", fontsize=9, color=INK)
+    panels[0].set_ylabel("Throughput of a flow (Gb/s)", fontsize=9, color=INK)
+    legend(canvas, panels)
+    return png_bytes(canvas)

@@ -1,0 +1,316 @@
+"""A paper's runs, the numbers read off them, and whether its claims hold of the numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incast.batch import Job, Status, alone_in, finished, run_all, slug
+from incast.claims import Verdict
+from incast.errors import FolderError, PaperError, ScenarioError
+from incast.papers import expression
+from incast.papers.definition import Claim, Figure, Measure, Paper, Point, Series, X
+from incast.papers.expression import ExpressionError
+from incast.result import read_table, write_whole
+from incast.scenario import Scenario
+from incast.statistics import Estimate, estimate
+
+MARK = "paper.json"
+"""File that says of a folder whose results it holds."""
+
+SPAN_COLUMN = {"writes": "finish_s", "queries": "finish_s", "samples": "time_s"}
+"""Column that decides whether a row lies in the span of a point."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, whether it holds here, and the numbers that decided it."""
+
+    claim: Claim
+    verdict: Verdict
+    numbers: Sequence[str]
+
+
+@dataclass
+class Evaluated:
+    """A figure whose runs are all there."""
+
+    paper: Paper
+    figure: Figure
+    folders: Mapping[tuple[str, X, int], Path]
+    """Run folders by series, x and seed."""
+    values: Mapping[str, Mapping[tuple[str, X, int], float]]
+    """Measured numbers by measure, then by series, x and seed; those that do not exist are left out."""
+    hops: int
+    cpu_s: float
+    findings: Sequence[Finding] = field(default_factory=list)
+
+    def estimate(self, measure: str, series: str, x: X) -> Estimate | None:
+        """Mean and interval of a measure over the seeds."""
+        seeds = range(1, self.figure.seeds + 1)
+        there = self.values[measure]
+        return estimate([there[series, x, seed] for seed in seeds if (series, x, seed) in there])
+
+
+def _cases(figure: Figure) -> list[tuple[Series, Point, int]]:
+    return [
+        (series, point, seed)
+        for series in figure.series
+        for point in figure.points
+        for seed in range(1, figure.seeds + 1)
+    ]
+
+
+def _jobs(paper: Paper, figure: Figure, folder: Path) -> dict[tuple[str, X, int], Job]:
+    """Make the runs of a figure; points that set the same share theirs."""
+    jobs = {}
+    for series, point, seed in _cases(figure):
+        where = f"{paper.name}/{figure.name}, {series.name}, {point.x}, seed {seed}"
+        try:
+            scenario = paper.scenario(figure, series, point).with_seed(seed)
+            scenario.validate()
+        except ScenarioError as error:
+            error.add_note(f"in the run {where}")
+            raise
+        place = folder / "runs" / slug(figure.name) / f"{slug(series.name)}-seed{seed}-{scenario.hash[:12]}"
+        jobs[series.name, point.x, seed] = Job(where, scenario, place, _weight(scenario))
+    return jobs
+
+
+def _weight(scenario: Scenario) -> float:
+    traffic = scenario.resolved().get("traffic", [])
+    return float(sum(entry.get("flows", 1) for entry in traffic))
+
+
+def prepare(paper: Paper, scale: str, folder: Path) -> None:
+    """Make the folder of a paper's results, or find the paper's results there."""
+    mark = {"paper": paper.name, "scale": scale}
+    path = folder / MARK
+    if path.exists():
+        if json.loads(path.read_text(encoding="utf-8")) != mark:
+            raise FolderError(f"{folder} holds results of another paper or scale: give another --out")
+        return
+    if folder.exists() and any(folder.iterdir()):
+        raise FolderError(f"{folder} is not empty and holds no results of a paper: give another --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(mark) + "\n")
+    except OSError as error:
+        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+
+
+def carry_out(
+    paper: Paper,
+    figures: Sequence[Figure],
+    scale: str,
+    folder: Path,
+    workers: int,
+    show: Callable[[Status], None] = lambda _: None,
+) -> None:
+    """Make the runs of some figures that are not there yet; every scenario is checked before the first."""
+    jobs = {job.folder: job for figure in figures for job in _jobs(paper, figure.at(scale), folder).values()}
+    prepare(paper, scale, folder)
+    with alone_in(folder):
+        status = Status(total=len(jobs))
+        run_all(jobs.values(), workers, status, show)
+        show(status)
+
+
+def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluated | None:
+    """Read a figure's numbers off its runs and judge its claims; ``None`` where a run is missing."""
+    figure = figure.at(scale)
+    jobs = _jobs(paper, figure, folder)
+    if not all(finished(job.folder, job.scenario) for job in jobs.values()):
+        return None
+    points = {point.x: point for point in figure.points}
+    runs = {place: _Run(place) for place in {job.folder for job in jobs.values()}}
+    values: dict[str, dict[tuple[str, X, int], float]] = {name: {} for name in figure.measures}
+    for key, job in jobs.items():
+        for name, measure in figure.measures.items():
+            found = runs[job.folder].number(measure, points[key[1]].span_s)
+            if found is not None:
+                values[name][key] = found * measure.scale
+    done = Evaluated(
+        paper,
+        figure,
+        {key: job.folder for key, job in jobs.items()},
+        values,
+        sum(int(run.summary["run"]["hops"]) for run in runs.values()),
+        sum(float(run.manifest["cost"]["cpu_s"]) for run in runs.values()),
+    )
+    done.findings = [judge(done, claim) for claim in figure.claims]
+    return done
+
+
+class _Run:
+    """A run folder whose parts are read as they are asked for, once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        self.manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        self.tables: dict[str, pa.Table] = {}
+
+    def number(self, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
+        if measure.of is not None:
+            return self._summary(measure, measure.of)
+        assert measure.table is not None and measure.column is not None
+        if measure.table not in self.tables:
+            self.tables[measure.table] = read_table(self.folder, measure.table)
+        return reduced(self.tables[measure.table], measure, span_s)
+
+    def _summary(self, measure: Measure, key: str) -> float | None:
+        value: Any = self.summary
+        for part in key.split("."):
+            if not isinstance(value, dict) or part not in value:
+                raise PaperError(f"measure {measure.name}: a run's summary has no {key}")
+            value = value[part]
+        return None if value is None else float(value)
+
+
+def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
+    """Put rows of a table together to one number; ``None`` where there are none."""
+    needed = [measure.column, *measure.where, *([measure.by] if measure.by else [])]
+    if table.num_columns == 0:
+        return None
+    for column in needed:
+        if column not in table.column_names:
+            raise PaperError(
+                f'measure {measure.name}: table {measure.table} has no column "{column}", only '
+                f"{', '.join(table.column_names)}"
+            )
+    for column, wanted in measure.where.items():
+        table = table.filter(pc.equal(table[column].cast(pa.string()), wanted))
+    if span_s is not None and (column := SPAN_COLUMN.get(measure.table or "")) is not None:
+        table = table.filter(pc.and_(pc.greater_equal(table[column], span_s[0]), pc.less(table[column], span_s[1])))
+    if measure.by:
+        table = table.group_by(measure.by).aggregate([(measure.column, "sum")])
+        column = f"{measure.column}_sum"
+    else:
+        column = measure.column or ""
+    numbers = table[column].drop_null().to_numpy().astype(float)
+    numbers = numbers[np.isfinite(numbers)]
+    if measure.reduce == "count":
+        return float(len(numbers))
+    if len(numbers) == 0:
+        return None
+    match measure.reduce:
+        case "jain":
+            squares = float(np.sum(numbers**2))
+            return float(np.sum(numbers)) ** 2 / (len(numbers) * squares) if squares > 0 else None
+        case "sum":
+            return math.fsum(numbers)
+        case "mean":
+            return math.fsum(numbers) / len(numbers)
+        case "min":
+            return float(numbers.min())
+        case "max":
+            return float(numbers.max())
+    part = {"median": 50.0, "p1": 1.0, "p99": 99.0}[measure.reduce]
+    # Nearest rank, as everywhere.
+    return float(np.percentile(numbers, part, method="inverted_cdf"))
+
+
+class _Missing(Exception):
+    """A claim needs a number that does not exist."""
+
+
+def judge(done: Evaluated, claim: Claim) -> Finding:
+    """Decide whether a claim holds of the numbers: of the means, or in each seed by itself."""
+    seeds = range(1, done.figure.seeds + 1) if claim.each_seed else [None]
+    seen = _Seen(done)
+    try:
+        verdicts = [seen.judge(claim, seed) for seed in seeds]
+    except (_Missing, ExpressionError) as error:
+        return Finding(claim, Verdict.UNTESTED, [str(error)])
+    return Finding(claim, Verdict.HOLDS if all(verdicts) else Verdict.FAILS, seen.numbers())
+
+
+class _Seen:
+    """What a claim's expression looks at, and what it saw."""
+
+    def __init__(self, done: Evaluated) -> None:
+        self.done = done
+        self.points: dict[tuple[str, str], dict[X, list[float]]] = {}
+        """Values seen by measure and series, then by x; a value a seed where seeds are judged one by one."""
+        self.derived: dict[str, list[float]] = {}
+        """What functions made of them whose results say more than a verdict."""
+
+    def judge(self, claim: Claim, seed: int | None) -> bool:
+        figure = self.done.figure
+        looked_at: set[tuple[str, str, X]] = set()
+
+        def number(measure: str, series: str, x: X) -> float:
+            value = self._value(measure, series, x, seed)
+            if (measure, series, x) not in looked_at:
+                looked_at.add((measure, series, x))
+                self.points.setdefault((measure, series), {}).setdefault(x, []).append(value)
+            return value
+
+        def read(measure: str) -> Callable[..., Any]:
+            def of(series: str, *x: X) -> float | list[float]:
+                if x:
+                    return number(measure, series, x[0])
+                return [number(measure, series, point.x) for point in figure.points]
+
+            return of
+
+        def published(measure: str, series: str, x: X) -> float:
+            for one in figure.published:
+                if (one.measure, one.series, one.x) == (measure, series, x):
+                    return one.value
+            raise ExpressionError(f"nothing is published of {measure}, {series}, {x}")
+
+        def told(name: str, function: str) -> Callable[..., Any]:
+            def of(*arguments: Any) -> Any:
+                result = expression.FUNCTIONS[function](*arguments)
+                self.derived.setdefault(name, []).append(result)
+                return result
+
+            return of
+
+        functions: dict[str, Callable[..., Any]] = {name: read(name) for name in figure.measures}
+        functions |= {"published": published, "x": lambda: [point.x for point in figure.points]}
+        functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
+        return bool(expression.evaluate(claim.holds, functions))
+
+    def _value(self, measure: str, series: str, x: X, seed: int | None) -> float:
+        figure = self.done.figure
+        label = figure.measures[measure].label
+        if series not in [one.name for one in figure.series]:
+            raise ExpressionError(f'{measure}: no series "{series}"')
+        if x not in [point.x for point in figure.points]:
+            raise _Missing(f"{label} at {x} is not part of this scale")
+        if seed is None:
+            found = self.done.estimate(measure, series, x)
+            value = None if found is None else found.mean
+        else:
+            value = self.done.values[measure].get((series, x, seed))
+        if value is None:
+            raise _Missing(f"{label} of {series} at {x} does not exist")
+        return value
+
+    def numbers(self) -> list[str]:
+        """Word what was seen, a line a measure and series."""
+        figure = self.done.figure
+        lines = [f"{name}: {_listed(values)}" for name, values in self.derived.items()]
+        for (name, series), by_x in self.points.items():
+            measure = figure.measures[name]
+            where = f"{measure.label}, {series}" if len(figure.series) > 1 else measure.label
+            at = f" at {', '.join(f'{x}' for x in by_x)}" if len(figure.points) > 1 else ""
+            unit = f" {measure.unit}" if measure.unit else ""
+            seeds = " (a seed each)" if any(len(values) > 1 for values in by_x.values()) else ""
+            lines.append(f"{where}{at}: {', '.join(_listed(values) for values in by_x.values())}{unit}{seeds}")
+        return lines
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.4g}" for value in values)

@@ -1,0 +1,174 @@
+"""The small language of claims: arithmetic and comparisons over measured numbers, and nothing else.
+
+An expression is Python's syntax of numbers, texts, lists, ``+ - * / **``, comparisons, ``and``, ``or``, ``not`` and
+calls of the functions it is given. There are no attributes, subscripts or names of Python's.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+Value = Any
+"""A number, a truth value, a text, or a list of numbers."""
+
+
+class ExpressionError(Exception):
+    """An expression cannot be read or evaluated."""
+
+
+def mean(*values: Value) -> float:
+    """Mean of numbers, or of one list."""
+    listed = _listed(values)
+    return math.fsum(listed) / len(listed)
+
+
+def ratio(a: float, b: float) -> float:
+    """Return a over b."""
+    return a / b
+
+
+def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
+    """Slope of ln y over ln x by least squares: the exponent of a power law."""
+    if len(xs) != len(ys) or len(xs) < 2 or min(*xs, *ys) <= 0:
+        raise ExpressionError("slope: expected two lists of the same length, of 2 or more numbers above 0")
+    u, v = [math.log(x) for x in xs], [math.log(y) for y in ys]
+    mu, mv = mean(u), mean(v)
+    return math.fsum((a - mu) * (b - mv) for a, b in zip(u, v, strict=True)) / math.fsum((a - mu) ** 2 for a in u)
+
+
+def rising(*values: Value) -> bool:
+    """Whether each number is above the one before."""
+    listed = _listed(values)
+    return all(a < b for a, b in itertools.pairwise(listed))
+
+
+def falling(*values: Value) -> bool:
+    """Whether each number is below the one before."""
+    return rising([-value for value in _listed(values)])
+
+
+def within(a: float, b: float, part: float) -> bool:
+    """Whether a differs from b by at most this part of b."""
+    return abs(a - b) <= part * abs(b)
+
+
+def _listed(values: Sequence[Value]) -> list[float]:
+    listed = list(values[0]) if len(values) == 1 and isinstance(values[0], list) else list(values)
+    if not listed:
+        raise ExpressionError("expected at least one number")
+    return listed
+
+
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    "abs": abs,
+    "falling": falling,
+    "max": lambda *values: max(_listed(values)),
+    "mean": mean,
+    "min": lambda *values: min(_listed(values)),
+    "ratio": ratio,
+    "rising": rising,
+    "slope": slope,
+    "sqrt": math.sqrt,
+    "within": within,
+}
+"""What every expression may call."""
+
+_BINARY: Mapping[type[ast.operator], Callable[[Value, Value], Value]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_COMPARE: Mapping[type[ast.cmpop], Callable[[Value, Value], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+def parse(text: str, functions: Sequence[str], names: Sequence[str] = ()) -> ast.expr:
+    """Read an expression that calls only these functions, besides those all have, and uses only these names."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        raise ExpressionError(f"cannot be read: {error.msg}") from None
+    _check(tree, {*functions, *FUNCTIONS}, set(names))
+    return tree
+
+
+def _check(node: ast.expr, functions: set[str], names: set[str]) -> None:
+    match node:
+        case ast.Constant(value=bool()):
+            raise ExpressionError("True and False are no part of claims")
+        case ast.Constant(value=int() | float() | str()):
+            return
+        case ast.Name(id=name):
+            if name not in names:
+                raise ExpressionError(f'"{name}" is not known; expected one of: {", ".join(sorted(names | functions))}')
+            return
+        case ast.List(elts=parts) | ast.BoolOp(values=parts):
+            pass
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            parts = [left, right]
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
+            parts = [operand]
+        case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARE for op in ops):
+            parts = [left, *others]
+        case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]):
+            if name not in functions:
+                raise ExpressionError(f"{name}() is not known; expected one of: {', '.join(sorted(functions))}")
+        case _:
+            raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
+    for part in parts:
+        _check(part, functions, names)
+
+
+def evaluate(
+    node: ast.expr, functions: Mapping[str, Callable[..., Value]], names: Mapping[str, Value] | None = None
+) -> Value:
+    """Evaluate what ``parse`` has read; raises ``ExpressionError`` where the numbers do not fit."""
+    known = {**FUNCTIONS, **functions}
+
+    def value(node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=constant):
+                return constant
+            case ast.Name(id=name):
+                return (names or {})[name]
+            case ast.List(elts=parts):
+                return evaluated(parts)
+            case ast.BinOp(left=left, op=op, right=right):
+                return _BINARY[type(op)](value(left), value(right))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not value(operand)
+            case ast.UnaryOp(operand=operand):
+                return -value(operand)
+            case ast.BoolOp(op=ast.And(), values=parts):
+                # All parts are evaluated before, so that all numbers are shown beside the verdict.
+                return all(evaluated(parts))
+            case ast.BoolOp(values=parts):
+                return any(evaluated(parts))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                found = evaluated([left, *others])
+                pairs = zip(ops, found, found[1:], strict=False)
+                return all(_COMPARE[type(op)](a, b) for op, a, b in pairs)
+            case ast.Call(func=ast.Name(id=name), args=args):
+                return known[name](*evaluated(args))
+        raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
+
+    def evaluated(parts: Sequence[ast.expr]) -> list[Value]:
+        return [value(part) for part in parts]
+
+    try:
+        return value(node)
+    except (TypeError, ZeroDivisionError, OverflowError, ValueError) as error:
+        raise ExpressionError(f"{ast.unparse(node)}: {error}") from None

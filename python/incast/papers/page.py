@@ -1,0 +1,171 @@
+"""A paper's report: its figures beside ours, and what became of its claims."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from rich.console import Console
+
+from incast import _core
+from incast.claims import Verdict
+from incast.papers.definition import Figure, Paper
+from incast.papers.drawing import draw
+from incast.papers.evaluation import Evaluated, Finding
+from incast.report import counted, document, duration, embedded, number, rounded, scaled
+from incast.result import write_whole
+
+STYLE = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.UNTESTED: "none"}
+
+
+def write(
+    paper: Paper, scale: str, found: Sequence[Evaluated], missing: Sequence[Figure], folder: Path, asked: str
+) -> Path:
+    """Write ``report.html``, the pictures and ``results.json`` of the figures that are there."""
+    pictures = {}
+    for done in found:
+        pictures.update(draw(done))
+    for name, png in pictures.items():
+        write_whole(folder / f"{name}.png", png)
+    for old in folder.glob("*.png"):
+        if old.stem not in pictures:
+            # One of an earlier report does not belong to this one.
+            old.unlink()
+    write_whole(folder / "results.json", results_json(paper, scale, found))
+    page = folder / "report.html"
+    write_whole(page, html(paper, scale, found, missing, pictures, asked))
+    return page
+
+
+def count_of(findings: Sequence[Finding]) -> str:
+    """Say how many claims hold: "holds" or "2 of 3 claims hold"."""
+    held = sum(finding.verdict is Verdict.HOLDS for finding in findings)
+    if held == len(findings):
+        return "holds" if held == 1 else f"all {held} claims hold"
+    return "does not hold" if len(findings) == 1 else f"{held} of {counted(len(findings), 'claim')} hold"
+
+
+def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
+    """Print a line a figure, and a line a claim below it."""
+    for done in found:
+        console.print(
+            f"{done.figure.name}: {count_of(done.findings)} - {done.figure.title}", highlight=False, soft_wrap=True
+        )
+        for one in done.findings:
+            console.print(
+                f"  {one.verdict}: {one.claim.says} ({'; '.join(one.numbers)})", highlight=False, soft_wrap=True
+            )
+
+
+def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
+    """Write the numbers and verdicts as JSON."""
+    figures = {}
+    for done in found:
+        rows = []
+        for series in done.figure.series:
+            for point in done.figure.points:
+                numbers = {
+                    name: None if e is None else {"mean": e.mean, "half_width": e.half_width, "unit": measure.unit}
+                    for name, measure in done.figure.measures.items()
+                    for e in [done.estimate(name, series.name, point.x)]
+                }
+                rows.append({"series": series.name, "x": point.x, "runs": done.figure.seeds, **numbers})
+        claims = [
+            {"says": one.claim.says, "where": one.claim.where, "verdict": one.verdict, "numbers": one.numbers}
+            for one in done.findings
+        ]
+        figures[done.figure.name] = {"points": rows, "claims": claims, "hops": done.hops}
+    return json.dumps({"paper": paper.name, "scale": scale, "figures": figures}, indent=2) + "\n"
+
+
+def html(
+    paper: Paper,
+    scale: str,
+    found: Sequence[Evaluated],
+    missing: Sequence[Figure],
+    pictures: Mapping[str, bytes],
+    asked: str,
+) -> str:
+    """Make the page."""
+    hops, cpu_s = sum(done.hops for done in found), sum(done.cpu_s for done in found)
+    findings = [finding for done in found for finding in done.findings]
+    held = sum(finding.verdict is Verdict.HOLDS for finding in findings)
+    parts = [
+        f"<header><h1>{escape(paper.title)}</h1><p class=lead>{escape(paper.source)}. Made again at scale "
+        f"<code>{scale}</code>: {counted(len(found), 'figure')}, {held} of {counted(len(findings), 'claim')} hold, "
+        f"{scaled(hops)} hops in {duration(cpu_s)} of CPU time.</p></header>",
+        f"<p>{escape(paper.about)}</p>",
+        "<section><h2>At a glance</h2>",
+        '<div class=wide><table class="claims"><thead><tr><th>figure</th><th>the paper says</th><th>here</th>'
+        "<th>numbers</th></tr></thead><tbody>",
+        *[_row(done, one) for done in found for one in done.findings],
+        "</tbody></table></div>",
+        '<p class="note">Claims are restated in our words; verdicts are computed from the runs of this report, of the '
+        "means over seeds unless seeds are named.</p>",
+    ]
+    if missing:
+        names = ", ".join(f"<code>{escape(one.name)}</code>" for one in missing)
+        parts.append(f'<p class="note">Not in this report, since not all of their runs are there: {names}.</p>')
+    parts.append("</section>")
+    parts += [_section(paper, scale, done, pictures) for done in found]
+    parts.append(
+        f"<section><h2>Make it again</h2><pre><code>{escape(asked)}</code></pre><p>Incast "
+        f"{escape(_core.__version__)}. Every run lies in its own folder under <code>runs/</code>, with its resolved "
+        "scenario: <code>incast run scenario.toml</code> repeats it byte for byte. The numbers are in "
+        "<code>results.json</code>.</p></section>"
+    )
+    return document(paper.title, parts)
+
+
+def _row(done: Evaluated, one: Finding) -> str:
+    name = escape(done.figure.name)
+    why = f"<p><b>Why:</b> {escape(one.claim.found)}</p>" if one.claim.found and one.verdict is Verdict.FAILS else ""
+    return (
+        f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
+        f'<td><b class="verdict {STYLE[one.verdict]}">{one.verdict}</b></td>'
+        f"<td><p>{'<br>'.join(escape(text) for text in one.numbers)}</p>{why}</td></tr>"
+    )
+
+
+def _section(paper: Paper, scale: str, done: Evaluated, pictures: Mapping[str, bytes]) -> str:
+    figure = done.figure
+    parts = [
+        f'<section id="{escape(figure.name)}"><h2>{escape(figure.title)}</h2>',
+        f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>',
+    ]
+    for plot in figure.plots:
+        name = f"{figure.name}-{plot.name}"
+        parts.append(embedded(pictures[name], name, escape(plot.caption)))
+    assumed = "".join(f"<li>{escape(text)}</li>" for text in figure.assumptions)
+    if assumed:
+        parts.append(f"<h3>Assumed here, since the paper does not say</h3><ul>{assumed}</ul>")
+    parts.append(_numbers(done))
+    command = f"incast paper run {shlex.quote(f'{paper.name}/{figure.name}')} --scale {scale}"
+    parts.append(f"<pre><code>{escape(command)}</code></pre></section>")
+    return "\n".join(parts)
+
+
+def _numbers(done: Evaluated) -> str:
+    figure = done.figure
+    told = {(one.series, one.x, one.measure): one.value for one in figure.published}
+    head = "".join(f"<th>{escape(measure.title)}</th>" for measure in figure.measures.values())
+    rows = []
+    for point in figure.points:
+        for i, series in enumerate(figure.series):
+            cells = []
+            for name in figure.measures:
+                text = number(done.estimate(name, series.name, point.x))
+                value = told.get((series.name, point.x, name))
+                cells.append(f"<td>{text}{'' if value is None else f' <i>(paper: {rounded(value, 4)})</i>'}</td>")
+            start = f"<th rowspan={len(figure.series)}>{escape(str(point.x))}</th>" if i == 0 else ""
+            rows.append(
+                f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(series.name)}</th>{''.join(cells)}</tr>"
+            )
+    return (
+        f'<div class="wide"><table><thead><tr><th>{escape(figure.x_label)}</th><th>series</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f'<p class="note">Means over {counted(figure.seeds, "seed")} ± half the 95&nbsp;% Student-t interval.</p>'
+    )

@@ -1,0 +1,347 @@
+"""``incast paper``: folders that say what is run, verdicts from numbers, and what is wrong with a folder."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from conftest import ROOT, Command, command, environment, left_in
+from incast.errors import PaperError
+from incast.papers import definition, expression
+from incast.papers.definition import Measure
+from incast.papers.evaluation import reduced
+from incast.papers.expression import ExpressionError
+
+SCENARIO = """
+controller = "swift"
+[run]
+duration = "20ms"
+warmup = "5ms"
+[topology]
+kind = "star"
+sources = 4
+source_link = { rate = "10Gbps", delay = "2us" }
+sink_link = { rate = "10Gbps", delay = "2us" }
+[queue]
+kind = "ecn-threshold"
+limit = "1MB"
+mark = "65p"
+[transport]
+preset = "swift"
+[[traffic]]
+name = "load"
+pattern = "pairs"
+flows = 4
+jitter = "100us"
+app = { kind = "closed-loop", write = "64kB" }
+"""
+
+PAPER = """
+title = "A small study"
+source = "Nobody et al., 2026"
+about = "Nothing is assumed."
+
+[figures.fig1]
+title = "Delay over flows"
+where = "figure 1"
+shows = "Delay."
+scenario = "fig1.toml"
+seeds = 2
+x = "Number of flows"
+points = [{ x = 4, set = { "traffic.flows" = 4 } }, { x = 40, set = { "traffic.flows" = 40 } }]
+series = [{ name = "Swift" }, { name = "DCTCP", set = { controller = "dctcp" } }]
+published = [{ series = "DCTCP", x = 40, measure = "delay", value = 500.0 }]
+
+[figures.fig1.scale.paper]
+seeds = 3
+
+[figures.fig1.measures]
+delay = { of = "flows.delay_mean_s", scale = 1e6, label = "Mean delay", unit = "us" }
+
+[[figures.fig1.plots]]
+name = "delay"
+kind = "line"
+y = ["delay"]
+caption = "Delay over flows."
+
+[[figures.fig1.plots]]
+name = "rates"
+kind = "cdf"
+column = "throughput_bps"
+table = "flows"
+x_label = "Rate"
+caption = "Rates."
+
+[[figures.fig1.claims]]
+says = "Delay grows with the flows"
+where = "section 1"
+each_seed = true
+holds = "rising(delay('DCTCP')) and delay('Swift', 4) > 0"
+
+[[figures.fig1.claims]]
+says = "DCTCP's delay is a second"
+where = "section 2"
+holds = "delay('DCTCP', 40) >= 1e6"
+found = "It never was."
+
+[[figures.fig1.claims]]
+says = "At 1,000 flows too"
+where = "section 3"
+holds = "delay('DCTCP', 1000) > 0"
+"""
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    """Write the folder of a paper."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "paper.toml").write_text(PAPER)
+    (folder / "fig1.toml").write_text(SCENARIO)
+    return folder
+
+
+def test_a_figure_of_the_swift_paper_runs_and_holds(incast: Command, tmp_path: Path) -> None:
+    answer = incast("paper", "run", "swift/fig20", "--out", "s")
+    assert answer.status == 0, answer.err
+    assert answer.out.startswith("fig20: holds - ")
+    assert "report: s/report.html" in answer.out
+    page = (tmp_path / "s" / "report.html").read_text()
+    assert 'src="data:image/png;base64,' in page
+    assert "Not in this report" in page, "figures that were not run are named"
+    assert (tmp_path / "s" / "fig20-timeline.png").read_bytes().startswith(b"\x89PNG")
+    claims = json.loads((tmp_path / "s" / "results.json").read_text())["figures"]["fig20"]["claims"]
+    assert [one["verdict"] for one in claims] == ["holds"]
+
+
+def test_every_figure_of_every_paper_can_be_run_at_both_scales() -> None:
+    for name in definition.names():
+        paper, figures = definition.find(name)
+        for figure in figures:
+            for scale in definition.SCALES:
+                at = figure.at(scale)
+                for series in at.series:
+                    for point in at.points:
+                        paper.scenario(at, series, point).validate()
+
+
+def test_a_folder_is_a_paper_and_verdicts_follow_from_its_numbers(incast: Command, paper: Path) -> None:
+    answer = incast("paper", "run", str(paper), "--out", "p")
+    assert answer.status == 0, answer.err
+    figure, first, second, third, _ = answer.out.splitlines()
+    assert figure == "fig1: 1 of 3 claims hold - Delay over flows"
+    assert first.startswith("  holds: Delay grows with the flows (Mean delay, DCTCP at 4, 40: ")
+    assert second.startswith("  does not hold: DCTCP's delay is a second (Mean delay, DCTCP at 40: ")
+    assert third.startswith("  not tested: At 1,000 flows too")
+    out = paper.parent / "p"
+    results = json.loads((out / "results.json").read_text())
+    rows = {(row["series"], row["x"]): row["delay"]["mean"] for row in results["figures"]["fig1"]["points"]}
+    summaries = [json.loads(path.read_text()) for path in sorted(out.rglob("summary.json"))]
+    assert len(summaries) == 2 * 2 * 2
+    for (_, flows), mean in rows.items():
+        found = [one["flows"]["delay_mean_s"] * 1e6 for one in summaries if one["flows"]["count"] == flows]
+        assert min(found) <= mean <= max(found)
+    shown = [float(one) for one in re.findall(r"Mean delay, DCTCP at 4, 40: ([\d.]+), ([\d.]+), ([\d.]+)", first)[0]]
+    assert rows["DCTCP", 4] == pytest.approx(sum(shown[:2]) / 2, rel=1e-3), "a number a seed"
+    page = (out / "report.html").read_text()
+    assert "It never was." in page
+    assert "(paper: 500)" in page
+    assert left_in(out) == sorted(
+        ["report.html", "results.json", "paper.json", "runs", ".lock", "fig1-delay.png", "fig1-rates.png"]
+    )
+
+
+def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, paper: Path) -> None:
+    assert incast("paper", "run", str(paper), "--out", "p").status == 0
+    out = paper.parent / "p"
+    manifests = sorted(out.rglob("manifest.json"))
+    before = {path: path.stat().st_mtime_ns for path in manifests}
+    report = (out / "report.html").read_bytes()
+    gone = manifests[3].parent
+    for file in gone.iterdir():
+        file.unlink()
+    gone.rmdir()
+    incast("paper", "report", str(paper), "--out", "p").refused("no figure of which all runs are there")
+    assert incast("paper", "run", str(paper), "--out", "p").status == 0
+    after = {path: path.stat().st_mtime_ns for path in sorted(out.rglob("manifest.json"))}
+    assert before.keys() == after.keys()
+    assert {path for path in before if before[path] != after[path]} == {gone / "manifest.json"}
+    assert strip_cost((out / "report.html").read_text()) == strip_cost(report.decode())
+
+
+def strip_cost(page: str) -> str:
+    return re.sub(r"hops in [^<]*", "", page)
+
+
+def test_ctrl_c_leaves_no_half_run_and_no_report(paper: Path) -> None:
+    text = (paper / "fig1.toml").read_text().replace('duration = "20ms"', 'duration = "200s"')
+    (paper / "fig1.toml").write_text(text)
+    program = subprocess.Popen(
+        command(["paper", "run", str(paper), "--out", "p"]),
+        cwd=paper.parent,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    out = paper.parent / "p"
+    deadline = time.monotonic() + 60
+    while not list(out.rglob(".*.partial-*")):
+        assert program.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    program.send_signal(signal.SIGINT)
+    _, err = program.communicate(timeout=60)
+    assert program.returncode == 1, err
+    assert "interrupted" in err
+    assert left_in(out) == [".lock", "paper.json", "runs"]
+    assert not list(out.rglob("*.partial-*"))
+    assert not list(out.rglob("manifest.json"))
+
+
+def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
+    incast("paper", "run", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
+    incast("paper", "run", "swift/fig177").refused('swift has no figure "fig177"', 'did you mean "fig17"')
+    incast("paper", "report", "swift", "--scale", "huge").refused('--scale "huge"', "small, paper")
+    incast("paper", "report", "swift", "--out", "none").refused("none holds no results of a paper")
+
+
+def test_a_folder_of_something_else_is_left_alone(incast: Command, paper: Path) -> None:
+    (paper.parent / "mine").mkdir()
+    (paper.parent / "mine" / "notes.txt").write_text("mine")
+    incast("paper", "run", str(paper), "--out", "mine").refused("mine is not empty")
+    assert incast("paper", "run", str(paper), "--out", "p", "--quiet").status == 0
+    incast("paper", "run", str(paper), "--out", "p", "--scale", "paper").refused("another paper or scale")
+
+
+MISTAKES = [
+    ('title = "A small study"', "titel = 1", "title: missing: expected a text"),
+    ('scenario = "fig1.toml"', 'scenario = "fig9.toml"', "figures.fig1.scenario = 'fig9.toml': expected a file"),
+    ("seeds = 2", "seeds = 0", "figures.fig1.seeds = 0: expected a whole number of at least 1"),
+    ("seeds = 2", "seeds = 2\nsead = 3", 'figures.fig1.sead = 3: unknown key (did you mean "seeds"?)'),
+    ('kind = "line"', 'kind = "lime"', "figures.fig1.plots[0].kind = 'lime': expected one of line, cdf"),
+    ('y = ["delay"]', 'y = ["dealy"]', "figures.fig1.plots[0].y: expected measures of the figure: delay"),
+    ("delay('DCTCP', 40) >= 1e6", "dealy('DCTCP', 40) >= 1e6", "figures.fig1.claims[1].holds = "),
+    ("delay('DCTCP', 40) >= 1e6", "__import__('os')", "__import__() is not known"),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40) >", "cannot be read"),
+    (
+        "[figures.fig1.scale.paper]",
+        "[figures.fig1.scale.huge]",
+        "figures.fig1.scale.huge: expected one of small, paper",
+    ),
+    ("x = 40, measure", "x = 41, measure", "figures.fig1.published[0].x = 41: expected a point of the figure: 4, 40"),
+    ("{ x = 40, set", "{ x = 4, set", "figures.fig1.points: expected at least one, each of its own name"),
+    ("[figures.fig1]\n", "[figures.fig1\n", "paper.toml: "),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "told"), MISTAKES)
+def test_a_broken_paper_names_file_and_key(paper: Path, good: str, bad: str, told: str) -> None:
+    assert good in PAPER
+    (paper / "paper.toml").write_text(PAPER.replace(good, bad, 1))
+    with pytest.raises(PaperError, match=re.escape(told)) as raised:
+        definition.load(paper)
+    assert str(raised.value).startswith(str(paper / "paper.toml"))
+
+
+def test_a_figure_that_no_summary_has_and_a_wrong_setting_are_bad_input(incast: Command, paper: Path) -> None:
+    (paper / "paper.toml").write_text(PAPER.replace("flows.delay_mean_s", "flows.delay_mean"))
+    incast("paper", "run", str(paper), "--out", "p").refused("a run's summary has no flows.delay_mean")
+    (paper / "paper.toml").write_text(PAPER.replace("traffic.flows", "traffic.flws"))
+    incast("paper", "run", str(paper), "--out", "q").refused('did you mean "flows"', "small/fig1, Swift, 4, seed 1")
+
+
+def value(text: str) -> object:
+    return expression.evaluate(expression.parse(text, ["f"]), {"f": {"a": [1.0, 2.0, 4.0]}.__getitem__})
+
+
+def test_expressions_are_arithmetic_and_comparisons() -> None:
+    assert value("1 + 2 * 3 - 8 / 4") == 5.0
+    assert value("2 ** 3 == 8 and 1 < 2 <= 2") is True
+    assert value("1 < 2 < 2") is False
+    assert value("not 1 > 2 or 1 > 2") is True
+    assert value("max(f('a')) - min(f('a'))") == 3.0
+    assert value("mean(1, 2, 6)") == 3.0
+    assert value("rising(f('a')) and not falling(f('a'))") is True
+    assert value("rising(1, 1)") is False
+    assert value("slope([1, 10, 100], [3, 30, 300])") == pytest.approx(1.0)
+    assert value("slope([1, 4], [1, 2])") == pytest.approx(0.5)
+    assert value("within(90, 100, 0.1)") is True
+    assert value("within(89, 100, 0.1)") is False
+    assert value("ratio(-3, abs(-6)) + sqrt(4)") == 1.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f.x",
+        "f('a')[0]",
+        "open('x')",
+        "lambda: 1",
+        "[x for x in f('a')]",
+        "f(name='a')",
+        "True",
+        "y",
+        "1 if 2 else 3",
+        "1; 2",
+    ],
+)
+def test_expressions_reach_nothing_else(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        value(text)
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "sqrt(0 - 1)", "f('a') < 1", "slope([1], [1])", "mean([])"])
+def test_expressions_that_numbers_do_not_fit_are_errors(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        value(text)
+
+
+def test_rows_of_tables_become_one_number() -> None:
+    table = pa.table(
+        {
+            "flow": [0, 0, 1, 1, 2],
+            "group": pa.array(["a", "a", "b", "b", "b"]).dictionary_encode(),
+            "bytes": [1, 2, 3, 3, None],
+            "finish_s": [0.1, 0.2, 0.3, 0.4, 0.5],
+        }
+    )
+
+    def of(reduce: str, span: tuple[float, float] | None = None, **more: object) -> float | None:
+        measure = Measure("m", "M", table="writes", column="bytes", reduce=reduce, **more)  # type: ignore[arg-type]
+        return reduced(table, measure, span)
+
+    assert of("sum") == 9
+    assert of("count") == 4
+    assert of("mean", where={"group": "b"}) == 3
+    assert of("max", by="flow") == 6
+    assert of("jain", by="flow") == pytest.approx(9**2 / (2 * (9 + 36)))
+    assert of("sum", (0.2, 0.4)) == 5, "a span is open at its end"
+    assert of("median") == 2, "nearest rank"
+    assert of("p99") == 3
+    assert of("min", (0.6, 0.7)) is None
+    with pytest.raises(PaperError, match='table writes has no column "size"'):
+        reduced(table, Measure("m", "M", table="writes", column="size"), None)
+
+
+def test_the_documentation_names_every_paper_and_its_example_is_one(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    for name in definition.names():
+        assert f"| `{name}` |" in page
+    example = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
+    (tmp_path / "paper.toml").write_text(example)
+    (tmp_path / "fig1.toml").write_text(SCENARIO)
+    paper = definition.load(tmp_path)
+    figure = paper.figures["fig1"]
+    for series in figure.series:
+        paper.scenario(figure, series, figure.points[0]).validate()
+    known = set(re.findall(r"`(\w+)(?:\([\w, ]+\))?`", page.partition("**Claims.**")[2]))
+    assert set(expression.FUNCTIONS) <= known
+    for word in (*definition.PLOTS, *definition.REDUCTIONS):
+        assert re.search(rf"\b{word}\b", page)

@@ -51,6 +51,7 @@ controllers! {
     westwood::Westwood,
     westwood_plus::WestwoodPlus,
     dctcp::Dctcp,
+    gcn::Gcn,
     swift::Swift,
     swift_v0::SwiftV0,
     lswift::LSwift,
@@ -218,11 +219,15 @@ pub struct Profile {
     /// With `own_recovery` and SACK: packets that others have overtaken are waited for. `on_loss` is then called
     /// for runs of them only.
     pub late: Option<Late>,
+    /// Receivers acknowledge data with a CE mark at once, other data as the transport does (GCN: Swift's
+    /// paper, section 4.1).
+    pub ack_marked_at_once: bool,
 }
 
 impl Profile {
     /// A conventional TCP without ECN.
-    pub const TCP: Profile = Profile { ecn: Ecn::Off, own_recovery: false, ack_every_packet: false, late: None };
+    pub const TCP: Profile =
+        Profile { ecn: Ecn::Off, own_recovery: false, ack_every_packet: false, late: None, ack_marked_at_once: false };
 }
 
 /// How a transport waits for packets that others have overtaken (Zhang, Zhang and Huang, Computer Communications 62,

@@ -15,7 +15,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift_window::{Family, Judgement, Latest, Rule};
-use crate::{Ack, Ecn, Env, Late, Profile};
+use crate::{Ack, Env, Late, Profile};
 
 swift_late_params! { {} {} }
 
@@ -41,7 +41,7 @@ pub static KIND: Kind = Kind {
         ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
         ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
     ],
-    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, late: Some(Late::LSWIFT) },
+    profile: Profile { own_recovery: true, ack_every_packet: true, late: Some(Late::LSWIFT), ..Profile::TCP },
     params: Params::PARAMS,
 };
 

@@ -11,7 +11,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift_window::{Family, Judgement, Rule, TargetDelay, Verdict, ps};
-use crate::{Ack, Ecn, Env, Late, Profile, Time};
+use crate::{Ack, Env, Late, Profile, Time};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -83,7 +83,7 @@ pub static KIND: Kind = Kind {
         ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
         ("median_delay_s", "median of the recent fabric delays, seconds"),
     ],
-    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, late: Some(Late::LSWIFT) },
+    profile: Profile { own_recovery: true, ack_every_packet: true, late: Some(Late::LSWIFT), ..Profile::TCP },
     params: Params::PARAMS,
 };
 

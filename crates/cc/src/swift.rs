@@ -98,7 +98,7 @@ pub static KIND: Kind = Kind {
         ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
         ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
     ],
-    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, late: None },
+    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

@@ -63,7 +63,7 @@ pub static KIND: Kind = Kind {
         ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
         ("alpha", "averaged share of marked data, 0 to 1"),
     ],
-    profile: Profile { ecn: Ecn::Dctcp, own_recovery: true, ack_every_packet: true, late: None },
+    profile: Profile { ecn: Ecn::Dctcp, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

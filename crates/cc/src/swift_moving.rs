@@ -55,7 +55,7 @@ pub static KIND: Kind = Kind {
         ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
         ("looseness", "where the target is between tight, 0, and loose, 1"),
     ],
-    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, late: None },
+    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

@@ -115,22 +115,24 @@ fn synchronised_senders_and_losses() {
 }
 
 #[test]
-fn the_tcp_family_shares_a_queue() {
+fn the_tcp_family_shares_a_marking_queue() {
     let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
     spec.queues = vec![ecn(12, 6)];
-    let kinds: [(&str, &[(&str, &str)]); 5] = [
+    let kinds: [(&str, &[(&str, &str)]); 6] = [
         ("cubic", &[]),
         ("cubic", &[("form", "linux")]),
         ("westwood", &[("tau", "1ms")]),
         ("westwood", &[("form", "linux")]),
         ("westwood-plus", &[]),
+        ("gcn", &[]),
     ];
     spec.controllers = kinds.iter().map(|(kind, parameters)| config(kind, parameters)).collect();
-    spec.flows = (0..15).map(|h| FlowSpec { controller: h % 5, ..bulk(h, 15, Some(300_000)) }).collect();
+    spec.flows = (0..15).map(|h| FlowSpec { controller: h % 6, ..bulk(h, 15, Some(300_000)) }).collect();
     spec.duration = Time::ms(400);
     spec.measure_to = spec.duration;
     let outcome = judged(&spec);
     assert!(outcome.ports.iter().map(|p| p.drops).sum::<u64>() > 100);
+    assert!(outcome.ports.iter().map(|p| p.marks).sum::<u64>() > 0);
     assert!(outcome.flows.iter().all(|f| f.delivered == 300_000));
 }
 

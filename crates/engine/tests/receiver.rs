@@ -23,7 +23,10 @@ fn receiver(transport: TransportSpec) -> Bench {
 
 /// Feeds full segments with the marks given; every ACK as (segments it covers, ECE).
 fn marks(transport: TransportSpec, marks: &[u8]) -> Vec<(u64, bool)> {
-    let mut bench = receiver(transport);
+    answers(receiver(transport), marks)
+}
+
+fn answers(mut bench: Bench, marks: &[u8]) -> Vec<(u64, bool)> {
     let mut acks = Vec::new();
     for (i, mark) in marks.iter().enumerate() {
         bench.advance(i as u64 * 1_000_000);
@@ -59,6 +62,20 @@ fn dctcp_may_acknowledge_the_change_at_once() {
     // packet 2 flushes packet 1, then is acknowledged itself
     assert_eq!(marks(linux.clone(), &[0, 1]), [(1, false), (2, true)]);
     assert_eq!(marks(linux, &[0, 0, 1, 1, 0]), [(2, false), (3, true), (4, true), (5, false)]);
+}
+
+#[test]
+fn gcn_acknowledges_marked_data_at_once_and_delays_the_rest() {
+    let of = |kind, parameters| {
+        let mut spec = wire(Rate::gbps(10), Time::us(1), dctcp(2), kind, bulk(0, 1, None));
+        spec.controllers = vec![controller(kind, parameters)];
+        answers(Bench::new(spec), &[0, 0, 1, 1, 1, 0, 1, 0, 0])
+    };
+    let delayed = [(2, false), (4, true), (5, true), (6, false), (7, true), (9, false)];
+    assert_eq!(of("dctcp", &[]), delayed);
+    let at_once = [(2, false), (3, true), (4, true), (5, true), (6, false), (7, true), (9, false)];
+    assert_eq!(of("gcn", &[]), at_once);
+    assert_eq!(of("gcn", &[("ack_marked", "false")]), delayed);
 }
 
 #[test]

@@ -66,6 +66,8 @@ pub struct Receiver {
     base_flags: u16,
     packets: u32,
     ecn: Ecn,
+    /// Marked data is acknowledged at once.
+    ack_marked: bool,
     delayed_ack: u32,
     read_rate: Rate,
     next: u64,
@@ -183,6 +185,7 @@ impl Receiver {
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::TRACED } else { 0 },
             packets: 0,
             ecn: t.ecn.unwrap_or(profile.ecn),
+            ack_marked: profile.ack_marked_at_once,
             delayed_ack: t.delayed_ack.max(1),
             read_rate: spec.read_rate,
             next: 0,
@@ -458,7 +461,7 @@ impl Receiver {
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
-        now_ack |= t.cwr_ack && p.has(flag::CWR);
+        now_ack |= t.cwr_ack && p.has(flag::CWR) || self.ack_marked && marked;
         // what comes again leaves the window alone, and without SACK so does what arrives out of order: else
         // its ACKs would be no duplicates
         let fresh = end > self.next && self.ooo.find(p.seq).is_none_or(|held| end > held.1);

@@ -1,0 +1,76 @@
+//! GCN: Google's variant of DCTCP, with which Swift's paper compares (Kumar et al., SIGCOMM 2020, section 4.1).
+//!
+//! The paper says two things of it: the window is cut by the current share of marked data, not by an average, and
+//! receivers do not delay the ACKs of marked data. All else is [`crate::dctcp`]'s.
+
+use crate::dctcp::{self, Alpha, CutAt, CutOf, Dctcp, Loss, Round, WindowEnd};
+use crate::registry::{FormName, Kind, ParamSet, STANDARD};
+use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, SlowStart, Timeouts};
+use crate::{Ecn, Env, Profile};
+
+params! {
+    /// Smallest window a reduction leaves.
+    floor: f64 = "2.0", "segments", "as DCTCP in Linux; the paper says nothing", "a number of at least 0" => |x| *x >= 0.0;
+    /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" by the share of marks.
+    loss: Loss = "halve", "", "RFC 8257 section 3.5";
+    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the ACK covers.
+    slow_start_per: SlowStart = "segments", "", "Linux and ns-3, for DCTCP";
+    /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each ACK, "bytes" one
+    /// segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd for each ACK, marked or not,
+    /// where the room is what the window allows beyond what is in flight.
+    avoidance: Avoidance = "bytes", "", "Linux and ns-3, for DCTCP; htsim has room";
+    /// Whether receivers acknowledge marked data at once.
+    ack_marked: bool = "true", "", "Swift's paper, section 4.1";
+    profile => |p, profile| Profile { ack_marked_at_once: p.ack_marked, ..profile };
+}
+
+/// What `describe` prints.
+pub static KIND: Kind = Kind {
+    name: "gcn",
+    title: "GCN",
+    source: "Kumar et al., Swift: Delay is simple and effective for congestion control in the datacenter, SIGCOMM 2020, \
+             section 4.1; all else DCTCP's, RFC 8257",
+    what: "DCTCP that cuts by the share of marks of the latest round trip instead of an average, with ACKs of marked data \
+           at once.",
+    differences: &[
+        "The paper names the current mark rate and no more: here it is the marked share of DCTCP's latest complete \
+         observation window, and the first mark after a reduction cuts by half of it, as in DCTCP with a gain of 1.",
+        "Growth, floor and the answer to losses are DCTCP's, since the paper names none.",
+    ],
+    state: &[("alpha", "share of marked bytes in the latest complete round trip, 0 to 1")],
+    profile: Profile { ecn: Ecn::Dctcp, ack_marked_at_once: true, ..Profile::TCP },
+    params: Params::PARAMS,
+};
+
+/// A GCN sender.
+#[derive(Clone, Debug)]
+pub struct Gcn(Dctcp);
+
+impl Gcn {
+    /// A new flow, whose data starts at sequence number 0.
+    pub fn new(params: &Params, env: &Env) -> Gcn {
+        let params = dctcp::Params {
+            form: FormName(STANDARD),
+            // an average that is the latest share
+            g: 1.0,
+            initial_alpha: 0.0,
+            round: Round::Data,
+            cut_at: CutAt::Mark,
+            slow_start: true,
+            loss: params.loss,
+            alpha: Alpha::Real,
+            alpha_window: WindowEnd::Beyond,
+            floor: params.floor,
+            cut_of: CutOf::Cwnd,
+            slow_start_per: params.slow_start_per,
+            avoidance: params.avoidance,
+            arithmetic: Arithmetic::Real,
+            timeouts: Timeouts::First,
+            halve: Halve::Flight,
+            idle: IdleRule::Restart,
+        };
+        Gcn(Dctcp::new(&params, env))
+    }
+}
+
+acts_as_its_part!(Gcn);

@@ -137,6 +137,24 @@ def instructions() -> float | None:
     return int(refs[1].replace(",", "")) / int(hops[1])
 
 
+def python_call() -> float:
+    """Return the microseconds of CPU that an ACK costs more with a controller in Python that does nothing.
+
+    Two senders with the window fixed at 60 segments, against NewReno on the same scenario; the best of three.
+    """
+
+    def cost(controller: str) -> float:
+        sets = ["--set", f"controller={controller}", "--set", "run.duration=300ms", "--set", "transport.delayed_ack=1"]
+        with tempfile.TemporaryDirectory() as folder:
+            command = [INCAST, "run", "two-senders", *sets, "--json", "--quiet", "--out", f"{folder}/out"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+            result = json.loads(done.stdout)
+        # every data packet passes two ports, and so does its ACK
+        return 1e6 * result["cost"]["cpu_s"] / (result["run"]["hops"] / 4)
+
+    return min(cost("bench/own.py:Still") for _ in range(3)) - min(cost("newreno") for _ in range(3))
+
+
 def main() -> None:
     """Run the cases, print the table, keep the raw figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -172,11 +190,16 @@ def main() -> None:
     else:
         print(f"instructions per hop: {per_hop:.1f} (callgrind, {' '.join(SLICE)})")
 
+    per_call = None if options.only else python_call()
+    if per_call is not None:
+        print(f"a controller in Python: {per_call:.2f} us of CPU an ACK before it does anything (bench/own.py)")
+
     now = datetime.datetime.now(datetime.UTC)
     record = {
         "date": now.isoformat(timespec="seconds"),
         "machine": {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0]},
         "instructions_per_hop": per_hop,
+        "python_call_us": per_call,
         "cases": [asdict(f) for f in all_figures],
     }
     folder = ROOT / "bench" / "runs"

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incast._core import __version__
-    from incast.errors import FolderError, IncastError, RunError, RunStopped, ScenarioError, StudyError
+    from incast.errors import ControllerError, FolderError, IncastError, RunError, RunStopped, ScenarioError, StudyError
     from incast.result import Result
     from incast.scenario import Scenario
     from incast.study import Study
 
 __all__ = [
+    "ControllerError",
     "FolderError",
     "IncastError",
     "Result",

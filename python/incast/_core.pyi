@@ -16,6 +16,9 @@ class ScenarioError(Exception):
 class RunError(Exception):
     """A run could not be carried to its end."""
 
+class ControllerError(RunError):
+    """A controller of the user's own raised an exception, which is the cause of this one."""
+
 class RunStopped(RunError):
     """A run was stopped by its progress callback."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -16,7 +17,7 @@ from rich.text import Text
 from incast import _core, kinds, output, progress
 from incast.batch import default_workers
 from incast.cli import INTERRUPTED, loading
-from incast.errors import FolderError, PaperError, RunError, RunStopped, ScenarioError, StudyError
+from incast.errors import ControllerError, FolderError, PaperError, RunError, RunStopped, ScenarioError, StudyError
 from incast.result import MANIFEST, MESSAGES, Result, engine_digest, new_folder, read_manifest, unfinished
 from incast.scenario import Scenario
 from incast.study import STUDY_FILE, Study
@@ -430,6 +431,10 @@ def carry_out() -> None:
         raise
     except (KeyboardInterrupt, RunStopped) as error:
         _fail(1, error, INTERRUPTED)
+    except ControllerError as error:
+        if error.__cause__ is not None:
+            err.print("".join(traceback.format_exception(error.__cause__)).rstrip(), highlight=False, markup=False)
+        _fail(1, error)
     except (RunError, output.OutputError) as error:
         _fail(1, error)
     except OSError as error:

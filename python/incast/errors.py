@@ -1,8 +1,17 @@
 """What can go wrong, as exceptions with the user's words in them."""
 
-from incast._core import RunError, RunStopped, ScenarioError
+from incast._core import ControllerError, RunError, RunStopped, ScenarioError
 
-__all__ = ["FolderError", "IncastError", "PaperError", "RunError", "RunStopped", "ScenarioError", "StudyError"]
+__all__ = [
+    "ControllerError",
+    "FolderError",
+    "IncastError",
+    "PaperError",
+    "RunError",
+    "RunStopped",
+    "ScenarioError",
+    "StudyError",
+]
 
 
 class IncastError(Exception):

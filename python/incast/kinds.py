@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incast import _core
+from incast import _core, controllers
 
 KINDS = tuple(_core.KINDS)
 """Words for kinds, in the plural; the singular is understood too."""
@@ -15,4 +15,6 @@ def listing(kind: str) -> list[tuple[str, str]]:
 
 def description(kind: str, name: str) -> str:
     """Describe one thing (``"controller", "swift"``): parameters, units, defaults, sources."""
+    if ":" in name and kind in ("controller", "controllers"):
+        return controllers.description(name)
     return _core.describe(kind, name).rstrip("\n") + "\n"

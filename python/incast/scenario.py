@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from incast import _core
+from incast.controllers import register
 from incast.errors import ScenarioError
 from incast.result import Result, measured_run
 
@@ -51,16 +52,19 @@ class Scenario:
         """Return the scenario with keys changed, as ``--set`` does: ``{"topology.k": 8}``.
 
         Values are numbers, booleans, texts with units (``"10us"``), lists, or mappings for a
-        whole table (``{"traffic.controller": {"kind": "swift", "target": "min-rtt"}}``). Their order does
+        whole table (``{"traffic.controller": {"kind": "swift", "target": "min-rtt"}}``), or a class of your own
+        for a controller (``incast.controllers``). Their order does
         not matter: whole tables, kinds, presets and forms come first, since they replace what stood there.
         """
         core = self._core
         for key in sorted(changes, key=_rank):
-            core = core.set(key, _text(changes[key]))
+            value = changes[key]
+            core = core.set(key, register(value) if isinstance(value, type) else _text(value))
         return Scenario(core)
 
-    def with_controller(self, text: str) -> Scenario:
-        """Return the scenario with one controller for every flow: ``"swift:target=min-rtt"``."""
+    def with_controller(self, controller: str | type) -> Scenario:
+        """Return the scenario with one controller for all flows: ``"swift:target=min-rtt"``, or a class of your own."""
+        text = register(controller) if isinstance(controller, type) else controller
         return Scenario(self._core.with_controller(text))
 
     def with_seed(self, seed: int) -> Scenario:

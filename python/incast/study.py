@@ -45,6 +45,10 @@ def split_values(text: str) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in parts if part.strip())
 
 
+_OWN = r"[^:=,]+:[A-Za-z_][A-Za-z0-9_]*"
+"""A class of one's own: module or file, and its name."""
+
+
 @dataclass(frozen=True)
 class Controller:
     """A controller as ``--cc`` names it: ``swift:target=min-rtt,epsilon=100us``."""
@@ -52,7 +56,7 @@ class Controller:
     text: str
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z0-9_-]+(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
+        if not re.fullmatch(rf"({_OWN}|[A-Za-z0-9_-]+)(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
             raise StudyError(
                 f'--cc "{self.text}": expected a controller and its parameters, '
                 'such as "dctcp" or "swift:target=min-rtt,epsilon=100us"'
@@ -60,13 +64,14 @@ class Controller:
 
     @property
     def kind(self) -> str:
-        """Name of the algorithm."""
-        return self.text.partition(":")[0]
+        """Name of the algorithm; of a class of one's own, with where it is from."""
+        own = re.match(rf"{_OWN}(?=:|$)", self.text)
+        return own.group() if own else self.text.partition(":")[0]
 
     @cached_property
     def parameters(self) -> dict[str, str]:
         """Parameters as written."""
-        pairs = self.text.partition(":")[2]
+        pairs = self.text[len(self.kind) + 1 :]
         return dict(pair.split("=", 1) for pair in pairs.split(",")) if pairs else {}
 
     @property
@@ -81,7 +86,7 @@ class Controller:
                 continue
             is_word = re.fullmatch(r"(?!auto$|true$|false$)[a-z][a-z-]*", value)
             words.append(value if is_word else f"{key}={value}")
-        return " ".join([self.kind, *words])
+        return " ".join([self.kind.rpartition(":")[2], *words])
 
 
 @dataclass(frozen=True)

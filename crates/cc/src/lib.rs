@@ -13,6 +13,7 @@
 //! let mut config = Config::new("swift").unwrap();
 //! config.set("target", "static").unwrap();
 //! let env = Env {
+//!     flow: 0,
 //!     mss: 1000,
 //!     initial_window: 10_000.0,
 //!     packet_time: Time::us(1),
@@ -34,6 +35,7 @@ extern crate alloc;
 #[macro_use]
 pub mod registry;
 pub mod bandwidth;
+pub mod foreign;
 pub mod reno_window;
 #[macro_use]
 pub mod swift_window;
@@ -249,6 +251,8 @@ impl Late {
 /// Facts about a flow and its path which a controller may derive defaults from.
 #[derive(Clone, Copy, Debug)]
 pub struct Env {
+    /// Number of the flow.
+    pub flow: u32,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Initial window in bytes.

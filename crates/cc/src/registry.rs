@@ -568,6 +568,8 @@ macro_rules! controllers {
         #[derive(Clone, PartialEq, Debug)]
         pub enum Config {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::Params),)+
+            /// One that is not of this crate.
+            Foreign($crate::foreign::Foreign),
         }
 
         impl Config {
@@ -583,6 +585,7 @@ macro_rules! controllers {
             pub fn kind(&self) -> &'static Kind {
                 match self {
                     $(Config::$type(_) => &$file::KIND,)+
+                    Config::Foreign(_) => &$crate::foreign::KIND,
                 }
             }
 
@@ -590,6 +593,7 @@ macro_rules! controllers {
             pub fn profile(&self) -> Profile {
                 match self {
                     $(Config::$type(params) => params.profile($file::KIND.profile),)+
+                    Config::Foreign(own) => own.0.profile(),
                 }
             }
 
@@ -597,6 +601,7 @@ macro_rules! controllers {
             pub fn set(&mut self, key: &str, value: &str) -> Result<(), ParamError> {
                 match self {
                     $(Config::$type(params) => ParamSet::set(params, key, value),)+
+                    Config::Foreign(_) => Err(ParamError::UnknownKey),
                 }
             }
 
@@ -606,6 +611,7 @@ macro_rules! controllers {
                 let param = self.kind().params.iter().find(|param| param.name == key)?;
                 let set: &dyn $crate::registry::WriteParam = match self {
                     $(Config::$type(params) => params,)+
+                    Config::Foreign(_) => return None,
                 };
                 Some(ParamValue::new(set, param))
             }
@@ -615,6 +621,7 @@ macro_rules! controllers {
             pub fn check(&self) -> Result<(), Conflict> {
                 match self {
                     $(Config::$type(params) => params.check(),)+
+                    Config::Foreign(_) => Ok(()),
                 }
             }
 
@@ -622,6 +629,7 @@ macro_rules! controllers {
             pub fn build(&self, env: &Env) -> Cc {
                 match self {
                     $(Config::$type(params) => Cc::$type($file::$type::new(params, env)),)+
+                    Config::Foreign(own) => Cc::Foreign(own.0.make(env)),
                 }
             }
         }
@@ -632,6 +640,7 @@ macro_rules! controllers {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 match self {
                     $(Config::$type(params) => $crate::registry::write_short(&$file::KIND, params, f),)+
+                    Config::Foreign(own) => own.fmt(f),
                 }
             }
         }
@@ -641,50 +650,52 @@ macro_rules! controllers {
         #[derive(Clone, Debug)]
         pub enum Cc {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::$type),)+
+            /// One that is not of this crate.
+            Foreign(alloc::boxed::Box<dyn $crate::foreign::Outside>),
         }
 
         impl Controller for Cc {
             #[inline]
             fn on_ack(&mut self, ack: &Ack) {
-                match self { $(Cc::$type(cc) => cc.on_ack(ack),)+ }
+                match self { $(Cc::$type(cc) => cc.on_ack(ack),)+ Cc::Foreign(cc) => cc.on_ack(ack) }
             }
             #[inline]
             fn on_loss(&mut self, event: &Congestion) {
-                match self { $(Cc::$type(cc) => cc.on_loss(event),)+ }
+                match self { $(Cc::$type(cc) => cc.on_loss(event),)+ Cc::Foreign(cc) => cc.on_loss(event) }
             }
             #[inline]
             fn on_ecn(&mut self, event: &Congestion) {
-                match self { $(Cc::$type(cc) => cc.on_ecn(event),)+ }
+                match self { $(Cc::$type(cc) => cc.on_ecn(event),)+ Cc::Foreign(cc) => cc.on_ecn(event) }
             }
             #[inline]
             fn on_timeout(&mut self, event: &Timeout) {
-                match self { $(Cc::$type(cc) => cc.on_timeout(event),)+ }
+                match self { $(Cc::$type(cc) => cc.on_timeout(event),)+ Cc::Foreign(cc) => cc.on_timeout(event) }
             }
             #[inline]
             fn on_recovered(&mut self, now: Time, in_flight: u64) {
-                match self { $(Cc::$type(cc) => cc.on_recovered(now, in_flight),)+ }
+                match self { $(Cc::$type(cc) => cc.on_recovered(now, in_flight),)+ Cc::Foreign(cc) => cc.on_recovered(now, in_flight) }
             }
             fn on_undo(&mut self) {
-                match self { $(Cc::$type(cc) => cc.on_undo(),)+ }
+                match self { $(Cc::$type(cc) => cc.on_undo(),)+ Cc::Foreign(cc) => cc.on_undo() }
             }
 
             fn on_idle(&mut self, idle: &Idle) {
-                match self { $(Cc::$type(cc) => cc.on_idle(idle),)+ }
+                match self { $(Cc::$type(cc) => cc.on_idle(idle),)+ Cc::Foreign(cc) => cc.on_idle(idle) }
             }
             #[inline]
             fn cwnd(&self) -> f64 {
-                match self { $(Cc::$type(cc) => cc.cwnd(),)+ }
+                match self { $(Cc::$type(cc) => cc.cwnd(),)+ Cc::Foreign(cc) => cc.cwnd() }
             }
             #[inline]
             fn ssthresh(&self) -> f64 {
-                match self { $(Cc::$type(cc) => cc.ssthresh(),)+ }
+                match self { $(Cc::$type(cc) => cc.ssthresh(),)+ Cc::Foreign(cc) => cc.ssthresh() }
             }
             #[inline]
             fn pacing(&self) -> Pacing {
-                match self { $(Cc::$type(cc) => cc.pacing(),)+ }
+                match self { $(Cc::$type(cc) => cc.pacing(),)+ Cc::Foreign(cc) => cc.pacing() }
             }
             fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-                match self { $(Cc::$type(cc) => cc.state(visit),)+ }
+                match self { $(Cc::$type(cc) => cc.state(visit),)+ Cc::Foreign(cc) => cc.state(visit) }
             }
         }
     };

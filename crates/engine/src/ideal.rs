@@ -168,6 +168,7 @@ impl<'a> Fabric<'a> {
         };
         let slowest = |link: &u32| self.period(*link, t);
         Env {
+            flow: flow as u32,
             mss: t.mss,
             initial_window: t.initial_window * t.mss as f64,
             packet_time: there.iter().map(slowest).max().unwrap_or(Time::ZERO),

@@ -1,6 +1,8 @@
 //! The Python module `incast._core`: scenarios in, results out, and the engine run without the
 //! GIL in between. Everything a user calls is in the Python package on top (`python/incast`).
 
+mod own;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,12 @@ create_exception!(
     "A scenario or one of its keys is wrong; the message says which, and what was expected."
 );
 create_exception!(incast._core, RunError, PyException, "A run could not be carried to its end.");
+create_exception!(
+    incast._core,
+    ControllerError,
+    RunError,
+    "A controller of the user's own raised an exception, which is the cause of this one."
+);
 create_exception!(incast._core, RunStopped, RunError, "A run was stopped by its progress callback.");
 
 /// How often a run asks Python for signals and reports its progress. Taking the GIL more often
@@ -175,6 +183,9 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyRe
         let mut raised = None;
         let mut last = Instant::now();
         let mut report = |p: Progress| -> bool {
+            if own::has_failed(&spec.controllers) {
+                return false;
+            }
             if last.elapsed() < PYTHON_INTERVAL {
                 return true;
             }
@@ -188,6 +199,10 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyRe
         let outcome = incast_engine::run(&spec, &mut report);
         if let Some(error) = raised {
             return Err(error);
+        }
+        if own::has_failed(&spec.controllers) {
+            let failure = Python::attach(|py| own::failure(py, &spec.controllers));
+            return Err(failure.unwrap_or_else(|| RunError::new_err("a controller failed")));
         }
         let outcome = outcome.map_err(|error| match error {
             EngineError::Stopped => RunStopped::new_err("the run was stopped before its end"),
@@ -229,10 +244,13 @@ fn describe(kind: &str, name: &str) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{RunError, RunResult, RunStopped, Scenario, ScenarioError, describe, list_kind, run, schema};
+    use super::{
+        ControllerError, RunError, RunResult, RunStopped, Scenario, ScenarioError, describe, list_kind, run, schema,
+    };
 
     #[pymodule_init]
     fn init(m: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        incast_scenario::own::resolve_with(super::own::resolve);
         super::PyModuleMethods::add(m, "KINDS", incast_scenario::catalogue::KINDS)?;
         super::PyModuleMethods::add(m, "__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -2,6 +2,7 @@
 //! `"swift:target=min-rtt,epsilon=100us"`. Kinds and parameters are those of the controllers'
 //! own declarations.
 
+use crate::own;
 use crate::problem::Problem;
 use incast_cc::{Config, KINDS, Kind, ParamError, ValueKind};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -44,12 +45,15 @@ type Written<'t> = Vec<(&'t str, &'t str)>;
 
 /// Kind and parameters of the short form.
 fn words(text: &str) -> Result<(&str, Written<'_>), String> {
-    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
-    if text.contains(':') && rest.trim().is_empty() {
+    let (kind, rest) = match own::split(text) {
+        Some((kind, params)) => (kind, params),
+        None => text.split_once(':').map_or((text, None), |(kind, params)| (kind, Some(params))),
+    };
+    if rest.is_some_and(|rest| rest.trim().is_empty()) {
         return Err("expected key=value after the colon, or no colon".into());
     }
     let mut params = Vec::new();
-    for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+    for part in rest.unwrap_or("").split(',').map(str::trim).filter(|p| !p.is_empty()) {
         let (k, v) =
             part.split_once('=').ok_or_else(|| format!("expected key=value after the colon, found \"{part}\""))?;
         params.push((k.trim(), v.trim()));
@@ -128,6 +132,9 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
             return Err(vec![Problem::with_value(path, value, message)]);
         }
     };
+    if let Some(name) = word.as_str().filter(|word| own::is_name(word)) {
+        return resolve(name, params, &key, path);
+    }
     let Some(mut config) = word.as_str().and_then(Config::new) else {
         let problem = Problem::with_value(key, &word, expected_kind());
         return Err(vec![problem.suggest(word.as_str().unwrap_or(""), KINDS.iter().map(|k| k.name))]);
@@ -167,6 +174,18 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     if problems.is_empty() { Ok(config) } else { Err(problems) }
 }
 
+/// A controller of one's own; `params` are names, values, and values as they are written.
+fn resolve(name: &str, params: Vec<(String, String, String)>, key: &str, path: &str) -> Result<Config, Vec<Problem>> {
+    let mut own: Vec<(String, String)> = Vec::new();
+    for (k, v, shown) in params {
+        if own.iter().any(|(known, _)| *known == k) {
+            return Err(vec![Problem::with_value(format!("{path}.{k}"), shown, "given twice; expected once")]);
+        }
+        own.push((k, v));
+    }
+    own::resolve(name, own, key, path).map(Config::Foreign).map_err(|problem| vec![problem])
+}
+
 fn text_of(value: &Toml) -> String {
     match value {
         Toml::String(s) => s.clone(),
@@ -187,6 +206,12 @@ impl Serialize for Controller {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let kind = self.0.kind();
         let mut map = s.serialize_map(None)?;
+        if let Config::Foreign(own) = &self.0 {
+            map.serialize_entry("kind", own.0.name())?;
+            map.serialize_entry(own::SOURCE, own.0.source())?;
+            own.0.params().iter().try_for_each(|(k, v)| map.serialize_entry(k, v))?;
+            return map.end();
+        }
         map.serialize_entry("kind", kind.name)?;
         for p in kind.params {
             let Some(text) = self.0.get(p.name).map(|v| v.to_string()) else { continue };
@@ -218,7 +243,25 @@ impl JsonSchema for Controller {
             "type": "string",
             "description": "Short form: a kind, and after a colon its parameters: \"swift:target=min-rtt,epsilon=100us\".",
         });
-        let all = json!({ "format": "controller", "anyOf": [short, { "oneOf": kinds }] });
+        let own = json!({
+            "type": "object",
+            "title": "A controller of one's own",
+            "description": "A class in a Python module or file, and the arguments it is made with.",
+            "properties": {
+                "kind": {
+                    "type": "string",
+                    "pattern": "^[^:]+:[A-Za-z_][A-Za-z0-9_]*$",
+                    "description": "Module or file, a colon, and the class: \"mymodule:MyController\".",
+                },
+                "source": {
+                    "type": "string",
+                    "description": "Fingerprint of its code; another one is refused.",
+                },
+            },
+            "required": ["kind"],
+            "additionalProperties": true,
+        });
+        let all = json!({ "format": "controller", "anyOf": [short, { "oneOf": kinds }, own] });
         Schema::try_from(all).expect("an object is a schema")
     }
 }

@@ -34,6 +34,7 @@ pub mod controller;
 pub mod document;
 pub mod hosts;
 mod notes;
+pub mod own;
 pub mod problem;
 pub mod quantity;
 pub mod queue;
@@ -330,6 +331,11 @@ fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> P
     let above = schema.find(&parts[..known], Some(document)).unwrap_or(schema);
     let place = parts[..known].iter().try_fold(document, |d, k| d.get(k));
     let key = format!("{path}{}", parts[..=known].join("."));
+    let own = place.and_then(|p| p.as_str().or_else(|| p.get("kind")?.as_str())).and_then(own::split);
+    if let Some((name, _)) = own.filter(|_| known > 0 && above.is_controller()) {
+        let message = format!("parameters of {name} are given with its name, as \"{name}:{}=...\"", parts[known]);
+        return Problem::new(key, message);
+    }
     if let Some(kind) = place.and_then(controller::kind_of).filter(|_| known > 0 && above.is_controller()) {
         return controller::no_parameter(key, kind, parts[known]);
     }

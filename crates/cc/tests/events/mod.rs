@@ -20,6 +20,7 @@ pub fn us(t: f64) -> Time {
 /// an idle RTT of 65 us.
 pub fn env(mss: u32, initial_segments: f64) -> Env {
     Env {
+        flow: 0,
         mss,
         initial_window: initial_segments * f64::from(mss),
         packet_time: us(12.0),

@@ -1,0 +1,20 @@
+"""Controllers in Python that `make bench` times."""
+
+
+class Still:
+    """Does nothing: its window stays as it began. What a call costs."""
+
+    ack_every_packet = True
+
+    def init(self, env):
+        """Take the window that two senders need to fill their link."""
+        self.cwnd = 60.0 * env.mss
+
+    def on_ack(self, ack):
+        """Leave the window as it is."""
+
+    def on_loss(self, event):
+        """Leave the window as it is."""
+
+    def on_timeout(self, event):
+        """Leave the window as it is."""

@@ -1,0 +1,439 @@
+//! Controllers that a user writes in Python: a class, an object of it a flow.
+//!
+//! The engine calls the object at events of its flow, in the order of [`incast_cc::Controller`], and
+//! reads the window and the pacing that it leaves. The GIL is taken for the time of a call. The first
+//! exception of a run is kept; its controller does nothing more, and the run stops.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex};
+
+use incast_cc::foreign::{Foreign, Maker, Outside};
+use incast_cc::{Ack, Config, Congestion, Controller, Ecn, Env, Idle, Pacing, Phase, Profile, Time, Timeout};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Open => "open",
+        Phase::Cwr => "cwr",
+        Phase::Recovery => "recovery",
+        Phase::Loss => "loss",
+    }
+}
+
+/// What a controller knows of its flow when it is made. Times in picoseconds, sizes in bytes.
+#[pyclass(frozen, module = "incast", name = "Env", get_all)]
+struct PyEnv {
+    flow: u32,
+    mss: u32,
+    initial_window: f64,
+    packet_time_ps: u64,
+    shortest_rtt_ps: u64,
+    shortest_hops: u32,
+    hop_rtt_ps: u64,
+    base_rtt_ps: u64,
+    line_rate_bps: f64,
+}
+
+/// An acknowledgement. Times in picoseconds, sizes and sequence numbers in bytes.
+#[pyclass(frozen, module = "incast", name = "Ack", get_all)]
+struct PyAck {
+    now_ps: u64,
+    acked: u64,
+    delivered: u64,
+    rtt_ps: Option<u64>,
+    srtt_ps: u64,
+    fabric_delay_ps: Option<u64>,
+    endpoint_delay_ps: Option<u64>,
+    hops: u32,
+    ece: bool,
+    in_flight: u64,
+    una: u64,
+    nxt: u64,
+    cwnd_limited: bool,
+    phase: &'static str,
+}
+
+/// A loss, a mark, or a timeout. Times in picoseconds, sizes in bytes.
+#[pyclass(frozen, module = "incast", name = "Congestion", get_all)]
+struct PyCongestion {
+    now_ps: u64,
+    in_flight: u64,
+    window: f64,
+    rtt_ps: u64,
+    /// None at a timeout.
+    srtt_ps: Option<u64>,
+    /// Timeouts in a row; 0 where it is none.
+    consecutive: u32,
+}
+
+/// An exception in a user's code, and where it happened.
+#[derive(Debug)]
+struct Failure {
+    flow: u32,
+    at: Time,
+    error: PyErr,
+}
+
+/// Which of the optional methods a class has.
+#[derive(Clone, Copy, Debug)]
+struct Methods {
+    init: bool,
+    on_ecn: bool,
+    on_recovered: bool,
+    on_undo: bool,
+    on_idle: bool,
+}
+
+/// A class and the arguments that its objects are made with.
+#[derive(Debug)]
+struct Class {
+    name: String,
+    params: Vec<(String, String)>,
+    source: String,
+    class: Py<PyAny>,
+    profile: Profile,
+    methods: Methods,
+    state: Vec<&'static str>,
+    failure: Arc<Mutex<Option<Failure>>>,
+}
+
+/// The classes among the controllers of a run.
+fn classes(controllers: &[Config]) -> impl Iterator<Item = &Class> {
+    controllers.iter().filter_map(|config| {
+        let Config::Foreign(Foreign(maker)) = config else { return None };
+        let maker: &dyn Any = &**maker;
+        maker.downcast_ref::<Class>()
+    })
+}
+
+/// Whether one of them has failed.
+pub fn has_failed(controllers: &[Config]) -> bool {
+    classes(controllers).any(|class| class.failure.lock().is_ok_and(|failure| failure.is_some()))
+}
+
+/// What happened in the first of them to fail, as an exception that has the user's as its cause.
+pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
+    let mut found = classes(controllers).filter_map(|c| Some((c.name.as_str(), c.failure.lock().ok()?.take()?)));
+    let (name, Failure { flow, at, error }) = found.next()?;
+    let message = format!("{name} failed in flow {flow} at {:.4} us: {}", at.0 as f64 * 1e-6, words(py, &error));
+    let told = crate::ControllerError::new_err(message);
+    told.set_cause(py, Some(error));
+    Some(told)
+}
+
+/// The controller `name` with those parameters: asks `incast.controllers` for the class.
+pub fn resolve(name: &str, params: Vec<(String, String)>) -> Result<Foreign, String> {
+    Python::attach(|py| class_of(py, name, params).map_err(|error| words(py, &error)))
+}
+
+/// An exception in one line.
+fn words(py: Python<'_>, error: &PyErr) -> String {
+    let kind = error.get_type(py).name().map_or_else(|_| "error".into(), |name| name.to_string());
+    if kind == "ScenarioError" { error.value(py).to_string() } else { format!("{kind}: {}", error.value(py)) }
+}
+
+fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResult<Foreign> {
+    let module = py.import("incast.controllers")?;
+    let found = module.call_method1("find", (name, params.clone()))?;
+    let (class, source, ecn, own_recovery, ack_every_packet, state, methods): (
+        Py<PyAny>,
+        String,
+        String,
+        bool,
+        bool,
+        Vec<String>,
+        Vec<String>,
+    ) = found.extract()?;
+    let has = |method: &str| methods.iter().any(|m| m == method);
+    let ecn = match ecn.as_str() {
+        "classic" => Ecn::Classic,
+        "dctcp" => Ecn::Dctcp,
+        _ => Ecn::Off,
+    };
+    let methods = Methods {
+        init: has("init"),
+        on_ecn: has("on_ecn"),
+        on_recovered: has("on_recovered"),
+        on_undo: has("on_undo"),
+        on_idle: has("on_idle"),
+    };
+    Ok(Foreign(Arc::new(Class {
+        name: name.to_owned(),
+        params,
+        source,
+        class,
+        profile: Profile { ecn, own_recovery, ack_every_packet },
+        methods,
+        // names of series live as long as the program; a class has a handful
+        state: state.into_iter().map(|name| &*Box::leak(name.into_boxed_str())).collect(),
+        failure: Arc::default(),
+    })))
+}
+
+impl Maker for Class {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn params(&self) -> &[(String, String)] {
+        &self.params
+    }
+    fn source(&self) -> &str {
+        &self.source
+    }
+    fn profile(&self) -> Profile {
+        self.profile
+    }
+    fn make(&self, env: &Env) -> Box<dyn Outside> {
+        let mut own = Own {
+            flow: env.flow,
+            object: None,
+            methods: self.methods,
+            state: self.state.clone(),
+            cwnd: env.initial_window,
+            ssthresh: f64::INFINITY,
+            pacing: Pacing::None,
+            failure: self.failure.clone(),
+        };
+        let made = Python::attach(|py| own.begin(py, self, env));
+        own.noted(Time::ZERO, made);
+        Box::new(own)
+    }
+}
+
+/// The controller of one flow.
+#[derive(Debug)]
+struct Own {
+    flow: u32,
+    /// Nothing once it has failed.
+    object: Option<Py<PyAny>>,
+    methods: Methods,
+    state: Vec<&'static str>,
+    cwnd: f64,
+    ssthresh: f64,
+    pacing: Pacing,
+    failure: Arc<Mutex<Option<Failure>>>,
+}
+
+impl Own {
+    fn begin(&mut self, py: Python<'_>, class: &Class, env: &Env) -> PyResult<()> {
+        let arguments = PyDict::new(py);
+        let read = py.import("incast.controllers")?.getattr("value")?;
+        for (name, value) in &class.params {
+            arguments.set_item(name, read.call1((value,))?)?;
+        }
+        let object = class.class.bind(py).call((), Some(&arguments))?;
+        if !object.hasattr(intern!(py, "cwnd"))? {
+            object.setattr(intern!(py, "cwnd"), env.initial_window)?;
+        }
+        if self.methods.init {
+            let env = PyEnv {
+                flow: env.flow,
+                mss: env.mss,
+                initial_window: env.initial_window,
+                packet_time_ps: env.packet_time.0,
+                shortest_rtt_ps: env.shortest_rtt.0,
+                shortest_hops: env.shortest_hops,
+                hop_rtt_ps: env.hop_rtt.0,
+                base_rtt_ps: env.base_rtt.0,
+                line_rate_bps: env.line_rate.as_f64(),
+            };
+            object.call_method1(intern!(py, "init"), (env,))?;
+        }
+        self.object = Some(object.unbind());
+        self.read(py)
+    }
+
+    /// What the object says of window and pacing now.
+    fn read(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Some(object) = &self.object else { return Ok(()) };
+        let object = object.bind(py);
+        let cwnd: f64 = object.getattr(intern!(py, "cwnd"))?.extract()?;
+        if !(cwnd.is_finite() && cwnd > 0.0) {
+            let message = format!("cwnd is {cwnd}; expected a number of bytes above 0");
+            return Err(pyo3::exceptions::PyValueError::new_err(message));
+        }
+        self.cwnd = cwnd;
+        let optional = |name: &Bound<'_, PyString>| -> PyResult<Option<f64>> {
+            match object.getattr_opt(name)? {
+                Some(value) if !value.is_none() => value.extract().map(Some),
+                _ => Ok(None),
+            }
+        };
+        self.ssthresh = optional(intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
+        let gap = optional(intern!(py, "pacing_gap_ps"))?;
+        let rate = optional(intern!(py, "pacing_rate_bps"))?;
+        let wrong = |name: &str, value: f64| {
+            Err(pyo3::exceptions::PyValueError::new_err(format!("{name} is {value}; expected a number of at least 0")))
+        };
+        self.pacing = match (gap, rate) {
+            (Some(gap), _) if !(gap.is_finite() && gap >= 0.0) => return wrong("pacing_gap_ps", gap),
+            (_, Some(rate)) if !(rate.is_finite() && rate >= 0.0) => return wrong("pacing_rate_bps", rate),
+            (Some(gap), _) => Pacing::Gap(Time(gap.round() as u64)),
+            (None, Some(rate)) => Pacing::Rate(rate),
+            (None, None) => Pacing::None,
+        };
+        Ok(())
+    }
+
+    /// Keeps the first failure of the run.
+    fn noted(&mut self, at: Time, result: PyResult<()>) {
+        let Err(error) = result else { return };
+        self.object = None;
+        if let Ok(mut failure) = self.failure.lock() {
+            failure.get_or_insert(Failure { flow: self.flow, at, error });
+        }
+    }
+
+    /// Calls a method with an event made under the GIL, and reads what it leaves.
+    fn call(&mut self, at: Time, method: for<'py> fn(Python<'py>) -> &'py Bound<'py, PyString>, event: Event) {
+        if self.object.is_none() {
+            return;
+        }
+        let result = Python::attach(|py| {
+            if let Some(object) = &self.object {
+                let arguments = event.arguments(py)?;
+                object.bind(py).call_method1(method(py), arguments)?;
+            }
+            self.read(py)
+        });
+        self.noted(at, result);
+    }
+}
+
+/// What a method is told.
+enum Event {
+    Ack(PyAck),
+    Congestion(PyCongestion),
+    /// When, ps.
+    Time(u64),
+    /// Nothing.
+    Bare,
+}
+
+impl Event {
+    fn arguments(self, py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+        match self {
+            Event::Ack(ack) => PyTuple::new(py, [Bound::new(py, ack)?]),
+            Event::Congestion(event) => PyTuple::new(py, [Bound::new(py, event)?]),
+            Event::Time(now) => PyTuple::new(py, [now]),
+            Event::Bare => Ok(PyTuple::empty(py)),
+        }
+    }
+}
+
+macro_rules! method {
+    ($name:literal) => {{
+        fn name<'py>(py: Python<'py>) -> &'py Bound<'py, PyString> {
+            intern!(py, $name)
+        }
+        name
+    }};
+}
+
+fn congestion(event: &Congestion) -> Event {
+    Event::Congestion(PyCongestion {
+        now_ps: event.now.0,
+        in_flight: event.in_flight,
+        window: event.window,
+        rtt_ps: event.rtt.0,
+        srtt_ps: Some(event.srtt.0),
+        consecutive: 0,
+    })
+}
+
+impl Controller for Own {
+    fn on_ack(&mut self, ack: &Ack) {
+        let event = PyAck {
+            now_ps: ack.now.0,
+            acked: ack.acked,
+            delivered: ack.delivered,
+            rtt_ps: ack.rtt.map(|t| t.0),
+            srtt_ps: ack.srtt.0,
+            fabric_delay_ps: ack.fabric_delay.map(|t| t.0),
+            endpoint_delay_ps: ack.endpoint_delay.map(|t| t.0),
+            hops: ack.hops,
+            ece: ack.ece,
+            in_flight: ack.in_flight,
+            una: ack.una,
+            nxt: ack.nxt,
+            cwnd_limited: ack.cwnd_limited,
+            phase: phase_name(ack.phase),
+        };
+        self.call(ack.now, method!("on_ack"), Event::Ack(event));
+    }
+
+    fn on_loss(&mut self, event: &Congestion) {
+        self.call(event.now, method!("on_loss"), congestion(event));
+    }
+
+    fn on_ecn(&mut self, event: &Congestion) {
+        if self.methods.on_ecn {
+            self.call(event.now, method!("on_ecn"), congestion(event));
+        } else {
+            self.on_loss(event);
+        }
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        let told = PyCongestion {
+            now_ps: event.now.0,
+            in_flight: event.in_flight,
+            window: event.window,
+            rtt_ps: event.rtt.0,
+            srtt_ps: None,
+            consecutive: event.consecutive,
+        };
+        self.call(event.now, method!("on_timeout"), Event::Congestion(told));
+    }
+
+    fn on_recovered(&mut self, now: Time, _in_flight: u64) {
+        if self.methods.on_recovered {
+            self.call(now, method!("on_recovered"), Event::Time(now.0));
+        }
+    }
+
+    fn on_undo(&mut self) {
+        if self.methods.on_undo {
+            self.call(Time::ZERO, method!("on_undo"), Event::Bare);
+        }
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        if self.methods.on_idle {
+            self.call(idle.now, method!("on_idle"), Event::Time(idle.now.0));
+        }
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn pacing(&self) -> Pacing {
+        self.pacing
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        if self.state.is_empty() {
+            return;
+        }
+        Python::attach(|py| {
+            for name in &self.state {
+                let value = self.object.as_ref().and_then(|o| o.bind(py).getattr(*name).ok()?.extract().ok());
+                visit(name, value.unwrap_or(f64::NAN));
+            }
+        });
+    }
+}
+
+impl Outside for Own {
+    fn twin(&self) -> Box<dyn Outside> {
+        let object = Python::attach(|py| self.object.as_ref().map(|object| object.clone_ref(py)));
+        Box::new(Own { object, state: self.state.clone(), failure: self.failure.clone(), ..*self })
+    }
+}

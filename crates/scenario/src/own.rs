@@ -1,0 +1,88 @@
+//! Controllers of one's own: classes in the user's files, named in a scenario as
+//! `"mymodule:MyController"` or `"path/mine.py:MyController"`.
+//!
+//! This crate knows the names only. Who embeds it says, once, how such a name becomes a
+//! controller ([`resolve_with`]); the Python package imports the class.
+
+use crate::problem::Problem;
+use incast_cc::foreign::Foreign;
+use std::sync::OnceLock;
+
+/// Makes the controller of that name with those parameters, or says in words why it cannot.
+pub type Resolver = fn(name: &str, params: Vec<(String, String)>) -> Result<Foreign, String>;
+
+/// Key of the code's fingerprint in resolved scenarios.
+pub const SOURCE: &str = "source";
+
+static RESOLVER: OnceLock<Resolver> = OnceLock::new();
+
+/// From now on names are resolved by `resolver`. The first call counts.
+pub fn resolve_with(resolver: Resolver) {
+    RESOLVER.get_or_init(|| resolver);
+}
+
+/// The name of a controller of one's own at the head of `text`, and what follows its colon, if anything.
+pub fn split(text: &str) -> Option<(&str, Option<&str>)> {
+    let (place, rest) = text.split_once(':')?;
+    let class = rest.split(':').next().unwrap_or("").trim();
+    let place = place.trim();
+    let identifier = |word: &str| {
+        word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let file = place.len() > 3 && place.ends_with(".py");
+    if !identifier(class) || !(file || place.split('.').all(identifier)) {
+        return None;
+    }
+    let params = rest.split_once(':').map(|(_, params)| params);
+    Some((text[..text.len() - params.map_or(0, |p| p.len() + 1)].trim(), params))
+}
+
+/// Whether this names a controller of one's own, without parameters.
+pub fn is_name(word: &str) -> bool {
+    split(word).is_some_and(|(_, params)| params.is_none())
+}
+
+/// The controller of that name. `key` is where the scenario names it, `path` where its parameters stand.
+pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str, path: &str) -> Result<Foreign, Problem> {
+    let mut params = params;
+    let wanted = params.iter().position(|(k, _)| k == SOURCE).map(|at| params.remove(at).1);
+    let quoted = |value: &str| format!("\"{value}\"");
+    let Some(resolver) = RESOLVER.get() else {
+        let message = "a controller of one's own needs the Python package: run the scenario with incast";
+        return Err(Problem::with_value(key, quoted(name), message));
+    };
+    let own = resolver(name, params).map_err(|message| Problem::with_value(key, quoted(name), message))?;
+    match wanted {
+        Some(wanted) if wanted != own.0.source() => {
+            let message = format!(
+                "the code of {name} is another one now, \"{}\"; leave this key out to run it as it is",
+                own.0.source()
+            );
+            Err(Problem::with_value(format!("{path}.{SOURCE}"), quoted(&wanted), message))
+        }
+        _ => Ok(own),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_from_parameters() {
+        assert_eq!(split("mine:My"), Some(("mine:My", None)));
+        assert_eq!(split("a.b.mine:My_2:gain=2,x=y:z"), Some(("a.b.mine:My_2", Some("gain=2,x=y:z"))));
+        assert_eq!(split("lib/mine.py:My:"), Some(("lib/mine.py:My", Some(""))));
+        for other in ["swift", "swift:target=min-rtt", "swift:", ":My", "mine:", "mine:2fast", "a b:My", ".py:My", "a..b:My"] {
+            assert_eq!(split(other), None, "{other}");
+        }
+        assert!(is_name("mine:My") && !is_name("mine:My:gain=2"));
+    }
+
+    #[test]
+    fn without_a_resolver_the_error_says_who_has_one() {
+        let told = resolve("mine:My", Vec::new(), "controller", "controller").unwrap_err().to_string();
+        assert!(told.starts_with("controller = \"mine:My\": a controller of one's own needs the Python package"), "{told}");
+    }
+}

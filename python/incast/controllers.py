@@ -1,0 +1,241 @@
+"""Controllers of one's own: a class whose objects each govern the window of one flow.
+
+A class has the methods ``on_ack(ack)``, ``on_loss(event)`` and ``on_timeout(event)``, and its objects
+the attribute ``cwnd``: the congestion window in bytes after the latest call. docs/controllers/python.md
+tells the rest. A scenario names a class as ``"module:Class"`` or ``"file.py:Class"``, found from the
+working directory as Python finds modules; in Python the class itself serves too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Protocol
+
+from incast.errors import ScenarioError
+
+ECN = ("off", "classic", "dctcp")
+REQUIRED = ("on_ack", "on_loss", "on_timeout")
+OPTIONAL = ("init", "on_ecn", "on_recovered", "on_undo", "on_idle")
+
+
+class Ack(Protocol):
+    """What ``on_ack`` is told. Times in picoseconds, sizes and sequence numbers in bytes."""
+
+    now_ps: int
+    acked: int
+    """Newly covered by the cumulative acknowledgement; 0 for a duplicate."""
+    delivered: int
+    """Newly known to have arrived, SACK included."""
+    rtt_ps: int | None
+    srtt_ps: int
+    """0 before the first sample."""
+    fabric_delay_ps: int | None
+    endpoint_delay_ps: int | None
+    hops: int
+    ece: bool
+    in_flight: int
+    """Before this acknowledgement."""
+    una: int
+    nxt: int
+    cwnd_limited: bool
+    phase: str
+    """``open``, ``cwr``, ``recovery`` or ``loss``."""
+
+
+class Congestion(Protocol):
+    """What ``on_loss``, ``on_ecn`` and ``on_timeout`` are told."""
+
+    now_ps: int
+    in_flight: int
+    window: float
+    """Congestion window in force: the controller's, or the transport's during a recovery."""
+    rtt_ps: int
+    srtt_ps: int | None
+    """None at a timeout."""
+    consecutive: int
+    """Timeouts in a row; 0 where it is none."""
+
+
+class Env(Protocol):
+    """What ``init`` is told of the flow and its path."""
+
+    flow: int
+    mss: int
+    initial_window: float
+    packet_time_ps: int
+    shortest_rtt_ps: int
+    shortest_hops: int
+    hop_rtt_ps: int
+    base_rtt_ps: int
+    line_rate_bps: float
+
+
+_registered: dict[str, type] = {}
+_modules: dict[tuple[Path, str], ModuleType] = {}
+
+
+def register(controller: type) -> str:
+    """Make a class known, and return the name under which scenarios have it from now on.
+
+    A later class of the same module and name takes its place. Raises ``ScenarioError`` where it is none that
+    can be a controller.
+    """
+    if not isinstance(controller, type):
+        raise ScenarioError(f"{controller!r}: expected a class, such as MyController, not an object of it")
+    name = f"{controller.__module__}:{controller.__name__}"
+    _checked(controller)
+    _registered[name] = controller
+    return name
+
+
+def value(text: str) -> bool | int | float | str:
+    """Read the value of a parameter as a scenario writes it."""
+    if text in ("true", "false"):
+        return text == "true"
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            pass
+    return text
+
+
+Found = tuple[type, str, str, bool, bool, list[str], list[str]]
+
+
+def find(name: str, params: list[tuple[str, str]]) -> Found:
+    """Find a class by its name: it, its code's fingerprint, and what it says of itself.
+
+    Raises ``ScenarioError`` with what was expected.
+    """
+    place, _, word = name.rpartition(":")
+    registered = _registered.get(name)
+    controller = _imported(place, word) if registered is None else registered
+    _checked(controller)
+    if params:
+        try:
+            inspect.signature(controller).bind(**{key: value(text) for key, text in params})
+        except TypeError as error:
+            raise ScenarioError(f"{error}; the parameters are arguments of {word}.__init__") from None
+        except ValueError:  # no signature to be had
+            pass
+    state = getattr(controller, "state", ())
+    return (
+        controller,
+        _fingerprint(controller),
+        getattr(controller, "ecn", "off"),
+        bool(getattr(controller, "own_recovery", False)),
+        bool(getattr(controller, "ack_every_packet", False)),
+        list(state),
+        [method for method in OPTIONAL if callable(getattr(controller, method, None))],
+    )
+
+
+def description(name: str) -> str:
+    """Describe a class: what its author says of it, its parameters, what it asks of the transport."""
+    controller, source, ecn, own_recovery, every, state, methods = find(name, [])
+    lines = [f"{name}: a controller of your own", "", inspect.getdoc(controller) or "It has no docstring.", ""]
+    arguments = [a for a in inspect.signature(controller).parameters.values() if a.kind is not a.VAR_KEYWORD]
+    lines += ["Parameters", *(f"  {a}" for a in arguments)] if arguments else ["No parameters."]
+    lines += ["", f"ECN: {ecn}", f"Reacts to losses by itself: {'yes' if own_recovery else 'no'}"]
+    lines += [f"Every packet is acknowledged: {'yes' if every else 'no'}"]
+    lines += [f"Methods: {_listed([*REQUIRED, *methods])}"]
+    lines += [f"Traced: {_listed(state)}"] * bool(state)
+    return "\n".join([*lines, f"Fingerprint of its code: {source}"]) + "\n"
+
+
+def _imported(place: str, word: str) -> type:
+    module = _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
+    controller = getattr(module, word, None)
+    if controller is None:
+        raise ScenarioError(f"{place} has no {word}; expected a class of that name")
+    if not isinstance(controller, type):
+        raise ScenarioError(f"{word} of {place} is no class; expected one with {_listed(REQUIRED)}")
+    return controller
+
+
+def _of_name(place: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(place)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{place}.".startswith(f"{error.name}."):
+            raise
+        found = "expected a module that Python finds from the working directory, or a file such as mine.py"
+        raise ScenarioError(f"no module {place}: {found}") from None
+
+
+def _of_file(path: Path) -> ModuleType:
+    path = path.resolve()
+    if not path.is_file():
+        raise ScenarioError(f"no file {path}")
+    key = (path, hashlib.sha256(path.read_bytes()).hexdigest())
+    if key not in _modules:
+        spec = importlib.util.spec_from_file_location(f"incast_own_{path.stem}_{key[1][:8]}", path)
+        if spec is None or spec.loader is None:
+            raise ScenarioError(f"{path} cannot be read as Python")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module.__name__] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[module.__name__]
+            raise
+        _modules[key] = module
+    return _modules[key]
+
+
+def _checked(controller: type) -> None:
+    missing = [name for name in REQUIRED if not callable(getattr(controller, name, None))]
+    if missing:
+        raise ScenarioError(f"the class {controller.__name__} has no {_listed(missing)}; expected {_listed(REQUIRED)}")
+    ecn = getattr(controller, "ecn", "off")
+    if ecn not in ECN:
+        raise ScenarioError(f"{controller.__name__}.ecn = {ecn!r}: expected {_listed(ECN, 'or')}")
+    state = getattr(controller, "state", ())
+    if isinstance(state, str) or not all(isinstance(name, str) for name in state):
+        raise ScenarioError(
+            f"{controller.__name__}.state = {state!r}: expected names of attributes, such as ('alpha',)"
+        )
+
+
+def _listed(words: tuple[str, ...] | list[str], last: str = "and") -> str:
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _fingerprint(controller: type) -> str:
+    """Tell one version of a class's code from another: by its file, or by what was compiled."""
+    digest = hashlib.sha256()
+    try:
+        file = inspect.getsourcefile(controller)
+    except (TypeError, OSError):  # typed in, not read from a file
+        file = None
+    if file is not None and Path(file).is_file():
+        digest.update(Path(file).read_bytes())
+    else:
+        for owner in reversed(controller.__mro__):
+            for name, item in sorted(vars(owner).items()) if owner is not object else ():
+                digest.update(name.encode())
+                if isinstance(item, FunctionType):
+                    _add_code(digest, item.__code__)
+                elif isinstance(item, (int, float, str, bool, tuple)):
+                    digest.update(repr(item).encode())
+    return digest.hexdigest()[:16]
+
+
+def _add_code(digest: Any, code: CodeType) -> None:
+    digest.update(code.co_code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _add_code(digest, constant)
+        else:
+            digest.update(repr(constant).encode())
+    digest.update(repr(code.co_names).encode())

@@ -164,7 +164,7 @@ fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResu
         params,
         source,
         class,
-        profile: Profile { ecn, own_recovery, ack_every_packet },
+        profile: Profile { ecn, own_recovery, ack_every_packet, ..Profile::TCP },
         methods,
         // names of series live as long as the program; a class has a handful
         state: state.into_iter().map(|name| &*Box::leak(name.into_boxed_str())).collect(),

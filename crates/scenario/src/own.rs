@@ -74,7 +74,9 @@ mod tests {
         assert_eq!(split("mine:My"), Some(("mine:My", None)));
         assert_eq!(split("a.b.mine:My_2:gain=2,x=y:z"), Some(("a.b.mine:My_2", Some("gain=2,x=y:z"))));
         assert_eq!(split("lib/mine.py:My:"), Some(("lib/mine.py:My", Some(""))));
-        for other in ["swift", "swift:target=min-rtt", "swift:", ":My", "mine:", "mine:2fast", "a b:My", ".py:My", "a..b:My"] {
+        for other in
+            ["swift", "swift:target=min-rtt", "swift:", ":My", "mine:", "mine:2fast", "a b:My", ".py:My", "a..b:My"]
+        {
             assert_eq!(split(other), None, "{other}");
         }
         assert!(is_name("mine:My") && !is_name("mine:My:gain=2"));
@@ -83,6 +85,9 @@ mod tests {
     #[test]
     fn without_a_resolver_the_error_says_who_has_one() {
         let told = resolve("mine:My", Vec::new(), "controller", "controller").unwrap_err().to_string();
-        assert!(told.starts_with("controller = \"mine:My\": a controller of one's own needs the Python package"), "{told}");
+        assert!(
+            told.starts_with("controller = \"mine:My\": a controller of one's own needs the Python package"),
+            "{told}"
+        );
     }
 }

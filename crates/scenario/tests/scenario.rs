@@ -248,7 +248,9 @@ fn schema_is_json_and_closed() {
     let mut stack = vec![("".to_owned(), &schema)];
     while let Some((at, s)) = stack.pop() {
         if let Some(properties) = s["properties"].as_object() {
-            assert_eq!(s["additionalProperties"], false, "{at}");
+            // a class of the user's own has the arguments that it has
+            let own = s["title"] == "A controller of one's own";
+            assert_eq!(s["additionalProperties"], own, "{at}");
             for (k, v) in properties {
                 if v["const"].is_null() && v["description"].as_str().is_none_or(str::is_empty) {
                     undocumented.push(format!("{at}.{k}"));

@@ -140,6 +140,24 @@ impl AppState {
         }
     }
 
+    /// It moves bytes as fast as it may.
+    pub fn is_bulk(&self) -> bool {
+        matches!(self.app, App::Bulk { .. })
+    }
+
+    /// A bulk flow has at least `bytes` more than `nxt`.
+    pub fn has_beyond(&self, nxt: u64, bytes: u32) -> bool {
+        self.end().is_none_or(|end| end >= nxt + bytes as u64)
+    }
+
+    /// A bulk flow ends so many bytes earlier.
+    pub fn forget(&mut self, bytes: u64) {
+        if let App::Bulk { size: Some(size), .. } = &mut self.app {
+            *size = size.saturating_sub(bytes);
+            self.written = self.written.min(*size + self.extra);
+        }
+    }
+
     /// Ticks up to and including `t`. What an ON time leaves of a tick counts towards the first
     /// tick of the next, as if the OFF time were cut out; a tick that falls on the end of an ON
     /// time comes with the beginning of the next (ns-3's OnOffApplication).

@@ -391,6 +391,12 @@ pub struct TransportSpec {
     /// Tick of a kernel's timers; zero is exact. Timers then fire on a tick, later than asked for: Linux'
     /// timer wheel, whose slots are 1 tick wide for waits below 63 ticks, 8 below 504, and so on.
     pub timer_tick: Time,
+    /// Retransmission timers are looked at in this interval only, from time zero; zero is exact. One that is over
+    /// then fires a two-hundredth of what is left until the next look later (htsim: 10 ms).
+    pub timer_scan: Time,
+    /// What goes again after a timeout, beyond the first segment, is new data under the old sequence numbers: what was
+    /// lost there is never sent again, and the flow does not finish (htsim's Swift).
+    pub timeout_renumbers: bool,
     /// Floor of the retransmission timeout.
     pub rto_min: Time,
     /// Ceiling.
@@ -453,6 +459,10 @@ pub enum Recovery {
     /// RFC 6582: inflate by duplicates, deflate by partial ACKs (with SACK: RFC 6675 pipe under
     /// the fixed ssthresh).
     NewReno,
+    /// NewReno as htsim's Swift has it: the controller's window goes on moving, and what it is inflated by begins at
+    /// nothing, is at most the window itself, and shrinks by what a partial ACK covers, to grow by one segment. After a
+    /// timeout the first segment goes alone. With SACK: as `NewReno`.
+    Htsim,
     /// RFC 6937 proportional rate reduction.
     Prr,
     /// Proportional rate reduction as ns-3.43 does it: every duplicate ACK counts one segment

@@ -810,3 +810,99 @@ fn the_loss_of_what_recovery_sent_is_a_new_event() {
     let after = bench.state("ssthresh_bytes");
     assert!(after < 0.75 * before, "ssthresh {before} -> {after}");
 }
+
+// ---- htsim's Swift ------------------------------------------------------------------------------
+
+/// Swift whose cut comes when a recovery ends, in htsim's transport; a target far above the round trips of the bench.
+fn htsims(window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
+    let mut transport = TransportSpec {
+        recovery: Recovery::Htsim,
+        limited_transmit: false,
+        rto_min: Time::us(100),
+        rto_initial: Time::ms(1000),
+        ..newreno(window)
+    };
+    change(&mut transport);
+    let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "swift", bulk(0, 1, Some(100_000)));
+    spec.controllers = vec![controller("swift", &[("target", "static"), ("recovery", "at-exit"), ("max_mdf", "0.5")])];
+    let mut bench = Bench::new(spec);
+    bench.open();
+    bench.advance(100 * MS);
+    bench
+}
+
+fn ack_htsim(bench: &mut Bench, ack: u64) -> Vec<i64> {
+    let then = bench.now() - 10 * MS;
+    segments(&bench.ack(ack * 1000, then, 0, &[]), 1000)
+}
+
+#[test]
+fn htsims_inflation_stands_on_the_window_and_begins_at_nothing() {
+    let mut bench = htsims(20.0, |_| {});
+    assert!(ack_htsim(&mut bench, 0).is_empty() && ack_htsim(&mut bench, 0).is_empty());
+    assert_eq!(ack_htsim(&mut bench, 0), [0], "the third duplicate sends the first segment again");
+    assert_eq!(kb(&bench, "cwnd_bytes"), 20.0, "no cut, and no inflation by three");
+    // 20 are in flight: each further duplicate inflates by one and lets one go
+    assert_eq!(ack_htsim(&mut bench, 0), [20]);
+    assert_eq!(kb(&bench, "cwnd_bytes"), 21.0);
+    // at most by the window itself
+    (0..30).for_each(|_| _ = ack_htsim(&mut bench, 0));
+    assert_eq!(kb(&bench, "cwnd_bytes"), 40.0);
+    // a partial ACK of 10 sends the next hole, deflates by 10 and inflates by one; the window grew by 10/20
+    assert_eq!(ack_htsim(&mut bench, 10)[..1], [-10]);
+    assert!((kb(&bench, "cwnd_bytes") - (20.5 + 11.0)).abs() < 1e-9);
+    // the ACK of all that was outstanding ends it: growth of its own, then the cut
+    let window = 20.5 + 10.0 / 20.5;
+    ack_htsim(&mut bench, 20);
+    assert!((kb(&bench, "cwnd_bytes") - window / 2.0).abs() < 1e-9, "{}", kb(&bench, "cwnd_bytes"));
+}
+
+#[test]
+fn htsims_timers_are_looked_at_every_ten_milliseconds() {
+    // one sample of 10 ms at 100 ms: srtt 10, rttvar 5, timeout 30 ms, set to 130 ms; the next look after that is the
+    // one at 140 ms, and a two-hundredth of nothing later
+    for (scan, at) in [(Time::ZERO, 130 * MS), (Time::ms(10), 140 * MS), (Time::ms(7), 133 * MS + 4 * MS / 200)] {
+        let mut bench = htsims(20.0, |t| t.timer_scan = scan);
+        ack_htsim(&mut bench, 1);
+        assert!(bench.advance(at - 1).is_empty(), "{scan}");
+        assert_eq!(segments(&bench.advance(at), 1000), [-1], "{scan}: the first segment alone");
+    }
+}
+
+#[test]
+fn after_a_timeout_the_window_goes_again_once_the_first_is_acknowledged() {
+    let mut bench = htsims(20.0, |_| {});
+    ack_htsim(&mut bench, 1);
+    bench.advance(130 * MS);
+    assert_eq!(ack_htsim(&mut bench, 2)[..3], [-2, -3, -4]);
+    // with what arrived before: nothing of it goes again
+    let mut bench = htsims(20.0, |_| {});
+    ack_htsim(&mut bench, 1);
+    bench.advance(130 * MS);
+    assert!(ack_htsim(&mut bench, 21).iter().all(|number| *number > 0));
+}
+
+#[test]
+fn htsims_renumbering_hangs_a_flow_that_lost_more_than_the_first() {
+    // a flow of 100 segments; `arrived`: how far the ACK of the segment sent again reaches
+    let finishes = |renumbers: bool, arrived: u64| {
+        let mut bench = htsims(20.0, |t| t.timeout_renumbers = renumbers);
+        ack_htsim(&mut bench, 1);
+        bench.advance(130 * MS);
+        let mut last = 0;
+        let mut edge = arrived;
+        while edge != last {
+            last = edge;
+            let sent = ack_htsim(&mut bench, edge);
+            edge = sent.iter().map(|number| number.unsigned_abs() + 1).max().unwrap_or(edge);
+        }
+        let timers = bench.advance(bench.now() + 60_000 * MS);
+        assert!(timers.is_empty(), "and is silent");
+        (edge, bench.sender().stats.finished.is_some())
+    };
+    assert_eq!(finishes(false, 2), (100, true));
+    assert_eq!(finishes(true, 21), (100, true), "nothing but the first was lost");
+    // 19 or 20 segments went again as new data: the sequence ends so much earlier
+    let (edge, finished) = finishes(true, 2);
+    assert!(!finished && edge < 85, "{edge}");
+}

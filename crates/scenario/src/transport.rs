@@ -148,6 +148,12 @@ pub struct Transport {
     /// Tick of the kernel's timers; 0 is exact. They fire on a tick, later than asked for: on Linux' timer wheel waits below 63 ticks one tick, below 504 up to 8, and so on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_tick: Option<Time>,
+    /// Retransmission timers are looked at in this interval only, counted from time zero; 0 is exact. One that is over then fires a two-hundredth of what is left until the next look later. htsim's Swift and its kin: 10 ms (SwiftRtxTimerScanner).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_scan: Option<Time>,
+    /// What goes again after a timeout, beyond the first segment, is new data under the old sequence numbers: what was lost there is never sent again, the flow ends so much earlier and never finishes. A bug of htsim's Swift (doNextEvent and send_next_packet), for those who meet its hung flows. Only for bulk flows, without SACK.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_renumbers: Option<bool>,
     /// Floor of the retransmission timeout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Time>,
@@ -334,6 +340,8 @@ impl Preset {
             timestamp_clock: Some(ZERO),
             rto_rule: Some([RtoRule::Linux, RtoRule::Rfc6298, RtoRule::Rfc6298, RtoRule::Rfc6298][self as usize]),
             timer_tick: Some(time([ms(1), ZERO, ZERO, ZERO])),
+            timer_scan: Some(ZERO),
+            timeout_renumbers: Some(false),
             rto_min: Some(time([ms(200), s(1), us(100), us(100)])),
             rto_max: Some(time([s(120), s(60), s(60), s(60)])),
             rto_initial: Some(time([s(1), s(1), ms(1), ms(1)])),
@@ -367,6 +375,8 @@ impl Preset {
 pub enum Recovery {
     /// RFC 6582: inflated by duplicates, deflated by partial ACKs.
     Newreno,
+    /// htsim's Swift: as newreno, but the inflation stands on the controller's window, which goes on moving, begins at nothing and is at most the window; after a timeout the first segment goes alone. Beside a controller that cuts when recovery ends (`swift:recovery=at-exit`), without SACK.
+    Htsim,
     /// RFC 6937, proportional rate reduction.
     Prr,
     /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, other ACKs only when they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit products.
@@ -477,6 +487,7 @@ impl Recovery {
     fn spec(self) -> spec::Recovery {
         match self {
             Recovery::Newreno => spec::Recovery::NewReno,
+            Recovery::Htsim => spec::Recovery::Htsim,
             Recovery::Prr => spec::Recovery::Prr,
             Recovery::PrrNs3 => spec::Recovery::PrrNs3,
             Recovery::Linux => spec::Recovery::Linux,
@@ -585,6 +596,8 @@ impl Transport {
             timestamp_clock: self.timestamp_clock.or(base.timestamp_clock),
             rto_rule: self.rto_rule.or(base.rto_rule),
             timer_tick: self.timer_tick.or(base.timer_tick),
+            timer_scan: self.timer_scan.or(base.timer_scan),
+            timeout_renumbers: self.timeout_renumbers.or(base.timeout_renumbers),
             rto_min: self.rto_min.or(base.rto_min),
             rto_max: self.rto_max.or(base.rto_max),
             rto_initial: self.rto_initial.or(base.rto_initial),
@@ -680,6 +693,8 @@ impl Transport {
                 RtoRule::Linux => spec::RtoRule::Linux,
             },
             timer_tick: value!(timer_tick).0,
+            timer_scan: value!(timer_scan).0,
+            timeout_renumbers: value!(timeout_renumbers),
             rto_min: value!(rto_min).0,
             rto_max: value!(rto_max).0,
             rto_initial: value!(rto_initial).0,

@@ -16,7 +16,7 @@ mod writes;
 
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
-use super::timer::fires_at;
+use super::timer::{fires_at, scanned_at};
 use crate::app::{AppState, Write};
 use crate::io::{Io, Outbox};
 use crate::messages::NO_HALF;
@@ -160,6 +160,12 @@ pub struct Sender {
     /// The ACK at work made one.
     whole_segment: bool,
     rescued: bool,
+    /// A timeout gave up what lies between: all but the first goes again as new data. Both zero where nothing does.
+    renumbered: (u64, u64),
+    /// Such data was lost for good.
+    hung: bool,
+    /// The recovery window is what the controller's is inflated by.
+    inflates: bool,
     cwr_end: u64,
     send_cwr: bool,
     /// ns-3's state of ECN-Echo: heard and not yet answered with CWR; where it was last heard, and
@@ -270,6 +276,9 @@ impl Sender {
             left_over: 0,
             whole_segment: false,
             rescued: false,
+            renumbered: (0, 0),
+            inflates: t.recovery == Recovery::Htsim && !t.sack,
+            hung: false,
             cwr_end: 0,
             send_cwr: false,
             echo: false,
@@ -540,7 +549,7 @@ impl Sender {
 
     fn check_finished<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let Some(end) = self.app.end() else { return };
-        if self.una < end || self.app.written < end || self.connection != Connection::Open {
+        if self.hung || self.una < end || self.app.written < end || self.connection != Connection::Open {
             return;
         }
         if self.stats.finished.is_none() {

@@ -7,6 +7,13 @@ pub fn fires_at(tick: u64, now: u64, wait: u64) -> u64 {
     if tick == 0 { now.saturating_add(wait) } else { on_wheel(tick, now, wait) }
 }
 
+/// When a timer that is over at `deadline` fires where all of them are looked at every `scan`: on the first look after
+/// it, and then a two-hundredth of what that look leaves until the next.
+pub fn scanned_at(scan: u64, deadline: u64) -> u64 {
+    let look = (deadline / scan + 1).saturating_mul(scan);
+    look.saturating_add((scan - (look - deadline)) / 200)
+}
+
 fn on_wheel(tick: u64, now: u64, wait: u64) -> u64 {
     let from = now / tick;
     let ticks = wait.div_ceil(tick);

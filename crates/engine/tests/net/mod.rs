@@ -52,6 +52,8 @@ pub fn htsim() -> TransportSpec {
         timestamp_clock: Time::ZERO,
         rto_rule: RtoRule::Rfc6298,
         timer_tick: Time::ZERO,
+        timer_scan: Time::ZERO,
+        timeout_renumbers: false,
         rto_min: Time::us(100),
         rto_max: Time::s(60),
         rto_initial: Time::ms(1),

@@ -173,7 +173,11 @@ impl Sender {
     /// The congestion window in force, bytes.
     #[inline]
     pub(super) fn window(&self) -> f64 {
-        if self.window_is_ours() { self.recovery_window } else { self.cc.cwnd() }
+        match self.window_is_ours() {
+            true if self.inflates => self.cc.cwnd() + self.recovery_window,
+            true => self.recovery_window,
+            false => self.cc.cwnd(),
+        }
     }
 
     /// The transport's recovery window stands in front of the controller's.
@@ -246,6 +250,15 @@ impl Sender {
                 return;
             }
             let hole = if self.new_first { None } else { self.next_repair(t) };
+            if let Some(hole) = hole
+                && self.is_renumbered(hole)
+                && !self.app.has_beyond(self.nxt, hole.len)
+            {
+                // no new data to take its place: nothing goes any more
+                self.hung = true;
+                self.deadline = NEVER;
+                return;
+            }
             let len = match hole {
                 Some(hole) if t.scoreboard != Rules::Ns3 => hole.len,
                 // segments are cut anew from what is lost
@@ -358,6 +371,11 @@ impl Sender {
             _ => hole,
         };
         self.board.retransmitted(hole.seq, false);
+        if self.is_renumbered(hole) {
+            // the flow ends so much earlier, and what was lost here stays lost
+            self.app.forget(hole.len as u64);
+            self.hung = true;
+        }
         self.undo.again = self.undo.again.max(0) + 1;
         self.undo.first_at = self.undo.first_at.min(io.now);
         self.send_segment(io, hole.seq, hole.len, true);
@@ -365,6 +383,11 @@ impl Sender {
         if self.deadline == NEVER || linux && hole.seq == self.una {
             self.arm_rto(io);
         }
+    }
+
+    /// A hole that goes again as new data.
+    fn is_renumbered(&self, hole: Hole) -> bool {
+        self.renumbered.0 < hole.seq && hole.seq < self.renumbered.1
     }
 
     /// The window is shut: meanwhile a bulk application fills the send buffer. One that is woken for

@@ -107,7 +107,9 @@ impl Sender {
                         }
                         self.newly_lost = lost;
                     }
-                } else if self.dupacks == t.dupthresh && (self.una > self.recover || self.recover == 0) {
+                } else if self.dupacks == t.dupthresh
+                    && (self.una > self.recover || self.recover == 0 || self.inflates && self.una == self.recover)
+                {
                     lost = true;
                     if self.profile.own_recovery {
                         self.board.mark_first_lost();
@@ -141,6 +143,9 @@ impl Sender {
                     self.partial_acks += 1;
                     let mss = t.mss as f64;
                     self.recovery_window -= acked as f64;
+                    if self.inflates {
+                        self.recovery_window = self.recovery_window.max(0.0);
+                    }
                     if acked >= t.mss as u64 {
                         self.recovery_window += mss;
                     }
@@ -151,6 +156,9 @@ impl Sender {
                     }
                 } else if duplicate {
                     self.recovery_window += t.mss as f64;
+                    if self.inflates {
+                        self.recovery_window = self.recovery_window.min(self.cc.cwnd());
+                    }
                 }
             }
             Phase::Loss => return self.after_timeout(io.now, t, news),
@@ -273,7 +281,8 @@ impl Sender {
         }
         if t.sack || t.recovery == Recovery::Linux {
             // without PRR the window is the controller's
-            self.recovery_window = if t.recovery == Recovery::NewReno { -1.0 } else { 0.0 };
+            let fixed = matches!(t.recovery, Recovery::NewReno | Recovery::Htsim);
+            self.recovery_window = if fixed { -1.0 } else { 0.0 };
             if t.recovery == Recovery::PrrNs3 {
                 self.prr_ns3(t, delivered, true, false);
             }
@@ -282,7 +291,7 @@ impl Sender {
             let hole = match t.recovery {
                 _ if t.scoreboard == Rules::Ns3 => self.board.first(),
                 Recovery::Prr | Recovery::Linux => None,
-                Recovery::NewReno | Recovery::PrrNs3 => self.board.next_hole(),
+                Recovery::NewReno | Recovery::Htsim | Recovery::PrrNs3 => self.board.next_hole(),
             };
             if let Some(hole) = hole {
                 self.restarting = true;
@@ -290,7 +299,8 @@ impl Sender {
                 self.restarting = false;
             }
         } else {
-            self.recovery_window = self.cc.cwnd() + (self.dupacks * t.mss) as f64;
+            let window = self.cc.cwnd() + (self.dupacks * t.mss) as f64;
+            self.recovery_window = if self.inflates { 0.0 } else { window };
             if let Some(first) = self.board.first() {
                 self.board.retransmitted(first.seq, true);
                 self.send_segment(io, first.seq, first.len, true);

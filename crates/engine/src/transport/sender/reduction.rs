@@ -48,7 +48,7 @@ impl Sender {
     pub(super) fn prr_governs(&self, t: &TransportSpec) -> bool {
         match self.phase {
             Phase::Recovery => {
-                (t.sack && t.recovery != Recovery::NewReno || t.recovery == Recovery::Linux)
+                (t.sack && !matches!(t.recovery, Recovery::NewReno | Recovery::Htsim) || t.recovery == Recovery::Linux)
                     && !self.profile.own_recovery
             }
             Phase::Cwr => t.ecn_by_prr && !self.profile.own_recovery,

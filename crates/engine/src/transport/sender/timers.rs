@@ -13,7 +13,10 @@ impl Sender {
     /// Sets the retransmission timer to `wait` from now.
     #[inline]
     pub(super) fn arm_in<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, wait: u64) {
-        let deadline = fires_at(t.timer_tick.0, io.now, wait);
+        let mut deadline = fires_at(t.timer_tick.0, io.now, wait);
+        if t.timer_scan > Time::ZERO {
+            deadline = scanned_at(t.timer_scan.0, deadline);
+        }
         if t.last_set_first && deadline != self.slot {
             let turns = &mut io.hosts[self.host as usize].turns;
             turns.settings += 1;
@@ -146,7 +149,13 @@ impl Sender {
         self.board.timed_out(self.una, self.nxt);
         self.pace_from = io.now;
         self.restarting = true;
-        self.pump(io);
+        if t.timeout_renumbers && self.app.is_bulk() {
+            self.renumbered = (self.una, self.nxt);
+        }
+        match self.board.next_hole().filter(|_| t.recovery == Recovery::Htsim && !t.sack) {
+            Some(hole) => self.retransmit(io, hole),
+            None => self.pump(io),
+        }
         self.restarting = false;
         if self.deadline == NEVER && self.pace_at == NEVER {
             // something else than pacing holds the retransmission back: keep a timer running

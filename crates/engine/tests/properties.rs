@@ -77,7 +77,7 @@ fn sizes() -> impl Strategy<Value = TransportSpec> {
 fn transports() -> impl Strategy<Value = TransportSpec> {
     let rules = (
         pick(&[Rules::Rfc6675, Rules::Rack, Rules::Ns3]),
-        pick(&[Recovery::NewReno, Recovery::Prr, Recovery::PrrNs3, Recovery::Linux]),
+        pick(&[Recovery::NewReno, Recovery::Prr, Recovery::PrrNs3, Recovery::Linux, Recovery::Htsim]),
         pick(&[LossFlight::Outstanding, LossFlight::Pipe]),
         pick(&[RtoRule::Rfc6298, RtoRule::Linux]),
         pick(&[Flush::Pending, Flush::Prior]),
@@ -85,7 +85,8 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
     let paced =
         |restart_at_max| PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::mbps(200), restart_at_max };
     let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
-    let ticks = (pick(&[Time::ZERO, Time::ms(1)]), pick(&[Time::ZERO, Time::ms(1)]));
+    let tick = || pick(&[Time::ZERO, Time::ms(1)]);
+    let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));
     (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 17]>()).prop_map(
         |(sizes, rules, pacing, ticks, s, u)| TransportSpec {
             scoreboard: rules.0,
@@ -96,6 +97,7 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
             pacing,
             timer_tick: ticks.0,
             timestamp_clock: ticks.1,
+            timer_scan: ticks.2,
             handshake: s[0],
             lone_syn: !s[0] && s[1],
             fin_with_data: s[2],
@@ -149,10 +151,19 @@ fn controllers() -> Vec<Config> {
         controller("swift", &[("target", "min-rtt"), ("epsilon", "auto")]),
         controller("swift", &[("form", "seed-000")]),
         controller("swift", &[("form", "htsim")]),
+        controller("swift", &[("form", "htsim"), ("recovery", "at-exit")]),
+        controller("swift", &[("below_one", "false"), ("endpoint_target", "5us")]),
+        controller("swift-v0", &[]),
+        controller("lswift", &[]),
+        controller("lswift", &[("late_trigger", "1"), ("lazy_wait", "2ms")]),
+        controller("mswift", &[]),
+        controller("swift-moving", &[]),
+        controller("swift-ecn", &[]),
+        controller("swift-rebase", &[]),
     ]
 }
 const SWIFT: u32 = 7;
-const CONTROLLERS: u32 = 11;
+const CONTROLLERS: u32 = 20;
 
 fn apps() -> impl Strategy<Value = App> {
     prop_oneof![

@@ -360,6 +360,24 @@ fn without_time_stamps_one_segment_at_a_time_is_timed() {
 }
 
 #[test]
+fn without_time_stamps_ns3_times_each_segment_that_went_once() {
+    let timed = |lost: &[u64]| {
+        let ns3 = TransportSpec { timestamps: false, delayed_ack: 1, scoreboard: Rules::Ns3, ..plain() };
+        let mut spec = wire(Rate::gbps(10), Time::ms(5), ns3, "newreno", bulk(0, 1, Some(100_000)));
+        let last = spec.links.len() - 1;
+        spec.links[last].loss = Loss::List(lost.to_vec());
+        let outcome = judged(&spec);
+        let flow = &outcome.flows[0];
+        assert!(flow.rtt_min_ps.unwrap() >= 20 * MS && flow.delivered == 100_000);
+        flow.rtt_count
+    };
+    assert_eq!(timed(&[]), 100, "an ACK each");
+    // the first of the third flight is lost: neither duplicates nor the ACK that fills the hole are samples, which are
+    // of that segment, the 39 behind it and two of limited transmit
+    assert_eq!(timed(&[30]), 100 - 42);
+}
+
+#[test]
 fn a_flow_that_starts_late_starts_late() {
     let flow = FlowSpec { start: Time::ms(7), ..bulk(0, 1, Some(1000)) };
     let outcome = judged(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));

@@ -12,6 +12,7 @@ builtin!(
     "random-hotspot",
     "random-pairs",
     "dumbbell",
+    "coexistence",
     "two-senders",
     "star",
     "incast",

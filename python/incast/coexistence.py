@@ -1,0 +1,232 @@
+"""Controllers two by two on one fabric: who gets what share, at which delay."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure as Canvas
+from rich.console import Console
+from rich.table import Table
+
+from incast.batch import Job, Status, alone_in, run_all, slug
+from incast.errors import FolderError, StudyError
+from incast.result import Result, refuse_unless_empty, write_whole
+from incast.scenario import Scenario
+from incast.statistics import Estimate, estimate
+from incast.study import Controller
+
+PAIRS_FILE = "coexistence.json"
+PAIRS_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Which controllers meet, where, and over how many seeds."""
+
+    scenario: str
+    controllers: tuple[Controller, ...]
+    seeds: int
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        texts = [c.text for c in self.controllers]
+        if len(texts) < 2:
+            raise StudyError("controllers coexist with others: give at least two, as --cc dctcp --cc swift")
+        twice = sorted({text for text in texts if texts.count(text) > 1})
+        if twice:
+            raise StudyError(f"--cc {twice[0]} is given twice: give it once (each meets itself anyway)")
+
+    @property
+    def meetings(self) -> list[tuple[Controller, Controller]]:
+        """Every pair once, each controller with itself too."""
+        return list(itertools.combinations_with_replacement(self.controllers, 2))
+
+    def base(self) -> tuple[Scenario, tuple[str, str]]:
+        """Load the scenario, and the names of its two traffic entries."""
+        scenario = Scenario.load(self.scenario).with_(dict(self.settings))
+        names = tuple(entry["name"] for entry in scenario.resolved()["traffic"])
+        if len(names) != 2:
+            raise StudyError(
+                f"{self.scenario} has {len(names)} traffic entries: expected two, one for each of the controllers that "
+                "meet, as the built-in scenario coexistence has them"
+            )
+        return scenario, (names[0], names[1])
+
+    def folder_name(self) -> str:
+        """Name of the folder where results go by default; the same words, the same name."""
+        digest = hashlib.sha256(self.json().encode()).hexdigest()[:8]
+        return f"coexist-{slug(Path(self.scenario).stem)}-{digest}"
+
+    def json(self) -> str:
+        """Write what was asked for."""
+        return json.dumps({"format": PAIRS_FORMAT} | asdict(self), indent=2) + "\n"
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What one controller gets beside another: means over seeds."""
+
+    controller: str
+    other: str
+    share_pct: Estimate
+    """Of the goodput of both."""
+    goodput_bps: Estimate
+    """Of all its flows together."""
+    delay_mean_s: Estimate | None
+    """Of its data; nothing where none arrived."""
+    loss_pct: Estimate | None
+    jain: Estimate
+    """Of all flows, both controllers'."""
+
+
+def carry_out(pairs: Pairs, folder: Path, workers: int, show: Callable[[Status], None]) -> list[Meeting]:
+    """Run every pair under every seed, or what is missing of them, and write tables and picture.
+
+    Raises ``FolderError`` when the folder holds something else.
+    """
+    base, (first, second) = pairs.base()
+    runs: dict[tuple[str, str, int], Job] = {}
+    for (a, b), seed in itertools.product(pairs.meetings, range(1, pairs.seeds + 1)):
+        changed = base.with_({f"traffic.{first}.controller": a.text, f"traffic.{second}.controller": b.text})
+        scenario = changed.with_seed(seed)
+        scenario.validate()
+        place = folder / "runs" / slug(f"{a.text}--{b.text}") / f"seed{seed}-{scenario.hash[:8]}"
+        runs[a.text, b.text, seed] = Job(f"{a.label} beside {b.label}, seed {seed}", scenario, place)
+    _prepare(pairs, folder)
+    with alone_in(folder):
+        run_all(runs.values(), workers, Status(total=len(runs)), show)
+        found = meetings(pairs, {key: Result.load(job.folder) for key, job in runs.items()}, (first, second))
+        write_whole(folder / "pairs.csv", table_of(found))
+        write_whole(folder / "pairs.json", json.dumps({"meetings": [asdict(m) for m in found]}, indent=2) + "\n")
+        write_whole(folder / "shares.png", picture(pairs, found))
+    return found
+
+
+def _prepare(pairs: Pairs, folder: Path) -> None:
+    note = folder / PAIRS_FILE
+    if note.exists():
+        if note.read_text(encoding="utf-8") != pairs.json():
+            raise FolderError(f"{folder} holds other controllers or settings: give another --out, or remove it first")
+        return
+    refuse_unless_empty(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(note, pairs.json())
+    except OSError as error:
+        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+
+
+def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries: tuple[str, str]) -> list[Meeting]:
+    """Compute what every controller gets beside every other, itself included."""
+    found = []
+    for controller, other in itertools.product(pairs.controllers, repeat=2):
+        own, their = entries
+        if (controller.text, other.text, 1) not in results:
+            own, their = their, own
+        key = (controller.text, other.text) if own == entries[0] else (other.text, controller.text)
+        summaries = [results[(*key, seed)].summary for seed in range(1, pairs.seeds + 1)]
+        mine = [summary["groups"][own]["flows"] for summary in summaries]
+        goodputs = [flows["goodput_total_bps"] for flows in mine]
+        both = [
+            flows + s["groups"][their]["flows"]["goodput_total_bps"]
+            for flows, s in zip(goodputs, summaries, strict=True)
+        ]
+        shares = [100 * part / whole if whole else math.nan for part, whole in zip(goodputs, both, strict=True)]
+        found.append(
+            Meeting(
+                controller.text,
+                other.text,
+                _mean(shares),
+                _mean(goodputs),
+                estimate([f["delay_mean_s"] for f in mine if f["delay_mean_s"] is not None]),
+                estimate([f["loss_total_pct"] for f in mine if f["loss_total_pct"] is not None]),
+                _mean([s["flows"]["jain"] if s["flows"]["jain"] is not None else math.nan for s in summaries]),
+            )
+        )
+    return found
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    found = estimate(values)
+    assert found is not None
+    return found
+
+
+def table_of(found: Sequence[Meeting]) -> str:
+    """Write the meetings as CSV, a row each."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    figures = ("share_pct", "goodput_bps", "delay_mean_s", "loss_pct", "jain")
+    writer.writerow(["controller", "other", *itertools.chain(*((name, f"{name}_half_width") for name in figures))])
+    for meeting in found:
+        cells: list[Any] = []
+        for name in figures:
+            value: Estimate | None = getattr(meeting, name)
+            cells += ["", ""] if value is None else [value.mean, "" if value.half_width is None else value.half_width]
+        writer.writerow([meeting.controller, meeting.other, *cells])
+    return text.getvalue()
+
+
+def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> None:
+    """Show who gets what, the row's controller beside the column's."""
+    by_pair = {(m.controller, m.other): m for m in found}
+
+    def show(title: str, cell: Callable[[Meeting], str]) -> None:
+        table = Table(title=title, title_justify="left")
+        table.add_column("beside")
+        for other in pairs.controllers:
+            table.add_column(other.label, justify="right")
+        for controller in pairs.controllers:
+            cells = [cell(by_pair[controller.text, other.text]) for other in pairs.controllers]
+            table.add_row(controller.label, *cells)
+        console.print(table)
+
+    over = f"means over {pairs.seeds} seeds" if pairs.seeds > 1 else "one seed"
+    show(f"Share of the goodput, %: the row's beside the column's; {over}", lambda m: f"{m.share_pct.mean:.1f}")
+    show("Mean one-way delay of the row's data, us", lambda m: _number(m.delay_mean_s, 1e6))
+    show("Loss of the row's data, %", lambda m: _number(m.loss_pct, 1))
+    show("Jain's index of all flows", lambda m: f"{m.jain.mean:.3f}")
+
+
+def _number(value: Estimate | None, scale: float) -> str:
+    return "-" if value is None else f"{value.mean * scale:.3g}"
+
+
+def picture(pairs: Pairs, found: Sequence[Meeting]) -> bytes:
+    """Draw the shares as a map, as PNG."""
+    count = len(pairs.controllers)
+    by_pair = {(m.controller, m.other): m.share_pct.mean for m in found}
+    shares = [[by_pair[a.text, b.text] for b in pairs.controllers] for a in pairs.controllers]
+    canvas = Canvas(figsize=(2.6 + 0.75 * count, 1.8 + 0.6 * count), layout="constrained")
+    axes = canvas.subplots()
+    shown = axes.imshow(shares, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
+    labels = [c.label for c in pairs.controllers]
+    axes.set_xticks(range(count), labels, rotation=40, ha="right")
+    axes.set_yticks(range(count), labels)
+    axes.set_xlabel("beside")
+    for row, column in itertools.product(range(count), repeat=2):
+        value = shares[row][column]
+        text = "-" if math.isnan(value) else f"{value:.0f}"
+        axes.text(column, row, text, ha="center", va="center", color="black" if 20 < value < 80 else "white")
+    canvas.colorbar(shown, ax=axes, label="Share of the goodput (%)")
+    made = io.BytesIO()
+    canvas.savefig(made, format="png", dpi=144)
+    return made.getvalue()
+
+
+def parse(scenario: str, controllers: Sequence[str], seeds: int, settings: Sequence[tuple[str, str]]) -> Pairs:
+    """Make pairs from the words of the command line."""
+    for key, _ in settings:
+        if re.fullmatch(r"run\.seed|controller(\..*)?|traffic\.[^.]+\.controller(\..*)?", key):
+            raise StudyError(f"--set {key}: the command sets this itself, by --cc and --seeds")
+    return Pairs(scenario, tuple(Controller(text) for text in controllers), seeds, tuple(settings))

@@ -1,0 +1,88 @@
+"""Controllers two by two on one fabric."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from incast import FolderError, StudyError, coexistence
+from incast.scenario import Scenario
+
+SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
+
+
+def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> None:
+    words = ("coexist", "--cc", "dctcp", "--cc", "swift", "--cc", "newreno", *SHORT, "--out", "r")
+    done = incast(*words)
+    assert done.status == 0, done.err
+    assert "Share of the goodput" in done.out
+    with (tmp_path / "r/pairs.csv").open(newline="") as file:
+        rows = {(row["controller"], row["other"]): row for row in csv.DictReader(file)}
+    assert len(rows) == 9
+    shares = {pair: float(row["share_pct"]) for pair, row in rows.items()}
+    for (a, b), share in shares.items():
+        assert share + shares[b, a] == pytest.approx(100 if a != b else 2 * share)
+    assert shares["dctcp", "dctcp"] == pytest.approx(50, abs=2)
+    # losses alone hold NewReno back: its queue is far above what Swift allows, and above DCTCP's threshold
+    assert shares["newreno", "swift"] > 75
+    assert shares["newreno", "dctcp"] > 60
+    assert float(rows["swift", "swift"]["jain"]) > 0.9
+    assert float(rows["swift", "newreno"]["delay_mean_s"]) > 2 * float(rows["swift", "swift"]["delay_mean_s"])
+    assert json.loads((tmp_path / "r/pairs.json").read_text())["meetings"][0]["share_pct"]["count"] == 2
+    assert (tmp_path / "r/shares.png").read_bytes().startswith(b"\x89PNG")
+    # the same words go on from what is there, and give the same bytes
+    before = (tmp_path / "r/pairs.csv").read_bytes()
+    manifests = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("manifest.json")}
+    assert len(manifests) == 6 * 2
+    assert incast(*words).status == 0
+    assert (tmp_path / "r/pairs.csv").read_bytes() == before
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("manifest.json")} == manifests
+    other = incast(*words[:-2], "--set", "queue.mark=20p", "--out", "r")
+    other.refused("holds other controllers or settings")
+
+
+def test_what_one_gets_is_taken_from_its_own_flows() -> None:
+    pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, [("run.duration", "20ms"), ("run.warmup", "5ms")])
+    base, names = pairs.base()
+    assert names == ("a", "b")
+    results = {}
+    for a, b in pairs.meetings:
+        mixed = base.with_({"traffic.a.controller": a.text, "traffic.b.controller": b.text})
+        results[a.text, b.text, 1] = mixed.run(seed=1)
+    found = {(m.controller, m.other): m for m in coexistence.meetings(pairs, results, names)}
+    flows = results["dctcp", "swift", 1].flows.to_pydict()
+    swift = sum(
+        rate for rate, name in zip(flows["throughput_bps"], flows["controller"], strict=True) if name == "swift"
+    )
+    assert found["swift", "dctcp"].goodput_bps.mean == pytest.approx(swift)
+    assert found["dctcp", "swift"].goodput_bps.mean == pytest.approx(sum(flows["throughput_bps"]) - swift)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--cc", "dctcp"), "give at least two"),
+        (("--cc", "dctcp", "--cc", "dctcp"), "is given twice"),
+        (("two-senders", "--cc", "dctcp", "--cc", "swift"), "two-senders has 1 traffic entries: expected two"),
+        (("--cc", "dctcp", "--cc", "swift", "--set", "run.seed=3"), "the command sets this itself"),
+        (("--cc", "dctcp", "--cc", "swift", "--set", "traffic.a.controller=bbr"), "the command sets this itself"),
+        (("--cc", "dctcp", "--cc", "swft"), "did you mean"),
+    ],
+)
+def test_mistakes_name_what_was_expected(incast: Command, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    incast("coexist", *words, "--out", "r").refused(message)
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("mine")
+    pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, [])
+    with pytest.raises(FolderError, match="not empty"):
+        coexistence.carry_out(pairs, tmp_path, 1, lambda _: None)
+    with pytest.raises(StudyError, match="at least two"):
+        coexistence.parse("coexistence", [], 1, [])
+    assert Scenario.load("coexistence").notes() == []

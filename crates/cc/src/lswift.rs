@@ -1,9 +1,9 @@
 //! LSwift: Swift that takes reordering for reordering (Gerstein, Silberstein and Keslassy, arXiv 2025, section III),
 //! the baseline of MSwift.
 //!
-//! The window's equations are Swift's ([`crate::swift_window`]): a delay of the latest ACK above target cuts it as ever.
-//! What differs is what a hole in the sequence means. It follows LTCP's variant for unordered delivery (Zhang, Zhang
-//! and Huang, Computer Communications 62, 2015):
+//! The window's equations are Swift's ([`crate::swift_window`]): a delay of the latest ACK above target cuts it as
+//! ever. What differs is what a hole in the sequence means. It follows LTCP's variant for unordered delivery (Zhang,
+//! Zhang and Huang, Computer Communications 62, 2015):
 //!
 //! ```text
 //! late: at least dupthresh packets sent after it were acknowledged, and it was not
@@ -24,14 +24,14 @@ pub static KIND: Kind = Kind {
     name: "lswift",
     title: "LSwift",
     source: "Gerstein, Silberstein, Keslassy, Making congestion control robust to per-packet load balancing in \
-             datacenters, section III; Zhang, Zhang, Huang, Improving datacenter throughput and robustness with Lazy TCP \
-             over packet spraying, Computer Communications 62, 2015",
+             datacenters, section III; Zhang, Zhang, Huang, Improving datacenter throughput and robustness with Lazy \
+             TCP over packet spraying, Computer Communications 62, 2015",
     what: "Swift that waits for packets which others have overtaken: only a run of consecutive late packets is a loss.",
     differences: &[
         "What LTCP's variant waits for, and for how long, is not public: lazy_wait and the reading of \"successive \
          delayed packets\" as consecutive sequence numbers are own choices.",
-        "The trigger concerns reordering alone; delays above target cut as in Swift. A public reimplementation makes the \
-         trigger gate those cuts, and then one slow path in a round robin never causes one.",
+        "The trigger concerns reordering alone; delays above target cut as in Swift. A public reimplementation makes \
+         the trigger gate those cuts, and then one slow path in a round robin never causes one.",
         "Everything else as for swift.",
     ],
     state: &[

@@ -36,11 +36,12 @@ use crate::{Ecn, Env, Profile};
 swift_params! {
     {
         form of {
-            /// The code of an ns-3 study of Swift and DCTCP: a target from the smallest smoothed RTT (`epsilon = 1ms` is its
-            /// second mode, `target = static` its third), integer factors, windows in bytes between 2000 and 60000 B at its
-            /// segments of 1500 B, the printed decrease rule, ns-3's own way out of fast recovery.
+            /// The code of an ns-3 study of Swift and DCTCP: a target from the smallest smoothed RTT (`epsilon = 1ms`
+            /// is its second mode, `target = static` its third), integer factors, windows in bytes between 2000 and
+            /// 60000 B at its segments of 1500 B, the printed decrease rule, ns-3's own way out of fast recovery.
             "seed-000" = "omarghara/DCTCP-SWIFT-YASOMAM" {
-                target = "min-rtt", min_of = "srtt", arithmetic = "bytes", recovery = "newreno", decrease_clock = "literal",
+                target = "min-rtt", min_of = "srtt", arithmetic = "bytes", recovery = "newreno",
+                decrease_clock = "literal",
                 ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "1.3333333333333333", max_cwnd = "40.0",
                 retx_reset_threshold = "3"
             }
@@ -75,12 +76,12 @@ pub static KIND: Kind = Kind {
     name: "swift",
     title: "Swift",
     source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
-    what: "Compares each packet's delay with a target that grows with the path and with the number of flows; adds below \
-           it, cuts in proportion above it, and paces windows below one packet. A second window does the same for the \
-           delay in hosts.",
+    what: "Compares each packet's delay with a target that grows with the path and with the number of flows; adds \
+           below it, cuts in proportion above it, and paces windows below one packet. A second window does the same for \
+           the delay in hosts.",
     differences: &[
-        "decrease_clock = \"strict\": the paper's printed line restarts the decrease timer on every ACK that leaves the \
-         window unchanged, which freezes the decrease; \"literal\" brings it back.",
+        "decrease_clock = \"strict\": the paper's printed line restarts the decrease timer on every ACK that leaves \
+         the window unchanged, which freezes the decrease; \"literal\" brings it back.",
         "base_target, h and fs_range default to values derived from the fabric, since the published ones belong to \
          50-100 Gb/s.",
         "Constants the paper does not publish are htsim's (ai, beta, max_mdf, flow scaling, max_cwnd, \

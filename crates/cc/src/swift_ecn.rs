@@ -4,14 +4,14 @@
 //! ```text
 //! alpha: moving average of the share of marked data, as DCTCP's
 //! signals = "either":  an unmarked ACK under target grows the window
-//!                      else, once an RTT:  w *= 1 - min(max(beta (delay - target) / delay, alpha / 2 if marked), max_mdf)
+//!                      else, once an RTT:  w *= 1 - min(max(beta (delay - target) / delay, marked alpha / 2), max_mdf)
 //! signals = "both":    an ACK under target grows the window
 //!                      over target and marked, once an RTT: the same cut;  over target, not marked: nothing
 //! ```
 //!
-//! "either": a mark is an early and local word of a queue, however much of the path's delay is not known; delay says by
-//! how much a queue is too long, where marks only say that it is. "both": a mark confirms that the delay is that of a
-//! queue on the forward path, so that delay of ACKs on a busy way back does not cut. Marks count for windows of at
+//! "either": a mark is an early and local word of a queue, however much of the path's delay is not known; delay says
+//! by how much a queue is too long, where marks only say that it is. "both": a mark confirms that the delay is that of
+//! a queue on the forward path, so that delay of ACKs on a busy way back does not cut. Marks count for windows of at
 //! least one packet: in a queue of thousands of flows every packet is marked, and delay alone tells more from less.
 //!
 //! Everything else is Swift's ([`crate::swift_window`]).
@@ -51,8 +51,8 @@ pub static KIND: Kind = Kind {
     what: "Swift that also hears ECN marks: either signal cuts, or (signals = \"both\") marks confirm what delay says.",
     differences: &[
         "No publication describes it.",
-        "alpha moves with every ACK, by g times the share of the window that the ACK covers, where DCTCP moves it once a \
-         window.",
+        "alpha moves with every ACK, by g times the share of the window that the ACK covers, where DCTCP moves it once \
+         a window.",
         "Without marking queues it is Swift (signals = \"either\"), or never cuts but for losses (\"both\").",
     ],
     state: &[

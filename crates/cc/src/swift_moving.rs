@@ -1,7 +1,7 @@
-//! Swift with a moving target: loose for bursts, tight under standing queues. A design of this project, for a question that
-//! an ns-3 study of Swift and DCTCP leaves open (omarghara/DCTCP-SWIFT-YASOMAM, future work: dynamic target delay): it ran a
-//! large static target, which did well under light congestion, and the smallest RTT as the target, which did well under
-//! heavy congestion, and asks for a way between them.
+//! Swift with a moving target: loose for bursts, tight under standing queues. A design of this project, for a question
+//! that an ns-3 study of Swift and DCTCP leaves open (omarghara/DCTCP-SWIFT-YASOMAM, future work: dynamic target
+//! delay): it ran a large static target, which did well under light congestion, and the smallest RTT as the target,
+//! which did well under heavy congestion, and asks for a way between them.
 //!
 //! ```text
 //! tight  = the target of Swift's rules (section 3.5, or the smallest RTT with target = "min-rtt")
@@ -11,11 +11,11 @@
 //!   otherwise:                             x *= 1 - tighten
 //! ```
 //!
-//! The congestion seen is a queue that stands: one that has not been short for a whole round trip, as CoDel tells bad queues
-//! from good ones (Nichols and Jacobson, 2012). All flows of a queue see that alike, so that they move their
+//! The congestion seen is a queue that stands: one that has not been short for a whole round trip, as CoDel tells bad
+//! queues from good ones (Nichols and Jacobson, 2012). All flows of a queue see that alike, so that they move their
 //! targets together. (A target that follows a flow's own cuts was tried first: the flow that is cut more gets the
-//! tighter target and is cut yet more; eight flows ended with a fairness index of 0.13.) Everything else is
-//! Swift's ([`crate::swift_window`]).
+//! tighter target and is cut yet more; eight flows ended with a fairness index of 0.13.) Everything else is Swift's
+//! ([`crate::swift_window`]).
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift_window::{Family, Judgement, Rule, TargetDelay, Verdict, auto_queue, ps};
@@ -41,11 +41,12 @@ pub static KIND: Kind = Kind {
     name: "swift-moving",
     title: "Swift with a moving target",
     source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020",
-    what: "Swift whose target is loose until a queue stands for a round trip, and then moves to the tight one that Swift has.",
+    what: "Swift whose target is loose until a queue stands for a round trip, and then moves to the tight one of \
+           Swift.",
     differences: &[
         "No publication describes it.",
-        "The study's two targets are target = \"min-rtt\" and loose_target = \"25ms\"; the defaults are Swift's own target \
-         and fifty packets of queue.",
+        "The study's two targets are target = \"min-rtt\" and loose_target = \"25ms\"; the defaults are Swift's own \
+         target and fifty packets of queue.",
     ],
     state: &[
         ("target_delay_s", "target delay that the latest ACK was held against, seconds"),

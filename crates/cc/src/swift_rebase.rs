@@ -1,19 +1,19 @@
-//! Swift with a base RTT that is measured anew: the smallest delay of late, not of all time, makes the target. A design of
-//! this project, for a question that an ns-3 study of Swift and DCTCP leaves open (omarghara/DCTCP-SWIFT-YASOMAM, future
-//! work: adaptive recalibration of the base RTT).
+//! Swift with a base RTT that is measured anew: the smallest delay of late, not of all time, makes the target. A
+//! design of this project, for a question that an ns-3 study of Swift and DCTCP leaves open
+//! (omarghara/DCTCP-SWIFT-YASOMAM, future work: adaptive recalibration of the base RTT).
 //!
 //! ```text
 //! target = smallest delay of this interval and the one before + room
 //! an interval begins: for two round trips cwnd is probe times the window, which rests
 //! ```
 //!
-//! Intervals are counted on the clock, not from a flow's start, so that all flows probe at once: what one flow
-//! leaves free the others would fill. That supposes clocks of hosts that agree, as data centres have them.
+//! Intervals are counted on the clock, not from a flow's start, so that all flows probe at once: what one flow leaves
+//! free the others would fill. That supposes clocks of hosts that agree, as data centres have them.
 //!
-//! A smallest delay of all time is right until the path changes: on a longer one every delay is over target for good. A
-//! smallest delay of late forgets the old path within two intervals. But where a queue stands for that long it takes the
-//! queue for part of the path, and the target climbs after it; the probe is there to let the queue drain and be seen
-//! without. Everything else is Swift's ([`crate::swift_window`]).
+//! A smallest delay of all time is right until the path changes: on a longer one every delay is over target for good.
+//! A smallest delay of late forgets the old path within two intervals. But where a queue stands for that long it takes
+//! the queue for part of the path, and the target climbs after it; the probe is there to let the queue drain and be
+//! seen without. Everything else is Swift's ([`crate::swift_window`]).
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift_window::{Family, Judgement, Rule, Verdict, auto_queue, ps};
@@ -41,8 +41,8 @@ pub static KIND: Kind = Kind {
     name: "swift-rebase",
     title: "Swift with a fresh base RTT",
     source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020",
-    what: "Swift whose target is the smallest delay of the last one to two intervals plus room, with a short probe at lower \
-           speed in each.",
+    what: "Swift whose target is the smallest delay of the last one to two intervals plus room, with a short probe at \
+           lower speed in each.",
     differences: &[
         "No publication describes it; the probe follows BBR's idea of draining the queue to see the path without it.",
         "The target has no scaling by path or flows.",

@@ -27,8 +27,8 @@ swift_window_params! {
 pub static KIND: Kind = Kind {
     name: "swift-v0",
     title: "Swift-v0",
-    source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020, \
-             section 5.4",
+    source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM \
+             2020, section 5.4",
     what: "Swift with one window that holds the whole round-trip time, hosts included, against one target.",
     differences: &[
         "Whether its target was scaled by path and flows is not published; here it is one number.",

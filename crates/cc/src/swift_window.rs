@@ -118,7 +118,8 @@ macro_rules! swift_window_params {
             /// Multiplicative decrease for each unit of (delay - target) / delay.
             beta: f64 = "0.8", "", "htsim; not published", "a number above 0" => |x| *x > 0.0;
             /// Largest decrease in one round trip, as a share of the window.
-            max_mdf: f64 = "0.5", "", "htsim; not published", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+            max_mdf: f64 = "0.5", "", "htsim; not published",
+                "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
             /// Smallest window.
             min_cwnd: f64 = "0.001", "packets", "section 3.3", "a number above 0" => |x| *x > 0.0;
             /// Largest window.
@@ -126,7 +127,8 @@ macro_rules! swift_window_params {
             /// Whether windows fall below one packet, and are then paced; otherwise one packet is the smallest.
             below_one: bool = "true", "", "section 3.3; table 3 of the paper has both";
             /// Timeouts in a row after which the window becomes min_cwnd.
-            retx_reset_threshold: u32 = "5", "timeouts", "htsim; not published", "a whole number of at least 1" => |n| *n >= 1;
+            retx_reset_threshold: u32 = "5", "timeouts", "htsim; not published",
+                "a whole number of at least 1" => |n| *n >= 1;
             /// What restarts the time to the next decrease: "strict" a fall of the window, "literal" also
             /// an unchanged window.
             decrease_clock: $crate::swift_window::DecreaseClock = "strict", "",
@@ -230,7 +232,8 @@ macro_rules! swift_params {
                 /// Flow scaling: the window at and above which it adds nothing.
                 fs_max_cwnd: f64 = "100.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
                 /// Target delay of target = "static".
-                static_target: $crate::Time = "25ms", "", "fixed target of the ns-3 study omarghara/DCTCP-SWIFT-YASOMAM";
+                static_target: $crate::Time = "25ms", "",
+                    "fixed target of the ns-3 study omarghara/DCTCP-SWIFT-YASOMAM";
                 /// Room that target = "min-rtt" leaves above the smallest delay; auto is ten packet times.
                 epsilon: Option<$crate::Time> = "0s", "",
                     "omarghara/DCTCP-SWIFT-YASOMAM uses 0 and 1ms; auto is an own choice";

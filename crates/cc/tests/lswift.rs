@@ -1,5 +1,5 @@
-//! LSwift: Swift's window, and by which numbers the transport waits for late packets. The waiting itself is tested where
-//! it is done, with the transport.
+//! LSwift: Swift's window, and by which numbers the transport waits for late packets. The waiting itself is tested
+//! where it is done, with the transport.
 
 mod events;
 

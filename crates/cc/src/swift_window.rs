@@ -369,7 +369,7 @@ impl TargetDelay {
     }
 
     /// The target that `delay` of `ack` is held to with a window of `fcwnd` packets.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&mut self, ack: &Ack, delay: f64, fcwnd: f64) -> f64 {
         match self {
             TargetDelay::Published { base, h, a_fs, b_fs, fs_range, packets, whole } => {
@@ -574,7 +574,7 @@ pub struct Latest {
 }
 
 impl Rule for Latest {
-    #[inline]
+    #[inline(always)]
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
         let target = self.target.at(ack, delay, fcwnd);
         Judgement { verdict: Verdict::of(delay, target, beta), target }
@@ -689,6 +689,12 @@ impl<R: Rule> Family<R> {
         let prior = self.rare.srtt;
         self.rare.srtt = if prior > 0 { 7 * prior / 8 + sample.0 / 8 } else { sample.0 };
         Time(prior)
+    }
+
+    /// The pause that a window below one packet makes.
+    #[cold]
+    fn gap(&self) -> Pacing {
+        Pacing::Gap(Time(libm::round(ps(self.pace_rtt) / self.w()) as u64))
     }
 
     /// The same in bytes.
@@ -872,8 +878,7 @@ impl<R: Rule> Controller for Family<R> {
 
     #[inline]
     fn pacing(&self) -> Pacing {
-        let w = self.w();
-        if w < 1.0 { Pacing::Gap(Time(libm::round(ps(self.pace_rtt) / w) as u64)) } else { Pacing::None }
+        if self.w() < 1.0 { self.gap() } else { Pacing::None }
     }
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {

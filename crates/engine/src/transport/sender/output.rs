@@ -173,11 +173,12 @@ impl Sender {
     /// The congestion window in force, bytes.
     #[inline]
     pub(super) fn window(&self) -> f64 {
-        match self.window_is_ours() {
-            true if self.inflates => self.cc.cwnd() + self.recovery_window,
-            true => self.recovery_window,
-            false => self.cc.cwnd(),
-        }
+        if self.window_is_ours() { self.window_in_recovery() } else { self.cc.cwnd() }
+    }
+
+    #[cold]
+    fn window_in_recovery(&self) -> f64 {
+        if self.inflates { self.cc.cwnd() + self.recovery_window } else { self.recovery_window }
     }
 
     /// The transport's recovery window stands in front of the controller's.

@@ -301,16 +301,16 @@ class _Seen:
     def numbers(self) -> list[str]:
         """Word what was seen, a line a measure and series."""
         figure = self.done.figure
-        lines = [f"{name}: {_listed(values)}" for name, values in self.derived.items()]
+        lines = [f"{name}: {', '.join(_listed([value]) for value in values)}" for name, values in self.derived.items()]
         for (name, series), by_x in self.points.items():
             measure = figure.measures[name]
             where = f"{measure.label}, {series}" if len(figure.series) > 1 else measure.label
             at = f" at {', '.join(f'{x}' for x in by_x)}" if len(figure.points) > 1 else ""
             unit = f" {measure.unit}" if measure.unit else ""
-            seeds = " (a seed each)" if any(len(values) > 1 for values in by_x.values()) else ""
+            seeds = ", a seed each" if any(len(values) > 1 for values in by_x.values()) else ""
             lines.append(f"{where}{at}: {', '.join(_listed(values) for values in by_x.values())}{unit}{seeds}")
         return lines
 
 
 def _listed(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:.4g}" for value in values)
+    return "/".join(f"{value:.4g}" for value in values)

@@ -63,6 +63,7 @@ controllers! {
     swift_rebase::SwiftRebase,
     fastflow::FastFlow,
     timely::Timely,
+    hpcc::Hpcc,
 }
 
 /// What the transport looks like to a controller that an event happens to.
@@ -184,6 +185,19 @@ pub struct Idle {
     pub timeouts: u32,
 }
 
+/// What a port on a packet's way stamped on it (in-band telemetry, as Li et al., HPCC, SIGCOMM 2019, section 3.1, have it).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// Time of the stamp: the packet's arrival at the port.
+    pub time: Time,
+    /// Bytes that the port has transmitted since the run began, link overhead included.
+    pub tx_bytes: Bytes,
+    /// Bytes that it still has to transmit before the packet.
+    pub queue: Bytes,
+    /// Rate of its link.
+    pub rate: Rate,
+}
+
 /// How fast a controller wants packets to leave, beyond what its window says.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pacing {
@@ -224,12 +238,21 @@ pub struct Profile {
     /// Receivers acknowledge data with a CE mark at once, other data as the transport does (GCN: Swift's
     /// paper, section 4.1).
     pub ack_marked_at_once: bool,
+    /// Ports stamp its data packets, and receivers return the stamps with their ACKs: the controller hears of them by
+    /// [`Controller::on_telemetry`].
+    pub telemetry: bool,
 }
 
 impl Profile {
     /// A conventional TCP without ECN.
-    pub const TCP: Profile =
-        Profile { ecn: Ecn::Off, own_recovery: false, ack_every_packet: false, late: None, ack_marked_at_once: false };
+    pub const TCP: Profile = Profile {
+        ecn: Ecn::Off,
+        own_recovery: false,
+        ack_every_packet: false,
+        late: None,
+        ack_marked_at_once: false,
+        telemetry: false,
+    };
 }
 
 /// How a transport waits for packets that others have overtaken (Zhang, Zhang and Huang, Computer Communications 62,
@@ -285,6 +308,9 @@ pub struct Env {
 pub trait Controller {
     /// An acknowledgement arrived. It comes before the `on_loss` or `on_ecn` that it may cause.
     fn on_ack(&mut self, ack: &Ack);
+    /// With [`Profile::telemetry`]: stamps of the ports that the packet crossed which caused an ACK, in its order.
+    /// Comes before the `on_ack` of that ACK, and not for ACKs that bring none.
+    fn on_telemetry(&mut self, _hops: &[Hop]) {}
     /// Fast retransmit (see [`Profile::own_recovery`] for when). Reduces the window.
     fn on_loss(&mut self, event: &Congestion);
     /// The first ECN-Echo since the data of the previous reduction was acknowledged. The default

@@ -659,6 +659,9 @@ macro_rules! controllers {
             fn on_ack(&mut self, ack: &Ack) {
                 match self { $(Cc::$type(cc) => cc.on_ack(ack),)+ Cc::Foreign(cc) => cc.on_ack(ack) }
             }
+            fn on_telemetry(&mut self, hops: &[Hop]) {
+                match self { $(Cc::$type(cc) => cc.on_telemetry(hops),)+ Cc::Foreign(cc) => cc.on_telemetry(hops) }
+            }
             #[inline]
             fn on_loss(&mut self, event: &Congestion) {
                 match self { $(Cc::$type(cc) => cc.on_loss(event),)+ Cc::Foreign(cc) => cc.on_loss(event) }

@@ -182,7 +182,7 @@ impl Domain {
                 sender.receive(&mut io, packet, ext);
             }
         } else {
-            self.receivers[ends.receiver as usize].receive(&mut io, packet);
+            self.receivers[ends.receiver as usize].receive(&mut io, packet, ext);
         }
     }
 
@@ -215,7 +215,7 @@ impl Domain {
         let back = net.ends[join.other as usize].sender as usize;
         let sender = &mut self.senders[back];
         observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive_joined(io, packet, ext));
-        self.receivers[ends.receiver as usize].receive(&mut io, packet);
+        self.receivers[ends.receiver as usize].receive(&mut io, packet, None);
         while self.receivers[ends.receiver as usize].message_arrived() {
             if join.response {
                 let query = &mut self.queries[net.queries[join.query as usize] as usize];

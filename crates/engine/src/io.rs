@@ -222,12 +222,21 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         settle(&mut self.ports[port as usize], at, packet, ext, sent, self.tally, self.out);
     }
 
-    /// To a port that is watched, or has an explicit queue, or of a packet that is traced.
+    /// To a port that is watched, or has an explicit queue, or of a packet that is traced or stamped.
     #[cold]
     fn transmit_unusual(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
         let now = self.now;
         self.watch(port);
         let p = &mut self.ports[port as usize];
+        let mut stamped;
+        let ext = match ext {
+            Some(ext) if ext.telemetry.collects && !packet.has(flag::REVERSE) => {
+                stamped = *ext;
+                stamped.telemetry.push(p.stamp(now));
+                Some(&stamped)
+            }
+            ext => ext,
+        };
         if !p.is_explicit() {
             let sent = p.enqueue(now, packet, &self.net.interval);
             let turn = if matches!(sent, Sent::Dropped) { turn::NONE } else { p.turn(packet) };
@@ -405,10 +414,13 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         self.timer(done, TimerKind::Departure, link);
     }
 
-    /// Leaves a line in the packet trace.
+    /// Leaves a line in the packet trace, if its flow is traced.
     #[cold]
     pub fn trace(&mut self, packet: &Packet, event: Happening, at_port: bool, place: u32) {
         let spec = self.net.spec;
+        if !spec.observe.trace.contains(&packet.flow) {
+            return; // a packet that ports stamp
+        }
         let place =
             if at_port { spec.links[place as usize].name.clone() } else { spec.node_names[place as usize].clone() };
         let mut flags = String::new();

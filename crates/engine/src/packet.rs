@@ -28,7 +28,7 @@ pub mod flag {
     pub const RETX: u16 = 1 << 11;
     /// Follows the flow's prescribed path.
     pub const PATH: u16 = 1 << 12;
-    /// Its flow is traced.
+    /// Its flow is traced, or ports stamp it: it takes the long way at each.
     pub const TRACED: u16 = 1 << 13;
     /// Belongs to one half of a two-way connection.
     pub const JOINED: u16 = 1 << 14;
@@ -148,6 +148,48 @@ impl Packet {
     }
 }
 
+/// Ports that stamp a packet at most: the NIC's and the switches' of a three-level fat tree.
+pub const STAMPS: usize = 6;
+
+/// What a port stamps on a packet ([`incast_cc::Hop`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortStamp {
+    /// When, ps.
+    pub time: u64,
+    /// Bytes transmitted since the run began.
+    pub sent: u64,
+    /// Bytes to be transmitted before the packet.
+    pub queue: u32,
+    /// Link of the port.
+    pub link: u32,
+}
+
+/// In-band telemetry of a packet, or of the one that it acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Telemetry {
+    /// Ports stamp the packet.
+    pub collects: bool,
+    /// So many have.
+    pub count: u8,
+    /// Their stamps; a path of more ports leaves the later ones out.
+    pub stamps: [PortStamp; STAMPS],
+}
+
+impl Telemetry {
+    /// A port stamps the packet.
+    pub fn push(&mut self, stamp: PortStamp) {
+        if let Some(free) = self.stamps.get_mut(self.count as usize) {
+            *free = stamp;
+            self.count += 1;
+        }
+    }
+
+    /// The stamps, in the packet's order.
+    pub fn stamps(&self) -> &[PortStamp] {
+        &self.stamps[..self.count as usize]
+    }
+}
+
 /// What only few packets carry: up to four SACK blocks `[start, end)`, newest first; the second
 /// time stamp of packets of a two-way connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -161,6 +203,8 @@ pub struct Ext {
     /// Data that acknowledges: how long the receiving host has had the packet it echoes, ps; 0 where hosts cost
     /// nothing.
     pub host: u64,
+    /// Stamps of ports, for controllers that ask for them.
+    pub telemetry: Telemetry,
 }
 
 #[cfg(test)]

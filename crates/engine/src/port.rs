@@ -12,7 +12,7 @@ pub mod explicit;
 
 use crate::far::{FarQueue, Pool};
 use crate::hash;
-use crate::packet::{Ext, Packet, flag, turn};
+use crate::packet::{Ext, Packet, PortStamp, flag, turn};
 use crate::queue::{Arrival, Bound, RedState, Rule, Verdict};
 use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
 use explicit::Explicit;
@@ -382,6 +382,22 @@ impl Port {
     /// Time on the wire of a packet of `size` IP bytes, ps.
     pub fn serialization(&self, size: u64) -> u64 {
         self.class.serialization(size + self.class.framing as u64)
+    }
+
+    /// What the port stamps on a packet that comes to it at `now`: what it has transmitted by then, to the part of a
+    /// packet, and what it has still to transmit.
+    #[cold]
+    pub fn stamp(&self, now: u64) -> PortStamp {
+        let class = &*self.class;
+        let accepted = self.bytes_in + self.count.packets * class.overhead as u64;
+        let owed = self.free_at.saturating_sub(class.bucket).saturating_sub(now);
+        let queue = match class.ps_per_byte {
+            0 if class.rate == Rate::INFINITE => 0,
+            0 => (owed as u128 * class.rate.0 as u128 / 8_000_000_000_000) as u64,
+            ps => owed / ps,
+        };
+        let queue = queue.min(accepted);
+        PortStamp { time: now, sent: accepted - queue, queue: queue.min(u32::MAX as u64) as u32, link: self.link }
     }
 
     /// Packets the discipline counts with `n` in the port.

@@ -153,3 +153,21 @@ fn timely_flows_that_begin_apart_come_to_equal_rates_here() {
 fn timely_is_the_same_under_every_partition() {
     judged(&incast(4, "timely", &[], drop_tail(100), Time::ZERO, Time::us(300)));
 }
+
+#[test]
+fn hpcc_keeps_a_link_at_its_target_utilisation_with_a_queue_near_empty() {
+    for n in [1, 2, 4, 16] {
+        let spec = incast(n, "hpcc", &[], drop_tail(1000), Time::ms(1), Time::ms(5));
+        let shared = shared(&spec, &run(&spec));
+        println!("{n} flows: {shared:?}");
+        assert!((0.92..0.96).contains(&shared.utilisation), "{n} flows: {shared:?}");
+        // the packet in transmission is one of them
+        assert!(shared.queue < 1.5 && shared.drops == 0, "{n} flows: {shared:?}");
+        assert!(shared.jain > if n <= 4 { 0.99 } else { 0.85 }, "{n} flows: {shared:?}");
+    }
+}
+
+#[test]
+fn hpcc_is_the_same_under_every_partition() {
+    judged(&incast(4, "hpcc", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
+}

@@ -6,7 +6,7 @@ use crate::io::{Io, Outbox, Turns};
 use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
-use crate::packet::{Ext, NO_EXT, Packet, flag};
+use crate::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
 use crate::spec::{Flush, TransportSpec};
 use incast_cc::{Ecn, Rate, Time};
 use incast_record::{Happening, Recorder};
@@ -131,6 +131,8 @@ pub struct Receiver {
     slot: u64,
     setting: u64,
     update_at: u64,
+    /// Stamps of the data packet that came last, until an ACK has returned them.
+    telemetry: Option<Box<Telemetry>>,
     /// Counters.
     pub stats: ReceiverStats,
 }
@@ -228,6 +230,7 @@ impl Receiver {
             slot: NEVER,
             setting: 0,
             update_at: NEVER,
+            telemetry: None,
             stats: ReceiverStats::default(),
         }
     }
@@ -337,8 +340,11 @@ impl Receiver {
     }
 
     /// A packet of the data direction arrived.
-    pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+    pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
         let t = io.net.transport(self.transport);
+        if let Some(ext) = ext {
+            self.hold(&ext.telemetry);
+        }
         let last_fragment = p.aux >> 4;
         if last_fragment > 0 && !self.reassembled(p, last_fragment) {
             return;
@@ -394,6 +400,17 @@ impl Receiver {
             // the handshake's last ACK has the number of the first byte: its mark counts, and the
             // first segment's does not
             self.ce_from = self.ce_from.max(p.seq + 1);
+        }
+    }
+
+    /// The next ACK returns these stamps.
+    #[cold]
+    fn hold(&mut self, telemetry: &Telemetry) {
+        if telemetry.collects {
+            match &mut self.telemetry {
+                Some(held) => **held = *telemetry,
+                None => self.telemetry = Some(Box::new(*telemetry)),
+            }
         }
     }
 
@@ -685,6 +702,11 @@ impl Receiver {
         if self.half != NO_HALF && extra & flag::SYN != 0 {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: io.now, ..Ext::default() });
+        }
+        if let Some(held) = &mut self.telemetry
+            && std::mem::take(&mut held.collects)
+        {
+            ext.get_or_insert_default().telemetry = **held;
         }
         let packet = Packet {
             time: 0,

@@ -22,9 +22,9 @@ use crate::io::{Io, Outbox};
 use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
-use crate::packet::{Ext, NO_EXT, Packet, flag};
+use crate::packet::{Ext, NO_EXT, Packet, STAMPS, Telemetry, flag};
 use crate::spec::{App, AtStop, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
-use incast_cc::{Ack, Cc, Congestion, Controller, Ecn, Idle, Pacing, Phase, Profile, Time, Timeout};
+use incast_cc::{Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Time, Timeout};
 use incast_record::{MessageKind, MessageRecord, Recorder};
 use std::collections::VecDeque;
 
@@ -245,7 +245,8 @@ impl Sender {
             dst: spec.dst,
             connection: Connection::Closed,
             probe: None,
-            base_flags: if spec.path.is_some() { flag::PATH } else { 0 } | if traced { flag::TRACED } else { 0 },
+            base_flags: if spec.path.is_some() { flag::PATH } else { 0 }
+                | if traced || profile.telemetry { flag::TRACED } else { 0 },
             packets: 0,
             una: 0,
             nxt: 0,

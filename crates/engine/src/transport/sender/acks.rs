@@ -73,6 +73,9 @@ impl Sender {
             (delivered, was_retransmitted) = self.board.acked(ack);
         }
         if let Some(ext) = ext {
+            if self.profile.telemetry {
+                self.tell_telemetry(io, &ext.telemetry);
+            }
             for (start, end) in ext.sack {
                 newly_sacked += self.board.sack(start, end, self.una);
             }
@@ -227,6 +230,24 @@ impl Sender {
         }
         self.pump(io);
         self.check_finished(io);
+    }
+
+    /// The stamps that an ACK returns.
+    #[cold]
+    fn tell_telemetry<O, R>(&mut self, io: &Io<O, R>, telemetry: &Telemetry) {
+        let none = Hop { time: Time::ZERO, tx_bytes: Bytes(0), queue: Bytes(0), rate: Rate::INFINITE };
+        let mut hops = [none; STAMPS];
+        for (hop, stamp) in hops.iter_mut().zip(telemetry.stamps()) {
+            *hop = Hop {
+                time: Time(stamp.time),
+                tx_bytes: Bytes(stamp.sent),
+                queue: Bytes(stamp.queue as u64),
+                rate: io.net.spec.links[stamp.link as usize].rate,
+            };
+        }
+        if telemetry.count > 0 {
+            self.cc.on_telemetry(&hops[..telemetry.count as usize]);
+        }
     }
 
     /// Linux's test: the window limited sending in this round trip, or in slow start is not yet twice

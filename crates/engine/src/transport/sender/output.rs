@@ -61,7 +61,11 @@ impl Sender {
         };
         self.packets = self.packets.wrapping_add(1);
         self.last_send = io.now;
-        let ext = if flags & flag::JOINED == 0 { None } else { self.piggyback(io, &mut packet) };
+        let ext = match flags & (flag::JOINED | flag::TRACED) {
+            0 => None,
+            flag::TRACED => self.collect(&packet),
+            _ => self.piggyback(io, &mut packet),
+        };
         if t.mtu == 0 || size <= t.mtu {
             io.send(self.host, &packet, ext.as_ref());
             return;
@@ -75,6 +79,13 @@ impl Sender {
             let fragment = Packet { size: (part + IP_HEADER) as u16, aux: (i | last << 4) as u8, ..packet };
             io.send(self.host, &fragment, ext.as_ref());
         }
+    }
+
+    /// What ports are to stamp.
+    #[cold]
+    fn collect(&self, packet: &Packet) -> Option<Ext> {
+        let telemetry = Telemetry { collects: true, ..Telemetry::default() };
+        (self.profile.telemetry && packet.len > 0).then(|| Ext { telemetry, ..Ext::default() })
     }
 
     /// Two-way connections: the packet acknowledges what its host has received of the other half.

@@ -64,6 +64,7 @@ controllers! {
     fastflow::FastFlow,
     timely::Timely,
     hpcc::Hpcc,
+    dcqcn::Dcqcn,
 }
 
 /// What the transport looks like to a controller that an event happens to.
@@ -241,6 +242,9 @@ pub struct Profile {
     /// Ports stamp its data packets, and receivers return the stamps with their ACKs: the controller hears of them by
     /// [`Controller::on_telemetry`].
     pub telemetry: bool,
+    /// Receivers of marked data notify the sender by packets of their own (CNPs), at most one each such time; the
+    /// controller hears of them by [`Controller::on_cnp`].
+    pub cnp: Option<Time>,
 }
 
 impl Profile {
@@ -252,6 +256,7 @@ impl Profile {
         late: None,
         ack_marked_at_once: false,
         telemetry: false,
+        cnp: None,
     };
 }
 
@@ -311,6 +316,15 @@ pub trait Controller {
     /// With [`Profile::telemetry`]: stamps of the ports that the packet crossed which caused an ACK, in its order.
     /// Comes before the `on_ack` of that ACK, and not for ACKs that bring none.
     fn on_telemetry(&mut self, _hops: &[Hop]) {}
+    /// With [`Profile::cnp`]: a notification of the receiver arrived. Its timers, which [`Controller::wake_at`] tells,
+    /// are looked at afterwards, and after every [`Controller::on_wake`].
+    fn on_cnp(&mut self, _now: Time) {}
+    /// When the controller's next timer fires; [`Time::NEVER`] without one.
+    fn wake_at(&self) -> Time {
+        Time::NEVER
+    }
+    /// The time that [`Controller::wake_at`] told has come. What it tells next is later.
+    fn on_wake(&mut self, _now: Time) {}
     /// Fast retransmit (see [`Profile::own_recovery`] for when). Reduces the window.
     fn on_loss(&mut self, event: &Congestion);
     /// The first ECN-Echo since the data of the previous reduction was acknowledged. The default

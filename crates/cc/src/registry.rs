@@ -659,6 +659,15 @@ macro_rules! controllers {
             fn on_ack(&mut self, ack: &Ack) {
                 match self { $(Cc::$type(cc) => cc.on_ack(ack),)+ Cc::Foreign(cc) => cc.on_ack(ack) }
             }
+            fn on_cnp(&mut self, now: Time) {
+                match self { $(Cc::$type(cc) => cc.on_cnp(now),)+ Cc::Foreign(cc) => cc.on_cnp(now) }
+            }
+            fn wake_at(&self) -> Time {
+                match self { $(Cc::$type(cc) => cc.wake_at(),)+ Cc::Foreign(cc) => cc.wake_at() }
+            }
+            fn on_wake(&mut self, now: Time) {
+                match self { $(Cc::$type(cc) => cc.on_wake(now),)+ Cc::Foreign(cc) => cc.on_wake(now) }
+            }
             fn on_telemetry(&mut self, hops: &[Hop]) {
                 match self { $(Cc::$type(cc) => cc.on_telemetry(hops),)+ Cc::Foreign(cc) => cc.on_telemetry(hops) }
             }

@@ -119,7 +119,7 @@ fn parameters_that_contradict_one_another_are_found() {
 }
 
 /// Those that start with what the path holds, or with a rate: their pages say so.
-const OWN_START: [&str; 3] = ["fastflow", "timely", "hpcc"];
+const OWN_START: [&str; 4] = ["fastflow", "timely", "hpcc", "dcqcn"];
 
 #[test]
 fn a_built_controller_starts_at_the_initial_window() {

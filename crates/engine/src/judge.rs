@@ -73,6 +73,7 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
             | TimerKind::Stop
             | TimerKind::Retransmit
             | TimerKind::Pace
+            | TimerKind::Wake
             | TimerKind::App
             | TimerKind::Turn
             // the judge plans no far packets

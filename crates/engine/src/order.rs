@@ -105,6 +105,8 @@ pub enum TimerKind {
     Retransmit,
     /// Pacing lets the next packet go.
     Pace,
+    /// A timer of the controller.
+    Wake,
     /// The application writes.
     App,
     /// Delayed ACK.

@@ -422,12 +422,13 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 13] = [
+const TIMER_KINDS: [TimerKind; 14] = [
     TimerKind::Departure,
     TimerKind::Start,
     TimerKind::Stop,
     TimerKind::Retransmit,
     TimerKind::Pace,
+    TimerKind::Wake,
     TimerKind::App,
     TimerKind::DelayedAck,
     TimerKind::WindowUpdate,

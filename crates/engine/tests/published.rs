@@ -4,8 +4,8 @@ mod net;
 
 use incast_cc::{Rate, Time};
 use incast_engine::spec::*;
-use incast_record::Outcome;
-use net::{bulk, controller, drop_tail, judged, run, series, star};
+use incast_record::{Happening, Outcome};
+use net::{bulk, controller, drop_tail, events, judged, run, series, star};
 
 /// RED on the queue as it is: marks with a probability that rises from 0 at `from` packets to
 /// `most` at `to`, and everything above.
@@ -170,4 +170,38 @@ fn hpcc_keeps_a_link_at_its_target_utilisation_with_a_queue_near_empty() {
 #[test]
 fn hpcc_is_the_same_under_every_partition() {
     judged(&incast(4, "hpcc", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
+}
+
+#[test]
+fn dcqcn_flows_come_to_a_fair_share() {
+    // 400 and 1600 kB at 100 Gb/s, 0.2: the switches of HPCC's authors
+    let queue = || linear_marking(100.0, 400.0, 0.2, 10_000);
+    for n in [2, 8] {
+        for params in [&[][..], &[("form", "vendor")][..]] {
+            let spec = incast(n, "dcqcn", params, queue(), Time::ms(20), Time::ms(60));
+            let shared = shared(&spec, &run(&spec));
+            println!("{params:?} {n} flows: {shared:?}");
+            assert!(shared.jain > 0.98 && shared.utilisation > 0.98 && shared.drops == 0, "{params:?} {n}: {shared:?}");
+        }
+    }
+}
+
+#[test]
+fn dcqcn_receivers_notify_at_most_once_an_interval_and_cuts_follow() {
+    let mut spec = incast(2, "dcqcn", &[], linear_marking(5.0, 20.0, 1.0, 10_000), Time::ZERO, Time::ms(2));
+    spec.observe.trace = vec![0];
+    spec.observe.flows = vec![0];
+    let o = run(&spec);
+    let sent = events(&o, "h2", Happening::Send);
+    let notified: Vec<u64> = sent.iter().filter(|e| e.flags == "ECE").map(|e| e.time_ps).collect();
+    assert!(notified.len() > 3 && notified.windows(2).all(|pair| pair[1] - pair[0] >= 50_000_000), "{notified:?}");
+    let heard = events(&o, "h0", Happening::Arrive).iter().find(|e| e.flags == "ECE").map(|e| e.time_ps);
+    let rates = series(&o, "flow 0", "pacing_rate_bps");
+    assert_eq!(rates[0].1, 1e11);
+    assert_eq!((Some(rates[1].0), rates[1].1), (heard, 5e10), "the first one halves the rate at once");
+}
+
+#[test]
+fn dcqcn_is_the_same_under_every_partition() {
+    judged(&incast(4, "dcqcn", &[], linear_marking(5.0, 20.0, 0.2, 100), Time::ZERO, Time::us(400)));
 }

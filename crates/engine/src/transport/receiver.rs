@@ -131,6 +131,9 @@ pub struct Receiver {
     slot: u64,
     setting: u64,
     update_at: u64,
+    /// Shortest time between notifications of marks, ps; 0 sends none. When the next may go.
+    cnp_interval: u64,
+    cnp_from: u64,
     /// Stamps of the data packet that came last, until an ACK has returned them.
     telemetry: Option<Box<Telemetry>>,
     /// Counters.
@@ -230,6 +233,8 @@ impl Receiver {
             slot: NEVER,
             setting: 0,
             update_at: NEVER,
+            cnp_interval: profile.cnp.map_or(0, |interval| interval.0),
+            cnp_from: 0,
             telemetry: None,
             stats: ReceiverStats::default(),
         }
@@ -379,6 +384,9 @@ impl Receiver {
                 io.rec.delay(io.net.flow(self.flow).group, delay);
             }
         }
+        if p.has(flag::CE) && self.cnp_interval > 0 {
+            self.notify(io);
+        }
         if self.half != NO_HALF {
             self.collect(io);
         }
@@ -401,6 +409,36 @@ impl Receiver {
             // first segment's does not
             self.ce_from = self.ce_from.max(p.seq + 1);
         }
+    }
+
+    /// Marked data: the sender is notified, unless it was lately.
+    #[cold]
+    fn notify<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if io.now < self.cnp_from {
+            return;
+        }
+        self.cnp_from = io.now + self.cnp_interval;
+        let t = io.net.transport(self.transport);
+        let packet = Packet {
+            time: 0,
+            seq: 0,
+            ack: self.next,
+            ts: io.now,
+            link: 0,
+            flow: self.flow,
+            dst: self.src,
+            wnd: 0,
+            id: self.packets as u16,
+            turn: io.cause,
+            ext: NO_EXT,
+            size: t.ack_size as u16,
+            len: 0,
+            flags: self.base_flags & !flag::ACK | flag::ECE,
+            hop: 0,
+            aux: 0,
+        };
+        self.packets = self.packets.wrapping_add(1);
+        io.send(self.host, &packet, None);
     }
 
     /// The next ACK returns these stamps.

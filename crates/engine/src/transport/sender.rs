@@ -207,6 +207,8 @@ pub struct Sender {
     slot: u64,
     setting: u64,
     pace_at: u64,
+    /// The controller's timer that is set.
+    wake_at: u64,
     app_at: u64,
     app: AppState,
     /// The application runs.
@@ -307,6 +309,7 @@ impl Sender {
             slot: NEVER,
             setting: 0,
             pace_at: NEVER,
+            wake_at: NEVER,
             app_at: NEVER,
             app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
             woken: false,
@@ -533,6 +536,10 @@ impl Sender {
                 } else {
                     self.acknowledged(io, p, ext);
                 }
+            }
+            Connection::Open if !p.has(flag::ACK) => {
+                self.cc.on_cnp(Time(io.now));
+                self.watch_clock(io);
             }
             // TIME-WAIT is silent; after LAST-ACK there is no connection any more
             Connection::Dead if self.peer_closed && !self.peer_closed_last => {

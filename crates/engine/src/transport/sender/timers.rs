@@ -57,6 +57,14 @@ impl Sender {
                 }
                 self.pump(io);
             }
+            TimerKind::Wake if self.wake_at == io.now => {
+                self.wake_at = NEVER;
+                if self.connection == Connection::Open {
+                    self.cc.on_wake(Time(io.now));
+                    self.watch_clock(io);
+                    self.pump(io);
+                }
+            }
             TimerKind::App if self.app_at == io.now => {
                 self.app_at = NEVER;
                 self.woken = true;
@@ -79,6 +87,15 @@ impl Sender {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Sets the timer that the controller asks for.
+    pub(super) fn watch_clock<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let at = self.cc.wake_at();
+        if at != Time::NEVER && at.0 < self.wake_at {
+            self.wake_at = at.0.max(io.now + 1);
+            io.timer(self.wake_at, TimerKind::Wake, self.flow);
         }
     }
 

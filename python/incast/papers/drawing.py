@@ -33,7 +33,7 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
         kept = [(_place(figure.points[j].x, j, numeric), e) for j, e in found if e is not None]
         if not kept:
             continue
-        positive = positive and min(e.low for _, e in kept) > 0
+        positive = positive and min(e.mean for _, e in kept) > 0
         label = " ".join(
             part
             for part in (
@@ -43,14 +43,19 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
             if part
         )
         places, means = [place for place, _ in kept], [e.mean for _, e in kept]
+        # An interval's lower end may lie below zero, where a logarithmic axis has no place.
+        lows = [max(e.low, e.mean * 0.05) if "y" in plot.log else e.low for _, e in kept]
+        highs = [e.high for _, e in kept]
         if numeric:
-            lows, highs = [e.low for _, e in kept], [e.high for _, e in kept]
             axes.fill_between(places, lows, highs, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
             axes.plot(places, means, label=label, **line(i))
         else:
             width = 0.8 / len(lines)
             shifted = [place + (i - (len(lines) - 1) / 2) * width for place in places]
-            errors = [e.half_width or 0.0 for _, e in kept]
+            errors = [
+                [e.mean - low for low, (_, e) in zip(lows, kept, strict=True)],
+                [e.high - e.mean for _, e in kept],
+            ]
             colour = COLOURS[i % len(COLOURS)]
             axes.bar(shifted, means, width * 0.92, yerr=errors, color=colour, label=label, capsize=2)
         told = [

@@ -65,6 +65,7 @@ controllers! {
     timely::Timely,
     hpcc::Hpcc,
     dcqcn::Dcqcn,
+    bbr::Bbr,
 }
 
 /// What the transport looks like to a controller that an event happens to.
@@ -199,6 +200,30 @@ pub struct Hop {
     pub rate: Rate,
 }
 
+/// A sample of the delivery rate (Cheng et al., draft-cheng-iccrg-delivery-rate-estimation-00; Linux,
+/// net/ipv4/tcp_rate.c): what arrived between the sending of the packet that an ACK reports and this ACK. Of several
+/// packets the one counts at whose sending the most had been delivered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// Bytes delivered in the interval.
+    pub delivered: Bytes,
+    /// How long it took: the longer of sending and of acknowledging them.
+    pub interval: Time,
+    /// Bytes that had been delivered when the packet was sent.
+    pub prior: u64,
+    /// Bytes delivered so far.
+    pub total: u64,
+    /// The sender had run out of data when the packet was sent.
+    pub app_limited: bool,
+}
+
+impl Delivery {
+    /// The rate, bytes a picosecond; `None` where the interval is nothing.
+    pub fn rate(&self) -> Option<f64> {
+        (self.interval > Time::ZERO).then(|| self.delivered.0 as f64 / self.interval.0 as f64)
+    }
+}
+
 /// How fast a controller wants packets to leave, beyond what its window says.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pacing {
@@ -245,6 +270,8 @@ pub struct Profile {
     /// Receivers of marked data notify the sender by packets of their own (CNPs), at most one each such time; the
     /// controller hears of them by [`Controller::on_cnp`].
     pub cnp: Option<Time>,
+    /// The transport samples delivery rates: the controller hears of them by [`Controller::on_delivery`].
+    pub delivery: bool,
 }
 
 impl Profile {
@@ -257,6 +284,7 @@ impl Profile {
         ack_marked_at_once: false,
         telemetry: false,
         cnp: None,
+        delivery: false,
     };
 }
 
@@ -316,6 +344,9 @@ pub trait Controller {
     /// With [`Profile::telemetry`]: stamps of the ports that the packet crossed which caused an ACK, in its order.
     /// Comes before the `on_ack` of that ACK, and not for ACKs that bring none.
     fn on_telemetry(&mut self, _hops: &[Hop]) {}
+    /// With [`Profile::delivery`] and a scoreboard that is not ns-3's: a sample of the delivery rate. Comes before the
+    /// `on_ack` of the ACK that reports the delivery, and not for ACKs that report none.
+    fn on_delivery(&mut self, _sample: &Delivery) {}
     /// With [`Profile::cnp`]: a notification of the receiver arrived. Its timers, which [`Controller::wake_at`] tells,
     /// are looked at afterwards, and after every [`Controller::on_wake`].
     fn on_cnp(&mut self, _now: Time) {}

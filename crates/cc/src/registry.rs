@@ -659,6 +659,9 @@ macro_rules! controllers {
             fn on_ack(&mut self, ack: &Ack) {
                 match self { $(Cc::$type(cc) => cc.on_ack(ack),)+ Cc::Foreign(cc) => cc.on_ack(ack) }
             }
+            fn on_delivery(&mut self, sample: &Delivery) {
+                match self { $(Cc::$type(cc) => cc.on_delivery(sample),)+ Cc::Foreign(cc) => cc.on_delivery(sample) }
+            }
             fn on_cnp(&mut self, now: Time) {
                 match self { $(Cc::$type(cc) => cc.on_cnp(now),)+ Cc::Foreign(cc) => cc.on_cnp(now) }
             }

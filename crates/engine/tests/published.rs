@@ -205,3 +205,31 @@ fn dcqcn_receivers_notify_at_most_once_an_interval_and_cuts_follow() {
 fn dcqcn_is_the_same_under_every_partition() {
     judged(&incast(4, "dcqcn", &[], linear_marking(5.0, 20.0, 0.2, 100), Time::ZERO, Time::us(400)));
 }
+
+#[test]
+fn bbr_keeps_at_most_two_bandwidth_delay_products_in_flight() {
+    for n in [1, 2, 4] {
+        let mut spec = incast(n, "bbr", &[], drop_tail(10_000), Time::ms(5), Time::ms(40));
+        spec.observe.flows = vec![0];
+        let o = run(&spec);
+        let all = shared(&spec, &o);
+        // a flow's own: its estimates of the bandwidth and of the round trip
+        let (bandwidth, rtprop) = (series(&o, "flow 0", "bandwidth_bps"), series(&o, "flow 0", "rtprop_s"));
+        let latest = |values: &[(u64, f64)], at: u64| values[values.partition_point(|v| v.0 <= at).max(1) - 1].1;
+        let product = |at: u64| latest(&bandwidth, at) / 8.0 * latest(&rtprop, at);
+        let flight = series(&o, "flow 0", "in_flight_bytes");
+        let later = flight.iter().filter(|(t, _)| *t > 5_000_000_000);
+        let most = later.map(|(t, bytes)| bytes / product(*t)).fold(0.0, f64::max);
+        println!("{n} flows: {all:?}, at most {most:.2} bandwidth-delay products in flight");
+        assert!(all.utilisation > 0.98 && all.drops == 0, "{n} flows: {all:?}");
+        // more than two flows' estimates fall while what they let out is still under way
+        assert!(most < if n <= 2 { 2.1 } else { 3.0 }, "{n} flows: {most}");
+        assert!(all.queue < 60.0, "{n} flows: {all:?}");
+        assert!(n > 2 || all.jain > 0.98, "{n} flows: {all:?}");
+    }
+}
+
+#[test]
+fn bbr_is_the_same_under_every_partition() {
+    judged(&incast(3, "bbr", &[], drop_tail(60), Time::ZERO, Time::us(400)));
+}

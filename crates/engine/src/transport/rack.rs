@@ -5,6 +5,7 @@
 //! which were sent again, in that order. First transmissions leave in order of sequence numbers, so that
 //! the scoreboard's frontier serves them.
 
+use incast_cc::{Bytes, Delivery, Time};
 use std::collections::VecDeque;
 
 /// A segment that was sent again.
@@ -16,6 +17,88 @@ pub struct Resent {
     pub seq: u64,
     /// Its end.
     pub end: u64,
+}
+
+/// What was known at the sending of a segment, for samples of the delivery rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Departed {
+    /// When it was sent last, ps.
+    sent: u64,
+    /// Bytes that had been delivered, and when the last of them was, ps.
+    delivered: u64,
+    delivered_at: u64,
+    /// When the first segment of its interval was sent, ps.
+    first_sent: u64,
+    app_limited: bool,
+}
+
+/// Delivery rates as Linux samples them (net/ipv4/tcp_rate.c).
+#[derive(Clone, Debug, Default)]
+pub struct DeliveryRate {
+    /// One an outstanding segment.
+    pub departed: VecDeque<Departed>,
+    delivered: u64,
+    delivered_at: u64,
+    first_sent: u64,
+    /// Samples are limited by the application until so much has been delivered.
+    limited_to: u64,
+    /// The segment that the ACK at work reports at whose sending the most had been delivered.
+    reported: Option<Departed>,
+}
+
+impl DeliveryRate {
+    /// A segment is sent at `now`, the `i`-th outstanding one; `idle` if nothing else is in flight.
+    pub fn send(&mut self, i: usize, now: u64, idle: bool) {
+        if idle {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        let departed = Departed {
+            sent: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            app_limited: self.limited_to > 0,
+        };
+        match self.departed.get_mut(i) {
+            Some(again) => *again = departed,
+            None => self.departed.push_back(departed),
+        }
+    }
+
+    /// The ACK at work reports a segment.
+    pub fn report(&mut self, one: Departed) {
+        if self.reported.is_none_or(|best| {
+            one.delivered > best.delivered || one.delivered == best.delivered && one.sent > best.sent
+        }) {
+            self.reported = Some(one);
+        }
+    }
+
+    /// The application has nothing to send, with so much in flight.
+    pub fn limit(&mut self, in_flight: u64) {
+        self.limited_to = (self.delivered + in_flight).max(1);
+    }
+
+    /// The sample of an ACK at `now` that newly reports `delivered` bytes.
+    pub fn sample(&mut self, now: u64, delivered: u64, min_rtt: u64) -> Option<Delivery> {
+        let one = self.reported.take()?;
+        self.delivered += delivered;
+        self.delivered_at = now;
+        if self.delivered > self.limited_to {
+            self.limited_to = 0;
+        }
+        let sending = one.sent - one.first_sent;
+        self.first_sent = self.first_sent.max(one.sent);
+        let interval = sending.max(now - one.delivered_at);
+        Some(Delivery {
+            delivered: Bytes(self.delivered - one.delivered),
+            // quicker than the quickest round trip: not to be trusted
+            interval: if interval < min_rtt { Time::ZERO } else { Time(interval) },
+            prior: one.delivered,
+            total: self.delivered,
+            app_limited: one.app_limited,
+        })
+    }
 }
 
 /// Send times, and the latest transmission known to have arrived.
@@ -41,6 +124,8 @@ pub struct Rack {
     sacked: Option<(u64, u64)>,
     /// It acknowledges some that was sent again.
     again: bool,
+    /// Samples of the delivery rate, where they are asked for.
+    pub rate: Option<DeliveryRate>,
 }
 
 impl Rack {

@@ -5,8 +5,9 @@
 //! lost segment is lost or SACKed), so one frontier says it all, and every segment is visited once
 //! when the frontier passes it. `pipe` counts the copies believed to be in the network.
 
-use super::rack::{Rack, Resent};
+use super::rack::{DeliveryRate, Rack, Resent};
 use super::ranges::Ranges;
+use incast_cc::Delivery;
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +86,26 @@ impl Scoreboard {
         Scoreboard { rack: Some(Box::new(Rack::new(tells))), ..Scoreboard::default() }
     }
 
+    /// Samples delivery rates from now on.
+    pub fn sampling(mut self) -> Scoreboard {
+        let rack = self.rack.get_or_insert_with(|| Box::new(Rack::new(false)));
+        rack.rate = Some(DeliveryRate::default());
+        self
+    }
+
+    /// The delivery rate that the ACK at work shows, at `now`, with `delivered` bytes newly reported.
+    pub fn delivery(&mut self, now: u64, delivered: u64, min_rtt: u64) -> Option<Delivery> {
+        self.rack.as_mut()?.rate.as_mut()?.sample(now, delivered, min_rtt)
+    }
+
+    /// The application has nothing to send.
+    pub fn limited_by_application(&mut self) {
+        let pipe = self.pipe;
+        if let Some(rate) = self.rack.as_mut().and_then(|rack| rack.rate.as_mut()) {
+            rate.limit(pipe);
+        }
+    }
+
     /// A scoreboard that waits for segments that others have overtaken; `trigger` consecutive ones are lost.
     pub fn waiting_for_late(trigger: u32) -> Scoreboard {
         let late = LateSegments { trigger, below: 0, waiting: VecDeque::new() };
@@ -108,6 +129,9 @@ impl Scoreboard {
     fn note_time(&mut self, seq: u64, now: u64) {
         let i = self.index_of(seq);
         if let (Some(rack), Some(s)) = (&mut self.rack, self.segments.get(i)) {
+            if let Some(rate) = &mut rack.rate {
+                rate.send(i, now, self.pipe <= s.len as u64);
+            }
             match rack.times.get_mut(i) {
                 Some(time) => {
                     *time = now;
@@ -246,6 +270,12 @@ impl Scoreboard {
                 && let Some(sent) = rack.times.pop_front()
             {
                 rack.acknowledged(sent, s.ever, s.sacked);
+                if let Some(rate) = &mut rack.rate
+                    && let Some(departed) = rate.departed.pop_front()
+                    && !s.sacked
+                {
+                    rate.report(departed);
+                }
                 if !s.sacked {
                     rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
                 }
@@ -322,6 +352,11 @@ impl Scoreboard {
                         rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
                         if !s.ever {
                             rack.reported(sent);
+                        }
+                        if let Some(rate) = &mut rack.rate
+                            && let Some(departed) = rate.departed.get(i).copied()
+                        {
+                            rate.report(departed);
                         }
                     }
                     s.sacked = true;

@@ -257,7 +257,9 @@ impl Sender {
                     Scoreboard::waiting_for_late(late.trigger)
                 }
                 Rules::Ns3 => Scoreboard::of_ns3(t.mss),
+                Rules::Rack if profile.delivery => Scoreboard::with_times(true).sampling(),
                 Rules::Rack => Scoreboard::with_times(true),
+                _ if profile.delivery => Scoreboard::default().sampling(),
                 _ if segment_rtt => Scoreboard::with_times(false),
                 _ => Scoreboard::default(),
             },

@@ -140,6 +140,9 @@ impl Sender {
         if t.recovery == Recovery::PrrNs3 && acked > 0 {
             self.count_segments(t, delivered);
         }
+        if self.profile.delivery {
+            self.tell_delivery(io.now, delivered);
+        }
         let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
         let mut counts = marked;
         if t.ecn_preempts {
@@ -230,6 +233,14 @@ impl Sender {
         }
         self.pump(io);
         self.check_finished(io);
+    }
+
+    /// The delivery rate that an ACK shows.
+    #[cold]
+    fn tell_delivery(&mut self, now: u64, delivered: u64) {
+        if let Some(sample) = self.board.delivery(now, delivered, self.rtt.min.unwrap_or(0)) {
+            self.cc.on_delivery(&sample);
+        }
     }
 
     /// The stamps that an ACK returns.

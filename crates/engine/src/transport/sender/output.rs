@@ -422,6 +422,9 @@ impl Sender {
     /// No unsent data: close, repair more, or wait for the application.
     pub(super) fn nothing_to_send<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let t = io.net.transport(self.transport);
+        if self.profile.delivery && (self.board.pipe() as f64) < self.window() {
+            self.board.limited_by_application();
+        }
         if self.phase == Phase::Recovery && t.sack && t.forward_retransmit && !self.profile.own_recovery {
             // RFC 6675 NextSeg rules 3 and 4, once there is no new data
             let fits = |len: u32, s: &Sender| (s.board.pipe() + len as u64) as f64 <= s.window();

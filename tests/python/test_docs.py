@@ -101,7 +101,7 @@ FORMS = (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
 
 
 def test_every_form_and_every_reference_scenario_is_on_the_page_of_forms() -> None:
-    named = set(re.findall(r"`(\w+):form=([\w-]+)`", FORMS))
+    named = set(re.findall(r"`([\w-]+):form=([\w-]+)`", FORMS))
     for controller, _ in kinds.listing("controllers"):
         text = " ".join(kinds.description("controller", controller).split())
         found = re.search(r"form = standard .*?Expected: one of: (.*?)\.", text)

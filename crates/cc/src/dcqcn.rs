@@ -58,8 +58,8 @@ pub static KIND: Kind = Kind {
     title: "DCQCN",
     source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5; the authors of \
              HPCC's simulator, alibaba-edu/High-Precision-Congestion-Control (mode 1)",
-    what: "Receivers of marked data send notification packets; the sender cuts its paced rate by how often they come, and \
-           a timer raises it again.",
+    what: "Receivers of marked data send notification packets; the sender cuts its paced rate by how often they \
+           come, and a timer raises it again.",
     differences: &[
         "The rate rises by the timer alone; the paper's byte counter beside it (10 MB) is left out, as in the \
          simulator of \

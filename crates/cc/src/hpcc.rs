@@ -45,8 +45,8 @@ pub static KIND: Kind = Kind {
     title: "HPCC",
     source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019, section 3 and algorithm 1; the authors' \
              simulator, alibaba-edu/High-Precision-Congestion-Control (mode 3)",
-    what: "Sets the window so that the busiest link, by stamps that ports leave on packets, holds a little less than its \
-           rate for a round trip.",
+    what: "Sets the window so that the busiest link, by stamps that ports leave on packets, holds a little less than \
+           its rate for a round trip.",
     differences: &[
         "A port stamps a packet when it comes, with what it has to transmit before it; the paper's switches stamp \
          when it \

@@ -389,7 +389,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
                 self.transmit(port, packet, ext);
             }
             Some(nic) => {
-                nic.push(*packet, ext.copied(), self.now);
+                nic.push(*packet, ext, self.now);
                 if nic.is_idle() {
                     self.serve(host);
                 }
@@ -410,7 +410,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         p.add_wait(waiting.since, self.now, waiting.packet.size as u64, &self.net.interval);
         let done = self.now + p.serialization(waiting.packet.size as u64);
         let link = p.link;
-        self.transmit(port, &waiting.packet, waiting.ext.as_ref());
+        self.transmit(port, &waiting.packet, waiting.ext.as_deref());
         self.timer(done, TimerKind::Departure, link);
     }
 

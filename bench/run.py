@@ -75,6 +75,8 @@ CASES = [
 ]
 # About a million hops, for instruction counts that repeat whatever else the machine does.
 SLICE = ("permutation", "traffic.app.size=2800kB", "run.duration=5ms")
+# A fifth of it, once under every controller.
+CONTROLLER_SLICE = ("permutation", "traffic.app.size=500kB", "run.duration=2ms")
 
 
 @dataclass
@@ -115,8 +117,8 @@ def run(case: Case, repetitions: int) -> Figures:
     return best
 
 
-def instructions() -> float | None:
-    """Count instructions a hop on the slice; None where valgrind or cargo is missing."""
+def instructions(words: tuple[str, ...] = SLICE) -> float | None:
+    """Count instructions a hop on the slice, or another one; None where valgrind or cargo is missing."""
     if not (shutil.which("valgrind") and shutil.which("cargo")):
         return None
     build = ["cargo", "build", "--release", "--quiet", "-p", "incast-scenario", "--example", "run"]
@@ -127,7 +129,7 @@ def instructions() -> float | None:
         "--tool=callgrind",
         "--callgrind-out-file=/dev/null",
         target / "release/examples/run",
-        *SLICE,
+        *words,
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     refs = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
@@ -135,6 +137,14 @@ def instructions() -> float | None:
     if refs is None or hops is None:
         return None
     return int(refs[1].replace(",", "")) / int(hops[1])
+
+
+def by_controller() -> dict[str, float]:
+    """Count instructions a hop of every controller on one scenario; nothing where valgrind is missing."""
+    done = subprocess.run([INCAST, "list", "controllers"], capture_output=True, text=True, check=True)
+    names = re.findall(r"^([a-z][a-z0-9-]*)", done.stdout, re.MULTILINE)
+    counts = {name: instructions((*CONTROLLER_SLICE, f"controller={name}")) for name in names}
+    return {name: count for name, count in counts.items() if count is not None}
 
 
 def python_call() -> float:
@@ -190,6 +200,11 @@ def main() -> None:
     else:
         print(f"instructions per hop: {per_hop:.1f} (callgrind, {' '.join(SLICE)})")
 
+    controllers = {} if options.only or options.quick else by_controller()
+    for name, count in controllers.items():
+        print(f"  {name:13} {count:7.0f} instructions a hop, {count / min(controllers.values()) - 1:+5.0%}")
+    if controllers:
+        print(f"({' '.join(CONTROLLER_SLICE)}; against the leanest)")
     per_call = None if options.only else python_call()
     if per_call is not None:
         print(f"a controller in Python: {per_call:.2f} us of CPU an ACK before it does anything (bench/own.py)")
@@ -199,6 +214,7 @@ def main() -> None:
         "date": now.isoformat(timespec="seconds"),
         "machine": {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0]},
         "instructions_per_hop": per_hop,
+        "instructions_per_hop_by_controller": controllers,
         "python_call_us": per_call,
         "cases": [asdict(f) for f in all_figures],
     }

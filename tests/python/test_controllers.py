@@ -197,7 +197,12 @@ def test_an_exception_stops_the_run_with_its_cause_its_flow_and_its_time() -> No
     assert cause.__traceback__ is not None
     with pytest.raises(ControllerError) as again:
         ran(failing(fail))
-    assert str(again.value) == str(error.value), "the first one in simulated time, every time"
+    assert str(again.value) == str(error.value)
+    # whichever part of the fabric is simulated first: the error is the first in simulated time
+    for domains in ("node", "one"):
+        with pytest.raises(ControllerError) as other:
+            ran(failing(fail), **{"run.domains": domains})
+        assert str(other.value) == str(error.value), domains
 
 
 @pytest.mark.parametrize(
@@ -213,6 +218,16 @@ def test_an_exception_stops_the_run_with_its_cause_its_flow_and_its_time() -> No
 def test_what_an_object_leaves_must_be_a_window(name: str, value: object, message: str) -> None:
     with pytest.raises(ControllerError, match=re.escape(message)):
         ran(failing(lambda own: setattr(own, name, value)))
+
+
+def test_a_traced_attribute_must_be_there_and_a_number() -> None:
+    for state, value, message in (("alfa", 0.5, "has no attribute 'alfa'"), ("alpha", "much", "TypeError")):
+        traced = failing(lambda _: None)
+        traced.state, traced.alpha = (state,), value  # type: ignore[attr-defined]
+        with pytest.raises(ControllerError, match=message):
+            ran(traced)
+    traced.alpha = None  # type: ignore[attr-defined]
+    assert ran(traced).summary["flows"]["count"] == 2, "not known yet"
 
 
 def test_pacing_holds_packets_back() -> None:

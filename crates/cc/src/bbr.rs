@@ -14,7 +14,7 @@
 //! Delivery rates are sampled by the transport as Linux does it ([`crate::Delivery`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::{Ack, Congestion, Controller, Delivery, Env, Pacing, Profile, Time, Timeout};
+use crate::{Ack, Congestion, Controller, Delivery, Env, Pacing, Phase, Profile, Time, Timeout};
 use alloc::boxed::Box;
 
 params! {
@@ -131,6 +131,8 @@ struct State {
     /// PROBE_RTT: when it may end, once so little is in flight; whether a round has passed since.
     probe_done: Option<Time>,
     probe_round: bool,
+    /// Delivered when PROBE_RTT last ended: what was sent before is no sample of the path.
+    probed_to: u64,
     /// Window to return to.
     prior_cwnd: f64,
     /// The first round after a loss.
@@ -138,6 +140,7 @@ struct State {
     seen_rtt: bool,
     lost: bool,
     delivered: u64,
+    flow: u32,
     mss: f64,
     initial: f64,
     p: Params,
@@ -169,6 +172,8 @@ impl Bbr {
             phase_at: Time::ZERO,
             probe_done: None,
             probe_round: false,
+            probed_to: 0,
+            flow: env.flow,
             prior_cwnd: 0.0,
             conserving: false,
             seen_rtt: false,
@@ -190,15 +195,17 @@ impl State {
     /// Rounds end when a packet is acknowledged that was sent after the latest had begun.
     fn update_bandwidth(&mut self, sample: &Delivery) {
         self.delivered = sample.total;
+        self.round_begins = false;
+        let Some(rate) = sample.rate() else { return };
         self.round_begins = sample.prior >= self.round_end;
         if self.round_begins {
             self.round_end = sample.total;
             self.round += 1;
             self.conserving = false;
         }
-        if let Some(rate) = sample.rate()
-            && (!sample.app_limited || rate >= self.bandwidth.max())
-        {
+        // four packets a round trip say nothing of the path: what PROBE_RTT sends counts as limited
+        let limited = sample.app_limited || self.mode == Mode::ProbeRtt || sample.prior < self.probed_to;
+        if !limited || rate >= self.bandwidth.max() {
             self.bandwidth.update(u64::from(self.p.bw_rounds), self.round, rate);
         }
     }
@@ -218,7 +225,8 @@ impl State {
     fn enter_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
         // any phase but the second
-        let draw = (now.0 ^ now.0 >> 17).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let word = now.0 ^ now.0 >> 17 ^ u64::from(self.flow) << 40;
+        let draw = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         self.phase = [0, 2, 3, 4, 5, 6, 7][(draw % 7) as usize];
         self.phase_at = now;
     }
@@ -266,6 +274,7 @@ impl State {
                 self.probe_round |= self.round_begins;
                 if self.probe_round && now > done {
                     self.rtprop_at = now;
+                    self.probed_to = self.delivered;
                     self.cwnd = self.cwnd.max(self.prior_cwnd);
                     if self.full {
                         self.enter_probe_bw(now);
@@ -304,13 +313,14 @@ impl State {
         }
     }
 
-    fn set_cwnd(&mut self, newly: f64, in_flight: f64) {
+    /// `repaired`: nothing that a timeout supposed lost is outstanding.
+    fn set_cwnd(&mut self, newly: f64, in_flight: f64, repaired: bool) {
         let target = self.inflight(self.cwnd_gain);
         if newly > 0.0 {
             if self.conserving {
                 self.cwnd = self.cwnd.max(in_flight);
             } else {
-                if self.prior_cwnd > 0.0 && self.mode != Mode::ProbeRtt {
+                if self.prior_cwnd > 0.0 && self.mode != Mode::ProbeRtt && repaired {
                     self.cwnd = self.cwnd.max(core::mem::take(&mut self.prior_cwnd).min(target.max(self.cwnd)));
                 }
                 if self.full {
@@ -350,7 +360,7 @@ impl Controller for Bbr {
         s.check_probe_rtt(ack.now, in_flight);
         s.set_gains();
         s.set_rate(ack.srtt);
-        s.set_cwnd(ack.delivered as f64, in_flight + ack.delivered as f64);
+        s.set_cwnd(ack.delivered as f64, in_flight + ack.delivered as f64, ack.phase != Phase::Loss);
         (s.round_begins, s.lost) = (false, false);
     }
 

@@ -170,6 +170,9 @@ impl Controller for Hpcc {
             if update {
                 self.update_end = ack.nxt;
             }
+        } else if self.update_end == 0 {
+            // until data sent after the first stamps is acknowledged, the reference stands
+            self.update_end = ack.nxt;
         }
         let (before, now) = &mut *self.links;
         core::mem::swap(before, now);

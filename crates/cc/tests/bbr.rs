@@ -5,7 +5,7 @@ mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::bbr::{Bbr, Params};
-use incast_cc::{Ack, Bytes, Config, Controller, Delivery, Pacing};
+use incast_cc::{Ack, Bytes, Config, Controller, Delivery, Env, Pacing, Phase};
 
 fn state(cc: &Bbr, wanted: &str) -> f64 {
     let mut found = None;
@@ -163,6 +163,57 @@ fn a_loss_bounds_the_window_by_the_flight_for_a_round_and_a_timeout_leaves_a_pac
     assert_close(path.cc.cwnd(), 200_000.0);
     path.cc.on_timeout(&timeout(us(path.now), segments(150), 1));
     assert_eq!(path.cc.cwnd(), 1_000.0);
+    // what was lost is sent again under a window that grows by what arrives, from four packets up
+    let acked = |path: &mut Path, phase| {
+        let now = us(path.now);
+        path.cc.on_ack(&Ack { phase, in_flight: segments(2), ..ack(now, segments(1), us(100.0)) });
+        path.cc.cwnd()
+    };
+    assert_eq!([(); 3].map(|()| acked(&mut path, Phase::Loss)), [4_000.0, 5_000.0, 6_000.0]);
+    // and with the last of it the window is what it was
+    assert_close(acked(&mut path, Phase::Open), 200_000.0);
+}
+
+#[test]
+fn a_long_probe_of_the_round_trip_leaves_the_bandwidth_alone() {
+    let mut path = Path::probing();
+    path.now += 10_000_100.0;
+    path.round(100, 200);
+    // 200 ms are 2000 round trips of four packets, far more than the ten whose largest rate counts
+    while state(&path.cc, "mode") == 3.0 {
+        path.round(4, 8);
+        assert_close(state(&path.cc, "bandwidth_bps"), 8e9);
+    }
+    // the packets sent before its end tell no more than they
+    let prior = path.total - segments(1);
+    path.total += segments(4);
+    path.cc.on_delivery(&Delivery {
+        delivered: Bytes(segments(4)),
+        interval: us(100.0),
+        prior,
+        total: path.total,
+        app_limited: false,
+    });
+    assert_close(state(&path.cc, "bandwidth_bps"), 8e9);
+    assert_close(path.cc.cwnd(), 200_000.0);
+}
+
+#[test]
+fn flows_that_begin_to_probe_at_one_instant_are_in_different_phases() {
+    let first = |flow: u32| {
+        let mut path = Path { cc: Bbr::new(&Params::default(), &Env { flow, ..env(MSS, 10.0) }), now: 0.0, total: 0 };
+        (0..4).for_each(|_| path.round(100, 300));
+        path.round(100, 150);
+        let mut rounds = 0;
+        while state(&path.cc, "pacing_gain") != 1.25 {
+            path.now += 1.0;
+            path.round(100, 200);
+            rounds += 1;
+        }
+        rounds
+    };
+    let found: std::collections::BTreeSet<u32> = (0..20).map(first).collect();
+    assert!(found.len() >= 5, "{found:?}");
 }
 
 #[test]

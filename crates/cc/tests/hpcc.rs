@@ -36,7 +36,7 @@ fn state(cc: &Hpcc, wanted: &str) -> f64 {
 /// A flow whose link was found at 1.9: it has half its window and one step, 62562.5 B.
 fn halved(params: &Params) -> Hpcc {
     let mut cc = Hpcc::new(params, &path());
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 125_000)]);
+    told(&mut cc, 1, 1, &[hop(0.0, 0, 125_000)]);
     // (125000 / 125000) + 112500 B in 10 us of 125000
     told(&mut cc, 2, 100, &[hop(10.0, 112_500, 125_000)]);
     cc
@@ -58,6 +58,19 @@ fn a_link_above_eta_divides_the_window() {
     // 125000 / (1.9 / 0.95) + 125000 0.05 / 100
     assert_close(cc.cwnd(), 62_562.5);
     assert_eq!(cc.pacing(), Pacing::Rate(62_562.5 * 8e5));
+    assert_close(state(&cc, "reference_bytes"), 62_562.5);
+}
+
+#[test]
+fn the_reference_stands_until_data_sent_after_the_first_stamps_is_acknowledged() {
+    let mut cc = Hpcc::new(&Params::default(), &path());
+    told(&mut cc, 1, 100, &[hop(0.0, 0, 125_000)]);
+    told(&mut cc, 2, 100, &[hop(10.0, 112_500, 125_000)]);
+    assert_close(cc.cwnd(), 62_562.5);
+    assert_close(state(&cc, "reference_bytes"), 125_000.0);
+    // the same look again, a round trip later: the window is the same, and now the reference too
+    told(&mut cc, 101, 200, &[hop(20.0, 225_000, 125_000)]);
+    assert_close(cc.cwnd(), 62_562.5);
     assert_close(state(&cc, "reference_bytes"), 62_562.5);
 }
 

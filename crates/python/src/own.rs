@@ -115,8 +115,8 @@ pub fn has_failed(controllers: &[Config]) -> bool {
 
 /// What happened in the first of them to fail, as an exception that has the user's as its cause.
 pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
-    let mut found = classes(controllers).filter_map(|c| Some((c.name.as_str(), c.failure.lock().ok()?.take()?)));
-    let (name, Failure { flow, at, error }) = found.next()?;
+    let found = classes(controllers).filter_map(|c| Some((c.name.as_str(), c.failure.lock().ok()?.take()?)));
+    let (name, Failure { flow, at, error }) = found.min_by_key(|(_, failure)| (failure.at, failure.flow))?;
     let message = format!("{name} failed in flow {flow} at {:.4} us: {}", at.0 as f64 * 1e-6, words(py, &error));
     let told = crate::ControllerError::new_err(message);
     told.set_cause(py, Some(error));
@@ -194,6 +194,7 @@ impl Maker for Class {
             cwnd: env.initial_window,
             ssthresh: f64::INFINITY,
             pacing: Pacing::None,
+            at: Time::ZERO,
             failure: self.failure.clone(),
         };
         let made = Python::attach(|py| own.begin(py, self, env));
@@ -213,6 +214,8 @@ struct Own {
     cwnd: f64,
     ssthresh: f64,
     pacing: Pacing,
+    /// When it was last called.
+    at: Time,
     failure: Arc<Mutex<Option<Failure>>>,
 }
 
@@ -261,6 +264,12 @@ impl Own {
                 _ => Ok(None),
             }
         };
+        for name in &self.state {
+            let value = object.getattr(*name)?;
+            if !value.is_none() {
+                value.extract::<f64>()?;
+            }
+        }
         self.ssthresh = optional(intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
         let gap = optional(intern!(py, "pacing_gap_ps"))?;
         let rate = optional(intern!(py, "pacing_rate_bps"))?;
@@ -279,10 +288,14 @@ impl Own {
 
     /// Keeps the first failure of the run.
     fn noted(&mut self, at: Time, result: PyResult<()>) {
+        self.at = at;
         let Err(error) = result else { return };
         self.object = None;
-        if let Ok(mut failure) = self.failure.lock() {
-            failure.get_or_insert(Failure { flow: self.flow, at, error });
+        // domains take turns within an engine window: the first in simulated time counts, not the first that comes
+        if let Ok(mut failure) = self.failure.lock()
+            && failure.as_ref().is_none_or(|known| (at, self.flow) < (known.at, known.flow))
+        {
+            *failure = Some(Failure { flow: self.flow, at, error });
         }
     }
 
@@ -396,7 +409,7 @@ impl Controller for Own {
 
     fn on_undo(&mut self) {
         if self.methods.on_undo {
-            self.call(Time::ZERO, method!("on_undo"), Event::Bare);
+            self.call(self.at, method!("on_undo"), Event::Bare);
         }
     }
 

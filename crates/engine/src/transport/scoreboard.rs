@@ -130,7 +130,8 @@ impl Scoreboard {
         let i = self.index_of(seq);
         if let (Some(rack), Some(s)) = (&mut self.rack, self.segments.get(i)) {
             if let Some(rate) = &mut rack.rate {
-                rate.send(i, now, self.pipe <= s.len as u64);
+                // as Linux asks: nothing else is outstanding, whatever is believed to be in flight
+                rate.send(i, now, self.segments.len() == 1);
             }
             match rack.times.get_mut(i) {
                 Some(time) => {

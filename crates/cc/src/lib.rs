@@ -325,7 +325,8 @@ pub struct Env {
     pub hop_rtt: Time,
     /// Idle round-trip time of this flow's own path, of a full packet and its ACK.
     pub base_rtt: Time,
-    /// Rate of the sending host's link, bits per second on the wire.
+    /// Rate of the sending host's link, bits per second on the wire; where that is infinite, of the slowest link of the
+    /// flow's path.
     pub line_rate: Rate,
 }
 

@@ -167,6 +167,7 @@ impl<'a> Fabric<'a> {
             }
         };
         let slowest = |link: &u32| self.period(*link, t);
+        let rates = there.iter().map(|&link| self.spec.links[link as usize].rate);
         Env {
             flow: flow as u32,
             mss: t.mss,
@@ -176,7 +177,7 @@ impl<'a> Fabric<'a> {
             shortest_hops,
             hop_rtt,
             base_rtt: own,
-            line_rate: there.first().map_or(Rate::INFINITE, |&link| self.spec.links[link as usize].rate),
+            line_rate: rates.clone().next().filter(|r| *r != Rate::INFINITE).or(rates.min()).unwrap_or(Rate::INFINITE),
         }
     }
 

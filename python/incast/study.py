@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from incast import kinds
 from incast.errors import StudyError
 from incast.scenario import Scenario
 
@@ -45,8 +46,11 @@ def split_values(text: str) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-_OWN = r"[^:=,]+:[A-Za-z_][A-Za-z0-9_]*"
-"""A class of one's own: module or file, and its name."""
+def _own_name(text: str) -> str | None:
+    """Give the name of a class of one's own, module or file and class, where a controller's text begins with one."""
+    found = re.match(r"([^:=,]+):[A-Za-z_][A-Za-z0-9_]*(?=:|$)", text)
+    # swift:target lacks a value, and is no class of a module swift
+    return found[0] if found and found[1] not in dict(kinds.listing("controllers")) else None
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,9 @@ class Controller:
     text: str
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(rf"({_OWN}|[A-Za-z0-9_-]+)(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
+        own = _own_name(self.text)
+        named = re.escape(own) if own else "[A-Za-z0-9_-]+"
+        if not re.fullmatch(rf"{named}(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
             raise StudyError(
                 f'--cc "{self.text}": expected a controller and its parameters, '
                 'such as "dctcp" or "swift:target=min-rtt,epsilon=100us"'
@@ -65,8 +71,7 @@ class Controller:
     @property
     def kind(self) -> str:
         """Name of the algorithm; of a class of one's own, with where it is from."""
-        own = re.match(rf"{_OWN}(?=:|$)", self.text)
-        return own.group() if own else self.text.partition(":")[0]
+        return _own_name(self.text) or self.text.partition(":")[0]
 
     @cached_property
     def parameters(self) -> dict[str, str]:

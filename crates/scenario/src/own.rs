@@ -31,7 +31,9 @@ pub fn split(text: &str) -> Option<(&str, Option<&str>)> {
             && word.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
     let file = place.len() > 3 && place.ends_with(".py");
-    if !identifier(class) || !(file || place.split('.').all(identifier)) {
+    // `swift:target` lacks a value, and is no class `target` of a module `swift`
+    let built_in = incast_cc::KINDS.iter().any(|kind| kind.name == place);
+    if built_in || !identifier(class) || !(file || place.split('.').all(identifier)) {
         return None;
     }
     let params = rest.split_once(':').map(|(_, params)| params);
@@ -74,9 +76,18 @@ mod tests {
         assert_eq!(split("mine:My"), Some(("mine:My", None)));
         assert_eq!(split("a.b.mine:My_2:gain=2,x=y:z"), Some(("a.b.mine:My_2", Some("gain=2,x=y:z"))));
         assert_eq!(split("lib/mine.py:My:"), Some(("lib/mine.py:My", Some(""))));
-        for other in
-            ["swift", "swift:target=min-rtt", "swift:", ":My", "mine:", "mine:2fast", "a b:My", ".py:My", "a..b:My"]
-        {
+        for other in [
+            "swift",
+            "swift:target",
+            "swift:target=min-rtt",
+            "swift:",
+            ":My",
+            "mine:",
+            "mine:2fast",
+            "a b:My",
+            ".py:My",
+            "a..b:My",
+        ] {
             assert_eq!(split(other), None, "{other}");
         }
         assert!(is_name("mine:My") && !is_name("mine:My:gain=2"));

@@ -533,6 +533,26 @@ macro_rules! acts_as_its_part {
                 self.0.on_idle(idle);
             }
 
+            fn on_telemetry(&mut self, hops: &[$crate::Hop]) {
+                self.0.on_telemetry(hops);
+            }
+
+            fn on_delivery(&mut self, sample: &$crate::Delivery) {
+                self.0.on_delivery(sample);
+            }
+
+            fn on_cnp(&mut self, now: $crate::Time) {
+                self.0.on_cnp(now);
+            }
+
+            fn wake_at(&self) -> $crate::Time {
+                self.0.wake_at()
+            }
+
+            fn on_wake(&mut self, now: $crate::Time) {
+                self.0.on_wake(now);
+            }
+
             #[inline]
             fn cwnd(&self) -> f64 {
                 self.0.cwnd()

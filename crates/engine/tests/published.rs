@@ -119,6 +119,8 @@ fn timelys_rate_falls_in_proportion_to_the_gradient_of_the_rtt_and_rises_without
     spec.observe.flows = vec![0];
     let o = run(&spec);
     let (rates, gradients) = (series(&o, "flow 0", "pacing_rate_bps"), series(&o, "flow 0", "gradient"));
+    let rtts = series(&o, "flow 0", "rtt_s");
+    let t_low = 2.5 * o.flows[0].idle_rtt_ps as f64 * 1e-12;
     let mut falls = 0;
     for step in rates.windows(2).filter(|step| step[1].0 > 5_000_000_000) {
         let [(_, before), (at, after)] = *step else { continue };
@@ -128,8 +130,9 @@ fn timelys_rate_falls_in_proportion_to_the_gradient_of_the_rtt_and_rises_without
             let expected = (before * (1.0 - 0.8 * gradient).max(0.0)).max(1e8);
             assert!((after - expected).abs() < 1.0, "{at}: {before} to {after} with a gradient of {gradient}");
         } else {
-            // below t_low the rate rises whatever the gradient: 31.5 us, more than 60 packets of queue
-            assert!(gradient <= 0.0 || after - before < 1.01e8, "{at}: {before} to {after}, gradient {gradient}");
+            // only below t_low, 2.5 idle round trips, does it rise whatever the gradient
+            let rtt = rtts[rtts.partition_point(|r| r.0 <= at) - 1].1;
+            assert!(gradient <= 0.0 || rtt < t_low, "{at}: {before} to {after}, gradient {gradient}, {rtt} s");
         }
     }
     let shared = shared(&spec, &o);

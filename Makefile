@@ -44,7 +44,6 @@ test: lint test-rust test-python ## Build, then run every test and lint
 
 lint: dev ## Formatting, lints and types
 	cargo fmt --all --check
-	rustfmt --edition 2024 --check crates/cc/src/*.rs # modules that a macro declares are unseen by cargo fmt
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check python tests/python bench parity
 	$(BIN)/ruff format --check python tests/python bench parity

@@ -4,8 +4,8 @@
 //! with a congestion window, and optionally a pacing rule. It does no I/O, keeps no clock and
 //! knows nothing of the simulator around it: the caller passes `now`. One file holds one
 //! controller: its parameters with their sources, its state, and its equations in the order of
-//! the paper. To add one, write that file and add one line to the `controllers!` list below;
-//! `docs/controllers/adding.md` has a worked example.
+//! the paper. To add one, write that file, declare it and add one line to the `controllers!` list
+//! below; `docs/controllers/adding.md` has a worked example.
 //!
 //! ```
 //! use incast_cc::{Config, Controller, Env, Rate, Time};
@@ -34,19 +34,38 @@ extern crate alloc;
 
 #[macro_use]
 pub mod registry;
-pub mod bandwidth;
-pub mod foreign;
-pub mod reno_window;
 #[macro_use]
 pub mod swift_window;
+
+pub mod bandwidth;
+pub mod bbr;
+pub mod cubic;
+pub mod dcqcn;
+pub mod dctcp;
+pub mod fastflow;
+pub mod foreign;
+pub mod gcn;
+pub mod hpcc;
+pub mod lswift;
+pub mod mswift;
+pub mod newreno;
+pub mod reno_window;
+pub mod swift;
+pub mod swift_ecn;
+pub mod swift_moving;
+pub mod swift_rebase;
+pub mod swift_v0;
+pub mod timely;
 pub mod units;
+pub mod westwood;
+pub mod westwood_plus;
 
 pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
 pub use units::{Bytes, Rate, Time, UnitError};
 
 use registry::ParamSet;
 
-// One line registers a controller: its file and its type.
+// One line registers a controller: its file, declared above, and its type.
 controllers! {
     newreno::NewReno,
     cubic::Cubic,

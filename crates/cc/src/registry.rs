@@ -573,14 +573,13 @@ macro_rules! acts_as_its_part {
     };
 }
 
-/// Turns the list of controllers into their modules, [`Config`](crate::Config),
-/// [`Cc`](crate::Cc) and [`KINDS`](crate::KINDS). An entry `file::Type` stands for a file
-/// `file.rs` with `Params`, `KIND` and `Type`, where `Type` is a [`Controller`](crate::Controller)
-/// made by `Type::new(&Params, &Env)`.
+/// Turns the list of controllers into [`Config`](crate::Config), [`Cc`](crate::Cc) and
+/// [`KINDS`](crate::KINDS). An entry `file::Type` stands for a module `file` with `Params`, `KIND`
+/// and `Type`, where `Type` is a [`Controller`](crate::Controller) made by
+/// `Type::new(&Params, &Env)`. Modules are declared outside: what formats or mutates source looks
+/// for `mod` and expands no macro.
 macro_rules! controllers {
     ($($file:ident::$type:ident,)+) => {
-        $(pub mod $file;)+
-
         /// Every kind of controller, in the order of registration.
         pub static KINDS: &[&Kind] = &[$(&$file::KIND),+];
 

@@ -129,6 +129,23 @@ fn a_built_controller_starts_at_the_initial_window() {
     }
 }
 
+/// The compiler misses a module that the list names and nobody declared; it does not miss a file that nobody named.
+#[test]
+fn every_file_of_a_controller_is_in_the_list() {
+    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files: Vec<String> = std::fs::read_dir(sources)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| std::fs::read_to_string(path).unwrap().contains("\npub static KIND: Kind"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().replace('_', "-"))
+        .filter(|name| name != incast_cc::foreign::KIND.name)
+        .collect();
+    let mut listed: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    files.sort();
+    listed.sort();
+    assert_eq!(files, listed);
+}
+
 /// The part of a controller's page that its declarations decide.
 fn reference(kind: &Kind) -> String {
     let mut text = String::new();

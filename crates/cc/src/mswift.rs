@@ -114,8 +114,9 @@ impl Recent {
         }
         let lower = ps(self.sorted[(n - 1) / 2]);
         match even {
-            Even::Mean if n % 2 == 0 => (lower + ps(self.sorted[n / 2])) / 2.0,
-            _ => lower,
+            Even::Lower => lower,
+            // of an odd number the two are one
+            Even::Mean => (lower + ps(self.sorted[n / 2])) / 2.0,
         }
     }
 }

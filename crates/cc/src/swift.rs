@@ -31,7 +31,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift_window::{Constants, Family, Latest, Recovery};
-use crate::{Ecn, Env, Profile};
+use crate::{Env, Profile};
 
 swift_params! {
     {
@@ -99,7 +99,7 @@ pub static KIND: Kind = Kind {
         ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
         ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
     ],
-    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
+    profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

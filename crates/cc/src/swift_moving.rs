@@ -19,7 +19,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift_window::{Family, Judgement, Rule, TargetDelay, Verdict, auto_queue, ps};
-use crate::{Ack, Ecn, Env, Profile, Time};
+use crate::{Ack, Env, Profile, Time};
 use alloc::boxed::Box;
 
 swift_params! {
@@ -56,7 +56,7 @@ pub static KIND: Kind = Kind {
         ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
         ("looseness", "where the target is between tight, 0, and loose, 1"),
     ],
-    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
+    profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

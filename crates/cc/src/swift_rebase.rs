@@ -17,7 +17,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift_window::{Family, Judgement, Rule, Verdict, auto_queue, ps};
-use crate::{Ack, Ecn, Env, Profile, Time};
+use crate::{Ack, Env, Profile, Time};
 
 swift_endpoint_params! {
     {}
@@ -55,7 +55,7 @@ pub static KIND: Kind = Kind {
         ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
         ("base_rtt_s", "smallest delay of this interval and the one before, seconds"),
     ],
-    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
+    profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

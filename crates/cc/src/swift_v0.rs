@@ -10,7 +10,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift_window::{Family, Judgement, Rule, Verdict, auto_queue, ps};
-use crate::{Ack, Ecn, Env, Profile, Time};
+use crate::{Ack, Env, Profile, Time};
 
 swift_window_params! {
     {}
@@ -40,7 +40,7 @@ pub static KIND: Kind = Kind {
         ("target_delay_s", "end-to-end target, seconds"),
         ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is held against the whole RTT)"),
     ],
-    profile: Profile { ecn: Ecn::Off, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
+    profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

@@ -4,7 +4,7 @@
 mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
-use incast_cc::hpcc::{Hpcc, Params};
+use incast_cc::hpcc::{Hpcc, KIND, Params};
 use incast_cc::{Ack, Bytes, Config, Controller, Env, Hop, Pacing, Rate, Time};
 use proptest::prelude::*;
 
@@ -68,8 +68,11 @@ fn the_reference_stands_until_data_sent_after_the_first_stamps_is_acknowledged()
     told(&mut cc, 2, 100, &[hop(10.0, 112_500, 125_000)]);
     assert_close(cc.cwnd(), 62_562.5);
     assert_close(state(&cc, "reference_bytes"), 125_000.0);
+    // procedure NewAck: an ACK beyond the last byte sent by then begins the next; one up to it does not
+    told(&mut cc, 100, 200, &[hop(20.0, 225_000, 125_000)]);
+    assert_close(state(&cc, "reference_bytes"), 125_000.0);
     // the same look again, a round trip later: the window is the same, and now the reference too
-    told(&mut cc, 101, 200, &[hop(20.0, 225_000, 125_000)]);
+    told(&mut cc, 101, 200, &[hop(30.0, 337_500, 125_000)]);
     assert_close(cc.cwnd(), 62_562.5);
     assert_close(state(&cc, "reference_bytes"), 62_562.5);
 }
@@ -98,6 +101,18 @@ fn the_busiest_link_counts_at_its_own_rate() {
     // 0.8, then 1250 / 12500 + 11250 / 12500 = 1.0, then 0.2
     told(&mut cc, 2, 100, &[hop(10.0, 100_000, 0), slow(10.0, 11_250, 2_000), hop(10.0, 25_000, 0)]);
     assert_close(state(&cc, "utilisation"), 1.0);
+}
+
+#[test]
+fn of_links_equally_busy_the_first_counts() {
+    // algorithm 1 keeps the interval of a link whose utilisation is above those before: 0.4 in 10 us, not in 5
+    for (first, second, utilisation) in [(10.0, 5.0, 0.4), (5.0, 10.0, 0.5 + 0.5 * 0.4)] {
+        let mut cc = Hpcc::new(&Params::default(), &path());
+        told(&mut cc, 1, 100, &[hop(0.0, 0, 0), hop(0.0, 0, 0)]);
+        let at = |tau: f64| hop(tau, (5_000.0 * tau) as u64, 0);
+        told(&mut cc, 2, 100, &[at(first), at(second)]);
+        assert_close(state(&cc, "utilisation"), utilisation);
+    }
 }
 
 #[test]
@@ -169,6 +184,13 @@ fn bad_parameters_are_refused_with_what_was_expected() {
     }
     config.set("base_rtt", "0s").unwrap();
     assert_eq!(config.check().unwrap_err().to_string(), "base_rtt: expected above 0");
+}
+
+#[test]
+fn every_packet_is_acknowledged_with_the_stamps_it_brought() {
+    // section 3.1: each ACK carries the stamps of its packet; losses leave the window alone
+    let asked = KIND.profile;
+    assert!(asked.ack_every_packet && asked.telemetry && asked.own_recovery);
 }
 
 proptest! {

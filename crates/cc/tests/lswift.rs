@@ -4,18 +4,21 @@
 mod events;
 
 use events::{MSS, ack, congestion, env, timeout, us};
+use incast_cc::lswift::KIND;
 use incast_cc::{Ack, Config, Controller, Late, Phase, Time};
 use proptest::prelude::*;
 
 #[test]
 fn five_in_a_row_and_a_smoothed_round_trip() {
     let mut config = Config::new("lswift").unwrap();
-    assert_eq!(config.profile().late, Some(Late { trigger: 5, wait: None }));
+    for asked in [config.profile(), KIND.profile] {
+        assert_eq!(asked.late, Some(Late { trigger: 5, wait: None }));
+        assert!(asked.own_recovery && asked.ack_every_packet, "as Swift, sections 3.3 and 3.6");
+    }
     config.set("late_trigger", "2").unwrap();
     config.set("lazy_wait", "30us").unwrap();
     assert_eq!(config.profile().late, Some(Late { trigger: 2, wait: Some(us(30.0)) }));
     assert!(config.set("late_trigger", "0").is_err());
-    assert!(config.profile().own_recovery && config.profile().ack_every_packet);
     for other in ["swift", "swift-v0", "newreno", "dctcp", "swift-ecn", "swift-moving", "swift-rebase"] {
         assert_eq!(Config::new(other).unwrap().profile().late, None, "{other}");
     }

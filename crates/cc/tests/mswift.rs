@@ -3,7 +3,7 @@
 mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
-use incast_cc::mswift::{Even, History, MSwift, Params};
+use incast_cc::mswift::{Even, History, KIND, MSwift, Params};
 use incast_cc::registry::ParamSet;
 use incast_cc::swift_window::Target;
 use incast_cc::{Ack, Config, Controller, Late, Time};
@@ -222,4 +222,12 @@ fn late_packets_are_lswifts_and_bad_histories_are_refused() {
     }
     params.set("history_min", "20").unwrap();
     assert_eq!(params.check().unwrap_err().key, "history_min");
+}
+
+#[test]
+fn every_packet_is_acknowledged_and_losses_are_its_own() {
+    // as Swift has it; the wait for late packets is LSwift's: five in a row
+    let asked = KIND.profile;
+    assert!(asked.ack_every_packet && asked.own_recovery);
+    assert_eq!(asked.late, Some(Late { trigger: 5, wait: None }));
 }

@@ -5,9 +5,9 @@ mod events;
 
 use events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
 use incast_cc::registry::ParamSet;
-use incast_cc::swift::{Params, Swift};
+use incast_cc::swift::{KIND, Params, Swift};
 use incast_cc::swift_window::{Arithmetic, DecreaseClock, FsWindow, Gate, PaceBy, Recovery, Target};
-use incast_cc::{Ack, Cc, Config, Controller, Env, Pacing, Phase, Time, Timeout};
+use incast_cc::{Ack, Cc, Config, Controller, Ecn, Env, Pacing, Phase, Time, Timeout};
 use proptest::prelude::*;
 
 /// A target that stays where it is put.
@@ -56,6 +56,20 @@ fn vector_1_additive_increase() {
         cc.on_ack(&ack(Time::ms(1), segments(packets), us(30.0)));
         assert_close(window(&cc), after);
     }
+}
+
+/// N flows that share a capacity C with a round trip T have C T / (N packet) each.
+#[test]
+fn vector_7_five_thousand_flows_share_a_link_at_a_thirtieth_of_a_packet_each() {
+    let (flows, capacity, rtt, packet) = (5000.0, 50e9, us(110.0), 4000);
+    let w = capacity * rtt.as_secs_f64() / (flows * f64::from(packet) * 8.0);
+    assert_printed(w, 0.034, 1e-3);
+    // at its target the window rests, and the pauses it makes leave the link exactly full: 110 / 0.034375 us
+    let mut cc = Swift::new(&fixed(110.0), &env(packet, w));
+    cc.on_ack(&ack(Time::ms(1), u64::from(packet), rtt));
+    assert_close(cc.cwnd(), 137.5);
+    assert_eq!(cc.pacing(), Pacing::Gap(Time::us(3200)));
+    assert_close(flows * f64::from(packet) * 8.0 / Time::us(3200).as_secs_f64(), capacity);
 }
 
 #[test]
@@ -632,4 +646,12 @@ fn htsims_duplicates_in_recovery_may_cut_again_and_again() {
     cc.on_timeout(&timeout(us(1000.0), segments(20), 1));
     cc.on_ack(&ack(us(1001.0), 0, us(100.0)));
     assert_close(window(&cc), 20.0 * 0.5 * 0.6);
+}
+
+#[test]
+fn every_packet_is_acknowledged_and_losses_are_its_own() {
+    // sections 3.3 and 3.6: no ACK is delayed, holes in the SACK bitmap cut the window, ECN has no part
+    let asked = KIND.profile;
+    assert!(asked.ack_every_packet && asked.own_recovery);
+    assert_eq!(asked.ecn, Ecn::Off);
 }

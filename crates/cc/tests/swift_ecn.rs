@@ -4,7 +4,7 @@ mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, us};
 use incast_cc::registry::ParamSet;
-use incast_cc::swift_ecn::{Params, Signals, SwiftEcn};
+use incast_cc::swift_ecn::{KIND, Params, Signals, SwiftEcn};
 use incast_cc::swift_window::Target;
 use incast_cc::{Ack, Config, Controller, Ecn, Phase};
 
@@ -125,4 +125,12 @@ fn without_marks_either_is_swift() {
     }
     let mut params = Params::default();
     assert!(params.set("g", "0").is_err() && params.set("signals", "neither").is_err());
+}
+
+#[test]
+fn every_packet_is_acknowledged_and_losses_are_its_own() {
+    // as Swift has it, sections 3.3 and 3.6; marks come with every ACK, as DCTCP's receivers echo them
+    let asked = KIND.profile;
+    assert!(asked.ack_every_packet && asked.own_recovery);
+    assert_eq!(asked.ecn, Ecn::Dctcp);
 }

@@ -4,9 +4,9 @@ mod events;
 
 use events::{MSS, ack, assert_close, env, segments, us};
 use incast_cc::registry::ParamSet;
-use incast_cc::swift_moving::{Params, SwiftMoving};
+use incast_cc::swift_moving::{KIND, Params, SwiftMoving};
 use incast_cc::swift_window::Target;
-use incast_cc::{Ack, Config, Controller, Time};
+use incast_cc::{Ack, Config, Controller, Ecn, Time};
 use proptest::prelude::*;
 
 /// Tight at 40 us, loose at 100 us.
@@ -109,4 +109,12 @@ proptest! {
             prop_assert!((40.0 - 1e-9..=100.0 + 1e-9).contains(&target), "{}", target);
         }
     }
+}
+
+#[test]
+fn every_packet_is_acknowledged_and_losses_are_its_own() {
+    // sections 3.3 and 3.6: no ACK is delayed, holes in the SACK bitmap cut the window, ECN has no part
+    let asked = KIND.profile;
+    assert!(asked.ack_every_packet && asked.own_recovery);
+    assert_eq!(asked.ecn, Ecn::Off);
 }

@@ -4,8 +4,8 @@ mod events;
 
 use events::{MSS, ack, assert_close, env, segments, us};
 use incast_cc::registry::ParamSet;
-use incast_cc::swift_rebase::{Params, SwiftRebase};
-use incast_cc::{Config, Controller, Pacing, Time};
+use incast_cc::swift_rebase::{KIND, Params, SwiftRebase};
+use incast_cc::{Config, Controller, Ecn, Pacing, Time};
 
 /// Intervals of a millisecond, 20 us of room.
 fn params() -> Params {
@@ -65,8 +65,10 @@ fn an_interval_begins_with_two_round_trips_at_half_the_window() {
     cc.on_ack(&ack(us(1000.0), segments(1), us(60.0)));
     assert_close(window(&cc), 5.05);
     // it rests until 1120 us: nothing is added, nothing cut
-    cc.on_ack(&ack(us(1060.0), segments(1), us(500.0)));
-    assert_close(window(&cc), 5.05);
+    for at in [1060.0, 1119.9] {
+        cc.on_ack(&ack(us(at), segments(1), us(500.0)));
+        assert_close(window(&cc), 5.05);
+    }
     cc.on_ack(&ack(us(1120.0), segments(1), us(50.0)));
     assert_close(window(&cc), 10.1 + 1.0 / 10.1);
     // a probe below one packet is paced
@@ -75,6 +77,15 @@ fn an_interval_begins_with_two_round_trips_at_half_the_window() {
     assert_eq!(cc.pacing(), Pacing::None);
     cc.on_ack(&ack(us(1000.0), 0, us(50.0)));
     assert_eq!(cc.pacing(), Pacing::Gap(us(100.0)));
+}
+
+#[test]
+fn a_probe_of_the_whole_window_is_no_probe() {
+    let mut cc = SwiftRebase::new(&Params { probe: 1.0, ..params() }, &env(MSS, 10.0));
+    cc.on_ack(&ack(us(100.0), 0, us(50.0)));
+    // the ACK that begins the interval grows the window like any other
+    cc.on_ack(&ack(us(1000.0), segments(1), us(50.0)));
+    assert_close(window(&cc), 10.1);
 }
 
 #[test]
@@ -109,4 +120,12 @@ fn bad_values_are_refused() {
     }
     params.set("interval", "0s").unwrap();
     assert_eq!(params.check().unwrap_err().key, "interval");
+}
+
+#[test]
+fn every_packet_is_acknowledged_and_losses_are_its_own() {
+    // sections 3.3 and 3.6: no ACK is delayed, holes in the SACK bitmap cut the window, ECN has no part
+    let asked = KIND.profile;
+    assert!(asked.ack_every_packet && asked.own_recovery);
+    assert_eq!(asked.ecn, Ecn::Off);
 }

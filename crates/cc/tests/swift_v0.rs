@@ -4,8 +4,8 @@ mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::registry::ParamSet;
-use incast_cc::swift_v0::{Params, SwiftV0};
-use incast_cc::{Ack, Controller, Pacing, Time};
+use incast_cc::swift_v0::{KIND, Params, SwiftV0};
+use incast_cc::{Ack, Controller, Ecn, Pacing, Time};
 
 fn sender(target_us: f64, w: f64) -> SwiftV0 {
     SwiftV0::new(&Params { end_to_end_target: Some(us(target_us)), ..Params::default() }, &env(MSS, w))
@@ -85,4 +85,12 @@ fn losses_and_windows_below_one_are_swifts() {
     assert_close(window(&cc), 1.0);
     let mut params = Params::default();
     assert!(params.set("end_to_end_target", "-1us").is_err() && params.set("ai", "0").is_err());
+}
+
+#[test]
+fn every_packet_is_acknowledged_and_losses_are_its_own() {
+    // sections 3.3 and 3.6: no ACK is delayed, holes in the SACK bitmap cut the window, ECN has no part
+    let asked = KIND.profile;
+    assert!(asked.ack_every_packet && asked.own_recovery);
+    assert_eq!(asked.ecn, Ecn::Off);
 }

@@ -10,16 +10,30 @@
 //! each t_inc:  stage > f:  R_T += r_hai;  stage = f: R_T += r_ai;  then R = (R + R_T) / 2, stage += 1
 //! ```
 //!
-//! A flow begins at the line rate, with `alpha` of 1 at its first CNP.
+//! A flow begins at the line rate. At its first CNP `alpha` is 1, and the first two timers begin. They are kept
+//! as the instants at which they fire; only those that do something wake the controller.
 
+use crate::paced_rate::PacedRate;
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Pacing, Profile, Time, Timeout};
 
+choice! {
+    /// What the first notification does.
+    FirstCnp {
+        /// It cuts.
+        Cut = "cut",
+        /// It starts the timers; the first cut comes with theirs.
+        Start = "start",
+    }
+}
+
 params! {
     form of {
+        /// The paper's timers and stages.
+        "paper" = "Zhu et al., SIGCOMM 2015, sections 5.1 to 5.3" { t_alpha = "55us", f = "5" }
         /// The timers of a NIC vendor.
         "vendor" = "run.py of alibaba-edu/High-Precision-Congestion-Control" {
-            t_alpha = "1us", t_dec = "4us", t_inc = "300us"
+            t_alpha = "1us", t_dec = "4us", t_inc = "300us", first_cnp = "start"
         }
     }
     /// Shortest time between a receiver's notifications of one flow.
@@ -41,6 +55,9 @@ params! {
     /// Hyper increase of the target.
     r_hai: f64 = "0.002", "of the line rate", "run.py of HPCC's authors: 50 Mb/s at 25 Gb/s", "a number above 0" =>
         |x| *x > 0.0;
+    /// What a flow's first notification does: "cut" at once, as every notification does in the paper, or "start"
+    /// the timers, the first of whose cuts comes t_dec later.
+    first_cnp: FirstCnp = "cut", "", "section 5.1; simulator of HPCC's authors: start";
     /// Whether a cut before the first increase since the last cut lowers the target as well.
     clamp_target: bool = "false", "", "simulator of HPCC's authors";
     /// Smallest rate.
@@ -64,6 +81,8 @@ pub static KIND: Kind = Kind {
         "The rate rises by the timer alone; the paper's byte counter beside it (10 MB) is left out, as in the \
          simulator of \
          HPCC's authors.",
+        "Later cuts wait for a timer of t_dec that runs since the first notification, as in that simulator; in the \
+         paper each notification cuts, and there is at most one in 50 us.",
         "Notifications travel like ACKs, in the same queues; the paper gives them a priority of their own.",
         "Rates are shares of the line's and count payload.",
         "Losses and timeouts leave the rate alone: the paper's fabric is lossless, and the transport repairs them.",
@@ -71,7 +90,7 @@ pub static KIND: Kind = Kind {
     state: &[
         ("pacing_rate_bps", "rate, bits per second of payload"),
         ("target_rate_bps", "target of the rate, bits per second"),
-        ("alpha", "estimate of congestion, 0 to 1"),
+        ("alpha", "estimate of congestion at the latest notification, cut or increase, 0 to 1"),
     ],
     profile: Profile {
         ecn: Ecn::Dctcp,
@@ -86,66 +105,77 @@ pub static KIND: Kind = Kind {
 /// A DCQCN sender. Rates in bits per second.
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
-    rate: f64,
+    rate: PacedRate,
     target: f64,
     alpha: f64,
     stage: u32,
-    /// A CNP came since alpha was last brought up to date, and since the latest look at a cut.
-    seen_by_alpha: bool,
-    seen_by_cut: bool,
-    /// When the timers fire; never before the first CNP.
-    next_alpha: Time,
+    /// A CNP came since alpha's latest update.
+    seen: bool,
+    /// Where alpha's timer and that of cuts last fired, as far as they were followed; none before the first CNP.
+    updated: Option<Time>,
+    looked: Time,
+    /// When a cut is due and when an increase; never where none is.
     next_cut: Time,
     next_increase: Time,
-    cwnd: f64,
-    line_rate: f64,
     p: Params,
 }
 
-/// Rate that stands for a line without one, bits per second.
-const UNLIMITED: f64 = 1e15;
+/// The latest of the instants `from`, `from + every`, ... that is not after `now`, and how many it is from the first.
+fn latest(from: Time, every: Time, now: Time) -> (Time, u64) {
+    let fired = (now.0 - from.0) / every.0;
+    (Time(from.0 + fired * every.0), fired)
+}
 
 impl Dcqcn {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Dcqcn {
-        let line_rate = env.line_rate.as_f64().min(UNLIMITED);
+        let rate = PacedRate::new(1.0, params.min_rate, params.max_cwnd, env);
         Dcqcn {
-            rate: line_rate,
-            target: line_rate,
+            target: rate.line(),
+            rate,
             alpha: 1.0,
             stage: 0,
-            seen_by_alpha: false,
-            seen_by_cut: false,
-            next_alpha: Time::NEVER,
+            seen: false,
+            updated: None,
+            looked: Time::ZERO,
             next_cut: Time::NEVER,
             next_increase: Time::NEVER,
-            cwnd: params.max_cwnd * f64::from(env.mss),
-            line_rate,
             p: *params,
         }
     }
 
-    /// A look at whether a CNP calls for a cut.
-    fn cut(&mut self, now: Time) {
-        self.next_cut = now.saturating_add(self.p.t_dec);
-        if core::mem::take(&mut self.seen_by_cut) {
-            if self.p.clamp_target || self.stage > 0 || self.next_increase == Time::NEVER {
-                self.target = self.rate;
-            }
-            self.rate = (self.rate * (1.0 - self.alpha / 2.0)).max(self.p.min_rate * self.line_rate);
-            self.stage = 0;
-            self.next_increase = now.saturating_add(self.p.t_inc);
+    /// Alpha's updates up to `now`: one with the CNPs seen, the others without.
+    fn update_alpha(&mut self, now: Time) {
+        let Some(updated) = self.updated else { return };
+        let (at, fired) = latest(updated, self.p.t_alpha, now);
+        if fired > 0 {
+            let seen = f64::from(u8::from(core::mem::take(&mut self.seen)));
+            self.alpha = (1.0 - self.p.g) * self.alpha + self.p.g * seen;
+            self.alpha *= libm::pow(1.0 - self.p.g, (fired - 1) as f64);
+            self.updated = Some(at);
         }
     }
 
-    fn increase(&mut self, now: Time) {
+    fn cut(&mut self, now: Time) {
+        if self.p.clamp_target || self.stage > 0 || self.next_increase == Time::NEVER {
+            self.target = self.rate.get();
+        }
+        self.rate.set(self.rate.get() * (1.0 - self.alpha / 2.0));
+        self.stage = 0;
         self.next_increase = now.saturating_add(self.p.t_inc);
+    }
+
+    fn increase(&mut self, now: Time) {
         if self.stage >= self.p.f {
             let step = if self.stage == self.p.f { self.p.r_ai } else { self.p.r_hai };
-            self.target = (self.target + step * self.line_rate).min(self.line_rate);
+            self.target = (self.target + step * self.rate.line()).min(self.rate.line());
         }
-        self.rate = (self.rate + self.target) / 2.0;
+        let before = self.rate.get();
+        self.rate.set((before + self.target) / 2.0);
         self.stage = self.stage.saturating_add(1);
+        // at the line's rate increases change nothing any more
+        let rests = self.rate.get() == before && self.target == self.rate.line();
+        self.next_increase = if rests { Time::NEVER } else { now.saturating_add(self.p.t_inc) };
     }
 }
 
@@ -153,26 +183,30 @@ impl Controller for Dcqcn {
     fn on_ack(&mut self, _ack: &Ack) {}
 
     fn on_cnp(&mut self, now: Time) {
-        self.seen_by_cut = true;
-        if self.next_alpha == Time::NEVER {
-            self.next_alpha = now.saturating_add(self.p.t_alpha);
-            self.cut(now);
-        } else {
-            self.seen_by_alpha = true;
+        if self.updated.is_none() {
+            (self.updated, self.looked) = (Some(now), now);
+            match self.p.first_cnp {
+                FirstCnp::Cut => self.cut(now),
+                FirstCnp::Start => self.next_cut = now.saturating_add(self.p.t_dec),
+            }
+            return;
+        }
+        self.update_alpha(now);
+        self.seen = true;
+        if self.next_cut == Time::NEVER {
+            self.looked = latest(self.looked, self.p.t_dec, now).0;
+            self.next_cut = self.looked.saturating_add(self.p.t_dec);
         }
     }
 
     fn wake_at(&self) -> Time {
-        self.next_alpha.min(self.next_cut).min(self.next_increase)
+        self.next_cut.min(self.next_increase)
     }
 
     fn on_wake(&mut self, now: Time) {
-        if self.next_alpha <= now {
-            self.next_alpha = now.saturating_add(self.p.t_alpha);
-            let seen = f64::from(u8::from(core::mem::take(&mut self.seen_by_alpha)));
-            self.alpha = (1.0 - self.p.g) * self.alpha + self.p.g * seen;
-        }
+        self.update_alpha(now);
         if self.next_cut <= now {
+            (self.looked, self.next_cut) = (now, Time::NEVER);
             self.cut(now);
         }
         if self.next_increase <= now {
@@ -189,16 +223,16 @@ impl Controller for Dcqcn {
 
     #[inline]
     fn cwnd(&self) -> f64 {
-        self.cwnd
+        self.rate.cwnd()
     }
 
     #[inline]
     fn pacing(&self) -> Pacing {
-        Pacing::Rate(self.rate)
+        self.rate.pacing()
     }
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("pacing_rate_bps", self.rate);
+        visit("pacing_rate_bps", self.rate.get());
         visit("target_rate_bps", self.target);
         visit("alpha", self.alpha);
     }

@@ -49,6 +49,7 @@ pub mod hpcc;
 pub mod lswift;
 pub mod mswift;
 pub mod newreno;
+pub mod paced_rate;
 pub mod reno_window;
 pub mod swift;
 pub mod swift_ecn;

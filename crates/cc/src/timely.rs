@@ -5,14 +5,15 @@
 //! rtt_diff = (1 - alpha) rtt_diff + alpha (rtt - previous rtt);  gradient = rtt_diff / min_rtt
 //! rtt < t_low:    rate += delta
 //! rtt > t_high:   rate *= 1 - beta (1 - t_high / rtt)
-//! gradient <= 0:  rate += N delta,  N = 5 from the fifth such event in a row, else 1
+//! gradient <= 0:  rate += N delta,  N = hai from the hai_threshold-th such event in a row, else 1
 //! otherwise:      rate *= 1 - beta gradient
 //! ```
 //!
 //! once for each completion event. The sender paces; nothing but a loose bound limits what is in
-//! flight. The thresholds of the paper belong to 10 Gb/s and an idle round trip of 20 us; by default
-//! they are kept in its proportions to the idle round trip of the flow's path.
+//! flight. The thresholds of the paper belong to 10 Gb/s and an idle round trip of 20 us; what is not
+//! given keeps their proportions to what is, or to the idle round trip of the flow's path.
 
+use crate::paced_rate::PacedRate;
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Congestion, Controller, Env, Pacing, Profile, Time, Timeout};
 
@@ -42,14 +43,18 @@ params! {
     /// Additive increase for each completion event.
     delta: f64 = "0.001", "of the line rate", "section 6: 10 Mb/s at 10 Gb/s", "a number above 0, at most 1" =>
         |x| *x > 0.0 && *x <= 1.0;
-    /// RTT below which the rate rises whatever the gradient; auto is 2.5 min_rtt.
+    /// RTT below which the rate rises whatever the gradient; auto is a tenth of t_high, or 2.5 min_rtt where both
+    /// are auto.
     t_low: Option<Time> = "auto", "", "own choice; the paper 50us";
-    /// RTT above which the rate falls whatever the gradient; auto is 25 min_rtt.
+    /// RTT above which the rate falls whatever the gradient; auto is ten times t_low, or 25 min_rtt where both are
+    /// auto.
     t_high: Option<Time> = "auto", "", "own choice; the paper 500us";
     /// What the gradient is normalized by; auto is the idle round-trip time of the flow's path.
     min_rtt: Option<Time> = "auto", "", "own choice; the paper 20us";
-    /// Events in a row without a rising RTT from which on the rate rises hyperactively, by as many delta.
-    hai: u32 = "5", "events", "section 4.4", "a whole number of at least 1" => |n| *n >= 1;
+    /// Events in a row without a rising RTT from which on the rate rises hyperactively.
+    hai_threshold: u32 = "5", "events", "section 4.4", "a whole number of at least 1" => |n| *n >= 1;
+    /// What it then rises by at each event.
+    hai: f64 = "5.0", "delta", "section 4.4: N", "a number of at least 1" => |x| *x >= 1.0;
     /// What a completion event is: "rtt", all that was outstanding at the latest one is acknowledged, or
     /// "segment", so many bytes were.
     completion: Completion = "rtt", "", "simulator of HPCC's authors, mode 7; the paper has segments";
@@ -71,6 +76,7 @@ params! {
             (Some(low), Some(high)) => low < high,
             _ => true,
         };
+        "t_low": "above 0" => |p| p.t_low != Some(Time::ZERO);
         "min_rtt": "above 0" => |p| p.min_rtt != Some(Time::ZERO);
     }
 }
@@ -87,6 +93,9 @@ pub static KIND: Kind = Kind {
          values are form = \"paper\".",
         "A completion event is a round trip of ACKs, not a segment of 16 to 64 kB; completion = \"segment\" counts \
          bytes.",
+        "What counts towards hai_threshold is events without a rising RTT, as in the paper, also those beyond the \
+         thresholds; the simulator of HPCC's authors counts every increase, and lets those below t_low rise \
+         hyperactively too.",
         "The rate is a share of the line's and counts payload; the paper counts whole frames.",
         "A flow starts at the line rate; the paper starts it at the line rate over the host's active flows and one \
          more.",
@@ -104,7 +113,7 @@ pub static KIND: Kind = Kind {
 /// A TIMELY sender. Rates in bits per second, times in picoseconds as real numbers.
 #[derive(Clone, Debug)]
 pub struct Timely {
-    rate: f64,
+    rate: PacedRate,
     /// The RTT of the event before; not known before the first.
     prev_rtt: Option<f64>,
     rtt_diff: f64,
@@ -114,47 +123,47 @@ pub struct Timely {
     /// Acknowledged since the latest event, bytes, and where the next ends.
     acked: u64,
     event_end: u64,
-    cwnd: f64,
-    line_rate: f64,
-    min_rate: f64,
     min_rtt: f64,
     t_low: f64,
     t_high: f64,
     alpha: f64,
     beta: f64,
+    /// Bits per second.
     delta: f64,
-    hai: u32,
+    hai_threshold: u32,
+    hai: f64,
     /// 0: events are round trips.
     segment: u32,
 }
-
-/// Rate that stands for a line without one, bits per second.
-const UNLIMITED: f64 = 1e15;
 
 impl Timely {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Timely {
         let ps = |time: Time| time.0 as f64;
-        let line_rate = env.line_rate.as_f64().min(UNLIMITED);
+        let rate = PacedRate::new(params.initial_rate, params.min_rate, params.max_cwnd, env);
         // a path without latency still has a gradient
         let min_rtt = params.min_rtt.map_or(ps(env.base_rtt), ps).max(1.0);
+        let (t_low, t_high) = match (params.t_low.map(ps), params.t_high.map(ps)) {
+            (Some(low), Some(high)) => (low, high),
+            (Some(low), None) => (low, 10.0 * low),
+            (None, Some(high)) => (high / 10.0, high),
+            (None, None) => (2.5 * min_rtt, 25.0 * min_rtt),
+        };
         Timely {
-            rate: params.initial_rate * line_rate,
+            delta: params.delta * rate.line(),
+            rate,
             prev_rtt: None,
             rtt_diff: 0.0,
             gradient: 0.0,
             falling: 0,
             acked: 0,
             event_end: 0,
-            cwnd: params.max_cwnd * f64::from(env.mss),
-            line_rate,
-            min_rate: params.min_rate * line_rate,
             min_rtt,
-            t_low: params.t_low.map_or(2.5 * min_rtt, ps),
-            t_high: params.t_high.map_or(25.0 * min_rtt, ps),
+            t_low,
+            t_high,
             alpha: params.alpha,
             beta: params.beta,
-            delta: params.delta * line_rate,
+            hai_threshold: params.hai_threshold,
             hai: params.hai,
             segment: match params.completion {
                 Completion::Rtt => 0,
@@ -169,17 +178,17 @@ impl Timely {
         self.rtt_diff = (1.0 - self.alpha) * self.rtt_diff + self.alpha * (rtt - prev_rtt);
         self.gradient = self.rtt_diff / self.min_rtt;
         self.falling = if self.gradient <= 0.0 { self.falling.saturating_add(1) } else { 0 };
-        if rtt < self.t_low {
-            self.rate += self.delta;
+        let rate = self.rate.get();
+        self.rate.set(if rtt < self.t_low {
+            rate + self.delta
         } else if rtt > self.t_high {
-            self.rate *= 1.0 - self.beta * (1.0 - self.t_high / rtt);
+            rate * (1.0 - self.beta * (1.0 - self.t_high / rtt))
         } else if self.gradient <= 0.0 {
-            let n = if self.falling >= self.hai { self.hai } else { 1 };
-            self.rate += f64::from(n) * self.delta;
+            let n = if self.falling >= self.hai_threshold { self.hai } else { 1.0 };
+            rate + n * self.delta
         } else {
-            self.rate *= (1.0 - self.beta * self.gradient).max(0.0);
-        }
-        self.rate = self.rate.min(self.line_rate).max(self.min_rate);
+            rate * (1.0 - self.beta * self.gradient).max(0.0)
+        });
     }
 }
 
@@ -202,16 +211,16 @@ impl Controller for Timely {
 
     #[inline]
     fn cwnd(&self) -> f64 {
-        self.cwnd
+        self.rate.cwnd()
     }
 
     #[inline]
     fn pacing(&self) -> Pacing {
-        Pacing::Rate(self.rate)
+        self.rate.pacing()
     }
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("pacing_rate_bps", self.rate);
+        visit("pacing_rate_bps", self.rate.get());
         visit("gradient", self.gradient);
     }
 }

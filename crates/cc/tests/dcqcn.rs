@@ -55,17 +55,17 @@ fn a_flow_starts_at_the_rate_of_its_line_and_nothing_wakes_it() {
 #[test]
 fn the_first_cnp_halves_the_rate_at_once() {
     let cc = notified(&Params::default());
-    assert_eq!((rates(&cc), state(&cc, "alpha"), cc.wake_at()), ((50.0, 100.0), 1.0, us(50.0)));
+    assert_eq!((rates(&cc), state(&cc, "alpha"), cc.wake_at()), ((50.0, 100.0), 1.0, us(55.0)));
 }
 
 #[test]
 fn without_notifications_alpha_decays_and_the_rate_comes_back_by_halves_then_by_steps() {
     let mut cc = notified(&Params::default());
-    wait(&mut cc, 54.0);
-    assert_close(state(&cc, "alpha"), 255.0 / 256.0);
+    wait(&mut cc, 54.9);
     assert_eq!(rates(&cc), (50.0, 100.0));
     // stage 0, before f: half-way
     wait(&mut cc, 55.0);
+    assert_close(state(&cc, "alpha"), 255.0 / 256.0);
     assert_eq!(rates(&cc), (75.0, 100.0));
     // stage 1, at f: the target cannot rise above the line
     wait(&mut cc, 110.0);
@@ -129,10 +129,51 @@ fn losses_marks_on_acks_and_timeouts_leave_the_rate_alone() {
 }
 
 #[test]
+fn back_at_the_rate_of_the_line_nothing_wakes_a_flow_and_alpha_has_decayed_all_the_same() {
+    let mut cc = notified(&Params::default());
+    wait(&mut cc, 10_000.0);
+    assert_eq!((rates(&cc), cc.wake_at()), ((100.0, 100.0), Time::NEVER));
+    // 1200 updates of alpha later, none of which saw a notification: 255/256^1200
+    cc.on_cnp(us(60_010.0));
+    assert_close(state(&cc, "alpha"), 0.009_125_531_037_070_107);
+    // the timer of cuts has run on: the next is at 60.05 ms
+    assert_eq!(cc.wake_at(), us(60_050.0));
+    wait(&mut cc, 60_050.0);
+    let alpha = 255.0 / 256.0 * 0.009_125_531_037_070_107 + 1.0 / 256.0;
+    assert_close(state(&cc, "alpha"), alpha);
+    assert_close(rates(&cc).0, 100.0 * (1.0 - alpha / 2.0));
+    assert_eq!((rates(&cc).1, cc.wake_at()), (100.0, us(60_105.0)));
+}
+
+#[test]
+fn a_first_notification_that_only_starts_the_timers_cuts_after_alphas_first_update() {
+    let mut params = Params::default();
+    params.set("first_cnp", "start").unwrap();
+    let mut cc = notified(&params);
+    assert_eq!((rates(&cc), cc.wake_at()), ((100.0, 100.0), us(50.0)));
+    wait(&mut cc, 50.0);
+    assert_close(rates(&cc).0, 100.0 * (1.0 - 255.0 / 512.0));
+    assert_eq!((rates(&cc).1, cc.wake_at()), (100.0, us(105.0)));
+}
+
+#[test]
+fn one_update_of_alpha_counts_a_notification_and_the_others_since_do_not() {
+    let mut cc = notified(&Params::default());
+    cc.on_cnp(us(20.0));
+    wait(&mut cc, 50.0);
+    // at 50 us with the notification, at 100 us without
+    wait(&mut cc, 105.0);
+    assert_close(state(&cc, "alpha"), 255.0 / 256.0);
+}
+
+#[test]
 fn the_vendors_timers_are_a_form_and_the_interval_is_the_receivers() {
     let mut params = Params::default();
     params.set("form", "vendor").unwrap();
     assert_eq!((params.t_alpha, params.t_dec, params.t_inc), (us(1.0), us(4.0), us(300.0)));
+    let mut paper = Params::default();
+    paper.set("form", "paper").unwrap();
+    assert_eq!((paper.t_alpha, paper.t_inc, paper.f), (us(55.0), us(55.0), 5));
     let mut config = Config::new("dcqcn").unwrap();
     config.set("cnp_interval", "7us").unwrap();
     assert_eq!(config.profile().cnp, Some(us(7.0)));

@@ -88,7 +88,8 @@ fn without_a_rising_rtt_the_rate_rises_and_from_the_fifth_event_on_five_times_as
     // one that rises begins the count anew: 4 steps, a factor of 0.93, then steps of one
     let broken = [100.0, 100.0, 100.0, 100.0, 100.0, 102.0, 90.0, 90.0];
     assert_close(after(&Params::default(), &broken) / G, 5.04 * 0.93 + 0.02);
-    assert_close(after(&Params { hai: 2, ..Params::default() }, &steady[..3]) / G, 5.03);
+    assert_close(after(&Params { hai_threshold: 2, ..Params::default() }, &steady[..3]) / G, 5.06);
+    assert_close(after(&Params { hai_threshold: 2, hai: 3.0, ..Params::default() }, &steady[..3]) / G, 5.04);
 }
 
 #[test]
@@ -147,7 +148,8 @@ fn bad_parameters_are_refused_with_what_was_expected() {
         ("delta", "0", "expected a number above 0, at most 1"),
         ("min_rate", "2", "expected a number above 0, at most 1"),
         ("initial_rate", "0", "expected a number above 0, at most 1"),
-        ("hai", "0", "expected a whole number of at least 1"),
+        ("hai_threshold", "0", "expected a whole number of at least 1"),
+        ("hai", "0.5", "expected a number of at least 1"),
         ("segment", "0", "expected a whole number of at least 1"),
         ("max_cwnd", "0.5", "expected a number of at least 1"),
     ] {

@@ -196,11 +196,6 @@ def again(scenario: str) -> str:
     runs = {row["scenario"]: row for row in table("linux/again.csv")}
     if scenario == "R1k_rtt500_K2_n2":
         return "not explained; see the case of one sender"
-    if scenario == "R2_cubic_pf250_n1":
-        return (
-            "not explained. Three seconds hold about ten drops, and their number goes by the phase of the start in the "
-            "kernel's tick: 0.1, 0.3, 0.5 and 0.7 ms later ours are 13, 9, 7 and 10"
-        )
     if scenario not in runs:
         return ""
     run = runs[scenario]

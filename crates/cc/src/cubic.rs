@@ -4,8 +4,6 @@
 //! Windows are in segments here, as in the RFC's equations. [`Real`] is the RFC's curve, [`Ticks`] Linux' integers.
 //! Slow start and the ways down are shared with NewReno ([`crate::reno_window`]).
 
-extern crate alloc;
-
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
 use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
@@ -16,7 +14,7 @@ choice! {
     Curve {
         /// RFC 9438's equations in real numbers, at every ACK.
         Real = "real",
-        /// Linux: whole segments and ticks, at most one update a tick, cube roots by a table.
+        /// Linux: whole segments and ticks, at most one update a tick.
         Ticks = "ticks",
     }
 }
@@ -430,26 +428,10 @@ impl Ticks {
     }
 }
 
-/// Where Linux' cube roots begin, by the leading six bits of the number: the root of 2^18 times those, less one,
-/// and refined by hand (net/ipv4/tcp_cubic.c, cubic_root).
-#[rustfmt::skip]
-const ROOTS: [u8; 64] = [
-      0,  54,  54,  54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156,
-    157, 161, 164, 168, 170, 173, 176, 179, 181, 185, 187, 190, 192, 194, 197, 199,
-    200, 202, 204, 206, 209, 211, 213, 215, 217, 219, 221, 222, 224, 225, 227, 229,
-    231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
-];
-
-/// Linux' cube root: a table and one step of Newton's iteration, within half a percent.
+/// The nearest whole number to the cube root; Linux' own, by a table and a step of Newton's iteration, is within half
+/// a percent of it.
 fn cube_root(number: u64) -> u32 {
-    let bits = u64::BITS - number.leading_zeros();
-    if bits < 7 {
-        return (u32::from(ROOTS[number as usize]) + 35) >> 6;
-    }
-    let third = bits * 84 / 256 - 1;
-    let first = ((u64::from(ROOTS[(number >> (3 * third)) as usize]) + 10) << third) >> 6;
-    let sum = 2 * first + number / (first * (first - 1));
-    ((sum * 341) >> 10) as u32
+    libm::round(libm::cbrt(number as f64)) as u32
 }
 
 /// Where slow start ends before a loss. Microseconds, as Linux counts them.

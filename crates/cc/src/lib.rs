@@ -35,6 +35,8 @@ extern crate alloc;
 #[macro_use]
 pub mod registry;
 #[macro_use]
+pub mod reno_window;
+#[macro_use]
 pub mod swift_window;
 
 pub mod bandwidth;
@@ -50,7 +52,6 @@ pub mod lswift;
 pub mod mswift;
 pub mod newreno;
 pub mod paced_rate;
-pub mod reno_window;
 pub mod swift;
 pub mod swift_ecn;
 pub mod swift_moving;

@@ -8,7 +8,7 @@
 //! (RFC 3168 section 6.1.2).
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::reno_window::{Halve, RenoWindow};
 use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
 
 choice! {
@@ -21,44 +21,32 @@ choice! {
     }
 }
 
-params! {
-    form of {
-        /// NewReno in whole bytes and segments.
-        "ns3" = "ns-3.43, TcpNewReno (src/internet/model/tcp-congestion-ops.cc)" {
-            arithmetic = "whole", timeouts = "every"
-        }
-        /// NewReno in whole segments; halves the window.
-        "linux" = "Linux 6.1, net/ipv4/tcp_cong.c and tcp_input.c" {
-            slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments", timeouts = "once", halve = "cwnd",
-            idle = "decay"
+reno_params! {
+    {
+        form of {
+            /// NewReno in whole bytes and segments.
+            "ns3" = "ns-3.43, TcpNewReno (src/internet/model/tcp-congestion-ops.cc)" {
+                arithmetic = "whole", timeouts = "every"
+            }
+            /// NewReno in whole segments; halves the window.
+            "linux" = "Linux 6.1, net/ipv4/tcp_cong.c and tcp_input.c" {
+                slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments", timeouts = "once", halve = "cwnd",
+                idle = "decay"
+            }
         }
     }
-    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all
-    /// that the ACK covers.
-    slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
-    /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each
-    /// ACK, "bytes" one segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd
-    /// for each ACK, where the room is what the window allows beyond what is in flight (htsim).
-    avoidance: Avoidance = "ack", "", "RFC 5681 equation (3)";
-    /// Smallest window a reduction leaves.
-    floor: f64 = "2.0", "segments", "RFC 5681 equation (4)", "a number of at least 1" => |x| *x >= 1.0;
-    /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
-    /// where that is less.
-    recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
-    /// Numbers in which the window is kept: "real", "whole" for ns-3's integers (whole segments
-    /// counted, the rest carried over; cuts rounded down), "segments" for Linux' (whole segments,
-    /// cuts rounded down; growth by what an ACK newly reports), or "bytes" for htsim's (cuts and steps
-    /// into the room rounded down to bytes).
-    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts whole segments and bytes, Linux segments, htsim bytes";
-    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first
-    /// unless the window is being reduced for this data already.
-    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
-    /// What a loss halves: what is in "flight", or "cwnd".
-    halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
-    /// What an idle time longer than the retransmission timeout does: "restart" from the initial
-    /// window, or "decay" by halves for every timeout that has passed, while ssthresh remembers three
-    /// quarters of the window (transport.idle_restart switches both off).
-    idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
+    {
+        /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
+        /// where that is less.
+        recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
+        /// What a loss halves: what is in "flight", or "cwnd".
+        halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
+    }
+    slow_start_per: "ack", "RFC 5681 section 3.1; Linux counts segments";
+    avoidance: "ack", "RFC 5681 equation (3)";
+    floor: "RFC 5681 equation (4)", "a number of at least 1" => |x| *x >= 1.0;
+    arithmetic: "own choice; ns-3 counts whole segments and bytes, Linux segments, htsim bytes";
+    timeouts: "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
 }
 
 /// What `describe` prints.
@@ -90,18 +78,7 @@ impl NewReno {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> NewReno {
         NewReno {
-            window: RenoWindow::new(
-                env,
-                Rules {
-                    floor: params.floor,
-                    slow_start: params.slow_start_per,
-                    avoidance: params.avoidance,
-                    arithmetic: params.arithmetic,
-                    timeouts: params.timeouts,
-                    halve: params.halve,
-                    idle: params.idle,
-                },
-            ),
+            window: RenoWindow::new(env, params.rules(params.halve)),
             recovered: params.recovered,
             recovering: false,
         }

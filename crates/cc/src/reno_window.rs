@@ -81,6 +81,61 @@ choice! {
     }
 }
 
+/// Declares the parameters of a controller that owns a [`RenoWindow`]: its form, its own rows and then the window's,
+/// whose defaults and sources are named; `Params::rules` makes the window's rules of them.
+macro_rules! reno_params {
+    (
+        { $($form:tt)* }
+        { $($rows:tt)* }
+        slow_start_per: $slow_start_per:literal, $slow_start_source:literal;
+        avoidance: $avoidance:literal, $avoidance_source:literal;
+        floor: $floor_source:literal, $floor_expected:literal => $floor_holds:expr;
+        arithmetic: $arithmetic_source:literal;
+        timeouts: $timeouts_source:literal;
+    ) => {
+        params! {
+            $($form)*
+            $($rows)*
+            /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the
+            /// ACK covers.
+            slow_start_per: $crate::reno_window::SlowStart = $slow_start_per, "", $slow_start_source;
+            /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each ACK, "bytes"
+            /// one segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd for each ACK, marked
+            /// or not, where the room is what the window allows beyond what is in flight (htsim).
+            avoidance: $crate::reno_window::Avoidance = $avoidance, "", $avoidance_source;
+            /// Smallest window a reduction leaves.
+            floor: f64 = "2.0", "segments", $floor_source, $floor_expected => $floor_holds;
+            /// Numbers in which the window is kept: "real", "whole" for ns-3's integers (whole segments counted, the
+            /// rest carried over; cuts and rates rounded down), "segments" for Linux' (whole segments, cuts rounded
+            /// down; growth by what an ACK newly reports), or "bytes" for htsim's (cuts and steps into the room
+            /// rounded down to bytes).
+            arithmetic: $crate::reno_window::Arithmetic = "real", "", $arithmetic_source;
+            /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless
+            /// the window is being reduced for this data already.
+            timeouts: $crate::reno_window::Timeouts = "first", "", $timeouts_source;
+            /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
+            /// "decay" by halves for every timeout that has passed, while ssthresh remembers three quarters of the
+            /// window (transport.idle_restart switches both off).
+            idle: $crate::reno_window::IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
+        }
+
+        impl Params {
+            /// How a window with these parameters moves.
+            fn rules(&self, halve: $crate::reno_window::Halve) -> $crate::reno_window::Rules {
+                $crate::reno_window::Rules {
+                    floor: self.floor,
+                    slow_start: self.slow_start_per,
+                    avoidance: self.avoidance,
+                    arithmetic: self.arithmetic,
+                    timeouts: self.timeouts,
+                    halve,
+                    idle: self.idle,
+                }
+            }
+        }
+    };
+}
+
 /// How far a timeout's losses reach, for ns-3's count of the ACK that ends their repair: of what it
 /// acknowledges only the part beyond them counts, as its `TcpSocketBase` has it.
 #[derive(Clone, Copy, Debug, Default)]

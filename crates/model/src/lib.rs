@@ -1,0 +1,57 @@
+//! Closed-form models of congestion control: what a controller's equations say of its throughput, window and queue
+//! where their assumptions hold.
+//!
+//! One file is one model: its parameters with units and sources, the figures that it gives, its assumptions, its
+//! equations in the order of the source. [`MODELS`] lists those that are functions of numbers; [`fair`] shares links
+//! among flows. The crate depends on nothing.
+//!
+//! ```
+//! use incast_model::swift::Swift;
+//!
+//! // one path in a hundred is slow
+//! let swift = Swift { q: 0.01, ..Swift::default() }.solve()?;
+//! assert!((swift.mean_window_packets - 12.247).abs() < 1e-3);
+//!
+//! let all_slow = Swift { q: 1.0, ..Swift::default() }.solve().unwrap_err();
+//! assert_eq!(all_slow.to_string(), "q = 1: expected a number above 0, at most 1/4");
+//! # Ok::<(), incast_model::Invalid>(())
+//! ```
+//!
+//! Numbers are SI: seconds, bits per second, bytes; windows and queues are in packets. The last part of a field's name
+//! says so (`_s`, `_bps`, `_bytes`, `_packets`); a field without one is a plain number. A parameter that has no default
+//! is not a number until it is set, which every model refuses.
+
+#![forbid(unsafe_code)]
+
+#[macro_use]
+pub mod declaration;
+pub mod dctcp;
+pub mod dctcp_queue;
+pub mod fair;
+pub mod fastflow;
+pub mod lswift;
+pub mod mathis;
+pub mod mswift;
+pub mod paths;
+pub mod sawtooth;
+pub mod swift;
+pub mod tcp;
+
+pub use declaration::{Figure, Figures, Invalid, Model, Parameter, Parameters, Quantity};
+
+/// Every model that is a function of numbers.
+pub static MODELS: [&Model; 8] = [
+    &mathis::MODEL,
+    &tcp::MODEL,
+    &dctcp::MODEL,
+    &swift::MODEL,
+    &fastflow::MODEL,
+    &lswift::MODEL,
+    &mswift::MODEL,
+    &dctcp_queue::MODEL,
+];
+
+/// The model of this name.
+pub fn find(name: &str) -> Option<&'static Model> {
+    MODELS.into_iter().find(|m| m.name == name)
+}

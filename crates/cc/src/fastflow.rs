@@ -220,8 +220,8 @@ impl FastFlow {
         let fair_decrease = self.p.fd * (w / self.bdp) * p;
         if !marked {
             if rtt < self.trtt {
-                let step = if rtt > 0.0 { self.p.mi * (self.trtt - rtt) / rtt * p * self.mss / w } else { p };
-                self.cwnd += step.min(p);
+                // without any delay infinite, and so p
+                self.cwnd += (self.p.mi * (self.trtt - rtt) / rtt * p * self.mss / w).min(p);
             }
             self.cwnd += self.fair * p / w;
         } else if self.avg_ecn > self.p.wtd_threshold {

@@ -4,9 +4,9 @@
 mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
-use incast_cc::fastflow::{FastFlow, IncreaseOf, Params};
+use incast_cc::fastflow::{FastFlow, IncreaseOf, KIND, Params};
 use incast_cc::registry::ParamSet;
-use incast_cc::{Ack, Config, Controller, Env, Rate, Time};
+use incast_cc::{Ack, Config, Controller, Ecn, Env, Rate, Time};
 use proptest::prelude::*;
 
 fn path() -> Env {
@@ -67,6 +67,8 @@ fn case_1_unmarked_and_early_adds_in_proportion_and_fairly() {
     assert_close(after(&at_once(), 1, &one(120.0, false)), 1_750.0);
     // at the bound: 2 (150 - 50) / 50 1000 = 4000 for an ACK of 1000
     assert_close(after(&at_once(), 1, &one(50.0, false)), 2_250.0);
+    // no delay at all is as far below the target as can be
+    assert_close(after(&at_once(), 1, &one(0.0, false)), 2_250.0);
 }
 
 #[test]
@@ -74,6 +76,11 @@ fn case_2_unmarked_and_late_adds_fairly() {
     for rtt in [150.0, 151.0, 400.0] {
         assert_close(after(&at_once(), 100, &one(rtt, false)), 100_002.5);
     }
+    // a path that takes no time has its target at zero too: 0.1 of a packet for a packet, in a window of one
+    let mut cc = FastFlow::new(&Params { fi: 0.1, ..at_once() }, &Env { base_rtt: Time::ZERO, ..path() });
+    cc.on_loss(&congestion(Time::ZERO, 0));
+    cc.on_ack(&one(0.0, false));
+    assert_close(cc.cwnd(), 1_100.0);
 }
 
 #[test]
@@ -102,6 +109,13 @@ fn marks_take_nothing_before_their_average_is_above_a_quarter() {
     for (average, window) in [(0.125, 100_000.0), (0.234_375, 100_000.0), (0.330_078_125, 99_200.0)] {
         cc.on_ack(&one(120.0, true));
         assert_close(state(&cc, "avg_ecn"), average);
+        assert_close(cc.cwnd(), window);
+    }
+    // at a quarter is not above it: 1/4, 7/16
+    let mut cc = flow(&Params { wtd_gain: 0.25, ..Params::default() }, 100);
+    for (average, window) in [(0.25, 100_000.0), (0.4375, 99_200.0)] {
+        cc.on_ack(&one(120.0, true));
+        assert_eq!(state(&cc, "avg_ecn"), average);
         assert_close(cc.cwnd(), window);
     }
 }
@@ -224,6 +238,13 @@ fn bad_parameters_are_refused_with_what_was_expected() {
     ] {
         assert_eq!(config.set(key, value).unwrap_err().to_string(), words, "{key}");
     }
+}
+
+#[test]
+fn every_ack_tells_the_mark_of_its_packet_and_losses_are_its_own() {
+    let asked = KIND.profile;
+    assert_eq!(asked.ecn, Ecn::Dctcp);
+    assert!(asked.ack_every_packet && asked.own_recovery);
 }
 
 proptest! {

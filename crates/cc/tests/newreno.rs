@@ -6,7 +6,7 @@ mod events;
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::newreno::{NewReno, Params, Recovered};
 use incast_cc::reno_window::{Avoidance, SlowStart};
-use incast_cc::{Controller, Phase, Time};
+use incast_cc::{Controller, Idle, Phase, Time};
 use proptest::prelude::*;
 
 fn linux() -> Params {
@@ -181,6 +181,20 @@ fn the_end_of_an_ecn_reduction_is_not_the_end_of_a_recovery() {
     cc.on_ecn(&congestion(us(500.0), segments(20)));
     cc.on_recovered(us(600.0), segments(1));
     assert_eq!(cc.cwnd(), 10_000.0);
+}
+
+#[test]
+fn a_mistaken_reduction_is_taken_back_and_an_idle_time_restarts() {
+    let mut cc = NewReno::new(&Params::default(), &env(MSS, 20.0));
+    cc.on_loss(&congestion(us(0.0), segments(20)));
+    assert_eq!(cc.cwnd(), 10_000.0);
+    cc.on_undo();
+    assert_eq!(cc.cwnd(), 20_000.0);
+    // RFC 5681 section 4.1: RW = min(IW, cwnd)
+    acknowledge(&mut cc, 5, 1, MSS);
+    assert_eq!(cc.cwnd(), 25_000.0);
+    cc.on_idle(&Idle { now: us(1e6), timeouts: 1 });
+    assert_eq!(cc.cwnd(), 20_000.0);
 }
 
 #[derive(Clone, Debug)]

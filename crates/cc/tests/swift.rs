@@ -73,6 +73,23 @@ fn vector_7_five_thousand_flows_share_a_link_at_a_thirtieth_of_a_packet_each() {
 }
 
 #[test]
+fn ai_counts_above_and_below_one_packet() {
+    for (w, packets, after) in [(10.0, 1, 10.3), (10.0, 4, 11.2), (0.5, 1, 3.5), (0.5, 2, 6.5)] {
+        let mut cc = Swift::new(&Params { ai: 3.0, ..fixed(40.0) }, &env(MSS, w));
+        cc.on_ack(&ack(Time::ms(1), segments(packets), us(30.0)));
+        assert_close(window(&cc), after);
+    }
+}
+
+#[test]
+fn a_path_without_any_delay_is_at_its_smallest() {
+    // a delay of zero against a target of zero: congestion, by nothing
+    let mut cc = Swift::new(&Params { target: Target::MinRtt, ..Params::default() }, &env(MSS, 10.0));
+    cc.on_ack(&ack(Time::ms(1), segments(1), Time::ZERO));
+    assert_eq!(window(&cc), 10.0);
+}
+
+#[test]
 fn increase_counts_what_arrived_also_out_of_order_and_parts_of_packets() {
     let mut cc = Swift::new(&fixed(40.0), &env(MSS, 10.0));
     let mut event = ack(Time::ms(1), 0, us(30.0));

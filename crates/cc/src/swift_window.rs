@@ -736,7 +736,7 @@ impl<R: Rule> Family<R> {
         let (rtt, delay) = match (ack.rtt, ack.fabric_delay) {
             (Some(rtt), Some(delay)) => (rtt, delay),
             // what was measured last still counts
-            _ if !PLAIN && self.c.recovery == Recovery::NewReno && ack.acked > 0 && self.fabric_delay > 0.0 => {
+            _ if !PLAIN && self.c.recovery == Recovery::NewReno && ack.acked > 0 && !self.fabric_delay.is_nan() => {
                 (self.gate_rtt, Time(self.fabric_delay as u64))
             }
             _ => return,

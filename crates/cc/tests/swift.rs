@@ -437,6 +437,54 @@ fn the_study_leaves_recovery_as_newreno_does() {
     assert_eq!((repaired(9_000), repaired(10_500)), (2_000.0, 4_250.0), "none; one: 4/3 + 2 / (4/3) segments");
 }
 
+#[test]
+fn in_the_study_the_ack_that_ends_a_recovery_counts_what_it_covers() {
+    let mut cc = study(&[("target", "static")]);
+    let at = Time::ms(3000);
+    cc.on_loss(&congestion(at, 9000));
+    cc.on_recovered(at + us(100.0), 0);
+    assert_eq!(cc.cwnd(), 4500.0);
+    // SACK has reported three of its four segments before: 3 + 4 2 / 3 segments
+    cc.on_ack(&Ack { delivered: 1500, ..ack(at + us(100.0), 6000, us(1000.0)) });
+    assert_eq!(cc.cwnd(), 8500.0);
+    // and the next what it delivers: 17 / 3 + 2 3 / 17 segments are 9029.4 B
+    cc.on_ack(&ack(at + us(200.0), 1500, us(1000.0)));
+    assert_eq!(cc.cwnd(), 9029.0);
+}
+
+#[test]
+fn in_the_study_what_was_measured_last_counts_for_an_ack_without_a_sample() {
+    let silent = |acked| Ack { rtt: None, fabric_delay: None, delivered: 1500, ..ack(Time::ms(2), acked, us(1000.0)) };
+    let mut cc = study(&[("target", "static")]);
+    cc.on_ack(&silent(1500));
+    assert_eq!(cc.cwnd(), 15_000.0, "nothing was measured yet");
+    cc.on_ack(&ack(Time::ms(1), 1500, us(1000.0)));
+    assert_eq!(cc.cwnd(), 15_300.0);
+    cc.on_ack(&silent(1500));
+    assert_eq!(cc.cwnd(), 15_594.0, "10.2 + 2/10.2 segments");
+    cc.on_ack(&silent(0));
+    assert_eq!(cc.cwnd(), 15_594.0, "a duplicate is no new acknowledgement");
+    // htsim has a sample with every ACK, and so have the forms that count as it does
+    let mut cc = Swift::new(&Params { target: Target::Static, ..htsim() }, &env(MSS, 10.0));
+    cc.on_ack(&ack(Time::ms(1), 1000, us(1000.0)));
+    let before = cc.cwnd();
+    cc.on_ack(&silent(1000));
+    assert_eq!(cc.cwnd(), before);
+}
+
+#[test]
+fn each_choice_of_another_form_can_be_made_alone() {
+    // 15000 + 1000 1000 / 15000
+    let whole = Params { arithmetic: Arithmetic::Integer, ..fixed(40.0) };
+    let mut cc = Swift::new(&whole, &env(MSS, 15.0));
+    cc.on_ack(&ack(Time::ms(1), segments(1), us(30.0)));
+    assert_eq!(cc.cwnd(), 15_066.0);
+    // 40 us of smoothed RTT, at half a packet
+    let mut cc = Swift::new(&Params { pace_by: PaceBy::Srtt, ..fixed(40.0) }, &env(MSS, 0.5));
+    cc.on_ack(&Ack { srtt: us(40.0), ..ack(us(100.0), 0, us(20.0)) });
+    assert_eq!(cc.pacing(), Pacing::Gap(us(80.0)));
+}
+
 fn htsim() -> Params {
     let mut params = Params::default();
     params.set("form", "htsim").unwrap();
@@ -491,6 +539,27 @@ fn htsim_gates_by_the_smoothed_rtt_before_the_ack() {
             assert_eq!(seen, want, "{gate:?} at {now} us");
         }
     }
+}
+
+#[test]
+fn htsim_smooths_by_eighths_each_rounded_down() {
+    let cut = |samples: &[(u64, u64)]| {
+        let params = Params { static_target: Time(1), gate: Gate::PriorSrtt, ..fixed(0.0) };
+        let mut cc = Swift::new(&params, &env(MSS, 64.0));
+        let mut before = cc.cwnd();
+        for &(now, sample) in samples {
+            before = cc.cwnd();
+            cc.on_ack(&ack(Time(now), 0, Time(sample)));
+        }
+        cc.cwnd() < before
+    };
+    // 200 us, then 7/8 200 + 1/8 1000 = 300 us since the cut at 200 us
+    let us = 1_000_000;
+    assert!(!cut(&[(200 * us, 200 * us), (300 * us, 1000 * us), (499 * us, 1000 * us)]));
+    assert!(cut(&[(200 * us, 200 * us), (300 * us, 1000 * us), (500 * us, 1000 * us)]));
+    // 12 ps, then 7 12 / 8 = 10 and 12 / 8 = 1
+    assert!(!cut(&[(100, 12), (101, 12), (110, 12)]));
+    assert!(cut(&[(100, 12), (101, 12), (111, 12)]));
 }
 
 #[test]
@@ -576,6 +645,19 @@ fn the_larger_window_is_held_near_the_smaller() {
 }
 
 #[test]
+fn a_window_that_hosts_hold_down_holds_the_fabrics_near() {
+    let mut cc = Swift::new(&Params { ceiling: 3.0, ..both_windows() }, &env(MSS, 10.0));
+    // the host alone is congested: 10 (1 - 0.8 0.5) = 6, then 3, then 1.5, and three times that
+    for (at, delay, endpoint, fabric) in
+        [(1000.0, 200.0, 6.0, 10.1), (1500.0, 400.0, 3.0, 9.0), (2000.0, 400.0, 1.5, 4.5)]
+    {
+        cc.on_ack(&split(at, 20.0, delay));
+        assert_close(state(&cc, "ecwnd_packets"), endpoint);
+        assert_close(state(&cc, "fcwnd_packets"), fabric);
+    }
+}
+
+#[test]
 fn without_a_delay_in_hosts_there_is_no_endpoint_window() {
     let mut cc = Swift::new(&both_windows(), &env(MSS, 10.0));
     cc.on_ack(&ack(Time::ms(1), segments(1), us(30.0)));
@@ -658,6 +740,14 @@ fn htsims_duplicates_in_recovery_may_cut_again_and_again() {
     cc.on_ack(&duplicate);
     cc.on_ack(&Ack { now: us(1001.0), ..duplicate });
     assert_close(window(&cc), 20.0 * 0.36);
+    // duplicates outside a recovery, and what a recovery newly acknowledges, start the clock like any ACK
+    for (acked, phase) in [(0, Phase::Open), (1000, Phase::Recovery), (1000, Phase::Open)] {
+        let mut cc = Swift::new(&at_exit(), &env(MSS, 20.0));
+        let event = Ack { acked, phase, ..duplicate };
+        cc.on_ack(&event);
+        cc.on_ack(&Ack { now: us(1001.0), ..event });
+        assert_close(window(&cc), 20.0 * 0.6);
+    }
     // nor does a timeout's cut count for the clock
     let mut cc = Swift::new(&at_exit(), &env(MSS, 20.0));
     cc.on_timeout(&timeout(us(1000.0), segments(20), 1));

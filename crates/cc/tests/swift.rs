@@ -438,6 +438,16 @@ fn the_study_leaves_recovery_as_newreno_does() {
 }
 
 #[test]
+fn in_the_study_the_first_timeout_of_a_row_sets_the_threshold() {
+    // RFC 5681 equation (4): half of what was in flight, and what is sent again does not count
+    let mut cc = study(&[("target", "static")]);
+    for (consecutive, in_flight, threshold) in [(1, 9000, 4500.0), (2, 6000, 4500.0), (1, 7000, 3500.0)] {
+        cc.on_timeout(&timeout(Time::ms(3000), in_flight, consecutive));
+        assert_eq!(cc.ssthresh(), threshold);
+    }
+}
+
+#[test]
 fn in_the_study_the_ack_that_ends_a_recovery_counts_what_it_covers() {
     let mut cc = study(&[("target", "static")]);
     let at = Time::ms(3000);

@@ -308,8 +308,8 @@ impl State {
             self.rate = self.p.high_gain * self.initial / srtt.0 as f64;
         }
         let rate = self.pacing_gain * self.bandwidth.max() * (1.0 - self.p.margin);
-        if rate > 0.0 && (self.full || rate > self.rate) {
-            self.rate = rate;
+        if rate > 0.0 {
+            self.rate = if self.full { rate } else { self.rate.max(rate) };
         }
     }
 
@@ -320,7 +320,7 @@ impl State {
             if self.conserving {
                 self.cwnd = self.cwnd.max(in_flight);
             } else {
-                if self.prior_cwnd > 0.0 && self.mode != Mode::ProbeRtt && repaired {
+                if self.mode != Mode::ProbeRtt && repaired {
                     self.cwnd = self.cwnd.max(core::mem::take(&mut self.prior_cwnd).min(target.max(self.cwnd)));
                 }
                 if self.full {

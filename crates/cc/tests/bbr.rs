@@ -5,7 +5,7 @@ mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::bbr::{Bbr, KIND, Params};
-use incast_cc::{Ack, Bytes, Config, Controller, Delivery, Env, Pacing, Phase};
+use incast_cc::{Ack, Bytes, Config, Controller, Delivery, Env, Pacing, Phase, Time};
 
 fn state(cc: &Bbr, wanted: &str) -> f64 {
     let mut found = None;
@@ -393,6 +393,10 @@ fn a_flow_that_had_not_filled_the_path_goes_back_to_startup() {
 #[test]
 fn the_pacing_rate_only_rises_until_the_path_is_full_and_is_never_nothing() {
     let mut path = Path::new(&Params { bw_rounds: 1, ..Params::default() });
+    // no smoothed RTT is none of zero
+    let guess = rate(&path.cc);
+    path.cc.on_ack(&Ack { rtt: None, srtt: Time::ZERO, ..ack(us(0.0), 0, us(100.0)) });
+    assert_eq!(rate(&path.cc), guess);
     path.hear(1, 10, 100.0);
     let first = rate(&path.cc);
     assert_close(first, 2.885 * 80_000.0 / 100e-6);
@@ -440,6 +444,16 @@ fn in_startup_the_window_grows_by_what_is_acknowledged_up_to_its_gain() {
     // an ACK for nothing
     path.hear(0, 20, 100.0);
     assert_close(path.cc.cwnd(), 29_000.0);
+}
+
+#[test]
+fn in_startup_a_window_at_its_bound_stays() {
+    // twice ten packets
+    let mut path = Path::new(&Params { high_gain: 2.0, ..Params::default() });
+    for _ in 0..2 {
+        path.round(10, 20);
+        assert_eq!(path.cc.cwnd(), 20_000.0);
+    }
 }
 
 #[test]
@@ -501,6 +515,9 @@ fn a_window_is_not_brought_back_above_its_target() {
     (0..10).for_each(|_| path.round(100, 200));
     path.cc.on_timeout(&timeout(us(path.now), segments(150), 1));
     path.cc.on_timeout(&timeout(us(path.now), segments(150), 2));
+    // an ACK for nothing leaves the one packet
+    path.hear(0, 20, 100.0);
+    assert_eq!(path.cc.cwnd(), 1_000.0);
     // meanwhile the path has become shorter: twice 50 packets
     path.hear(1, 20, 50.0);
     assert_close(path.cc.cwnd(), 100_000.0);

@@ -427,14 +427,21 @@ fn the_study_leaves_recovery_as_newreno_does() {
     });
     cc.on_timeout(&timeout(at, 9000, 3));
     assert_eq!(cc.cwnd(), 2000.0);
-    // the ACK that ends the repair counts what lies beyond it
-    let repaired = |una| {
+    // the ACK that ends the repair counts what lies beyond it, unless a mark has ended it
+    let repaired = |una, phase| {
         let mut cc = study(&[("target", "static")]);
         cc.on_timeout(&Timeout { nxt: 9_000, ..timeout(at, 9_000, 3) });
-        cc.on_ack(&Ack { una, ..ack(at + us(1000.0), 9_000, us(1000.0)) });
+        cc.on_ack(&Ack { una, phase, ..ack(at + us(1000.0), 9_000, us(1000.0)) });
         cc.cwnd()
     };
-    assert_eq!((repaired(9_000), repaired(10_500)), (2_000.0, 4_250.0), "none; one: 4/3 + 2 / (4/3) segments");
+    for (una, phase, window) in [
+        (9_000, Phase::Open, 2_000.0),
+        (10_500, Phase::Open, 4_250.0), // one: 4/3 + 2 / (4/3) segments
+        (10_500, Phase::Cwr, 15_500.0), // six: 4/3 + 12 / (4/3)
+        (6_000, Phase::Loss, 15_500.0),
+    ] {
+        assert_eq!(repaired(una, phase), window, "{una}, {phase:?}");
+    }
 }
 
 #[test]

@@ -52,9 +52,8 @@ pub static KIND: Kind = Kind {
          when it \
          leaves. The NIC's port stamps too: a FIFO here, where the paper's NICs schedule flows.",
         "The stamps take no room in packets; the paper's take up to 42 bytes.",
-        "Up to six ports stamp a packet; later ones on a longer path do not count. On two-way connections none do, \
-         and the \
-         window stays as it began.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused. On two-way connections stamps come \
+         back with packets that only acknowledge.",
         "T is the idle round trip of the flow's own path; the paper has one T for all.",
         "Losses and timeouts leave the window alone: the paper's fabric is lossless, and the transport repairs them.",
         "The window is at most its initial value, rate times T: the authors' simulator bounds the rate by the line's.",

@@ -106,7 +106,7 @@ impl Domain {
         &mut self,
         at: Instant,
         packet: &Packet,
-        ext: Option<&Ext>,
+        ext: Option<&mut Ext>,
         planned: u32,
         reach: Reach<O, R>,
     ) {
@@ -125,7 +125,7 @@ impl Domain {
         &mut self,
         at: Instant,
         packet: &Packet,
-        ext: Option<&Ext>,
+        ext: Option<&mut Ext>,
         planned: u32,
         reach: Reach<O, R>,
     ) {
@@ -157,7 +157,7 @@ impl Domain {
         &mut self,
         at: Instant,
         packet: &Packet,
-        ext: Option<&Ext>,
+        ext: Option<&mut Ext>,
         held: u64,
         cause: u16,
         reach: Reach<O, R>,
@@ -176,10 +176,10 @@ impl Domain {
             if let Some(probe) = sender.probe {
                 let probe = &mut self.probes[probe as usize];
                 probe.before(sender, now, net, io.rec);
-                sender.receive(&mut io, packet, ext);
+                sender.receive(&mut io, packet, ext.as_deref());
                 probe.after(sender, now, net, io.rec);
             } else {
-                sender.receive(&mut io, packet, ext);
+                sender.receive(&mut io, packet, ext.as_deref());
             }
         } else {
             self.receivers[ends.receiver as usize].receive(&mut io, packet, ext);
@@ -192,7 +192,7 @@ impl Domain {
         &mut self,
         at: Instant,
         packet: &Packet,
-        ext: Option<&Ext>,
+        ext: Option<&mut Ext>,
         held: u64,
         cause: u16,
         reach: Reach<O, R>,
@@ -205,17 +205,17 @@ impl Domain {
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
             if packet.has(flag::SYN)
-                && let Some(ext) = ext
+                && let Some(ext) = ext.as_deref()
             {
                 sender.heard(&mut io, ext);
             }
-            return observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive(io, packet, ext));
+            return observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive(io, packet, ext.as_deref()));
         }
         // the acknowledgement first, then the data, as a host reads a segment
         let back = net.ends[join.other as usize].sender as usize;
         let sender = &mut self.senders[back];
-        observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive_joined(io, packet, ext));
-        self.receivers[ends.receiver as usize].receive(&mut io, packet, None);
+        observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive_joined(io, packet, ext.as_deref()));
+        self.receivers[ends.receiver as usize].receive(&mut io, packet, ext);
         while self.receivers[ends.receiver as usize].message_arrived() {
             if join.response {
                 let query = &mut self.queries[net.queries[join.query as usize] as usize];
@@ -276,12 +276,12 @@ impl Domain {
     fn processed<O: Outbox, R: Recorder>(&mut self, at: Instant, id: EngineId, reach: Reach<O, R>) {
         let host = reach.net.place[id.host as usize].node & !HOST;
         let mut io = io!(self, at, reach, u16::MAX);
-        let Some(held) = io.processed(host, id) else { return };
+        let Some(mut held) = io.processed(host, id) else { return };
         match id.side {
-            Side::Send => io.leave_host(host, &held),
+            Side::Send => io.leave_host(host, held),
             Side::Receive => {
                 let took = at.time - held.since;
-                self.take_in(at, &held.packet, held.ext.as_ref(), took, u16::MAX, reach);
+                self.take_in(at, &held.packet, held.ext.as_mut(), took, u16::MAX, reach);
             }
         }
     }

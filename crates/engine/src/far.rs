@@ -6,6 +6,7 @@
 
 use crate::packet::{Ext, NO_EXT, Packet};
 use std::collections::VecDeque;
+use std::mem::take;
 
 /// Packets a chunk: 1 KiB.
 const CHUNK: usize = 16;
@@ -29,28 +30,29 @@ impl FarQueue {
     }
 
     /// Adds a copy of `packet` and returns it, to be stamped.
-    pub fn push(&mut self, packet: &Packet, ext: Option<&Ext>, pool: &mut Pool) -> &mut Packet {
+    pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, pool: &mut Pool) -> &mut Packet {
         if self.chunks.back().is_none_or(|c| c.len() == CHUNK) {
             self.chunks.push_back(pool.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK)));
         }
-        self.exts.extend(ext);
+        let carries = ext.is_some();
+        self.exts.extend(ext.map(take));
         let last = self.chunks.len() - 1;
         let chunk = &mut self.chunks[last];
         let at = chunk.len();
         chunk.push(*packet);
-        chunk[at].ext = if ext.is_some() { 0 } else { NO_EXT };
+        chunk[at].ext = if carries { 0 } else { NO_EXT };
         &mut chunk[at]
     }
 
     /// Takes every packet that arrives before `time`, in order.
-    pub fn take_before(&mut self, time: u64, pool: &mut Pool, mut take: impl FnMut(&Packet, Option<&Ext>)) {
+    pub fn take_before(&mut self, time: u64, pool: &mut Pool, mut take_packet: impl FnMut(&Packet, Option<&mut Ext>)) {
         while let Some(chunk) = self.chunks.front_mut() {
             while let Some(packet) = chunk.get(self.taken) {
                 if packet.time >= time {
                     return;
                 }
-                let ext = if packet.ext == NO_EXT { None } else { self.exts.pop_front() };
-                take(packet, ext.as_ref());
+                let mut ext = if packet.ext == NO_EXT { None } else { self.exts.pop_front() };
+                take_packet(packet, ext.as_mut());
                 self.taken += 1;
             }
             // exhausted: a chunk that may still grow is the last one, and then the queue is empty

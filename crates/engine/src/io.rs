@@ -11,12 +11,13 @@ use crate::port::explicit::Offered;
 use crate::port::{Interval, Port, Sent};
 use crate::processing::{EngineId, Full, Held, Processing, Side};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
+use std::mem::take;
 
 /// Where packets and timers go.
 pub trait Outbox {
     /// `packet`, which leaves `port`, will arrive at `stamp.time` at the far end of
     /// `stamp.link`. The stamp is put on the copy that travels.
-    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&Ext>, generation: u16, port: &mut Port);
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, port: &mut Port);
     /// `timer` fires at `time` in this domain.
     fn timer(&mut self, time: u64, generation: u16, timer: Timer);
 }
@@ -118,7 +119,7 @@ pub fn pass<O: Outbox>(
     port: &mut Port,
     at: Instant,
     packet: &Packet,
-    ext: Option<&Ext>,
+    ext: Option<&mut Ext>,
     interval: &Interval,
     tally: &mut Tally,
     out: &mut O,
@@ -133,7 +134,7 @@ fn settle<O: Outbox>(
     port: &mut Port,
     at: Instant,
     packet: &Packet,
-    ext: Option<&Ext>,
+    ext: Option<&mut Ext>,
     sent: Sent,
     tally: &mut Tally,
     out: &mut O,
@@ -202,7 +203,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 
     /// Offers `packet` to domain-local port `port`.
     #[inline]
-    pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
+    pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>) {
         let p = &mut self.ports[port as usize];
         if p.is_unusual() || packet.has(flag::TRACED) {
             return self.transmit_unusual(port, packet, ext);
@@ -212,7 +213,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     }
 
     /// A port has settled what happens to `packet`, seen by whoever traces it.
-    fn sent(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>, sent: Sent) {
+    fn sent(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>, sent: Sent) {
         let p = &mut self.ports[port as usize];
         if packet.has(flag::TRACED) {
             let link = p.link;
@@ -224,19 +225,16 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 
     /// To a port that is watched, or has an explicit queue, or of a packet that is traced or stamped.
     #[cold]
-    fn transmit_unusual(&mut self, port: u32, packet: &Packet, ext: Option<&Ext>) {
+    fn transmit_unusual(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>) {
         let now = self.now;
         self.watch(port);
         let p = &mut self.ports[port as usize];
-        let mut stamped;
-        let ext = match ext {
-            Some(ext) if ext.telemetry.collects && !packet.has(flag::REVERSE) => {
-                stamped = *ext;
-                stamped.telemetry.push(p.stamp(now));
-                Some(&stamped)
-            }
-            ext => ext,
-        };
+        let mut ext = ext;
+        if let Some(Ext { telemetry: Some(telemetry), .. }) = ext.as_deref_mut()
+            && !packet.has(flag::REVERSE)
+        {
+            telemetry.push(p.stamp(now));
+        }
         if !p.is_explicit() {
             let sent = p.enqueue(now, packet, &self.net.interval);
             let turn = if matches!(sent, Sent::Dropped) { turn::NONE } else { p.turn(packet) };
@@ -244,7 +242,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
         }
         let packet = &Packet { turn: turn::NONE, ..*packet };
-        let offered = p.offer(now, packet, ext, &self.net.interval);
+        let offered = p.offer(now, packet, ext.as_deref_mut(), &self.net.interval);
         let (link, delay) = (p.link, p.delay());
         self.watch(port);
         match offered {
@@ -270,7 +268,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     /// An explicit queue ends a transmission.
     pub fn depart(&mut self, port: u32) {
         let p = &mut self.ports[port as usize];
-        let Some(departed) = p.depart(self.now, &self.net.interval) else { return };
+        let Some(mut departed) = p.depart(self.now, &self.net.interval) else { return };
         let (link, delay) = (p.link, p.delay());
         if let Some(next) = departed.next {
             self.timer(next, TimerKind::Departure, link);
@@ -284,7 +282,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         // departures precede arrivals, so without delay the arrival is still of this generation
         let stamp = Stamp { time: self.now + delay, link, ce: 0 };
         let port = &mut self.ports[port as usize];
-        self.out.arrive(&departed.packet, stamp, departed.ext.as_ref(), self.generation, port);
+        self.out.arrive(&departed.packet, stamp, departed.ext.as_mut(), self.generation, port);
     }
 
     /// Adds what happened at a port up to now to its time series, if it has one.
@@ -317,7 +315,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     }
 
     /// Hands a packet to the host's NIC.
-    pub fn send(&mut self, host: u32, packet: &Packet, ext: Option<&Ext>) {
+    pub fn send(&mut self, host: u32, packet: &Packet, ext: Option<&mut Ext>) {
         self.tally.sent += 1;
         if packet.has(flag::TRACED) {
             let node = self.hosts[host as usize].node;
@@ -331,13 +329,13 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 
     /// A packet comes to one of its host's engines on this side, or is lost there.
     #[cold]
-    pub fn process(&mut self, host: u32, side: Side, packet: &Packet, ext: Option<&Ext>) {
+    pub fn process(&mut self, host: u32, side: Side, packet: &Packet, ext: Option<&mut Ext>) {
         let h = &mut self.hosts[host as usize];
         let node = h.node;
         let own = if side == Side::Send { &mut h.send } else { &mut h.receive };
         let Some(own) = own else { return };
         let engine = own.engine_of(self.net.spec.seed, packet);
-        let held = Held { packet: *packet, ext: ext.copied(), since: self.now };
+        let held = Held { packet: *packet, ext: ext.map(take), since: self.now };
         match own.offer(engine, held, &self.net.interval) {
             Ok(Some(ends)) => self.timer(ends, TimerKind::Process, EngineId { host: node, side, engine }.entity()),
             Ok(None) => {}
@@ -366,7 +364,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 
     /// The host's NIC takes a packet that its engines have worked on: what that took of an ACK's way is the
     /// host's delay, and data is stamped when it leaves the host.
-    pub fn leave_host(&mut self, host: u32, held: &Held) {
+    pub fn leave_host(&mut self, host: u32, held: Held) {
         let took = self.now - held.since;
         let (mut packet, mut ext) = (held.packet, held.ext);
         if packet.has(flag::REVERSE) {
@@ -377,11 +375,11 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
                 ext.host += took;
             }
         }
-        self.hand_over(host, &packet, ext.as_ref());
+        self.hand_over(host, &packet, ext.as_mut());
     }
 
     /// A packet reaches the host's NIC from the stack.
-    fn hand_over(&mut self, host: u32, packet: &Packet, ext: Option<&Ext>) {
+    fn hand_over(&mut self, host: u32, packet: &Packet, ext: Option<&mut Ext>) {
         let h = &mut self.hosts[host as usize];
         match &mut h.nic {
             None => {
@@ -410,7 +408,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         p.add_wait(waiting.since, self.now, waiting.packet.size as u64, &self.net.interval);
         let done = self.now + p.serialization(waiting.packet.size as u64);
         let link = p.link;
-        self.transmit(port, &waiting.packet, waiting.ext.as_deref());
+        self.transmit(port, &waiting.packet, waiting.ext.as_deref_mut());
         self.timer(done, TimerKind::Departure, link);
     }
 

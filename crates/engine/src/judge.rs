@@ -13,9 +13,10 @@ use crate::world::World;
 use incast_record::{Collector, Outcome};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::mem::take;
 
 /// An event in the heap, ordered by its key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Queued {
     key: Key,
     event: Event,
@@ -45,11 +46,11 @@ struct Heap {
 }
 
 impl Outbox for Heap {
-    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&Ext>, generation: u16, _port: &mut Port) {
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, _port: &mut Port) {
         self.pushes += 1;
         let mut packet = *packet;
         stamp.on(&mut packet);
-        let ext = ext.copied();
+        let ext = ext.map(take);
         let key = Key::arrival(self.order, &packet, generation, self.pushes);
         self.queue.push(Reverse(Queued { key, event: Event::Arrival(packet, ext) }));
     }
@@ -107,9 +108,9 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
         let domain = &mut world.domains[domain_of(&world.net, &next.event) as usize];
         let reach = Reach { net: &world.net, out: &mut heap, rec: &mut collector };
         match next.event {
-            Event::Arrival(packet, ext) => {
+            Event::Arrival(packet, mut ext) => {
                 let planned = domain.plan(&packet, &world.net);
-                domain.arrival(at, &packet, ext.as_ref(), planned, reach);
+                domain.arrival(at, &packet, ext.as_mut(), planned, reach);
             }
             Event::Timer(timer) => domain.timer(at, timer, reach),
         }

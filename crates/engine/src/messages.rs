@@ -27,7 +27,7 @@ pub struct Join {
 
 /// One host's side of a two-way connection: what its receiver would acknowledge now, for its
 /// sender to put on data.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Half {
     /// Next byte expected.
     pub ack: u64,

@@ -7,6 +7,7 @@
 
 use crate::packet::{Ext, Packet, flag};
 use std::collections::VecDeque;
+use std::mem::take;
 
 #[derive(Clone, Debug)]
 struct Lane {
@@ -55,7 +56,7 @@ impl FairNic {
     }
 
     /// Queues a packet; the caller then calls [`FairNic::serve_next`] if the NIC is idle.
-    pub fn push(&mut self, packet: Packet, ext: Option<&Ext>, now: u64) {
+    pub fn push(&mut self, packet: Packet, ext: Option<&mut Ext>, now: u64) {
         let reverse = packet.has(flag::REVERSE);
         let i = self.lane(packet.flow, reverse).unwrap_or_else(|| {
             self.lanes.push(Lane { flow: packet.flow, reverse, packets: VecDeque::new() });
@@ -64,7 +65,7 @@ impl FairNic {
         if self.lanes[i].packets.is_empty() && self.serving != Some(i) {
             self.turn.push_back(i);
         }
-        self.lanes[i].packets.push_back(Waiting { packet, ext: ext.map(|ext| Box::new(*ext)), since: now });
+        self.lanes[i].packets.push_back(Waiting { packet, ext: ext.map(|ext| Box::new(take(ext))), since: now });
     }
 
     /// Whether nothing is being transmitted.

@@ -136,8 +136,7 @@ pub struct Timer {
 }
 
 /// What waits in a domain's own queue.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::large_enum_variant, reason = "only the judge, which is slow on purpose, makes these")]
+#[derive(Clone, Debug)]
 pub enum Event {
     /// A timer.
     Timer(Timer),

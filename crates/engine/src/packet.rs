@@ -148,7 +148,8 @@ impl Packet {
     }
 }
 
-/// Ports that stamp a packet at most: the NIC's and the switches' of a three-level fat tree.
+/// Ports that stamp a packet at most: the NIC's and the switches' of a three-level fat tree. No flow is built that
+/// would want more.
 pub const STAMPS: usize = 6;
 
 /// What a port stamps on a packet ([`incast_cc::Hop`]).
@@ -165,13 +166,11 @@ pub struct PortStamp {
 }
 
 /// In-band telemetry of a packet, or of the one that it acknowledges.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Telemetry {
-    /// Ports stamp the packet.
-    pub collects: bool,
-    /// So many have.
+    /// So many ports have stamped the packet.
     pub count: u8,
-    /// Their stamps; a path of more ports leaves the later ones out.
+    /// Their stamps.
     pub stamps: [PortStamp; STAMPS],
 }
 
@@ -192,7 +191,7 @@ impl Telemetry {
 
 /// What only few packets carry: up to four SACK blocks `[start, end)`, newest first; the second
 /// time stamp of packets of a two-way connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ext {
     /// Blocks; empty ones have `start == end`.
     pub sack: [(u64, u64); 4],
@@ -203,9 +202,11 @@ pub struct Ext {
     /// Data that acknowledges: how long the receiving host has had the packet it echoes, ps; 0 where hosts cost
     /// nothing.
     pub host: u64,
-    /// Stamps of ports, for controllers that ask for them.
-    pub telemetry: Telemetry,
+    /// Stamps of ports, for controllers that ask for them; aside, since all who do not carry this too.
+    pub telemetry: Option<Box<Telemetry>>,
 }
+
+const _: () = assert!(size_of::<Ext>() <= 96);
 
 #[cfg(test)]
 mod tests {

@@ -360,13 +360,13 @@ impl Port {
 
     /// Adds a copy of `packet` and returns it, to be stamped.
     #[inline]
-    pub fn push_far(&mut self, packet: &Packet, ext: Option<&Ext>, pool: &mut Pool) -> &mut Packet {
+    pub fn push_far(&mut self, packet: &Packet, ext: Option<&mut Ext>, pool: &mut Pool) -> &mut Packet {
         self.far_waits = true;
         self.rare.far.push(packet, ext, pool)
     }
 
     /// Takes those that arrive before `time`, in order.
-    pub fn take_far(&mut self, time: u64, pool: &mut Pool, take: impl FnMut(&Packet, Option<&Ext>)) {
+    pub fn take_far(&mut self, time: u64, pool: &mut Pool, take: impl FnMut(&Packet, Option<&mut Ext>)) {
         self.rare.far.take_before(time, pool, take);
         self.far_waits = !self.rare.far.is_empty();
     }

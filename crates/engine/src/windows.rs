@@ -26,6 +26,7 @@ use incast_cc::Time;
 use incast_record::{Collector, Outcome};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::mem::take;
 
 /// Near windows: a power of two. Few, so that buckets and the packets in them stay in the near
 /// caches; what queues longer waits in order at its port.
@@ -98,13 +99,13 @@ struct Buckets {
 
 impl Buckets {
     #[inline(always)]
-    fn push(&mut self, domain: u32, ahead: u64, packet: &Packet, ext: Option<&Ext>) -> &mut Packet {
+    fn push(&mut self, domain: u32, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> &mut Packet {
         let slot = (self.window + ahead) & MASK;
         let mut at = NO_EXT;
         if let Some(ext) = ext {
             let exts = &mut self.exts[slot as usize];
             at = exts.len() as u32;
-            exts.push(*ext);
+            exts.push(take(ext));
         }
         let bucket = &mut self.slots[(domain as u64 * NEAR + slot) as usize];
         if bucket.is_empty() {
@@ -167,7 +168,7 @@ impl Out<'_, '_> {
         &mut self,
         packet: &Packet,
         stamp: Stamp,
-        ext: Option<&Ext>,
+        ext: Option<&mut Ext>,
         generation: u16,
         port: &mut Port,
         ahead: Option<u64>,
@@ -175,7 +176,7 @@ impl Out<'_, '_> {
         if ahead == Some(0) {
             let mut packet = *packet;
             stamp.on(&mut packet);
-            return self.local_arrival(packet, ext.copied(), generation);
+            return self.local_arrival(packet, ext.map(take), generation);
         }
         if !port.far_waits() {
             self.wake_far(stamp.time, stamp.link);
@@ -202,7 +203,7 @@ impl Out<'_, '_> {
 
 impl Outbox for Out<'_, '_> {
     #[inline(always)]
-    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&Ext>, generation: u16, port: &mut Port) {
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, port: &mut Port) {
         match self.buckets.ahead(stamp.time) {
             Some(ahead) if ahead > 0 && !port.far_waits() => {
                 let domain = self.net.links[stamp.link as usize].domain;
@@ -343,11 +344,11 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
                         port.prefetch_queue();
                     }
                     let packet = &bucket[index];
-                    let ext =
-                        (packet.ext != NO_EXT).then(|| out.buckets.exts[(window & MASK) as usize][packet.ext as usize]);
+                    let mut ext = (packet.ext != NO_EXT)
+                        .then(|| take(&mut out.buckets.exts[(window & MASK) as usize][packet.ext as usize]));
                     let instant = Instant { time: packet.time, generation: 0 };
                     let reach = Reach { net, out: &mut out, rec: &mut collector };
-                    domain.arrival(instant, packet, ext.as_ref(), plans[index], reach);
+                    domain.arrival(instant, packet, ext.as_mut(), plans[index], reach);
                 } else {
                     own_event(domain, &mut out, &mut collector)?;
                 }
@@ -406,10 +407,11 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     let at = Instant { time: key.time, generation };
     match what {
         TimerSlot::Arrival(i) => {
-            let (packet, ext) = out.local.arrivals[i as usize];
+            let (packet, ext) = &mut out.local.arrivals[i as usize];
+            let (packet, mut ext) = (*packet, ext.take());
             out.local.free.push(i);
             let planned = domain.plan(&packet, net);
-            domain.arrival(at, &packet, ext.as_ref(), planned, Reach { net, out, rec: collector });
+            domain.arrival(at, &packet, ext.as_mut(), planned, Reach { net, out, rec: collector });
         }
         TimerSlot::Timer(kind) if kind == TimerKind::Far as u8 => {
             move_near(&mut domain.ports[net.port_of[key.entity as usize] as usize], out);
@@ -504,7 +506,7 @@ fn move_near(port: &mut Port, out: &mut Out) {
             let domain = out.net.links[packet.link as usize].domain;
             out.buckets.push(domain, ahead, packet, ext);
         }
-        _ => out.local_arrival(*packet, ext.copied(), 0),
+        _ => out.local_arrival(*packet, ext.map(take), 0),
     });
     out.buckets.pool = pool;
     let first = port.far().next().map(|p| p.time);

@@ -9,7 +9,7 @@ use crate::messages::{Half, Join, Query};
 use crate::net::{Ends, HOST, Hop, Net, Switch};
 use crate::nic::FairNic;
 use crate::order::Order;
-use crate::packet::{Packet, flag};
+use crate::packet::{Packet, STAMPS, flag};
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
 use crate::spec::{App, Discipline, ProcessingSpec, Spec};
@@ -235,6 +235,16 @@ impl<'a> World<'a> {
             .min();
 
         let fabric = Fabric::new(spec);
+        for (f, flow) in spec.flows.iter().enumerate() {
+            let controller = &spec.controllers[flow.controller as usize];
+            if controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
+                return invalid(format!(
+                    "flow {f}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} ports",
+                    controller.kind().name,
+                    fabric.path(f, false).len()
+                ));
+            }
+        }
         let envs = (0..spec.flows.len()).map(|f| fabric.env(f)).collect();
         let order = Order { seed: spec.seed, ties: spec.ties };
         let joins = joins(spec)?;

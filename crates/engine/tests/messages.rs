@@ -67,6 +67,19 @@ fn a_query_takes_the_request_and_the_response_over_the_path() {
 }
 
 #[test]
+fn stamps_of_ports_come_back_on_two_way_connections_too() {
+    let mut spec = asking(4, 2_000_000, TransportSpec { delayed_ack: 1, ..plain() });
+    spec.controllers = vec![controller("hpcc", &[])];
+    judged(&Spec { duration: Time::us(400), ..spec.clone() });
+    let o = run(&spec);
+    assert!(messages(&o, MessageKind::Query).iter().all(|q| q.finish_ps.is_some()));
+    // without stamps every worker would keep the window of its start, a bandwidth-delay product, and three of the
+    // four would wait
+    let queue = o.ports.iter().map(|p| p.queue_mean_packets).fold(0.0, f64::max);
+    assert!(queue < 1.5, "{queue}");
+}
+
+#[test]
 fn one_handshake_opens_both_ways() {
     let mut spec = asking(1, 1000, TransportSpec { delayed_ack_timeout: Time::us(1), ..tcp() });
     spec.observe.trace = vec![0, 1];

@@ -234,6 +234,25 @@ fn graph_routes_are_all_shortest_paths() {
     );
 }
 
+/// Packets hold the stamps of six ports.
+#[test]
+fn a_path_of_more_ports_than_packets_hold_stamps_of_is_refused() {
+    let chain = |switches: u32| {
+        let mut text = "kind,name,peer\nhost,a\nhost,b\n".to_owned();
+        (0..switches).for_each(|s| text += &format!("switch,s{s}\n"));
+        text += &format!("link,a,s0\nlink,b,s{}\n", switches - 1);
+        (1..switches).for_each(|s| text += &format!("link,s{},s{s}\n", s - 1));
+        let mut spec = graph(&text, &format!("chain{switches}"), "link = { rate = \"1Gbps\", delay = \"1us\" }");
+        spec.controllers[0] = incast_cc::Config::new("hpcc").unwrap();
+        incast_engine::run(&spec, &mut |_| true)
+    };
+    assert!(chain(5).is_ok());
+    assert_eq!(
+        chain(6).unwrap_err().to_string(),
+        "flow 0: ports stamp the packets of hpcc, which hold 6 stamps, and its path crosses 7 ports"
+    );
+}
+
 /// A fat tree written as a graph has the same shortest paths as the fat tree's arithmetic.
 #[test]
 fn a_fat_tree_as_a_graph() {

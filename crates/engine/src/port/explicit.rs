@@ -12,6 +12,7 @@ use crate::packet::{Ext, Packet, flag};
 use crate::queue::{Arrival, Bound, Verdict};
 use crate::spec::QueueSpec;
 use std::collections::VecDeque;
+use std::mem::take;
 
 /// What an explicit queue did with an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +38,7 @@ pub enum Offered {
 }
 
 /// The end of a transmission.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Departed {
     /// The packet that left, CE set where the queue marked it.
     pub packet: Packet,
@@ -51,7 +52,7 @@ pub struct Departed {
     pub next: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Waiting {
     packet: Packet,
     ext: Option<Ext>,
@@ -187,7 +188,7 @@ impl Port {
 
     /// Offers `packet` to the explicit queue at `now`. Where `ends` says so, the caller calls
     /// [`Port::depart`] then.
-    pub fn offer(&mut self, now: u64, packet: &Packet, ext: Option<&Ext>, interval: &Interval) -> Offered {
+    pub fn offer(&mut self, now: u64, packet: &Packet, ext: Option<&mut Ext>, interval: &Interval) -> Offered {
         if now >= self.next_look {
             self.look(now, interval);
         }
@@ -222,7 +223,7 @@ impl Port {
             return Offered::Passed { marked, lost };
         }
         let packet = Packet { flags: packet.flags | if marked { flag::CE } else { 0 }, ..*packet };
-        explicit.push(Waiting { packet, ext: ext.copied(), wire, lost, left: u64::MAX }, below);
+        explicit.push(Waiting { packet, ext: ext.map(take), wire, lost, left: u64::MAX }, below);
         let bytes = explicit.counted_bytes();
         if before >= below {
             self.count.max_packets = self.count.max_packets.max(counted + 1);
@@ -239,7 +240,7 @@ impl Port {
         let (packets, bytes) = (explicit.queue.len() - explicit.gone, explicit.here);
         let head = explicit.queue.get_mut(explicit.gone)?;
         head.left = now;
-        let Waiting { mut packet, ext, lost, .. } = *head;
+        let (mut packet, ext, lost) = (head.packet, head.ext.take(), head.lost);
         explicit.gone += 1;
         explicit.here -= packet.size as u64;
         let marked = explicit.marks_departure(&packet, packets as u64, bytes, interval.holds(now));

@@ -261,16 +261,16 @@ impl Receiver {
 
     /// Two-way connections: data of the other half has carried the acknowledgement that was owed.
     fn collect<O, R>(&mut self, io: &mut Io<O, R>) {
-        if let Some(half) = io.halves.get(self.half as usize).copied() {
-            if !half.owed {
+        if let Some(half) = io.halves.get_mut(self.half as usize) {
+            let (owed, carried) = (half.owed, std::mem::take(&mut half.carried));
+            if !owed {
                 self.pending = 0;
                 self.acked = self.next;
                 self.ack_at = NEVER;
                 self.echo = None;
                 self.uncompress(io);
             }
-            io.halves[self.half as usize].carried = 0;
-            for _ in 0..half.carried {
+            for _ in 0..carried {
                 self.spend_quick(io);
             }
         }
@@ -345,10 +345,10 @@ impl Receiver {
     }
 
     /// A packet of the data direction arrived.
-    pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+    pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&mut Ext>) {
         let t = io.net.transport(self.transport);
-        if let Some(ext) = ext {
-            self.hold(&ext.telemetry);
+        if let Some(ext) = ext.filter(|_| p.has(flag::DATA)) {
+            self.hold(ext);
         }
         let last_fragment = p.aux >> 4;
         if last_fragment > 0 && !self.reassembled(p, last_fragment) {
@@ -443,12 +443,9 @@ impl Receiver {
 
     /// The next ACK returns these stamps.
     #[cold]
-    fn hold(&mut self, telemetry: &Telemetry) {
-        if telemetry.collects {
-            match &mut self.telemetry {
-                Some(held) => **held = *telemetry,
-                None => self.telemetry = Some(Box::new(*telemetry)),
-            }
+    fn hold(&mut self, ext: &mut Ext) {
+        if let Some(telemetry) = ext.telemetry.take() {
+            self.telemetry = Some(telemetry);
         }
     }
 
@@ -741,10 +738,8 @@ impl Receiver {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: io.now, ..Ext::default() });
         }
-        if let Some(held) = &mut self.telemetry
-            && std::mem::take(&mut held.collects)
-        {
-            ext.get_or_insert_default().telemetry = **held;
+        if let Some(held) = self.telemetry.take() {
+            ext.get_or_insert_default().telemetry = Some(held);
         }
         let packet = Packet {
             time: 0,
@@ -770,7 +765,7 @@ impl Receiver {
         self.uncompress(io);
         self.acked = self.next;
         self.ack_at = NEVER;
-        io.send(self.host, &packet, ext.as_ref());
+        io.send(self.host, &packet, ext.as_mut());
         self.watch_window(io, t);
     }
 

@@ -11,7 +11,7 @@ use incast_engine::world::World;
 use incast_record::Collector;
 
 /// A packet that the end under test sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Caught {
     /// When the stack sent it, ps.
     pub at: u64,
@@ -25,7 +25,7 @@ impl Caught {
     }
     /// SACK blocks, in the order in which the header carries them.
     pub fn blocks(&self) -> Vec<(u64, u64)> {
-        self.ext.map_or(Vec::new(), |e| e.sack.into_iter().filter(|b| b.0 < b.1).collect())
+        self.ext.as_ref().map_or(Vec::new(), |e| e.sack.into_iter().filter(|b| b.0 < b.1).collect())
     }
 }
 
@@ -37,8 +37,8 @@ struct Wire {
 }
 
 impl Outbox for Wire {
-    fn arrive(&mut self, packet: &Packet, _stamp: Stamp, ext: Option<&Ext>, _generation: u16, _port: &mut Port) {
-        self.caught.push(Caught { at: self.now, packet: *packet, ext: ext.copied() });
+    fn arrive(&mut self, packet: &Packet, _stamp: Stamp, ext: Option<&mut Ext>, _generation: u16, _port: &mut Port) {
+        self.caught.push(Caught { at: self.now, packet: *packet, ext: ext.map(std::mem::take) });
     }
     fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
         self.timers.push((time, timer));
@@ -72,11 +72,11 @@ impl Bench {
         std::mem::take(&mut self.wire.caught)
     }
 
-    fn give(&mut self, packet: Packet, ext: Option<Ext>) -> Vec<Caught> {
+    fn give(&mut self, packet: Packet, mut ext: Option<Ext>) -> Vec<Caught> {
         let World { net, domains, .. } = &mut self.world;
         let now = self.wire.now;
         let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
-        domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_ref(), u32::MAX, reach);
+        domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_mut(), u32::MAX, reach);
         self.caught()
     }
 

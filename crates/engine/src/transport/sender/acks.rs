@@ -73,8 +73,9 @@ impl Sender {
             (delivered, was_retransmitted) = self.board.acked(ack);
         }
         if let Some(ext) = ext {
-            if self.profile.telemetry {
-                self.tell_telemetry(io, &ext.telemetry);
+            // data that acknowledges carries its own stamps
+            if let Some(telemetry) = ext.telemetry.as_ref().filter(|_| !p.has(flag::DATA)) {
+                self.tell_telemetry(io, telemetry);
             }
             for (start, end) in ext.sack {
                 newly_sacked += self.board.sack(start, end, self.una);

@@ -61,13 +61,13 @@ impl Sender {
         };
         self.packets = self.packets.wrapping_add(1);
         self.last_send = io.now;
-        let ext = match flags & (flag::JOINED | flag::TRACED) {
-            0 => None,
-            flag::TRACED => self.collect(&packet),
-            _ => self.piggyback(io, &mut packet),
-        };
+        let mut ext = if flags & flag::JOINED == 0 { None } else { self.piggyback(io, &mut packet) };
+        if flags & flag::TRACED != 0 && self.profile.telemetry && packet.len > 0 {
+            // ports are to stamp it
+            ext.get_or_insert_default().telemetry = Some(Box::default());
+        }
         if t.mtu == 0 || size <= t.mtu {
-            io.send(self.host, &packet, ext.as_ref());
+            io.send(self.host, &packet, ext.as_mut());
             return;
         }
         // fragment payloads are multiples of 8 bytes (RFC 791)
@@ -77,15 +77,8 @@ impl Sender {
         for i in 0..=last {
             let part = per.min(payload - i * per);
             let fragment = Packet { size: (part + IP_HEADER) as u16, aux: (i | last << 4) as u8, ..packet };
-            io.send(self.host, &fragment, ext.as_ref());
+            io.send(self.host, &fragment, ext.clone().as_mut());
         }
-    }
-
-    /// What ports are to stamp.
-    #[cold]
-    fn collect(&self, packet: &Packet) -> Option<Ext> {
-        let telemetry = Telemetry { collects: true, ..Telemetry::default() };
-        (self.profile.telemetry && packet.len > 0).then(|| Ext { telemetry, ..Ext::default() })
     }
 
     /// Two-way connections: the packet acknowledges what its host has received of the other half.
@@ -105,7 +98,7 @@ impl Sender {
         packet.wnd = half.wnd;
         packet.flags |= flag::ACK | if half.ece { flag::ECE } else { 0 };
         let host = if io.net.hosts_cost { io.now - half.came } else { 0 };
-        Some(Ext { host, ..half.ext })
+        Some(Ext { host, ..half.ext.clone() })
     }
 
     pub(super) fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {

@@ -12,8 +12,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from incast import model
     from incast._core import __version__
-    from incast.errors import ControllerError, FolderError, IncastError, RunError, RunStopped, ScenarioError, StudyError
+    from incast.errors import (
+        ControllerError,
+        FolderError,
+        IncastError,
+        ModelError,
+        RunError,
+        RunStopped,
+        ScenarioError,
+        StudyError,
+    )
     from incast.result import Result
     from incast.scenario import Scenario
     from incast.study import Study
@@ -22,6 +32,7 @@ __all__ = [
     "ControllerError",
     "FolderError",
     "IncastError",
+    "ModelError",
     "Result",
     "RunError",
     "RunStopped",
@@ -30,6 +41,7 @@ __all__ = [
     "Study",
     "StudyError",
     "__version__",
+    "model",
 ]
 
 # Each name is loaded when it is first asked for: the program is to be at its own main() at once.
@@ -44,7 +56,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'incast' has no attribute '{name}'")
-    value = getattr(import_module(_HOMES.get(name, "incast.errors")), name)
+    home = import_module("incast.model" if name == "model" else _HOMES.get(name, "incast.errors"))
+    value = home if name == "model" else getattr(home, name)
     globals()[name] = value
     return value
 

@@ -6,6 +6,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -17,7 +18,16 @@ from rich.text import Text
 from incast import _core, kinds, output, progress
 from incast.batch import default_workers
 from incast.cli import INTERRUPTED, loading
-from incast.errors import ControllerError, FolderError, PaperError, RunError, RunStopped, ScenarioError, StudyError
+from incast.errors import (
+    ControllerError,
+    FolderError,
+    ModelError,
+    PaperError,
+    RunError,
+    RunStopped,
+    ScenarioError,
+    StudyError,
+)
 from incast.result import MANIFEST, MESSAGES, Result, engine_digest, new_folder, read_manifest, unfinished
 from incast.scenario import Scenario
 from incast.study import STUDY_FILE, Study
@@ -400,6 +410,78 @@ def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, folder: Pat
         out.print(f"report: {report}", highlight=False, soft_wrap=True)
 
 
+@app.command("model", add_help_option=False, context_settings={"ignore_unknown_options": True})
+def model_(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME [--PARAMETER VALUE]...", help="A model (incast model list) and its parameters."),
+    ] = None,
+    out_: Annotated[
+        str | None,
+        typer.Option("--out", metavar="FILE", help="Write the table too: a .csv or .json file, in SI units."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .svg, .png or .pdf file.")
+    ] = None,
+    y: Annotated[str, typer.Option("--y", metavar="FIGURE", help="The figure on the y axis of --plot.")] = "",
+    points: Annotated[
+        str | None,
+        typer.Option("--points", metavar="FILE", help="Measured points for --plot: a .csv with the axes' columns."),
+    ] = None,
+    set_: Settings = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+    quiet: Quiet = False,
+    help_: Annotated[bool, typer.Option("--help", "-h", help="Show this message, or of a model what it is.")] = False,
+) -> None:
+    """Work out a closed-form model: tables and curves over its parameters.
+
+    A parameter is a value (0.01, 14us, 100Gbps), some values (0.01,0.02), or a range (0.001:0.1:log20, 10us:30us:lin5).
+    fair-share and ideal-fct take a scenario instead: incast model fair-share permutation.
+    """
+    name, *rest = words or [""]
+    if not name or (help_ and name == "list"):
+        sys.stdout.write(context.get_help() + "\n")
+        return
+    with loading():
+        from incast import curves, model
+
+    if help_:
+        sys.stdout.write(model.description(name))
+        return
+    if name == "list":
+        for one, what in model.listing():
+            out.print(f"{one:12} {what}", highlight=False, soft_wrap=True)
+        return
+    table = None if out_ is None else curves.check_file(out_, curves.TABLES)
+    drawing = None if plot is None else curves.check_file(plot, curves.PICTURES)
+    if drawing is None and (points is not None or y):
+        raise ModelError(f"{'--points' if points is not None else '--y'} is for a picture: give --plot FILE too")
+    if name in model.SCENARIO_FIGURES:
+        if len(rest) != 1 or rest[0].startswith("--") or drawing is not None:
+            raise ModelError(f"{name} takes a scenario, and draws nothing: incast model {name} permutation")
+        columns = model.bounds(name, Scenario.load(rest[0]).with_(dict(_settings(set_))))
+        show = partial(curves.print_bounds, name, columns)
+    else:
+        found = model.find(name)
+        if set_:
+            expected = f"{name} takes parameters, such as --{model.option(found.parameters[0].name)}"
+            raise ModelError(f"--set is for {' and '.join(model.SCENARIO_FIGURES)}: {expected}")
+        grid = curves.work_out(found, curves.parse(rest, found))
+        columns = grid.columns()
+        show = partial(curves.print_grid, grid)
+        if drawing is not None:
+            figure = found.figure(y or found.figures[0].name).name
+            measured = {} if points is None else curves.read_points(points, (*grid.varied, "")[0], figure)
+            curves.write(drawing, curves.picture(grid, figure, measured, drawing.suffix))
+    if table is not None:
+        curves.write(table, curves.text_of(columns, table.suffix))
+    if json:
+        sys.stdout.write(curves.text_of(columns, ".json"))
+    elif not quiet:
+        show(out)
+
+
 @app.command("list")
 def list_(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join(kinds.KINDS)}.")],
@@ -458,7 +540,7 @@ def carry_out() -> None:
             app()
         finally:
             sys.stdout.flush()
-    except (ScenarioError, StudyError, FolderError, PaperError) as error:
+    except (ScenarioError, StudyError, FolderError, PaperError, ModelError) as error:
         _fail(2, error)
     except SystemExit as ended:
         # typer turns Ctrl-C into the status 130; here a stopped run is a run that failed.

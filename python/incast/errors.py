@@ -1,11 +1,12 @@
 """What can go wrong, as exceptions with the user's words in them."""
 
-from incast._core import ControllerError, RunError, RunStopped, ScenarioError
+from incast._core import ControllerError, ModelError, RunError, RunStopped, ScenarioError
 
 __all__ = [
     "ControllerError",
     "FolderError",
     "IncastError",
+    "ModelError",
     "PaperError",
     "RunError",
     "RunStopped",

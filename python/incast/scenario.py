@@ -74,6 +74,11 @@ class Scenario:
         return Scenario(self._core.with_seed(seed))
 
     @property
+    def core(self) -> _core.Scenario:
+        """What the engine takes."""
+        return self._core
+
+    @property
     def name(self) -> str:
         """Name: of the built-in scenario, or of the file without its ending."""
         return self._core.name

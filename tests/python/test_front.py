@@ -11,7 +11,7 @@ from conftest import Command
 from incast import Scenario
 from incast.kinds import KINDS, listing
 
-COMMANDS = ["run", "compare", "report", "list", "describe", "schema"]
+COMMANDS = ["run", "compare", "report", "model", "list", "describe", "schema"]
 BUILT_IN = {"hotspot", "random-hotspot", "random-pairs", "dumbbell", "star", "incast", "permutation"}
 
 

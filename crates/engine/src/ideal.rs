@@ -191,7 +191,7 @@ impl<'a> Fabric<'a> {
     }
 
     /// Serialization of a full segment, all its fragments, on one link.
-    fn period(&self, link: u32, t: &TransportSpec) -> Time {
+    pub fn period(&self, link: u32, t: &TransportSpec) -> Time {
         let l = &self.spec.links[link as usize];
         fragments(t, t.mss).fold(Time::ZERO, |sum, size| sum + l.rate.serialize(size + l.overhead as u64))
     }

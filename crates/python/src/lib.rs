@@ -1,6 +1,7 @@
 //! The Python module `incast._core`: scenarios in, results out, and the engine run without the
 //! GIL in between. Everything a user calls is in the Python package on top (`python/incast`).
 
+mod model;
 mod own;
 
 use std::path::PathBuf;
@@ -243,6 +244,8 @@ fn describe(kind: &str, name: &str) -> PyResult<String> {
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::model::{ModelError, model_bounds, model_declaration, model_evaluate, model_names, model_quantity};
     #[pymodule_export]
     use super::{
         ControllerError, RunError, RunResult, RunStopped, Scenario, ScenarioError, describe, list_kind, run, schema,

@@ -26,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bounds;
 mod build;
 pub mod builtin;
 pub mod catalogue;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
+from incast.errors import PaperError
 from incast.figures import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes
 from incast.papers import expression
 from incast.papers.definition import Plot, X
@@ -104,7 +105,10 @@ def _curves(done: Evaluated, plot: Plot, axes: Axes) -> None:
     xs = sorted(float(point.x) for point in done.figure.points)
     places = np.geomspace(xs[0], xs[-1], 100) if xs[0] > 0 else np.linspace(xs[0], xs[-1], 100)
     for i, (label, of) in enumerate(plot.curves):
-        values = [expression.evaluate(of, {}, {"x": float(x)}) for x in places]
+        try:
+            values = [expression.evaluate(of, {}, {"x": float(x)}) for x in places]
+        except expression.ExpressionError as error:
+            raise PaperError(f'{done.figure.name}, curve "{label}": {error}') from None
         axes.plot(places, values, color="#7F7F7F", linewidth=1.1, linestyle=["--", ":", "-."][i % 3], label=label)
 
 

@@ -52,6 +52,21 @@ def falling(*values: Value) -> bool:
     return rising([-value for value in _listed(values)])
 
 
+def model(name: str, figure: str, *parameters: Value) -> float:
+    """Return a figure of a closed-form model (``incast model list``): names of parameters, each before its value."""
+    from incast import model as models
+    from incast.errors import ModelError
+
+    names, values = parameters[::2], parameters[1::2]
+    if len(names) != len(values) or not all(isinstance(name, str) for name in names):
+        raise ExpressionError("model: expected a model, a figure, and names of parameters, each before its value")
+    try:
+        models.find(name).figure(figure)
+        return float(models.evaluate(name, **dict(zip(names, values, strict=True)))[figure])
+    except (ModelError, TypeError) as error:
+        raise ExpressionError(f"model: {error}") from None
+
+
 def within(a: float, b: float, part: float) -> bool:
     """Whether a differs from b by at most this part of b."""
     return abs(a - b) <= part * abs(b)
@@ -70,6 +85,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "max": lambda *values: max(_listed(values)),
     "mean": mean,
     "min": lambda *values: min(_listed(values)),
+    "model": model,
     "ratio": ratio,
     "rising": rising,
     "slope": slope,

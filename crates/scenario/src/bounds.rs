@@ -1,0 +1,44 @@
+//! What the flows of a scenario can hope for: the max-min fair share of the fabric's links, as goodput.
+//!
+//! Every flow is taken to be active from the beginning to the end and to have data always, or at its application's rate;
+//! headers, fragments and the links' overhead count, ACKs and losses do not. So it is an upper bound of what flows that
+//! share links fairly get. Times of the empty network are the engine's ([`incast_engine::ideal`]).
+
+use incast_engine::ideal::Fabric;
+use incast_engine::spec::{App, Spec};
+use incast_model::Invalid;
+use incast_model::fair::{Demand, max_min};
+
+/// The fair share of a flow, bits per second of payload.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Share {
+    /// Over the links that its packets take under the scenario's routing.
+    pub routed_bps: f64,
+    /// If only the links of hosts could be full: what no routing of a fabric without bottlenecks exceeds.
+    pub edge_bps: f64,
+}
+
+/// The fair shares of all flows, in their order; 0 for a flow that has no path.
+pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
+    let fabric = Fabric::new(spec);
+    let mut routed = Vec::with_capacity(spec.flows.len());
+    let mut edge = Vec::with_capacity(spec.flows.len());
+    for (number, flow) in spec.flows.iter().enumerate() {
+        let transport = &spec.transports[flow.transport as usize];
+        let links = fabric.path(number, false);
+        let most = match flow.app {
+            _ if links.is_empty() => 0.0,
+            App::OnOff { rate, .. } => rate.as_f64(),
+            _ => f64::INFINITY,
+        };
+        // a bit of payload takes so many seconds of a link, of which it has one a second
+        let payload = 8.0 * f64::from(transport.mss);
+        let takes = |link: u32| (link as usize, fabric.period(link, transport).as_secs_f64() / payload);
+        let ends = [links.first(), links.last()].into_iter().flatten().map(|l| takes(*l)).collect();
+        routed.push(Demand { takes: links.iter().map(|l| takes(*l)).collect(), most });
+        edge.push(Demand { takes: ends, most });
+    }
+    let seconds = vec![1.0; spec.links.len()];
+    let (routed, edge) = (max_min(&seconds, &routed)?, max_min(&seconds, &edge)?);
+    Ok(routed.into_iter().zip(edge).map(|(routed_bps, edge_bps)| Share { routed_bps, edge_bps }).collect())
+}

@@ -39,7 +39,7 @@ struct Paths {
 
 /// What happens next.
 enum Event {
-    Packet(Packet, Option<Box<Ext>>),
+    Packet(Packet, Option<Ext>),
     Timer(Timer),
 }
 
@@ -81,7 +81,7 @@ impl Network {
 }
 
 impl Outbox for Network {
-    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&Ext>, _generation: u16, _port: &mut Port) {
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, _generation: u16, _port: &mut Port) {
         let mut packet = *packet;
         stamp.on(&mut packet);
         packet.hop += 1;
@@ -98,7 +98,7 @@ impl Outbox for Network {
         let left = if is_data && self.paths.spaced { stamp.time - self.crossing } else { self.now };
         packet.time = left + delay.0;
         packet.link = if is_data { self.to_sink } else { self.to_source };
-        self.at(packet.time, Event::Packet(packet, ext.copied().map(Box::new)));
+        self.at(packet.time, Event::Packet(packet, ext.map(std::mem::take)));
     }
 
     fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
@@ -165,7 +165,7 @@ fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
         let event = network.events.remove(&number);
         let reach = Reach { net, out: &mut network, rec: &mut rec };
         match event {
-            Some(Event::Packet(packet, ext)) => domains[0].arrival(at, &packet, ext.as_deref(), u32::MAX, reach),
+            Some(Event::Packet(packet, mut ext)) => domains[0].arrival(at, &packet, ext.as_mut(), u32::MAX, reach),
             Some(Event::Timer(timer)) => domains[0].timer(at, timer, reach),
             None => unreachable!("every number has its event"),
         }

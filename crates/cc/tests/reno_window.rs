@@ -77,6 +77,30 @@ fn in_ns3_what_slow_start_leaves_goes_to_avoidance() {
 }
 
 #[test]
+fn in_ns3_the_segment_that_slow_start_takes_is_not_counted_again() {
+    let mut cc = reno(&form("ns3"), 10.0);
+    cc.on_timeout(&timeout(us(0.0), 5_000, 1));
+    // one segment each: to 2000 B, to 3000 B, beyond the threshold of 2500 B, and then 1e6 / 3000
+    for window in [2_000.0, 3_000.0, 3_333.0] {
+        cc.on_ack(&covers(1000, 1000));
+        assert_eq!(cc.cwnd(), window);
+    }
+}
+
+#[test]
+fn in_ns3_a_window_that_does_not_limit_sending_stays() {
+    let mut cc = reno(&form("ns3"), 10.0);
+    for phase in [Phase::Open, Phase::Loss] {
+        cc.on_ack(&Ack { cwnd_limited: false, phase, ..covers(1000, 1000) });
+        assert_eq!(cc.cwnd(), 10_000.0);
+    }
+    for phase in [Phase::Cwr, Phase::Recovery] {
+        cc.on_ack(&Ack { phase, ..covers(1000, 1000) });
+        assert_eq!(cc.cwnd(), 10_000.0);
+    }
+}
+
+#[test]
 fn in_ns3_avoidance_adds_a_byte_at_least() {
     let mut cc = reno(&form("ns3"), 10.0);
     cc.on_loss(&congestion(us(0.0), 4_000_000));

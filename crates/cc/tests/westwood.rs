@@ -131,6 +131,41 @@ fn a_loss_bounds_the_window_by_the_bandwidth_for_the_shortest_round_trip() {
 }
 
 #[test]
+fn what_the_bandwidth_carries_is_a_real_number() {
+    let mut cc = Westwood::new(&Params { filter: Filter::None, ..Params::default() }, &env(MSS, 20.0));
+    for i in 1..=2 {
+        cc.on_ack(&ack(ms(10.0 * f64::from(i)), segments(1), ms(100.003)));
+    }
+    // 800 kb/s for 100.003 ms
+    cc.on_loss(&congestion(ms(30.0), segments(20)));
+    assert_close(cc.ssthresh(), 10_000.3);
+}
+
+#[test]
+fn a_smoothed_round_trip_that_is_not_known_is_not_the_shortest() {
+    let mut cc = Westwood::new(&Params { min_of: MinOf::Srtt, ..Params::default() }, &env(MSS, 20.0));
+    cc.on_ack(&Ack { srtt: Time::ZERO, ..ack(ms(10.0), segments(1), ms(100.0)) });
+    assert!(state(&cc, "min_rtt_s").is_nan());
+    cc.on_ack(&Ack { srtt: ms(80.0), ..ack(ms(20.0), segments(1), ms(100.0)) });
+    assert_close(state(&cc, "min_rtt_s"), 0.08);
+}
+
+#[test]
+fn linux_samples_nothing_before_a_round_trip_is_known() {
+    let mut cc = Westwood::new(&form("linux"), &env(MSS, 100.0));
+    // half a second without a sample of the RTT; then one, and a window of 51 ms
+    for now in (0..500).step_by(10) {
+        cc.on_ack(&Ack { rtt: None, ..ack(Time::ms(now), segments(1), ms(1.0)) });
+        assert_eq!(bandwidth(&cc), 0.0);
+    }
+    cc.on_ack(&ack(Time::ms(500), segments(1), ms(1.0)));
+    assert_eq!(bandwidth(&cc), 0.0);
+    cc.on_ack(&ack(Time::ms(501), segments(1), ms(1.0)));
+    // 50 segments in 501 ticks, 99 whole bytes a tick
+    assert_eq!(bandwidth(&cc), 99.0 * 8000.0);
+}
+
+#[test]
 fn nothing_known_leaves_two_segments() {
     let mut cc = Westwood::new(&Params::default(), &env(MSS, 10.0));
     cc.on_loss(&congestion(ms(1.0), segments(10)));

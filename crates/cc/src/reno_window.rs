@@ -369,8 +369,8 @@ impl RenoWindow {
 
     /// [`Avoidance::Room`].
     fn grow_into_room(&mut self, ack: &Ack) {
-        let room = (ack.una as f64 + self.cwnd - ack.nxt as f64).min(self.mss);
-        if ack.phase == Phase::Recovery || !ack.cwnd_limited || ack.acked == 0 || room < 0.0 {
+        let room = (ack.una as f64 + self.cwnd - ack.nxt as f64).min(self.mss).max(0.0);
+        if ack.phase == Phase::Recovery || !ack.cwnd_limited || ack.acked == 0 {
             return;
         }
         self.cwnd += if self.cwnd < self.ssthresh {

@@ -154,6 +154,42 @@ fn in_linux_growth_counts_segments_that_an_ack_reports() {
 }
 
 #[test]
+fn htsim_grows_into_the_room_that_the_window_leaves() {
+    let htsim = Params { avoidance: Avoidance::Room, arithmetic: Arithmetic::Bytes, ..Params::default() };
+    let after = |cwnd: f64, avoidance: bool, change: &dyn Fn(&mut Ack)| {
+        let mut cc = reno(&htsim, cwnd);
+        if avoidance {
+            cc.on_loss(&congestion(us(0.0), (2_000.0 * cwnd) as u64));
+        }
+        let before = cc.cwnd();
+        let mut event = Ack { una: 1000, nxt: 1000, ..covers(1000, 1000) };
+        change(&mut event);
+        cc.on_ack(&event);
+        cc.cwnd() - before
+    };
+    let nothing = |_: &mut Ack| {};
+    // slow start: a segment, what is left of the window, what is left to the threshold
+    assert_eq!(after(10.0, false, &nothing), 1_000.0);
+    assert_eq!(after(10.0, false, &|ack| ack.nxt = 10_600), 400.0);
+    assert_eq!(after(10.0, false, &|ack| ack.nxt = 11_600), 0.0, "more in flight than the window");
+    let mut cc = reno(&htsim, 10.0);
+    cc.on_timeout(&timeout(us(0.0), 5_000, 1));
+    for window in [2_000.0, 2_500.0, 2_900.0] {
+        // to 2500 B, then 1000 1000 / 2500
+        cc.on_ack(&Ack { una: 1000, nxt: 1000, ..covers(1000, 1000) });
+        assert_eq!(cc.cwnd(), window);
+    }
+    // avoidance: the share of a segment, of 400 B, in whole bytes: 1000 1000 / 7000, 400 1000 / 7000
+    assert_eq!(after(7.0, true, &nothing), 142.0);
+    assert_eq!(after(7.0, true, &|ack| ack.nxt = 7_600), 57.0);
+    // marks do not hold it back; a recovery, an application and a duplicate do
+    assert_eq!(after(7.0, true, &|ack| (ack.ece, ack.phase) = (true, Phase::Cwr)), 142.0);
+    assert_eq!(after(7.0, true, &|ack| ack.phase = Phase::Recovery), 0.0);
+    assert_eq!(after(7.0, true, &|ack| ack.cwnd_limited = false), 0.0);
+    assert_eq!(after(7.0, true, &|ack| ack.acked = 0), 0.0);
+}
+
+#[test]
 fn a_reduction_taken_back_leaves_three_quarters_as_threshold() {
     for (window, ssthresh) in [(11.0, 7_000.0), (16.0, 12_000.0)] {
         let mut cc = grown(&form("linux"), window);

@@ -273,6 +273,27 @@ fn linux_averages_twice_by_eighths() {
 }
 
 #[test]
+fn linux_takes_a_sample_whole_only_where_both_averages_are_nothing() {
+    let mut cc = Westwood::new(&form("linux"), &env(MSS, 100.0));
+    let mut window = 0;
+    let mut end_of_window = |bytes: u64| {
+        // what is reported at its beginning, and an empty ACK at its end
+        cc.on_ack(&ack(Time::ms(51 * window), 0, ms(1.0)));
+        cc.on_ack(&ack(Time::ms(51 * window + 1), bytes, ms(1.0)));
+        window += 1;
+        cc.on_ack(&ack(Time::ms(51 * window), 0, ms(1.0)));
+        bandwidth(&cc) / 8000.0
+    };
+    assert_eq!(end_of_window(510), 10.0);
+    // of nothing the first average goes to 8, 7, 6, 5, 4, 3, 2, 1, 0, the second follows
+    for second in [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0] {
+        assert_eq!(end_of_window(0), second);
+    }
+    // 100 / 8 = 12, (7 1 + 12) / 8 = 2
+    assert_eq!(end_of_window(5_100), 2.0);
+}
+
+#[test]
 fn a_mark_is_no_recovery_of_whole_segments_but_ends_like_one_for_linux() {
     let mut cc = Westwood::new(&form("linux"), &env(MSS, 100.0));
     cc.on_ecn(&congestion(ms(5.0), segments(100)));

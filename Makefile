@@ -14,7 +14,8 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench parity papers published clean
+.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench mutants parity papers published \
+        clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -45,8 +46,8 @@ test: lint test-rust test-python ## Build, then run every test and lint
 lint: dev ## Formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests/python bench parity
-	$(BIN)/ruff format --check python tests/python bench parity
+	$(BIN)/ruff check python tests/python bench mutants parity
+	$(BIN)/ruff format --check python tests/python bench mutants parity
 	$(BIN)/mypy
 
 # The extension module links against a Python it is loaded into, so it has no test binary; the
@@ -59,6 +60,9 @@ test-python: dev ## The Python, command-line and documentation tests
 
 bench: build ## Hops per CPU second on the benchmark cases; raw runs go to bench/runs
 	$(BIN)/python bench/run.py
+
+mutants: ## Mutation testing of the controllers (CONTROLLER=timely for one); writes docs/mutants.md
+	$(PYTHON) -m mutants.run $(CONTROLLER)
 
 parity: build ## Hold the simulator against ns-3, htsim and Linux; writes docs/fidelity.md
 	$(BIN)/python -m parity.run

@@ -4,9 +4,9 @@
 mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
-use incast_cc::dcqcn::{Dcqcn, Params};
+use incast_cc::dcqcn::{Dcqcn, KIND, Params};
 use incast_cc::registry::ParamSet;
-use incast_cc::{Config, Controller, Env, Pacing, Rate, Time};
+use incast_cc::{Config, Controller, Ecn, Env, Pacing, Rate, Time};
 
 const G: f64 = 1e9;
 
@@ -177,6 +177,15 @@ fn the_vendors_timers_are_a_form_and_the_interval_is_the_receivers() {
     let mut config = Config::new("dcqcn").unwrap();
     config.set("cnp_interval", "7us").unwrap();
     assert_eq!(config.profile().cnp, Some(us(7.0)));
+}
+
+#[test]
+fn receivers_of_marked_packets_notify_at_most_once_in_fifty_microseconds() {
+    // section 3.1: the notification point; losses are the fabric's and the transport's matter
+    let asked = KIND.profile;
+    assert_eq!(asked.cnp, Some(us(50.0)));
+    assert_eq!(asked.ecn, Ecn::Dctcp);
+    assert!(asked.ack_every_packet && asked.own_recovery);
 }
 
 #[test]

@@ -4,11 +4,11 @@
 mod events;
 
 use events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
-use incast_cc::dctcp::{Dctcp, Loss, Params};
+use incast_cc::dctcp::{Dctcp, KIND, Loss, Params};
 use incast_cc::newreno::{self, NewReno};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::{Arithmetic, Avoidance, SlowStart};
-use incast_cc::{Ack, Congestion, Controller, Phase, Timeout};
+use incast_cc::{Ack, Congestion, Controller, Ecn, Phase, Timeout};
 use proptest::prelude::*;
 
 fn alpha(cc: &Dctcp) -> f64 {
@@ -94,6 +94,13 @@ fn alpha_moves_before_the_cut_and_the_marked_ack_does_not_grow_the_window() {
     next.phase = Phase::Cwr;
     cc.on_ack(&next);
     assert_eq!(cc.cwnd(), 31_000.0, "no growth while the cut is under way");
+}
+
+#[test]
+fn receivers_echo_each_mark_and_the_transport_recovers() {
+    // RFC 8257 section 3.2, and 3.5: losses as conventional TCP
+    assert_eq!(KIND.profile.ecn, Ecn::Dctcp);
+    assert!(!KIND.profile.own_recovery && !KIND.profile.ack_every_packet);
 }
 
 #[test]

@@ -169,6 +169,28 @@ fn bytes_counted_in_a_larger_window_do_not_open_a_smaller_one() {
 }
 
 #[test]
+fn a_reduction_begins_the_count_of_a_window_anew() {
+    let mut cc = NewReno::new(&linux(), &env(MSS, 20.0));
+    cc.on_loss(&congestion(us(0.0), segments(20)));
+    acknowledge(&mut cc, 9, 1, MSS); // nine of ten
+    cc.on_loss(&congestion(us(100.0), segments(10)));
+    acknowledge(&mut cc, 4, 1, MSS);
+    assert_eq!(cc.cwnd(), 5_000.0, "four of five");
+    acknowledge(&mut cc, 1, 1, MSS);
+    assert_eq!(cc.cwnd(), 6_000.0);
+}
+
+#[test]
+fn an_idle_time_leaves_a_window_that_is_the_initial_one_and_its_count() {
+    let mut cc = NewReno::new(&linux(), &env(MSS, 10.0));
+    cc.on_loss(&congestion(us(0.0), segments(20)));
+    acknowledge(&mut cc, 9, 1, MSS);
+    cc.on_idle(&Idle { now: us(1e6), timeouts: 1 });
+    acknowledge(&mut cc, 1, 1, MSS);
+    assert_eq!(cc.cwnd(), 11_000.0);
+}
+
+#[test]
 fn the_end_of_an_ecn_reduction_is_not_the_end_of_a_recovery() {
     let mut cc = NewReno::new(&Params { recovered: Recovered::Flight, ..Params::default() }, &env(MSS, 20.0));
     cc.on_ecn(&congestion(us(0.0), segments(20)));

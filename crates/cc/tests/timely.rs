@@ -5,7 +5,7 @@ mod events;
 
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::registry::ParamSet;
-use incast_cc::timely::{Params, Timely};
+use incast_cc::timely::{KIND, Params, Timely};
 use incast_cc::{Ack, Config, Controller, Env, Pacing, Rate, Time};
 use proptest::prelude::*;
 
@@ -137,6 +137,13 @@ fn losses_and_timeouts_leave_the_rate_alone() {
     cc.on_loss(&congestion(Time::ms(1), segments(10)));
     cc.on_timeout(&timeout(Time::ms(2), segments(10), 3));
     assert_eq!((rate(&cc), cc.cwnd()), (10.0 * G, 1_000_000.0));
+}
+
+#[test]
+fn every_packet_is_acknowledged_and_losses_leave_the_rate_alone() {
+    // completion events need the RTT of each segment; the transport repairs losses on its own
+    let asked = KIND.profile;
+    assert!(asked.ack_every_packet && asked.own_recovery);
 }
 
 #[test]

@@ -104,7 +104,7 @@ def install() -> Path:
     """Return cargo-mutants, built into the project's own folder at first use."""
     program = TOOLS / "bin" / "cargo-mutants"
     if not program.exists():
-        command = ["cargo", "install", "cargo-mutants", "--version", VERSION, "--locked", "--quiet"]
+        command = ["cargo", "install", "cargo-mutants", "--version", VERSION, "--locked", "--debug", "--quiet"]
         subprocess.run([*command, "--root", str(TOOLS)], check=True)
     return program
 

@@ -80,6 +80,18 @@ fn between_the_thresholds_the_rate_falls_in_proportion_to_the_gradient() {
 }
 
 #[test]
+fn its_trace_tells_rate_and_gradient() {
+    let mut cc = Timely::new(&Params { initial_rate: 0.5, ..Params::default() }, &line());
+    cc.on_ack(&event(0, 100.0));
+    cc.on_ack(&event(1, 102.0));
+    let mut seen = vec![];
+    cc.state(&mut |name, value| seen.push((name, value)));
+    assert_eq!(seen.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["pacing_rate_bps", "gradient"]);
+    assert_close(seen[0].1 / G, 4.65);
+    assert_close(seen[1].1, 0.0875);
+}
+
+#[test]
 fn without_a_rising_rtt_the_rate_rises_and_from_the_fifth_event_on_five_times_as_fast() {
     let steady = [100.0; 8];
     for (events, gained) in [(2, 1.0), (3, 2.0), (5, 4.0), (6, 9.0), (7, 14.0), (8, 19.0)] {

@@ -63,6 +63,10 @@ fn each_ack_takes_its_share_of_the_way_to_the_curve_a_round_trip_ahead() {
     let first = 70.0 + (curve(0.1) - 70.0) / 70.0;
     assert_close(cwnd(&cc), first);
     cc.on_ack(&one(1.05));
+    // without a smoothed round trip the sample's
+    let mut fresh = lost_at_100(Params { reno_friendly: false, ..plain() });
+    fresh.on_ack(&Ack { srtt: Time::ZERO, ..one(1.0) });
+    assert_close(cwnd(&fresh), first);
     let second = first + (curve(0.15) - first) / first;
     assert_close(cwnd(&cc), second);
     // an ACK of two segments counts twice
@@ -261,6 +265,25 @@ fn a_train_of_acks_for_half_a_round_trip_ends_slow_start() {
     // nor is a small window's
     let low = Params { hystart_low_window: 1000.0, ..strict };
     assert_eq!(slow_start(low, 10.0, |_| 500.0, 400), None);
+}
+
+#[test]
+fn a_train_at_the_threshold_is_no_slow_start_and_leaves_hystart_for_the_next() {
+    let mut cc = Cubic::new(&Params { hystart_cushion: 0.0, ..Params::default() }, &env(MSS, 20.0));
+    cc.on_loss(&congestion(us(0.0), segments(40)));
+    assert_eq!((cwnd(&cc), cc.ssthresh()), (28.0, 28_000.0));
+    // ACKs each 10 us that acknowledge nothing
+    let train = |cc: &mut Cubic, start: f64, acked: u64| {
+        for i in 0..60 {
+            let now = us(start + 10.0 * f64::from(i));
+            cc.on_ack(&Ack { una: 1, nxt: 1_000_000, ..ack(now, acked, us(500.0)) });
+        }
+    };
+    train(&mut cc, 2e6, 0);
+    cc.on_idle(&Idle { now: Time::s(3), timeouts: 1 });
+    assert_eq!((cwnd(&cc), cc.ssthresh()), (20.0, 28_000.0));
+    train(&mut cc, 3e6, 0);
+    assert_eq!(cc.ssthresh(), 20_000.0, "the train of the new slow start is found");
 }
 
 #[test]

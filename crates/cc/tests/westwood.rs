@@ -182,6 +182,7 @@ fn a_timeout_starts_over_up_to_the_bandwidth() {
     // the second timeout of the same data takes nothing
     cc.on_timeout(&timeout(ms(1500.0), segments(1), 2));
     assert_eq!(cc.ssthresh(), 10_000.0);
+    assert_close(state(&cc, "min_rtt_s"), 0.1);
 }
 
 #[test]
@@ -248,6 +249,11 @@ fn linux_samples_more_than_fifty_ticks_and_sets_the_window_when_the_recovery_end
     cc.on_timeout(&timeout(now, 100 * per_ack, 1));
     assert_eq!((cc.cwnd(), cc.ssthresh()), (f64::from(mss), 165.0 * f64::from(mss)));
     assert!(state(&cc, "min_rtt_s").is_nan());
+    // one that lowers nothing does not
+    cc.on_ack(&ack(now, per_ack, rtt));
+    cc.on_ack(&ack(now, per_ack, rtt));
+    cc.on_timeout(&timeout(now, 100 * per_ack, 2));
+    assert_eq!(state(&cc, "min_rtt_s"), 0.002);
 }
 
 #[test]

@@ -6,7 +6,8 @@ mod events;
 use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::cubic::{Cubic, Params};
 use incast_cc::registry::ParamSet;
-use incast_cc::{Ack, Controller, Idle, Phase, Time};
+use incast_cc::reno_window::Halve;
+use incast_cc::{Ack, Congestion, Controller, Idle, Phase, Time};
 use proptest::prelude::*;
 
 fn plain() -> Params {
@@ -131,6 +132,29 @@ fn renos_estimate_grows_by_a_whole_segment_from_where_it_lost() {
     let fast = windows.iter().find(|(window, _)| *window > 10.1).unwrap();
     assert_close(slow.1 * slow.0, 0.9 / 1.7);
     assert_close(fast.1 * fast.0, 1.0);
+}
+
+#[test]
+fn renos_estimate_that_begins_where_the_window_lost_grows_by_whole_segments_at_once() {
+    // a loss at 70 segments with 100 in flight leaves 70: section 4.3, W_est is not below cwnd_prior
+    let mut cc = Cubic::new(&plain(), &env(MSS, 70.0));
+    cc.on_loss(&Congestion { window: 70_000.0, ..congestion(us(0.0), segments(100)) });
+    assert_eq!(cwnd(&cc), 70.0);
+    cc.on_ack(&Ack { acked: segments(2), delivered: segments(2), ..one(1.0) });
+    assert_close(cwnd(&cc), 70.0 + 2.0 / 70.0);
+}
+
+#[test]
+fn where_curve_and_estimate_are_equal_the_curve_decides() {
+    // section 4.3: W_cubic(t) < W_est is Reno's region. Both begin at 64 segments; after one segment the estimate is
+    // 64 + 1/64 = 4097/64, and 4097 more add 64; the curve has come to the same in a second
+    let params = Params { c: 4097.0 / 64.0, ..plain() };
+    let mut cc = Cubic::new(&Params { beta: 0.5, ..params }, &env(MSS, 64.0));
+    cc.on_loss(&Congestion { window: 64_000.0, ..congestion(us(0.0), segments(128)) });
+    cc.on_ack(&one(1.0));
+    assert_eq!(cwnd(&cc), 4097.0 / 64.0);
+    cc.on_ack(&Ack { acked: segments(4097), delivered: segments(4097), ..one(2.0) });
+    assert_close(cwnd(&cc), 1.5 * 4097.0 / 64.0);
 }
 
 #[test]
@@ -324,6 +348,51 @@ fn linux_computes_the_curve_in_ticks() {
     let linux = [73.0, 87.0, 97.0, 100.0, 100.0, 100.0, 102.0, 109.0, 122.0, 144.0, 177.0];
     assert_eq!(at, [72.0, 87.0, 97.0, 100.0, 100.0, 100.0, 102.0, 109.0, 121.0, 144.0, 177.0]);
     assert!(at.iter().zip(linux).all(|(ours, theirs): (&f64, f64)| (ours - theirs).abs() <= 1.0));
+}
+
+/// Linux' form on a curve that takes seconds for a segment, lost at 40 segments with a window of 40 left: its plateau.
+fn flat() -> Cubic {
+    let params = Params { c: 0.001, hystart: false, cut_of: Halve::Flight, ..linux() };
+    let mut cc = Cubic::new(&params, &env(MSS, 40.0));
+    cc.on_loss(&Congestion { window: 40_000.0, ..congestion(us(0.0), segments(58)) });
+    assert_eq!(cwnd(&cc), 40.0);
+    cc
+}
+
+/// ACKs of a segment each in one tick.
+fn at_tick(cc: &mut Cubic, tick: u64, acks: u32) -> f64 {
+    (0..acks).for_each(|_| cc.on_ack(&Ack { nxt: 10_000_000, ..ack(Time::ms(tick), segments(1), us(100e3)) }));
+    cwnd(cc)
+}
+
+#[test]
+fn linux_counts_a_segment_of_renos_for_each_cwnd_15_8() {
+    // 8 (1024 + 717) / 3 / (1024 - 717) = 15, so 75 segments are to be acknowledged at 40; more than that makes one.
+    // The curve asks for 100 40 ACKs; it is looked at when the window has moved or a 32nd of a second has passed
+    for (acks, after) in [(75, 40.0), (76, 41.0)] {
+        let mut cc = flat();
+        at_tick(&mut cc, 1000, acks - 2);
+        assert_eq!(at_tick(&mut cc, 1031, 1), 40.0);
+        assert_eq!(at_tick(&mut cc, 1032, 1), after, "{acks} segments");
+    }
+    // 151 make two: 40 / 2 ACKs a segment
+    let mut cc = flat();
+    at_tick(&mut cc, 1000, 150);
+    assert_eq!(at_tick(&mut cc, 1032, 1), 41.0, "more than 20 were counted");
+    assert_eq!(at_tick(&mut cc, 1032, 18), 41.0);
+    assert_eq!(at_tick(&mut cc, 1032, 1), 42.0, "20 since");
+    // at 42 Reno is not ahead any more, but nothing looks at the curve in the same tick
+    assert_eq!(at_tick(&mut cc, 1032, 19), 42.0);
+    assert_eq!(at_tick(&mut cc, 1032, 1), 43.0);
+    // in the next it is: 100 43 ACKs
+    assert_eq!(at_tick(&mut cc, 1033, 1), 43.0);
+    assert_eq!(at_tick(&mut cc, 1033, 30), 43.0);
+    // and without the estimate nothing moves
+    let params = Params { c: 0.001, hystart: false, cut_of: Halve::Flight, reno_friendly: false, ..linux() };
+    let mut cc = Cubic::new(&params, &env(MSS, 40.0));
+    cc.on_loss(&Congestion { window: 40_000.0, ..congestion(us(0.0), segments(58)) });
+    at_tick(&mut cc, 1000, 150);
+    assert_eq!(at_tick(&mut cc, 1032, 100), 40.0);
 }
 
 #[test]

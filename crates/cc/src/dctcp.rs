@@ -305,7 +305,7 @@ impl Controller for Dctcp {
             WindowEnd::Beyond => ack.una > self.window_end,
             WindowEnd::Reached => ack.una >= self.window_end,
         };
-        if ends && self.bytes_acked > 0 {
+        if ends {
             self.next_window(ack.nxt);
         }
         self.window.grow(ack);

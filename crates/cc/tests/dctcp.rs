@@ -8,7 +8,7 @@ use incast_cc::dctcp::{Dctcp, KIND, Loss, Params};
 use incast_cc::newreno::{self, NewReno};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::{Arithmetic, Avoidance, SlowStart};
-use incast_cc::{Ack, Congestion, Controller, Ecn, Phase, Timeout};
+use incast_cc::{Ack, Congestion, Controller, Ecn, Idle, Phase, Timeout};
 use proptest::prelude::*;
 
 fn alpha(cc: &Dctcp) -> f64 {
@@ -231,6 +231,15 @@ fn htsim_cuts_at_every_update_of_alpha() {
 }
 
 #[test]
+fn without_a_mark_htsims_rounds_leave_slow_start_alone() {
+    let mut cc = Dctcp::new(&Params { slow_start: true, ..htsim() }, &env(MSS, 4.0));
+    for i in 1..=10 {
+        cc.on_ack(&htsim_ack(0, 0, false));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (4_000.0 + 1_000.0 * f64::from(i), f64::INFINITY));
+    }
+}
+
+#[test]
 fn htsim_does_not_cut_before_the_first_mark_nor_below_one_segment() {
     let mut cc = Dctcp::new(&htsim(), &env(MSS, 15.0));
     let full = |ece| htsim_ack(0, 20_000, ece);
@@ -325,6 +334,30 @@ fn ns3_cuts_the_window_in_force_to_whole_bytes_without_a_floor() {
     assert_eq!(slow.cwnd(), 4_000.0, "three of four");
 }
 
+#[test]
+fn in_ns3_the_ack_that_ends_a_recovery_counts_what_it_covers() {
+    let after = |cut: fn(&mut Dctcp)| {
+        let mut cc = Dctcp::new(&form("ns3"), &env(MSS, 10.0));
+        cut(&mut cc);
+        assert_eq!(cc.cwnd(), 5_000.0);
+        cc.on_recovered(us(300.0), 0);
+        // five segments that SACK has reported before are a window of five
+        cc.on_ack(&Ack { delivered: 0, ..up_to(5_000, 5_000, 90_000, false) });
+        cc.cwnd()
+    };
+    assert_eq!(after(|cc| cc.on_loss(&congestion(us(200.0), 10_000))), 6_000.0);
+    assert_eq!(after(|cc| cc.on_ecn(&congestion(us(200.0), 10_000))), 5_000.0, "a mark's reduction is none");
+}
+
+#[test]
+fn an_idle_time_restarts() {
+    let mut cc = Dctcp::new(&Params::default(), &env(MSS, 10.0));
+    (1..=5).for_each(|i| cc.on_ack(&nth_ack(i, false)));
+    assert_eq!(cc.cwnd(), 15_000.0);
+    cc.on_idle(&Idle { now: us(1e6), timeouts: 1 });
+    assert_eq!(cc.cwnd(), 10_000.0);
+}
+
 /// dctcp_update_alpha of Linux' net/ipv4/tcp_dctcp.c.
 #[test]
 fn linux_averages_in_1024ths() {
@@ -347,6 +380,12 @@ fn linux_averages_in_1024ths() {
         }
         assert_eq!(alpha(&cc) * 1024.0, after, "window to {end}");
     }
+    // where nothing is outstanding every ACK ends a window, a duplicate one without data: 780 - 48
+    cc.on_ack(&up_to(60_000, 10_000, 60_000, false));
+    let before = alpha(&cc) * 1024.0;
+    assert_eq!(before, 780.0 - 48.0);
+    cc.on_ack(&up_to(60_000, 0, 60_000, false));
+    assert_eq!(alpha(&cc) * 1024.0, before - 45.0);
     // an average below 16 has no sixteenth: all of it goes
     let mut last = Dctcp::new(&Params { initial_alpha: 15.0 / 1024.0, ..form("linux") }, &env(MSS, 10.0));
     last.on_ack(&up_to(1_000, 1_000, 10_000, false));

@@ -6,7 +6,7 @@ use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::dctcp::{self, Dctcp};
 use incast_cc::gcn::{Gcn, KIND, Params};
 use incast_cc::registry::ParamSet;
-use incast_cc::{Ack, Config, Controller, Phase};
+use incast_cc::{Ack, Config, Controller, Ecn, Phase};
 use proptest::prelude::*;
 
 fn alpha(cc: &impl Controller) -> f64 {
@@ -83,6 +83,7 @@ fn losses_halve_or_cut_by_the_marks() {
 
 #[test]
 fn its_receivers_acknowledge_marked_data_at_once() {
+    assert_eq!(KIND.profile.ecn, Ecn::Dctcp);
     assert!(KIND.profile.ack_marked_at_once && !KIND.profile.ack_every_packet);
     let mut config = Config::new("gcn").unwrap();
     assert!(config.profile().ack_marked_at_once);

@@ -245,6 +245,37 @@ fn time_without_data_in_flight_is_no_time_of_the_curve() {
     assert!(at_rest(3.0) > 0.0);
 }
 
+/// bictcp_cwnd_event: the curve begins so much later as nothing was sent, but not in the future.
+#[test]
+fn linux_moves_the_curve_by_the_time_since_the_latest_data_was_sent() {
+    let windows = |pause: f64, all_acked: bool| {
+        let mut cc = lost_at_100(linux());
+        cc.on_ack(&one(1.0));
+        // the last ACK of what was sent, if it is, and what is sent `pause` seconds later
+        let una = if all_acked { 10_000_000 } else { 0 };
+        cc.on_ack(&Ack { una, ..one(1.5) });
+        let start = cwnd(&cc);
+        let mut grown = vec![];
+        for _ in 0..40 {
+            cc.on_ack(&one(1.6 + pause));
+            grown.push(cwnd(&cc) - start);
+        }
+        grown
+    };
+    assert_eq!(windows(0.0, true), windows(3.0, true));
+    assert_ne!(windows(0.0, false), windows(3.0, false), "the curve runs on while data is in flight");
+    // the ACK that begins the curve leaves nothing in flight, of data sent 100 ms before; the next, 3 s later, comes
+    // after 50 ms: 1 s and 3050 ms would be in the future
+    let mut cc = lost_at_100(linux());
+    cc.on_ack(&Ack { una: 10_000_000, ..one(1.0) });
+    cc.on_ack(&Ack { rtt: Some(us(50e3)), ..one(4.0) });
+    let mut fresh = lost_at_100(linux());
+    fresh.on_ack(&one(4.0));
+    fresh.on_ack(&one(4.0));
+    (0..60).for_each(|_| [&mut cc, &mut fresh].into_iter().for_each(|cc| cc.on_ack(&one(4.0))));
+    assert_eq!(cwnd(&cc), cwnd(&fresh));
+}
+
 #[test]
 fn idle_times_restart_or_decay() {
     let mut cc = Cubic::new(&plain(), &env(MSS, 10.0));
@@ -289,6 +320,63 @@ fn a_train_of_acks_for_half_a_round_trip_ends_slow_start() {
     // nor is a small window's
     let low = Params { hystart_low_window: 1000.0, ..strict };
     assert_eq!(slow_start(low, 10.0, |_| 500.0, 400), None);
+}
+
+/// A flow in slow start at so many segments, and ACKs that acknowledge nothing: (us, round trip in us, una). True where
+/// slow start ended with the last of them, and not before.
+fn found_by_the_last(params: Params, window: f64, acks: &[(f64, f64, u64)]) -> bool {
+    let mut cc = Cubic::new(&params, &env(MSS, window));
+    for (i, &(now, rtt, una)) in acks.iter().enumerate() {
+        assert!(cc.ssthresh().is_infinite(), "ACK {i}");
+        cc.on_ack(&Ack { una, nxt: una + 1000, ..ack(us(now), 0, us(rtt)) });
+    }
+    cc.ssthresh().is_finite()
+}
+
+// hystart_update of Linux' tcp_cubic.c, at its edges.
+
+#[test]
+fn a_train_is_longer_than_half_a_round_trip_from_sixteen_segments_on() {
+    let strict = Params { hystart_cushion: 0.0, ..Params::default() };
+    let train = |window, gap| found_by_the_last(strict, window, &[(0.0, 500.0, 1), (gap, 500.0, 1)]);
+    assert!(!train(16.0, 250.0) && train(16.0, 251.0));
+    assert!(!train(15.0, 251.0));
+    // ACKs 2 ms apart are of one train
+    assert!(train(16.0, 2_000.0) && !train(16.0, 2_001.0));
+    // the train goes on from ACK to ACK: 2 ms and 2 ms of 5 ms, from the first of the round
+    let acks = [(0.0, 8_000.0, 1), (2_000.0, 8_000.0, 1), (4_000.0, 8_000.0, 1), (4_001.0, 8_000.0, 1)];
+    assert!(found_by_the_last(strict, 16.0, &acks));
+    // a new round begins with the ACK beyond what was sent when the latest began
+    for (una, found) in [(1_001, true), (1_002, false)] {
+        assert_eq!(
+            found_by_the_last(strict, 16.0, &[(0.0, 500.0, 1), (200.0, 500.0, una), (300.0, 500.0, una)]),
+            found
+        );
+    }
+}
+
+#[test]
+fn the_cushion_is_its_bytes_at_two_windows_a_round_trip_and_at_most_a_millisecond() {
+    // 262144 500 / 200000 = 655 us: (500 + 655) / 2 = 577; at 20 segments 3276 us, so 1000: (500 + 1000) / 2 = 750
+    for (window, longest) in [(100.0, 577.0), (20.0, 750.0)] {
+        for (after, found) in [(longest, false), (longest + 1.0, true)] {
+            let acks = [(0.0, 500.0, 1), (100.0, 500.0, 1), (after, 500.0, 1)];
+            assert_eq!(found_by_the_last(Params::default(), window, &acks), found, "{window}: {after}");
+        }
+    }
+}
+
+#[test]
+fn the_least_of_nine_round_trips_of_a_round_is_held_against_the_shortest() {
+    // ACKs 3 ms apart: no train. 40 ms and an eighth
+    let least = |n: u64, rtt: f64, odd: f64| {
+        let mut acks = vec![(0.0, 40_000.0, 1)];
+        acks.extend((1..=n).map(|i| (3_000.0 * i as f64, if i == 1 { odd } else { rtt }, 2_000)));
+        found_by_the_last(Params::default(), 20.0, &acks)
+    };
+    assert!(!least(8, 45_001.0, 45_001.0) && least(9, 45_001.0, 45_001.0));
+    assert!(!least(9, 45_000.0, 45_000.0));
+    assert!(!least(9, 60_000.0, 45_000.0), "one short one");
 }
 
 #[test]

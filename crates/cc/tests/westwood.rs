@@ -7,7 +7,7 @@ use events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::bandwidth::{Filter, MinOf, Sampling};
 use incast_cc::registry::ParamSet;
 use incast_cc::westwood::{AtLoss, Params, Westwood};
-use incast_cc::{Ack, Controller, Idle, Phase, Time};
+use incast_cc::{Ack, Controller, Idle, Phase, Time, Timeout};
 use proptest::prelude::*;
 
 fn form(name: &str) -> Params {
@@ -217,6 +217,19 @@ fn ns3_counts_whole_segments_from_the_start_of_the_run() {
     cc.on_ack(&ack(ms(40.0), 0, ms(100.0)));
     let mean = f64::floor((800_000.0 + 266_666.0) / 2.0);
     assert_eq!(bandwidth(&cc), f64::floor(13_333.0 * 0.9) + f64::floor(mean * (1.0 - 0.9)));
+}
+
+#[test]
+fn ns3_counts_what_lies_beyond_a_timeouts_losses_unless_a_mark_ended_their_repair() {
+    let after = |una, phase| {
+        let mut cc = Westwood::new(&form("ns3"), &env(MSS, 20.0));
+        cc.on_timeout(&Timeout { nxt: 10_000, ..timeout(ms(1.0), segments(10), 1) });
+        cc.on_ack(&Ack { una, phase, ..ack(ms(40.0), segments(5), ms(100.0)) });
+        bandwidth(&cc)
+    };
+    // one segment beyond: 200 kb/s, a tenth of half of that; five: 1 Mb/s
+    assert_eq!(after(11_000, Phase::Open), f64::floor(100e3 * (1.0 - 0.9)));
+    assert_eq!(after(11_000, Phase::Cwr), f64::floor(500e3 * (1.0 - 0.9)));
 }
 
 /// HZ = 1000: a segment of 1448 B each 12.112 us, round trips of 1.3 ms: 119,551 whole bytes a tick.

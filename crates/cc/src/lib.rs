@@ -380,8 +380,9 @@ pub trait Controller {
     fn on_wake(&mut self, _now: Time) {}
     /// Fast retransmit (see [`Profile::own_recovery`] for when). Reduces the window.
     fn on_loss(&mut self, event: &Congestion);
-    /// The first ECN-Echo since the data of the previous reduction was acknowledged. The default
-    /// reacts as to a loss (RFC 3168). Called after the `on_ack` of the ACK that carries it, at
+    /// The first ECN-Echo since the data of the previous reduction was acknowledged; or, without
+    /// [`Profile::own_recovery`], a loss that a tail-loss probe repaired (RFC 8985 section 7.4.2, as Linux has it). The
+    /// default reacts as to a loss (RFC 3168). Called after the `on_ack` of the ACK that carries it, at
     /// most once a window; the transport may spread the cut over a round trip.
     fn on_ecn(&mut self, event: &Congestion) {
         self.on_loss(event);

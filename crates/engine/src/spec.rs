@@ -319,9 +319,11 @@ pub struct TransportSpec {
     pub window_growth: bool,
     /// Two-way connections, as Linux has it: a side that sends data within a delayed ACK's time of receiving
     /// some is interactive, and acknowledges nothing at once for `quickack` alone. A delayed ACK that is
-    /// sent, a duplicate segment, or the first mark since the sender's last CWR ends that; duplicates, and
-    /// a silence longer than the side's own retransmission timeout, begin `quickack` anew.
+    /// sent, a duplicate segment, or a mark (`mark_quickack`) ends that; duplicates, and a silence longer than the side's own retransmission timeout, begin `quickack` anew.
     pub pingpong: bool,
+    /// ... a DCTCP receiver's first mark since the sender's last CWR does so, and two ACKs go at once. Linux 6.1 means to
+    /// (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then, so that nothing happens.
+    pub mark_quickack: bool,
     /// ... and how long its ACKs wait follows the times between segments that arrive in order, from half of
     /// `delayed_ack_timeout` up to that, and no longer than its own retransmission timeout where they are long.
     pub adaptive_ack: bool,
@@ -367,6 +369,23 @@ pub struct TransportSpec {
     /// A recovery that has no new data to send sends again what SACK neither reports nor proves lost
     /// (RFC 6675 NextSeg rules 3 and 4). Linux does not (since 4.15).
     pub forward_retransmit: bool,
+    /// Tail-loss probes (RFC 8985 section 7, as Linux 6.1 has them, net.ipv4.tcp_early_retrans = 3): two smoothed round
+    /// trips after the last sending or advancing ACK, and before the retransmission timeout, one segment of new data
+    /// goes beyond the window, or the last segment again, so that its ACK tells what of the tail is lost. Only with
+    /// `sack`, not under [`Rules::Ns3`].
+    pub tail_loss_probe: bool,
+    /// With [`Rules::Rack`]: what was overtaken but may be reordered is waited for by a timer (RFC 8985 section 6.2,
+    /// step 5). Otherwise the next ACK looks at it again. RACK is Linux' then in three more respects: of an ACK that
+    /// acknowledges and SACKs, SACKs are looked at first; segments that are SACKed are counted, not their bytes; and the
+    /// loss of what a timeout sent again begins a fast recovery.
+    pub reordering_timer: bool,
+    /// With [`Rules::Rack`]: once reordering was seen, a reordering window stays at all times, and duplicate SACKs widen
+    /// it (RFC 8985 section 6.2, steps 3 and 4). Otherwise reordering is never seen.
+    pub adaptive_reordering: bool,
+    /// Added to the waits of probes of more than one segment and of RACK's timer (Linux: TCP_TIMEOUT_MIN, 2 ms).
+    pub timeout_min: Time,
+    /// CWR follows reductions for losses and timeouts too, not only those for ECN-Echo (RFC 3168 section 6.1.2).
+    pub cwr_after_loss: bool,
     /// F-RTO (RFC 5682): after a timeout, once an ACK advances, new data goes first; what the ACKs of it say
     /// decides whether the timeout was spurious and is undone.
     pub frto: bool,
@@ -384,7 +403,7 @@ pub struct TransportSpec {
     /// of the time stamp, in whole milliseconds. What SACK reports ends the timer's back-off too, and starts
     /// the timer anew if it was sent before the first outstanding segment was sent last.
     pub segment_rtt: bool,
-    /// Tick of the time-stamp clock; zero is exact. A coarse clock floors samples at 1 us.
+    /// Tick of the clock that RTT samples are of; zero is exact. Of time stamps a coarse one floors samples at 1 us.
     pub timestamp_clock: Time,
     /// How the retransmission timeout follows from the samples.
     pub rto_rule: RtoRule,
@@ -453,6 +472,17 @@ pub struct TransportSpec {
     pub extra_packets: u32,
 }
 
+impl TransportSpec {
+    /// `now` on the clock that times segments, ps.
+    #[inline]
+    pub fn clock(&self, now: u64) -> u64 {
+        match now.checked_rem(self.timestamp_clock.0) {
+            Some(rest) => now - rest,
+            None => now,
+        }
+    }
+}
+
 /// Window rule during fast recovery, for controllers without a recovery of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recovery {
@@ -508,7 +538,7 @@ pub enum Rules {
     /// of what is not proven lost goes; no rescue retransmission; only the first partial ACK restarts the timer.
     Ns3,
     /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; so are lost
-    /// retransmissions found. Without RACK's timer: a tail waits for the retransmission timeout.
+    /// retransmissions found. What waits inside the reordering window: see `reordering_timer`.
     Rack,
 }
 

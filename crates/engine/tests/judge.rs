@@ -39,7 +39,13 @@ fn one_flow_meets_the_closed_form() {
 #[test]
 fn linux_hosts_over_links_that_take_no_time() {
     // everything happens at the instants at which a token bucket lets a packet go and its ACK is back
-    for (sack, scoreboard) in [(true, Rules::Rack), (true, Rules::Rfc6675), (false, Rules::Rfc6675)] {
+    let cases = [
+        (true, Rules::Rack, true),
+        (true, Rules::Rack, false),
+        (true, Rules::Rfc6675, false),
+        (false, Rules::Rfc6675, false),
+    ];
+    for (sack, scoreboard, default) in cases {
         let mut spec = star(3, Rate::INFINITE, Time::ZERO);
         spec.links.iter_mut().for_each(|l| l.overhead = 14);
         // s>h2 is the bottleneck, h2>s the way back
@@ -53,6 +59,11 @@ fn linux_hosts_over_links_that_take_no_time() {
             cwnd_limited: true,
             sack,
             scoreboard,
+            tail_loss_probe: default,
+            reordering_timer: default,
+            adaptive_reordering: default,
+            cwr_after_loss: default,
+            timestamp_clock: if default { Time::us(1) } else { Time::ZERO },
             forward_retransmit: false,
             frto: true,
             segment_rtt: true,

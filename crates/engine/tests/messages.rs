@@ -376,9 +376,10 @@ fn interactive_sides_acknowledge_on_what_they_send() {
 fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     // every packet on the way to the worker is marked, and each says CWR for the one before it: the worker
     // acknowledges all of them at once, without a quick ACK to spend
-    let marked = |kind: &'static str| {
+    let marked = |kind: &'static str, mark_quickack| {
         interactive(move |s| {
             s.transports[0].quickack = 0;
+            s.transports[0].mark_quickack = mark_quickack;
             s.controllers = vec![controller(kind, &[])];
             let mark = Limit::Packets(0);
             let discipline = Discipline::EcnThreshold { mark, drop_not_ect: false, count_dropped: false };
@@ -386,8 +387,9 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
             s.links[3].queue = 1;
         })
     };
-    assert_eq!(marked("dctcp"), (vec![DELAYED], 3));
-    assert_eq!(marked("newreno"), (vec![DELAYED], 0), "without ECN nothing is at once");
+    assert_eq!(marked("dctcp", true), (vec![DELAYED], 3));
+    assert_eq!(marked("dctcp", false), (vec![DELAYED], 0), "as a kernel whose DCTCP has noted the mark before");
+    assert_eq!(marked("newreno", true), (vec![DELAYED], 0), "without ECN nothing is at once");
     // the root's quick ACK is of the first response; a silence longer than the timeout of 10 ms brings another
     let silence = |think| {
         interactive(move |s| {

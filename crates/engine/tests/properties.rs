@@ -87,7 +87,7 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
     let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
     let tick = || pick(&[Time::ZERO, Time::ms(1)]);
     let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));
-    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 17]>()).prop_map(
+    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 22]>()).prop_map(
         |(sizes, rules, pacing, ticks, s, u)| TransportSpec {
             scoreboard: rules.0,
             recovery: rules.1,
@@ -132,6 +132,12 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
             segment_rtt: u[14],
             reordering: u[15],
             adaptive_ack: u[16],
+            tail_loss_probe: u[17],
+            reordering_timer: u[18],
+            adaptive_reordering: u[19],
+            cwr_after_loss: u[20],
+            mark_quickack: u[21],
+            timeout_min: Time::ms(2),
             ..sizes
         },
     )

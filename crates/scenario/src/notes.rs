@@ -75,7 +75,7 @@ fn dropped(left: &LeftOut) -> String {
 fn foreign_form(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Transport, found: &mut Vec<String>) {
     let preset = transport.preset.unwrap_or_default();
     let Some(form) = config.get("form").map(|form| form.to_string()) else { return };
-    let Some(own) = Preset::of_form(&form).filter(|own| *own != preset) else { return };
+    let Some(own) = Preset::of_form(&form).filter(|own| *own != preset.world()) else { return };
     let name = |own: bool, key: &str| if own { format!("traffic.{}.{key}", t.name()) } else { key.to_owned() };
     let given = |c: &Option<Controller>| c.as_ref().is_some_and(|Controller(c)| c == config);
     let form_key = match &t.file {
@@ -103,6 +103,7 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, found: &m
     let flag = |value: Option<bool>| on(value).then(|| "true".to_owned());
     let rows = [
         ("dsack", flag(given.dsack), "sack", resolved.sack),
+        ("tail_loss_probe", flag(given.tail_loss_probe), "sack", resolved.sack),
         ("sack_compression", flag(given.sack_compression), "sack", resolved.sack),
         ("sack_block", above_zero(given.sack_block), "sack", resolved.sack),
         ("segment_rtt", flag(given.segment_rtt), "timestamps", resolved.timestamps),
@@ -113,8 +114,17 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, found: &m
             found.push(format!("{path}.{key} = {value} does nothing with {needed} = false"));
         }
     }
-    if on(given.segment_rtt) && resolved.scoreboard == Some(Rules::Ns3) {
-        found.push(format!("{path}.segment_rtt = true does nothing with scoreboard = \"ns3\""));
+    let ns3 = resolved.scoreboard == Some(Rules::Ns3);
+    for (key, value) in [("segment_rtt", given.segment_rtt), ("tail_loss_probe", given.tail_loss_probe)] {
+        if on(value) && ns3 {
+            found.push(format!("{path}.{key} = true does nothing with scoreboard = \"ns3\""));
+        }
+    }
+    let of_rack = [("reordering_timer", given.reordering_timer), ("adaptive_reordering", given.adaptive_reordering)];
+    for (key, value) in of_rack {
+        if on(value) && resolved.scoreboard != Some(Rules::Rack) {
+            found.push(format!("{path}.{key} = true does nothing unless scoreboard = \"rack\""));
+        }
     }
 }
 

@@ -74,9 +74,12 @@ pub struct Transport {
     /// The receiver's window starts at the whole segments that fit into 65535 bytes (65160 with segments of 1448) and grows by two segments with every one that arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not count for `quickack`: a Linux connection acknowledges its first megabytes segment by segment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_growth: Option<bool>,
-    /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (Linux' interactive mode); duplicates and long silences begin `quickack` anew.
+    /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (`mark_quickack`; Linux' interactive mode); duplicates and long silences begin `quickack` anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pingpong: Option<bool>,
+    /// With `pingpong`: the first mark since the sender's last CWR ends the interactive mode of a DCTCP receiver, and two ACKs go at once. Linux 6.1 means to (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then, and nothing happens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_quickack: Option<bool>,
     /// With `pingpong`: how long an ACK of such a connection waits follows the times between segments, up to `delayed_ack_timeout`; after a pause longer than half of that it is no longer than the side's own retransmission timeout. A segment that finds an ACK about to go makes it go at once (Linux, tcp_event_data_recv and tcp_send_delayed_ack).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_ack: Option<bool>,
@@ -124,6 +127,21 @@ pub struct Transport {
     /// With no new data to send, a recovery sends again what SACK neither reports nor proves lost (RFC 6675 NextSeg rules 3 and 4). Linux has not done so since 4.15.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward_retransmit: Option<bool>,
+    /// Tail-loss probes (RFC 8985 section 7): two smoothed round trips and `timeout_min` after the last new segment or advancing ACK (with a single segment outstanding `rto_min` in place of `timeout_min`), but no later than the retransmission timeout, one segment of new data goes whatever the congestion window, or where there is none the last segment again, so that its ACK tells what of the tail is lost; one probe at a time, none while losses are repaired or, but for a reduction for ECN, something is SACKed. A loss that the probe itself repaired reduces the window as ECN does. net.ipv4.tcp_early_retrans = 3. Only with `sack`, not under the scoreboard `ns3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail_loss_probe: Option<bool>,
+    /// Under the scoreboard `rack`: a segment that others have overtaken, but which may be reordered, is lost when its time is over and `timeout_min` more (RFC 8985 section 6.2, step 5). Otherwise it waits for the next ACK. With it RACK is Linux' in three more respects: of an ACK that acknowledges and SACKs, SACKs are looked at first; segments that are SACKed are counted, not their bytes; the loss of what a timeout sent again begins a fast recovery.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordering_timer: Option<bool>,
+    /// Under the scoreboard `rack`: once a segment that was sent once arrives after one behind it, the reordering window stays, also while losses are repaired, and each round trip with a duplicate SACK widens it by a quarter of the shortest round trip, up to the smoothed one, for 16 recoveries (RFC 8985 section 6.2, steps 3 and 4). Otherwise it is a quarter until three segments are SACKed or losses are repaired, and nothing afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive_reordering: Option<bool>,
+    /// Added to the waits of tail-loss probes and of `reordering_timer` (Linux: TCP_TIMEOUT_MIN; RFC 8985 leaves it to the clock).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_min: Option<Time>,
+    /// The first new data after a reduction for a loss or a timeout says CWR too (RFC 3168 section 6.1.2), not only that after one for ECN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwr_after_loss: Option<bool>,
     /// F-RTO (RFC 5682): after a timeout one segment goes again, then, once an ACK advances, new data; their ACKs tell whether the timeout was spurious and is undone. net.ipv4.tcp_frto.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frto: Option<bool>,
@@ -139,7 +157,7 @@ pub struct Transport {
     /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds; the smallest RTT and the controller go by the last of those segments, the estimator by the first. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_rtt: Option<bool>,
-    /// Tick of the time-stamp clock; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us.
+    /// Tick of the clock that RTT samples and send times are of; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us; Linux times segments in whole microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp_clock: Option<Time>,
     /// How the retransmission timeout follows from the samples.
@@ -233,9 +251,12 @@ pub struct Transport {
 pub enum Preset {
     /// Linux 6.1 as measured: quick ACKs for 16 segments, then one ACK per 2 segments or 40 ms;
     /// SACK, PRR also for ECN reductions, minimum RTO of 200 ms. Loss detection is the textbook's
-    /// (no RACK, no tail-loss probe).
+    /// (no RACK, no tail-loss probe); `linux-default` has them.
     #[default]
     Linux,
+    /// Linux 6.1 as it comes: `linux`, but RACK with its timer tells losses, and tail-loss probes find
+    /// them (net.ipv4.tcp_recovery = 1, tcp_early_retrans = 3).
+    LinuxDefault,
     /// ns-3.43's TCP: buffers of 128 KiB, minimum RTO of 1 s, PRR. Without what decides published
     /// ns-3 results by accident: the time-stamp clock is exact, and a full segment fits the MTU.
     Ns3,
@@ -250,12 +271,13 @@ pub enum Preset {
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 4] = [Preset::Linux, Preset::Ns3, Preset::Htsim, Preset::Swift];
+    pub const ALL: [Preset; 5] = [Preset::Linux, Preset::LinuxDefault, Preset::Ns3, Preset::Htsim, Preset::Swift];
 
     /// Name as in scenarios.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Linux => "linux",
+            Preset::LinuxDefault => "linux-default",
             Preset::Ns3 => "ns3",
             Preset::Htsim => "htsim",
             Preset::Swift => "swift",
@@ -272,28 +294,52 @@ impl Preset {
         }
     }
 
+    /// The world whose transport it is, with such switches or others.
+    pub fn world(self) -> Preset {
+        if self == Preset::LinuxDefault { Preset::Linux } else { self }
+    }
+
     /// Segments per ACK where the controller does not ask for an ACK per packet.
     fn delayed_ack(self) -> u32 {
         match self {
-            Preset::Linux | Preset::Ns3 => 2,
+            Preset::Linux | Preset::LinuxDefault | Preset::Ns3 => 2,
             Preset::Htsim | Preset::Swift => 1,
         }
     }
 
     /// Every value of the preset.
     pub fn values(self) -> Transport {
+        let us = |n| Time(cc::Time::us(n));
+        if self == Preset::LinuxDefault {
+            return Transport {
+                preset: Some(self),
+                scoreboard: Some(Rules::Rack),
+                timestamp_clock: Some(us(1)),
+                tail_loss_probe: Some(true),
+                reordering_timer: Some(true),
+                mark_quickack: Some(false),
+                cwr_after_loss: Some(true),
+                adaptive_reordering: Some(true),
+                ..Preset::Linux.values()
+            };
+        }
         const ZERO: Time = Time(cc::Time::ZERO);
         const CONTROLLER: Pacing = Pacing::Controller(ControllerPacing::Controller);
-        let us = |n| Time(cc::Time::us(n));
         let ms = |n| Time(cc::Time::ms(n));
         let s = |n| Time(cc::Time::s(n));
         let kib = |n: u64| Size(cc::Bytes(n << 10));
         let mib = |n: u64| Size(cc::Bytes(n << 20));
-        // In the order linux, ns3, htsim, swift.
-        let of = |values: [u32; 4]| values[self as usize];
-        let yes = |values: [bool; 4]| values[self as usize];
-        let time = |values: [Time; 4]| values[self as usize];
-        let size = |values: [Size; 4]| values[self as usize];
+        let world = match self {
+            Preset::Linux | Preset::LinuxDefault => 0,
+            Preset::Ns3 => 1,
+            Preset::Htsim => 2,
+            Preset::Swift => 3,
+        };
+        // In this order.
+        let of = |values: [u32; 4]| values[world];
+        let yes = |values: [bool; 4]| values[world];
+        let time = |values: [Time; 4]| values[world];
+        let size = |values: [Size; 4]| values[world];
         Transport {
             preset: Some(self),
             mss: Some(of([1448, 1448, 4000, 4096])),
@@ -315,6 +361,7 @@ impl Preset {
             window_growth: Some(yes([true, false, false, false])),
             pingpong: Some(yes([true, false, false, false])),
             wakeup: Some(yes([true, false, false, false])),
+            mark_quickack: Some(yes([true, false, false, false])),
             adaptive_ack: Some(yes([true, false, false, false])),
             last_set_first: Some(yes([true, false, false, false])),
             sack: Some(yes([true, true, false, true])),
@@ -322,23 +369,27 @@ impl Preset {
             reordering: Some(yes([true, false, false, false])),
             sack_block: Some(of([0, 8, 0, 0])),
             sack_compression: Some(yes([true, false, false, false])),
-            scoreboard: Some([Rules::Rfc6675, Rules::Ns3, Rules::Rfc6675, Rules::Rfc6675][self as usize]),
+            scoreboard: Some([Rules::Rfc6675, Rules::Ns3, Rules::Rfc6675, Rules::Rfc6675][world]),
             loss_flight: Some(
-                [LossFlight::Outstanding, LossFlight::Pipe, LossFlight::Outstanding, LossFlight::Outstanding]
-                    [self as usize],
+                [LossFlight::Outstanding, LossFlight::Pipe, LossFlight::Outstanding, LossFlight::Outstanding][world],
             ),
-            recovery: Some([Recovery::Linux, Recovery::PrrNs3, Recovery::Newreno, Recovery::Prr][self as usize]),
+            recovery: Some([Recovery::Linux, Recovery::PrrNs3, Recovery::Newreno, Recovery::Prr][world]),
             ecn_by_prr: Some(yes([true, true, false, false])),
             ecn_preempts: Some(yes([false, true, false, false])),
             limited_transmit: Some(yes([true, true, false, true])),
             forward_retransmit: Some(yes([false, true, true, true])),
+            tail_loss_probe: Some(false),
+            reordering_timer: Some(false),
+            adaptive_reordering: Some(false),
+            timeout_min: Some(time([ms(2), ZERO, ZERO, ZERO])),
+            cwr_after_loss: Some(false),
             frto: Some(yes([true, false, false, false])),
             dsack: Some(yes([true, false, false, false])),
             undo: Some(yes([true, false, false, false])),
             timestamps: Some(true),
             segment_rtt: Some(yes([true, false, false, false])),
             timestamp_clock: Some(ZERO),
-            rto_rule: Some([RtoRule::Linux, RtoRule::Rfc6298, RtoRule::Rfc6298, RtoRule::Rfc6298][self as usize]),
+            rto_rule: Some([RtoRule::Linux, RtoRule::Rfc6298, RtoRule::Rfc6298, RtoRule::Rfc6298][world]),
             timer_tick: Some(time([ms(1), ZERO, ZERO, ZERO])),
             timer_scan: Some(ZERO),
             timeout_renumbers: Some(false),
@@ -346,7 +397,7 @@ impl Preset {
             rto_max: Some(time([s(120), s(60), s(60), s(60)])),
             rto_initial: Some(time([s(1), s(1), ms(1), ms(1)])),
             rto_granularity: Some(time([ms(1), ms(1), ZERO, ZERO])),
-            initial_window: Some([10.0, 10.0, 15.0, 10.0][self as usize]),
+            initial_window: Some([10.0, 10.0, 15.0, 10.0][world]),
             idle_restart: Some(yes([true, false, false, false])),
             least_segment: Some(yes([true, false, true, true])),
             cwnd_limited: Some(yes([true, false, false, true])),
@@ -359,7 +410,7 @@ impl Preset {
             persist_timeout: Some(time([ms(200), s(6), ms(1), ms(1)])),
             ecn: Some(Ecn::Auto),
             ecn_change_ack: Some(yes([true, false, false, false])),
-            ecn_flush: Some([Flush::Pending, Flush::Prior, Flush::Pending, Flush::Pending][self as usize]),
+            ecn_flush: Some([Flush::Pending, Flush::Prior, Flush::Pending, Flush::Pending][world]),
             ce_must_advance: Some(yes([false, true, false, false])),
             rtt_after_timeout: Some(yes([true, false, true, true])),
             ect_control: Some(yes([true, true, false, true])),
@@ -413,7 +464,7 @@ pub enum Rules {
     Rfc6675,
     /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to the full size; a retransmission counts as in flight until it is acknowledged, SACKed or not; without new data all that fits of what is not proven lost goes; no rescue retransmission.
     Ns3,
-    /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are found too. Without its timer: a tail waits for the retransmission timeout.
+    /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are found too.
     Rack,
 }
 
@@ -574,6 +625,7 @@ impl Transport {
             window_growth: self.window_growth.or(base.window_growth),
             pingpong: self.pingpong.or(base.pingpong),
             wakeup: self.wakeup.or(base.wakeup),
+            mark_quickack: self.mark_quickack.or(base.mark_quickack),
             adaptive_ack: self.adaptive_ack.or(base.adaptive_ack),
             last_set_first: self.last_set_first.or(base.last_set_first),
             sack: self.sack.or(base.sack),
@@ -588,6 +640,11 @@ impl Transport {
             ecn_preempts: self.ecn_preempts.or(base.ecn_preempts),
             limited_transmit: self.limited_transmit.or(base.limited_transmit),
             forward_retransmit: self.forward_retransmit.or(base.forward_retransmit),
+            tail_loss_probe: self.tail_loss_probe.or(base.tail_loss_probe),
+            reordering_timer: self.reordering_timer.or(base.reordering_timer),
+            adaptive_reordering: self.adaptive_reordering.or(base.adaptive_reordering),
+            timeout_min: self.timeout_min.or(base.timeout_min),
+            cwr_after_loss: self.cwr_after_loss.or(base.cwr_after_loss),
             frto: self.frto.or(base.frto),
             dsack: self.dsack.or(base.dsack),
             undo: self.undo.or(base.undo),
@@ -668,6 +725,7 @@ impl Transport {
             window_growth: value!(window_growth),
             pingpong: value!(pingpong),
             wakeup: value!(wakeup),
+            mark_quickack: value!(mark_quickack),
             adaptive_ack: value!(adaptive_ack),
             last_set_first: value!(last_set_first),
             sack: value!(sack),
@@ -682,6 +740,11 @@ impl Transport {
             ecn_preempts: value!(ecn_preempts),
             limited_transmit: value!(limited_transmit),
             forward_retransmit: value!(forward_retransmit),
+            tail_loss_probe: value!(tail_loss_probe),
+            reordering_timer: value!(reordering_timer),
+            adaptive_reordering: value!(adaptive_reordering),
+            timeout_min: value!(timeout_min).0,
+            cwr_after_loss: value!(cwr_after_loss),
             frto: value!(frto),
             dsack: value!(dsack),
             undo: value!(undo),

@@ -7,6 +7,8 @@ use incast_scenario::check::Schema;
 use incast_scenario::{Scenario, builtin, catalogue, describe, list};
 use std::path::{Path, PathBuf};
 
+const PRESETS: [&str; 5] = ["linux", "linux-default", "ns3", "htsim", "swift"];
+
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let mut pages: Vec<PathBuf> = ["scenario", "hosts", "routing", "traffic", "transport", "source-parameters"]
@@ -62,9 +64,9 @@ fn generated(marker: &str) -> String {
             words(&list(kind).unwrap().into_iter().map(item).collect::<Vec<_>>())
         }
         ["presets"] => {
-            let presets: Vec<_> =
-                ["linux", "ns3", "htsim", "swift"].map(|p| describe("transport", p).unwrap().keys).into();
-            let mut text = String::from("| key | linux | ns3 | htsim | swift | meaning |\n|---|---|---|---|---|---|\n");
+            let presets: Vec<_> = PRESETS.map(|p| describe("transport", p).unwrap().keys).into();
+            let mut text =
+                format!("| key | {} | meaning |\n|---|{}---|\n", PRESETS.join(" | "), "---|".repeat(PRESETS.len()));
             for (i, k) in presets[0].iter().enumerate() {
                 let values: Vec<String> = presets
                     .iter()

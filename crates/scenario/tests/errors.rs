@@ -101,7 +101,7 @@ fn keys_and_words() {
         (
             "\"linux\"",
             "\"lunix\"",
-            "transport.preset = \"lunix\": expected one of \"linux\", \"ns3\", \"htsim\", \"swift\" (did you mean \"linux\"?)",
+            "transport.preset = \"lunix\": expected one of \"linux\", \"linux-default\", \"ns3\", \"htsim\", \"swift\" (did you mean \"linux\"?)",
         ),
         ("flows = 10", "flow = 10", "traffic.load.flow: unknown key (did you mean \"flows\"?)"),
         ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),
@@ -1072,6 +1072,23 @@ fn values_without_effect_are_noted() {
             "transport.segment_rtt = true does nothing with scoreboard = \"ns3\"",
         ]
     );
+    let probes = ("transport.tail_loss_probe", "true");
+    let rack = [("transport.reordering_timer", "true"), ("transport.adaptive_reordering", "true")];
+    assert_eq!(
+        notes(&[without, probes, rack[0], rack[1]]),
+        [
+            "transport.tail_loss_probe = true does nothing with sack = false",
+            "transport.reordering_timer = true does nothing unless scoreboard = \"rack\"",
+            "transport.adaptive_reordering = true does nothing unless scoreboard = \"rack\"",
+        ]
+    );
+    assert_eq!(notes(&[rack[0], rack[1], probes, ("transport.scoreboard", "rack")]), [""; 0]);
+    assert_eq!(
+        notes(&[probes, ("transport.scoreboard", "ns3")]),
+        ["transport.tail_loss_probe = true does nothing with scoreboard = \"ns3\""]
+    );
+    let default = ("transport.preset", "linux-default");
+    assert_eq!(notes(&[default, ("controller.form", "linux")]), [""; 0], "the same world");
 }
 
 #[test]

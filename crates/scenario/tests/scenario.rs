@@ -1,6 +1,7 @@
 //! Built-in scenarios, changes, the resolved form, schema and catalogue.
 
 use incast_cc::{Rate, Time};
+use incast_engine::spec;
 use incast_scenario::catalogue::KINDS;
 use incast_scenario::transport::Preset;
 use incast_scenario::{Scenario, builtin, describe, list};
@@ -209,6 +210,12 @@ fn presets() {
     assert_eq!((linux.mss, linux.header, linux.ack_size, linux.syn_size), (1448, 52, 52, 60));
     assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout, linux.quickack), (2, ms(40), 16));
     assert_eq!((linux.rto_min, linux.ecn_by_prr, linux.ecn_change_ack), (ms(200), true, true));
+    // ... and as it comes: tcp_recovery = 1, tcp_early_retrans = 3, TCP_TIMEOUT_MIN of 2 ms.
+    let default = of("linux-default");
+    assert!(default.tail_loss_probe && default.reordering_timer && default.adaptive_reordering);
+    assert_eq!((default.scoreboard, default.timeout_min), (spec::Rules::Rack, ms(2)));
+    assert_eq!((default.rto_min, default.delayed_ack, default.mss), (linux.rto_min, linux.delayed_ack, linux.mss));
+    assert!(!linux.tail_loss_probe && !linux.reordering_timer && linux.scoreboard == spec::Rules::Rfc6675);
     // ns-3.43: 128 KiB buffers, 1 s of minimum RTO, SYN after 3 s, 6 tries.
     assert_eq!((ns3.send_buffer, ns3.receive_buffer, ns3.rto_min), (131_072, 131_072, ms(1000)));
     assert_eq!((ns3.syn_timeout, ns3.syn_retries, ns3.data_retries, ns3.delayed_ack), (ms(3000), 6, 6, 2));

@@ -101,6 +101,48 @@ impl DeliveryRate {
     }
 }
 
+/// Reordering, and what is left for it (RFC 8985 section 6.2, steps 3 and 4).
+#[derive(Clone, Debug)]
+pub struct Reordering {
+    /// A segment that was sent once arrived after one behind it.
+    pub seen: bool,
+    /// Quarters of the shortest round trip that are left for it.
+    pub steps: u8,
+    /// Recoveries without a duplicate SACK until it is one again.
+    persists: u8,
+    /// Duplicate SACKs before this is acknowledged belong to the latest step.
+    round_end: u64,
+}
+
+/// Recoveries for which a wider window stays (RFC 8985 section 6.2, step 4; Linux, TCP_RACK_RECOVERY_THRESH).
+const RECOVERIES: u8 = 16;
+
+impl Default for Reordering {
+    fn default() -> Reordering {
+        Reordering { seen: false, steps: 1, persists: 0, round_end: 0 }
+    }
+}
+
+impl Reordering {
+    /// A duplicate SACK: what went again had not been lost. Once a round trip the window grows, if reordering can
+    /// be why.
+    pub fn widen(&mut self, una: u64, nxt: u64) {
+        if self.seen && una >= self.round_end {
+            self.steps = self.steps.saturating_add(1);
+            self.persists = RECOVERIES;
+            self.round_end = nxt;
+        }
+    }
+
+    /// A recovery is over.
+    pub fn recovered(&mut self) {
+        self.persists = self.persists.saturating_sub(1);
+        if self.persists == 0 {
+            self.steps = 1;
+        }
+    }
+}
+
 /// Send times, and the latest transmission known to have arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Rack {
@@ -112,12 +154,25 @@ pub struct Rack {
     pub resent: VecDeque<Resent>,
     /// The transmission that was sent last of those that arrived: when, and its segment's end.
     latest: (u64, u64),
-    /// RTT of the transmission that was reported last.
+    /// RTT of the transmission that was reported last, or of the last that the ACK at work acknowledges.
     rtt: u64,
+    by_ack: bool,
     /// Something was reported since the last look.
     advanced: bool,
-    now: u64,
+    /// Now, ps.
+    pub now: u64,
     min_rtt: u64,
+    /// The ACK at work leaves something overtaken that is not lost yet: how long until all of it is, ps. Only if
+    /// `timed`.
+    pub wait: Option<u64>,
+    /// What waits is waited for.
+    pub timed: bool,
+    /// The ACK at work shows a loss of what was sent again.
+    pub lost_again: bool,
+    /// Where the window for reordering follows it.
+    pub reordering: Option<Reordering>,
+    /// End of what SACK had reported before the ACK at work.
+    sacked_to: u64,
     /// When the first and the last segment were sent that the ACK at work newly acknowledges, or newly reports
     /// by SACK, of those that were sent once.
     acked: Option<(u64, u64)>,
@@ -134,10 +189,12 @@ impl Rack {
         Rack { tells, ..Rack::default() }
     }
 
-    /// An ACK arrived at `now`.
-    pub fn begin(&mut self, now: u64, min_rtt: u64) {
+    /// An ACK arrived at `now`; SACK has reported segments up to `sacked_to`.
+    pub fn begin(&mut self, now: u64, min_rtt: u64, sacked_to: u64) {
         self.now = now;
         self.min_rtt = min_rtt;
+        self.sacked_to = sacked_to;
+        (self.wait, self.lost_again, self.by_ack) = (None, false, false);
         (self.acked, self.sacked, self.again) = (None, None, false);
     }
 
@@ -161,16 +218,23 @@ impl Rack {
         [rtt(self.acked.filter(|_| !self.again)), rtt(self.sacked)]
     }
 
-    /// A segment that ends at `end` and was last sent at `sent` has arrived. The ACK of a segment sent
-    /// again that comes sooner than the quickest round trip is for its first copy.
-    pub fn arrived(&mut self, sent: u64, end: u64, retransmitted: bool) {
+    /// The segment of `len` bytes at `seq`, last sent at `sent`, has arrived: it is `acked`, or SACKed. The ACK of a segment sent
+    /// again that comes sooner than the quickest round trip is for an earlier copy.
+    pub fn arrived(&mut self, sent: u64, seq: u64, len: u16, again: bool, acked: bool) {
         let rtt = self.now - sent;
-        if retransmitted && rtt < self.min_rtt {
+        if let Some(reordering) = self.reordering.as_mut().filter(|_| !again) {
+            reordering.seen |= seq < self.sacked_to;
+        }
+        if again && rtt < self.min_rtt {
             return;
         }
         self.advanced = true;
-        self.rtt = rtt;
-        self.latest = self.latest.max((sent, end));
+        // Linux looks at SACKs first
+        if acked || !self.by_ack || !self.timed {
+            self.rtt = rtt;
+        }
+        self.by_ack |= acked;
+        self.latest = self.latest.max((sent, seq + len as u64));
     }
 
     /// Whether there is news since the last call.
@@ -180,6 +244,16 @@ impl Rack {
 
     /// Whether a transmission at `sent` of the segment that ends at `end` is lost.
     pub fn gives_up(&self, sent: u64, end: u64, reordering: u64) -> bool {
-        (sent, end) < self.latest && self.now - sent >= self.rtt + reordering
+        self.is_overtaken(sent, end) && self.now - sent >= self.rtt + reordering
+    }
+
+    /// Whether something that was sent after a transmission at `sent` of the segment that ends at `end` has arrived.
+    pub fn is_overtaken(&self, sent: u64, end: u64) -> bool {
+        (sent, end) < self.latest
+    }
+
+    /// How long a transmission at `sent` may still be under way.
+    pub fn left(&self, sent: u64, reordering: u64) -> u64 {
+        (sent + self.rtt + reordering).saturating_sub(self.now)
     }
 }

@@ -302,7 +302,7 @@ impl Receiver {
                 self.quick = self.quick.max(t.quickack);
             }
         }
-        if self.ecn == Ecn::Dctcp {
+        if t.mark_quickack && self.ecn == Ecn::Dctcp {
             // marks call for the window's being small: two ACKs at once until the sender has reduced it
             if p.has(flag::CWR) {
                 self.marked = false;

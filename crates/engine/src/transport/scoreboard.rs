@@ -5,7 +5,7 @@
 //! lost segment is lost or SACKed), so one frontier says it all, and every segment is visited once
 //! when the frontier passes it. `pipe` counts the copies believed to be in the network.
 
-use super::rack::{DeliveryRate, Rack, Resent};
+use super::rack::{DeliveryRate, Rack, Reordering, Resent};
 use super::ranges::Ranges;
 use incast_cc::Delivery;
 use std::collections::VecDeque;
@@ -86,6 +86,16 @@ impl Scoreboard {
         Scoreboard { rack: Some(Box::new(Rack::new(tells))), ..Scoreboard::default() }
     }
 
+    /// Notes for how long what was overtaken is to be waited for, if `timed`; and, if `adapts`, reordering: the
+    /// reordering window follows it.
+    pub fn reordering(mut self, timed: bool, adapts: bool) -> Scoreboard {
+        if let Some(rack) = &mut self.rack {
+            rack.timed = timed;
+            rack.reordering = adapts.then(Reordering::default);
+        }
+        self
+    }
+
     /// Samples delivery rates from now on.
     pub fn sampling(mut self) -> Scoreboard {
         let rack = self.rack.get_or_insert_with(|| Box::new(Rack::new(false)));
@@ -149,7 +159,7 @@ impl Scoreboard {
     #[inline]
     pub fn begin_ack(&mut self, now: u64, min_rtt: u64) {
         if let Some(rack) = &mut self.rack {
-            rack.begin(now, min_rtt);
+            rack.begin(now, min_rtt, self.sacked.as_slice().last().map_or(0, |run| run.1));
         }
     }
 
@@ -160,6 +170,83 @@ impl Scoreboard {
         let found = rack.advanced() && self.give_up_by(&mut rack, reordering);
         self.rack = Some(rack);
         found
+    }
+
+    /// The same at `now`, when the wait for what may be reordered is over.
+    pub fn look_again(&mut self, now: u64, reordering: u64) -> bool {
+        let Some(mut rack) = self.rack.take() else { return false };
+        rack.now = now;
+        let found = self.give_up_by(&mut rack, reordering);
+        self.rack = Some(rack);
+        found
+    }
+
+    /// How long the last of what was overtaken, and is not lost by the ACK at work, may still be under way; `None` if
+    /// nothing is, the ACK tells nothing new, or it is not waited for.
+    #[inline]
+    pub fn reordering_wait(&self) -> Option<u64> {
+        self.rack.as_ref()?.wait
+    }
+
+    /// Whether the ACK at work shows that something that was sent again is lost again.
+    pub fn resent_is_lost(&self) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.lost_again && rack.timed)
+    }
+
+    /// Quarters of the shortest round trip that are left for reordering, where it is `sure` that nothing is reordered
+    /// as far as was seen: none then.
+    pub fn reordering_steps(&self, sure: bool) -> u64 {
+        match self.rack.as_ref().and_then(|rack| rack.reordering.as_ref()) {
+            Some(seen) if seen.seen => seen.steps.into(),
+            _ if sure => 0,
+            Some(unseen) => unseen.steps.into(),
+            None => 1,
+        }
+    }
+
+    /// The ACK at work reports something that came twice; `una` and `nxt` tell round trips apart.
+    pub fn reported_twice(&mut self, una: u64, nxt: u64) {
+        if let Some(reordering) = self.rack.as_mut().and_then(|rack| rack.reordering.as_mut()) {
+            reordering.widen(una, nxt);
+        }
+    }
+
+    /// Losses are repaired.
+    #[inline]
+    pub fn recovered(&mut self) {
+        if let Some(reordering) = self.rack.as_mut().and_then(|rack| rack.reordering.as_mut()) {
+            reordering.recovered();
+        }
+    }
+
+    /// The last segment goes again as a probe: as what RTT samples and RACK go by, but it is in flight once.
+    pub fn probed(&mut self, seq: u64) {
+        let i = self.index_of(seq);
+        if let Some(s) = self.segments.get_mut(i) {
+            s.ever = true;
+        }
+    }
+
+    /// The last outstanding segment.
+    pub fn last(&self) -> Option<Hole> {
+        self.segments.back().map(|s| Hole { seq: s.seq, len: s.len as u32 })
+    }
+
+    /// Whether anything is SACKed, lost, or under way for the second time.
+    pub fn is_disordered(&self) -> bool {
+        self.has_sacked()
+            || self.pending > 0
+            || self.segments.front().is_some_and(|s| s.ever)
+            || self.segments.iter().any(|s| s.retransmitted)
+    }
+
+    /// Whether at least `n` segments are SACKed.
+    pub fn has_sacked_segments(&self, n: u32) -> bool {
+        let mut found = 0;
+        self.sacked.as_slice().iter().rev().any(|(a, b)| {
+            found += self.index_of(*b) - self.index_of(*a);
+            found >= n as usize
+        })
     }
 
     fn give_up_by(&mut self, rack: &mut Rack, reordering: u64) -> bool {
@@ -188,10 +275,38 @@ impl Scoreboard {
                 }
                 self.give_up(i);
                 found = true;
+                rack.lost_again = true;
             }
             rack.resent.pop_front();
         }
+        if rack.timed {
+            rack.wait = self.latest_overtaken(rack, from).map(|sent| rack.left(sent, reordering));
+        }
         found
+    }
+
+    /// When the last was sent of what something sent later has overtaken, from the `from`-th segment on or for the
+    /// second time.
+    fn latest_overtaken(&self, rack: &Rack, from: usize) -> Option<u64> {
+        let mut i = self.segments.len();
+        let mut latest = None;
+        while i > from {
+            i -= 1;
+            let s = &self.segments[i];
+            if s.sacked {
+                i = self.sacked.find(s.seq).map_or(i, |(start, _)| self.index_of(start).min(i));
+            } else if !s.lost && !s.retransmitted && rack.is_overtaken(rack.times[i], s.seq + s.len as u64) {
+                latest = Some(rack.times[i]);
+                break;
+            }
+        }
+        let open = |r: &&Resent| {
+            let s = self.segments.get(self.index_of(r.seq));
+            s.is_some_and(|s| s.seq == r.seq && s.retransmitted && !s.sacked)
+                && rack.times[self.index_of(r.seq)] == r.at
+                && rack.is_overtaken(r.at, r.end)
+        };
+        latest.max(rack.resent.iter().rev().find(open).map(|r| r.at))
     }
 
     /// Segment `i` is lost, in its latest copy too, and has to go again.
@@ -278,7 +393,8 @@ impl Scoreboard {
                     rate.report(departed);
                 }
                 if !s.sacked {
-                    rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
+                    let again = if rack.timed { s.ever } else { s.retransmitted };
+                    rack.arrived(sent, s.seq, s.len, again, true);
                 }
             }
             if !s.sacked {
@@ -350,7 +466,7 @@ impl Scoreboard {
                         && let Some(sent) = rack.times.get(i)
                     {
                         let sent = *sent;
-                        rack.arrived(sent, s.seq + s.len as u64, s.retransmitted);
+                        rack.arrived(sent, s.seq, s.len, if rack.timed { s.ever } else { s.retransmitted }, false);
                         if !s.ever {
                             rack.reported(sent);
                         }

@@ -8,6 +8,7 @@
 mod acks;
 mod guesses;
 mod output;
+mod probes;
 mod recovery;
 mod reduction;
 mod timers;
@@ -54,6 +55,10 @@ pub enum Connection {
 enum Waiting {
     Ack,
     Window,
+    /// A tail-loss probe is to go.
+    Probe,
+    /// Overtaken segments may still arrive.
+    Reordering,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -181,6 +186,12 @@ pub struct Sender {
     /// ... and goes before anything is sent again.
     new_first: bool,
     undo: Undo,
+    /// Where the data ended when a tail-loss probe went whose outcome is open; 0 where none is.
+    probe_to: u64,
+    /// It was old data.
+    probed_again: bool,
+    /// Nothing is repaired, but something is SACKed or was sent again (Linux: Disorder).
+    disorder: bool,
     /// The window, not data or receiver, ended the latest burst.
     cwnd_blocked: bool,
     /// ... or one of the round trip that ends at `usage_end`.
@@ -257,10 +268,12 @@ impl Sender {
                     Scoreboard::waiting_for_late(late.trigger)
                 }
                 Rules::Ns3 => Scoreboard::of_ns3(t.mss),
-                Rules::Rack if profile.delivery => Scoreboard::with_times(true).sampling(),
-                Rules::Rack => Scoreboard::with_times(true),
+                Rules::Rack => {
+                    let board = Scoreboard::with_times(true).reordering(t.reordering_timer, t.adaptive_reordering);
+                    if profile.delivery { board.sampling() } else { board }
+                }
                 _ if profile.delivery => Scoreboard::default().sampling(),
-                _ if segment_rtt => Scoreboard::with_times(false),
+                _ if segment_rtt || t.tail_loss_probe => Scoreboard::with_times(false),
                 _ => Scoreboard::default(),
             },
             segment_rtt,
@@ -294,6 +307,9 @@ impl Sender {
             frto: false,
             new_first: false,
             undo: Undo { marker: NEVER, again: -1, first_at: NEVER, due: false },
+            probe_to: 0,
+            probed_again: false,
+            disorder: false,
             cwnd_blocked: false,
             was_limited: false,
             max_out: 0,

@@ -59,12 +59,13 @@ impl Sender {
         self.edge = ack + p.wnd as u64;
         self.max_wnd = self.max_wnd.max(p.wnd as u64);
 
-        self.board.begin_ack(io.now, self.rtt.min.unwrap_or(0));
+        self.board.begin_ack(t.clock(io.now), self.rtt.min.unwrap_or(0));
 
         // what arrived
         let acked = ack - self.una;
         let mut delivered = 0;
         let mut newly_sacked = 0;
+        let mut twice = 0;
         let mut was_retransmitted = false;
         let before = self.board.len();
         if acked > 0 {
@@ -81,8 +82,9 @@ impl Sender {
                 newly_sacked += self.board.sack(start, end, self.una);
             }
             delivered += newly_sacked;
-            if t.undo {
-                delivered += self.duplicate_sack(ack, ext);
+            if t.undo || t.tail_loss_probe || t.adaptive_reordering {
+                twice = self.duplicate_sack(ack, ext);
+                delivered += twice;
             }
         }
         // the byte that FIN takes is no data
@@ -101,7 +103,7 @@ impl Sender {
         let mut later_sample = false;
         if self.segment_rtt {
             let samples;
-            (samples, later_sample) = self.sample_segments(io.now, acked, p.ts);
+            (samples, later_sample) = self.sample_segments(t.clock(io.now), acked, p.ts);
             if let Some((first, last)) = samples {
                 self.rtt.sample(first, self.una, self.nxt);
                 self.rtt.lower(last);
@@ -142,7 +144,7 @@ impl Sender {
             self.count_segments(t, delivered);
         }
         if self.profile.delivery {
-            self.tell_delivery(io.now, delivered);
+            self.tell_delivery(t.clock(io.now), delivered);
         }
         let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
         let mut counts = marked;
@@ -163,6 +165,17 @@ impl Sender {
         }
         self.newly_lost = false;
         self.undo.due |= marked;
+        let mut repaired = false;
+        let mut dubious = false;
+        if t.tail_loss_probe || t.adaptive_reordering {
+            let of_probe = twice > 0 && twice <= t.mss as u64 && ext.is_some_and(|ext| ext.sack[0].1 == self.probe_to);
+            if twice > 0 && !of_probe {
+                self.board.reported_twice(self.una, self.nxt);
+            }
+            let nothing = acked == 0 && self.edge == old_edge && !p.has(flag::DATA);
+            dubious = nothing || newly_sacked > 0 || twice > 0 || marked || self.phase != Phase::Open || self.disorder;
+            repaired = self.probe_to > 0 && self.end_probe(ack, of_probe, nothing && newly_sacked == 0);
+        }
         if t.recovery == Recovery::Linux && !t.sack {
             delivered = self.guess_delivered(t, acked, before - self.board.len(), duplicate);
         }
@@ -173,6 +186,9 @@ impl Sender {
         // controller
         if !t.ecn_preempts {
             self.leave_cwr(io);
+        }
+        if dubious && self.phase == Phase::Open {
+            self.disorder = self.board.is_disordered();
         }
         // in the receiving host, and in this one since the ACK reached its NIC
         let host = p.seq + io.held;
@@ -204,6 +220,8 @@ impl Sender {
             }
         } else if marked && !t.ecn_preempts && self.una > self.cwr_end && self.phase == Phase::Open {
             self.reduce_for_ecn(io, t);
+        } else if repaired {
+            self.reduce_for_probe(io);
         }
         if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
             match t.recovery {
@@ -221,12 +239,14 @@ impl Sender {
         let stalled = !t.least_segment && self.app.written > self.nxt;
         if self.board.is_empty() && !stalled {
             // the answer to a probe of a window that is still shut leaves the persist timer alone
-            if self.waiting == Waiting::Ack || self.edge > old_edge {
+            if self.waiting != Waiting::Window || self.edge > old_edge {
                 self.deadline = NEVER;
                 self.waiting = Waiting::Ack;
             }
+        } else if let Some(wait) = self.board.reordering_wait() {
+            self.wait_for_reordering(io, t, wait);
         } else if later_sample || acked > 0 && !(self.phase == Phase::Recovery && self.partial_acks > 1) {
-            self.arm_rto(io);
+            self.restart_timer(io, t);
         }
         self.publish_timeout(io);
         if self.board.waits_for_late() {

@@ -103,7 +103,7 @@ impl Sender {
 
     pub(super) fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {
         let t = io.net.transport(self.transport);
-        self.board.stamp(seq, io.now);
+        self.board.stamp(seq, t.clock(io.now));
         let retx = if again { flag::RETX } else { 0 };
         if self.fin && Some(seq) == self.app.end() {
             self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);
@@ -216,6 +216,15 @@ impl Sender {
             self.frto = false;
             self.send_allowed(io, t);
         }
+        self.note_usage(t, before);
+        if t.tail_loss_probe && self.nxt > before {
+            self.schedule_probe(io, t, false);
+        }
+    }
+
+    /// Notes whether the window limits sending, after new data was sent from `before` on.
+    #[inline]
+    pub(super) fn note_usage(&mut self, t: &TransportSpec, before: u64) {
         if t.cwnd_limited {
             let full = self.pipe(t) + t.mss as u64;
             let limited = full as f64 > self.window() || self.cwnd_blocked;
@@ -353,8 +362,9 @@ impl Sender {
         }
         self.send_segment(io, seq, len, false);
         if self.deadline == NEVER || self.waiting == Waiting::Window {
-            self.waiting = Waiting::Ack;
             self.arm_rto(io);
+        } else if self.waiting == Waiting::Probe {
+            self.resume_rto(io);
         }
     }
 
@@ -385,7 +395,7 @@ impl Sender {
         self.undo.first_at = self.undo.first_at.min(io.now);
         self.send_segment(io, hole.seq, hole.len, true);
         let linux = io.net.transport(self.transport).recovery == Recovery::Linux;
-        if self.deadline == NEVER || linux && hole.seq == self.una {
+        if self.deadline == NEVER || linux && hole.seq == self.una && self.waiting != Waiting::Reordering {
             self.arm_rto(io);
         }
     }

@@ -28,6 +28,7 @@ impl Sender {
         if recovered && self.phase == Phase::Loss {
             self.phase = Phase::Open;
             self.dupacks = 0;
+            self.board.recovered();
         }
         if self.board.waits_for_late() {
             return self.update_late(now, t) && self.phase == Phase::Open;
@@ -39,7 +40,8 @@ impl Sender {
         if t.sack && (t.recovery != Recovery::Linux || t.scoreboard == Rules::Rack) {
             self.update_lost(t);
         }
-        false
+        // what is lost in its second copy calls for a fast recovery
+        self.board.resent_is_lost()
     }
 
     /// ns-3 reduces its rate by ACKs that bring whole segments: what is left over waits for the next.
@@ -124,6 +126,8 @@ impl Sender {
                     self.cc.on_recovered(Time(io.now), self.board.pipe());
                     if self.was_mistaken(news.echoed) {
                         self.take_back();
+                    } else {
+                        self.board.recovered();
                     }
                     return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
                 } else if t.sack {
@@ -226,13 +230,23 @@ impl Sender {
     }
 
     /// Losses told by send times. A quarter of the shortest round trip is left for reordering, until as
-    /// many segments were SACKed as a duplicate-ACK rule would wait for, or losses are being repaired:
-    /// reordering is never seen here.
+    /// many segments were SACKed as a duplicate-ACK rule would wait for, or losses are being repaired, unless
+    /// reordering was seen.
     pub(super) fn update_lost_by_time(&mut self, t: &TransportSpec) -> bool {
+        let window = self.reordering_window(t);
+        self.board.update_lost_by_time(window)
+    }
+
+    /// How long after something that was sent later a segment may arrive, ps.
+    pub(super) fn reordering_window(&self, t: &TransportSpec) -> u64 {
         let sure = !matches!(self.phase, Phase::Open | Phase::Cwr)
-            || self.board.sacked_bytes() >= t.dupthresh as u64 * t.mss as u64;
-        let reordering = if sure { 0 } else { (self.rtt.min.unwrap_or(0) / 4).min(self.rtt.srtt) };
-        self.board.update_lost_by_time(reordering)
+            || if t.reordering_timer {
+                self.board.has_sacked_segments(t.dupthresh)
+            } else {
+                self.board.sacked_bytes() >= t.dupthresh as u64 * t.mss as u64
+            };
+        let steps = self.board.reordering_steps(sure);
+        (t.clock(self.rtt.min.unwrap_or(0) / 4) * steps).min(self.rtt.srtt)
     }
 
     /// Bytes in flight as a controller is told of them at a loss.
@@ -268,6 +282,10 @@ impl Sender {
         }
         self.begin_undo(t, self.phase == Phase::Cwr || marked);
         let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
+        if !reducing {
+            self.probe_to = 0;
+            self.send_cwr |= t.cwr_after_loss && self.ecn != Ecn::Off;
+        }
         self.phase = Phase::Recovery;
         self.partial_acks = 0;
         self.rescued = false;
@@ -313,6 +331,7 @@ impl Sender {
         let event = self.congestion(io);
         self.cc.on_ecn(&event);
         self.cwr_end = self.nxt;
+        self.probe_to = 0;
         self.send_cwr = true;
         self.phase = Phase::Cwr;
         self.start_prr(t, before);

@@ -6,6 +6,7 @@ impl Sender {
     /// Sets the retransmission timer to its timeout from now.
     pub(super) fn arm_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let t = io.net.transport(self.transport);
+        self.waiting = Waiting::Ack;
         let wait = self.rtt.rto();
         self.arm_in(io, t, wait);
     }
@@ -115,8 +116,12 @@ impl Sender {
                     self.send_syn(io);
                 }
             }
-            Connection::Open if self.waiting == Waiting::Window => self.probe_window(io, t),
-            Connection::Open => self.timed_out(io, t),
+            Connection::Open => match self.waiting {
+                Waiting::Ack => self.timed_out(io, t),
+                Waiting::Window => self.probe_window(io, t),
+                Waiting::Probe => self.probe_tail(io, t),
+                Waiting::Reordering => self.reordering_is_over(io, t),
+            },
             _ => {}
         }
     }
@@ -154,6 +159,8 @@ impl Sender {
             && !self.profile.own_recovery
             && (self.consecutive > 1 || matches!(self.phase, Phase::Open | Phase::Cwr));
         self.new_first = false;
+        self.probe_to = 0;
+        self.send_cwr |= t.cwr_after_loss && self.ecn != Ecn::Off;
         self.board.watch_below(if self.frto { self.nxt } else { 0 });
         self.phase = Phase::Loss;
         self.recover = self.nxt;

@@ -6,7 +6,9 @@ impl Sender {
     /// A reduction begins that may have to be undone.
     pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
         if t.undo {
-            self.undo = Undo { marker: self.una, again: -1, first_at: NEVER, due };
+            // a probe that sent old data again may be reported as a duplicate too
+            let again = if self.probe_to > 0 && self.probed_again { 1 } else { -1 };
+            self.undo = Undo { marker: self.una, again, first_at: NEVER, due };
         }
     }
 

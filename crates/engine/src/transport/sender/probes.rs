@@ -1,0 +1,148 @@
+//! Tail-loss probes and RACK's timer (RFC 8985 sections 6.2 and 7), as Linux 6.1 has them (net/ipv4/tcp_output.c,
+//! tcp_input.c, tcp_recovery.c). They share the retransmission timer: what it waits for tells which of them it is.
+
+use super::*;
+
+impl Sender {
+    /// Sets the timer to a probe, if one may go: two smoothed round trips from now, and longer where the only segment's
+    /// ACK may be delayed, but no later than the retransmission timeout, which `restarts` now or goes on. False if none
+    /// may: while losses are repaired or something is SACKed.
+    pub(super) fn schedule_probe<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        restarts: bool,
+    ) -> bool {
+        let open = match self.phase {
+            Phase::Open => !self.disorder,
+            Phase::Cwr => true,
+            Phase::Recovery | Phase::Loss => false,
+        };
+        if !t.tail_loss_probe || !t.sack || t.scoreboard == Rules::Ns3 || !open || self.board.is_empty() {
+            return false;
+        }
+        let mut wait = match self.rtt.min {
+            None => t.rto_initial.0,
+            Some(_) if self.board.len() == 1 => 2 * self.rtt.srtt + t.rto_min.0,
+            Some(_) => 2 * self.rtt.srtt + t.timeout_min.0,
+        };
+        let left = if restarts { Some(self.rtt.rto()) } else { self.rto_left(t.clock(io.now)) };
+        if let Some(left) = left {
+            wait = wait.min(left);
+        }
+        self.waiting = Waiting::Probe;
+        self.arm_in(io, t, wait);
+        true
+    }
+
+    /// An ACK that advances starts the timer anew: for a probe, or else for the retransmission timeout.
+    pub(super) fn restart_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        if !self.schedule_probe(io, t, true) {
+            self.resume_rto(io);
+        }
+    }
+
+    /// What is left of the retransmission timeout, ps: it runs from the latest sending of the first segment.
+    fn rto_left(&self, now: u64) -> Option<u64> {
+        (self.board.first_sent()? + self.rtt.rto()).checked_sub(now).filter(|left| *left > 0)
+    }
+
+    /// Sets the retransmission timer, which goes on where a probe or RACK's timer had taken its place.
+    pub(super) fn resume_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if matches!(self.waiting, Waiting::Ack | Waiting::Window) {
+            return self.arm_rto(io);
+        }
+        self.waiting = Waiting::Ack;
+        let t = io.net.transport(self.transport);
+        let wait = self.rto_left(t.clock(io.now)).unwrap_or(1);
+        self.arm_in(io, t, wait);
+    }
+
+    /// The probe's time has come: a segment of new data goes whatever the congestion window, or where there is none,
+    /// or the receiver's window does not take it, the last one again. It is no retransmission to what counts these.
+    pub(super) fn probe_tail<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        self.catch_up(io);
+        // one at a time; and none behind what this host still holds
+        let held = !io.has_room(self.host, self.flow) || self.paced_until() > io.now;
+        let Some(last) = self.board.last().filter(|_| self.probe_to == 0 && !held) else {
+            return self.resume_rto(io);
+        };
+        let before = self.nxt;
+        let new = (self.app.written.saturating_sub(self.nxt)).min(t.mss as u64);
+        self.probed_again = new == 0 || new > self.edge.saturating_sub(self.nxt);
+        if self.probed_again {
+            self.board.probed(last.seq);
+            let out = self.prr.out;
+            self.send_segment(io, last.seq, last.len, true);
+            self.prr.out = out;
+        } else {
+            self.send_new(io, new as u32);
+            self.note_usage(t, before);
+        }
+        self.probe_to = self.nxt;
+        self.arm_rto(io);
+    }
+
+    /// What an ACK up to `ack` says of the probe: true if it repaired a loss, which calls for a reduction. `twice`:
+    /// the ACK reports that the probed segment came twice; `idle`: it brings no news at all.
+    pub(super) fn end_probe(&mut self, ack: u64, twice: bool, idle: bool) -> bool {
+        if ack < self.probe_to {
+            return false;
+        }
+        let repaired = self.probed_again && !twice && ack > self.probe_to;
+        if repaired || !self.probed_again || twice || idle {
+            self.probe_to = 0;
+        }
+        repaired
+    }
+
+    /// A reduction for a loss that a probe repaired: as one for ECN, and over at once.
+    pub(super) fn reduce_for_probe<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let event = self.congestion(io);
+        if self.profile.own_recovery {
+            self.cc.on_loss(&event);
+            return;
+        }
+        self.cc.on_ecn(&event);
+        self.send_cwr |= io.net.transport(self.transport).cwr_after_loss && self.ecn != Ecn::Off;
+        self.phase = Phase::Open;
+        self.cc.on_recovered(Time(io.now), self.board.pipe());
+    }
+
+    /// Sets the timer to the end of the wait for segments that may be reordered.
+    pub(super) fn wait_for_reordering<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        wait: u64,
+    ) {
+        self.waiting = Waiting::Reordering;
+        let wait = (wait + t.timeout_min.0).min(self.rtt.rto());
+        self.arm_in(io, t, wait);
+    }
+
+    /// What was waited for is lost. It goes again, as far as the window lets it.
+    pub(super) fn reordering_is_over<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        // repairs leave the timer alone: it goes on afterwards
+        self.deadline = io.now;
+        let window = self.reordering_window(t);
+        if self.board.look_again(t.clock(io.now), window) {
+            self.newly_lost = true;
+            if self.profile.own_recovery {
+                let event = self.congestion(io);
+                self.cc.on_loss(&event);
+            } else if self.phase != Phase::Recovery {
+                self.enter_recovery(io, t, t.mss as u64, false);
+                if self.prr_governs(t) && t.recovery == Recovery::Linux {
+                    self.prr_linux(t, t.mss as u64, false);
+                } else if self.prr_governs(t) {
+                    self.prr_update(t, t.mss as u64);
+                }
+            }
+            self.pump(io);
+        }
+        if self.waiting == Waiting::Reordering {
+            self.resume_rto(io);
+        }
+    }
+}

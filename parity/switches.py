@@ -441,6 +441,16 @@ INCAST = {
     "linux-incast/cla/dctcp-n80-rto10-think1000": (
         Switch("dctcp-timeouts", "DCTCP: every first timeout lowers ssthresh", "controller.timeouts=first"),
     ),
+    "linux-incast/def/reno-n80-rto10-think1000": (
+        Switch("tail-loss-probe", "no tail-loss probes", "transport.tail_loss_probe=false"),
+        Switch("reordering-timer", "RACK without its timer", "transport.reordering_timer=false"),
+        Switch("timestamp-clock", "segments are timed exactly, not in microseconds", "transport.timestamp_clock=0s"),
+        Switch("timeout-min", "nothing is added to the waits of probes and RACK", "transport.timeout_min=0s"),
+    ),
+    "linux-incast/def/dctcp-n80-rto200-think1000": (
+        Switch("cwr-after-loss", "CWR says nothing of losses", "transport.cwr_after_loss=false"),
+        Switch("mark-quickack", "marks bring two quick ACKs", "transport.mark_quickack=true"),
+    ),
     "linux-incast/switches/run-pauses-cubic": (
         Switch("cubic-slow-start", "CUBIC: slow start counts ACKs", "controller.slow_start_per=ack"),
         Switch("cubic-idle", "CUBIC: an idle time restarts, not decays", "controller.idle=restart"),

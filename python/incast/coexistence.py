@@ -182,20 +182,39 @@ def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> No
     by_pair = {(m.controller, m.other): m for m in found}
 
     def show(title: str, cell: Callable[[Meeting], str]) -> None:
-        table = Table(title=title, title_justify="left")
-        table.add_column("beside")
-        for other in pairs.controllers:
-            table.add_column(other.label, justify="right")
-        for controller in pairs.controllers:
-            cells = [cell(by_pair[controller.text, other.text]) for other in pairs.controllers]
-            table.add_row(controller.label, *cells)
-        console.print(table)
+        rows = [[cell(by_pair[a.text, b.text]) for b in pairs.controllers] for a in pairs.controllers]
+        widths = [
+            max(len(other.label), *(len(row[column]) for row in rows)) + len(" | ")
+            for column, other in enumerate(pairs.controllers)
+        ]
+        first = max(len("beside"), *(len(c.label) for c in pairs.controllers)) + len("|  | ")
+        for columns in _that_fit(widths, console.width - first):
+            table = Table(title=title, title_justify="left")
+            table.add_column("beside", no_wrap=True)
+            for column in columns:
+                table.add_column(pairs.controllers[column].label, justify="right")
+            for controller, cells in zip(pairs.controllers, rows, strict=True):
+                table.add_row(controller.label, *(cells[column] for column in columns))
+            console.print(table)
 
     over = f"means over {pairs.seeds} seeds" if pairs.seeds > 1 else "one seed"
     show(f"Share of the goodput, %: the row's beside the column's; {over}", lambda m: f"{m.share_pct.mean:.1f}")
     show("Mean one-way delay of the row's data, us", lambda m: _number(m.delay_mean_s, 1e6))
     show("Loss of the row's data, %", lambda m: _number(m.loss_pct, 1))
     show("Jain's index of all flows", lambda m: f"{m.jain.mean:.3f}")
+
+
+def _that_fit(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Split columns of these widths into tables at most so wide, of one column at least."""
+    groups: list[list[int]] = []
+    left = 0
+    for column, needed in enumerate(widths):
+        if not groups or needed > left:
+            groups.append([])
+            left = width
+        groups[-1].append(column)
+        left -= needed
+    return groups
 
 
 def _number(value: Estimate | None, scale: float) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
 from conftest import Command
-from incast import FolderError, StudyError, coexistence
+from incast import FolderError, StudyError, _core, coexistence
 from incast.scenario import Scenario
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
@@ -43,6 +44,44 @@ def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> 
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("manifest.json")} == manifests
     other = incast(*words[:-2], "--set", "queue.mark=20p", "--out", "r")
     other.refused("holds other controllers or settings")
+
+
+OWN = """
+class Own:
+    def init(self, env):
+        self.cwnd = 30 * env.mss
+
+    def on_ack(self, ack):
+        pass
+
+    def on_loss(self, event):
+        pass
+
+    def on_timeout(self, event):
+        pass
+"""
+
+
+def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    names = [*(name for name, _ in _core.list_kind("controllers")), "own.py:Own"]
+    every = [word for name in names for word in ("--cc", name)]
+    done = incast(
+        "coexist", *every, "--set", "run.duration=8ms", "--set", "run.warmup=4ms", "--seeds", "1", "--out", "r"
+    )
+    assert done.status == 0, done.err
+    with (tmp_path / "r/pairs.csv").open(newline="") as file:
+        rows = {(row["controller"], row["other"]): row for row in csv.DictReader(file)}
+    assert len(names) == 19
+    assert set(rows) == set(itertools.product(names, names))
+    for (a, b), row in rows.items():
+        both = float(row["goodput_bps"]) + float(rows[b, a]["goodput_bps"])
+        # the link carries 10 Gb/s, and no two of them leave more than half of it idle
+        assert 5e9 < (both if a != b else both / float(row["share_pct"]) * 50) < 10e9, (a, b, row)
+    # what does not fit a terminal comes in several tables, each with every row
+    assert "…" not in done.out
+    lines = [line for line in done.out.splitlines() if "swift-rebase" in line and "beside" not in line]
+    assert len(lines) > 4
 
 
 def test_what_one_gets_is_taken_from_its_own_flows() -> None:

@@ -27,16 +27,7 @@ pub trait Maker: Any + fmt::Debug + Send + Sync {
 }
 
 /// A controller of one flow, made by a [`Maker`].
-pub trait Outside: Controller + fmt::Debug + Send + Sync {
-    /// Another one in the same state.
-    fn twin(&self) -> Box<dyn Outside>;
-}
-
-impl Clone for Box<dyn Outside> {
-    fn clone(&self) -> Box<dyn Outside> {
-        self.twin()
-    }
-}
+pub trait Outside: Controller + fmt::Debug + Send + Sync {}
 
 /// A controller from outside, before there is a flow. Two are equal if name, parameters and source are.
 #[derive(Clone, Debug)]

@@ -666,7 +666,7 @@ macro_rules! controllers {
 
         /// A controller of one flow, whichever it is: one `match` instead of a box and a virtual
         /// call per packet.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub enum Cc {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::$type),)+
             /// One that is not of this crate.

@@ -27,7 +27,7 @@ struct FlowProbe {
 }
 
 /// Nodes simulated as one unit.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Domain {
     /// Ports of all its nodes; those of one node are neighbours, in link order.
     pub ports: Vec<Port>,

@@ -122,7 +122,7 @@ pub struct SenderStats {
 }
 
 /// A sender.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Sender {
     /// Flow number.
     pub flow: u32,

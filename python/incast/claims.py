@@ -123,8 +123,9 @@ class Data:
 
     def difference(self, a: str, b: str, count: int, key: str) -> Estimate:
         """Mean of the paired differences a - b over the seeds."""
-        left, right = self.seeds(a, count, key), self.seeds(b, count, key)
-        found = estimate([left[seed] - right[seed] for seed in sorted(left.keys() & right.keys())])
+        self.has(a)
+        self.has(b)
+        found = self.comparison.difference(self.scenario, self.by_role[a], self.by_role[b], str(count), key)
         if found is None:
             raise Untested("no common seeds")
         return found

@@ -58,6 +58,9 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. topology.k=8; repeats."),
 ]
+Paired = Annotated[
+    bool, typer.Option("--paired", help="Also how much each controller differs from the first, seed by seed.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table; notes and errors stay.")]
 
 
@@ -210,8 +213,11 @@ def compare(
         typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; repeats."),
     ],
     vary: Annotated[
-        list[str], typer.Option("--vary", metavar="KEY=V1,V2,...", help="The key on the x axis and its values; once.")
-    ],
+        list[str] | None,
+        typer.Option(
+            "--vary", metavar="KEY=V1,V2,...", help="The key on the x axis and its values, once; without it one point."
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
     workers: Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")] = 0,
     out_: Annotated[
@@ -219,6 +225,7 @@ def compare(
         typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/compare-...)."),
     ] = None,
     set_: Settings = None,
+    paired: Paired = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare controllers on the same placements, over one key and seeds; ends in a report.
@@ -229,14 +236,14 @@ def compare(
     with loading():
         from incast import comparison, report
 
-    if len(vary) > 1:
+    if vary and len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
-    study = Study.parse(scenarios, cc, vary[0], seeds, _settings(set_))
+    study = Study.parse(scenarios, cc, vary[0] if vary else None, seeds, _settings(set_))
     _tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
     folder = _folder(out_, study.folder_name())
     with progress.of_batch(err, quiet) as show:
         done = comparison.carry_out(study, folder, workers or default_workers(), show)
-    _print_comparison(done, report.write(done), quiet)
+    _print_comparison(done, report.write(done), quiet, paired)
 
 
 @app.command()
@@ -278,6 +285,7 @@ def coexist(
 @app.command("report")
 def report_(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a finished comparison, or of one run.")],
+    paired: Paired = False,
     quiet: Quiet = False,
 ) -> None:
     """Write the report of a comparison again from its runs; of a single run, print its table again."""
@@ -297,15 +305,17 @@ def report_(
         from incast import comparison, report
 
     done = comparison.load(folder)
-    _print_comparison(done, report.write(done), quiet)
+    _print_comparison(done, report.write(done), quiet, paired)
 
 
-def _print_comparison(done: Comparison, page: Path, quiet: bool) -> None:
+def _print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) -> None:
     from incast import report
 
     with output.about(done.folder):
         if not quiet:
             report.print_table(done, out)
+            if paired and len(done.study.controllers) > 1:
+                report.print_table(done, out, paired=True)
         pictures = " ".join(sorted(p.name for p in page.parent.glob("*.png")))
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
         out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)

@@ -89,6 +89,11 @@ class Comparison:
         """Mean and confidence interval of a figure over the seeds."""
         return estimate(list(self.values(scenario, controller, value, key).values()))
 
+    def difference(self, scenario: str, controller: str, other: str, value: str, key: str) -> Estimate | None:
+        """Mean and confidence interval of a figure of one controller less that of another, seed by seed."""
+        left, right = (self.values(scenario, name, value, key) for name in (controller, other))
+        return estimate([left[seed] - right[seed] for seed in sorted(left.keys() & right.keys())])
+
     def point(self, scenario: str, controller: str, value: str) -> list[Run]:
         """Return the runs behind one point of the plots."""
         return [
@@ -277,9 +282,13 @@ def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[
 
 
 def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
-    """Write every point of the plots as JSON: mean, half width of the interval, runs, hops, ON time."""
+    """Write every point of the plots as JSON: mean, half width of the interval, runs, hops, ON time.
+
+    Of each figure also how it differs from the first controller's under the same seeds.
+    """
     points = []
     study = comparison.study
+    first = study.controllers[0].text
     for scenario in study.scenarios:
         for value in study.values:
             for controller in study.controllers:
@@ -296,5 +305,8 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                 for key in figures:
                     found = comparison.estimate(scenario, controller.text, value, key)
                     row[key] = None if found is None else {"mean": found.mean, "half_width": found.half_width}
+                    apart = comparison.difference(scenario, controller.text, first, value, key)
+                    if row[key] is not None and apart is not None and controller.text != first:
+                        row[key]["less_first"] = {"mean": apart.mean, "half_width": apart.half_width}
                 points.append(row)
-    return json.dumps({"key": study.key, "points": points}, indent=2) + "\n"
+    return json.dumps({"key": study.key, "first": first, "points": points}, indent=2) + "\n"

@@ -58,13 +58,17 @@ def rounded(value: float, significant: int = 3) -> str:
     return f"{float(text):.{significant}g}" if "e" not in text else f"{value:.1e}"
 
 
-def print_table(comparison: Comparison, console: Console) -> None:
-    """Print the means to a terminal, a table a scenario."""
+def print_table(comparison: Comparison, console: Console, paired: bool = False) -> None:
+    """Print the means to a terminal, a table a scenario; or how they differ from the first controller's."""
     study = comparison.study
+    first = study.controllers[0]
+    shown = study.controllers[1:] if paired else study.controllers
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
+        seeds = f"{study.seeds} seed{'s' * (study.seeds > 1)}"
+        what = f"less {first.label} under the same seed, means and 95 % intervals over" if paired else "means over"
         table = Table(
-            title=f"{name}: means over {study.seeds} seed{'s' * (study.seeds > 1)}",
+            title=f"{name}: {what} {seeds}",
             title_justify="left",
             box=box.SIMPLE_HEAD,
             padding=(0, 1, 0, 0),
@@ -75,19 +79,23 @@ def print_table(comparison: Comparison, console: Console) -> None:
         for figure in figures:
             table.add_column(figure.short, justify="right")
         for value in study.values:
-            for i, controller in enumerate(study.controllers):
+            for i, controller in enumerate(shown):
                 cells = []
                 for figure in figures:
-                    found = comparison.estimate(scenario, controller.text, value, figure.key)
-                    cells.append("–" if found is None else rounded(found.mean * figure.scale))
+                    if paired:
+                        found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
+                        cells.append(number(found, figure.scale))
+                    else:
+                        found = comparison.estimate(scenario, controller.text, value, figure.key)
+                        cells.append("–" if found is None else rounded(found.mean * figure.scale))
                 table.add_row(
                     value if i == 0 else "",
                     controller.label,
                     *cells,
-                    end_section=i == len(study.controllers) - 1,
+                    end_section=i == len(shown) - 1,
                 )
         console.print(table)
-        for told in unfinished(comparison, scenario):
+        for told in [] if paired else unfinished(comparison, scenario):
             console.print(told, highlight=False, soft_wrap=True)
 
 
@@ -137,6 +145,8 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         "</section>",
         _claims(comparison),
         _numbers(comparison),
+        _differences(comparison),
+        _differences(comparison),
         _definitions(comparison, first),
         _again(comparison, first),
     ]
@@ -305,6 +315,41 @@ def _numbers(comparison: Comparison) -> str:
             f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr><th>{escape(axis_name(study.key))}</th>"
             f"<th>controller</th>{head}<th>runs</th><th>hops</th><th>ON seconds</th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table></div>"
+        )
+    return "\n".join(parts) + "</section>"
+
+
+def _differences(comparison: Comparison) -> str:
+    """Tell by how much every controller differs from the first one, seed by seed."""
+    study = comparison.study
+    first = study.controllers[0]
+    if len(study.controllers) < 2 or study.seeds < 2:
+        return ""
+    parts = [
+        f'<section id="differences"><h2>Less {escape(first.label)}</h2>',
+        f'<p class="note">Every controller meets the placements of {escape(first.label)} under each seed: figures less '
+        "its own under the same seed, means and 95&nbsp;% intervals of these differences. What is clear of zero is "
+        "bold.</p>",
+    ]
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        figures = figures_of(comparison, scenario)
+        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
+        rows = []
+        for value in study.values:
+            for i, controller in enumerate(study.controllers[1:]):
+                cells = ""
+                for figure in figures:
+                    found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
+                    text = number(found, figure.scale)
+                    clear = found is not None and (found.low > 0 or found.high < 0)
+                    cells += f"<td>{f'<b>{text}</b>' if clear else text}</td>"
+                start = f"<th rowspan={len(study.controllers) - 1}>{escape(value)}</th>" if i == 0 else ""
+                rows.append(
+                    f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(controller.label)}</th>{cells}</tr>"
+                )
+        parts.append(
+            f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr><th>{escape(axis_name(study.key))}</th>"
+            f"<th>controller</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
         )
     return "\n".join(parts) + "</section>"
 

@@ -94,6 +94,11 @@ class Controller:
         return " ".join([self.kind.rpartition(":")[2], *words])
 
 
+def _duration(scenario: str, settings: Sequence[tuple[str, str]]) -> str:
+    """How long a scenario lasts, as written."""
+    return str(Scenario.load(scenario).with_(dict(settings)).resolved()["run"]["duration"])
+
+
 @dataclass(frozen=True)
 class Case:
     """One run of a comparison."""
@@ -208,11 +213,21 @@ class Study:
         cls,
         scenarios: Sequence[str],
         controllers: Sequence[str],
-        vary: str,
+        vary: str | None,
         seeds: int,
         settings: Sequence[tuple[str, str]],
     ) -> Study:
-        """Make a study from the words of the command line."""
+        """Make a study from the words of the command line.
+
+        Without a key to vary there is one point, at the scenarios' own duration.
+        """
+        if vary is None:
+            durations = {_duration(name, settings) for name in scenarios}
+            if len(durations) > 1:
+                raise StudyError(
+                    "the scenarios last differently: expected --vary KEY=V1,V2,..., or one --set run.duration"
+                )
+            vary = f"run.duration={durations.pop()}" if durations else ""
         key, equals, values = vary.partition("=")
         key = key.strip()
         listed = split_values(values)

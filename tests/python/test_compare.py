@@ -115,6 +115,42 @@ def test_report_gives_means_hops_and_on_seconds_of_the_runs(made: Path) -> None:
     assert "claims in words" in page
 
 
+def test_differences_are_taken_seed_by_seed(made: Path, incast: Command) -> None:
+    done = incast("report", str(made), "--paired")
+    assert done.status == 0, done.err
+    assert "less dctcp under the same seed" in done.out
+    assert "<h2>Less dctcp</h2>" in (made / "report.html").read_text()
+    written = json.loads((made / "comparison.json").read_text())
+    assert written["first"] == "dctcp"
+    comparison = load(made)
+    key = "flows.delay_p99_s"
+    for point in written["points"]:
+        if point["controller"] == "dctcp":
+            assert "less_first" not in point[key]
+            continue
+        by_seed = [
+            {run.summary["run"]["seed"]: run.figure(key) for run in comparison.point(*where)}
+            for where in ((point["scenario"], name, point["traffic.flows"]) for name in (point["controller"], "dctcp"))
+        ]
+        assert [set(seeds) for seeds in by_seed] == [{1, 2}, {1, 2}]
+        apart = [by_seed[0][seed] - by_seed[1][seed] for seed in (1, 2)]
+        assert point[key]["less_first"]["mean"] == pytest.approx(sum(apart) / 2)
+        half = 12.7062 * abs(apart[0] - apart[1]) / 2
+        assert point[key]["less_first"]["half_width"] == pytest.approx(half, rel=1e-5)
+
+
+def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Path) -> None:
+    words = ("compare", "dumbbell", "--cc", "swift", "--cc", "dctcp", "--seeds", "2", "--paired")
+    done = incast(*words, "--set", "run.duration=20ms", "--set", "run.warmup=10ms", "--out", "c")
+    assert done.status == 0, done.err
+    assert len(run_folders(tmp_path / "c")) == 2 * 2
+    points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
+    assert [(p["controller"], p["run.duration"]) for p in points] == [("swift", "20ms"), ("dctcp", "20ms")]
+    incast("compare", "dumbbell", "two-senders", "--cc", "swift", "--out", "d").refused(
+        "the scenarios last differently"
+    )
+
+
 def test_report_can_be_made_again(made: Path, incast: Command) -> None:
     files = [p for p in made.iterdir() if p.suffix in (".html", ".png", ".json")]
     before = {p.name: p.read_bytes() for p in files}

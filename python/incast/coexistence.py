@@ -16,14 +16,15 @@ from typing import Any
 
 from matplotlib.figure import Figure as Canvas
 from rich.console import Console
-from rich.table import Table
 
+from incast import tables
 from incast.batch import Job, Status, alone_in, run_all, slug
 from incast.errors import FolderError, StudyError
 from incast.result import Result, refuse_unless_empty, write_whole
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate
 from incast.study import Controller
+from incast.tables import Column
 
 PAIRS_FILE = "coexistence.json"
 PAIRS_FORMAT = 1
@@ -182,39 +183,18 @@ def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> No
     by_pair = {(m.controller, m.other): m for m in found}
 
     def show(title: str, cell: Callable[[Meeting], str]) -> None:
-        rows = [[cell(by_pair[a.text, b.text]) for b in pairs.controllers] for a in pairs.controllers]
-        widths = [
-            max(len(other.label), *(len(row[column]) for row in rows)) + len(" | ")
-            for column, other in enumerate(pairs.controllers)
+        beside = Column("beside", [c.label for c in pairs.controllers], "left")
+        columns = [
+            Column(other.label, [cell(by_pair[c.text, other.text]) for c in pairs.controllers])
+            for other in pairs.controllers
         ]
-        first = max(len("beside"), *(len(c.label) for c in pairs.controllers)) + len("|  | ")
-        for columns in _that_fit(widths, console.width - first):
-            table = Table(title=title, title_justify="left")
-            table.add_column("beside", no_wrap=True)
-            for column in columns:
-                table.add_column(pairs.controllers[column].label, justify="right")
-            for controller, cells in zip(pairs.controllers, rows, strict=True):
-                table.add_row(controller.label, *(cells[column] for column in columns))
-            console.print(table)
+        tables.show(console, title, [beside], columns)
 
     over = f"means over {pairs.seeds} seeds" if pairs.seeds > 1 else "one seed"
     show(f"Share of the goodput, %: the row's beside the column's; {over}", lambda m: f"{m.share_pct.mean:.1f}")
     show("Mean one-way delay of the row's data, us", lambda m: _number(m.delay_mean_s, 1e6))
     show("Loss of the row's data, %", lambda m: _number(m.loss_pct, 1))
     show("Jain's index of all flows", lambda m: f"{m.jain.mean:.3f}")
-
-
-def _that_fit(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Split columns of these widths into tables at most so wide, of one column at least."""
-    groups: list[list[int]] = []
-    left = 0
-    for column, needed in enumerate(widths):
-        if not groups or needed > left:
-            groups.append([])
-            left = width
-        groups[-1].append(column)
-        left -= needed
-    return groups
 
 
 def _number(value: Estimate | None, scale: float) -> str:

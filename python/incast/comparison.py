@@ -15,7 +15,7 @@ from incast.batch import Job, Status, alone_in, run_all, slug
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.exposure import on_seconds
 from incast.result import (
-    MESSAGES,
+    COMPLETIONS,
     Result,
     read_table,
     refuse_unless_empty,
@@ -47,7 +47,7 @@ class Run:
         """Look a figure up by its dotted key; ``None`` where it does not exist."""
         value: Any = self.summary
         part, _, name = key.partition(".")
-        if part in MESSAGES and name not in ("count", "finished") and not self.figure(f"{part}.finished"):
+        if part in COMPLETIONS and name not in ("count", "finished") and not self.figure(f"{part}.finished"):
             return None  # no query had a timeout where no query finished: nothing is known of any
         for part in key.split("."):
             value = value.get(part) if isinstance(value, dict) else None
@@ -103,11 +103,11 @@ class Comparison:
         ]
 
     def began(self, scenario: str, controller: str, value: str) -> dict[str, tuple[int, int]]:
-        """Return how many queries and writes of a point's runs finished, of how many that began."""
+        """Return how many flows of a size, queries and writes of a point's runs finished, of how many that began."""
         runs = self.point(scenario, controller, value)
         counts = {
-            what: tuple(sum(int(run.figure(f"{what}.{name}") or 0) for run in runs) for name in ("finished", "count"))
-            for what in MESSAGES
+            what: tuple(sum(int(run.figure(f"{part}.{name}") or 0) for run in runs) for name in ("finished", "count"))
+            for part, what in COMPLETIONS.items()
         }
         return {what: (finished, count) for what, (finished, count) in counts.items() if count}
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from incast.comparison import Comparison, samples_of
 from incast.errors import FolderError
-from incast.result import MESSAGES
+from incast.result import COMPLETIONS
 
 
 @dataclass(frozen=True)
@@ -54,37 +54,52 @@ FIGURES = [
     Figure("flows.loss_total_pct", "loss", "Loss", "loss\n%", "% of segments sent", 1.0, False, "lower"),
     Figure("flows.delay_mean_s", "delay-mean", "Mean one-way delay", "delay\nmean ms", "ms", 1e3, True, "lower"),
     Figure("flows.delay_p99_s", "delay-p99", "p99 one-way delay", "delay\np99 ms", "ms", 1e3, True, "lower"),
+    Figure("flows.timeouts", "timeouts", "Retransmission timeouts", "time-\nouts", "per run", 1.0, False, "lower"),
+    Figure(
+        "queues.busiest.mean_packets",
+        "queue",
+        "Mean queue at the busiest port",
+        "queue\npackets",
+        "packets",
+        1.0,
+        True,
+        "lower",
+    ),
     Figure("flows.jain", "fairness", "Jain's fairness index", "Jain", "", 1.0, False, "higher"),
 ]
 
-MESSAGE_FIGURES = [
-    figure
-    for what, one in (("queries", "query"), ("writes", "write"))
-    for figure in (
-        Figure(
-            f"{what}.mean_s",
-            f"{what}-mean",
-            f"Mean {one} completion time",
-            f"{one}\nmean ms",
-            "ms",
-            1e3,
-            True,
-            "lower",
-        ),
-        Figure(
-            f"{what}.p99_s", f"{what}-p99", f"p99 {one} completion time", f"{one}\np99 ms", "ms", 1e3, True, "lower"
-        ),
-        Figure(
-            f"{what}.with_timeout",
-            f"{what}-timeouts",
-            f"{what.capitalize()} with a timeout",
-            "with\ntimeout",
-            "per run",
-            1.0,
-            False,
-            "lower",
-        ),
-    )
+COMPLETION_FIGURES = [
+    Figure("fct.mean_s", "fct-mean", "Mean flow completion time", "FCT\nmean ms", "ms", 1e3, True, "lower"),
+    Figure("fct.p99_s", "fct-p99", "p99 flow completion time", "FCT\np99 ms", "ms", 1e3, True, "lower"),
+    *(
+        figure
+        for what, one in (("queries", "query"), ("writes", "write"))
+        for figure in (
+            Figure(
+                f"{what}.mean_s",
+                f"{what}-mean",
+                f"Mean {one} completion time",
+                f"{one}\nmean ms",
+                "ms",
+                1e3,
+                True,
+                "lower",
+            ),
+            Figure(
+                f"{what}.p99_s", f"{what}-p99", f"p99 {one} completion time", f"{one}\np99 ms", "ms", 1e3, True, "lower"
+            ),
+            Figure(
+                f"{what}.with_timeout",
+                f"{what}-timeouts",
+                f"{what.capitalize()} with a timeout",
+                "with\ntimeout",
+                "per run",
+                1.0,
+                False,
+                "lower",
+            ),
+        )
+    ),
 ]
 """Figures of what applications wait for, shown where a run has it."""
 
@@ -92,8 +107,8 @@ MESSAGE_FIGURES = [
 def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figure]:
     """Return the figures that a comparison shows, or those which one of its scenarios has."""
     runs = [run for case, run in comparison.runs.items() if scenario in (None, case.scenario)]
-    there = [what for what in MESSAGES if any(run.figure(f"{what}.count") for run in runs)]
-    return [*FIGURES, *(figure for figure in MESSAGE_FIGURES if figure.key.partition(".")[0] in there)]
+    there = [what for what in COMPLETIONS if any(run.figure(f"{what}.count") for run in runs)]
+    return [*FIGURES, *(figure for figure in COMPLETION_FIGURES if figure.key.partition(".")[0] in there)]
 
 
 # Okabe and Ito's palette: told apart with every common kind of colour blindness. Line style and

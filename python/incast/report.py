@@ -8,16 +8,16 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
-from incast import _core, result
+from incast import _core, result, tables
 from incast.claims import NEGLIGIBLE_LOSS_PCT, Finding, Verdict, findings
 from incast.comparison import SERIES_FLOWS, Comparison, Run, aggregate_json
-from incast.figures import MESSAGE_FIGURES, axis_name, draw_all, figures_of
+from incast.figures import COMPLETION_FIGURES, Figure, axis_name, draw_all, figures_of
 from incast.result import write_whole
 from incast.statistics import Estimate
+from incast.study import Controller
+from incast.tables import Column
 
 
 def write(comparison: Comparison) -> Path:
@@ -28,7 +28,7 @@ def write(comparison: Comparison) -> Path:
     if "over-time" not in pictures:
         # One of an earlier report does not belong to this one.
         (comparison.folder / "over-time.png").unlink(missing_ok=True)
-    for figure in MESSAGE_FIGURES:
+    for figure in COMPLETION_FIGURES:
         if figure.name not in pictures:
             (comparison.folder / f"{figure.name}.png").unlink(missing_ok=True)
     shown = [figure.key for figure in figures_of(comparison)]
@@ -67,36 +67,38 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         figures = figures_of(comparison, scenario)
         seeds = f"{study.seeds} seed{'s' * (study.seeds > 1)}"
         what = f"less {first.label} under the same seed, means and 95 % intervals over" if paired else "means over"
-        table = Table(
-            title=f"{name}: {what} {seeds}",
-            title_justify="left",
-            box=box.SIMPLE_HEAD,
-            padding=(0, 1, 0, 0),
-            pad_edge=False,
+        points = [(value, controller) for value in study.values for controller in shown]
+
+        tables.show(
+            console,
+            f"{name}: {what} {seeds}",
+            [
+                Column(
+                    study.key.rpartition(".")[2],
+                    [value if controller == shown[0] else "" for value, controller in points],
+                ),
+                Column("controller", [controller.label for _, controller in points], "left"),
+            ],
+            [
+                Column(figure.short, [_cell(comparison, scenario, *point, figure, paired) for point in points])
+                for figure in figures
+            ],
+            range(len(shown) - 1, len(points), len(shown)),
         )
-        table.add_column(study.key.rpartition(".")[2], justify="right")
-        table.add_column("controller")
-        for figure in figures:
-            table.add_column(figure.short, justify="right")
-        for value in study.values:
-            for i, controller in enumerate(shown):
-                cells = []
-                for figure in figures:
-                    if paired:
-                        found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
-                        cells.append(number(found, figure.scale))
-                    else:
-                        found = comparison.estimate(scenario, controller.text, value, figure.key)
-                        cells.append("–" if found is None else rounded(found.mean * figure.scale))
-                table.add_row(
-                    value if i == 0 else "",
-                    controller.label,
-                    *cells,
-                    end_section=i == len(shown) - 1,
-                )
-        console.print(table)
         for told in [] if paired else unfinished(comparison, scenario):
             console.print(told, highlight=False, soft_wrap=True)
+
+
+def _cell(
+    comparison: Comparison, scenario: str, value: str, controller: Controller, figure: Figure, paired: bool
+) -> str:
+    """Write a mean, or with its interval how it differs from the first controller's."""
+    if paired:
+        first = comparison.study.controllers[0]
+        found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
+        return number(found, figure.scale)
+    found = comparison.estimate(scenario, controller.text, value, figure.key)
+    return "–" if found is None else rounded(found.mean * figure.scale)
 
 
 def unfinished(comparison: Comparison, scenario: str) -> list[str]:

@@ -35,6 +35,9 @@ MESSAGES = ("queries", "writes")
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 
+COMPLETIONS = {"fct": "flows", **{what: what for what in MESSAGES}}
+"""Parts of the summary that are over what finished, and what they count."""
+
 
 def unfinished(what: str, finished: int, count: int) -> str:
     """Say how many queries or writes finished, where not all did."""

@@ -39,6 +39,8 @@ def estimate(values: Sequence[float]) -> Estimate | None:
     mean = math.fsum(values) / n
     if n == 1:
         return Estimate(mean, None, 1)
+    if min(values) == max(values):
+        return Estimate(values[0], 0.0, n)  # the mean's last bit would make an interval
     variance = math.fsum((v - mean) ** 2 for v in values) / (n - 1)
     quantile = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
     return Estimate(mean, quantile * math.sqrt(variance / n), n)

@@ -78,10 +78,6 @@ def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> 
         both = float(row["goodput_bps"]) + float(rows[b, a]["goodput_bps"])
         # the link carries 10 Gb/s, and no two of them leave more than half of it idle
         assert 5e9 < (both if a != b else both / float(row["share_pct"]) * 50) < 10e9, (a, b, row)
-    # what does not fit a terminal comes in several tables, each with every row
-    assert "…" not in done.out
-    lines = [line for line in done.out.splitlines() if "swift-rebase" in line and "beside" not in line]
-    assert len(lines) > 4
 
 
 def test_what_one_gets_is_taken_from_its_own_flows() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from incast.statistics import estimate
+from incast.statistics import Estimate, estimate
 
 
 def test_interval_of_three_values_uses_two_degrees_of_freedom() -> None:
@@ -30,3 +30,8 @@ def test_one_value_has_no_interval_and_none_has_no_mean() -> None:
     assert one is not None
     assert (one.mean, one.half_width, one.low, one.high) == (4.0, None, 4.0, 4.0)
     assert estimate([]) is None
+
+
+def test_equal_values_have_no_width() -> None:
+    # a tenth three times, added up and divided by three, is not a tenth
+    assert estimate([0.1, 0.1, 0.1]) == Estimate(0.1, 0.0, 3)

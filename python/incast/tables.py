@@ -1,0 +1,58 @@
+"""Tables on a terminal that may be wider than it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+
+GAP = 2
+"""Characters between two columns."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its head, which may have several lines, and its cells."""
+
+    head: str
+    cells: Sequence[str]
+    justify: JustifyMethod = "right"
+
+    @property
+    def width(self) -> int:
+        """Characters that it takes."""
+        return max(len(line) for text in (self.head, *self.cells) for line in text.split("\n")) + GAP
+
+
+def show(
+    console: Console, title: str, first: Sequence[Column], others: Sequence[Column], ends: Collection[int] = ()
+) -> None:
+    """Print the columns as one table, or as several with the first columns in each where one does not fit.
+
+    ``ends`` are the numbers of the rows after which a section ends.
+    """
+    room = console.width - sum(column.width for column in first)
+    for part in that_fit([column.width for column in others], room):
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        columns = [*first, *(others[i] for i in part)]
+        for column in columns:
+            table.add_column(column.head, justify=column.justify, no_wrap=True)
+        for row, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
+            table.add_row(*cells, end_section=row in ends)
+        console.print(table)
+
+
+def that_fit(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Split columns of these widths into groups at most so wide, of one column at least."""
+    groups: list[list[int]] = []
+    left = 0
+    for column, needed in enumerate(widths):
+        if not groups or needed > left:
+            groups.append([])
+            left = width
+        groups[-1].append(column)
+        left -= needed
+    return groups

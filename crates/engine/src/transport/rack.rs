@@ -220,7 +220,11 @@ impl Rack {
 
     /// The segment of `len` bytes at `seq`, last sent at `sent`, has arrived: it is `acked`, or SACKed. The ACK of a segment sent
     /// again that comes sooner than the quickest round trip is for an earlier copy.
+    #[inline]
     pub fn arrived(&mut self, sent: u64, seq: u64, len: u16, again: bool, acked: bool) {
+        if !self.tells {
+            return;
+        }
         let rtt = self.now - sent;
         if let Some(reordering) = self.reordering.as_mut().filter(|_| !again) {
             reordering.seen |= seq < self.sacked_to;

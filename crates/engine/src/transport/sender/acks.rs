@@ -243,10 +243,16 @@ impl Sender {
                 self.deadline = NEVER;
                 self.waiting = Waiting::Ack;
             }
-        } else if let Some(wait) = self.board.reordering_wait() {
+        } else if t.reordering_timer
+            && let Some(wait) = self.board.reordering_wait()
+        {
             self.wait_for_reordering(io, t, wait);
         } else if later_sample || acked > 0 && !(self.phase == Phase::Recovery && self.partial_acks > 1) {
-            self.restart_timer(io, t);
+            if t.tail_loss_probe || t.reordering_timer {
+                self.restart_timer(io, t);
+            } else {
+                self.arm_rto(io);
+            }
         }
         self.publish_timeout(io);
         if self.board.waits_for_late() {

@@ -7,6 +7,7 @@ impl Sender {
     /// Sets the timer to a probe, if one may go: two smoothed round trips from now, and longer where the only segment's
     /// ACK may be delayed, but no later than the retransmission timeout, which `restarts` now or goes on. False if none
     /// may: while losses are repaired or something is SACKed.
+    #[inline(never)]
     pub(super) fn schedule_probe<O: Outbox, R: Recorder>(
         &mut self,
         io: &mut Io<O, R>,
@@ -36,6 +37,7 @@ impl Sender {
     }
 
     /// An ACK that advances starts the timer anew: for a probe, or else for the retransmission timeout.
+    #[inline(never)]
     pub(super) fn restart_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         if !self.schedule_probe(io, t, true) {
             self.resume_rto(io);
@@ -48,6 +50,7 @@ impl Sender {
     }
 
     /// Sets the retransmission timer, which goes on where a probe or RACK's timer had taken its place.
+    #[inline(never)]
     pub(super) fn resume_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         if matches!(self.waiting, Waiting::Ack | Waiting::Window) {
             return self.arm_rto(io);

@@ -385,11 +385,9 @@ impl Ticks {
         }
         if params.reno_friendly {
             let each = (cwnd * (8 * (1024 + self.beta) / 3 / (1024 - self.beta)) / 8).max(1);
-            if self.acked > each {
-                let grown = (self.acked - 1) / each;
-                self.acked -= grown * each;
-                self.reno += grown;
-            }
+            let grown = self.acked.saturating_sub(1) / each;
+            self.acked -= grown * each;
+            self.reno += grown;
             if self.reno > cwnd {
                 self.per = self.per.min(cwnd / (self.reno - cwnd));
             }

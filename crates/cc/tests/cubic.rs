@@ -463,6 +463,16 @@ fn linux_counts_a_segment_of_renos_for_each_cwnd_15_8() {
         assert_eq!(at_tick(&mut cc, 1031, 1), 40.0);
         assert_eq!(at_tick(&mut cc, 1032, 1), after, "{acks} segments");
     }
+    // 150 make one and leave 75: Reno is where the window comes to, and at 41 segments 76 are no segment, but 77 are
+    for (later, after) in [(0, 41.0), (1, 42.0)] {
+        let mut cc = flat();
+        at_tick(&mut cc, 1000, 149);
+        assert_eq!(at_tick(&mut cc, 1032, 1), 41.0);
+        at_tick(&mut cc, 1033, later);
+        // 41 ACKs a segment now, two or three of which have been
+        assert_eq!(at_tick(&mut cc, 1065, 38), 41.0);
+        assert_eq!(at_tick(&mut cc, 1065, 2 - later), after, "{later}");
+    }
     // 151 make two: 40 / 2 ACKs a segment
     let mut cc = flat();
     at_tick(&mut cc, 1000, 150);

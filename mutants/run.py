@@ -93,9 +93,14 @@ def tests_of(name: str) -> list[str]:
     wanted = {name}
     controller = "pub static KIND"
     sources = {stem: (ROOT / CRATE / "src" / f"{stem}.rs").read_text() for stem in files()}
-    if controller not in sources[name]:
-        part = re.compile(rf"\buse crate::{name}\b")
-        wanted |= {user for user, text in sources.items() if controller in text and part.search(text)}
+    while controller not in sources[name] and (
+        users := {
+            user
+            for user, text in sources.items()
+            if user not in wanted and controller in text and re.search(rf"\buse crate::({'|'.join(wanted)})\b", text)
+        }
+    ):
+        wanted |= users
     return sorted(wanted & tests)
 
 

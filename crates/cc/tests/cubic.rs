@@ -263,6 +263,8 @@ fn linux_moves_the_curve_by_the_time_since_the_latest_data_was_sent() {
         grown
     };
     assert_eq!(windows(0.0, true), windows(3.0, true));
+    // half a second on the curve and a round trip: 100 - 18 segments, so 70 / 12 = 5 ACKs each, two of which had been
+    assert_eq!(windows(0.0, true)[39], 8.0);
     assert_ne!(windows(0.0, false), windows(3.0, false), "the curve runs on while data is in flight");
     // the ACK that begins the curve leaves nothing in flight, of data sent 100 ms before; the next, 3 s later, comes
     // after 50 ms: 1 s and 3050 ms would be in the future

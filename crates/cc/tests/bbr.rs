@@ -157,6 +157,15 @@ fn a_rate_that_the_application_limited_counts_only_where_it_is_the_largest() {
         path.sample(packets, true);
         assert_close(state(&path.cc, "bandwidth_bps"), bandwidth);
     }
+    // what took no time is no rate
+    path.cc.on_delivery(&Delivery {
+        delivered: Bytes(1_000),
+        interval: Time::ZERO,
+        prior: path.total,
+        total: path.total + 1_000,
+        app_limited: false,
+    });
+    assert_close(state(&path.cc, "bandwidth_bps"), 8.8e9);
 }
 
 /// The largest rate after each round trip, in packets. A round trip of no rate is one that the application limited.

@@ -401,6 +401,25 @@ fn a_train_at_the_threshold_is_no_slow_start_and_leaves_hystart_for_the_next() {
 }
 
 #[test]
+fn slow_start_is_found_to_end_once() {
+    let mut cc = Cubic::new(&Params { hystart_cushion: 0.0, ..Params::default() }, &env(MSS, 10.0));
+    let play = |cc: &mut Cubic, start: f64, acks: u32, acked: u64| {
+        for i in 0..acks {
+            let now = us(start + 10.0 * f64::from(i));
+            cc.on_ack(&Ack { una: 1, nxt: 1_000_000, ..ack(now, acked, us(500.0)) });
+        }
+    };
+    play(&mut cc, 1e6, 20, segments(1));
+    play(&mut cc, 1e6 + 200.0, 10, 0);
+    assert_eq!((cwnd(&cc), cc.ssthresh()), (30.0, 30_000.0));
+    // after an idle time up to that threshold again, whatever trains say
+    cc.on_idle(&Idle { now: Time::s(2), timeouts: 1 });
+    play(&mut cc, 2e6, 10, segments(1));
+    play(&mut cc, 2e6 + 100.0, 50, 0);
+    assert_eq!((cwnd(&cc), cc.ssthresh()), (20.0, 30_000.0));
+}
+
+#[test]
 fn round_trips_that_grow_end_slow_start() {
     // 40 ms, then an eighth and a little more; ACKs 3 ms apart are no train
     let grown = |by: f64| slow_start(Params::default(), 3_000.0, |i| 40_000.0 + if i < 40 { 0.0 } else { by }, 400);

@@ -160,7 +160,9 @@ def test(program: Path, name: str) -> Outcome:
     # 0: all caught, 2: some survived, 3: some timed out
     if status not in (0, 2, 3):
         sys.exit(f"{name}: cargo-mutants ended with status {status}; its logs are in {out}")
-    return read(name, json.loads((out / "mutants.out" / "outcomes.json").read_text())["outcomes"])
+    outcomes = out / "mutants.out" / "outcomes.json"
+    # none where the file has nothing to mutate
+    return read(name, json.loads(outcomes.read_text())["outcomes"]) if outcomes.exists() else Outcome()
 
 
 def read(name: str, outcomes: Iterable[Mapping[str, Any]]) -> Outcome:

@@ -158,6 +158,14 @@ fn where_curve_and_estimate_are_equal_the_curve_decides() {
 }
 
 #[test]
+fn a_mark_is_answered_as_a_loss() {
+    // RFC 9438 section 4.6: a packet loss or ECN-Echo
+    let mut cc = Cubic::new(&plain(), &env(MSS, 100.0));
+    cc.on_ecn(&congestion(us(0.0), segments(100)));
+    assert_eq!((cwnd(&cc), state(&cc, "w_max_bytes")), (70.0, 100_000.0));
+}
+
+#[test]
 fn a_window_that_shrinks_from_loss_to_loss_aims_lower() {
     let second = |params: Params| {
         let mut cc = lost_at_100(params);

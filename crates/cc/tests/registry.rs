@@ -129,6 +129,16 @@ fn a_built_controller_starts_at_the_initial_window() {
     }
 }
 
+/// Bounds that only some have: a timer once it runs, a threshold once slow start has ended or the window has shrunk.
+#[test]
+fn a_new_flow_waits_for_no_timer_and_slow_start_has_no_end_where_there_is_none() {
+    for kind in KINDS {
+        let cc = Config::new(kind.name).unwrap().build(&env(MSS, 10.0));
+        assert_eq!(cc.wake_at(), Time::NEVER, "{}", kind.name);
+        assert_eq!(cc.ssthresh(), f64::INFINITY, "{}", kind.name);
+    }
+}
+
 /// The compiler misses a module that the list names and nobody declared; it does not miss a file that nobody named.
 #[test]
 fn every_file_of_a_controller_is_in_the_list() {

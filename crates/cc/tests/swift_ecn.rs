@@ -65,6 +65,10 @@ fn either_signal_cuts_and_the_larger_cut_counts() {
     let mut cc = sender(Signals::Either, 10.0);
     hear(&mut cc, 1000.0, 1, 50.0, true);
     assert_close(window(&cc), 8.4);
+    // alpha of 4/10: a fifth for the mark is more than those 0.16
+    let mut cc = sender(Signals::Either, 10.0);
+    hear(&mut cc, 1000.0, 4, 50.0, true);
+    assert_close(window(&cc), 8.0);
     // neither: growth; once a round trip: no second cut, and no growth on a mark
     let mut cc = sender(Signals::Either, 10.0);
     hear(&mut cc, 1000.0, 1, 20.0, false);

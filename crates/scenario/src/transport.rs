@@ -317,8 +317,6 @@ impl Preset {
                 timestamp_clock: Some(us(1)),
                 tail_loss_probe: Some(true),
                 reordering_timer: Some(true),
-                mark_quickack: Some(false),
-                cwr_after_loss: Some(true),
                 adaptive_reordering: Some(true),
                 ..Preset::Linux.values()
             };
@@ -361,7 +359,7 @@ impl Preset {
             window_growth: Some(yes([true, false, false, false])),
             pingpong: Some(yes([true, false, false, false])),
             wakeup: Some(yes([true, false, false, false])),
-            mark_quickack: Some(yes([true, false, false, false])),
+            mark_quickack: Some(false),
             adaptive_ack: Some(yes([true, false, false, false])),
             last_set_first: Some(yes([true, false, false, false])),
             sack: Some(yes([true, true, false, true])),
@@ -382,7 +380,7 @@ impl Preset {
             reordering_timer: Some(false),
             adaptive_reordering: Some(false),
             timeout_min: Some(time([ms(2), ZERO, ZERO, ZERO])),
-            cwr_after_loss: Some(false),
+            cwr_after_loss: Some(yes([true, false, false, false])),
             frto: Some(yes([true, false, false, false])),
             dsack: Some(yes([true, false, false, false])),
             undo: Some(yes([true, false, false, false])),

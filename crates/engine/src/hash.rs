@@ -18,6 +18,10 @@ pub mod purpose {
     pub const JITTER: u32 = 4;
     /// Which of a host's engines a flow's packets take.
     pub const ENGINE: u32 = 5;
+    /// Gaps between arrivals.
+    pub const ARRIVAL: u32 = 6;
+    /// Sizes of flows.
+    pub const SIZE: u32 = 7;
 }
 
 /// Mixes one word.

@@ -20,6 +20,8 @@ pub(crate) struct Flows<'a> {
     links: HashMap<(u32, u32), u32>,
     pub(crate) dir: &'a Path,
     pub(crate) seed: u64,
+    /// Length of the run.
+    pub(crate) duration: cc::Time,
     /// Key path of the entry at work.
     pub(crate) path: String,
     default_controller: Option<&'a Controller>,
@@ -126,6 +128,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         links: HashMap::new(),
         dir,
         seed: doc.run.seed,
+        duration: doc.run.duration.0,
         path: String::new(),
         default_controller: doc.controller.as_ref(),
         default_transport: doc.transport.resolved(),

@@ -1,5 +1,7 @@
 //! Scenarios that come with the program.
 
+use crate::sizes::Rule;
+
 macro_rules! builtin {
     ($($name:literal),+ $(,)?) => {
         const ALL: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../scenarios/", $name, ".toml")))),+];
@@ -24,6 +26,7 @@ builtin!(
     "linux-incast",
     "permutation",
     "leaf-spine",
+    "websearch",
     "htsim-permutation",
 );
 
@@ -38,14 +41,47 @@ const FILES: &[(&str, &str)] = &[
     ("htsim-permutation-dctcp", include_str!("../../../scenarios/htsim-permutation-dctcp.csv")),
 ];
 
-/// The text of a file that comes with the program, by its name after [`PREFIX`].
-pub fn file(name: &str) -> Option<&'static str> {
-    FILES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+macro_rules! sizes {
+    ($($name:literal $rule:ident),+ $(,)?) => {
+        /// Tables of flow sizes, as [`PREFIX`] and this name, and the rule by which their source draws from them.
+        pub(crate) const SIZES: &[(&str, Rule, &str)] =
+            &[$(($name, Rule::$rule, include_str!(concat!("../../../scenarios/sizes/", $name, ".csv")))),+];
+    };
 }
 
-/// Names of those files.
+sizes!(
+    "websearch" Linear,
+    "alibaba-storage" Linear,
+    "facebook-hadoop" Linear,
+    "google-rpc" Linear,
+    "datamining" Linear,
+    "datamining-packets" Linear,
+    "websearch-packets" Linear,
+    "imc10-packets" Linear,
+    "homa-w1" Upper,
+    "homa-w2" Upper,
+    "homa-w3" Upper,
+    "homa-w4" Upper,
+    "homa-w5-packets" Upper,
+    "homa-w5-knots-packets" Upper,
+    "facebook-web-server" Upper,
+    "facebook-cache-follower" Upper,
+);
+
+/// The text of a file that comes with the program, by its name after [`PREFIX`].
+pub fn file(name: &str) -> Option<&'static str> {
+    let sizes = || SIZES.iter().map(|(n, _, text)| (*n, *text));
+    FILES.iter().copied().chain(sizes()).find(|(n, _)| *n == name).map(|(_, text)| text)
+}
+
+/// Names of those files but for [`sizes`].
 pub fn files() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
+}
+
+/// Names of those files that are tables of flow sizes.
+pub fn sizes() -> impl Iterator<Item = &'static str> {
+    SIZES.iter().map(|(name, _, _)| *name)
 }
 
 /// Names.

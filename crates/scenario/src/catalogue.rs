@@ -1,17 +1,19 @@
 //! What exists, and what it takes: `incast list` and `incast describe`, from the declarations
 //! themselves.
 
+use crate::arrivals::PACKET;
 use crate::builtin;
 use crate::check::Schema;
 use crate::problem::{Errors, Problem};
+use crate::sizes::{Rule, SizeTable};
 use crate::transport::Preset;
 use incast_cc as cc;
 use serde::Serialize;
 use std::fmt;
 
 /// Kinds of things that can be listed, as users write them.
-pub const KINDS: [&str; 8] =
-    ["controllers", "topologies", "queues", "routing", "traffic", "applications", "transports", "scenarios"];
+pub const KINDS: [&str; 9] =
+    ["controllers", "topologies", "queues", "routing", "traffic", "applications", "sizes", "transports", "scenarios"];
 
 /// A line of a list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -117,6 +119,10 @@ pub fn list(kind: &str) -> Result<Vec<Item>, Errors> {
             let items = builtin::names().into_iter().filter_map(|n| Some((n, builtin::header(builtin::text(n)?))));
             items.map(|(n, header)| item(n, &header)).collect()
         }
+        "sizes" => {
+            let items = builtin::sizes().filter_map(|n| Some((n, builtin::header(builtin::file(n)?))));
+            items.map(|(n, header)| item(n, &header)).collect()
+        }
         _ => things(kind).into_iter().map(|(name, doc, _)| item(name, doc)).collect(),
     })
 }
@@ -171,6 +177,18 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
             let text = builtin::text(name).ok_or_else(unknown)?;
             d.what = builtin::header(text);
             d.text = text.into();
+        }
+        "sizes" => {
+            let text = builtin::sizes().find(|n| *n == name).and_then(builtin::file).ok_or_else(unknown)?;
+            let file = format!("{}{name}", builtin::PREFIX);
+            let table = SizeTable::read(&file, text, PACKET).map_err(Errors)?;
+            d.what = format!(
+                "{}\n\nMean, with packets of {PACKET} B: {:.1} B drawn linearly, {:.1} B by the upper line. In a scenario: \
+                 arrivals.sizes = \"{file}\".",
+                builtin::header(text),
+                table.mean(Rule::Linear),
+                table.mean(Rule::Upper),
+            );
         }
         _ => {
             let (_, doc, keys) = things(kind).into_iter().find(|(n, _, _)| *n == name).ok_or_else(unknown)?;

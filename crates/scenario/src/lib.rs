@@ -26,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod arrivals;
 pub mod bounds;
 mod build;
 pub mod builtin;
@@ -40,6 +41,7 @@ pub mod problem;
 pub mod quantity;
 pub mod queue;
 mod rows;
+pub mod sizes;
 pub mod topology;
 pub mod traffic;
 pub mod transport;

@@ -3,6 +3,7 @@
 //! Placement is keyed by (seed, number of the traffic entry, draw), never by the controller: under
 //! one seed all controllers see the same senders and receivers, so comparisons are paired.
 
+use crate::arrivals::Arrivals;
 use crate::build::Flows;
 use crate::controller::Controller;
 use crate::document::zero;
@@ -36,7 +37,8 @@ pub struct Traffic {
     /// Who sends to whom.
     pub pattern: Pattern,
     /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
-    /// given; `file`: as many as the file has unless given, otherwise its first ones.
+    /// given; `file`: as many as the file has unless given, otherwise its first ones;
+    /// `poisson`: all that arrive unless given, otherwise the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub flows: Option<u64>,
@@ -50,6 +52,9 @@ pub struct Traffic {
     /// CSV file of the pattern `file`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Load and sizes of the pattern `poisson`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
     /// When the first flow opens. Of a file, `start`, `stagger` and `jitter` are added to its times.
     #[serde(default = "zero")]
     pub start: Time,
@@ -109,6 +114,9 @@ pub enum Pattern {
     Pairs,
     /// Flows from a CSV file.
     File,
+    /// Flows that arrive at random, at a load, of sizes from a table: every host is a Poisson process of its own, and
+    /// sends each flow to one of the others, all alike. `arrivals` has the load and the table.
+    Poisson,
 }
 
 /// A host by number or name.
@@ -396,9 +404,10 @@ impl Traffic {
             _ => {}
         }
         match (self.pattern, self.flows) {
-            (Pattern::File | Pattern::Permutation | Pattern::Pairs, None) | (_, Some(_)) => {}
+            (Pattern::File | Pattern::Permutation | Pattern::Pairs | Pattern::Poisson, None) | (_, Some(_)) => {}
             (_, None) => out.push(Problem::new(key("flows"), "missing; expected a whole number >= 1")),
         }
+        self.check_arrivals(path, duration, out);
         if let Some(stop) = self.stop.filter(|s| *s <= self.start) {
             let message = format!("expected a time after start, {}", self.start);
             out.push(Problem::with_value(key("stop"), format!("\"{stop}\""), message));
@@ -439,6 +448,40 @@ impl Traffic {
         }
     }
 
+    /// Arrivals belong to `poisson`, which takes nothing that would set sizes and times beside them.
+    fn check_arrivals(&self, path: &str, duration: cc::Time, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        match (self.pattern, &self.arrivals) {
+            (Pattern::Poisson, Some(arrivals)) => arrivals.check(path, self.start, duration, out),
+            (Pattern::Poisson, None) => {
+                let message = "missing; expected a table such as { load = 0.5, sizes = \"builtin:websearch\" }";
+                out.push(Problem::new(key("arrivals"), message));
+                return;
+            }
+            (_, Some(_)) => {
+                let word = pattern_word(self.pattern);
+                let message = format!("not used by the pattern {word}; expected pattern = \"poisson\"");
+                out.push(Problem::new(key("arrivals"), message));
+                return;
+            }
+            (_, None) => return,
+        }
+        for (name, time) in [("stagger", self.stagger), ("jitter", self.jitter)] {
+            if time.0 > cc::Time::ZERO {
+                let message = "the pattern poisson has its own times; expected none";
+                out.push(Problem::with_value(key(name), format!("\"{time}\""), message));
+            }
+        }
+        match &self.app {
+            App::Bulk(Bulk { size: None, .. }) => {}
+            App::Bulk(Bulk { size: Some(size), .. }) => {
+                let message = "sizes come from arrivals.sizes; expected no size here";
+                out.push(Problem::with_value(key("app.size"), format!("\"{size}\""), message));
+            }
+            _ => out.push(Problem::new(key("app.kind"), "expected \"bulk\": flows of the pattern poisson have sizes")),
+        }
+    }
+
     /// When flow number `i` of the entry opens: its start, stagger and jitter.
     fn opening(&self, entry: u32, i: u64, seed: u64) -> cc::Time {
         let jitter = hash::uniform(seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
@@ -458,6 +501,9 @@ impl Traffic {
     pub(crate) fn add(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         if self.pattern == Pattern::File {
             return self.add_file(entry, flows);
+        }
+        if let Some(arrivals) = &self.arrivals {
+            return self.add_arrivals(arrivals, entry, flows);
         }
         let path = flows.path.clone();
         let n = match (self.pattern, self.flows, flows.network.sides) {
@@ -488,6 +534,27 @@ impl Traffic {
             }
         }
         self.add_queries(entry, connections, flows).map_err(|p| vec![p])
+    }
+
+    /// Flows that arrive at random, of sizes from a table.
+    fn add_arrivals(&self, arrivals: &Arrivals, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        check_two_hosts(flows).map_err(|p| vec![p])?;
+        let found = arrivals.flows(entry, self.start.0, self.flows, flows)?;
+        flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
+        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
+        for (i, a) in found.iter().enumerate() {
+            if let Some(stop) = self.stop.filter(|s| s.0 <= a.at) {
+                let message = format!("flow {i} of the entry opens at {}; expected a later stop", a.at);
+                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
+            }
+            let app = spec::App::Bulk { size: Some(a.size), write: write.0.0 };
+            let flow = spec::FlowSpec { app, ..self.flow(a.src, a.dst, a.at, transport, controller, entry) };
+            self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            flows.push(flow);
+        }
+        Ok(())
     }
 
     /// Adds two-way connections, given by the flow of the responses and, from a file, their size;
@@ -590,12 +657,7 @@ impl Traffic {
     fn place(&self, entry: u32, n: u32, flows: &Flows) -> Result<Vec<(u32, u32)>, Problem> {
         let hosts = flows.network.hosts;
         let path = &flows.path;
-        if hosts < 2 {
-            return Err(Problem::new(
-                format!("{path}.pattern"),
-                "the topology has one host; expected at least two to send between",
-            ));
-        }
+        check_two_hosts(flows)?;
         let draw =
             |counter: u64, n: u32| hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, counter), n);
         // A draw among all hosts but one.
@@ -654,7 +716,7 @@ impl Traffic {
                     return Err(Problem::with_value(format!("{path}.pattern"), "\"pairs\"", message));
                 }
             },
-            Pattern::File => Vec::new(),
+            Pattern::File | Pattern::Poisson => Vec::new(),
         })
     }
 
@@ -788,6 +850,14 @@ impl Traffic {
     }
 }
 
+fn check_two_hosts(flows: &Flows) -> Result<(), Problem> {
+    if flows.network.hosts < 2 {
+        let message = "the topology has one host; expected at least two to send between";
+        return Err(Problem::new(format!("{}.pattern", flows.path), message));
+    }
+    Ok(())
+}
+
 /// A list of node names, the ends included or not, as links.
 fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Result<Option<Vec<u32>>, Problem> {
     let Some(text) = row.get(column) else { return Ok(None) };
@@ -864,5 +934,6 @@ fn pattern_word(pattern: Pattern) -> &'static str {
         Pattern::Incast => "incast",
         Pattern::Pairs => "pairs",
         Pattern::File => "file",
+        Pattern::Poisson => "poisson",
     }
 }

@@ -55,10 +55,12 @@ fn generated(marker: &str) -> String {
         ["keys:", "app", name] => {
             table(&catalogue::keys_of(app.variants().unwrap().into_iter().find(|v| v.1 == name).unwrap().2))
         }
+        ["keys:", "arrivals"] => table(&catalogue::keys_of(root.items("traffic").find(&["arrivals"], None).unwrap())),
         ["keys:", kind, name] => table(&describe(kind, name).unwrap().keys),
         ["list:", "app"] => {
             words(&app.variants().unwrap().iter().map(|v| (v.1.to_owned(), v.2.doc().to_owned())).collect::<Vec<_>>())
         }
+        ["list:", "sizes"] => words(&list("sizes").unwrap().into_iter().map(|i| (i.name, i.what)).collect::<Vec<_>>()),
         ["list:", kind] => {
             let item = |i: catalogue::Item| (i.name.clone(), describe(kind, &i.name).unwrap().what);
             words(&list(kind).unwrap().into_iter().map(item).collect::<Vec<_>>())

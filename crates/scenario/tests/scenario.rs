@@ -296,7 +296,7 @@ fn everything_listed_is_described() {
     assert_eq!(list("controller").unwrap(), list("controllers").unwrap());
     assert_eq!(
         list("queeus").unwrap_err().to_string(),
-        "queeus: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, applications, transports, scenarios (did you mean \"queues\"?)"
+        "queeus: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, applications, sizes, transports, scenarios (did you mean \"queues\"?)"
     );
     assert_eq!(
         describe("topology", "fattree").unwrap_err().to_string(),

@@ -1,0 +1,141 @@
+//! Poisson arrivals: flows that come at random, of sizes from a table, as many as make a load.
+
+use crate::build::Flows;
+use crate::builtin;
+use crate::problem::Problem;
+use crate::quantity::{Size, Time};
+use crate::sizes::{Rule, SizeTable, usual_rule};
+use crate::traffic::MAX_FLOWS;
+use incast_cc as cc;
+use incast_engine::hash::{self, purpose};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Arrivals of the pattern `poisson`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Arrivals {
+    /// Payload that a host sends, over the rate of its links: mean size over mean gap. Above 0, at most 10.
+    pub load: f64,
+    /// Sizes of flows: `builtin:` and the name of a table that comes with the program, or a CSV file with the columns
+    /// `size` or `packets`, and `cumulative`.
+    pub sizes: String,
+    /// How sizes are drawn; as where the table comes from unless given, `linear` for a file of one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    /// Payload of a packet, for tables in packets.
+    #[serde(default = "packet")]
+    pub packet: Size,
+    /// When arrivals end; with the run unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+}
+
+/// Payload of a full packet in the published tables that count packets.
+pub(crate) const PACKET: u64 = 1_460;
+
+fn packet() -> Size {
+    Size(cc::Bytes(PACKET))
+}
+
+/// A flow that arrives.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) at: cc::Time,
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) size: u64,
+}
+
+/// Highest load: beyond it the table of flows says nothing of a network.
+const MOST_LOAD: f64 = 10.0;
+
+impl Arrivals {
+    /// Values that are wrong whatever the network is.
+    pub(crate) fn check(&self, path: &str, start: Time, duration: cc::Time, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.arrivals.{k}");
+        if !(self.load > 0.0 && self.load <= MOST_LOAD) {
+            let message = format!("expected a number above 0, at most {MOST_LOAD}");
+            out.push(Problem::with_value(key("load"), self.load, message));
+        }
+        if self.packet.0.0 == 0 || self.packet.0.0 > 65_535 {
+            let value = format!("\"{}\"", self.packet);
+            out.push(Problem::with_value(key("packet"), value, "expected 1 to 65535 bytes"));
+        }
+        if let Some(until) = self.until.filter(|t| *t <= start || t.0 > duration) {
+            let message = format!("expected a time after start, {start}, and at most run.duration, {duration}");
+            out.push(Problem::with_value(key("until"), format!("\"{until}\""), message));
+        }
+    }
+
+    /// The flows of entry number `entry`, in order of time: every host is a Poisson process, each flow goes to
+    /// one of the other hosts, all alike, and the first comes a gap after `start`. No more than `most`.
+    pub(crate) fn flows(
+        &self,
+        entry: u32,
+        start: cc::Time,
+        most: Option<u64>,
+        flows: &Flows,
+    ) -> Result<Vec<Arrival>, Vec<Problem>> {
+        let path = &flows.path;
+        let key = format!("{path}.arrivals.sizes");
+        if let Some(name) = self.sizes.strip_prefix(builtin::PREFIX).filter(|n| !builtin::sizes().any(|s| s == *n)) {
+            let known = builtin::sizes().collect::<Vec<_>>().join(", ");
+            let message = format!("no table of sizes of this name comes with the program; expected one of {known}");
+            let p = Problem::with_value(key, format!("\"{}\"", self.sizes), message);
+            return Err(vec![p.suggest(name, builtin::sizes())]);
+        }
+        let text = crate::read_named(&key, flows.dir, &self.sizes).map_err(|p| vec![p])?;
+        let table = SizeTable::read(&self.sizes, &text, self.packet.0.0)?;
+        let rule = self.rule.unwrap_or_else(|| usual_rule(&self.sizes));
+        let mean = table.mean(rule);
+        let until = self.until.map_or(flows.duration, |t| t.0);
+        let seconds = until.saturating_sub(start).as_secs_f64();
+        let mut rates = vec![0.0; flows.network.hosts as usize];
+        for l in &flows.network.links {
+            if let Some(rate) = rates.get_mut(l.from as usize) {
+                *rate += l.rate.as_f64();
+            }
+        }
+        let gaps: Vec<f64> = rates.iter().map(|rate| mean * 8.0 / (rate * self.load)).collect();
+        if gaps.contains(&0.0) {
+            let message = "a load needs hosts whose links have a rate; a link has rate = \"inf\"";
+            return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
+        }
+        let expected: f64 = gaps.iter().map(|gap| seconds / gap).sum();
+        if expected > MAX_FLOWS as f64 {
+            let message = format!(
+                "{expected:.0} flows of {mean:.0} B on average would arrive by {until}; expected at most {MAX_FLOWS}"
+            );
+            return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
+        }
+        let mut found = Vec::with_capacity(expected as usize);
+        let others = flows.network.hosts - 1;
+        for (host, gap) in (0u32..).zip(&gaps) {
+            // no entry's number alone is such a key
+            let entity = (u64::from(entry) + 1) << 32 | u64::from(host);
+            let mut at = start.as_secs_f64();
+            for i in 0.. {
+                let u = |purpose| hash::uniform(flows.seed, purpose, entity, i);
+                at -= libm::log1p(-u(purpose::ARRIVAL)) * gap;
+                let when = cc::Time((at * 1e12) as u64);
+                if when >= until {
+                    break;
+                }
+                let to = hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entity, i), others);
+                let size = table.quantile(rule, u(purpose::SIZE));
+                found.push(Arrival { at: when, src: host, dst: to + u32::from(to >= host), size });
+            }
+        }
+        found.sort_unstable();
+        found.truncate(most.map_or(usize::MAX, |n| n as usize));
+        if found.is_empty() {
+            let message = format!(
+                "no flow arrives by {until}: {expected:.3} are expected, of {mean:.0} B on average; expected a longer run or \
+                 more load"
+            );
+            return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,130 @@
+//! Distributions of flow sizes: tables of cumulative probability, how sizes are drawn from them, and their means.
+//!
+//! Published tables are drawn from in two ways, which give different means: HPCC's traffic generator and the pFabric
+//! simulators interpolate linearly between lines, Homa's simulation takes the size of a line itself. A load is right only
+//! with the mean of the rule that draws.
+
+use crate::builtin;
+use crate::problem::Problem;
+use crate::rows::Rows;
+use incast_cc as cc;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a size is drawn from a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Between two lines in proportion, as HPCC's and pFabric's generators do.
+    Linear,
+    /// The size of the first line whose cumulative probability is above the draw, as in Homa's simulation.
+    Upper,
+}
+
+/// A table of sizes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SizeTable {
+    /// Size in units, cumulative probability; both never fall, the last probability is 1.
+    lines: Vec<(u64, f64)>,
+    /// Bytes of a unit.
+    unit: u64,
+}
+
+/// The rule by which a table that comes with the program was drawn from where it was published; linear for others.
+pub fn usual_rule(file: &str) -> Rule {
+    let name = file.strip_prefix(builtin::PREFIX);
+    name.and_then(|n| builtin::SIZES.iter().find(|(known, _, _)| *known == n)).map_or(Rule::Linear, |t| t.1)
+}
+
+impl SizeTable {
+    /// Reads a table: CSV with the columns `size` (bytes, or with a unit) or `packets` (of `packet` bytes), and
+    /// `cumulative`, from 0 to 1.
+    pub fn read(name: &str, text: &str, packet: u64) -> Result<SizeTable, Vec<Problem>> {
+        let header = text.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with('#')).unwrap_or("");
+        let column = if header.split(',').any(|c| c.trim() == "packets") { "packets" } else { "size" };
+        let columns = [column, "cumulative"];
+        let rows = Rows::read(name, text, &columns, &columns)?;
+        let mut problems = Vec::new();
+        let mut lines: Vec<(u64, f64)> = Vec::new();
+        let mut last = None;
+        for row in rows.iter() {
+            if !row.fits(&mut problems) {
+                continue;
+            }
+            problems.extend(columns.iter().filter(|c| row.get(c).is_none()).map(|c| row.wrong(c, "expected a value")));
+            let whole = |t: &str| t.parse::<u64>().map_err(|_| "expected a whole number of packets".to_owned());
+            let bytes = |t: &str| {
+                let parsed = t.parse::<u64>().or_else(|_| t.parse::<cc::Bytes>().map(|b| b.0));
+                parsed.map_err(|_| "expected a size in bytes or with a unit, such as 20000 or \"20kB\"".to_owned())
+            };
+            let size = row.parse(
+                column,
+                if column == "packets" { &whole as &dyn Fn(&str) -> _ } else { &bytes },
+                &mut problems,
+            );
+            let cumulative = |t: &str| match t.parse::<f64>() {
+                Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
+                _ => Err("expected a cumulative probability from 0 to 1".to_owned()),
+            };
+            let cumulative = row.parse("cumulative", cumulative, &mut problems);
+            let (Some(size), Some(cumulative)) = (size, cumulative) else { continue };
+            let before = lines.last().copied().unwrap_or((0, 0.0));
+            if size < before.0 {
+                problems.push(row.wrong(column, format!("expected at least {}, the line before", before.0)));
+            }
+            if cumulative < before.1 {
+                problems.push(row.wrong("cumulative", format!("expected at least {}, the line before", before.1)));
+            }
+            lines.push((size, cumulative));
+            last = Some(row);
+        }
+        match (last, lines.last()) {
+            _ if !problems.is_empty() => {}
+            (None, _) | (_, None) => {
+                problems.push(Problem::new(name, "no sizes; expected at least one line after the header"));
+            }
+            (Some(row), Some((_, p))) if *p < 1.0 => {
+                problems.push(row.wrong("cumulative", "expected 1 on the last line: no flow is larger"));
+            }
+            (Some(row), Some((0, _))) => {
+                problems.push(row.wrong(column, "expected a size above 0 on the last line"));
+            }
+            (Some(row), Some((size, _))) if size.checked_mul(packet).is_none_or(|b| b > i64::MAX as u64) => {
+                problems.push(row.wrong(column, format!("expected at most {} bytes", i64::MAX)));
+            }
+            _ => {}
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(SizeTable { lines, unit: if column == "packets" { packet } else { 1 } })
+    }
+
+    /// Mean size by a rule, in bytes; sizes of 0, which are drawn as one unit, count as 0.
+    pub fn mean(&self, rule: Rule) -> f64 {
+        let mut before = (self.lines[0].0, 0.0);
+        let mut sum = 0.0;
+        for (size, p) in &self.lines {
+            let typical = match rule {
+                Rule::Linear => (before.0 as f64 + *size as f64) / 2.0,
+                Rule::Upper => *size as f64,
+            };
+            sum += (p - before.1) * typical;
+            before = (*size, *p);
+        }
+        sum * self.unit as f64
+    }
+
+    /// The size in bytes at quantile `u`, in [0, 1): rounded to whole units, at least one.
+    pub fn quantile(&self, rule: Rule, u: f64) -> u64 {
+        let at = self.lines.partition_point(|(_, p)| *p <= u).min(self.lines.len() - 1);
+        let (size, p) = self.lines[at];
+        let units = match (rule, at.checked_sub(1).map(|i| self.lines[i])) {
+            (Rule::Linear, Some((from, below))) => {
+                (from as f64 + (size - from) as f64 * (u - below) / (p - below)).round() as u64
+            }
+            _ => size,
+        };
+        units.max(1) * self.unit
+    }
+}

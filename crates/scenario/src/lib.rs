@@ -32,6 +32,7 @@ mod build;
 pub mod builtin;
 pub mod catalogue;
 pub mod check;
+pub mod connection_matrix;
 pub mod controller;
 pub mod document;
 pub mod hosts;

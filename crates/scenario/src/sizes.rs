@@ -1,8 +1,8 @@
 //! Distributions of flow sizes: tables of cumulative probability, how sizes are drawn from them, and their means.
 //!
 //! Published tables are drawn from in two ways, which give different means: HPCC's traffic generator and the pFabric
-//! simulators interpolate linearly between lines, Homa's simulation takes the size of a line itself. A load is right only
-//! with the mean of the rule that draws.
+//! simulators interpolate linearly between lines, Homa's simulation takes the size of a line itself. A load is right
+//! only with the mean of the rule that draws.
 
 use crate::builtin;
 use crate::problem::Problem;

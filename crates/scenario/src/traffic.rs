@@ -5,6 +5,7 @@
 
 use crate::arrivals::Arrivals;
 use crate::build::Flows;
+use crate::connection_matrix::{self, StartUnit};
 use crate::controller::Controller;
 use crate::document::zero;
 use crate::problem::Problem;
@@ -37,7 +38,7 @@ pub struct Traffic {
     /// Who sends to whom.
     pub pattern: Pattern,
     /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
-    /// given; `file`: as many as the file has unless given, otherwise its first ones;
+    /// given; `file` and `connection-matrix`: as many as the file has unless given, otherwise its first ones;
     /// `poisson`: all that arrive unless given, otherwise the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -49,9 +50,12 @@ pub struct Traffic {
     /// `hotspot`: what becomes of a flow whose sender would be the receiver.
     #[serde(default)]
     pub to_itself: ToItself,
-    /// CSV file of the pattern `file`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
+    /// CSV file of the pattern `file`, or matrix of `connection-matrix`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Unit of the starts in the file of the pattern `connection-matrix`; must be given, htsim's programs disagree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_unit: Option<StartUnit>,
     /// Load and sizes of the pattern `poisson`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
@@ -117,6 +121,9 @@ pub enum Pattern {
     /// Flows that arrive at random, at a load, of sizes from a table: every host is a Poisson process of its own, and
     /// sends each flow to one of the others, all alike. `arrivals` has the load and the table.
     Poisson,
+    /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A size
+    /// of 0 is without end; triggers, failures and priorities are refused.
+    ConnectionMatrix,
 }
 
 /// A host by number or name.
@@ -396,7 +403,10 @@ impl Traffic {
             (Pattern::File, None) => {
                 out.push(Problem::new(key("file"), "missing; expected the name of a CSV file of flows"))
             }
-            (Pattern::File, Some(_)) => {}
+            (Pattern::ConnectionMatrix, None) => {
+                out.push(Problem::new(key("file"), "missing; expected the name of a connection matrix (.cm)"))
+            }
+            (Pattern::File | Pattern::ConnectionMatrix, Some(_)) => {}
             (_, Some(_)) => out.push(Problem::new(
                 key("file"),
                 format!("not used by the pattern {word}; expected pattern = \"file\""),
@@ -404,10 +414,29 @@ impl Traffic {
             _ => {}
         }
         match (self.pattern, self.flows) {
-            (Pattern::File | Pattern::Permutation | Pattern::Pairs | Pattern::Poisson, None) | (_, Some(_)) => {}
+            (
+                Pattern::File | Pattern::Permutation | Pattern::Pairs | Pattern::Poisson | Pattern::ConnectionMatrix,
+                None,
+            )
+            | (_, Some(_)) => {}
             (_, None) => out.push(Problem::new(key("flows"), "missing; expected a whole number >= 1")),
         }
         self.check_arrivals(path, duration, out);
+        match (self.pattern, self.start_unit) {
+            (Pattern::ConnectionMatrix, None) => {
+                let message = "missing; expected \"us\", \"ns\" or \"ps\": htsim's programs disagree (main_swift: us)";
+                out.push(Problem::new(key("start_unit"), message));
+            }
+            (Pattern::ConnectionMatrix, Some(_)) | (_, None) => {}
+            (_, Some(_)) => {
+                let message = format!("not used by the pattern {word}; expected pattern = \"connection-matrix\"");
+                out.push(Problem::new(key("start_unit"), message));
+            }
+        }
+        if self.pattern == Pattern::ConnectionMatrix && !matches!(self.app, App::Bulk(Bulk { size: None, .. })) {
+            let message = "expected kind = \"bulk\" without a size: the sizes are in the matrix";
+            out.push(Problem::new(key("app"), message));
+        }
         if let Some(stop) = self.stop.filter(|s| *s <= self.start) {
             let message = format!("expected a time after start, {}", self.start);
             out.push(Problem::with_value(key("stop"), format!("\"{stop}\""), message));
@@ -505,6 +534,9 @@ impl Traffic {
         if let Some(arrivals) = &self.arrivals {
             return self.add_arrivals(arrivals, entry, flows);
         }
+        if let (Pattern::ConnectionMatrix, Some(unit)) = (self.pattern, self.start_unit) {
+            return self.add_matrix(unit, entry, flows);
+        }
         let path = flows.path.clone();
         let n = match (self.pattern, self.flows, flows.network.sides) {
             (_, Some(n), _) => n,
@@ -551,6 +583,37 @@ impl Traffic {
             }
             let app = spec::App::Bulk { size: Some(a.size), write: write.0.0 };
             let flow = spec::FlowSpec { app, ..self.flow(a.src, a.dst, a.at, transport, controller, entry) };
+            self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            flows.push(flow);
+        }
+        Ok(())
+    }
+
+    /// Flows of a connection matrix; the entry's start, stagger and jitter are added to their own.
+    fn add_matrix(&self, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        check_two_hosts(flows).map_err(|p| vec![p])?;
+        let name = self.file.clone().unwrap_or_default();
+        let text = crate::read_named(&format!("{}.file", flows.path), flows.dir, &name).map_err(|p| vec![p])?;
+        let mut found = connection_matrix::read(&name, &text, unit, flows.network.hosts)?;
+        let has = found.len() as u64;
+        if let Some(n) = self.flows.filter(|n| *n > has) {
+            let message = format!("the file has {has} connections; expected at most as many");
+            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+        }
+        found.truncate(self.flows.map_or(usize::MAX, |n| n as usize));
+        flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
+        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
+        for (i, c) in (0u64..).zip(&found) {
+            let start = c.start.saturating_add(self.opening(entry, i, flows.seed));
+            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
+                let message =
+                    format!("the connection on line {} of {name} opens at {start}; expected a later stop", c.line);
+                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
+            }
+            let app = spec::App::Bulk { size: c.size, write: write.0.0 };
+            let flow = spec::FlowSpec { app, ..self.flow(c.src, c.dst, start, transport, controller, entry) };
             self.check_write(&flow, flows).map_err(|p| vec![p])?;
             flows.push(flow);
         }
@@ -716,7 +779,7 @@ impl Traffic {
                     return Err(Problem::with_value(format!("{path}.pattern"), "\"pairs\"", message));
                 }
             },
-            Pattern::File | Pattern::Poisson => Vec::new(),
+            Pattern::File | Pattern::Poisson | Pattern::ConnectionMatrix => Vec::new(),
         })
     }
 
@@ -935,5 +998,6 @@ fn pattern_word(pattern: Pattern) -> &'static str {
         Pattern::Pairs => "pairs",
         Pattern::File => "file",
         Pattern::Poisson => "poisson",
+        Pattern::ConnectionMatrix => "connection-matrix",
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::io::{Host, Instant, Io, Outbox, Reach, Tally, observe_port, pass};
 use crate::messages::{Half, Query};
-use crate::net::{HOST, Net, Switch};
+use crate::net::{CHOICE, HOST, Net, Switch, UNPLANNED};
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag};
 use crate::port::Port;
@@ -11,9 +11,6 @@ use crate::processing::{EngineId, Side};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_record::{Happening, MessageKind, MessageRecord, Recorder, Sample};
-
-/// No port: the packet is for a host, or has no route.
-pub const UNPLANNED: u32 = u32::MAX;
 
 /// Time series of one flow.
 #[derive(Clone, Debug)]
@@ -76,7 +73,7 @@ impl Domain {
     }
 
     /// Looks ahead at a packet that will arrive in the open window: brings its state near, and
-    /// says which port it will take if that is known already (else [`UNPLANNED`]).
+    /// says which port it will take if that is known already (else [`CHOICE`], or [`UNPLANNED`]).
     #[inline(always)]
     pub fn plan(&self, packet: &Packet, net: &Net) -> u32 {
         let at = net.links[packet.link as usize];
@@ -93,10 +90,13 @@ impl Domain {
         let port = if packet.has(flag::PATH) {
             prescribed(net, packet, reverse)
         } else {
-            self.switches[at.node as usize].route(net, packet.dst, packet.flow, reverse)
+            self.switches[at.node as usize].route(net, packet, reverse)
         };
-        let Some(port) = port else { return UNPLANNED };
-        prefetch::lines(&self.ports[port as usize], 2);
+        match self.ports.get(port as usize) {
+            Some(port) => prefetch::lines(port, 2),
+            None if port == CHOICE => self.switches[at.node as usize].prefetch(&self.ports, packet.dst),
+            None => {}
+        }
         port
     }
 
@@ -130,6 +130,11 @@ impl Domain {
         reach: Reach<O, R>,
     ) {
         let net = reach.net;
+        let mut planned = planned;
+        if planned == CHOICE {
+            let switch = net.links[packet.link as usize].node;
+            planned = self.switches[switch as usize].choose(net, &self.ports, packet, at.time);
+        }
         let mut io = io!(self, at, reach, packet.size);
         if packet.has(flag::TRACED) {
             let node = net.spec.links[packet.link as usize].to;
@@ -421,10 +426,10 @@ fn query_record(query: &Query, net: &Net, finish_ps: Option<u64>) -> MessageReco
 }
 
 /// The port that a flow's prescribed path takes next.
-fn prescribed(net: &Net, packet: &Packet, reverse: bool) -> Option<u32> {
+fn prescribed(net: &Net, packet: &Packet, reverse: bool) -> u32 {
     let flow = net.flow(packet.flow);
-    let path = if reverse { flow.reverse_path.as_ref() } else { flow.path.as_ref() }?;
-    path.get(packet.hop as usize).map(|link| net.port_of[*link as usize])
+    let path = if reverse { flow.reverse_path.as_ref() } else { flow.path.as_ref() };
+    path.and_then(|path| path.get(packet.hop as usize)).map_or(UNPLANNED, |link| net.port_of[*link as usize])
 }
 
 impl FlowProbe {

@@ -22,6 +22,8 @@ pub mod purpose {
     pub const ARRIVAL: u32 = 6;
     /// Sizes of flows.
     pub const SIZE: u32 = 7;
+    /// Orders in which a switch takes its next hops in turn.
+    pub const ROTA: u32 = 8;
 }
 
 /// Mixes one word.
@@ -44,6 +46,14 @@ const fn fold(h: u64, word: u64) -> u64 {
 #[inline]
 pub const fn ecmp(seed: u64, flow: u32, reverse: bool, node: u32) -> u64 {
     fold(fold(mix(seed ^ 0x4543_4d50), ((flow as u64) << 1) | reverse as u64), node as u64)
+}
+
+/// Random number of one packet at one switch: of packet `id` of (flow, direction), fragment `part`, stamped
+/// `ts`. Two packets of a flow differ in `id` or, 65,536 packets apart, in `ts`.
+#[inline]
+pub const fn spray(seed: u64, flow: u32, reverse: bool, id: u16, part: u8, ts: u64, node: u32) -> u64 {
+    let packet = (flow as u64) << 32 | (reverse as u64) << 31 | (part as u64) << 16 | id as u64;
+    fold(fold(fold(mix(seed ^ 0x5350_5241), packet), ts), node as u64)
 }
 
 /// One of `n` (at least 1) by the upper half of a hash: multiplication instead of division, with

@@ -7,8 +7,10 @@
 //! beyond one packet is not in an ideal time.
 
 use crate::hash;
+use crate::paths::hops;
 use crate::spec::{App, PathChoice, Router, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
+use std::collections::BTreeMap;
 
 /// A flow on the empty network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,6 +95,48 @@ impl<'a> Fabric<'a> {
         links
     }
 
+    /// Links that the packets of a flow take, with the share of its packets each: the links of [`Fabric::path`] with
+    /// all of them, or, where switches spread packets, those of all its shortest paths, every switch sharing out
+    /// evenly what comes to it.
+    pub fn shares(&self, flow: usize, reverse: bool) -> Vec<(u32, f64)> {
+        let f = &self.spec.flows[flow];
+        let given = if reverse { &f.reverse_path } else { &f.path };
+        let spread = self.spec.choice.spreads() && !(reverse && self.spec.acks_by_flow);
+        if given.is_some() || !spread {
+            return self.path(flow, reverse).into_iter().map(|l| (l, 1.0)).collect();
+        }
+        let (from, to) = if reverse { (f.dst, f.src) } else { (f.src, f.dst) };
+        let mut shares = Vec::new();
+        let mut at: BTreeMap<u32, f64> = [(from, 1.0)].into();
+        for _ in 0..self.first.len() {
+            let mut next = BTreeMap::new();
+            for (node, share) in at {
+                let ports = self.ports(node);
+                let links: Vec<u32> = match node.checked_sub(self.spec.hosts) {
+                    None => ports.to_vec(),
+                    Some(s) => {
+                        let hops = hops(&self.spec.routers[s as usize], to);
+                        hops.iter().filter_map(|p| ports.get(p as usize).copied()).collect()
+                    }
+                };
+                for link in &links {
+                    let part = share / links.len() as f64;
+                    shares.push((*link, part));
+                    let end = self.spec.links[*link as usize].to;
+                    if end != to {
+                        *next.entry(end).or_insert(0.0) += part;
+                    }
+                }
+            }
+            if next.is_empty() {
+                return shares;
+            }
+            at = next;
+        }
+        // a table that leads in circles
+        Vec::new()
+    }
+
     fn next(&self, node: u32, from: u32, to: u32, flow: u32, reverse: bool) -> Option<u32> {
         let ports = self.ports(node);
         if node < self.spec.hosts {
@@ -100,8 +144,10 @@ impl<'a> Fabric<'a> {
             return ports.first().copied().filter(|_| node == from);
         }
         let choose = |n: u32| match self.spec.choice {
+            _ if n == 1 => 0,
             PathChoice::First => 0,
-            PathChoice::Ecmp => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
+            // spread packets take them all; this is one of them
+            _ => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
         };
         let local = match self.spec.routers.get((node - self.spec.hosts) as usize)? {
             Router::Tree { first, span, stride, down, up, ups } => match to.checked_sub(*first) {

@@ -2,7 +2,11 @@
 
 use crate::messages::Join;
 use crate::order::Order;
-use crate::port::Interval;
+use crate::packet::{Packet, flag};
+use crate::paths::{Hops, Paths, hops};
+use crate::port::{Interval, Port};
+use crate::prefetch;
+use crate::routing::Chooser;
 use crate::spec::{FlowSpec, PathChoice, Router, Spec, TransportSpec};
 use incast_cc::Env;
 
@@ -55,7 +59,14 @@ pub struct Net<'a> {
     pub hosts_cost: bool,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
+    /// Numbers of paths, where the policy asks for them and no arithmetic gives them.
+    pub paths: Option<Paths>,
 }
+
+/// No port: the packet is for a host, or has no route.
+pub const UNPLANNED: u32 = u32::MAX;
+/// No port yet: the switch chooses one when the packet arrives.
+pub const CHOICE: u32 = u32::MAX - 1;
 
 impl Net<'_> {
     /// Transport settings `i`.
@@ -85,44 +96,112 @@ pub struct Switch {
     /// Domain-local number of its local port 0.
     pub first_port: u32,
     router: Router,
+    /// By what a round robin at the source divides here ([`crate::paths::divisors`]).
+    divisor: u32,
+    chooser: Option<Box<Chooser>>,
 }
 
 impl Switch {
     /// Switch `node`.
-    pub fn new(node: u32, first_port: u32, router: Router) -> Switch {
-        Switch { node, first_port, router }
+    pub fn new(node: u32, first_port: u32, router: Router, divisor: u32, chooser: Option<Box<Chooser>>) -> Switch {
+        Switch { node, first_port, router, divisor, chooser }
     }
 
-    /// Domain-local port towards `dst` for a packet of `flow`; `None` if unreachable.
+    /// Domain-local port for a packet; [`UNPLANNED`] if its destination is unreachable, [`CHOICE`] if that is
+    /// known at its arrival only.
     #[inline(always)]
-    pub fn route(&self, net: &Net, dst: u32, flow: u32, reverse: bool) -> Option<u32> {
+    pub fn route(&self, net: &Net, packet: &Packet, reverse: bool) -> u32 {
         let pick = |n: u32| match net.spec.choice {
             _ if n == 1 => 0,
             PathChoice::First => 0,
-            PathChoice::Ecmp => {
-                let h = crate::hash::ecmp(net.spec.seed, flow, reverse, self.node);
-                (((h >> 32) * n as u64) >> 32) as u32
-            }
+            PathChoice::Ecmp => crate::hash::pick(crate::hash::ecmp(net.spec.seed, packet.flow, reverse, self.node), n),
+            PathChoice::Spray if !net.spec.acks_by_flow || !reverse => crate::hash::pick(self.draw(net, packet), n),
+            _ => self.pick(net, packet, n),
         };
         let local = match &self.router {
             Router::Tree { first, span, stride, down, up, ups } => {
-                let below = dst.wrapping_sub(*first);
+                let below = packet.dst.wrapping_sub(*first);
                 if below < *span {
                     down + if *stride == 1 { below } else { below / stride }
                 } else if *ups == 0 {
-                    return None;
+                    return UNPLANNED;
                 } else {
-                    up + pick(*ups)
+                    let i = pick(*ups);
+                    if i == CHOICE {
+                        return CHOICE;
+                    }
+                    up + i
                 }
             }
             Router::Table { set, sets } => {
-                let ports = &sets[set[dst as usize] as usize];
+                let ports = &sets[set[packet.dst as usize] as usize];
                 if ports.is_empty() {
-                    return None;
+                    return UNPLANNED;
                 }
-                ports[pick(ports.len() as u32) as usize]
+                let i = pick(ports.len() as u32);
+                if i == CHOICE {
+                    return CHOICE;
+                }
+                ports[i as usize]
             }
         };
-        Some(self.first_port + local)
+        self.first_port + local
+    }
+
+    /// A packet's random number at this switch.
+    #[inline]
+    fn draw(&self, net: &Net, packet: &Packet) -> u64 {
+        let reverse = packet.has(flag::REVERSE);
+        crate::hash::spray(net.spec.seed, packet.flow, reverse, packet.id, packet.aux, packet.ts, self.node)
+    }
+
+    /// Which of `n` (at least 2) next hops a packet takes under the policies that are neither per flow nor uniform.
+    #[inline(never)]
+    fn pick(&self, net: &Net, packet: &Packet, n: u32) -> u32 {
+        let (spec, reverse) = (net.spec, packet.has(flag::REVERSE));
+        let ecmp = |node: u32| crate::hash::ecmp(spec.seed, packet.flow, reverse, node);
+        if spec.acks_by_flow && reverse {
+            return crate::hash::pick(ecmp(self.node), n);
+        }
+        match &spec.choice {
+            PathChoice::SpraySource => {
+                let draw = self.draw(net, packet);
+                let Some(paths) = &net.paths else { return crate::hash::pick(draw, n) };
+                let path = crate::hash::pick(draw, paths.count(self.node, packet.dst));
+                paths.step(self.node, packet.dst, hops(&self.router, packet.dst), path).0
+            }
+            PathChoice::RoundRobinSource => {
+                let index = (ecmp(u32::MAX) >> 40) + packet.id as u64;
+                let Some(paths) = &net.paths else { return ((index / self.divisor as u64) % n as u64) as u32 };
+                let flow = net.flow(packet.flow);
+                let src = if reverse { flow.dst } else { flow.src };
+                paths.follow(spec, self.node, src, packet.dst, index)
+            }
+            _ => CHOICE,
+        }
+    }
+
+    /// Brings near what [`Switch::choose`] will touch.
+    #[inline]
+    pub fn prefetch(&self, ports: &[Port], dst: u32) {
+        if let Hops::Run(first, n) = hops(&self.router, dst) {
+            let first = (self.first_port + first) as usize;
+            ports[first..first + n as usize].iter().for_each(|p| prefetch::lines(p, 1));
+        }
+    }
+
+    /// Domain-local port for a packet that arrives `now`, where [`Switch::route`] left the choice open; `ports`
+    /// are those of the domain.
+    pub fn choose(&mut self, net: &Net, ports: &[Port], packet: &Packet, now: u64) -> u32 {
+        let draw = self.draw(net, packet);
+        let Switch { first_port, router, chooser, .. } = self;
+        let Some(chooser) = chooser else { return UNPLANNED };
+        let set = match router {
+            Router::Tree { .. } => 0,
+            Router::Table { set, .. } => set[packet.dst as usize],
+        };
+        let hops = hops(router, packet.dst);
+        let i = chooser.choose(net.spec, set, hops, draw, &ports[*first_port as usize..], now);
+        *first_port + hops.get(i)
     }
 }

@@ -400,6 +400,29 @@ impl Port {
         PortStamp { time: now, sent: accepted - queue, queue: queue.min(u32::MAX as u64) as u32, link: self.link }
     }
 
+    /// Packets and bytes in the port at `now`, the one in transmission and those below the discipline included,
+    /// without a change of the account.
+    #[inline]
+    pub fn filling(&self, now: u64) -> (u32, u64) {
+        if self.is_explicit() {
+            return self.rare.explicit.as_ref().map_or((0, 0), |q| q.filling());
+        }
+        if self.free_at <= now {
+            return (0, 0);
+        }
+        let (mut gone, mut out) = (0, self.bytes_out);
+        while gone < self.ring.len && self.ring.at(gone).departure <= now {
+            out = self.ring.at(gone).bytes_to;
+            gone += 1;
+        }
+        (self.ring.len - gone, self.bytes_in - out)
+    }
+
+    /// Bytes transmitted by `now`, to the part of a packet.
+    pub fn sent(&self, now: u64) -> u64 {
+        self.stamp(now).sent
+    }
+
     /// Packets the discipline counts with `n` in the port.
     #[inline]
     fn counted(&self, n: u32) -> u32 {

@@ -32,6 +32,8 @@ pub struct Spec {
     pub routers: Vec<Router>,
     /// How a switch picks among equal-cost next hops.
     pub choice: PathChoice,
+    /// ACKs take the path of [`PathChoice::Ecmp`], whatever data does.
+    pub acks_by_flow: bool,
     /// Distinct queue settings; links refer to them.
     pub queues: Vec<QueueSpec>,
     /// Distinct transport settings; flows refer to them.
@@ -171,12 +173,58 @@ pub enum Router {
 }
 
 /// Which of several equal-cost next hops a packet takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum PathChoice {
     /// Hash of (flow, direction) salted by seed and switch.
     Ecmp,
     /// Always the first (ns-3's global routing).
     First,
+    /// Each packet (IP fragment) takes one at random, uniform at each switch.
+    Spray,
+    /// Each packet takes one of the shortest paths at random, uniform among the paths.
+    SpraySource,
+    /// Packets of a flow and direction take its paths in turn, from one drawn for it on: number
+    /// [`Packet::id`](crate::packet::Packet::id) takes path `start + id`, so that the turn is out of step once in
+    /// 65,536 packets where these are no multiple of the paths.
+    RoundRobinSource,
+    /// Each switch gives its next hops packets in turn, in an order that is drawn anew after so many
+    /// rounds (htsim: 5); 0: never.
+    RoundRobin {
+        /// Rounds.
+        rounds: u32,
+    },
+    /// Each switch takes one of the ports in the lowest band.
+    Adaptive(Adaptive),
+    /// Each switch draws two next hops and takes the one whose port holds fewer bytes.
+    PowerOfTwo,
+}
+
+impl PathChoice {
+    /// Packets of one flow take several paths.
+    pub fn spreads(&self) -> bool {
+        !matches!(self, PathChoice::Ecmp | PathChoice::First)
+    }
+}
+
+/// Adaptive routing as htsim's fat-tree switch has it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Adaptive {
+    /// What ports are compared by.
+    pub by: Gauged,
+    /// Lower ends of the bands above the first, rising, as shares of the queue limit or of the link's rate. A
+    /// share of nothing is in the first band.
+    pub bands: Vec<f64>,
+    /// A reading serves until it is older than this. Utilisation is measured from one reading to the next.
+    pub refresh: Time,
+}
+
+/// What adaptive routing compares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gauged {
+    /// What the port holds, the packet in transmission whole, against the queue's limit.
+    Queue,
+    /// What the link has carried since the last reading, against its rate.
+    Utilisation,
 }
 
 /// What queues count and when they mark or drop.

@@ -10,9 +10,11 @@ use crate::net::{Ends, HOST, Hop, Net, Switch};
 use crate::nic::FairNic;
 use crate::order::Order;
 use crate::packet::{Packet, STAMPS, flag};
+use crate::paths::{Paths, divisors};
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
-use crate::spec::{App, Discipline, ProcessingSpec, Spec};
+use crate::routing::Chooser;
+use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, Router, Spec};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_record::{Collector, FlowRecord, MessageKind, Outcome, Role};
@@ -186,6 +188,12 @@ impl<'a> World<'a> {
         for (l, link) in spec.links.iter().enumerate() {
             outgoing[link.from as usize].push(l as u32);
         }
+        let divisors = match spec.choice {
+            PathChoice::RoundRobinSource => divisors(spec),
+            _ => vec![1; spec.routers.len()],
+        };
+        let by_path = matches!(spec.choice, PathChoice::SpraySource | PathChoice::RoundRobinSource);
+        let regular = spec.routers.iter().all(|r| matches!(r, Router::Tree { .. }));
         let mut classes: Vec<Arc<Class>> = Vec::new();
         let mut port_of = vec![0u32; spec.links.len()];
         for node in 0..nodes as u32 {
@@ -222,7 +230,9 @@ impl<'a> World<'a> {
             } else {
                 place[node as usize].node = domain.switches.len() as u32;
                 let router = spec.routers[(node - spec.hosts) as usize].clone();
-                domain.switches.push(Switch::new(node, first, router));
+                let divisor = divisors[(node - spec.hosts) as usize];
+                let chooser = Chooser::new(spec, node, &outgoing[node as usize]);
+                domain.switches.push(Switch::new(node, first, router, divisor, chooser));
             }
         }
         let links = spec.links.iter().map(|l| place[l.to as usize]).collect();
@@ -260,6 +270,7 @@ impl<'a> World<'a> {
             envs,
             joins,
             queries,
+            paths: (by_path && !regular).then(|| Paths::new(spec)),
             hosts_cost: !spec.host_costs.is_empty(),
         };
         for f in 0..spec.flows.len() as u32 {

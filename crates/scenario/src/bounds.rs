@@ -12,7 +12,8 @@ use incast_model::fair::{Demand, max_min};
 /// The fair share of a flow, bits per second of payload.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Share {
-    /// Over the links that its packets take under the scenario's routing.
+    /// Over the links that its packets take under the scenario's routing; where switches spread packets, over all
+    /// shortest paths evenly.
     pub routed_bps: f64,
     /// If only the links of hosts could be full: what no routing of a fabric without bottlenecks exceeds.
     pub edge_bps: f64,
@@ -33,9 +34,10 @@ pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
         };
         // a bit of payload takes so many seconds of a link, of which it has one a second
         let payload = 8.0 * f64::from(transport.mss);
-        let takes = |link: u32| (link as usize, fabric.period(link, transport).as_secs_f64() / payload);
-        let ends = [links.first(), links.last()].into_iter().flatten().map(|l| takes(*l)).collect();
-        routed.push(Demand { takes: links.iter().map(|l| takes(*l)).collect(), most });
+        let takes =
+            |(link, share): (u32, f64)| (link as usize, share * fabric.period(link, transport).as_secs_f64() / payload);
+        let ends = [links.first(), links.last()].into_iter().flatten().map(|l| takes((*l, 1.0))).collect();
+        routed.push(Demand { takes: fabric.shares(number, false).into_iter().map(takes).collect(), most });
         edge.push(Demand { takes: ends, most });
     }
     let seconds = vec![1.0; spec.links.len()];

@@ -1,7 +1,7 @@
 //! From a checked document to what the engine simulates.
 
 use crate::controller::Controller;
-use crate::document::{Document, Domains, Interval, Routing, Ties};
+use crate::document::{Document, Domains, Interval, Ties};
 use crate::problem::{Errors, Problem};
 use crate::topology::Network;
 use crate::traffic::MAX_FLOWS;
@@ -101,6 +101,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     let mut problems = Vec::new();
     let (measure_from, measure_to) = check_run(doc, &mut problems);
     doc.queue.check("queue", false, &mut problems);
+    doc.routing.check(&doc.queue, &mut problems);
     doc.transport.check("transport", &mut problems);
     let links = doc.topology.links();
     links.iter().for_each(|(key, link)| link.check(key, &mut problems));
@@ -206,10 +207,8 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         node_names: network.names,
         links,
         routers: network.routers,
-        choice: match doc.routing {
-            Routing::Ecmp {} => spec::PathChoice::Ecmp,
-            Routing::FirstPath {} => spec::PathChoice::First,
-        },
+        choice: doc.routing.choice(),
+        acks_by_flow: doc.routing.acks_by_flow(),
         queues,
         transports,
         controllers,

@@ -5,6 +5,7 @@ use crate::controller::Controller;
 use crate::hosts::Hosts;
 use crate::quantity::{Auto, Time};
 use crate::queue::Queue;
+use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
 use crate::transport::Transport;
@@ -102,24 +103,6 @@ pub enum Domains {
     Node,
     /// The whole network is one domain.
     One,
-}
-
-/// Choice among equally short routes.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Routing {
-    /// Per-flow equal-cost multipath: every switch picks by a hash of flow and direction, salted
-    /// by the seed and its own number.
-    Ecmp {},
-    /// Always the first of the equal routes, as ns-3's global routing does: in a fat tree only
-    /// core 0 and the first aggregation switch of every pod carry traffic between edges.
-    FirstPath {},
-}
-
-impl Default for Routing {
-    fn default() -> Routing {
-        Routing::Ecmp {}
-    }
 }
 
 /// What is observed.

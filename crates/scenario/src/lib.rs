@@ -41,6 +41,7 @@ pub mod own;
 pub mod problem;
 pub mod quantity;
 pub mod queue;
+pub mod routing;
 mod rows;
 pub mod sizes;
 pub mod topology;

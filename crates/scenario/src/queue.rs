@@ -274,6 +274,11 @@ impl Queue {
         }
     }
 
+    /// Its ports hold whatever comes.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.limit().is_some_and(|l| matches!(l.0, Limit::None))
+    }
+
     /// Contradictions between keys.
     pub fn check(&self, path: &str, at_host: bool, out: &mut Vec<Problem>) {
         let key = |k: &str| format!("{path}.{k}");

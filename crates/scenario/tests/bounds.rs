@@ -37,6 +37,11 @@ fn a_permutation_is_bounded_by_collisions() {
     assert!(found.iter().all(|s| s.routed_bps <= s.edge_bps * (1.0 + 1e-9)));
     let collided = found.iter().filter(|s| s.routed_bps < 51e9).count();
     assert!((20..120).contains(&collided), "{collided}");
+    // spread over all paths, nothing collides
+    for kind in ["spray", "adaptive", "round-robin"] {
+        let spread = shares("permutation", &[("routing.kind", kind)]);
+        assert!(spread.iter().all(|s| (s.routed_bps - s.edge_bps).abs() < 1e-6 * s.edge_bps), "{kind}");
+    }
     let one = shares("permutation", &[("routing.kind", "first-path")]);
     assert!(one.iter().map(|s| s.routed_bps).sum::<f64>() < found.iter().map(|s| s.routed_bps).sum::<f64>());
 }

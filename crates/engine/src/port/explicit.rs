@@ -105,6 +105,11 @@ impl Explicit {
         self.queue.len() as u32
     }
 
+    /// Packets and bytes that have not left.
+    pub(super) fn filling(&self) -> (u32, u64) {
+        ((self.queue.len() - self.gone) as u32, self.here)
+    }
+
     /// Bytes the discipline counts, by the account.
     pub(super) fn counted_bytes(&self) -> u64 {
         self.bytes - self.bytes_below

@@ -170,6 +170,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         links,
         routers: vec![Router::Tree { first: 0, span: n, stride: 1, down: 0, up: 0, ups: 0 }],
         choice: PathChoice::Ecmp,
+        acks_by_flow: false,
         queues: vec![drop_tail(100)],
         transports: vec![htsim()],
         controllers: vec![Config::new("swift").unwrap()],

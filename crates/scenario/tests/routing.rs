@@ -1,0 +1,57 @@
+//! `[routing]`: what is refused, and that every policy runs a scenario to its end.
+
+use incast_engine::spec::{Adaptive, Gauged, PathChoice};
+use incast_scenario::{Scenario, list};
+
+fn load(sets: &[(&str, &str)]) -> Result<incast_engine::spec::Spec, String> {
+    let mut s = Scenario::load("permutation").unwrap();
+    sets.iter().try_for_each(|(k, v)| s.set(k, v)).map_err(|e| e.to_string())?;
+    s.build().map_err(|e| e.to_string())
+}
+
+#[test]
+fn bad_values_are_refused() {
+    let bands = "expected 1 to 16 shares from 0 to 1, each above the one before, such as [0.05, 0.1, 0.2]";
+    let adaptive = |key: &str, value: &str| load(&[("routing", "{ kind = \"adaptive\" }"), (key, value)]).unwrap_err();
+    for wrong in ["[0.2, 0.1]", "[]", "[0.5, 1.5]", "[-0.1]", "[0.1, 0.1]"] {
+        let said = adaptive("routing.bands", wrong);
+        assert!(said.starts_with("routing.bands = [") && said.ends_with(bands), "{said}");
+    }
+    let none = [("routing.kind", "adaptive"), ("queue", "{ kind = \"drop-tail\", limit = \"none\" }")];
+    let said = load(&none).unwrap_err();
+    assert!(said.starts_with("routing.by = \"queue\": bands are shares of the queue's limit"), "{said}");
+    let still = "{ kind = \"adaptive\", by = \"utilisation\", refresh = \"0s\" }";
+    let said = load(&[("routing", still)]).unwrap_err();
+    assert!(said.starts_with("routing.refresh = \"0s\": utilisation is measured over this time"), "{said}");
+    let said = load(&[("routing", "{ kind = \"spray\", acks = \"none\" }")]).unwrap_err();
+    assert_eq!(said, "routing.acks = \"none\": expected one of \"as-data\", \"ecmp\"");
+    assert!(load(&[("routing", "{ kind = \"round-robin\", rounds = -1 }")]).unwrap_err().contains("routing.rounds"));
+    // what bounds the queue policy does not bind the others
+    load(&[("routing", "{ kind = \"adaptive\", by = \"utilisation\" }"), none[1]]).unwrap();
+}
+
+#[test]
+fn defaults_are_htsims() {
+    let built = |routing: &str| load(&[("routing", routing)]).unwrap().choice;
+    let adaptive = |by, bands: &[f64], ns| {
+        PathChoice::Adaptive(Adaptive { by, bands: bands.to_vec(), refresh: incast_cc::Time::ns(ns) })
+    };
+    assert_eq!(built("{ kind = \"adaptive\" }"), adaptive(Gauged::Queue, &[0.05, 0.1, 0.2], 100));
+    let by = built("{ kind = \"adaptive\", by = \"utilisation\" }");
+    assert_eq!(by, adaptive(Gauged::Utilisation, &[0.0, 0.15, 0.5], 30_000));
+    let own = built("{ kind = \"adaptive\", bands = [0.5], refresh = \"1us\" }");
+    assert_eq!(own, adaptive(Gauged::Queue, &[0.5], 1000));
+    assert_eq!(built("{ kind = \"round-robin\", at = \"switch\" }"), PathChoice::RoundRobin { rounds: 5 });
+    assert_eq!(built("{ kind = \"round-robin\" }"), PathChoice::RoundRobinSource);
+    assert_eq!(built("{ kind = \"ns3-per-packet\" }"), PathChoice::Spray);
+    assert!(load(&[("routing", "{ kind = \"spray\", acks = \"ecmp\" }")]).unwrap().acks_by_flow);
+}
+
+#[test]
+fn every_policy_finishes_a_permutation() {
+    for kind in list("routing").unwrap() {
+        let sets = [("routing.kind", kind.name.as_str()), ("topology.k", "4"), ("traffic.app.size", "400kB")];
+        let outcome = incast_engine::run(&load(&sets).unwrap(), &mut |_| true).unwrap();
+        assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()), "{}", kind.name);
+    }
+}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -16,6 +18,9 @@ from pathlib import Path
 from incast.errors import FolderError, RunStopped
 from incast.result import engine_digest, new_folder, read_manifest
 from incast.scenario import Scenario
+
+PATIENCE_S = 1.0
+"""How long a run that is to stop is waited for before the user's code in it is interrupted."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,7 @@ def run_all(jobs: Iterable[Job], workers: int, status: Status, show: Callable[[S
             todo.append(job)
     todo.sort(key=lambda job: job.weight, reverse=True)
     stop = threading.Event()
+    at_work: set[int] = set()
 
     def one(job: Job) -> None:
         name = str(job.folder)
@@ -112,9 +118,13 @@ def run_all(jobs: Iterable[Job], workers: int, status: Status, show: Callable[[S
 
         if stop.is_set():
             raise RunStopped("not begun")
-        with new_folder(job.folder) as aside:
-            result = job.scenario.run(progress=progress)
-            result.write(aside)
+        at_work.add(threading.get_ident())
+        try:
+            with new_folder(job.folder) as aside:
+                result = job.scenario.run(progress=progress)
+                result.write(aside)
+        finally:
+            at_work.discard(threading.get_ident())
         status.hops += result.summary["run"]["hops"] - hops_before
         status.under_way.pop(name, None)
         status.finished += 1
@@ -131,8 +141,26 @@ def run_all(jobs: Iterable[Job], workers: int, status: Status, show: Callable[[S
                 _raise_named(future, futures[future])
     finally:
         stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        _wait_for(at_work)
+        pool.shutdown(wait=True)
         status.under_way.clear()
+
+
+def _wait_for(at_work: set[int]) -> None:
+    """Wait until no thread is at work; one that does not stop is in a user's controller, and is interrupted there."""
+    patience = time.monotonic() + PATIENCE_S
+    while at_work:
+        try:
+            time.sleep(0.02)
+            if time.monotonic() > patience:
+                for thread in tuple(at_work):
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+                    )
+                patience = time.monotonic() + PATIENCE_S
+        except KeyboardInterrupt:
+            pass  # it is what we are about
 
 
 def _raise_named(future: Future[None], job: Job) -> None:

@@ -108,7 +108,7 @@ def carry_out(pairs: Pairs, folder: Path, workers: int, show: Callable[[Status],
         run_all(runs.values(), workers, Status(total=len(runs)), show)
         found = meetings(pairs, {key: Result.load(job.folder) for key, job in runs.items()}, (first, second))
         write_whole(folder / "pairs.csv", table_of(found))
-        write_whole(folder / "pairs.json", json.dumps({"meetings": [asdict(m) for m in found]}, indent=2) + "\n")
+        write_whole(folder / "pairs.json", json.dumps({"meetings": [_row(m) for m in found]}, indent=2) + "\n")
         write_whole(folder / "shares.png", picture(pairs, found))
     return found
 
@@ -157,6 +157,15 @@ def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries:
     return found
 
 
+def _row(meeting: Meeting) -> dict[str, Any]:
+    """Return a meeting as JSON has it: what is not a number is missing."""
+    row = asdict(meeting)
+    for name, value in row.items():
+        if isinstance(value, dict) and math.isnan(value["mean"]):
+            row[name] = None
+    return row
+
+
 def _mean(values: Sequence[float]) -> Estimate:
     found = estimate(values)
     assert found is not None
@@ -191,10 +200,13 @@ def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> No
         tables.show(console, title, [beside], columns)
 
     over = f"means over {pairs.seeds} seeds" if pairs.seeds > 1 else "one seed"
-    show(f"Share of the goodput, %: the row's beside the column's; {over}", lambda m: f"{m.share_pct.mean:.1f}")
+    show(
+        f"Share of the goodput, %: the row's beside the column's; {over}",
+        lambda m: "-" if math.isnan(m.share_pct.mean) else f"{m.share_pct.mean:.1f}",
+    )
     show("Mean one-way delay of the row's data, us", lambda m: _number(m.delay_mean_s, 1e6))
     show("Loss of the row's data, %", lambda m: _number(m.loss_pct, 1))
-    show("Jain's index of all flows", lambda m: f"{m.jain.mean:.3f}")
+    show("Jain's index of all flows", lambda m: "-" if math.isnan(m.jain.mean) else f"{m.jain.mean:.3f}")
 
 
 def _number(value: Estimate | None, scale: float) -> str:

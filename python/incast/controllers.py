@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
@@ -151,13 +152,28 @@ def description(name: str) -> str:
 
 
 def _imported(place: str, word: str) -> type:
-    module = _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
+    try:
+        module = _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
+    except ScenarioError:
+        raise
+    except Exception as error:
+        raise ScenarioError(f"{place} cannot be imported\n{_traceback(error)}") from None
     controller = getattr(module, word, None)
     if controller is None:
         raise ScenarioError(f"{place} has no {word}; expected a class of that name")
     if not isinstance(controller, type):
         raise ScenarioError(f"{word} of {place} is no class; expected one with {_listed(REQUIRED)}")
     return controller
+
+
+def _traceback(error: Exception) -> str:
+    """Write the traceback from the user's own code on, without the import system's part."""
+    frames = error.__traceback__
+    while frames is not None and (
+        frames.tb_frame.f_code.co_filename == __file__ or "importlib" in frames.tb_frame.f_code.co_filename
+    ):
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames)).rstrip()
 
 
 def _of_name(place: str) -> ModuleType:
@@ -197,6 +213,14 @@ def _checked(controller: type) -> None:
     missing = [name for name in REQUIRED if not callable(getattr(controller, name, None))]
     if missing:
         raise ScenarioError(f"the class {controller.__name__} has no {_listed(missing)}; expected {_listed(REQUIRED)}")
+    for name in (*REQUIRED, *OPTIONAL):
+        method = getattr(controller, name, None)
+        if inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
+            raise ScenarioError(f"{controller.__name__}.{name} does nothing when called: expected a plain method")
+    for name in ("own_recovery", "ack_every_packet"):
+        flag = getattr(controller, name, False)
+        if not isinstance(flag, bool):
+            raise ScenarioError(f"{controller.__name__}.{name} = {flag!r}: expected True or False")
     ecn = getattr(controller, "ecn", "off")
     if ecn not in ECN:
         raise ScenarioError(f"{controller.__name__}.ecn = {ecn!r}: expected {_listed(ECN, 'or')}")

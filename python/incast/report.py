@@ -331,7 +331,7 @@ def _differences(comparison: Comparison) -> str:
         f'<section id="differences"><h2>Less {escape(first.label)}</h2>',
         f'<p class="note">Every controller meets the placements of {escape(first.label)} under each seed: figures less '
         "its own under the same seed, means and 95&nbsp;% intervals of these differences. What is clear of zero is "
-        "bold.</p>",
+        "bold; of cells where there is no difference about one in twenty is, by chance.</p>",
     ]
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)

@@ -97,6 +97,14 @@ def test_what_one_gets_is_taken_from_its_own_flows() -> None:
     assert found["dctcp", "swift"].goodput_bps.mean == pytest.approx(sum(flows["throughput_bps"]) - swift)
 
 
+def test_what_does_not_exist_is_not_a_number(incast: Command, tmp_path: Path) -> None:
+    late = ("--set", "run.duration=1ms", "--set", "run.warmup=0s", "--set", "traffic.a.start=10ms")
+    done = incast("coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", *late, "--out", "r")
+    assert done.status == 0, done.err
+    assert "nan" not in done.out
+    assert "NaN" not in (tmp_path / "r/pairs.json").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

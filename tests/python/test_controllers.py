@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from conftest import ROOT, Command
+from conftest import ROOT, Command, command, environment
 from incast import ControllerError, Result, Scenario, ScenarioError, controllers
 from incast.study import Controller
 
@@ -211,7 +214,8 @@ def test_an_exception_stops_the_run_with_its_cause_its_flow_and_its_time() -> No
         ("cwnd", -1.0, "cwnd is -1; expected a number of bytes above 0"),
         ("cwnd", float("nan"), "cwnd is NaN; expected a number of bytes above 0"),
         ("cwnd", "many", "TypeError"),
-        ("pacing_rate_bps", -5.0, "pacing_rate_bps is -5; expected a number of at least 0"),
+        ("pacing_rate_bps", -5.0, "pacing_rate_bps is -5; expected a number above 0, or None for no pacing"),
+        ("pacing_rate_bps", 0.0, "pacing_rate_bps is 0; expected a number above 0, or None for no pacing"),
         ("pacing_gap_ps", float("inf"), "pacing_gap_ps is inf; expected a number of at least 0"),
     ],
 )
@@ -375,3 +379,77 @@ def test_a_class_typed_in_has_a_fingerprint_of_its_code() -> None:
     assert fingerprint(typed("1")) == fingerprint(typed("1")) != fingerprint(typed("2"))
     with pytest.raises(ScenarioError, match="expected a class"):
         controllers.register(typed("1")())
+
+
+ENDLESS = """
+class Endless:
+    def on_ack(self, ack):
+        open("working", "w").close()
+        while True:
+            pass
+
+    def on_loss(self, event):
+        pass
+
+    on_timeout = on_loss
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "two-senders", "--set", "controller=endless.py:Endless", "--out", "r"),
+        ("compare", "two-senders", "--cc", "endless.py:Endless", "--cc", "dctcp", "--seeds", "1", "--out", "r"),
+    ],
+)
+def test_ctrl_c_ends_a_run_whose_class_does_not_come_back(folder: Path, words: tuple[str, ...]) -> None:
+    wrote(folder, "endless.py", ENDLESS)
+    with subprocess.Popen(
+        command(words), cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as program:
+        for _ in range(600):
+            if (folder / "working").exists():
+                break
+            time.sleep(0.1)
+        program.send_signal(signal.SIGINT)
+        _, told = program.communicate(timeout=60)
+    assert program.returncode == 1, told
+    assert told.strip().endswith("error: interrupted; no half-written result was left behind"), told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("import nosuchmodule", "line 1, in <module>"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_fails_while_it_is_imported_comes_with_its_traceback(folder: Path, body: str, message: str) -> None:
+    wrote(folder, "broken.py", body)
+    with pytest.raises(ScenarioError, match=r"(?s)broken.py cannot be imported.*Traceback.*broken.py") as told:
+        ran("broken.py:C")
+    assert message in str(told.value)
+    assert "importlib" not in str(told.value)
+
+
+def test_methods_that_do_nothing_when_called_are_refused() -> None:
+    class Later:
+        async def on_ack(self, ack: Any) -> None: ...
+
+        def on_loss(self, event: Any) -> None: ...
+
+        on_timeout = on_loss
+
+    with pytest.raises(ScenarioError, match="Later.on_ack does nothing when called: expected a plain method"):
+        controllers.register(Later)
+
+    class Wordy:
+        own_recovery = "no"
+
+        def on_ack(self, ack: Any) -> None: ...
+
+        on_loss = on_timeout = on_ack
+
+    with pytest.raises(ScenarioError, match="own_recovery = 'no': expected True or False"):
+        controllers.register(Wordy)

@@ -92,6 +92,8 @@ pub static KIND: Kind = Kind {
         "Half the threshold of an ACK train holds whether the transport paces or not; Linux takes the whole where it \
          paces.",
         "A mark leaves at least floor segments, as a loss does; the RFC allows one.",
+        "With curve = \"ticks\" K is a rounded cube root; Linux computes its own from a table, at most half a percent \
+         off, which moves windows by a segment here and there.",
         "Fast recovery itself belongs to the transport (transport.recovery).",
     ],
     state: &[

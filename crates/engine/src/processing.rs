@@ -109,6 +109,7 @@ impl Account {
         if from >= to {
             return;
         }
+        self.longest = self.longest.max(length as u64);
         self.packet_time += (to - from) as u128 * length as u128;
         self.busy += if length > 0 { to - from } else { 0 };
         let first = self.next_sample.max(interval.from);

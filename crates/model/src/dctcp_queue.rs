@@ -46,9 +46,9 @@ figures! {
         queue_min_packets: "packets";
         /// Amplitude of the queue.
         amplitude_packets: "packets";
-        /// Period in round trips,
+        /// Period of the oscillation, in round trips.
         period_round_trips: "round trips";
-        /// and in time.
+        /// Period of the oscillation.
         period_s: "s";
         /// Share of marked packets.
         alpha: "";

@@ -54,7 +54,7 @@ pub static MODEL: Model = Model {
         paths::FAILS[0],
         paths::FAILS[1],
         "A recovery takes a round trip in which the window does not grow, and halves whole packets: NewReno's mean window \
-         is one and a half to two packets smaller, 13 % at n = 121 and 3 % at n = 2048.",
+         is one and a half to two packets smaller, 13 % at n = 121, 5 % at 1024 and below 3 % at 2048.",
         MISTAKE,
     ],
     parameters: Tcp::PARAMETERS,

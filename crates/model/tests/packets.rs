@@ -177,7 +177,9 @@ fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
         }
     }
     let (time, data) = from.unwrap();
-    (network.data - data) as f64 * paths.short.0 as f64 / (network.now - time) as f64
+    let window = (network.data - data) as f64 * paths.short.0 as f64 / (network.now - time) as f64;
+    println!("{} over {} paths, T_l {}: {window:.2} packets", spec.controllers[0].kind().name, paths.n, paths.long);
+    window
 }
 
 /// n paths without marks, in turn; round trips in nanoseconds.
@@ -226,6 +228,7 @@ impl Agreement<'_> {
             slope(&self.measured.iter().map(|(n, w)| (*n as f64, y(*n, *w))).collect::<Vec<_>>())
         };
         let (found, model) = (exponent(&|_, w| w), exponent(&|n, _| (self.model)(n)));
+        println!("exponents {found:.3} and {model:.3}");
         assert!((found - model).abs() <= 0.05, "exponents {found:.3} and {model:.3}");
     }
 }

@@ -5,6 +5,7 @@
 //! exception of a run is kept; its controller does nothing more, and the run stops.
 
 use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use incast_cc::foreign::{Foreign, Maker, Outside};
@@ -68,12 +69,23 @@ struct PyCongestion {
     consecutive: u32,
 }
 
+/// Slowest pacing, bits per second: a packet in some hours.
+const SLOWEST: f64 = 1.0;
+
 /// An exception in a user's code, and where it happened.
 #[derive(Debug)]
 struct Failure {
     flow: u32,
     at: Time,
     error: PyErr,
+}
+
+/// What has become of the objects of a class in a run.
+#[derive(Debug, Default)]
+struct Failures {
+    first: Mutex<Option<Failure>>,
+    /// Ctrl-C, or the end of the program, came while one of them was at work: none is called any more.
+    interrupted: AtomicBool,
 }
 
 /// Which of the optional methods a class has.
@@ -96,7 +108,7 @@ struct Class {
     profile: Profile,
     methods: Methods,
     state: Vec<&'static str>,
-    failure: Arc<Mutex<Option<Failure>>>,
+    failure: Arc<Failures>,
 }
 
 /// The classes among the controllers of a run.
@@ -110,13 +122,22 @@ fn classes(controllers: &[Config]) -> impl Iterator<Item = &Class> {
 
 /// Whether one of them has failed.
 pub fn has_failed(controllers: &[Config]) -> bool {
-    classes(controllers).any(|class| class.failure.lock().is_ok_and(|failure| failure.is_some()))
+    classes(controllers).any(|class| class.failure.first.lock().is_ok_and(|failure| failure.is_some()))
+}
+
+/// Whether an exception is a mistake of the user's code: Ctrl-C and the end of the program are none.
+fn is_users(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<pyo3::exceptions::PyException>(py)
 }
 
 /// What happened in the first of them to fail, as an exception that has the user's as its cause.
 pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
-    let found = classes(controllers).filter_map(|c| Some((c.name.as_str(), c.failure.lock().ok()?.take()?)));
-    let (name, Failure { flow, at, error }) = found.min_by_key(|(_, failure)| (failure.at, failure.flow))?;
+    let found = classes(controllers).filter_map(|c| Some((c.name.as_str(), c.failure.first.lock().ok()?.take()?)));
+    let (name, Failure { flow, at, error }) =
+        found.min_by_key(|(_, failure)| (is_users(py, &failure.error), failure.at, failure.flow))?;
+    if !is_users(py, &error) {
+        return Some(error);
+    }
     let message = format!("{name} failed in flow {flow} at {:.4} us: {}", at.0 as f64 * 1e-6, words(py, &error));
     let told = crate::ControllerError::new_err(message);
     told.set_cause(py, Some(error));
@@ -216,7 +237,7 @@ struct Own {
     pacing: Pacing,
     /// When it was last called.
     at: Time,
-    failure: Arc<Mutex<Option<Failure>>>,
+    failure: Arc<Failures>,
 }
 
 impl Own {
@@ -278,9 +299,12 @@ impl Own {
         };
         self.pacing = match (gap, rate) {
             (Some(gap), _) if !(gap.is_finite() && gap >= 0.0) => return wrong("pacing_gap_ps", gap),
-            (_, Some(rate)) if !(rate.is_finite() && rate >= 0.0) => return wrong("pacing_rate_bps", rate),
+            (_, Some(rate)) if !(rate.is_finite() && rate > 0.0) => {
+                let message = format!("pacing_rate_bps is {rate}; expected a number above 0, or None for no pacing");
+                return Err(pyo3::exceptions::PyValueError::new_err(message));
+            }
             (Some(gap), _) => Pacing::Gap(Time(gap.round() as u64)),
-            (None, Some(rate)) => Pacing::Rate(rate),
+            (None, Some(rate)) => Pacing::Rate(rate.max(SLOWEST)),
             (None, None) => Pacing::None,
         };
         Ok(())
@@ -292,8 +316,10 @@ impl Own {
         let Err(error) = result else { return };
         self.object = None;
         // domains take turns within an engine window: the first in simulated time counts, not the first that comes
-        if let Ok(mut failure) = self.failure.lock()
-            && failure.as_ref().is_none_or(|known| (at, self.flow) < (known.at, known.flow))
+        let interrupted = Python::attach(|py| !is_users(py, &error));
+        self.failure.interrupted.fetch_or(interrupted, Ordering::Relaxed);
+        if let Ok(mut failure) = self.failure.first.lock()
+            && (interrupted || failure.as_ref().is_none_or(|known| (at, self.flow) < (known.at, known.flow)))
         {
             *failure = Some(Failure { flow: self.flow, at, error });
         }
@@ -301,7 +327,7 @@ impl Own {
 
     /// Calls a method with an event made under the GIL, and reads what it leaves.
     fn call(&mut self, at: Time, method: for<'py> fn(Python<'py>) -> &'py Bound<'py, PyString>, event: Event) {
-        if self.object.is_none() {
+        if self.object.is_none() || self.failure.interrupted.load(Ordering::Relaxed) {
             return;
         }
         let result = Python::attach(|py| {

@@ -1,8 +1,8 @@
 //! What the flows of a scenario can hope for: the max-min fair share of the fabric's links, as goodput.
 //!
 //! Every flow is taken to be active from the beginning to the end and to have data always, or at its application's rate;
-//! headers, fragments and the links' overhead count, ACKs and losses do not. So it is an upper bound of what flows that
-//! share links fairly get. Times of the empty network are the engine's ([`incast_engine::ideal`]).
+//! headers, fragments and the links' overhead count, ACKs and losses do not. It is what
+//! flows that share links fairly get, not a bound: where one is held elsewhere or gets less, others get more. Times of the empty network are the engine's ([`incast_engine::ideal`]).
 
 use incast_engine::ideal::Fabric;
 use incast_engine::spec::{App, Spec};
@@ -15,7 +15,7 @@ pub struct Share {
     /// Over the links that its packets take under the scenario's routing; where switches spread packets, over all
     /// shortest paths evenly.
     pub routed_bps: f64,
-    /// If only the links of hosts could be full: what no routing of a fabric without bottlenecks exceeds.
+    /// If only the links of hosts could be full, as in a fabric that no routing can fill.
     pub edge_bps: f64,
 }
 

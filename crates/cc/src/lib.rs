@@ -275,7 +275,9 @@ pub struct Profile {
     pub ecn: Ecn,
     /// The controller reacts to losses entirely by itself: the transport retransmits by SACK
     /// under `cwnd()`, with no recovery window of its own, and calls `on_loss` at every ACK that
-    /// uncovers new holes. Otherwise `on_loss` is called once, when fast recovery begins.
+    /// uncovers new holes. Otherwise `on_loss` is called once, when fast recovery begins. A loss that a tail-loss
+    /// probe repaired is one too, unless the controller asks for `late` or `delivery`: then it is told nothing (a
+    /// single segment is no run; Linux leaves the window of such controllers alone).
     pub own_recovery: bool,
     /// Receivers acknowledge every packet at once.
     pub ack_every_packet: bool,

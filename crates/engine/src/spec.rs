@@ -423,9 +423,10 @@ pub struct TransportSpec {
     /// `sack`, not under [`Rules::Ns3`].
     pub tail_loss_probe: bool,
     /// With [`Rules::Rack`]: what was overtaken but may be reordered is waited for by a timer (RFC 8985 section 6.2,
-    /// step 5). Otherwise the next ACK looks at it again. RACK is Linux' then in three more respects: of an ACK that
-    /// acknowledges and SACKs, SACKs are looked at first; segments that are SACKed are counted, not their bytes; and the
-    /// loss of what a timeout sent again begins a fast recovery.
+    /// step 5). Otherwise the next ACK looks at it again. RACK is Linux' then in four more respects: of an ACK that
+    /// acknowledges and SACKs, SACKs are looked at first; segments that are SACKed are counted, not their bytes; the
+    /// loss of what a timeout sent again begins a fast recovery; and sent again is what ever was, in the judgement of
+    /// ACKs that come too soon and of reordering, not only what was since it was last given up.
     pub reordering_timer: bool,
     /// With [`Rules::Rack`]: once reordering was seen, a reordering window stays at all times, and duplicate SACKs widen
     /// it (RFC 8985 section 6.2, steps 3 and 4). Otherwise reordering is never seen.
@@ -451,7 +452,8 @@ pub struct TransportSpec {
     /// of the time stamp, in whole milliseconds. What SACK reports ends the timer's back-off too, and starts
     /// the timer anew if it was sent before the first outstanding segment was sent last.
     pub segment_rtt: bool,
-    /// Tick of the clock that RTT samples are of; zero is exact. Of time stamps a coarse one floors samples at 1 us.
+    /// Tick of the clock that RTT samples and RACK's send times are of; zero is exact. Of time stamps a coarse one floors
+    /// samples at 1 us. With `segment_rtt` a divisor of the time stamps' 1 ms. Delivery rates are exact.
     pub timestamp_clock: Time,
     /// How the retransmission timeout follows from the samples.
     pub rto_rule: RtoRule,

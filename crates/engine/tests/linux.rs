@@ -144,7 +144,7 @@ fn rack() -> Scoreboard {
     let mut board = Scoreboard::with_times(true);
     for n in 0..4 {
         board.sent(n * 1000, 1000);
-        board.stamp(n * 1000, n);
+        board.stamp(n * 1000, n, n);
     }
     board
 }
@@ -176,7 +176,7 @@ fn a_retransmission_is_lost_when_something_sent_later_arrives() {
     board.update_lost_by_time(0);
     for (seq, at) in [(0, 21), (1000, 22)] {
         board.retransmitted(seq, false);
-        board.stamp(seq, at);
+        board.stamp(seq, at, at);
     }
     // segment 3 was sent before both
     board.begin_ack(30, 18);

@@ -46,8 +46,12 @@ fn sender(transport: TransportSpec, segments: Option<u64>) -> Bench {
 }
 
 fn controlled(transport: TransportSpec, kind: &str, segments: Option<u64>) -> Bench {
-    let app = bulk(0, 1, segments.map(|n| n * 1000));
-    let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, kind, app));
+    let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, kind, bulk(0, 1, segments.map(|n| n * 1000)));
+    if matches!(kind, "swift" | "lswift") {
+        // delay is to bring no decrease of its own
+        spec.controllers = vec![controller(kind, &[("base_target", "10s")])];
+    }
+    let mut bench = Bench::new(spec);
     bench.open();
     bench.advance(20 * MS);
     bench
@@ -66,10 +70,17 @@ fn ack(bench: &mut Bench, n: u64, blocks: &[(u64, u64)]) -> Vec<i64> {
     numbers(&bench.ack(n * 1000, now, 0, &blocks))
 }
 
+/// The same, of what was sent 20 ms ago: these controllers' round trips are the time stamps'.
+fn answer(bench: &mut Bench, n: u64, blocks: &[(u64, u64)]) -> Vec<i64> {
+    let blocks: Vec<(u64, u64)> = blocks.iter().map(|(a, b)| (a * 1000, b * 1000)).collect();
+    let then = bench.now() - 20 * MS;
+    numbers(&bench.ack(n * 1000, then, 0, &blocks))
+}
+
 /// The same with so many bytes of window left beyond it.
 fn ack_with_window(bench: &mut Bench, n: u64, window: u32) -> Vec<i64> {
-    let now = bench.now();
-    numbers(&bench.give_sender(|p| (p.ack, p.ts, p.wnd) = (n * 1000, now, window)))
+    let then = bench.now() - 20 * MS;
+    numbers(&bench.give_sender(|p| (p.ack, p.ts, p.wnd) = (n * 1000, then, window)))
 }
 
 fn at(bench: &mut Bench, ms: u64) -> Vec<i64> {
@@ -114,6 +125,64 @@ fn every_ack_and_every_new_segment_puts_the_probe_off() {
     ack(&mut bench, 2, &[]);
     quiet_until(&mut bench, 74);
     assert_eq!(at(&mut bench, 75), [-11]);
+}
+
+/// A sender whose application writes a segment every `every` ms until `until` ms; its round trips take 20 ms, and it has
+/// the ACK of the first segment only. What was sent before.
+fn writing(every: u64, until: u64) -> Bench {
+    let app = App::OnOff {
+        rate: Rate(8_000_000 / every),
+        on: Time::ms(until),
+        off: Time::s(10),
+        write: 1000,
+        off_first: false,
+    };
+    let mut bench =
+        Bench::new(wire(Rate::gbps(100), Time::ms(10), linux(10.0), "newreno", FlowSpec { app, ..bulk(0, 1, None) }));
+    bench.open();
+    assert_eq!(at(&mut bench, every), [0]);
+    at(&mut bench, every + 20);
+    ack(&mut bench, 1, &[]);
+    bench
+}
+
+#[test]
+fn what_is_written_without_an_ack_puts_the_probe_off() {
+    // segments at 10, 20 ... 60 ms, the ACK at 30: it alone would bring the probe at 72
+    let mut bench = writing(10, 65);
+    assert_eq!(at(&mut bench, 60), [3, 4, 5]);
+    quiet_until(&mut bench, 102);
+    assert_eq!(at(&mut bench, 102), [-5]);
+}
+
+#[test]
+fn what_is_written_puts_the_probe_off_no_further_than_the_timeout() {
+    // segments at 25, 50 ... 225 ms, the ACK at 45. Each puts the probe off by 42 ms; but the timeout, 200 ms after 1
+    // was sent, comes at 250
+    let mut bench = writing(25, 240);
+    assert_eq!(at(&mut bench, 225), [1, 2, 3, 4, 5, 6, 7, 8]);
+    quiet_until(&mut bench, 250);
+    assert_eq!(at(&mut bench, 250), [-8]);
+    assert!(slow_start(&bench), "a probe, no timeout");
+}
+
+#[test]
+fn pacing_holds_back_new_data_but_nothing_that_goes_again() {
+    // 10 goes at 20 ms, and 100 kb/s let nothing else go before 100 ms (tcp_write_xmit asks for that,
+    // __tcp_retransmit_skb does not)
+    let max = Rate(100_000);
+    let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max, restart_at_max: false };
+    let paced = |segments| {
+        let mut bench = sender(TransportSpec { pacing, ..linux(10.0) }, segments);
+        assert_eq!(ack(&mut bench, 1, &[]), [10]);
+        bench
+    };
+    let mut bench = paced(Some(11));
+    quiet_until(&mut bench, 62);
+    assert_eq!(at(&mut bench, 62), [-10]);
+    let mut bench = paced(None);
+    quiet_until(&mut bench, 100);
+    assert_eq!(at(&mut bench, 100), [11]);
 }
 
 #[test]
@@ -177,7 +246,11 @@ fn no_probe_goes_where_sacks_or_repairs_are_under_way() {
 
 /// A transfer of 30 segments of 1000 B at 100 Mb/s and an idle RTT of 20.3 ms, which loses the packets listed.
 fn transfer(transport: TransportSpec, lost: &[u64]) -> Outcome {
-    let mut spec = wire(Rate::mbps(100), Time::ms(5), transport, "newreno", bulk(0, 1, Some(30_000)));
+    transfer_of("newreno", transport, lost)
+}
+
+fn transfer_of(kind: &str, transport: TransportSpec, lost: &[u64]) -> Outcome {
+    let mut spec = wire(Rate::mbps(100), Time::ms(5), transport, kind, bulk(0, 1, Some(30_000)));
     spec.links[3].loss = Loss::List(lost.to_vec());
     judged(&spec)
 }
@@ -211,9 +284,14 @@ fn a_lost_tail_is_repaired_without_a_timeout() {
 /// Segments 0 to 11 were sent, and the last of them went again as a probe, since the receiver's window was full; the
 /// window is open again, and 100 ms have passed.
 fn probed() -> Bench {
-    let mut bench = sender(linux(10.0), None);
-    ack_with_window(&mut bench, 1, 11_000);
-    assert_eq!(at(&mut bench, 62), [-11]);
+    probed_of("newreno", 11)
+}
+
+/// The same up to segment `last`.
+fn probed_of(kind: &str, last: u64) -> Bench {
+    let mut bench = controlled(linux(10.0), kind, None);
+    ack_with_window(&mut bench, 1, last as u32 * 1000);
+    assert_eq!(at(&mut bench, 70).last(), Some(&-(last as i64)));
     at(&mut bench, 100);
     bench
 }
@@ -279,6 +357,94 @@ fn a_recovery_is_undone_when_its_probe_came_twice_too() {
     assert!(!slow_start(&bench), "1 came twice, but of the probe nothing is known yet");
     ack(&mut bench, 12, &[(11, 12)]);
     assert!(slow_start(&bench), "all that went again came twice: nothing was lost");
+}
+
+// ---- controllers that recover by themselves --------------------------------------------------------
+
+#[test]
+fn probes_repair_the_tails_of_those_that_recover_by_themselves() {
+    for kind in ["bbr", "swift"] {
+        let outcome = transfer_of(kind, linux(40.0), &[27, 28, 29]);
+        let mut repaired = again(&outcome);
+        assert_eq!(repaired[0], 29, "{kind}: the probe");
+        repaired.sort_unstable();
+        assert_eq!((repaired, counts(&outcome.flows[0])), (vec![27, 28, 29], (3, 0)), "{kind}");
+        let outcome = transfer_of(kind, TransportSpec { tail_loss_probe: false, ..linux(40.0) }, &[27, 28, 29]);
+        assert_eq!(outcome.flows[0].timeouts, 1, "{kind}");
+    }
+}
+
+#[test]
+fn a_loss_that_a_probe_repaired_is_one_to_delays_family_alone() {
+    // whether the ACK beyond the probe cuts the window, where the probe came twice and where it repaired a loss
+    let cuts = |kind: &str| {
+        [true, false].map(|twice| {
+            let mut bench = probed_of(kind, 10);
+            answer(&mut bench, 11, &[]);
+            if twice {
+                answer(&mut bench, 11, &[(10, 11)]);
+            }
+            bench.advance(130 * MS);
+            let before = bench.state("cwnd_bytes");
+            answer(&mut bench, 12, &[]);
+            bench.state("cwnd_bytes") < before
+        })
+    };
+    // Linux: tcp_end_cwnd_reduction and bbr_set_cwnd_to_recover_or_restore leave the window alone
+    assert_eq!(cuts("bbr"), [false, false]);
+    assert_eq!(cuts("swift"), [false, true]);
+    // one segment is no run of late ones
+    assert_eq!(cuts("lswift"), [false, false]);
+}
+
+#[test]
+fn the_end_of_racks_wait_is_a_loss_to_those_that_recover_by_themselves() {
+    for kind in ["bbr", "swift"] {
+        let mut bench = controlled(TransportSpec { tail_loss_probe: false, ..linux(10.0) }, kind, None);
+        answer(&mut bench, 1, &[]);
+        at(&mut bench, 21);
+        assert!(answer(&mut bench, 1, &[(2, 3)]).iter().all(|n| *n > 0), "{kind}");
+        let before = at(&mut bench, 27);
+        assert!(before.iter().all(|n| *n > 0), "{kind}: {before:?}");
+        let window = bench.state("cwnd_bytes");
+        // as soon as its pacing lets it
+        assert!(at(&mut bench, 29).contains(&-1), "{kind}");
+        assert!(bench.state("cwnd_bytes") < window, "{kind}: {window}");
+    }
+}
+
+#[test]
+fn delivery_rates_are_of_exact_times() {
+    // 20 ms take no tick or one on a clock of 50 ms
+    let bandwidth = |timestamp_clock| {
+        let mut bench = controlled(TransportSpec { timestamp_clock, ..linux(10.0) }, "bbr", None);
+        answer(&mut bench, 5, &[]);
+        bench.advance(40 * MS);
+        answer(&mut bench, 10, &[]);
+        bench.advance(60 * MS);
+        answer(&mut bench, 15, &[]);
+        bench.state("bandwidth_bps")
+    };
+    let exact = bandwidth(Time::ZERO);
+    assert!(exact > 0.0);
+    for tick in [Time::us(7), Time::ms(1), Time::ms(50)] {
+        assert_eq!(bandwidth(tick), exact, "{tick}");
+    }
+}
+
+#[test]
+fn what_came_twice_counts_as_delivered_with_undo_alone() {
+    // in a recovery, a duplicate SACK and nothing else: PRR lets out what has left the network
+    let sent = |undo, asks| {
+        let mut bench = overtaken(|t| (t.undo, t.tail_loss_probe, t.adaptive_reordering) = (undo, asks, asks));
+        assert_eq!(at(&mut bench, 28), [-1]);
+        (0..3).flat_map(|_| ack(&mut bench, 1, &[(0, 1)])).collect::<Vec<i64>>()
+    };
+    assert!(!sent(true, false).is_empty());
+    assert!(!sent(true, true).is_empty());
+    for asks in [false, true] {
+        assert!(sent(false, asks).is_empty(), "{asks}");
+    }
 }
 
 // ---- RACK's timer ----------------------------------------------------------------------------------

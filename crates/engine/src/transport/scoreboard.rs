@@ -66,6 +66,8 @@ pub struct Scoreboard {
     unproven_from: u64,
     /// Lost, unsacked, not sent again.
     pending: u32,
+    /// Sent again since they were last given up, SACKed or not.
+    again: u32,
     /// Send times, where losses are told by them.
     rack: Option<Box<Rack>>,
     /// Segments that others have overtaken, where they are waited for.
@@ -128,15 +130,16 @@ impl Scoreboard {
         Scoreboard { ns3: mss, ..Scoreboard::default() }
     }
 
-    /// The segment at `seq` was sent, for the first time or again, at `now`.
+    /// The segment at `seq` was sent, for the first time or again, at `now`; `clock` is what the clock that times
+    /// segments says then. Delivery rates go by the exact time.
     #[inline]
-    pub fn stamp(&mut self, seq: u64, now: u64) {
+    pub fn stamp(&mut self, seq: u64, clock: u64, now: u64) {
         if self.rack.is_some() {
-            self.note_time(seq, now);
+            self.note_time(seq, clock, now);
         }
     }
 
-    fn note_time(&mut self, seq: u64, now: u64) {
+    fn note_time(&mut self, seq: u64, clock: u64, now: u64) {
         let i = self.index_of(seq);
         if let (Some(rack), Some(s)) = (&mut self.rack, self.segments.get(i)) {
             if let Some(rate) = &mut rack.rate {
@@ -145,12 +148,12 @@ impl Scoreboard {
             }
             match rack.times.get_mut(i) {
                 Some(time) => {
-                    *time = now;
+                    *time = clock;
                     if rack.tells {
-                        rack.resent.push_back(Resent { at: now, seq, end: seq + s.len as u64 });
+                        rack.resent.push_back(Resent { at: clock, seq, end: seq + s.len as u64 });
                     }
                 }
-                None => rack.times.push_back(now),
+                None => rack.times.push_back(clock),
             }
         }
     }
@@ -234,10 +237,8 @@ impl Scoreboard {
 
     /// Whether anything is SACKed, lost, or under way for the second time.
     pub fn is_disordered(&self) -> bool {
-        self.has_sacked()
-            || self.pending > 0
-            || self.segments.front().is_some_and(|s| s.ever)
-            || self.segments.iter().any(|s| s.retransmitted)
+        debug_assert_eq!(self.again as usize, self.segments.iter().filter(|s| s.retransmitted).count());
+        self.has_sacked() || self.pending > 0 || self.again > 0 || self.segments.front().is_some_and(|s| s.ever)
     }
 
     /// Whether at least `n` segments are SACKed.
@@ -286,19 +287,24 @@ impl Scoreboard {
     }
 
     /// When the last was sent of what something sent later has overtaken, from the `from`-th segment on or for the
-    /// second time.
+    /// second time. What was sent once left in order, so that the look ends at the first of it that nothing has
+    /// overtaken: in order, at the `from`-th.
     fn latest_overtaken(&self, rack: &Rack, from: usize) -> Option<u64> {
-        let mut i = self.segments.len();
+        let mut i = from;
         let mut latest = None;
-        while i > from {
-            i -= 1;
-            let s = &self.segments[i];
+        while let Some(s) = self.segments.get(i) {
             if s.sacked {
-                i = self.sacked.find(s.seq).map_or(i, |(start, _)| self.index_of(start).min(i));
-            } else if !s.lost && !s.retransmitted && rack.is_overtaken(rack.times[i], s.seq + s.len as u64) {
-                latest = Some(rack.times[i]);
+                i = self.sacked.find(s.seq).map_or(i, |(_, end)| self.index_of(end)).max(i + 1);
+                continue;
+            }
+            if rack.is_overtaken(rack.times[i], s.seq + s.len as u64) {
+                if !s.lost && !s.retransmitted {
+                    latest = latest.max(Some(rack.times[i]));
+                }
+            } else if !s.ever {
                 break;
             }
+            i += 1;
         }
         let open = |r: &&Resent| {
             let s = self.segments.get(self.index_of(r.seq));
@@ -306,13 +312,15 @@ impl Scoreboard {
                 && rack.times[self.index_of(r.seq)] == r.at
                 && rack.is_overtaken(r.at, r.end)
         };
-        latest.max(rack.resent.iter().rev().find(open).map(|r| r.at))
+        let overtaken = rack.resent.iter().take_while(|r| rack.is_overtaken(r.at, 0));
+        latest.max(overtaken.filter(open).last().map(|r| r.at))
     }
 
     /// Segment `i` is lost, in its latest copy too, and has to go again.
     fn give_up(&mut self, i: usize) {
         let s = &mut self.segments[i];
         s.lost = true;
+        self.again -= u32::from(s.retransmitted);
         s.retransmitted = false;
         self.pipe -= s.len as u64 * s.copies as u64;
         s.copies = 0;
@@ -381,6 +389,7 @@ impl Scoreboard {
                 break;
             }
             self.acked_again |= s.ever;
+            self.again -= u32::from(s.retransmitted);
             self.pipe -= s.len as u64 * s.copies as u64;
             if let Some(rack) = &mut self.rack
                 && let Some(sent) = rack.times.pop_front()
@@ -654,6 +663,7 @@ impl Scoreboard {
     pub fn timed_out(&mut self, una: u64, nxt: u64) {
         self.pipe = 0;
         self.pending = 0;
+        self.again = 0;
         for s in &mut self.segments {
             s.copies = 0;
             s.retransmitted = false;
@@ -794,6 +804,7 @@ impl Scoreboard {
         } else {
             let next = &self.segments[i + 1];
             self.pending -= u32::from(next.lost && !next.retransmitted);
+            self.again -= u32::from(next.retransmitted);
             self.segments.remove(i + 1);
         }
         Hole { len: hole.len + taken as u32, ..hole }
@@ -805,6 +816,7 @@ impl Scoreboard {
             && s.retransmitted
         {
             s.retransmitted = false;
+            self.again -= 1;
             let gone = s.copies.min(1);
             s.copies -= gone;
             self.pipe -= s.len as u64 * gone as u64;
@@ -824,6 +836,7 @@ impl Scoreboard {
                 self.pending -= 1;
             }
             let counted = self.ns3 > 0 && s.retransmitted;
+            self.again += u32::from(!s.retransmitted);
             s.retransmitted = true;
             s.ever = true;
             if !replaces && !counted {

@@ -185,6 +185,8 @@ pub struct Sender {
     frto: bool,
     /// ... and goes before anything is sent again.
     new_first: bool,
+    /// Only what is lost goes now.
+    repairs_only: bool,
     undo: Undo,
     /// Where the data ended when a tail-loss probe went whose outcome is open; 0 where none is.
     probe_to: u64,
@@ -306,6 +308,7 @@ impl Sender {
             newly_lost: false,
             frto: false,
             new_first: false,
+            repairs_only: false,
             undo: Undo { marker: NEVER, again: -1, first_at: NEVER, due: false },
             probe_to: 0,
             probed_again: false,

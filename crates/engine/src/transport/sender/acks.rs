@@ -24,7 +24,7 @@ impl Sender {
     /// segment was sent last, so that the retransmission timer starts anew.
     fn sample_segments(&self, now: u64, acked: u64, echoed: u64) -> (Option<(u64, u64)>, bool) {
         let [of_acked, of_sacked] = self.board.samples();
-        let stamped = || (acked > 0).then(|| (now / STAMP - echoed / STAMP).max(1) * STAMP);
+        let stamped = || (acked > 0).then(|| (now / STAMP).saturating_sub(echoed / STAMP).max(1) * STAMP);
         let later = acked == 0
             && match (of_sacked, self.board.first_sent()) {
                 (Some((rtt, _)), Some(sent)) => rtt > now - sent,
@@ -84,7 +84,10 @@ impl Sender {
             delivered += newly_sacked;
             if t.undo || t.tail_loss_probe || t.adaptive_reordering {
                 twice = self.duplicate_sack(ack, ext);
-                delivered += twice;
+                // that they have left the network counts with undo alone: the other switches are worth what they are
+                if t.undo {
+                    delivered += twice;
+                }
             }
         }
         // the byte that FIN takes is no data
@@ -144,7 +147,7 @@ impl Sender {
             self.count_segments(t, delivered);
         }
         if self.profile.delivery {
-            self.tell_delivery(t.clock(io.now), delivered);
+            self.tell_delivery(io.now, t, delivered);
         }
         let marked = p.has(flag::ECE) && self.ecn != Ecn::Off;
         let mut counts = marked;
@@ -264,8 +267,10 @@ impl Sender {
 
     /// The delivery rate that an ACK shows.
     #[cold]
-    fn tell_delivery(&mut self, now: u64, delivered: u64) {
-        if let Some(sample) = self.board.delivery(now, delivered, self.rtt.min.unwrap_or(0)) {
+    fn tell_delivery(&mut self, now: u64, t: &TransportSpec, delivered: u64) {
+        // a coarse clock may have added a tick to the round trip
+        let min_rtt = self.rtt.min.unwrap_or(0).saturating_sub(t.timestamp_clock.0);
+        if let Some(sample) = self.board.delivery(now, delivered, min_rtt) {
             self.cc.on_delivery(&sample);
         }
     }

@@ -103,7 +103,7 @@ impl Sender {
 
     pub(super) fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {
         let t = io.net.transport(self.transport);
-        self.board.stamp(seq, t.clock(io.now));
+        self.board.stamp(seq, t.clock(io.now), io.now);
         let retx = if again { flag::RETX } else { 0 };
         if self.fin && Some(seq) == self.app.end() {
             self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);
@@ -264,6 +264,9 @@ impl Sender {
                 return;
             }
             let hole = if self.new_first { None } else { self.next_repair(t) };
+            if self.repairs_only && hole.is_none() {
+                return;
+            }
             if let Some(hole) = hole
                 && self.is_renumbered(hole)
                 && !self.app.has_beyond(self.nxt, hole.len)

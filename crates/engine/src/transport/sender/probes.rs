@@ -62,18 +62,21 @@ impl Sender {
     }
 
     /// The probe's time has come: a segment of new data goes whatever the congestion window, or where there is none,
-    /// or the receiver's window does not take it, the last one again. It is no retransmission to what counts these.
+    /// or the receiver's window does not take it, the last one again. Neither rate reduction nor undo count it as sent
+    /// again; the flow's record does.
     pub(super) fn probe_tail<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         self.catch_up(io);
-        // one at a time; and none behind what this host still holds
-        let held = !io.has_room(self.host, self.flow) || self.paced_until() > io.now;
+        let before = self.nxt;
+        let new = (self.app.written.saturating_sub(self.nxt)).min(t.mss as u64);
+        let again = new == 0 || new > self.edge.saturating_sub(self.nxt);
+        // one at a time; none while the NIC takes no more, as if the segment still waited there; pacing holds new data,
+        // but nothing that goes again
+        let held = !io.has_room(self.host, self.flow) || !again && self.paced_until() > io.now;
         let Some(last) = self.board.last().filter(|_| self.probe_to == 0 && !held) else {
             return self.resume_rto(io);
         };
-        let before = self.nxt;
-        let new = (self.app.written.saturating_sub(self.nxt)).min(t.mss as u64);
-        self.probed_again = new == 0 || new > self.edge.saturating_sub(self.nxt);
-        if self.probed_again {
+        self.probed_again = again;
+        if again {
             self.board.probed(last.seq);
             let out = self.prr.out;
             self.send_segment(io, last.seq, last.len, true);
@@ -99,11 +102,15 @@ impl Sender {
         repaired
     }
 
-    /// A reduction for a loss that a probe repaired: as one for ECN, and over at once.
+    /// A reduction for a loss that a probe repaired: as one for ECN, and over at once. Controllers that sample delivery
+    /// have `cong_control` in Linux, for which this state changes no window. Those of delay react to a loss of their own
+    /// as to any other; where they wait for late segments, only runs of them are losses, and this is one segment.
     pub(super) fn reduce_for_probe<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let event = self.congestion(io);
         if self.profile.own_recovery {
-            self.cc.on_loss(&event);
+            if !self.profile.delivery && self.profile.late.is_none() {
+                self.cc.on_loss(&event);
+            }
             return;
         }
         self.cc.on_ecn(&event);
@@ -131,10 +138,7 @@ impl Sender {
         let window = self.reordering_window(t);
         if self.board.look_again(t.clock(io.now), window) {
             self.newly_lost = true;
-            if self.profile.own_recovery {
-                let event = self.congestion(io);
-                self.cc.on_loss(&event);
-            } else if self.phase != Phase::Recovery {
+            if !self.profile.own_recovery && self.phase != Phase::Recovery {
                 self.enter_recovery(io, t, t.mss as u64, false);
                 if self.prr_governs(t) && t.recovery == Recovery::Linux {
                     self.prr_linux(t, t.mss as u64, false);
@@ -142,7 +146,16 @@ impl Sender {
                     self.prr_update(t, t.mss as u64);
                 }
             }
-            self.pump(io);
+            // new data waits for the next ACK
+            self.repairs_only = true;
+            self.send_allowed(io, t);
+            self.repairs_only = false;
+            // told afterwards: no ACK may come to make room under what is left of the window (Linux' BBR hears of it by
+            // the next ACK)
+            if self.profile.own_recovery {
+                let event = self.congestion(io);
+                self.cc.on_loss(&event);
+            }
         }
         if self.waiting == Waiting::Reordering {
             self.resume_rto(io);

@@ -127,10 +127,10 @@ pub struct Transport {
     /// With no new data to send, a recovery sends again what SACK neither reports nor proves lost (RFC 6675 NextSeg rules 3 and 4). Linux has not done so since 4.15.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward_retransmit: Option<bool>,
-    /// Tail-loss probes (RFC 8985 section 7): two smoothed round trips and `timeout_min` after the last new segment or advancing ACK (with a single segment outstanding `rto_min` in place of `timeout_min`), but no later than the retransmission timeout, one segment of new data goes whatever the congestion window, or where there is none the last segment again, so that its ACK tells what of the tail is lost; one probe at a time, none while losses are repaired or, but for a reduction for ECN, something is SACKed. A loss that the probe itself repaired reduces the window as ECN does. net.ipv4.tcp_early_retrans = 3. Only with `sack`, not under the scoreboard `ns3`.
+    /// Tail-loss probes (RFC 8985 section 7): two smoothed round trips and `timeout_min` after the last new segment or advancing ACK (with a single segment outstanding `rto_min` in place of `timeout_min`), but no later than the retransmission timeout, one segment of new data goes whatever the congestion window, or where there is none the last segment again, so that its ACK tells what of the tail is lost; one probe at a time, none while losses are repaired or, but for a reduction for ECN, something is SACKed. A loss that the probe itself repaired reduces the window as ECN does; of the controllers that recover by themselves those that sample delivery rates or wait for late segments hear nothing of it, the others take it for a loss. net.ipv4.tcp_early_retrans = 3. Only with `sack`, not under the scoreboard `ns3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tail_loss_probe: Option<bool>,
-    /// Under the scoreboard `rack`: a segment that others have overtaken, but which may be reordered, is lost when its time is over and `timeout_min` more (RFC 8985 section 6.2, step 5). Otherwise it waits for the next ACK. With it RACK is Linux' in three more respects: of an ACK that acknowledges and SACKs, SACKs are looked at first; segments that are SACKed are counted, not their bytes; the loss of what a timeout sent again begins a fast recovery.
+    /// Under the scoreboard `rack`: a segment that others have overtaken, but which may be reordered, is lost when its time is over and `timeout_min` more (RFC 8985 section 6.2, step 5). Otherwise it waits for the next ACK. With it RACK is Linux' in four more respects: of an ACK that acknowledges and SACKs, SACKs are looked at first; segments that are SACKed are counted, not their bytes; the loss of what a timeout sent again begins a fast recovery; sent again is what ever was, in the judgement of ACKs that come too soon and of reordering, not only what was since it was last given up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reordering_timer: Option<bool>,
     /// Under the scoreboard `rack`: once a segment that was sent once arrives after one behind it, the reordering window stays, also while losses are repaired, and each round trip with a duplicate SACK widens it by a quarter of the shortest round trip, up to the smoothed one, for 16 recoveries (RFC 8985 section 6.2, steps 3 and 4). Otherwise it is a quarter until three segments are SACKed or losses are repaired, and nothing afterwards.
@@ -157,7 +157,7 @@ pub struct Transport {
     /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds; the smallest RTT and the controller go by the last of those segments, the estimator by the first. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_rtt: Option<bool>,
-    /// Tick of the clock that RTT samples and send times are of; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us; Linux times segments in whole microseconds.
+    /// Tick of the clock that RTT samples and RACK's send times are of; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us; Linux times segments in whole microseconds. With `segment_rtt` whole ticks make 1 ms. Delivery rates are exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp_clock: Option<Time>,
     /// How the retransmission timeout follows from the samples.
@@ -792,6 +792,12 @@ impl Transport {
         }
         if s.rto_initial == cc::Time::ZERO {
             out.push(Problem::with_value(key("rto_initial"), "\"0s\"", "expected a time above 0"));
+        }
+        let tick = s.timestamp_clock;
+        let of_segments = s.segment_rtt && s.timestamps && s.scoreboard != spec::Rules::Ns3;
+        if of_segments && tick > cc::Time::ZERO && cc::Time::ms(1).0 % tick.0 != 0 {
+            let message = "expected 0s or a divisor of 1ms with segment_rtt = true: its time stamps count milliseconds";
+            out.push(Problem::with_value(key("timestamp_clock"), format!("\"{tick}\""), message));
         }
         if s.handshake && s.lone_syn {
             let message = "expected false with handshake = true: the handshake has a SYN of its own";

@@ -1188,3 +1188,26 @@ fn a_kind_where_a_table_is_due() {
         assert_eq!(set(key, word), format!("{key} = \"{word}\": {expected}"));
     }
 }
+
+#[test]
+fn segments_are_timed_by_whole_parts_of_a_time_stamp() {
+    let asked = [("transport.segment_rtt", "true"), ("transport.timestamps", "true")];
+    for (tick, right) in [("10ms", false), ("3us", false), ("1ms", true), ("1us", true), ("0s", true)] {
+        let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+        for (key, value) in asked {
+            s.set(key, value).unwrap();
+        }
+        s.set("transport.timestamp_clock", tick).unwrap();
+        let built = s.build().map(drop);
+        if right {
+            built.unwrap();
+            continue;
+        }
+        let expected = "expected 0s or a divisor of 1ms with segment_rtt = true: its time stamps count milliseconds";
+        let said = built.expect_err(tick).to_string();
+        assert_eq!(said, format!("transport.timestamp_clock = \"{tick}\": {expected}"));
+        // of time stamps alone any tick will do
+        s.set("transport.segment_rtt", "false").unwrap();
+        s.build().unwrap();
+    }
+}

@@ -116,15 +116,16 @@ def run_all(jobs: Iterable[Job], workers: int, status: Status, show: Callable[[S
             hops_before = hops
             return not stop.is_set()
 
-        if stop.is_set():
-            raise RunStopped("not begun")
-        at_work.add(threading.get_ident())
-        try:
-            with new_folder(job.folder) as aside:
+        with new_folder(job.folder) as aside:
+            at_work.add(threading.get_ident())
+            try:
+                if stop.is_set():
+                    raise RunStopped("not begun")
                 result = job.scenario.run(progress=progress)
-                result.write(aside)
-        finally:
-            at_work.discard(threading.get_ident())
+            finally:
+                at_work.discard(threading.get_ident())
+            # Finished: however long it takes to write, it is waited for.
+            result.write(aside)
         status.hops += result.summary["run"]["hops"] - hops_before
         status.under_way.pop(name, None)
         status.finished += 1
@@ -148,7 +149,7 @@ def run_all(jobs: Iterable[Job], workers: int, status: Status, show: Callable[[S
 
 
 def _wait_for(at_work: set[int]) -> None:
-    """Wait until no thread is at work; one that does not stop is in a user's controller, and is interrupted there."""
+    """Wait until no thread is in a run; one that does not stop is in a user's controller, and is interrupted there."""
     patience = time.monotonic() + PATIENCE_S
     while at_work:
         try:

@@ -3,7 +3,7 @@
 use crate::controller::Controller;
 use crate::document::{Document, Domains, Interval, Ties};
 use crate::problem::{Errors, Problem};
-use crate::topology::Network;
+use crate::topology::{DirectedLink, Network, single};
 use crate::traffic::MAX_FLOWS;
 use crate::transport::Transport;
 use incast_cc as cc;
@@ -116,13 +116,15 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     if doc.traffic.is_empty() {
         problems.push(Problem::new("traffic", "empty; expected at least one [[traffic]] entry"));
     }
-    let network = match doc.topology.build(dir) {
+    let mut network = match doc.topology.build(dir) {
         Ok(network) => network,
         Err(more) => {
             problems.extend(more);
             return Err(Errors(problems));
         }
     };
+    let link_names = link_names(&network);
+    single::apply(&doc.links, &mut network, &link_names, &mut problems);
     let mut flows = Flows {
         network: &network,
         names: network.names.iter().map(String::as_str).zip(0..).collect(),
@@ -154,19 +156,20 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     if let Some(packet) = transports.iter().map(full_packet).max() {
         doc.queue.check_packet("queue", packet, &mut problems);
     }
-    if let Some(l) = network.links.iter().find(|l| l.bucket > 0) {
-        let packet = transports.iter().map(full_packet).max().unwrap_or(0) + l.overhead as u64;
-        if (l.bucket as u64) < packet {
-            let named = links.iter().find(|(_, link)| link.burst.is_some_and(|b| b.0.0 == l.bucket as u64));
-            let key = named.map_or("topology, a link's burst".into(), |(key, _)| format!("{key}.burst"));
-            let message = format!("expected at least {packet}B, a full packet with its overhead: it would never leave");
-            problems.push(Problem::with_value(key, format!("\"{}B\"", l.bucket), message));
-        }
+    let packet = transports.iter().map(full_packet).max().unwrap_or(0);
+    let too_small = |l: &&DirectedLink| l.bucket > 0 && (l.bucket as u64) < packet + l.overhead as u64;
+    if let Some(l) = network.links.iter().find(too_small) {
+        let kinds = links.iter().map(|(key, link)| (format!("{key}.burst"), link.burst));
+        let singles = doc.links.iter().enumerate().map(|(i, link)| (format!("links.{i}.burst"), link.burst()));
+        let named = kinds.chain(singles).find(|(_, burst)| burst.is_some_and(|b| b.0.0 == l.bucket as u64));
+        let key = named.map_or("topology, a link's burst".into(), |(key, _)| key);
+        let packet = packet + l.overhead as u64;
+        let message = format!("expected at least {packet}B, a full packet with its overhead: it would never leave");
+        problems.push(Problem::with_value(key, format!("\"{}B\"", l.bucket), message));
     }
     let buckets = |at_host: bool| network.links.iter().any(|l| l.bucket > 0 && (l.from < network.hosts) == at_host);
     doc.queue.check_buckets("queue", buckets(false), buckets(true), &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
-    let link_names = link_names(&network);
     let observe = observe(
         doc,
         &link_names,

@@ -7,6 +7,7 @@ use crate::quantity::{Auto, Time};
 use crate::queue::Queue;
 use crate::routing::Routing;
 use crate::topology::Topology;
+use crate::topology::single::SingleLink;
 use crate::traffic::Traffic;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -29,6 +30,9 @@ pub struct Document {
     pub run: Run,
     /// Hosts, switches and links.
     pub topology: Topology,
+    /// Single links that differ from all others of their kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<SingleLink>,
     /// Queues of all ports.
     pub queue: Queue,
     /// What hosts themselves cost their packets; nothing where it is not given.

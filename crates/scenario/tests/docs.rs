@@ -48,6 +48,7 @@ fn generated(marker: &str) -> String {
     let root = Schema::new(incast_scenario::schema());
     let app = root.items("traffic").find(&["app"], None).unwrap();
     match parts[..] {
+        ["keys:", "document", "links"] => table(&catalogue::keys_of(root.items("links"))),
         ["keys:", "document", path] => {
             let at = root.find(&path.split('.').collect::<Vec<_>>(), None).unwrap();
             table(&catalogue::keys_of(at))

@@ -393,6 +393,44 @@ fn links_that_contradict() {
 }
 
 #[test]
+fn single_links() {
+    let routing = "[[traffic]]";
+    let one = |keys: &str| message(routing, &format!("[[links]]\n{keys}\n\n{routing}"));
+    assert_eq!(
+        one("link = \"agg0>core7\""),
+        "links.0.link = \"agg0>core7\": no such link; expected a name such as \"agg0>core0\" (did you mean \"agg0>core0\"?)"
+    );
+    assert_eq!(one("delay = \"1us\""), "links.0.link: missing; expected a text in quotes");
+    assert_eq!(one("link = \"h0>edge0\"\ndealy = \"1us\""), "links.0.dealy: unknown key (did you mean \"delay\"?)");
+    assert_eq!(
+        one("link = \"h0>edge0\"\nrate = \"1bps\"\n[[links]]\nlink = \"edge0>h0\"\ndelay = \"1us\""),
+        "links.1.link = \"edge0>h0\": links.0 is about the same link; expected one entry a link"
+    );
+    assert_eq!(
+        one("link = \"h0>edge0\"\nburst = \"20B\""),
+        "links.0.burst = \"20B\": expected at least 1500B, a full packet with its overhead: it would never leave"
+    );
+    assert_eq!(
+        one("link = \"h0>edge0\"\nlose = [1]\nerror_rate = 0.5"),
+        "links.0.error_rate = 0.5: expected 0 with lose: a link loses either by rate or what that list names; \
+         error_rate = 0 leaves the list, lose = [] the rate"
+    );
+
+    // What is not named stays; forward is the direction named.
+    let links = |text: &str| Scenario::from_toml(text, Path::new("."), "t").unwrap().build().unwrap().links;
+    let before = links(GOOD);
+    let keys = "link = \"core0>agg0\"\nrate = \"2Gbps\"\ndelay = \"5us\"\nback_delay = \"7us\"\nlose = [3]";
+    let after = links(&GOOD.replacen(routing, &format!("[[links]]\n{keys}\n\n{routing}"), 1));
+    let differing: Vec<usize> =
+        (0..before.len()).filter(|i| format!("{:?}", before[*i]) != format!("{:?}", after[*i])).collect();
+    let told: Vec<String> = differing
+        .iter()
+        .map(|i| format!("{} {} {} {:?}", after[*i].name, after[*i].rate, after[*i].delay, after[*i].loss))
+        .collect();
+    assert_eq!(told, ["agg0>core0 2Gbps 7us None", "core0>agg0 2Gbps 5us List([3])"]);
+}
+
+#[test]
 fn numbers_that_would_overflow() {
     let link = "rate = \"1Gbps\", delay = \"10us\"";
     let bucket = |text: &str| message(link, &format!("delay = \"10us\", {text}"));

@@ -5,6 +5,7 @@ pub mod dumbbell;
 pub mod fat_tree;
 pub mod graph;
 pub mod leaf_spine;
+pub mod single;
 pub mod star;
 
 use crate::problem::Problem;
@@ -78,34 +79,9 @@ pub struct DirectedLink {
 }
 
 impl Network {
-    /// Links `a` and `b`; `forward` is the direction from `a` to `b`.
+    /// Links `a` and `b`; forward is the direction from `a` to `b`.
     pub fn join(&mut self, a: u32, b: u32, link: &Link) {
-        let loss = |list: &[u64]| match link.error_unit {
-            _ if !list.is_empty() => {
-                let mut list = list.to_vec();
-                list.sort_unstable();
-                list.dedup();
-                Loss::List(list)
-            }
-            _ if link.error_rate == 0.0 => Loss::None,
-            ErrorUnit::Packet => Loss::Packet(link.error_rate),
-            ErrorUnit::Byte => Loss::Byte(link.error_rate),
-        };
-        let forward = (link.rate, link.delay, loss(&link.lose));
-        let back = (link.back_rate.unwrap_or(link.rate), link.back_delay.unwrap_or(link.delay), loss(&[]));
-        // `Link::check` refuses what does not fit
-        let bucket = link.burst.map_or(0, |b| u32::try_from(b.0.0).unwrap_or(u32::MAX));
-        for (from, to, (rate, delay, loss)) in [(a, b, forward), (b, a, back)] {
-            self.links.push(DirectedLink {
-                from,
-                to,
-                rate: rate.0,
-                delay: delay.0,
-                overhead: link.overhead,
-                bucket,
-                loss,
-            });
-        }
+        self.links.extend(link.directions(a, b));
     }
 }
 
@@ -261,6 +237,34 @@ impl Link {
                            leaves the list, lose = [] the rate";
             out.push(Problem::with_value(format!("{path}.error_rate"), self.error_rate, message));
         }
+    }
+
+    /// Both directions of this link between two nodes, forward, from `a` to `b`, first.
+    fn directions(&self, a: u32, b: u32) -> [DirectedLink; 2] {
+        let loss = |list: &[u64]| match self.error_unit {
+            _ if !list.is_empty() => {
+                let mut list = list.to_vec();
+                list.sort_unstable();
+                list.dedup();
+                Loss::List(list)
+            }
+            _ if self.error_rate == 0.0 => Loss::None,
+            ErrorUnit::Packet => Loss::Packet(self.error_rate),
+            ErrorUnit::Byte => Loss::Byte(self.error_rate),
+        };
+        // `check` refuses what does not fit
+        let bucket = self.burst.map_or(0, |b| u32::try_from(b.0.0).unwrap_or(u32::MAX));
+        let direction = |from: u32, to: u32, rate: Rate, delay: Time, loss: Loss| DirectedLink {
+            from,
+            to,
+            rate: rate.0,
+            delay: delay.0,
+            overhead: self.overhead,
+            bucket,
+            loss,
+        };
+        let (back_rate, back_delay) = (self.back_rate.unwrap_or(self.rate), self.back_delay.unwrap_or(self.delay));
+        [direction(a, b, self.rate, self.delay, loss(&self.lose)), direction(b, a, back_rate, back_delay, loss(&[]))]
     }
 
     /// This link with the changes of a tier.

@@ -24,6 +24,8 @@ pub mod purpose {
     pub const SIZE: u32 = 7;
     /// Orders in which a switch takes its next hops in turn.
     pub const ROTA: u32 = 8;
+    /// Random drops of queues close to full.
+    pub const RANDOM_DROP: u32 = 9;
 }
 
 /// Mixes one word.

@@ -615,7 +615,21 @@ impl Port {
     #[inline(always)]
     fn admit(&mut self, arrival: &Arrival) -> Verdict {
         match &self.class.rule {
+            Rule::Red { .. } | Rule::RandomDrop { .. } => self.random_verdict(arrival),
+            rule => rule.admit(arrival),
+        }
+    }
+
+    /// ... where that takes a random number.
+    #[cold]
+    fn random_verdict(&mut self, arrival: &Arrival) -> Verdict {
+        match &self.class.rule {
             Rule::Red { limit } => self.rare.red_verdict(limit, arrival),
+            Rule::RandomDrop { threshold, probability, .. } if threshold.exceeded_by(arrival) => {
+                let arrivals = self.count.packets + self.rare.events.drops;
+                let draw = hash::uniform(self.rare.seed, hash::purpose::RANDOM_DROP, self.link as u64, arrivals);
+                if draw < *probability { Verdict::Drop } else { self.class.rule.admit(arrival) }
+            }
             rule => rule.admit(arrival),
         }
     }
@@ -745,7 +759,6 @@ impl Port {
 }
 
 impl Rare {
-    #[cold]
     fn red_verdict(&mut self, limit: &Bound, arrival: &Arrival) -> Verdict {
         let early = self.red.as_mut().map_or(Verdict::Accept, |red| red.admit(arrival, self.empty_since));
         if early != Verdict::Drop && limit.exceeded_by(arrival) { Verdict::Drop } else { early }

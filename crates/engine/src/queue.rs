@@ -98,6 +98,15 @@ pub enum Rule {
         /// Dropped ECT arrivals count as marked.
         count_dropped: bool,
     },
+    /// Random drops of arrivals close to the limit.
+    RandomDrop {
+        /// Largest queue.
+        limit: Bound,
+        /// Queue, with the arrival, above which an arrival may be dropped.
+        threshold: Bound,
+        /// Probability that it is.
+        probability: f64,
+    },
     /// Random early detection: [`RedState`] decides, and this limit.
     Red {
         /// Largest queue.
@@ -116,6 +125,9 @@ impl Rule {
             Discipline::EcnThreshold { mark, drop_not_ect, count_dropped } => {
                 Rule::Ecn { limit, mark: Bound::new(*mark), drop_not_ect: *drop_not_ect, count_dropped: *count_dropped }
             }
+            Discipline::RandomDrop { threshold, probability } => {
+                Rule::RandomDrop { limit, threshold: Bound::new(*threshold), probability: *probability }
+            }
             Discipline::Red(_) => Rule::Red { limit },
         }
     }
@@ -123,7 +135,8 @@ impl Rule {
     /// Decides about an arrival, as far as the rule alone can.
     #[inline]
     pub fn admit(&self, a: &Arrival) -> Verdict {
-        let (Rule::DropTail { limit } | Rule::Ecn { limit, .. } | Rule::Red { limit }) = self;
+        let (Rule::DropTail { limit } | Rule::Ecn { limit, .. } | Rule::RandomDrop { limit, .. } | Rule::Red { limit }) =
+            self;
         if limit.exceeded_by(a) {
             return Verdict::Drop;
         }

@@ -292,6 +292,14 @@ pub enum Discipline {
     },
     /// RED as ns-3's `RedQueueDisc`.
     Red(Red),
+    /// First in, first out; of arrivals with which the queue would exceed `threshold` some are dropped at
+    /// random, beyond the limit all (htsim's `RandomQueue`).
+    RandomDrop {
+        /// Queue, with the arrival, above which an arrival may be dropped.
+        threshold: Limit,
+        /// Probability that it is.
+        probability: f64,
+    },
     /// Hosts only: one queue a flow, served round robin, at most `per_flow` packets of a flow
     /// accepted at a time (htsim's fair NIC).
     FairNic {

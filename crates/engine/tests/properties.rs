@@ -35,6 +35,9 @@ fn queues() -> impl Strategy<Value = QueueSpec> {
         3 => (1u64..20, any::<bool>(), any::<bool>()).prop_map(|(k, drop_not_ect, count_dropped)| {
             Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect, count_dropped }
         }),
+        1 => (1u64..20, 0.0f64..1.0).prop_map(|(k, probability)| {
+            Discipline::RandomDrop { threshold: Limit::Packets(k), probability }
+        }),
         1 => (1u64..20).prop_map(|k| Discipline::EcnAtDeparture { mark: Limit::Packets(k) }),
         1 => Just(Discipline::Red(red)),
     ];

@@ -16,6 +16,8 @@ pub enum Queue {
     EcnThreshold(EcnThreshold),
     /// Random early detection with the semantics and parameter names of ns-3's RedQueueDisc.
     Red(Red),
+    /// Drop-tail that also drops some arrivals at random close to its limit: htsim's switch.
+    RandomDrop(RandomDrop),
     /// Hosts only: a queue per flow, served round robin, that takes at most `per_flow` packets of
     /// a flow at a time; the transport holds the rest. htsim's NIC.
     FairNic(FairNic),
@@ -92,6 +94,37 @@ pub enum NonEct {
     Pass,
     /// They are dropped, as RED hardware with equal thresholds does.
     Drop,
+}
+
+/// Random drops close to the limit.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct RandomDrop {
+    /// Largest queue.
+    pub limit: QueueLimit,
+    /// An arrival with which the queue would exceed this may be dropped (htsim: the limit less three full packets). In the unit of the limit.
+    pub threshold: QueueLimit,
+    /// Probability that it is.
+    #[serde(default = "random_drop")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+    /// Packets in a device queue below this one, which it does not count (ns-3: 100).
+    #[serde(default)]
+    pub device: u32,
+    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
+    #[serde(default)]
+    pub count_in_service: bool,
+    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
+    #[serde(default)]
+    pub count_overhead: bool,
+    /// Queue of hosts' NICs, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Box<Queue>>,
+}
+
+// htsim's RandomQueue.
+fn random_drop() -> f64 {
+    0.1
 }
 
 /// RED.
@@ -178,6 +211,7 @@ impl Queue {
             Queue::DropTail(q) => q.host.as_deref(),
             Queue::EcnThreshold(q) => q.host.as_deref(),
             Queue::Red(q) => q.host.as_deref(),
+            Queue::RandomDrop(q) => q.host.as_deref(),
             Queue::FairNic(_) => None,
         }
     }
@@ -210,6 +244,10 @@ impl Queue {
                     use_ecn: q.use_ecn,
                     use_hard_drop: q.use_hard_drop,
                 });
+                (d, q.limit, q.device, q.count_in_service, q.count_overhead)
+            }
+            Queue::RandomDrop(q) => {
+                let d = spec::Discipline::RandomDrop { threshold: q.threshold.spec(), probability: q.probability };
                 (d, q.limit, q.device, q.count_in_service, q.count_overhead)
             }
             Queue::FairNic(q) => {
@@ -245,6 +283,7 @@ impl Queue {
             Queue::DropTail(q) => q.device,
             Queue::EcnThreshold(q) => q.device,
             Queue::Red(q) => q.device,
+            Queue::RandomDrop(q) => q.device,
             Queue::FairNic(_) => 0,
         };
         if device > 0 {
@@ -270,6 +309,7 @@ impl Queue {
             Queue::DropTail(q) => Some(q.limit),
             Queue::EcnThreshold(q) => Some(q.limit),
             Queue::Red(q) => Some(q.limit),
+            Queue::RandomDrop(q) => Some(q.limit),
             Queue::FairNic(_) => None,
         }
     }
@@ -332,6 +372,15 @@ impl Queue {
                         quoted(q.min_th),
                         format!("expected at most max_th, {}", q.max_th),
                     ));
+                }
+            }
+            Queue::RandomDrop(q) => {
+                if q.threshold.amount().is_none() || !q.threshold.same_unit(q.limit) {
+                    let message = format!("expected the unit of the limit, {}", q.limit);
+                    out.push(Problem::with_value(key("threshold"), quoted(q.threshold), message));
+                } else if q.threshold > q.limit {
+                    let message = format!("expected at most the limit, {}, beyond which all are dropped", q.limit);
+                    out.push(Problem::with_value(key("threshold"), quoted(q.threshold), message));
                 }
             }
             Queue::FairNic(_) if !at_host => {

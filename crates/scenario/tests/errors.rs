@@ -338,6 +338,24 @@ fn queues_that_contradict() {
         "queue.min_th = \"70p\": expected at most max_th, 60p"
     );
     assert_eq!(message(queue, "kind = \"drop-tail\"\nlimit = \"100p\"\nmark = \"20p\""), "queue.mark: unknown key");
+    let random = "kind = \"random-drop\"\nlimit = \"32kB\"\nthreshold = ";
+    assert_eq!(
+        message(queue, &format!("{random}\"5p\"")),
+        "queue.threshold = \"5p\": expected the unit of the limit, 32kB"
+    );
+    assert_eq!(
+        message(queue, &format!("{random}\"none\"")),
+        "queue.threshold = \"none\": expected the unit of the limit, 32kB"
+    );
+    assert_eq!(
+        message(queue, &format!("{random}\"33kB\"")),
+        "queue.threshold = \"33kB\": expected at most the limit, 32kB, beyond which all are dropped"
+    );
+    assert_eq!(
+        message(queue, &format!("{random}\"20kB\"\nprobability = 1.5")),
+        "queue.probability = 1.5: expected a number from 0 to 1"
+    );
+    check(&GOOD.replace(queue, &format!("{random}\"20kB\""))).unwrap();
     let departing = format!("{queue}\nmark_at = \"departure\"");
     assert_eq!(
         message(queue, &format!("{departing}\nnon_ect = \"drop\"")),

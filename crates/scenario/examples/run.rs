@@ -15,7 +15,9 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let s = begin.elapsed().as_secs_f64();
     let summary = incast_record::summary::summarize(&outcome, scenario.name(), env!("CARGO_PKG_VERSION"));
     println!("{} hops in {s:.3} s: {:.2} million a second", outcome.hops, outcome.hops as f64 / s / 1e6);
-    println!("{:#}\n{:#}\n{:#}", summary["flows"], summary["queues"], summary["flowmonitor"]);
+    for key in ["flows", "fct", "queues", "flowmonitor"] {
+        println!("{:#}", summary[key]);
+    }
     for key in ["queries", "writes"].into_iter().filter(|key| summary[*key]["count"] != 0) {
         println!("{key} {:#}", summary[key]);
     }

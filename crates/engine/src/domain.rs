@@ -191,7 +191,7 @@ impl Domain {
         }
     }
 
-    /// A packet of a two-way connection reached its host.
+    /// A packet of a two-way connection, or a datagram, reached its host.
     #[cold]
     fn deliver_joined<O: Outbox, R: Recorder>(
         &mut self,
@@ -203,10 +203,12 @@ impl Domain {
         reach: Reach<O, R>,
     ) {
         let net = reach.net;
-        let Some(join) = net.join(packet.flow) else { return };
         let ends = net.ends[packet.flow as usize];
         let (now, mut io) = (at.time, io!(self, at, reach, cause));
         io.held = held;
+        let Some(join) = net.join(packet.flow) else {
+            return self.receivers[ends.receiver as usize].receive_datagram(&mut io, packet);
+        };
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
             if packet.has(flag::SYN)
@@ -403,6 +405,9 @@ fn answered<O: Outbox, R: Recorder>(query: &mut Query, io: &mut Io<O, R>) {
     io.rec.message(query_record(query, io.net, Some(io.now)));
     let spec = &io.net.spec.queries[query.spec as usize];
     query.number += 1;
+    if spec.count == Some(query.number) {
+        io.rec.finish(io.now);
+    }
     let next = io.now.saturating_add(spec.think.0);
     if spec.count.is_none_or(|count| query.number < count) && next < spec.stop.0 {
         io.timer(next, TimerKind::Query, query.spec);

@@ -389,6 +389,11 @@ fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
     })
 }
 
+/// Bytes that a full segment takes on a wire which adds `overhead` to every packet.
+pub fn wire_bytes(t: &TransportSpec, overhead: u32) -> u64 {
+    fragments(t, t.mss).map(|size| size + overhead as u64).sum()
+}
+
 /// Links of flow `flow`; see [`Fabric::path`]. Indexes the whole fabric first: for many flows,
 /// make one [`Fabric`].
 pub fn path(spec: &Spec, flow: usize, reverse: bool) -> Vec<u32> {

@@ -94,9 +94,10 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
     for (q, query) in spec.queries.iter().enumerate() {
         heap.timer(query.first.0, 0, Timer { kind: TimerKind::Query, entity: q as u32 });
     }
-    let mut idle = true;
+    let (mut idle, mut end) = (true, spec.duration.0);
+    let last = world.last_to_finish();
     while let Some(Reverse(next)) = heap.queue.pop() {
-        if next.key.time >= spec.duration.0 {
+        if next.key.time >= end {
             heap.queue.push(Reverse(next));
             idle = false;
             break;
@@ -114,6 +115,9 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
             }
             Event::Timer(timer) => domain.timer(at, timer, reach),
         }
+        if collector.finished == last {
+            end = world.end_after(collector.finished_at);
+        }
     }
     let under_way: Vec<Packet> = heap
         .queue
@@ -123,5 +127,5 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
             Event::Timer(_) => None,
         })
         .collect();
-    Ok(world.outcome(collector, under_way.into_iter(), idle))
+    Ok(world.outcome(collector, under_way.into_iter(), end, idle))
 }

@@ -30,7 +30,7 @@ pub mod flag {
     pub const PATH: u16 = 1 << 12;
     /// Its flow is traced, or ports stamp it: it takes the long way at each.
     pub const TRACED: u16 = 1 << 13;
-    /// Belongs to one half of a two-way connection.
+    /// No plain one-way flow's: belongs to one half of a two-way connection, or is a datagram.
     pub const JOINED: u16 = 1 << 14;
 
     /// The sender has nothing more to say for now (PSH): a write ends here.

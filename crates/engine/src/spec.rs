@@ -7,6 +7,7 @@
 
 use incast_cc as cc;
 use incast_cc::{Rate, Time};
+pub use incast_record::{Near, Sharing};
 
 /// One simulation, complete.
 #[derive(Clone, Debug)]
@@ -52,6 +53,11 @@ pub struct Spec {
     pub observe: Observe,
     /// Order of arrivals on different links at equal times.
     pub ties: Ties,
+    /// The run ends when everything of a known size has finished ([`App::is_finite`], queries with a count), and the
+    /// longest latency of a link later; at `duration` if that comes first.
+    pub ends_when_finished: bool,
+    /// Where every flow shares switches with elephants, for its record; empty where there are none.
+    pub sharing: Vec<Sharing>,
 }
 
 /// Order of equal-time arrivals at one node.
@@ -699,6 +705,13 @@ pub enum App {
     },
     /// Half of a two-way connection: writes what a [`QuerySpec`] tells it to.
     Messages,
+    /// No transport beneath it (UDP): full segments at a constant pace from the flow's start to its stop. Nothing is
+    /// acknowledged or sent again, there is no window and no ECN; the controller has no part in it. Where the NIC takes
+    /// only so many packets of a flow, the ones beyond are never sent.
+    Datagrams {
+        /// Time from one segment to the next, above 0.
+        gap: Time,
+    },
     /// Keeps writes under way: the next is written `think` after one was acknowledged.
     ClosedLoop {
         /// Bytes a write.
@@ -710,6 +723,13 @@ pub enum App {
         /// Writes in all; `None` never ends.
         count: Option<u64>,
     },
+}
+
+impl App {
+    /// It ends by itself, after so many bytes or writes.
+    pub fn is_finite(&self) -> bool {
+        matches!(self, App::Bulk { size: Some(_), .. } | App::ClosedLoop { count: Some(_), .. })
+    }
 }
 
 /// A root that asks its workers over persistent two-way connections, again and again. A query

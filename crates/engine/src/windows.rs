@@ -20,7 +20,7 @@ use crate::order::{Key, Order, Timer, TimerKind};
 use crate::packet::{Ext, NO_EXT, Packet};
 use crate::port::Port;
 use crate::prefetch;
-use crate::world::World;
+use crate::world::{LONGEST_WITHOUT_DELAY_PS, World};
 use crate::{Progress, RunError};
 use incast_cc::Time;
 use incast_record::{Collector, Outcome};
@@ -223,7 +223,8 @@ impl Outbox for Out<'_, '_> {
 /// Runs `spec`'s world with domains visited in the given order.
 pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
     let spec = world.net.spec;
-    let end = spec.duration.0;
+    let mut end = spec.duration.0;
+    let last = world.last_to_finish();
     let length = window_length(&world);
     let count = world.domains.len();
     let mut buckets = Buckets {
@@ -368,6 +369,10 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             register(&mut locals[*d as usize], *d, &mut wakes);
         }
         buckets.exts[(window & MASK) as usize].clear();
+        // no window is longer than what is added to the time of the last to finish, so this one lies before the end
+        if collector.finished == last {
+            end = world.end_after(collector.finished_at);
+        }
 
         windows += 1;
         if windows & 0xff == 0 {
@@ -392,7 +397,7 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             })
         }))
         .collect();
-    Ok(world.outcome(collector, under_way.into_iter(), idle))
+    Ok(world.outcome(collector, under_way.into_iter(), end, idle))
 }
 
 /// Takes the domain's own next event: a timer, or an arrival from inside the domain.
@@ -453,7 +458,7 @@ pub(crate) fn endless(time: u64) -> RunError {
 fn window_length(world: &World) -> u64 {
     let links = &world.net.spec.links;
     let shortest = || links.iter().map(|l| l.delay.0).filter(|d| *d > 0).min();
-    world.lookahead.or_else(shortest).unwrap_or(10_000_000).clamp(1000, LONGEST)
+    world.lookahead.or_else(shortest).unwrap_or(LONGEST_WITHOUT_DELAY_PS).clamp(1000, LONGEST)
 }
 
 /// Plans the domain's next wake-up, if its queue's head is not covered by one already.

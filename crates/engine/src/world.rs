@@ -17,12 +17,16 @@ use crate::routing::Chooser;
 use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, Router, Spec};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
+use incast_cc::Time;
 use incast_record::{Collector, FlowRecord, MessageKind, Outcome, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Links quicker than this do not separate domains.
 pub const LATENCY_FLOOR_PS: u64 = 50_000;
+
+/// Length of windows where no latency gives one: a single domain, and no delay anywhere.
+pub const LONGEST_WITHOUT_DELAY_PS: u64 = 10_000_000;
 
 /// The map and the domains of a run.
 pub struct World<'a> {
@@ -32,6 +36,10 @@ pub struct World<'a> {
     pub domains: Vec<Domain>,
     /// Smallest latency between domains, ps; `None` with a single domain.
     pub lookahead: Option<u64>,
+    /// Longest latency of a link, ps: no engine window is longer, whatever the domains.
+    pub longest: u64,
+    /// How many flows and queries have a known size.
+    finite: u64,
 }
 
 /// Smallest time from a packet's leaving one end of link `l` to its arrival at the other.
@@ -244,10 +252,21 @@ impl<'a> World<'a> {
             .map(|(i, _)| latency(spec, i, smallest))
             .min();
 
+        // where no link has a delay and all is one domain, windows are as long as this
+        let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY_PS } else { 1000 };
+        // whatever the queue: explicit ones give the same outcome
+        let longest = spec.links.iter().map(|l| l.crossing(smallest).0).fold(least, u64::max);
+        let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()
+            + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count();
+
         let fabric = Fabric::new(spec);
         for (f, flow) in spec.flows.iter().enumerate() {
+            if let App::Datagrams { gap: Time::ZERO } = flow.app {
+                return invalid(format!("flow {f}: datagrams without time between them"));
+            }
             let controller = &spec.controllers[flow.controller as usize];
-            if controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
+            let asks = !matches!(flow.app, App::Datagrams { .. });
+            if asks && controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
                 return invalid(format!(
                     "flow {f}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} ports",
                     controller.kind().name,
@@ -314,16 +333,32 @@ impl<'a> World<'a> {
             let at = net.place[spec.links[*l as usize].from as usize];
             domains[at.domain as usize].ports[net.port_of[*l as usize] as usize].probe();
         }
-        Ok(World { net, domains, lookahead })
+        Ok(World { net, domains, lookahead, longest, finite: finite as u64 })
     }
 
-    /// The outcome, given what is still under way in buckets and queues outside the domains.
-    pub fn outcome(mut self, collector: Collector, in_flight: impl Iterator<Item = Packet>, idle: bool) -> Outcome {
+    /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than can.
+    pub fn last_to_finish(&self) -> u64 {
+        if self.net.spec.ends_when_finished && self.finite > 0 { self.finite } else { u64::MAX }
+    }
+
+    /// When the run ends, ps, the last of them having finished at `at`.
+    pub fn end_after(&self, at: u64) -> u64 {
+        at.saturating_add(self.longest).min(self.net.spec.duration.0)
+    }
+
+    /// The outcome at `end`, given what is still under way in buckets and queues outside the domains.
+    pub fn outcome(
+        mut self,
+        collector: Collector,
+        in_flight: impl Iterator<Item = Packet>,
+        end: u64,
+        idle: bool,
+    ) -> Outcome {
         let spec = self.net.spec;
         let mut collector = collector;
         let last = self.domains.iter().map(|d| d.tally.last).max().unwrap_or(0);
         // a run with nothing left to happen ends with its last arrival
-        let end = if idle { last.min(spec.duration.0) } else { spec.duration.0 };
+        let end = if idle { last.min(end) } else { end };
         let to = self.net.interval.to.min(end).max(self.net.interval.from);
         let interval = Interval { to, ..self.net.interval };
         for d in &mut self.domains {
@@ -361,13 +396,17 @@ impl<'a> World<'a> {
             let ideal = fabric.ideal(f);
             let size = match flow.app {
                 App::Bulk { size, .. } => size,
-                App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } => None,
+                App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } | App::Datagrams { .. } => None,
             };
             let finished = s.finished;
             FlowRecord {
                 flow: f as u32,
                 group: flow.group,
-                controller: flow.controller,
+                controller: match flow.app {
+                    App::Datagrams { .. } => spec.controllers.len() as u32,
+                    _ => flow.controller,
+                },
+                sharing: spec.sharing.get(f).copied().unwrap_or_default(),
                 role: match self.net.join(f as u32) {
                     None => Role::Data,
                     Some(join) if join.response => Role::Response,
@@ -425,6 +464,10 @@ impl<'a> World<'a> {
                 engines.extend(own.iter_mut().flat_map(|e| e.records(&spec.node_names[node], side, end, &interval)));
             }
         }
+        let mut controllers: Vec<String> = spec.controllers.iter().map(ToString::to_string).collect();
+        if spec.flows.iter().any(|f| matches!(f.app, App::Datagrams { .. })) {
+            controllers.push("udp".to_owned());
+        }
         let sum = |f: fn(&crate::io::Tally) -> u64| self.domains.iter().map(|d| f(&d.tally)).sum();
         let mut outcome = Outcome {
             seed: spec.seed,
@@ -437,7 +480,7 @@ impl<'a> World<'a> {
             packets_dropped: sum(|t| t.dropped),
             packets_in_flight: packets,
             groups: spec.groups.clone(),
-            controllers: spec.controllers.iter().map(ToString::to_string).collect(),
+            controllers,
             flows,
             ports,
             engines,

@@ -202,6 +202,7 @@ fn apps() -> impl Strategy<Value = App> {
         1 => (1u64..30_000, 1u32..4, 0u64..3, prop::option::of(1u64..20)).prop_map(
             |(write, outstanding, ms, count)| App::ClosedLoop { write, outstanding, think: Time::ms(ms), count }
         ),
+        1 => pick(&[40u64, 300, 5000]).prop_map(|us| App::Datagrams { gap: Time::us(us) }),
     ]
 }
 
@@ -379,6 +380,7 @@ fn networks() -> impl Strategy<Value = Spec> {
                 _ => PathChoice::Ecmp,
             };
             spec.acks_by_flow = choice & 64 != 0;
+            spec.ends_when_finished = choice & 128 != 0;
             spec.ties = ties;
             if let Some(per_flow) = nic {
                 let discipline = Discipline::FairNic { per_flow };
@@ -507,10 +509,18 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
         }
         list.retain(|r| r.1 > *next);
     }
+    for flow in outcome.flows.iter().filter(|f| matches!(spec.flows[f.flow as usize].app, App::Datagrams { .. })) {
+        let mss = spec.transports[spec.flows[flow.flow as usize].transport as usize].mss as u64;
+        prop_assert_eq!(flow.delivered, flow.arrived * mss, "datagrams are delivered as they come");
+        prop_assert_eq!(flow.written, flow.sent * mss);
+        prop_assert_eq!((flow.retransmissions, flow.timeouts, flow.rtt_count), (0, 0, 0));
+        prop_assert_eq!(flow.finish_ps, None);
+    }
     for flow in &outcome.flows {
         // a reset receiver counts what comes later, and takes nothing of it; so does one that closed
         let ends = &spec.flows[flow.flow as usize];
-        if ends.at_stop == AtStop::Drain && ends.sink_stop == Time::NEVER {
+        let reliable = !matches!(ends.app, App::Datagrams { .. });
+        if reliable && ends.at_stop == AtStop::Drain && ends.sink_stop == Time::NEVER {
             // extra packets are none of the application's bytes
             let held = held.get(&flow.flow).copied().unwrap_or(0).min(flow.size.unwrap_or(u64::MAX));
             prop_assert_eq!(flow.delivered, held, "flow {}", flow.flow);

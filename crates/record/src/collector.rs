@@ -21,6 +21,10 @@ pub struct Collector {
     pub timeouts: Vec<(u32, u64)>,
     /// Data packets that hosts had no room for, by flow.
     pub host_drops: BTreeMap<u32, u64>,
+    /// Flows and queries of a known size that have finished.
+    pub finished: u64,
+    /// When the last of them did, ps.
+    pub finished_at: u64,
 }
 
 impl Collector {
@@ -34,6 +38,8 @@ impl Collector {
             messages: Vec::new(),
             timeouts: Vec::new(),
             host_drops: BTreeMap::new(),
+            finished: 0,
+            finished_at: 0,
         }
     }
 
@@ -49,6 +55,8 @@ impl Collector {
         self.trace.extend(other.trace);
         self.messages.extend(other.messages);
         self.timeouts.extend(other.timeouts);
+        self.finished += other.finished;
+        self.finished_at = self.finished_at.max(other.finished_at);
         for (flow, drops) in other.host_drops {
             *self.host_drops.entry(flow).or_default() += drops;
         }
@@ -100,6 +108,11 @@ impl Recorder for Collector {
 
     fn timeout(&mut self, flow: u32, time_ps: u64) {
         self.timeouts.push((flow, time_ps));
+    }
+
+    fn finish(&mut self, time_ps: u64) {
+        self.finished += 1;
+        self.finished_at = self.finished_at.max(time_ps);
     }
 
     fn host_drop(&mut self, flow: u32) {

@@ -84,6 +84,42 @@ impl Role {
     }
 }
 
+/// How near an end of a flow is to that of an elephant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Near {
+    /// In another pod; or there is no elephant.
+    #[default]
+    None,
+    /// In the same pod.
+    Pod,
+    /// On the same leaf switch.
+    Leaf,
+}
+
+impl Near {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Near; 3] = [Near::None, Near::Pod, Near::Leaf];
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Near::None => "none",
+            Near::Pod => "pod",
+            Near::Leaf => "leaf",
+        }
+    }
+}
+
+/// What a flow shares with elephants: the nearest source of one to its source, and the nearest destination of one to its
+/// destination. The two may be of different elephants.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Sharing {
+    /// At its source.
+    pub source: Near,
+    /// At its destination.
+    pub destination: Near,
+}
+
 /// What kind of message a record is of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MessageKind {
@@ -131,6 +167,8 @@ pub struct FlowRecord {
     pub controller: u32,
     /// What it is to its connection.
     pub role: Role,
+    /// What it shares with elephants.
+    pub sharing: Sharing,
     /// Sending host.
     pub src: u32,
     /// Receiving host.
@@ -362,4 +400,6 @@ pub trait Recorder {
     fn timeout(&mut self, flow: u32, time_ps: u64);
     /// A host's engine had no room for a data packet of a flow, in the measured interval.
     fn host_drop(&mut self, flow: u32);
+    /// A flow that ends by itself, or the last query of a number, has finished.
+    fn finish(&mut self, time_ps: u64);
 }

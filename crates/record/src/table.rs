@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::summary::{bits_per_second, completion_ps, fct_ps, seconds, slowdown, utilisation};
-use crate::{EngineRecord, FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PortRecord, Role};
+use crate::{EngineRecord, FlowRecord, Happening, MessageKind, MessageRecord, Near, Outcome, PortRecord, Role};
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +83,10 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         codes: rows.iter().map(f).collect(),
         names: names.to_vec(),
     };
+    let near = |f: fn(&FlowRecord) -> Near| Values::Dict {
+        codes: rows.iter().map(|r| f(r) as u32).collect(),
+        names: Near::ALL.iter().map(|n| n.name().to_owned()).collect(),
+    };
     let mean = |sum: fn(&FlowRecord) -> u64, count: fn(&FlowRecord) -> u64| {
         Values::OptF64(rows.iter().map(|r| (count(r) > 0).then(|| seconds(sum(r)) / count(r) as f64)).collect())
     };
@@ -108,6 +112,13 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         ),
         column("src", "", "Sending host.", u32s(|f| f.src)),
         column("dst", "", "Receiving host.", u32s(|f| f.dst)),
+        column(
+            "shared_source",
+            "",
+            "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An elephant is compared with the others.",
+            near(|f| f.sharing.source),
+        ),
+        column("shared_destination", "", "As shared_source, of the destinations.", near(|f| f.sharing.destination)),
         column("hops", "links", "Links on the path from sender to receiver.", u32s(|f| f.hops)),
         column("start_s", "s", "Simulated time at which the flow was opened.", times(|f| f.start_ps)),
         column(

@@ -1,10 +1,11 @@
 //! From a checked document to what the engine simulates.
 
 use crate::controller::Controller;
-use crate::document::{Document, Domains, Interval, Ties};
+use crate::document::{Document, Domains, Interval, Ties, Until};
+use crate::elephants::Herd;
 use crate::problem::{Errors, Problem};
 use crate::topology::{DirectedLink, Network, single};
-use crate::traffic::MAX_FLOWS;
+use crate::traffic::{MAX_FLOWS, Pattern, Traffic};
 use crate::transport::Transport;
 use incast_cc as cc;
 use incast_engine::ideal::Fabric;
@@ -24,6 +25,8 @@ pub(crate) struct Flows<'a> {
     pub(crate) duration: cc::Time,
     /// Key path of the entry at work.
     pub(crate) path: String,
+    /// All entries.
+    pub(crate) entries: &'a [Traffic],
     default_controller: Option<&'a Controller>,
     default_transport: Transport,
     controllers: Vec<cc::Config>,
@@ -54,6 +57,22 @@ impl Flows<'_> {
         self.flows.len() as u32 - 1
     }
 
+    /// Puts `flow` in the place of flow `number`.
+    pub(crate) fn replace(&mut self, number: u32, flow: spec::FlowSpec) {
+        self.flows[number as usize] = flow;
+    }
+
+    /// Source and destination of flow `number`.
+    pub(crate) fn ends(&self, number: u32) -> (u32, u32) {
+        let flow = &self.flows[number as usize];
+        (flow.src, flow.dst)
+    }
+
+    /// Numbers of the flows of entry number `group`.
+    pub(crate) fn of_group(&self, group: u32) -> impl Iterator<Item = u32> {
+        (0u32..).zip(&self.flows).filter(move |(_, f)| f.group == group).map(|(i, _)| i)
+    }
+
     pub(crate) fn add_query(&mut self, query: spec::QuerySpec) {
         self.queries.push(query);
     }
@@ -66,6 +85,12 @@ impl Flows<'_> {
             return Err(Problem::new(format!("{}.controller", self.path), message));
         };
         Ok(number_of(&mut self.controllers, config.clone()))
+    }
+
+    /// Number of a controller for flows that none governs: the scenario's, or any.
+    pub(crate) fn any_controller(&mut self) -> u32 {
+        let config = self.default_controller.map(|c| c.0.clone()).or_else(|| cc::Config::new("newreno"));
+        config.map_or(0, |config| number_of(&mut self.controllers, config))
     }
 
     /// Number of the transport settings of flows under a controller.
@@ -133,6 +158,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         seed: doc.run.seed,
         duration: doc.run.duration.0,
         path: String::new(),
+        entries: &doc.traffic,
         default_controller: doc.controller.as_ref(),
         default_transport: doc.transport.resolved(),
         controllers: Vec::new(),
@@ -182,6 +208,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         return Err(Errors(problems));
     }
 
+    let sharing = sharing(doc, &network, &flows);
     let mut queues = vec![doc.queue.spec()];
     let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
     let links = network.links.into_iter().zip(link_names).map(|(l, name)| LinkSpec {
@@ -196,7 +223,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         name,
     });
     let links: Vec<LinkSpec> = links.collect();
-    let spec = Spec {
+    let mut spec = Spec {
         seed: doc.run.seed,
         duration: doc.run.duration.0,
         measure_from,
@@ -225,9 +252,42 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
             Ties::Link => spec::Ties::Link,
             Ties::Scheduled => spec::Ties::Scheduled,
         },
+        ends_when_finished: doc.run.until == Until::Finished,
+        sharing,
     };
+    keep_to_one_path(doc, &mut spec);
     check_paths(&spec)?;
     Ok(spec)
+}
+
+/// What every flow shares with elephants; empty where there are none.
+fn sharing(doc: &Document, network: &Network, flows: &[spec::FlowSpec]) -> Vec<spec::Sharing> {
+    let is_one = |f: &spec::FlowSpec| doc.traffic[f.group as usize].pattern == Pattern::Elephants;
+    if !doc.traffic.iter().any(|t| t.pattern == Pattern::Elephants) {
+        return Vec::new();
+    }
+    let ends = |f: &spec::FlowSpec| (f.src, f.dst);
+    let herd = Herd::new(network, flows.iter().filter(|f| is_one(f)).map(ends));
+    flows.iter().map(|f| herd.sharing(network, ends(f), is_one(f))).collect()
+}
+
+/// Gives the flows that are to keep to one path, where switches spread packets, the one that ECMP would.
+fn keep_to_one_path(doc: &Document, spec: &mut Spec) {
+    let keeps: Vec<bool> = doc.traffic.iter().map(|t| t.keeps_one_path()).collect();
+    if !spec.choice.spreads() || !keeps.contains(&true) {
+        return;
+    }
+    let fabric = Fabric::new(spec);
+    let paths: Vec<_> = (spec.flows.iter().enumerate())
+        .filter(|(_, f)| keeps[f.group as usize])
+        .map(|(i, _)| (i, fabric.path(i, false), fabric.path(i, true)))
+        .collect();
+    // without a path there is nothing to keep to: the flow is refused for that
+    for (i, there, back) in paths.into_iter().filter(|(_, there, back)| !there.is_empty() && !back.is_empty()) {
+        let flow = &mut spec.flows[i];
+        flow.path.get_or_insert(there);
+        flow.reverse_path.get_or_insert(back);
+    }
 }
 
 /// Largest IP packet of a transport, in bytes.

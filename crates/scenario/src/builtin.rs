@@ -25,6 +25,7 @@ builtin!(
     "linux-dumbbell",
     "linux-incast",
     "permutation",
+    "permutation-elephants",
     "leaf-spine",
     "websearch",
     "htsim-permutation",

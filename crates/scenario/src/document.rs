@@ -63,6 +63,10 @@ pub struct Run {
     /// End of the measured interval; the run's end where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure_until: Option<Time>,
+    /// When it ends before `duration`: once nothing is left to happen (`idle`), which a flow without end never lets be, or
+    /// once everything of a known size has finished (`finished`).
+    #[serde(default)]
+    pub until: Until,
     /// Everything random is a function of it: placement, start jitter, ECMP, losses.
     #[serde(default = "one")]
     #[schemars(range(max = 9_223_372_036_854_775_807i64))]
@@ -81,6 +85,18 @@ pub(crate) fn zero() -> Time {
 
 fn one() -> u64 {
     1
+}
+
+/// End of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// When nothing is left to happen, which a flow without end never lets be.
+    #[default]
+    Idle,
+    /// As soon as every flow with a size, every closed loop with a count and every series of queries with a count has
+    /// finished, and the longest latency of a link later: flows without end, such as UDP, do not keep it going.
+    Finished,
 }
 
 /// Order of arrivals at one node at one instant, and of flows whose timers fire then.

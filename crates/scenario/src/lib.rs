@@ -35,6 +35,7 @@ pub mod check;
 pub mod connection_matrix;
 pub mod controller;
 pub mod document;
+mod elephants;
 pub mod hosts;
 mod notes;
 pub mod own;

@@ -25,6 +25,7 @@ fn units(format: &str) -> &'static [(&'static str, f64)] {
         "rate" => &[("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)],
         "size" => &BYTES[..7],
         "limit" => &BYTES,
+        "line-rate" => &[("%", 1e-2), ("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)],
         _ => &[],
     }
 }
@@ -55,6 +56,7 @@ fn out_of_range(format: &str, text: &str) -> Option<&'static str> {
     let (_, scale) = units(format).iter().find(|(u, _)| *u == unit)?;
     // 2^64 - 1 of the smallest unit.
     Some(match format {
+        "line-rate" => return None,
         _ if unit == "p" && value * scale >= u64::MAX as f64 => "too large; \"none\" is no limit",
         _ if unit == "p" => "expected a whole number of packets",
         "time" if value * scale >= u64::MAX as f64 => "too large; expected less than 18446744s",
@@ -86,6 +88,7 @@ fn parse_format(format: &str, text: &str) -> Result<(), String> {
         },
         "size" => text.parse::<cc::Bytes>().map(drop).map_err(wrong),
         "limit" => text.parse::<Limit>().map(drop),
+        "line-rate" => text.parse::<PartOrRate>().map(drop),
         _ => Ok(()),
     }
 }
@@ -97,11 +100,15 @@ pub fn expected(format: &str) -> Option<&'static str> {
         "rate" => Some("a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\""),
         "size" => Some("a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\""),
         "limit" => Some(LIMIT),
+        "line-rate" => Some(LINE_RATE),
         _ => None,
     }
 }
 
 const LIMIT: &str = "a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
+
+const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate with \
+                         a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
 
 macro_rules! quantity {
     ($(#[doc = $doc:literal])+ $name:ident, $inner:ty, $format:literal, $pattern:literal, $text:expr) => {
@@ -188,6 +195,46 @@ quantity!(
     /// A queue limit: `"250p"` in packets, `"1MB"` in bytes, or `"none"`.
     QueueLimit, Limit, "limit", r"^[0-9._]+ *(p|B|kB|MB|GB|KiB|MiB|GiB)$|^none$", |l| l.to_string()
 );
+
+quantity!(
+    /// A rate of a sender: `"50%"` of its link's, or `"10Gbps"`.
+    LineRate, PartOrRate, "line-rate", r"^[0-9._]+ *(%|bps|kbps|Mbps|Gbps|Tbps)$", |r| r.to_string()
+);
+
+/// A part of a link's rate, or a rate.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum PartOrRate {
+    /// Millionths of the link's rate.
+    Part(u32),
+    /// A rate of its own.
+    Rate(cc::Rate),
+}
+
+impl FromStr for PartOrRate {
+    type Err = String;
+    fn from_str(text: &str) -> Result<PartOrRate, String> {
+        let wrong = || format!("expected {LINE_RATE}");
+        match text.trim().strip_suffix('%') {
+            Some(n) => {
+                let part = n.trim().parse::<f64>().ok().map(|n| (n * 1e4).round()).filter(|n| (1.0..=1e6).contains(n));
+                part.map(|n| PartOrRate::Part(n as u32)).ok_or_else(wrong)
+            }
+            None => match text.parse::<cc::Rate>() {
+                Ok(rate) if rate.0 > 0 && rate != cc::Rate::INFINITE => Ok(PartOrRate::Rate(rate)),
+                _ => Err(wrong()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for PartOrRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PartOrRate::Part(n) => write!(f, "{}%", *n as f64 / 1e4),
+            PartOrRate::Rate(rate) => rate.fmt(f),
+        }
+    }
+}
 
 /// A limit in packets, in bytes, or none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -9,12 +9,12 @@ use crate::connection_matrix::{self, StartUnit};
 use crate::controller::Controller;
 use crate::document::zero;
 use crate::problem::Problem;
-use crate::quantity::{Rate, Size, Time};
+use crate::quantity::{LineRate, PartOrRate, Rate, Size, Time};
 use crate::rows::{Row, Rows};
 use crate::transport::Transport;
 use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
-use incast_engine::spec;
+use incast_engine::{ideal, spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,6 +37,16 @@ pub struct Traffic {
     pub name: Option<String>,
     /// Who sends to whom.
     pub pattern: Pattern,
+    /// Name of the entry before this one whose flows `elephants` takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// Which flows `elephants` takes.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Packets of a flow, and its ACKs, keep to the path that `ecmp` would give them, whatever `[routing]` says; `false`
+    /// unless given, but for `elephants`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub single_path: Option<bool>,
     /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
     /// given; `file` and `connection-matrix`: as many as the file has unless given, otherwise its first ones;
     /// `poisson`: all that arrive unless given, otherwise the first.
@@ -124,6 +134,9 @@ pub enum Pattern {
     /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A size
     /// of 0 is without end; triggers, failures and priorities are refused.
     ConnectionMatrix,
+    /// Some flows of another entry (`of`), turned into flows of this one: same ends and numbers, but application,
+    /// controller, transport and times of this entry, and a single path. `placement` says which.
+    Elephants,
 }
 
 /// A host by number or name.
@@ -134,6 +147,20 @@ pub enum HostRef {
     Number(u32),
     /// Name, `last` or `random`.
     Name(String),
+}
+
+/// Which flows become elephants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// Drawn uniformly.
+    #[default]
+    Random,
+    /// Drawn uniformly until the most affected 1 % of the other flows (rounded up) are as the paper on MSwift reports
+    /// them (section IV.B): with 1 elephant they share a leaf with it at one end and nothing at the other, with 2 or 3 a
+    /// leaf at one end and a pod at the other, with 6 leaves at both ends. Sources are compared with sources,
+    /// destinations with destinations.
+    Paper,
 }
 
 /// A flow of `hotspot` whose sender would be its receiver.
@@ -176,6 +203,16 @@ pub enum App {
     Query(Query),
     /// Keeps a number of writes under way: a think time after one is acknowledged comes the next.
     ClosedLoop(ClosedLoop),
+    /// Full segments at a constant pace, without a transport: no ACKs, nothing is sent again, no controller, no ECN.
+    Udp(Udp),
+}
+
+/// Datagrams.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Udp {
+    /// Rate on the sender's link, headers and the link's overhead included.
+    pub rate: LineRate,
 }
 
 /// Requests and responses.
@@ -316,6 +353,8 @@ impl App {
                 think: c.think.0,
                 count: c.count,
             },
+            // the pace follows from the sender's link ([`Traffic::paced`])
+            App::Udp(_) => spec::App::Datagrams { gap: cc::Time::ZERO },
         }
     }
 
@@ -325,7 +364,7 @@ impl App {
             App::Bulk(b) => (Some(b.write), None),
             App::OnOff(o) => (Some(o.write), Some(o.rate)),
             App::Cbr(c) => (Some(c.write), Some(c.rate)),
-            App::Query(_) => (None, None),
+            App::Query(_) | App::Udp(_) => (None, None),
             App::ClosedLoop(c) => (Some(c.write), None),
         };
         if write.is_some_and(|w| w.0.0 == 0) {
@@ -419,9 +458,14 @@ impl Traffic {
                 None,
             )
             | (_, Some(_)) => {}
+            (Pattern::Elephants, None) => {
+                out.push(Problem::new(key("flows"), "missing; expected how many flows become elephants"))
+            }
             (_, None) => out.push(Problem::new(key("flows"), "missing; expected a whole number >= 1")),
         }
         self.check_arrivals(path, duration, out);
+        self.check_elephants(path, out);
+        self.check_udp(path, out);
         match (self.pattern, self.start_unit) {
             (Pattern::ConnectionMatrix, None) => {
                 let message = "missing; expected \"us\", \"ns\" or \"ps\": htsim's programs disagree (main_swift: us)";
@@ -511,8 +555,51 @@ impl Traffic {
         }
     }
 
+    /// What datagrams, which have no connection, have no use for.
+    fn check_udp(&self, path: &str, out: &mut Vec<Problem>) {
+        if !matches!(self.app, App::Udp(_)) {
+            return;
+        }
+        let expected = "expected none with app.kind = \"udp\"";
+        if let Some(stop) = self.sink_stop {
+            let message = format!("{expected}: its receivers take what comes");
+            out.push(Problem::with_value(format!("{path}.sink_stop"), format!("\"{stop}\""), message));
+        }
+        if self.read_rate != unbounded() {
+            let message = format!("{expected}: its receivers take what comes");
+            out.push(Problem::with_value(format!("{path}.read_rate"), format!("\"{}\"", self.read_rate), message));
+        }
+        if let Some(controller) = &self.controller {
+            let message = format!("{expected}: no controller governs it");
+            out.push(Problem::with_value(format!("{path}.controller"), format!("\"{}\"", controller.0), message));
+        }
+    }
+
+    /// The flow with the pace of its datagrams, if it sends such.
+    pub(crate) fn paced(&self, flow: spec::FlowSpec, flows: &Flows) -> Result<spec::FlowSpec, Problem> {
+        let App::Udp(udp) = &self.app else { return Ok(flow) };
+        let key = format!("{}.app.rate", flows.path);
+        let wrong = |message: String| Problem::with_value(key, format!("\"{}\"", udp.rate), message);
+        let Some(link) = flows.network.links.iter().find(|l| l.from == flow.src) else { return Ok(flow) };
+        let name = &flows.network.names[flow.src as usize];
+        let rate = match udp.rate.0 {
+            PartOrRate::Part(_) if link.rate == cc::Rate::INFINITE => {
+                return Err(wrong(format!(
+                    "the link of {name} has no finite rate; expected a rate such as \"10Gbps\""
+                )));
+            }
+            PartOrRate::Part(n) => cc::Rate((link.rate.0 as u128 * n as u128).div_ceil(1_000_000) as u64),
+            PartOrRate::Rate(rate) if rate.0 > link.rate.0 => {
+                return Err(wrong(format!("expected at most the rate of the link of {name}, {}", link.rate)));
+            }
+            PartOrRate::Rate(rate) => rate,
+        };
+        let gap = rate.serialize(ideal::wire_bytes(flows.settings(flow.transport), link.overhead));
+        Ok(spec::FlowSpec { app: spec::App::Datagrams { gap: gap.max(cc::Time(1)) }, ..flow })
+    }
+
     /// When flow number `i` of the entry opens: its start, stagger and jitter.
-    fn opening(&self, entry: u32, i: u64, seed: u64) -> cc::Time {
+    pub(crate) fn opening(&self, entry: u32, i: u64, seed: u64) -> cc::Time {
         let jitter = hash::uniform(seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
         cc::Time(self.stagger.0.0.saturating_mul(i))
             .saturating_add(self.start.0)
@@ -537,6 +624,9 @@ impl Traffic {
         if let (Pattern::ConnectionMatrix, Some(unit)) = (self.pattern, self.start_unit) {
             return self.add_matrix(unit, entry, flows);
         }
+        if self.pattern == Pattern::Elephants {
+            return self.add_elephants(entry, flows).map_err(|p| vec![p]);
+        }
         let path = flows.path.clone();
         let n = match (self.pattern, self.flows, flows.network.sides) {
             (_, Some(n), _) => n,
@@ -547,7 +637,7 @@ impl Traffic {
         let flows_each = 1 + u64::from(matches!(self.app, App::Query(_)));
         flows.reserve(n.saturating_mul(flows_each)).map_err(|p| vec![p])?;
         let pairs = self.place(entry, n as u32, flows).map_err(|p| vec![p])?;
-        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
+        let controller = self.governed_by(flows).map_err(|p| vec![p])?;
         let transport = flows.transport(self.transport.as_ref(), controller);
         let mut connections = Vec::new();
         for (i, (src, dst)) in (0u64..).zip(pairs) {
@@ -557,6 +647,7 @@ impl Traffic {
                 return Err(vec![Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message)]);
             }
             let flow = self.flow(src, dst, start, transport, controller, entry);
+            let flow = self.paced(flow, flows).map_err(|p| vec![p])?;
             if i == 0 {
                 self.check_write(&flow, flows).map_err(|p| vec![p])?;
             }
@@ -673,7 +764,24 @@ impl Traffic {
         Ok(())
     }
 
-    fn flow(&self, src: u32, dst: u32, start: cc::Time, transport: u32, controller: u32, group: u32) -> spec::FlowSpec {
+    /// Number of the controller of its flows; datagrams have none, and take any.
+    pub(crate) fn governed_by(&self, flows: &mut Flows) -> Result<u32, Problem> {
+        if matches!(self.app, App::Udp(_)) {
+            Ok(flows.any_controller())
+        } else {
+            flows.controller(self.controller.as_ref())
+        }
+    }
+
+    pub(crate) fn flow(
+        &self,
+        src: u32,
+        dst: u32,
+        start: cc::Time,
+        transport: u32,
+        controller: u32,
+        group: u32,
+    ) -> spec::FlowSpec {
         spec::FlowSpec {
             src,
             dst,
@@ -694,8 +802,13 @@ impl Traffic {
         }
     }
 
+    /// Whether its flows keep to one path.
+    pub(crate) fn keeps_one_path(&self) -> bool {
+        self.single_path.unwrap_or(self.pattern == Pattern::Elephants)
+    }
+
     /// A write that enters the send buffer whole or not at all has to fit into it.
-    fn check_write(&self, flow: &spec::FlowSpec, flows: &Flows) -> Result<(), Problem> {
+    pub(crate) fn check_write(&self, flow: &spec::FlowSpec, flows: &Flows) -> Result<(), Problem> {
         let t = flows.settings(flow.transport);
         let (write, because) = match flow.app {
             spec::App::OnOff { write, .. } => (write, "a write at a rate enters it whole or not at all"),
@@ -779,7 +892,7 @@ impl Traffic {
                     return Err(Problem::with_value(format!("{path}.pattern"), "\"pairs\"", message));
                 }
             },
-            Pattern::File | Pattern::Poisson | Pattern::ConnectionMatrix => Vec::new(),
+            Pattern::File | Pattern::Poisson | Pattern::ConnectionMatrix | Pattern::Elephants => Vec::new(),
         })
     }
 
@@ -876,8 +989,12 @@ impl Traffic {
                 }
                 _ => {}
             }
-            let mut flow = self.flow(src, dst, start, transport, controller, entry);
+            let flow = self.flow(src, dst, start, transport, controller, entry);
+            let mut flow = self.paced(flow, flows).map_err(|p| vec![p])?;
             match (&self.app, size) {
+                (App::Udp(_), Some(_)) => {
+                    problems.push(row.wrong("size", "datagrams have a rate and no size; expected no size here"));
+                }
                 (App::Query(q), Some(_)) if q.total.is_some() => {
                     problems.push(row.wrong("size", "the entry's app has a total to split; expected no size here"));
                 }
@@ -999,5 +1116,6 @@ fn pattern_word(pattern: Pattern) -> &'static str {
         Pattern::File => "file",
         Pattern::Poisson => "poisson",
         Pattern::ConnectionMatrix => "connection-matrix",
+        Pattern::Elephants => "elephants",
     }
 }

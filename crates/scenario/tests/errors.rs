@@ -96,7 +96,7 @@ fn keys_and_words() {
         (
             "\"hotspot\"",
             "\"hotpsot\"",
-            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"connection-matrix\" (did you mean \"hotspot\"?)",
+            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"connection-matrix\", \"elephants\" (did you mean \"hotspot\"?)",
         ),
         (
             "\"linux\"",
@@ -1266,4 +1266,113 @@ fn segments_are_timed_by_whole_parts_of_a_time_stamp() {
         s.set("transport.segment_rtt", "false").unwrap();
         s.build().unwrap();
     }
+}
+
+/// Messages for `GOOD` with another traffic entry after its own.
+fn and_more(entry: &str) -> String {
+    check(&format!("{GOOD}[[traffic]]\nname = \"more\"\n{entry}")).expect_err(entry).to_string()
+}
+
+#[test]
+fn elephants_that_cannot_be() {
+    let elephants = |rest: &str| and_more(&format!("pattern = \"elephants\"\n{rest}"));
+    assert_eq!(
+        elephants(""),
+        "traffic.more.flows: missing; expected how many flows become elephants\n\
+         traffic.more.of: missing; expected the name of the entry, before this one, whose flows become elephants"
+    );
+    assert_eq!(
+        elephants("of = \"laod\"\nflows = 1"),
+        "traffic.more.of = \"laod\": no entry before this one has this name; expected one of load (did you mean \"load\"?)"
+    );
+    assert_eq!(
+        elephants("of = \"load\"\nflows = 10"),
+        "traffic.more.flows = 10: expected fewer than the flows of load, of which there are 10"
+    );
+    assert_eq!(
+        elephants("of = \"load\"\nflows = 4\nplacement = \"paper\""),
+        "traffic.more.flows = 4: the paper has 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\""
+    );
+    assert_eq!(
+        elephants("of = \"load\"\nflows = 2\nplacement = \"far\""),
+        "traffic.more.placement = \"far\": expected one of \"random\", \"paper\""
+    );
+    assert_eq!(
+        elephants("of = \"load\"\nflows = 2\napp = { kind = \"query\", total = \"1MB\" }"),
+        "traffic.more.app.kind: elephants send one way; expected another than \"query\""
+    );
+    // all flows of a hotspot have one destination: that is shared, and some flow's source is in the elephant's pod
+    assert_eq!(
+        elephants("of = \"load\"\nflows = 1\nplacement = \"paper\""),
+        "traffic.more.placement = \"paper\": in 10000 draws of 1 of the 10 flows, the most affected 1 of the others \
+         never were those that share a leaf at one end and nothing at the other: the topology cannot hold it; expected \
+         \"random\", or a larger network"
+    );
+    assert_eq!(
+        elephants("of = \"load\"\nflows = 2\nstop = \"1ms\"\nstagger = \"1ms\""),
+        "traffic.more.stop = \"1ms\": elephant 1 opens at 1ms; expected a later stop"
+    );
+    assert_eq!(
+        set("traffic.pattern", "elephants"),
+        "traffic.load.of: missing; expected the name of the entry, before this one, whose flows become elephants"
+    );
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    s.set("traffic.pattern", "elephants").unwrap();
+    s.set("traffic.of", "load").unwrap();
+    assert_eq!(
+        s.build().unwrap_err().to_string(),
+        "traffic.load.of = \"load\": no entry comes before this one; expected one whose flows become elephants"
+    );
+    let asking = GOOD.replace("{ kind = \"bulk\", size = \"1MB\" }", "{ kind = \"query\", total = \"1MB\" }");
+    assert_eq!(
+        check(&format!("{asking}[[traffic]]\npattern = \"elephants\"\nof = \"load\"\nflows = 1"))
+            .unwrap_err()
+            .to_string(),
+        "traffic.elephants.of = \"load\": its flows are two-way connections; expected an entry of another app than query"
+    );
+    assert_eq!(
+        set("traffic.of", "load"),
+        "traffic.load.of = \"load\": only pattern = \"elephants\" takes flows of another entry; expected none"
+    );
+    assert_eq!(
+        set("traffic.placement", "paper"),
+        "traffic.load.placement = \"paper\": only pattern = \"elephants\" has a placement; expected none"
+    );
+}
+
+#[test]
+fn datagrams_that_cannot_be() {
+    let udp = |rate: &str| set("traffic.app", &format!("{{ kind = \"udp\", rate = \"{rate}\" }}"));
+    let expected = "expected a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate \
+                    with a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
+    for wrong in ["50", "0%", "101%", "-1%", "0.00001%", "inf", "0bps", "%", "a lot"] {
+        assert_eq!(udp(wrong), format!("traffic.app.rate = \"{wrong}\": {expected}"));
+    }
+    assert_eq!(udp("5gbps"), format!("traffic.app.rate = \"5gbps\": {expected} (did you mean \"5Gbps\"?)"));
+    assert_eq!(udp("2Gbps"), "traffic.load.app.rate = \"2Gbps\": expected at most the rate of the link of h0, 1Gbps");
+    let with = |from: &str, to: &str| {
+        let text = GOOD.replace("{ kind = \"bulk\", size = \"1MB\" }", "{ kind = \"udp\", rate = \"50%\" }");
+        check(&text.replace(from, to)).expect_err(to).to_string()
+    };
+    assert_eq!(
+        with("rate = \"1Gbps\"", "rate = \"inf\""),
+        "traffic.load.app.rate = \"50%\": the link of h0 has no finite rate; expected a rate such as \"10Gbps\""
+    );
+    let none = "expected none with app.kind = \"udp\"";
+    assert_eq!(
+        with("flows = 10", "flows = 10\nsink_stop = \"5ms\""),
+        format!("traffic.load.sink_stop = \"5ms\": {none}: its receivers take what comes")
+    );
+    assert_eq!(
+        with("flows = 10", "flows = 10\nread_rate = \"1Gbps\""),
+        format!("traffic.load.read_rate = \"1Gbps\": {none}: its receivers take what comes")
+    );
+    assert_eq!(
+        with("flows = 10", "flows = 10\ncontroller = \"dctcp\""),
+        format!("traffic.load.controller = \"dctcp\": {none}: no controller governs it")
+    );
+    assert_eq!(
+        set("run.until", "finsihed"),
+        "run.until = \"finsihed\": expected one of \"idle\", \"finished\" (did you mean \"finished\"?)"
+    );
 }

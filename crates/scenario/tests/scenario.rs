@@ -303,7 +303,7 @@ fn everything_listed_is_described() {
         "fattree: no such topology; there are fat-tree, dumbbell, star, leaf-spine, graph (did you mean \"fat-tree\"?)"
     );
     let names: Vec<String> = list("applications").unwrap().into_iter().map(|i| i.name).collect();
-    assert_eq!(names, ["bulk", "on-off", "cbr", "query", "closed-loop"]);
+    assert_eq!(names, ["bulk", "on-off", "cbr", "query", "closed-loop", "udp"]);
     let on_off = describe("application", "on-off").unwrap();
     assert!(on_off.keys.iter().any(|k| k.name == "off_first") && on_off.to_string().contains("rate  (required)"));
     let swift = describe("controller", "swift").unwrap();

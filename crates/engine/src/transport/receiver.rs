@@ -365,25 +365,7 @@ impl Receiver {
                 io.timer(stop.0, TimerKind::SinkStop, self.flow);
             }
         }
-        let delay = io.now - p.ts;
-        if p.has(flag::MEASURED) {
-            let s = &mut self.stats;
-            s.packets += 1;
-            s.bytes += if last_fragment > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
-            s.packet_delay_sum += delay;
-            s.last_rx = Some(io.now);
-        }
-        if p.len > 0 {
-            let s = &mut self.stats;
-            s.arrived += 1;
-            if p.has(flag::MEASURED) {
-                s.arrived_m += 1;
-                s.marked += p.has(flag::CE) as u64;
-                s.delay_sum += delay;
-                s.delay_max = s.delay_max.max(delay);
-                io.rec.delay(io.net.flow(self.flow).group, delay);
-            }
-        }
+        self.count(io, t, p);
         if p.has(flag::CE) && self.cnp_interval > 0 {
             self.notify(io);
         }
@@ -408,6 +390,48 @@ impl Receiver {
             // the handshake's last ACK has the number of the first byte: its mark counts, and the
             // first segment's does not
             self.ce_from = self.ce_from.max(p.seq + 1);
+        }
+    }
+
+    /// Counts a packet that has come whole.
+    #[inline(always)]
+    fn count<O, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
+        let delay = io.now - p.ts;
+        let s = &mut self.stats;
+        if p.has(flag::MEASURED) {
+            s.packets += 1;
+            s.bytes += if p.aux >> 4 > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
+            s.packet_delay_sum += delay;
+            s.last_rx = Some(io.now);
+        }
+        if p.len > 0 {
+            s.arrived += 1;
+            if p.has(flag::MEASURED) {
+                s.arrived_m += 1;
+                s.marked += p.has(flag::CE) as u64;
+                s.delay_sum += delay;
+                s.delay_max = s.delay_max.max(delay);
+                io.rec.delay(io.net.flow(self.flow).group, delay);
+            }
+        }
+    }
+
+    /// A datagram arrived: its bytes are delivered, whatever went before.
+    #[cold]
+    pub fn receive_datagram<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+        let last_fragment = p.aux >> 4;
+        if last_fragment > 0 && !self.reassembled(p, last_fragment) {
+            return;
+        }
+        if p.has(flag::TRACED) {
+            let node = io.hosts[self.host as usize].node;
+            io.trace(p, Happening::Receive, false, node);
+        }
+        let t = io.net.transport(self.transport);
+        self.count(io, t, p);
+        self.next += p.len as u64;
+        if io.measured() {
+            self.stats.delivered_m += p.len as u64;
         }
     }
 

@@ -6,6 +6,7 @@
 //! stands a recovery window in front of it (NewReno's inflated window, or PRR).
 
 mod acks;
+mod datagrams;
 mod guesses;
 mod output;
 mod probes;
@@ -250,7 +251,8 @@ impl Sender {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
         let config = &net.spec.controllers[spec.controller as usize];
-        let profile = config.profile();
+        let datagrams = matches!(spec.app, App::Datagrams { .. });
+        let profile = if datagrams { Profile::TCP } else { config.profile() };
         let traced = net.spec.observe.trace.contains(&flow);
         let segment_rtt = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
         Sender {
@@ -261,7 +263,8 @@ impl Sender {
             connection: Connection::Closed,
             probe: None,
             base_flags: if spec.path.is_some() { flag::PATH } else { 0 }
-                | if traced || profile.telemetry { flag::TRACED } else { 0 },
+                | if traced || profile.telemetry { flag::TRACED } else { 0 }
+                | if datagrams { flag::JOINED } else { 0 },
             packets: 0,
             una: 0,
             nxt: 0,
@@ -283,7 +286,7 @@ impl Sender {
             max_wnd: 0,
             cc: config.build(&net.envs[flow as usize]),
             profile,
-            ecn: t.ecn.unwrap_or(profile.ecn),
+            ecn: if datagrams { Ecn::Off } else { t.ecn.unwrap_or(profile.ecn) },
             rtt: RttEstimator::new(t),
             phase: Phase::Open,
             recover: 0,
@@ -380,6 +383,9 @@ impl Sender {
     pub fn start<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let t = io.net.transport(self.transport);
         let spec = io.net.flow(self.flow);
+        if let Some(gap) = self.app.datagram_gap() {
+            return self.send_datagram(io, gap);
+        }
         if spec.stop != Time::NEVER && spec.stop.0 > io.now {
             io.timer(spec.stop.0, TimerKind::Stop, self.flow);
         } else if spec.stop.0 <= io.now {
@@ -583,6 +589,9 @@ impl Sender {
         }
         if self.stats.finished.is_none() {
             self.stats.finished = Some(io.now);
+            if self.app.is_finite() {
+                io.rec.finish(io.now);
+            }
         }
         let t = io.net.transport(self.transport);
         if !t.handshake {

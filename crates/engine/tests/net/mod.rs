@@ -180,6 +180,8 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         observe: Observe { queue_interval: Time::us(10), ..Observe::default() },
         ties: Ties::Hash,
         host_costs: Vec::new(),
+        ends_when_finished: false,
+        sharing: Vec::new(),
     }
 }
 

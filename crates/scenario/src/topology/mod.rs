@@ -50,6 +50,8 @@ pub struct Network {
     pub names: Vec<String>,
     /// Rack of every node: the number of the switch that makes it.
     pub racks: Vec<u32>,
+    /// Hosts of a pod, numbered one pod after another; 0 where the topology has no pods.
+    pub hosts_per_pod: u32,
     /// Directed links, each followed by its reverse.
     pub links: Vec<DirectedLink>,
     /// One a switch.

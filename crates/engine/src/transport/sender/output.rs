@@ -85,7 +85,8 @@ impl Sender {
     #[cold]
     pub(super) fn piggyback<O, R>(&self, io: &mut Io<O, R>, packet: &mut Packet) -> Option<Ext> {
         let t = io.net.transport(self.transport);
-        let half = &mut io.halves[self.half as usize];
+        // a datagram acknowledges nothing
+        let half = io.halves.get_mut(self.half as usize)?;
         if !half.open {
             return None;
         }

@@ -68,6 +68,9 @@ impl Sender {
             }
             TimerKind::App if self.app_at == io.now => {
                 self.app_at = NEVER;
+                if let Some(gap) = self.app.datagram_gap() {
+                    return self.send_datagram(io, gap);
+                }
                 self.woken = true;
                 self.pump(io);
                 self.woken = false;

@@ -1,0 +1,250 @@
+//! Elephants: flows of another entry that become long flows on a single path, in the way of all others.
+//!
+//! They keep their ends and their numbers, so that under one seed the other flows are the same with and without them.
+
+use crate::build::Flows;
+use crate::problem::Problem;
+use crate::topology::Network;
+use crate::traffic::{App, Pattern, Placement, Traffic};
+use incast_engine::hash::{self, purpose};
+use incast_engine::spec::{Near, Sharing};
+
+use std::collections::HashMap;
+
+/// So often elephants are drawn before a placement is given up.
+const MOST_DRAWS: u64 = 10_000;
+
+/// What of the ends of flows is near those of elephants.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Herd {
+    /// Sources and destinations of elephants by leaf, and by pod.
+    leaves: HashMap<(bool, u32), u32>,
+    pods: HashMap<(bool, u32), u32>,
+}
+
+impl Herd {
+    /// The elephants with these ends.
+    pub(crate) fn new(network: &Network, ends: impl Iterator<Item = (u32, u32)>) -> Herd {
+        let mut herd = Herd::default();
+        for (src, dst) in ends {
+            for (side, host) in [(false, src), (true, dst)] {
+                *herd.leaves.entry((side, network.racks[host as usize])).or_insert(0) += 1;
+                if let Some(pod) = host.checked_div(network.hosts_per_pod) {
+                    *herd.pods.entry((side, pod)).or_insert(0) += 1;
+                }
+            }
+        }
+        herd
+    }
+
+    /// What a flow shares with them; one of them (`own`) with the others.
+    pub(crate) fn sharing(&self, network: &Network, (src, dst): (u32, u32), own: bool) -> Sharing {
+        let near = |side: bool, host: u32| {
+            let others = |n: Option<&u32>| n.is_some_and(|n| *n > u32::from(own));
+            let pod = host.checked_div(network.hosts_per_pod);
+            if others(self.leaves.get(&(side, network.racks[host as usize]))) {
+                Near::Leaf
+            } else if pod.is_some_and(|pod| others(self.pods.get(&(side, pod)))) {
+                Near::Pod
+            } else {
+                Near::None
+            }
+        };
+        Sharing { source: near(false, src), destination: near(true, dst) }
+    }
+}
+
+/// How much is shared: the nearer end first, whichever it is.
+fn rank(sharing: Sharing) -> (Near, Near) {
+    let Sharing { source, destination } = sharing;
+    (source.max(destination), source.min(destination))
+}
+
+/// What the most affected flows share with so many elephants, by the paper on MSwift.
+fn published(elephants: u64) -> Option<(Near, Near)> {
+    match elephants {
+        1 => Some((Near::Leaf, Near::None)),
+        2 | 3 => Some((Near::Leaf, Near::Pod)),
+        6 => Some((Near::Leaf, Near::Leaf)),
+        _ => None,
+    }
+}
+
+/// A class of flows, in words.
+fn words((near, far): (Near, Near)) -> String {
+    match far {
+        Near::None => format!("a {} at one end and nothing at the other", near.name()),
+        _ if far == near => format!("a {} at both ends", near.name()),
+        _ => format!("a {} at one end and a {} at the other", near.name(), far.name()),
+    }
+}
+
+impl Traffic {
+    /// Contradictions between keys of elephants.
+    pub(crate) fn check_elephants(&self, path: &str, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        if self.pattern != Pattern::Elephants {
+            if let Some(of) = &self.of {
+                let message = "only pattern = \"elephants\" takes flows of another entry; expected none";
+                out.push(Problem::with_value(key("of"), format!("\"{of}\""), message));
+            }
+            if self.placement != Placement::default() {
+                let message = "only pattern = \"elephants\" has a placement; expected none";
+                out.push(Problem::with_value(key("placement"), "\"paper\"", message));
+            }
+            return;
+        }
+        if self.of.is_none() {
+            let message = "missing; expected the name of the entry, before this one, whose flows become elephants";
+            out.push(Problem::new(key("of"), message));
+        }
+        if matches!(self.app, App::Query(_)) {
+            out.push(Problem::new(key("app.kind"), "elephants send one way; expected another than \"query\""));
+        }
+        if let (Placement::Paper, Some(n)) = (self.placement, self.flows)
+            && published(n).is_none()
+        {
+            let message = "the paper has 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\"";
+            out.push(Problem::with_value(key("flows"), n, message));
+        }
+    }
+
+    /// Turns flows of another entry into this one's.
+    pub(crate) fn add_elephants(&self, entry: u32, flows: &mut Flows) -> Result<(), Problem> {
+        let path = flows.path.clone();
+        let of = self.of.clone().unwrap_or_default();
+        let wrong = |message: String| Problem::with_value(format!("{path}.of"), format!("\"{of}\""), message);
+        let before = &flows.entries[..entry as usize];
+        let Some(group) = before.iter().position(|t| t.name() == of) else {
+            let message = match before {
+                [] => "no entry comes before this one; expected one whose flows become elephants".to_owned(),
+                _ => {
+                    let names: Vec<String> = before.iter().map(|t| t.name()).collect();
+                    format!("no entry before this one has this name; expected one of {}", names.join(", "))
+                }
+            };
+            return Err(wrong(message)
+                .suggest(&of, before.iter().map(|t| t.name()).collect::<Vec<_>>().iter().map(String::as_str)));
+        };
+        if matches!(before[group].app, App::Query(_)) {
+            return Err(wrong("its flows are two-way connections; expected an entry of another app than query".into()));
+        }
+        let numbers: Vec<u32> = flows.of_group(group as u32).collect();
+        let n = self.flows.unwrap_or(1);
+        if n >= numbers.len() as u64 {
+            let message = format!("expected fewer than the flows of {of}, of which there are {}", numbers.len());
+            return Err(Problem::with_value(format!("{path}.flows"), n, message));
+        }
+        let chosen = self.choose(entry, &numbers, n as u32, flows)?;
+        let controller = self.governed_by(flows)?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        for (i, number) in (0u64..).zip(chosen) {
+            let (src, dst) = flows.ends(number);
+            let start = self.opening(entry, i, flows.seed);
+            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
+                let message = format!("elephant {i} opens at {start}; expected a later stop");
+                return Err(Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message));
+            }
+            let flow = self.flow(src, dst, start, transport, controller, entry);
+            let flow = self.paced(flow, flows)?;
+            self.check_write(&flow, flows)?;
+            flows.replace(number, flow);
+        }
+        Ok(())
+    }
+
+    /// `n` of the flows `numbers`.
+    fn choose(&self, entry: u32, numbers: &[u32], n: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
+        let drawn = |attempt: u64| {
+            let mut items = numbers.to_vec();
+            let all = items.len() as u32;
+            for i in 0..n {
+                let bits = hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, attempt << 24 | i as u64);
+                items.swap(i as usize, (i + hash::pick(bits, all - i)) as usize);
+            }
+            items.truncate(n as usize);
+            items
+        };
+        let Some(wanted) = published(n as u64).filter(|_| self.placement == Placement::Paper) else {
+            return Ok(drawn(0));
+        };
+        let others = numbers.len() - n as usize;
+        let affected = others.div_ceil(100);
+        for attempt in 0..MOST_DRAWS {
+            let elephants = drawn(attempt);
+            let herd = Herd::new(flows.network, elephants.iter().map(|f| flows.ends(*f)));
+            let mut ranks: Vec<(Near, Near)> = numbers
+                .iter()
+                .filter(|f| !elephants.contains(f))
+                .map(|f| rank(herd.sharing(flows.network, flows.ends(*f), false)))
+                .collect();
+            ranks.sort_unstable_by(|a, b| b.cmp(a));
+            if ranks.get(affected - 1) == Some(&wanted) {
+                return Ok(elephants);
+            }
+        }
+        let message = format!(
+            "in {MOST_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never were those \
+             that share {}: the topology cannot hold it; expected \"random\", or a larger network",
+            numbers.len(),
+            words(wanted)
+        );
+        Err(Problem::with_value(format!("{}.placement", flows.path), "\"paper\"", message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incast_engine::spec::Near::{Leaf, None, Pod};
+
+    /// Four pods of two leaves of two hosts, as in a fat tree of k = 4.
+    fn network() -> Network {
+        Network { hosts: 16, racks: (0..16).map(|h| h / 2).collect(), hosts_per_pod: 4, ..Network::default() }
+    }
+
+    fn sharing(elephants: &[(u32, u32)], flow: (u32, u32)) -> (Near, Near) {
+        let network = network();
+        let own = elephants.contains(&flow);
+        let s = Herd::new(&network, elephants.iter().copied()).sharing(&network, flow, own);
+        (s.source, s.destination)
+    }
+
+    #[test]
+    fn classes_of_one_elephant_by_hand() {
+        // from leaf 0 in pod 0 to leaf 6 in pod 3
+        let elephant = [(0, 12)];
+        assert_eq!(sharing(&elephant, (1, 8)), (Leaf, None), "its leaf at the source");
+        assert_eq!(sharing(&elephant, (2, 8)), (Pod, None), "the other leaf of its pod");
+        assert_eq!(sharing(&elephant, (1, 14)), (Leaf, Pod));
+        assert_eq!(sharing(&elephant, (5, 13)), (None, Leaf));
+        assert_eq!(sharing(&elephant, (5, 8)), (None, None));
+        assert_eq!(sharing(&elephant, (12, 1)), (None, None), "the other way: its links have another direction");
+        assert_eq!(sharing(&elephant, (0, 12)), (None, None), "the elephant with itself");
+    }
+
+    #[test]
+    fn the_two_ends_may_be_near_different_elephants() {
+        let elephants = [(0, 12), (9, 4)];
+        assert_eq!(sharing(&elephants, (1, 5)), (Leaf, Leaf));
+        assert_eq!(sharing(&elephants, (10, 13)), (Pod, Leaf));
+        assert_eq!(sharing(&elephants, (0, 12)), (None, None), "an elephant with the other");
+        assert_eq!(sharing(&[(0, 12), (1, 13)], (0, 12)), (Leaf, Leaf));
+    }
+
+    #[test]
+    fn without_pods_there_are_leaves() {
+        let network = Network { hosts_per_pod: 0, ..network() };
+        let herd = Herd::new(&network, [(0, 12)].into_iter());
+        let s = |flow| herd.sharing(&network, flow, false);
+        assert_eq!(s((1, 8)), Sharing { source: Leaf, destination: None });
+        assert_eq!(s((2, 14)), Sharing { source: None, destination: None });
+    }
+
+    #[test]
+    fn more_is_shared_by_the_nearer_end_first() {
+        let all = [(None, None), (None, Pod), (Pod, Pod), (Leaf, None), (Pod, Leaf), (Leaf, Leaf)];
+        let ranks = all.map(|(source, destination)| rank(Sharing { source, destination }));
+        assert!(ranks.is_sorted_by(|a, b| a < b), "{ranks:?}");
+    }
+}

@@ -207,6 +207,96 @@ def test_ctrl_c_leaves_no_half_run_and_no_report(paper: Path) -> None:
     assert not list(out.rglob("manifest.json"))
 
 
+WORKED_OUT = '''
+title = "A small study"
+source = "Nobody et al., 2026"
+about = "Nothing is assumed."
+
+[figures.fig1]
+title = "Delay over flows"
+where = "figure 1"
+shows = "Delay beside twice the flows."
+scenario = "fig1.toml"
+seeds = 2
+x = "Number of flows"
+points = [{ x = 4 }, { x = 8, scenario = "more.toml" }]
+series = [
+    { name = "Swift" },
+    { name = "the same", set = { controller = "swift" } },
+    { name = "worked out", values = { delay = "2 * x" } },
+]
+
+[figures.fig1.measures]
+delay = { of = "flows.delay_mean_s", scale = 1e6, label = "Mean delay", unit = "us" }
+rate = { table = "writes", column = "bytes", over = "completion_s", reduce = "mean", label = "Rate of a write" }
+
+[[figures.fig1.plots]]
+name = "delay"
+kind = "line"
+y = ["delay"]
+series = ["Swift", "worked out"]
+caption = "Delay over flows."
+
+[[figures.fig1.plots]]
+name = "tail"
+kind = "ccdf"
+table = "writes"
+column = "completion_s"
+where = { group = "load" }
+points = [8]
+log = ["y"]
+x_label = "Completion time"
+caption = "Tail."
+
+[[figures.fig1.claims]]
+says = "Twice the flows"
+where = "section 1"
+each_seed = true
+holds = """
+delay('worked out', 4) == 8 and delay('worked out', 8) == 16 and max(ratios(rate('Swift'), rate('the same'))) == 1"""
+
+[[figures.fig1.claims]]
+says = "What is worked out has no rate of writes"
+where = "section 1"
+holds = "rate('worked out', 4) > 0"
+
+[figures.fig2]
+title = "A line"
+where = "figure 2"
+shows = "No runs."
+seeds = 1
+x = "x"
+points = [{ x = 1 }, { x = 3 }]
+series = [{ name = "line", values = { y = "3 * x" } }]
+measures = { y = { label = "y" } }
+plots = [{ name = "y", kind = "line", y = ["y"], log = ["x"], caption = "y" }]
+claims = [{ says = "A line", where = "everywhere", holds = "slope(x(), y('line')) > 0.999" }]
+'''
+
+
+def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper: Path) -> None:
+    (paper / "paper.toml").write_text(WORKED_OUT)
+    (paper / "more.toml").write_text(SCENARIO.replace("flows = 4", "flows = 8"))
+    answer = incast("paper", "run", str(paper), "--out", "p")
+    assert answer.status == 0, answer.err
+    figure, first, second, other, _, _ = answer.out.splitlines()
+    assert figure.startswith("fig1: 1 of 2 claims hold")
+    assert first.startswith("  holds: Twice the flows")
+    assert second.startswith("  not tested: What is worked out has no rate")
+    assert other.startswith("fig2: holds")
+    out = paper.parent / "p"
+    assert len(list(out.rglob("summary.json"))) == 2 * 2, "two scenarios, two seeds; equal series share them"
+    results = json.loads((out / "results.json").read_text())
+    rows = [row for row in results["figures"]["fig1"]["points"] if row["series"] == "worked out"]
+    assert [row["delay"]["mean"] for row in rows] == [8, 16]
+    assert [row["rate"] for row in rows] == [None, None]
+    assert (out / "fig1-tail.png").read_bytes().startswith(b"\x89PNG")
+    total = sum(json.loads(path.read_text())["run"]["hops"] for path in out.rglob("summary.json"))
+    assert results["figures"]["fig1"]["hops"] == total
+    (paper / "paper.toml").write_text(WORKED_OUT.replace('"3 * x"', '"3 / (x - 1)"'))
+    incast("paper", "report", str(paper), "--out", "p").refused("fig2, line at 1, y: 3 / (x - 1): division by zero")
+
+
 def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "run", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
     incast("paper", "run", "swift/fig177").refused('swift has no figure "fig177"', 'did you mean "fig17"')
@@ -240,6 +330,32 @@ MISTAKES = [
     ("x = 40, measure", "x = 41, measure", "figures.fig1.published[0].x = 41: expected a point of the figure: 4, 40"),
     ("{ x = 40, set", "{ x = 4, set", "figures.fig1.points: expected at least one, each of its own name"),
     ("[figures.fig1]\n", "[figures.fig1\n", "paper.toml: "),
+    (
+        '{ name = "Swift" }',
+        '{ name = "Swift", values = { dealy = "x" } }',
+        "figures.fig1.series[0].values.dealy = 'x': expected measures of the figure: delay",
+    ),
+    ('{ name = "Swift" }', '{ name = "Swift", values = { delay = "y" } }', "figures.fig1.series[0].values.delay = 'y'"),
+    (
+        '{ name = "Swift" }',
+        '{ name = "Swift", values = { delay = "x" }, set = { controller = "swift" } }',
+        "figures.fig1.series[0].set: expected none beside values: such a series has no runs",
+    ),
+    (
+        "{ x = 40, set",
+        '{ x = 40, scenario = "no.toml", set',
+        "figures.fig1.points[1].scenario = 'no.toml': expected a file",
+    ),
+    (
+        'kind = "cdf"',
+        'kind = "cdf"\nseries = ["Swfit"]',
+        "figures.fig1.plots[1].series: expected series of the figure: Swift",
+    ),
+    (
+        'kind = "cdf"',
+        'kind = "cdf"\npoints = [5]',
+        "figures.fig1.plots[1].points: expected points of the figure: 4, 40",
+    ),
 ]
 
 
@@ -277,6 +393,7 @@ def test_expressions_are_arithmetic_and_comparisons() -> None:
     assert value("within(90, 100, 0.1)") is True
     assert value("within(89, 100, 0.1)") is False
     assert value("ratio(-3, abs(-6)) + sqrt(4)") == 1.5
+    assert value("max(ratios(f('a'), [2, 1, 8]))") == 2.0
 
 
 @pytest.mark.parametrize(
@@ -299,7 +416,9 @@ def test_expressions_reach_nothing_else(text: str) -> None:
         value(text)
 
 
-@pytest.mark.parametrize("text", ["1 / 0", "sqrt(0 - 1)", "f('a') < 1", "slope([1], [1])", "mean([])"])
+@pytest.mark.parametrize(
+    "text", ["1 / 0", "sqrt(0 - 1)", "f('a') < 1", "slope([1], [1])", "mean([])", "ratios([1], [1, 2])"]
+)
 def test_expressions_that_numbers_do_not_fit_are_errors(text: str) -> None:
     with pytest.raises(ExpressionError):
         value(text)
@@ -325,6 +444,7 @@ def test_rows_of_tables_become_one_number() -> None:
     assert of("max", by="flow") == 6
     assert of("jain", by="flow") == pytest.approx(9**2 / (2 * (9 + 36)))
     assert of("sum", (0.2, 0.4)) == 5, "a span is open at its end"
+    assert of("sum", over="flow", where={"group": "b"}) == 6, "3 / 1 and 3 / 1; the rest has no bytes"
     assert of("median") == 2, "nearest rank"
     assert of("p99") == 3
     assert of("min", (0.6, 0.7)) is None

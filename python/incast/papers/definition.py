@@ -30,19 +30,26 @@ class Point:
     set: Mapping[str, Any] = field(default_factory=dict)
     span_s: tuple[float, float] | None = None
     """The part of the run that measures on tables look at; all of it where there is none."""
+    scenario: str | None = None
+    """File of its runs, where it is not the figure's."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A line of the plot, and what is set for it."""
+    """A line of the plot: what is set for its runs, or what it is worked out from without any."""
 
     name: str
     set: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, ast.expr] = field(default_factory=dict)
+    """Expressions in x by measure; a series that has some has no runs."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number read off a run: a key of its summary, or rows of one of its tables put together."""
+    """A number read off a run: a key of its summary, or rows of one of its tables put together.
+
+    With neither it is worked out, by series that have values.
+    """
 
     name: str
     label: str
@@ -52,6 +59,8 @@ class Measure:
     """Key of the summary."""
     table: str | None = None
     column: str | None = None
+    over: str | None = None
+    """Column that this one is divided by, row by row."""
     where: Mapping[str, str] = field(default_factory=dict)
     """Values that columns must have."""
     by: str | None = None
@@ -78,8 +87,14 @@ class Plot:
     """Axes that are logarithmic."""
     curves: Sequence[tuple[str, ast.expr]] = ()
     """Labels and expressions in x that are drawn beside."""
+    series: Sequence[str] = ()
+    """Series that are drawn; all where it is empty."""
+    points: Sequence[X] = ()
+    """Points that a distribution is drawn of; all where it is empty."""
     table: str = "flows"
     column: str = ""
+    where: Mapping[str, str] = field(default_factory=dict)
+    """Values that columns must have."""
     scale: float = 1.0
     x_label: str = ""
     bin_s: float = 1e-3
@@ -117,6 +132,7 @@ class Figure:
     where: str
     shows: str
     scenario: str
+    """File of the runs; empty where every series is worked out without any."""
     seeds: int
     x_label: str
     assumptions: Sequence[str]
@@ -153,7 +169,7 @@ class Paper:
 
     def scenario(self, figure: Figure, series: Series, point: Point) -> Scenario:
         """Make the scenario behind a point; the seed is the scenario's."""
-        base = Scenario.load(self.folder / figure.scenario)
+        base = Scenario.load(self.folder / (point.scenario or figure.scenario))
         # One after another: a series may change the kind of controller that the settings have parameters of.
         return base.with_(dict(figure.settings)).with_(dict(series.set)).with_(dict(point.set))
 
@@ -215,17 +231,15 @@ def load(folder: Path) -> Paper:
 
 
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
-PLOTS = ("line", "cdf", "timeline")
+PLOTS = ("line", "cdf", "ccdf", "timeline")
 TABLES = ("flows", "ports", "engines", "queries", "writes", "samples")
 
 
 def _figure(folder: Path, name: str, table: _Table) -> Figure:
-    scenario = table.text("scenario")
-    if not (folder / scenario).is_file():
-        raise table.wrong("scenario", f"expected a file in {folder}")
     measures = {key: _measure(key, one) for key, one in table.tables("measures").items()}
-    series = [Series(one.text("name"), one.mapping("set")) for one in table.list("series")]
-    points = [_point(one) for one in table.list("points")]
+    series = [_series(one, measures) for one in table.list("series")]
+    scenario = "" if all(one.values for one in series) else table.file("scenario", folder)
+    points = [_point(one, folder) for one in table.list("points")]
     scales = {}
     for scale, one in table.tables("scale", needed=False).items():
         if scale not in SCALES:
@@ -234,7 +248,7 @@ def _figure(folder: Path, name: str, table: _Table) -> Figure:
         if one.has("seeds"):
             changed["seeds"] = one.whole("seeds")
         if one.has("points"):
-            changed["points"] = [_point(each) for each in one.list("points")]
+            changed["points"] = [_point(each, folder) for each in one.list("points")]
         one.done()
         scales[scale] = changed
     named: list[tuple[str, list[X]]] = [("series", [one.name for one in series]), ("points", [one.x for one in points])]
@@ -254,7 +268,7 @@ def _figure(folder: Path, name: str, table: _Table) -> Figure:
         points=points,
         series=series,
         measures=measures,
-        plots=[_plot(one, measures) for one in table.list("plots")],
+        plots=[_plot(one, measures, series, points) for one in table.list("plots")],
         published=[],
         claims=[_claim(one, measures) for one in table.list("claims")],
         scales=scales,
@@ -266,12 +280,26 @@ def _figure(folder: Path, name: str, table: _Table) -> Figure:
     return replace(figure, published=published)
 
 
-def _point(table: _Table) -> Point:
+def _series(table: _Table, measures: Mapping[str, Measure]) -> Series:
+    name, changed = table.text("name"), table.mapping("set")
+    listed = _Table(table.path, f"{table.place}.values", table.mapping("values"))
+    for measure in listed.data:
+        if measure not in measures:
+            raise listed.wrong(measure, f"expected measures of the figure: {', '.join(measures)}")
+    values = {measure: listed.expression(measure, (), ("x",)) for measure in listed.data}
+    if values and changed:
+        raise table.wrong("set", "expected none beside values: such a series has no runs")
+    table.done()
+    return Series(name, changed, values)
+
+
+def _point(table: _Table, folder: Path) -> Point:
     x = table.x("x")
     span = table.numbers("span_s") if table.has("span_s") else None
     if span is not None and not (len(span) == 2 and span[0] < span[1]):
         raise table.wrong("span_s", "expected a beginning and a later end, in seconds")
-    point = Point(x, table.mapping("set"), None if span is None else (span[0], span[1]))
+    scenario = table.file("scenario", folder) if table.has("scenario") else None
+    point = Point(x, table.mapping("set"), None if span is None else (span[0], span[1]), scenario)
     table.done()
     return point
 
@@ -286,11 +314,14 @@ def _measure(name: str, table: _Table) -> Measure:
     }
     if table.has("of"):
         measure = Measure(name, of=table.text("of"), **shared)
+    elif not table.has("table"):
+        measure = Measure(name, **shared)
     else:
         measure = Measure(
             name,
             table=table.word("table", TABLES),
             column=table.text("column"),
+            over=table.text("over", "") or None,
             where=table.mapping("where"),
             by=table.text("by", "") or None,
             reduce=table.word("reduce", REDUCTIONS),
@@ -300,9 +331,14 @@ def _measure(name: str, table: _Table) -> Measure:
     return measure
 
 
-def _plot(table: _Table, measures: Mapping[str, Measure]) -> Plot:
+def _plot(table: _Table, measures: Mapping[str, Measure], series: Sequence[Series], points: Sequence[Point]) -> Plot:
     kind = table.word("kind", PLOTS)
     shared: dict[str, Any] = {"name": table.text("name"), "kind": kind, "caption": table.text("caption")}
+    shared["series"] = table.texts("series")
+    known = [one.name for one in series if one.values == {} or kind == "line"]
+    for name in shared["series"]:
+        if name not in known:
+            raise table.wrong("series", f"expected series of the figure: {', '.join(known)}")
     if kind == "line":
         y = table.texts("y")
         for name in y:
@@ -310,10 +346,12 @@ def _plot(table: _Table, measures: Mapping[str, Measure]) -> Plot:
                 raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
         curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
         plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), curves=curves, **shared)
-    elif kind == "cdf":
+    elif kind in ("cdf", "ccdf"):
         plot = Plot(
+            points=table.xs("points", [point.x for point in points]),
             table=table.word("table", TABLES),
             column=table.text("column"),
+            where=table.mapping("where"),
             scale=table.number("scale", 1.0),
             x_label=table.text("x_label"),
             log=table.texts("log"),
@@ -388,6 +426,12 @@ class _Table:
             raise self.wrong(key, "expected a text")
         return " ".join(found.split())
 
+    def file(self, key: str, folder: Path) -> str:
+        found = self.text(key)
+        if not (folder / found).is_file():
+            raise self.wrong(key, f"expected a file in {folder}")
+        return found
+
     def word(self, key: str, known: Sequence[str]) -> str:
         found = self.text(key)
         if found not in known:
@@ -428,6 +472,12 @@ class _Table:
         found = self._take(key, "a number or a text")
         if isinstance(found, bool) or not isinstance(found, (str, int, float)):
             raise self.wrong(key, "expected a number or a text")
+        return found
+
+    def xs(self, key: str, known: Sequence[X]) -> list[X]:
+        found = self._take(key, "a list of points", [])
+        if not (isinstance(found, list) and all(one in known for one in found)):
+            raise self.wrong(key, f"expected points of the figure: {', '.join(f'{x}' for x in known)}")
         return found
 
     def mapping(self, key: str) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 
 from incast.errors import PaperError
 from incast.figures import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes
 from incast.papers import expression
-from incast.papers.definition import Plot, X
-from incast.papers.evaluation import Evaluated
+from incast.papers.definition import Figure, Plot, Series, X
+from incast.papers.evaluation import Evaluated, rows
 from incast.result import read_table
 
 FLOWS_SHOWN = 12
@@ -18,7 +21,7 @@ FLOWS_SHOWN = 12
 
 def draw(done: Evaluated) -> dict[str, bytes]:
     """Draw a figure's pictures; names of files to their PNG."""
-    kinds = {"line": _line, "cdf": _cdf, "timeline": _timeline}
+    kinds = {"line": _line, "cdf": _distribution, "ccdf": _distribution, "timeline": _timeline}
     return {f"{done.figure.name}-{plot.name}": kinds[plot.kind](done, plot) for plot in done.figure.plots}
 
 
@@ -27,7 +30,8 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
     numeric = all(not isinstance(point.x, str) for point in figure.points)
     canvas = new_canvas(7.2, 4.4)
     axes = canvas.subplots()
-    lines = [(series, measure) for measure in plot.y for series in figure.series]
+    drawn = _drawn(figure, plot)
+    lines = [(series, measure) for measure in plot.y for series in drawn]
     positive = True
     for i, (series, measure) in enumerate(lines):
         found = [(j, done.estimate(measure, series.name, point.x)) for j, point in enumerate(figure.points)]
@@ -38,8 +42,8 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
         label = " ".join(
             part
             for part in (
-                series.name if len(figure.series) > 1 else "",
-                figure.measures[measure].label if len(plot.y) > 1 or len(figure.series) == 1 else "",
+                series.name if len(drawn) > 1 else "",
+                figure.measures[measure].label if len(plot.y) > 1 or len(drawn) == 1 else "",
             )
             if part
         )
@@ -47,7 +51,9 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
         # An interval's lower end may lie below zero, where a logarithmic axis has no place.
         lows = [max(e.low, e.mean * 0.05) if "y" in plot.log else e.low for _, e in kept]
         highs = [e.high for _, e in kept]
-        if numeric:
+        if numeric and measure in series.values:
+            _curve(axes, figure, series.values[measure], series.name, {**line(i, marker=False), "label": label})
+        elif numeric:
             axes.fill_between(places, lows, highs, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
             axes.plot(places, means, label=label, **line(i))
         else:
@@ -97,47 +103,66 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
     return png_bytes(canvas)
 
 
+def _drawn(figure: Figure, plot: Plot) -> list[Series]:
+    """Series of a plot; of pictures of tables those that have runs."""
+    wanted = [one for one in figure.series if one.name in plot.series or not plot.series]
+    return wanted if plot.kind == "line" else [one for one in wanted if not one.values]
+
+
 def _place(x: X, number: int, numeric: bool) -> float:
     return float(x) if numeric else float(number)
 
 
 def _curves(done: Evaluated, plot: Plot, axes: Axes) -> None:
-    xs = sorted(float(point.x) for point in done.figure.points)
-    places = np.geomspace(xs[0], xs[-1], 100) if xs[0] > 0 else np.linspace(xs[0], xs[-1], 100)
     for i, (label, of) in enumerate(plot.curves):
-        try:
-            values = [expression.evaluate(of, {}, {"x": float(x)}) for x in places]
-        except expression.ExpressionError as error:
-            raise PaperError(f'{done.figure.name}, curve "{label}": {error}') from None
-        axes.plot(places, values, color="#7F7F7F", linewidth=1.1, linestyle=["--", ":", "-."][i % 3], label=label)
+        look = {"color": "#7F7F7F", "linewidth": 1.1, "linestyle": ["--", ":", "-."][i % 3], "label": label}
+        _curve(axes, done.figure, of, label, look)
 
 
-def _cdf(done: Evaluated, plot: Plot) -> bytes:
+def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, Any]) -> None:
+    """Draw an expression in x over the figure's points and between them."""
+    xs = sorted(float(point.x) for point in figure.points)
+    places = np.geomspace(xs[0], xs[-1], 100) if xs[0] > 0 else np.linspace(xs[0], xs[-1], 100)
+    # The ends are points; a rounded last bit must not take them out of what a model is valid for.
+    places[0], places[-1] = xs[0], xs[-1]
+    try:
+        values = [expression.evaluate(of, {}, {"x": float(x)}) for x in places]
+    except expression.ExpressionError as error:
+        raise PaperError(f'{figure.name}, curve "{name}": {error}') from None
+    axes.plot(places, values, **look)
+
+
+def _distribution(done: Evaluated, plot: Plot) -> bytes:
+    """Draw how a column is distributed over all seeds: the share up to a value, or the share above it."""
     figure = done.figure
     canvas = new_canvas(7.2, 4.4)
     axes = canvas.subplots()
-    for i, (series, point) in enumerate((s, p) for p in figure.points for s in figure.series):
-        numbers = np.sort(
-            np.concatenate(
-                [
-                    read_table(done.folders[series.name, point.x, seed], plot.table)[plot.column]
-                    .drop_null()
-                    .to_numpy()
-                    .astype(float)
-                    for seed in range(1, figure.seeds + 1)
-                ]
-            )
-            * plot.scale
-        )
-        label = f"{series.name}, {point.x}" if len(figure.points) > 1 else series.name
+    above = plot.kind == "ccdf"
+    drawn = _drawn(figure, plot)
+    points = [point for point in figure.points if point.x in plot.points or not plot.points]
+    least = 1.0
+    for i, (series, point) in enumerate((s, p) for p in points for s in drawn):
+        tables = [
+            rows(read_table(done.folders[series.name, point.x, seed], plot.table), plot.where)
+            for seed in range(1, figure.seeds + 1)
+        ]
+        columns = [table[plot.column].drop_null().to_numpy().astype(float) for table in tables]
+        numbers = np.sort(np.concatenate(columns) * plot.scale)
+        label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
         parts = np.arange(1, len(numbers) + 1) / max(1, len(numbers))
+        if above:
+            # Nothing lies above the largest: a logarithmic axis has no place for it.
+            numbers, parts = numbers[:-1], 1.0 - parts[:-1]
+            least = min(least, float(parts.min(initial=1.0)))
         axes.plot(numbers, parts, label=label, **line(i, marker=False))
     if "x" in plot.log:
         axes.set_xscale("log")
+    if "y" in plot.log:
+        axes.set_yscale("log")
     dress(axes)
-    axes.set_ylim(0, 1.02)
+    axes.set_ylim(least / 1.5 if "y" in plot.log else 0, 1.02)
     axes.set_xlabel(plot.x_label, fontsize=9, color=INK)
-    axes.set_ylabel("CDF", fontsize=9, color=INK)
+    axes.set_ylabel("Share above (CCDF)" if above else "CDF", fontsize=9, color=INK)
     legend(canvas, [axes])
     return png_bytes(canvas)
 
@@ -145,9 +170,10 @@ def _cdf(done: Evaluated, plot: Plot) -> bytes:
 def _timeline(done: Evaluated, plot: Plot) -> bytes:
     """Draw what flows had acknowledged over time, by the ends of their writes: a panel a series, seed 1."""
     figure = done.figure
-    canvas = new_canvas(max(7.2, 4.6 * len(figure.series)), 4.4)
-    panels = canvas.subplots(1, len(figure.series), squeeze=False, sharey=True)[0]
-    for axes, series in zip(panels, figure.series, strict=True):
+    drawn = _drawn(figure, plot)
+    canvas = new_canvas(max(7.2, 4.6 * len(drawn)), 4.4)
+    panels = canvas.subplots(1, len(drawn), squeeze=False, sharey=True)[0]
+    for axes, series in zip(panels, drawn, strict=True):
         folder = done.folders[series.name, figure.points[0].x, 1]
         table = read_table(folder, "writes", ["flow", "bytes", "finish_s"]).drop_null()
         names = read_table(folder, "flows", ["group"])["group"].to_pylist()
@@ -162,7 +188,7 @@ def _timeline(done: Evaluated, plot: Plot) -> bytes:
             axes.plot((edges[:-1] + plot.bin_s / 2) * 1e3, rates, label=label, **line(i, marker=False))
         dress(axes)
         axes.set_ylim(bottom=0)
-        if len(figure.series) > 1:
+        if len(drawn) > 1:
             axes.set_title(series.name, fontsize=10, color=INK, loc="left", fontweight="bold")
         axes.set_xlabel("Simulated time (ms)", fontsize=9, color=INK)
     panels[0].set_ylabel("Throughput of a flow (Gb/s)", fontsize=9, color=INK)

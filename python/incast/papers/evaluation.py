@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -49,14 +50,21 @@ class Evaluated:
     """Run folders by series, x and seed."""
     values: Mapping[str, Mapping[tuple[str, X, int], float]]
     """Measured numbers by measure, then by series, x and seed; those that do not exist are left out."""
-    hops: int
-    cpu_s: float
+    costs: Mapping[Path, tuple[int, float]]
+    """Hops and CPU seconds by run folder: figures share runs."""
     findings: Sequence[Finding] = field(default_factory=list)
 
+    @property
+    def hops(self) -> int:
+        """Hops of the figure's runs."""
+        return sum(hops for hops, _ in self.costs.values())
+
     def estimate(self, measure: str, series: str, x: X) -> Estimate | None:
-        """Mean and interval of a measure over the seeds."""
-        seeds = range(1, self.figure.seeds + 1)
+        """Mean and interval of a measure over the seeds; a number that was worked out has no interval."""
         there = self.values[measure]
+        if any(one.values for one in self.figure.series if one.name == series):
+            return estimate([there[series, x, 1]] if (series, x, 1) in there else [])
+        seeds = range(1, self.figure.seeds + 1)
         return estimate([there[series, x, seed] for seed in seeds if (series, x, seed) in there])
 
 
@@ -64,13 +72,14 @@ def _cases(figure: Figure) -> list[tuple[Series, Point, int]]:
     return [
         (series, point, seed)
         for series in figure.series
+        if not series.values
         for point in figure.points
         for seed in range(1, figure.seeds + 1)
     ]
 
 
 def _jobs(paper: Paper, figure: Figure, folder: Path) -> dict[tuple[str, X, int], Job]:
-    """Make the runs of a figure; points that set the same share theirs."""
+    """Make the runs of a figure; points that set the same share theirs, within a figure and across figures."""
     jobs = {}
     for series, point, seed in _cases(figure):
         where = f"{paper.name}/{figure.name}, {series.name}, {point.x}, seed {seed}"
@@ -80,7 +89,9 @@ def _jobs(paper: Paper, figure: Figure, folder: Path) -> dict[tuple[str, X, int]
         except ScenarioError as error:
             error.add_note(f"in the run {where}")
             raise
-        place = folder / "runs" / slug(figure.name) / f"{slug(series.name)}-seed{seed}-{scenario.hash[:12]}"
+        place = (
+            folder / "runs" / slug(Path(point.scenario or figure.scenario).stem) / f"{scenario.hash[:12]}-seed{seed}"
+        )
         jobs[series.name, point.x, seed] = Job(where, scenario, place, _weight(scenario))
     return jobs
 
@@ -138,16 +149,27 @@ def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluate
             found = runs[job.folder].number(measure, points[key[1]].span_s)
             if found is not None:
                 values[name][key] = found * measure.scale
+    for series in figure.series:
+        for name, of in series.values.items():
+            for point in figure.points:
+                number = _worked_out(figure, series, point, name, of)
+                values[name].update({(series.name, point.x, seed): number for seed in range(1, figure.seeds + 1)})
     done = Evaluated(
         paper,
         figure,
         {key: job.folder for key, job in jobs.items()},
         values,
-        sum(int(run.summary["run"]["hops"]) for run in runs.values()),
-        sum(float(run.manifest["cost"]["cpu_s"]) for run in runs.values()),
+        {place: (int(run.summary["run"]["hops"]), float(run.manifest["cost"]["cpu_s"])) for place, run in runs.items()},
     )
     done.findings = [judge(done, claim) for claim in figure.claims]
     return done
+
+
+def _worked_out(figure: Figure, series: Series, point: Point, measure: str, of: ast.expr) -> float:
+    try:
+        return float(expression.evaluate(of, {}, {"x": point.x}))
+    except (ExpressionError, TypeError) as error:
+        raise PaperError(f"{figure.name}, {series.name} at {point.x}, {measure}: {error}") from None
 
 
 class _Run:
@@ -162,7 +184,8 @@ class _Run:
     def number(self, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
         if measure.of is not None:
             return self._summary(measure, measure.of)
-        assert measure.table is not None and measure.column is not None
+        if measure.table is None:
+            return None
         if measure.table not in self.tables:
             self.tables[measure.table] = read_table(self.folder, measure.table)
         return reduced(self.tables[measure.table], measure, span_s)
@@ -178,24 +201,25 @@ class _Run:
 
 def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
     """Put rows of a table together to one number; ``None`` where there are none."""
-    needed = [measure.column, *measure.where, *([measure.by] if measure.by else [])]
+    column = measure.column or ""
+    needed = [column, *([measure.over] if measure.over else []), *measure.where, *([measure.by] if measure.by else [])]
     if table.num_columns == 0:
         return None
-    for column in needed:
-        if column not in table.column_names:
+    for name in needed:
+        if name not in table.column_names:
             raise PaperError(
-                f'measure {measure.name}: table {measure.table} has no column "{column}", only '
+                f'measure {measure.name}: table {measure.table} has no column "{name}", only '
                 f"{', '.join(table.column_names)}"
             )
-    for column, wanted in measure.where.items():
-        table = table.filter(pc.equal(table[column].cast(pa.string()), wanted))
-    if span_s is not None and (column := SPAN_COLUMN.get(measure.table or "")) is not None:
-        table = table.filter(pc.and_(pc.greater_equal(table[column], span_s[0]), pc.less(table[column], span_s[1])))
+    table = rows(table, measure.where)
+    if span_s is not None and (within := SPAN_COLUMN.get(measure.table or "")) is not None:
+        table = table.filter(pc.and_(pc.greater_equal(table[within], span_s[0]), pc.less(table[within], span_s[1])))
+    if measure.over:
+        parts = pc.divide(table[column].cast(pa.float64()), table[measure.over].cast(pa.float64()))
+        table = table.set_column(table.column_names.index(column), column, parts)
     if measure.by:
-        table = table.group_by(measure.by).aggregate([(measure.column, "sum")])
-        column = f"{measure.column}_sum"
-    else:
-        column = measure.column or ""
+        table = table.group_by(measure.by).aggregate([(column, "sum")])
+        column = f"{column}_sum"
     numbers = table[column].drop_null().to_numpy().astype(float)
     numbers = numbers[np.isfinite(numbers)]
     if measure.reduce == "count":
@@ -217,6 +241,13 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
     part = {"median": 50.0, "p1": 1.0, "p99": 99.0}[measure.reduce]
     # Nearest rank, as everywhere.
     return float(np.percentile(numbers, part, method="inverted_cdf"))
+
+
+def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:
+    """Keep the rows whose columns have these values."""
+    for column, wanted in where.items():
+        table = table.filter(pc.equal(table[column].cast(pa.string()), wanted))
+    return table
 
 
 class _Missing(Exception):

@@ -32,6 +32,13 @@ def ratio(a: float, b: float) -> float:
     return a / b
 
 
+def ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """Return each number of a over the one of b in its place."""
+    if len(a) != len(b):
+        raise ExpressionError("ratios: expected two lists of the same length")
+    return [x / y for x, y in zip(a, b, strict=True)]
+
+
 def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
     """Slope of ln y over ln x by least squares: the exponent of a power law."""
     if len(xs) != len(ys) or len(xs) < 2 or min(*xs, *ys) <= 0:
@@ -87,6 +94,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "min": lambda *values: min(_listed(values)),
     "model": model,
     "ratio": ratio,
+    "ratios": ratios,
     "rising": rising,
     "slope": slope,
     "sqrt": math.sqrt,

@@ -90,7 +90,8 @@ def html(
     asked: str,
 ) -> str:
     """Make the page."""
-    hops, cpu_s = sum(done.hops for done in found), sum(done.cpu_s for done in found)
+    costs = {place: cost for done in found for place, cost in done.costs.items()}
+    hops, cpu_s = sum(hops for hops, _ in costs.values()), sum(cpu_s for _, cpu_s in costs.values())
     findings = [finding for done in found for finding in done.findings]
     held = sum(finding.verdict is Verdict.HOLDS for finding in findings)
     parts = [

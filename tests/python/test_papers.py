@@ -121,6 +121,27 @@ def test_a_figure_of_the_swift_paper_runs_and_holds(incast: Command, tmp_path: P
     assert [one["verdict"] for one in claims] == ["holds"]
 
 
+def test_models_are_a_figure_of_the_mswift_paper_and_one_flow_follows_them(incast: Command, tmp_path: Path) -> None:
+    """Figure 2 has no runs; of figure 4 the numbers are those of the model and of its setting."""
+    answer = incast("paper", "run", "mswift/fig2", "--out", "m")
+    assert answer.status == 0, answer.err
+    assert answer.out.startswith("fig2: all 3 claims hold - ")
+    assert not (tmp_path / "m" / "runs").exists()
+    answer = incast("paper", "run", "mswift/fig4", "--out", "m")
+    assert answer.status == 0, answer.err
+    rows = {
+        (row["series"], row["x"]): row
+        for row in json.loads((tmp_path / "m" / "results.json").read_text())["figures"]["fig4"]["points"]
+    }
+    # theorem 3: sqrt(1.5 n) packets a round trip of 14 us
+    model = rows["Swift model", 100]
+    assert model["window"]["mean"] == pytest.approx(150**0.5)
+    assert model["throughput"]["mean"] == pytest.approx(150**0.5 * 4000 * 8 / 14e-6 / 1e9)
+    # what an event-driven sender of the model's rules reaches, packets a round trip
+    for paths, window in [(36, 7.20), (49, 8.17), (64, 9.14), (81, 10.80), (100, 12.24), (121, 13.44)]:
+        assert rows["Swift, round robin", paths]["window"]["mean"] == pytest.approx(window, rel=0.035)
+
+
 def test_every_figure_of_every_paper_can_be_run_at_both_scales() -> None:
     for name in definition.names():
         paper, figures = definition.find(name)
@@ -128,7 +149,7 @@ def test_every_figure_of_every_paper_can_be_run_at_both_scales() -> None:
             for scale in definition.SCALES:
                 at = figure.at(scale)
                 for series in at.series:
-                    for point in at.points:
+                    for point in [] if series.values else at.points:
                         paper.scenario(at, series, point).validate()
 
 

@@ -418,6 +418,15 @@ impl Port {
         (self.ring.len - gone, self.bytes_in - out)
     }
 
+    /// Whether the port holds at least `packets` (more than 0) at `now`, as [`Port::filling`] counts them.
+    #[inline]
+    pub fn holds(&self, packets: u32, now: u64) -> bool {
+        if self.is_explicit() {
+            return self.filling(now).0 >= packets;
+        }
+        self.ring.len >= packets && self.ring.at(self.ring.len - packets).departure > now
+    }
+
     /// Bytes transmitted by `now`, to the part of a packet.
     pub fn sent(&self, now: u64) -> u64 {
         self.stamp(now).sent

@@ -15,8 +15,8 @@ pub struct Chooser {
     node: u32,
     /// Round robin, a rota for each set of next hops that has had a packet.
     rotas: Vec<Rota>,
-    /// Adaptive routing, by local port.
-    gauges: Vec<Gauge>,
+    /// Adaptive routing.
+    gauges: Gauges,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -27,40 +27,56 @@ struct Rota {
     order: Vec<u32>,
 }
 
-/// What is known of a port.
+/// What is known of the ports, by local port. What every choice looks at is packed: the readings of eight
+/// ports lie in two cache lines.
+#[derive(Clone, Debug, Default)]
+struct Gauges {
+    /// From when on a port's reading is too old, ps.
+    stale: Vec<u64>,
+    /// Band of each port by its reading.
+    band: Vec<u8>,
+    scales: Vec<Scale>,
+}
+
+/// What turns a port's state into a band.
 #[derive(Clone, Debug)]
-struct Gauge {
-    /// Largest queue, in packets or bytes.
-    limit: f64,
-    in_packets: bool,
+struct Scale {
+    /// Ports of one class have their ends in common.
+    ends: Ends,
     /// Bytes that the link carries in a picosecond; 0 at an infinite rate.
     speed: f64,
-    /// When it was read last, ps.
+    /// When it was read last, ps, and the bytes transmitted by then.
     read: Option<u64>,
-    /// Bytes transmitted by then.
     sent: u64,
-    /// Band by that reading.
-    band: u32,
+}
+
+/// Least queues of the bands above the first.
+#[derive(Clone, Debug)]
+enum Ends {
+    Packets(Vec<u32>),
+    Bytes(Vec<u64>),
+}
+
+/// The least whole number that makes a share of `limit` of at least `band`, and is more than nothing.
+fn least(band: f64, limit: u64) -> u64 {
+    let reaches = |n: u64| n as f64 / limit as f64 >= band;
+    let mut n = (band * limit as f64) as u64;
+    while n > 1 && reaches(n - 1) {
+        n -= 1;
+    }
+    while !reaches(n) {
+        n += 1;
+    }
+    n.max(1)
 }
 
 impl Chooser {
     /// The state that switch `node` needs under `spec`'s policy, its ports being `links`, in order; `None` where its
     /// choices follow from packets alone.
     pub fn new(spec: &Spec, node: u32, links: &[u32]) -> Option<Box<Chooser>> {
-        let gauge = |l: &u32| {
-            let link = &spec.links[*l as usize];
-            let (limit, in_packets) = match spec.queues[link.queue as usize].limit {
-                Limit::Packets(n) => (n as f64, true),
-                Limit::Bytes(n) => (n as f64, false),
-                Limit::None => (f64::INFINITY, false),
-            };
-            let endless = link.rate == incast_cc::Rate::INFINITE;
-            let speed = if endless { 0.0 } else { link.rate.as_f64() / 8e12 };
-            Gauge { limit, in_packets, speed, read: None, sent: 0, band: 0 }
-        };
-        let gauges = match spec.choice {
-            PathChoice::Adaptive(_) => links.iter().map(gauge).collect(),
-            PathChoice::PowerOfTwo | PathChoice::RoundRobin { .. } => Vec::new(),
+        let gauges = match &spec.choice {
+            PathChoice::Adaptive(rule) => Gauges::new(rule, spec, links),
+            PathChoice::PowerOfTwo | PathChoice::RoundRobin { .. } => Gauges::default(),
             _ => return None,
         };
         Some(Box::new(Chooser { node, rotas: Vec::new(), gauges }))
@@ -71,7 +87,7 @@ impl Chooser {
     pub fn choose(&mut self, spec: &Spec, set: u32, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
         match &spec.choice {
             PathChoice::RoundRobin { rounds } => self.turn(spec.seed, set, hops.len(), *rounds),
-            PathChoice::Adaptive(rule) => self.emptiest(rule, hops, draw, ports, now),
+            PathChoice::Adaptive(rule) => self.gauges.lowest(rule, hops, draw, ports, now),
             PathChoice::PowerOfTwo => {
                 let n = hops.len();
                 let a = hash::pick(draw, n);
@@ -104,53 +120,107 @@ impl Chooser {
         rota.packets += 1;
         i
     }
+}
+
+impl Gauges {
+    fn new(rule: &Adaptive, spec: &Spec, links: &[u32]) -> Gauges {
+        let scale = |l: &u32| {
+            let link = &spec.links[*l as usize];
+            let ends = match spec.queues[link.queue as usize].limit {
+                Limit::Packets(n) => {
+                    Ends::Packets(rule.bands.iter().map(|b| least(*b, n).min(u32::MAX as u64) as u32).collect())
+                }
+                Limit::Bytes(n) => Ends::Bytes(rule.bands.iter().map(|b| least(*b, n)).collect()),
+                Limit::None => Ends::Bytes(Vec::new()),
+            };
+            let endless = link.rate == incast_cc::Rate::INFINITE;
+            let speed = if endless { 0.0 } else { link.rate.as_f64() / 8e12 };
+            Scale { ends, speed, read: None, sent: 0 }
+        };
+        Gauges { stale: vec![0; links.len()], band: vec![0; links.len()], scales: links.iter().map(scale).collect() }
+    }
 
     /// One of the ports in the lowest band.
-    fn emptiest(&mut self, rule: &Adaptive, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
-        let (mut least, mut ties) = (u32::MAX, 0);
-        for port in hops.iter() {
-            let band = self.gauges[port as usize].band(rule, &ports[port as usize], now);
-            if band < least {
-                (least, ties) = (band, 1);
-            } else if band == least {
-                ties += 1;
-            }
-        }
-        let mut left = hash::pick(draw, ties);
-        for (i, port) in (0..).zip(hops.iter()) {
-            if self.gauges[port as usize].band == least {
-                if left == 0 {
-                    return i;
+    #[inline]
+    fn lowest(&mut self, rule: &Adaptive, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
+        match hops {
+            Hops::Run(first, n) => {
+                let run = first as usize..(first + n) as usize;
+                for port in run.clone() {
+                    if self.stale[port] <= now {
+                        self.read(rule, port, &ports[port], now);
+                    }
                 }
-                left -= 1;
+                lowest(&self.band[run], draw, |band| *band)
+            }
+            Hops::List(list) => {
+                for port in list {
+                    if self.stale[*port as usize] <= now {
+                        self.read(rule, *port as usize, &ports[*port as usize], now);
+                    }
+                }
+                lowest(list, draw, |port| self.band[*port as usize])
             }
         }
-        0
+    }
+
+    /// Reads `port` anew.
+    fn read(&mut self, rule: &Adaptive, i: usize, port: &Port, now: u64) {
+        let scale = &mut self.scales[i];
+        let band = match (rule.by, &scale.ends) {
+            (Gauged::Queue, Ends::Packets(ends)) => ends.iter().take_while(|n| port.holds(**n, now)).count(),
+            (Gauged::Queue, Ends::Bytes(ends)) => {
+                let bytes = port.filling(now).1;
+                ends.iter().take_while(|n| bytes >= **n).count()
+            }
+            (Gauged::Utilisation, _) => {
+                let sent = port.sent(now);
+                let could = scale.read.map_or(now, |t| now - t) as f64 * scale.speed;
+                let share = if could > 0.0 { (sent - scale.sent) as f64 / could } else { 0.0 };
+                scale.sent = sent;
+                rule.bands.iter().filter(|b| share >= **b && share > 0.0).count()
+            }
+        };
+        scale.read = Some(now);
+        self.band[i] = band as u8;
+        // a reading serves for the refresh time, its last instant included
+        self.stale[i] = now.saturating_add(rule.refresh.0).saturating_add(1);
     }
 }
 
-impl Gauge {
-    /// The band of the port, read anew where the last reading is more than the refresh time old.
-    #[inline]
-    fn band(&mut self, rule: &Adaptive, port: &Port, now: u64) -> u32 {
-        let age = self.read.map(|t| now - t);
-        if age.is_none_or(|age| age > rule.refresh.0) {
-            let share = match rule.by {
-                Gauged::Queue => {
-                    let (packets, bytes) = port.filling(now);
-                    (if self.in_packets { packets as f64 } else { bytes as f64 }) / self.limit
-                }
-                Gauged::Utilisation => {
-                    let sent = port.sent(now);
-                    let could = age.unwrap_or(now) as f64 * self.speed;
-                    let share = if could > 0.0 { (sent - self.sent) as f64 / could } else { 0.0 };
-                    self.sent = sent;
-                    share
-                }
-            };
-            self.band = rule.bands.iter().filter(|b| share >= **b && share > 0.0).count() as u32;
-            self.read = Some(now);
+/// One of the items in the lowest band by `draw`: its place.
+#[inline]
+fn lowest<T>(items: &[T], draw: u64, band: impl Fn(&T) -> u8) -> u32 {
+    let (mut least, mut ties) = (u8::MAX, 0);
+    for item in items {
+        let band = band(item);
+        ties = if band < least { 1 } else { ties + u32::from(band == least) };
+        least = least.min(band);
+    }
+    let mut left = hash::pick(draw, ties);
+    for (i, item) in (0..).zip(items) {
+        if band(item) == least {
+            if left == 0 {
+                return i;
+            }
+            left -= 1;
         }
-        self.band
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least;
+
+    #[test]
+    fn whole_numbers_bound_bands_as_shares_do() {
+        for limit in (1..300).chain([4_000_000, u64::MAX]) {
+            for band in [0.0, 0.05, 0.1, 0.2, 1.0 / 3.0, 0.5, 1.0] {
+                let n = least(band, limit);
+                let within = |n: u64| n > 0 && n as f64 / limit as f64 >= band;
+                assert!(within(n) && !within(n - 1), "{n} of {limit} at {band}");
+            }
+        }
     }
 }

@@ -26,6 +26,8 @@ pub mod purpose {
     pub const ROTA: u32 = 8;
     /// Random drops of queues close to full.
     pub const RANDOM_DROP: u32 = 9;
+    /// Entropy values of packets.
+    pub const ENTROPY: u32 = 10;
 }
 
 /// Mixes one word.
@@ -56,6 +58,13 @@ pub const fn ecmp(seed: u64, flow: u32, reverse: bool, node: u32) -> u64 {
 pub const fn spray(seed: u64, flow: u32, reverse: bool, id: u16, part: u8, ts: u64, node: u32) -> u64 {
     let packet = (flow as u64) << 32 | (reverse as u64) << 31 | (part as u64) << 16 | id as u64;
     fold(fold(fold(mix(seed ^ 0x5350_5241), packet), ts), node as u64)
+}
+
+/// Hash of (flow, direction, entropy value), salted by seed and switch.
+#[inline]
+pub const fn entropy(seed: u64, flow: u32, reverse: bool, value: u16, node: u32) -> u64 {
+    let packet = (flow as u64) << 17 | (value as u64) << 1 | reverse as u64;
+    fold(fold(mix(seed ^ 0x454e_5452), packet), node as u64)
 }
 
 /// One of `n` (at least 1) by the upper half of a hash: multiplication instead of division, with

@@ -237,11 +237,15 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         }
         if !p.is_explicit() {
             let sent = p.enqueue(now, packet, &self.net.interval);
-            let turn = if matches!(sent, Sent::Dropped) { turn::NONE } else { p.turn(packet) };
+            let turn = match sent {
+                _ if self.net.entropy => packet.turn,
+                Sent::Dropped => turn::NONE,
+                _ => p.turn(packet),
+            };
             self.watch(port);
             return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
         }
-        let packet = &Packet { turn: turn::NONE, ..*packet };
+        let packet = &Packet { turn: if self.net.entropy { packet.turn } else { turn::NONE }, ..*packet };
         let offered = p.offer(now, packet, ext.as_deref_mut(), &self.net.interval);
         let (link, delay) = (p.link, p.delay());
         self.watch(port);

@@ -57,6 +57,8 @@ pub struct Net<'a> {
     pub joins: Vec<Option<Join>>,
     /// Hosts cost their packets something.
     pub hosts_cost: bool,
+    /// Packets have entropy values.
+    pub entropy: bool,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
     /// Numbers of paths, where the policy asks for them and no arithmetic gives them.
@@ -177,6 +179,9 @@ impl Switch {
                 let src = if reverse { flow.dst } else { flow.src };
                 paths.follow(spec, self.node, src, packet.dst, index)
             }
+            PathChoice::Entropy(_) => {
+                crate::hash::pick(crate::hash::entropy(spec.seed, packet.flow, reverse, packet.turn, self.node), n)
+            }
             _ => CHOICE,
         }
     }
@@ -201,7 +206,8 @@ impl Switch {
             Router::Table { set, .. } => set[packet.dst as usize],
         };
         let hops = hops(router, packet.dst);
-        let i = chooser.choose(net.spec, set, hops, draw, &ports[*first_port as usize..], now);
+        let flow = (packet.flow, packet.has(flag::REVERSE));
+        let i = chooser.choose(net.spec, flow, set, hops, draw, &ports[*first_port as usize..], now);
         *first_port + hops.get(i)
     }
 }

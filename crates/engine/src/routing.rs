@@ -7,7 +7,9 @@
 use crate::hash::{self, purpose};
 use crate::paths::Hops;
 use crate::port::Port;
-use crate::spec::{Adaptive, Gauged, Limit, PathChoice, Spec};
+use crate::spec::{Adaptive, Flowlet, Gauged, Limit, PathChoice, Spec};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// State of one switch.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,8 @@ pub struct Chooser {
     rotas: Vec<Rota>,
     /// Adaptive routing.
     gauges: Gauges,
+    /// Flowlets, by flow and direction.
+    flowlets: HashMap<u64, Course, BuildHasherDefault<Mixer>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -25,6 +29,31 @@ struct Rota {
     packets: u64,
     /// The order of the next hops now.
     order: Vec<u32>,
+}
+
+/// The way that a flow takes for now.
+#[derive(Clone, Copy, Debug)]
+struct Course {
+    /// When its latest packet came, ps.
+    last: u64,
+    /// Local port.
+    port: u32,
+}
+
+/// [`hash::mix`] as a map's hash: the order in a map is nowhere looked at.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(*b as u64));
+    }
+    fn write_u64(&mut self, word: u64) {
+        self.0 = hash::mix(self.0 ^ word);
+    }
 }
 
 /// What is known of the ports, by local port. What every choice looks at is packed: the readings of eight
@@ -75,16 +104,28 @@ impl Chooser {
     /// choices follow from packets alone.
     pub fn new(spec: &Spec, node: u32, links: &[u32]) -> Option<Box<Chooser>> {
         let gauges = match &spec.choice {
-            PathChoice::Adaptive(rule) => Gauges::new(rule, spec, links),
-            PathChoice::PowerOfTwo | PathChoice::RoundRobin { .. } => Gauges::default(),
+            PathChoice::Adaptive(rule)
+            | PathChoice::EcmpEscape(rule, _)
+            | PathChoice::Flowlet(Flowlet { by: Some(rule), .. }) => Gauges::new(rule, spec, links),
+            PathChoice::PowerOfTwo | PathChoice::RoundRobin { .. } | PathChoice::Flowlet(_) => Gauges::default(),
             _ => return None,
         };
-        Some(Box::new(Chooser { node, rotas: Vec::new(), gauges }))
+        Some(Box::new(Chooser { node, rotas: Vec::new(), gauges, flowlets: HashMap::default() }))
     }
 
-    /// Which of at least two next hops a packet takes at `now`. `set` numbers the set of next hops, `draw` is the
-    /// packet's own random number, and `ports` are the switch's ports.
-    pub fn choose(&mut self, spec: &Spec, set: u32, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
+    /// Which of at least two next hops a packet of `flow` (and direction) takes at `now`. `set` numbers the set of next
+    /// hops, `draw` is the packet's own random number, and `ports` are the switch's ports.
+    #[expect(clippy::too_many_arguments, reason = "what a switch knows of a packet; one caller")]
+    pub fn choose(
+        &mut self,
+        spec: &Spec,
+        flow: (u32, bool),
+        set: u32,
+        hops: Hops,
+        draw: u64,
+        ports: &[Port],
+        now: u64,
+    ) -> u32 {
         match &spec.choice {
             PathChoice::RoundRobin { rounds } => self.turn(spec.seed, set, hops.len(), *rounds),
             PathChoice::Adaptive(rule) => self.gauges.lowest(rule, hops, draw, ports, now),
@@ -95,8 +136,36 @@ impl Chooser {
                 let bytes = |i: u32| ports[hops.get(i) as usize].filling(now).1;
                 if bytes(b) < bytes(a) { b } else { a }
             }
+            PathChoice::EcmpEscape(rule, probability) => {
+                let hashed = hash::pick(hash::ecmp(spec.seed, flow.0, flow.1, self.node), hops.len());
+                if !chance(draw, *probability) {
+                    return hashed;
+                }
+                let best = self.gauges.lowest(rule, hops, draw, ports, now);
+                let worst = hops.iter().map(|port| self.gauges.band[port as usize]).max();
+                if worst == Some(self.gauges.band[hops.get(hashed) as usize]) { best } else { hashed }
+            }
+            PathChoice::Flowlet(rule) => {
+                let key = (flow.0 as u64) << 1 | flow.1 as u64;
+                let known = self.flowlets.get(&key).copied();
+                let had = known.and_then(|c| hops.iter().position(|port| port == c.port).map(|i| (c.last, i as u32)));
+                let i = match had {
+                    Some((last, i)) if now - last <= rule.gap.0 || !chance(draw, rule.probability) => i,
+                    _ => self.anew(rule, had.map(|(_, i)| i), hops, draw, ports, now),
+                };
+                self.flowlets.insert(key, Course { last: now, port: hops.get(i) });
+                i
+            }
             _ => 0,
         }
+    }
+
+    /// The next hop of a flowlet that begins, `had` being the flow's so far.
+    fn anew(&mut self, rule: &Flowlet, had: Option<u32>, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
+        let Some(by) = &rule.by else { return hash::pick(draw, hops.len()) };
+        let best = self.gauges.lowest(by, hops, draw, ports, now);
+        let band = |i: u32| self.gauges.band[hops.get(i) as usize];
+        had.filter(|had| band(*had) <= band(best)).unwrap_or(best)
     }
 
     /// Whose turn it is among `n`; after `rounds` rounds (0: never) the order is drawn anew.
@@ -186,6 +255,11 @@ impl Gauges {
         // a reading serves for the refresh time, its last instant included
         self.stale[i] = now.saturating_add(rule.refresh.0).saturating_add(1);
     }
+}
+
+/// Whether what has this probability happens to the packet of random number `draw`.
+fn chance(draw: u64, probability: f64) -> bool {
+    (hash::mix(draw ^ 0x434f_494e) >> 11) as f64 * (1.0 / (1u64 << 53) as f64) < probability
 }
 
 /// One of the items in the lowest band by `draw`: its place.

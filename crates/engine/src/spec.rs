@@ -203,6 +203,49 @@ pub enum PathChoice {
     Adaptive(Adaptive),
     /// Each switch draws two next hops and takes the one whose port holds fewer bytes.
     PowerOfTwo,
+    /// A packet of a flow that follows the one before by more than a gap may take another next hop.
+    Flowlet(Flowlet),
+    /// As [`PathChoice::Ecmp`], with a way out: with this probability a packet whose port is in the highest of the
+    /// bands that its next hops are in takes one in the lowest, at random (htsim's `ecmp_host_ar`).
+    EcmpEscape(Adaptive, f64),
+    /// Hash of (flow, direction, entropy value) salted by seed and switch. The value is the sender's to give, travels in
+    /// [`Packet::turn`](crate::packet::Packet::turn), and comes back with the ACK: not under [`Ties::Scheduled`].
+    Entropy(Entropy),
+}
+
+/// Flowlet switching.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Flowlet {
+    /// A longer pause begins a flowlet.
+    pub gap: Time,
+    /// By what the next hop is chosen anew: `None` at random (LetFlow); else one of the lowest band at random, which must
+    /// be a lower band than that of the port it has.
+    pub by: Option<Adaptive>,
+    /// A flowlet looks for another next hop with this probability only.
+    pub probability: f64,
+}
+
+/// Where the entropy values of data packets come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Entropy {
+    /// A counter of each flow, from a value drawn for it on: it goes up after each segment that is sent for the first
+    /// time. What is sent again has its value as it is.
+    Counter,
+    /// Recycled entropies (REPS).
+    Recycled(Recycled),
+}
+
+/// REPS (Bonato et al., arXiv 2407.21625).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recycled {
+    /// Values that a sender remembers, at least 1.
+    pub ring: u32,
+    /// Values that there are, 1 to 65,536.
+    pub values: u32,
+    /// Packets that take random values once a freeze ends.
+    pub explore: u32,
+    /// For how long a timeout freezes the ring, at least.
+    pub freeze: Time,
 }
 
 impl PathChoice {

@@ -4,6 +4,7 @@
 //! Sequence numbers are 64-bit byte counts from 0, so they never wrap; SYN takes none, FIN takes
 //! one after the last byte.
 
+pub mod entropy;
 pub mod rack;
 pub mod ranges;
 pub mod receiver;

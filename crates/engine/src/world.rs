@@ -14,7 +14,7 @@ use crate::paths::{Paths, divisors};
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
 use crate::routing::Chooser;
-use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, Router, Spec};
+use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, Router, Spec, Ties};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_cc::Time;
@@ -143,6 +143,11 @@ impl<'a> World<'a> {
             }
         }
 
+        if spec.ties == Ties::Scheduled && matches!(spec.choice, PathChoice::Entropy(_)) {
+            return invalid(
+                "packets have room for an entropy value or for what scheduled ties ask, not for both".into(),
+            );
+        }
         if !spec.host_costs.is_empty() && spec.host_costs.len() != spec.hosts as usize {
             return invalid(format!("costs of {} hosts are given for {}", spec.host_costs.len(), spec.hosts));
         }
@@ -291,6 +296,7 @@ impl<'a> World<'a> {
             queries,
             paths: (by_path && !regular).then(|| Paths::new(spec)),
             hosts_cost: !spec.host_costs.is_empty(),
+            entropy: matches!(spec.choice, PathChoice::Entropy(_)),
         };
         for f in 0..spec.flows.len() as u32 {
             let flow = net.flow(f);

@@ -365,7 +365,8 @@ fn networks() -> impl Strategy<Value = Spec> {
             spec.queues = vec![queue];
             spec.transports = transports;
             spec.controllers = controllers();
-            spec.choice = match choice % 10 {
+            let bands = |by, refresh| Adaptive { by, bands: vec![0.05, 0.1, 0.2], refresh };
+            spec.choice = match choice % 16 {
                 0 => PathChoice::First,
                 1 => PathChoice::Spray,
                 2 => PathChoice::SpraySource,
@@ -373,10 +374,24 @@ fn networks() -> impl Strategy<Value = Spec> {
                 4 => PathChoice::RoundRobin { rounds: 2 },
                 5 => PathChoice::PowerOfTwo,
                 6 | 7 => {
-                    let by = if choice % 10 == 6 { Gauged::Queue } else { Gauged::Utilisation };
+                    let by = if choice % 16 == 6 { Gauged::Queue } else { Gauged::Utilisation };
                     let refresh = if choice & 16 == 0 { Time::ZERO } else { Time::us(5) };
-                    PathChoice::Adaptive(Adaptive { by, bands: vec![0.05, 0.1, 0.2], refresh })
+                    PathChoice::Adaptive(bands(by, refresh))
                 }
+                8 => PathChoice::EcmpEscape(bands(Gauged::Queue, Time::ZERO), 0.5),
+                9 | 10 => PathChoice::Flowlet(Flowlet {
+                    gap: Time::us(if choice & 16 == 0 { 0 } else { 300 }),
+                    by: (choice % 16 == 9).then(|| bands(Gauged::Queue, Time::us(5))),
+                    probability: if choice & 32 == 0 { 0.5 } else { 1.0 },
+                }),
+                // entropy values and what scheduled ties ask have one place
+                11 if ties != Ties::Scheduled => PathChoice::Entropy(Entropy::Counter),
+                12 | 13 if ties != Ties::Scheduled => PathChoice::Entropy(Entropy::Recycled(Recycled {
+                    ring: 3,
+                    values: if choice & 16 == 0 { 4 } else { 1 << 16 },
+                    explore: 5,
+                    freeze: Time::ms(4),
+                })),
                 _ => PathChoice::Ecmp,
             };
             spec.acks_by_flow = choice & 64 != 0;

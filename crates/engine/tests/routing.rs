@@ -28,7 +28,25 @@ fn policies() -> Vec<PathChoice> {
         htsim_bands(),
         adaptive(Gauged::Utilisation, &[0.0, 0.15, 0.5], Time::us(30)),
         PathChoice::PowerOfTwo,
+        flowlet(10, None),
+        flowlet(1, Some((0.05, Time::ns(100)))),
+        escape(0.5),
+        PathChoice::Entropy(Entropy::Counter),
+        reps(),
     ]
+}
+
+fn flowlet(gap: u64, band: Option<(f64, Time)>) -> PathChoice {
+    let by = band.map(|(band, refresh)| Adaptive { by: Gauged::Queue, bands: vec![band], refresh });
+    PathChoice::Flowlet(Flowlet { gap: Time::us(gap), by, probability: 1.0 })
+}
+
+fn escape(probability: f64) -> PathChoice {
+    PathChoice::EcmpEscape(Adaptive { by: Gauged::Queue, bands: vec![0.001], refresh: Time::ZERO }, probability)
+}
+
+fn reps() -> PathChoice {
+    PathChoice::Entropy(Entropy::Recycled(Recycled { ring: 8, values: 1 << 16, explore: 16, freeze: Time::ms(10) }))
 }
 
 /// The same fabric with next hops in tables.
@@ -290,4 +308,101 @@ fn explicit_queues_give_the_same_choices() {
         let explicit = judged(&spec);
         assert_eq!(format!("{:?}", fifo.flows), format!("{:?}", explicit.flows));
     }
+}
+
+/// A flow that sends in two bursts, 500 us apart: the packets of one lie on one path, and those of the other on another
+/// if the gap is shorter than the pause.
+#[test]
+fn flowlets_begin_after_the_gap() {
+    let bursts = |choice: &PathChoice, seed: u64| -> Vec<Vec<u64>> {
+        let (_, mut spec) = alone(choice.clone(), 1);
+        spec.seed = seed;
+        spec.flows[0].app = App::ClosedLoop { write: 40_000, outstanding: 1, think: Time::us(500), count: Some(2) };
+        let o = judged(&spec);
+        let paths = ["edge0>agg0", "edge0>agg1"];
+        let of = |number: u64, path: &str| {
+            let burst = o.trace.iter().filter(|e| e.payload > 0 && e.event == Happening::Enqueue && e.place == path);
+            burst.filter(|e| e.seq / 40_000 == number).count() as u64
+        };
+        (0..2).map(|burst| paths.iter().map(|p| of(burst, p)).collect()).collect()
+    };
+    let whole = |counts: &[u64]| counts.contains(&10) && counts.contains(&0);
+    let mut moved = 0;
+    for seed in 0..20 {
+        for choice in [flowlet(100, None), flowlet(1000, None), flowlet(100, Some((0.05, Time::ZERO)))] {
+            let b = bursts(&choice, seed);
+            assert!(whole(&b[0]) && whole(&b[1]), "{choice:?}: {b:?}");
+            match &choice {
+                PathChoice::Flowlet(Flowlet { gap, by: None, .. }) if *gap == Time::us(100) => {
+                    moved += u64::from(b[0] != b[1]);
+                }
+                // no pause, or no port that is better than an idle one
+                _ => assert_eq!(b[0], b[1], "{choice:?}"),
+            }
+        }
+    }
+    assert!((3..18).contains(&moved), "one of two ports at random: {moved} of 20");
+}
+
+/// Two flows at line rate whose hashes meet at an uplink: the one that flowlets move to the empty port stays there, and
+/// what escapes from the full port leaves no queue.
+#[test]
+fn who_may_leave_a_full_port_does() {
+    let most = |choice: PathChoice, seed: u64| {
+        let mut spec = permutation(choice);
+        spec.seed = seed;
+        spec.queues = vec![drop_tail(1000)];
+        spec.flows = vec![bulk(0, 8, Some(2_000_000)), bulk(1, 12, Some(2_000_000))];
+        let up = judged(&spec).ports.into_iter().filter(|p| p.name.starts_with("edge0>agg"));
+        up.map(|p| p.queue_max_packets).max().unwrap()
+    };
+    let meets = (0..20).find(|seed| most(PathChoice::Ecmp, *seed) > 5).expect("two flows on two ports");
+    assert!(most(escape(1.0), meets) <= 2);
+    // half of the packets look: what comes in a row to the wrong port is short
+    assert!(most(escape(0.5), meets) < most(PathChoice::Ecmp, meets) / 2);
+    assert_eq!(most(escape(0.0), meets), most(PathChoice::Ecmp, meets));
+}
+
+/// The path of every data packet and of the ACK that brings its value back: a counter's packets are spread evenly, and
+/// what REPS uses again is a path that worked.
+#[test]
+fn entropy_values_choose_paths_at_every_switch() {
+    for choice in [PathChoice::Entropy(Entropy::Counter), reps()] {
+        let (o, mut spec) = alone(choice.clone(), 4000);
+        for ack in [false, true] {
+            let at_edge = uplinks(&o, if ack { "edge7" } else { "edge0" }, "agg", ack);
+            assert_eq!(at_edge.len(), 2, "{choice:?}");
+            assert_eq!(uplinks(&o, "agg", "core", ack).len(), 4, "{choice:?}");
+        }
+        if let PathChoice::Entropy(Entropy::Counter) = choice {
+            assert_uniform(&uplinks(&o, "agg", "core", false), 4);
+        }
+        // one value, one path
+        if let PathChoice::Entropy(Entropy::Recycled(rule)) = &mut spec.choice {
+            rule.values = 1;
+            assert_eq!(uplinks(&run(&spec), "agg", "core", false).len(), 1);
+        }
+    }
+}
+
+/// Marks keep REPS away from a path: a queue that marks all it sends is hardly used after the first round trip.
+#[test]
+fn marked_values_are_not_used_again() {
+    let (_, mut spec) = alone(reps(), 4000);
+    spec.controllers = vec![controller("dctcp", &[])];
+    let mark = |k| QueueSpec {
+        discipline: Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect: false, count_dropped: false },
+        ..drop_tail(10_000)
+    };
+    spec.queues = vec![mark(5000), mark(0)];
+    for link in spec.links.iter_mut().filter(|l| l.name == "edge0>agg0") {
+        link.queue = 1;
+    }
+    let o = judged(&spec);
+    let counts = counts(&o, 0, false);
+    let (marked, other) = (counts["edge0>agg0"], counts["edge0>agg1"]);
+    assert!(marked * 4 < other, "{marked} marked, {other} not");
+    spec.choice = PathChoice::Spray;
+    let spread = self::counts(&run(&spec), 0, false);
+    assert!(spread["edge0>agg0"] * 3 > spread["edge0>agg1"], "sprayed evenly: {spread:?}");
 }

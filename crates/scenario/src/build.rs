@@ -126,7 +126,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     let mut problems = Vec::new();
     let (measure_from, measure_to) = check_run(doc, &mut problems);
     doc.queue.check("queue", false, &mut problems);
-    doc.routing.check(&doc.queue, &mut problems);
+    doc.routing.check(&doc.queue, doc.run.ties, &mut problems);
     doc.transport.check("transport", &mut problems);
     let links = doc.topology.links();
     links.iter().for_each(|(key, link)| link.check(key, &mut problems));

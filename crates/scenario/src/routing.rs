@@ -1,5 +1,6 @@
 //! Policies that choose among equally short routes.
 
+use crate::document::Ties;
 use crate::problem::Problem;
 use crate::quantity::{Auto, Time};
 use crate::queue::Queue;
@@ -20,6 +21,9 @@ pub enum Routing {
     FirstPath {},
     /// Random packet spraying: every switch picks for each packet, uniformly among its next hops.
     Spray {
+        /// What a switch picks by.
+        #[serde(default)]
+        by: SprayBy,
         /// What ACKs do.
         #[serde(default)]
         acks: Acks,
@@ -71,6 +75,92 @@ pub enum Routing {
         #[serde(default)]
         acks: Acks,
     },
+    /// Flowlet switching: a packet that follows the one before of its flow by more than a gap may take another next hop
+    /// (LetFlow, CONGA).
+    Flowlet {
+        /// A pause of a flow at a switch that is longer than this begins a flowlet.
+        #[serde(default = "ten_us")]
+        gap: Time,
+        /// By what the next hop of a flowlet is chosen.
+        #[serde(default)]
+        by: FlowletBy,
+        /// A flowlet looks for another next hop with this probability only (htsim: 0.5).
+        #[serde(default = "certain")]
+        probability: f64,
+        /// With `by = "adaptive"`: lower ends of the bands above the first, as `adaptive` has them.
+        #[serde(default)]
+        bands: Auto<Vec<f64>>,
+        /// With `by = "adaptive"`: age above which a reading is taken anew. `auto`: 100 ns.
+        #[serde(default)]
+        refresh: Auto<Time>,
+        /// What ACKs do.
+        #[serde(default)]
+        acks: Acks,
+    },
+    /// ECMP with a way out: some of the packets whose port is as full as the fullest take one of the emptiest (htsim's
+    /// `ecmp_host_ar`).
+    EcmpAdaptive {
+        /// Share of the packets for which a switch looks at its ports.
+        #[serde(default = "half")]
+        probability: f64,
+        /// What ports are compared by.
+        #[serde(default)]
+        by: By,
+        /// Lower ends of the bands above the first, as `adaptive` has them.
+        #[serde(default)]
+        bands: Auto<Vec<f64>>,
+        /// Age above which a reading is taken anew, as `adaptive` has it.
+        #[serde(default)]
+        refresh: Auto<Time>,
+        /// What ACKs do.
+        #[serde(default)]
+        acks: Acks,
+    },
+    /// Recycled entropy packet spraying: senders give every packet a value that switches hash, and use again those that
+    /// came back without a mark.
+    Reps {
+        /// Values that a sender remembers.
+        #[serde(default = "eight")]
+        #[schemars(range(min = 1, max = 1024))]
+        ring: u32,
+        /// Values that there are.
+        #[serde(default = "all_values")]
+        #[schemars(range(min = 1, max = 65536))]
+        values: u32,
+        /// Packets that take random values after a freeze.
+        #[serde(default = "sixteen")]
+        explore: u32,
+        /// For how long a timeout freezes the ring, at least: packets take its values in turn.
+        #[serde(default = "ten_ms")]
+        freeze: Time,
+        /// What ACKs do.
+        #[serde(default)]
+        acks: Acks,
+    },
+}
+
+/// What sprays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SprayBy {
+    /// A random number of the packet at every switch.
+    #[default]
+    Random,
+    /// A hash of flow, switch and the flow's path value, which grows by one with every segment that goes for the first
+    /// time; a retransmission has the value as it is, an ACK that of the data packet which came last (htsim, in the fork
+    /// of the MSwift paper).
+    Counter,
+}
+
+/// By what flowlets choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowletBy {
+    /// At random (LetFlow).
+    #[default]
+    Hash,
+    /// At random among the ports of the lowest band, where that is below the band of the port it has (htsim).
+    Adaptive,
 }
 
 /// Paths of ACKs where data is spread.
@@ -117,6 +207,44 @@ fn five() -> u32 {
     5
 }
 
+fn eight() -> u32 {
+    8
+}
+
+fn sixteen() -> u32 {
+    16
+}
+
+fn all_values() -> u32 {
+    1 << 16
+}
+
+fn half() -> f64 {
+    0.5
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+fn ten_us() -> Time {
+    Time(cc::Time::us(10))
+}
+
+fn ten_ms() -> Time {
+    Time(cc::Time::ms(10))
+}
+
+/// What ports are compared by, defaults filled in.
+fn adaptive(by: By, bands: &Auto<Vec<f64>>, refresh: Auto<Time>) -> spec::Adaptive {
+    let (by, usual, old): (_, &[f64], _) = match by {
+        By::Queue => (spec::Gauged::Queue, &[0.05, 0.1, 0.2], cc::Time::ns(100)),
+        By::Utilisation => (spec::Gauged::Utilisation, &[0.0, 0.15, 0.5], cc::Time::us(30)),
+    };
+    let bands = bands.clone().given().unwrap_or_else(|| usual.to_vec());
+    spec::Adaptive { by, bands, refresh: refresh.given().map_or(old, |t| t.0) }
+}
+
 /// Bands that are told apart at most.
 const MOST_BANDS: usize = 16;
 
@@ -124,10 +252,13 @@ impl Routing {
     fn acks(&self) -> Acks {
         match self {
             Routing::Ecmp {} | Routing::FirstPath {} | Routing::Ns3PerPacket {} => Acks::AsData,
-            Routing::Spray { acks }
+            Routing::Spray { acks, .. }
             | Routing::SpraySource { acks }
             | Routing::RoundRobin { acks, .. }
             | Routing::Adaptive { acks, .. }
+            | Routing::Flowlet { acks, .. }
+            | Routing::EcmpAdaptive { acks, .. }
+            | Routing::Reps { acks, .. }
             | Routing::PowerOfTwo { acks } => *acks,
         }
     }
@@ -142,25 +273,55 @@ impl Routing {
         match self {
             Routing::Ecmp {} => PathChoice::Ecmp,
             Routing::FirstPath {} => PathChoice::First,
+            Routing::Spray { by: SprayBy::Counter, .. } => PathChoice::Entropy(spec::Entropy::Counter),
             Routing::Spray { .. } | Routing::Ns3PerPacket {} => PathChoice::Spray,
             Routing::SpraySource { .. } => PathChoice::SpraySource,
             Routing::RoundRobin { at: Counter::Source, .. } => PathChoice::RoundRobinSource,
             Routing::RoundRobin { at: Counter::Switch, rounds, .. } => PathChoice::RoundRobin { rounds: *rounds },
             Routing::PowerOfTwo { .. } => PathChoice::PowerOfTwo,
-            Routing::Adaptive { by, bands, refresh, .. } => {
-                let (by, usual, old): (_, &[f64], _) = match by {
-                    By::Queue => (spec::Gauged::Queue, &[0.05, 0.1, 0.2], cc::Time::ns(100)),
-                    By::Utilisation => (spec::Gauged::Utilisation, &[0.0, 0.15, 0.5], cc::Time::us(30)),
-                };
-                let bands = bands.clone().given().unwrap_or_else(|| usual.to_vec());
-                PathChoice::Adaptive(spec::Adaptive { by, bands, refresh: refresh.given().map_or(old, |t| t.0) })
+            Routing::Adaptive { by, bands, refresh, .. } => PathChoice::Adaptive(adaptive(*by, bands, *refresh)),
+            Routing::EcmpAdaptive { probability, by, bands, refresh, .. } => {
+                PathChoice::EcmpEscape(adaptive(*by, bands, *refresh), *probability)
+            }
+            Routing::Flowlet { gap, by, probability, bands, refresh, .. } => PathChoice::Flowlet(spec::Flowlet {
+                gap: gap.0,
+                by: (*by == FlowletBy::Adaptive).then(|| adaptive(By::Queue, bands, *refresh)),
+                probability: *probability,
+            }),
+            Routing::Reps { ring, values, explore, freeze, .. } => {
+                PathChoice::Entropy(spec::Entropy::Recycled(spec::Recycled {
+                    ring: *ring,
+                    values: *values,
+                    explore: *explore,
+                    freeze: freeze.0,
+                }))
             }
         }
     }
 
     /// Bounds that types do not give.
-    pub(crate) fn check(&self, queue: &Queue, out: &mut Vec<Problem>) {
-        let Routing::Adaptive { by, bands, refresh, .. } = self else { return };
+    pub(crate) fn check(&self, queue: &Queue, ties: Ties, out: &mut Vec<Problem>) {
+        if ties == Ties::Scheduled && matches!(self.choice(), PathChoice::Entropy(_)) {
+            let message = "packets carry what scheduled ties ask in place of their path values; expected \"hash\" or \
+                           \"link\" with this routing";
+            out.push(Problem::with_value("run.ties", "\"scheduled\"", message));
+        }
+        if let Routing::Flowlet { probability, .. } | Routing::EcmpAdaptive { probability, .. } = self
+            && !(0.0..=1.0).contains(probability)
+        {
+            out.push(Problem::with_value("routing.probability", probability, "expected a number from 0 to 1"));
+        }
+        let (by, bands, refresh) = match self {
+            Routing::Adaptive { by, bands, refresh, .. } | Routing::EcmpAdaptive { by, bands, refresh, .. } => {
+                (by, bands, refresh)
+            }
+            Routing::Flowlet { by: FlowletBy::Adaptive, bands, refresh, .. } => (&By::Queue, bands, refresh),
+            Routing::Flowlet { bands: Auto::Given(bands), .. } => {
+                let message = "bands are of ports, and by = \"hash\" looks at none; expected \"auto\"";
+                return out.push(Problem::with_value("routing.bands", format!("{bands:?}"), message));
+            }
+            _ => return,
+        };
         if let Auto::Given(bands) = bands {
             let rising = bands.windows(2).all(|b| b[0] < b[1]);
             let shares = bands.iter().all(|b| (0.0..=1.0).contains(b));

@@ -91,7 +91,7 @@ fn keys_and_words() {
         (
             "\"ecmp\"",
             "\"emcp\"",
-            "routing.kind = \"emcp\": expected one of \"ecmp\", \"first-path\", \"spray\", \"spray-source\", \"ns3-per-packet\", \"round-robin\", \"adaptive\", \"power-of-two\" (did you mean \"ecmp\"?)",
+            "routing.kind = \"emcp\": expected one of \"ecmp\", \"first-path\", \"spray\", \"spray-source\", \"ns3-per-packet\", \"round-robin\", \"adaptive\", \"power-of-two\", \"flowlet\", \"ecmp-adaptive\", \"reps\" (did you mean \"ecmp\"?)",
         ),
         (
             "\"hotspot\"",

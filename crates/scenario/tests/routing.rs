@@ -1,6 +1,6 @@
 //! `[routing]`: what is refused, and that every policy runs a scenario to its end.
 
-use incast_engine::spec::{Adaptive, Gauged, PathChoice};
+use incast_engine::spec::{Adaptive, Entropy, Flowlet, Gauged, PathChoice, Recycled};
 use incast_scenario::{Scenario, list};
 
 fn load(sets: &[(&str, &str)]) -> Result<incast_engine::spec::Spec, String> {
@@ -26,6 +26,33 @@ fn bad_values_are_refused() {
     let said = load(&[("routing", "{ kind = \"spray\", acks = \"none\" }")]).unwrap_err();
     assert_eq!(said, "routing.acks = \"none\": expected one of \"as-data\", \"ecmp\"");
     assert!(load(&[("routing", "{ kind = \"round-robin\", rounds = -1 }")]).unwrap_err().contains("routing.rounds"));
+    for wrong in ["-0.1", "1.5"] {
+        let flowlet = format!("{{ kind = \"flowlet\", probability = {wrong} }}");
+        let said = load(&[("routing", &flowlet)]).unwrap_err();
+        assert_eq!(said, format!("routing.probability = {wrong}: expected a number from 0 to 1"));
+        let escape = flowlet.replace("flowlet", "ecmp-adaptive");
+        assert_eq!(load(&[("routing", &escape)]).unwrap_err(), said);
+    }
+    let said = load(&[("routing", "{ kind = \"flowlet\", bands = [0.5] }")]).unwrap_err();
+    assert!(said.starts_with("routing.bands = [0.5]: bands are of ports, and by = \"hash\" looks at none"), "{said}");
+    for kind in ["flowlet\", by = \"adaptive", "ecmp-adaptive"] {
+        let said = load(&[("routing", &format!("{{ kind = \"{kind}\", bands = [2.0] }}"))]).unwrap_err();
+        assert!(said.starts_with("routing.bands = [2.0]: expected 1 to 16 shares"), "{said}");
+        let said = load(&[("routing", &format!("{{ kind = \"{kind}\" }}")), none[1]]).unwrap_err();
+        assert!(said.starts_with("routing.by = \"queue\": bands are shares"), "{said}");
+    }
+    for (key, wrong) in [("ring", "0"), ("ring", "1025"), ("values", "0"), ("values", "65537")] {
+        let said = load(&[("routing", &format!("{{ kind = \"reps\", {key} = {wrong} }}"))]).unwrap_err();
+        assert!(said.starts_with(&format!("routing.{key} = {wrong}: expected")), "{said}");
+    }
+    let said = load(&[("routing", "{ kind = \"reps\", rings = 4 }")]).unwrap_err();
+    assert!(said.contains("did you mean \"ring\""), "{said}");
+    for kind in ["reps", "spray\", by = \"counter"] {
+        let sets = [("routing", format!("{{ kind = \"{kind}\" }}")), ("run.ties", "scheduled".to_string())];
+        let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (*k, v.as_str())).collect();
+        let said = load(&sets).unwrap_err();
+        assert!(said.starts_with("run.ties = \"scheduled\": packets carry what scheduled ties ask"), "{said}");
+    }
     // what bounds the queue policy does not bind the others
     load(&[("routing", "{ kind = \"adaptive\", by = \"utilisation\" }"), none[1]]).unwrap();
 }
@@ -45,6 +72,14 @@ fn defaults_are_htsims() {
     assert_eq!(built("{ kind = \"round-robin\" }"), PathChoice::RoundRobinSource);
     assert_eq!(built("{ kind = \"ns3-per-packet\" }"), PathChoice::Spray);
     assert!(load(&[("routing", "{ kind = \"spray\", acks = \"ecmp\" }")]).unwrap().acks_by_flow);
+    assert_eq!(built("{ kind = \"spray\", by = \"counter\" }"), PathChoice::Entropy(Entropy::Counter));
+    let bands = Adaptive { by: Gauged::Queue, bands: vec![0.05, 0.1, 0.2], refresh: incast_cc::Time::ns(100) };
+    let flowlet = |by| PathChoice::Flowlet(Flowlet { gap: incast_cc::Time::us(10), by, probability: 1.0 });
+    assert_eq!(built("{ kind = \"flowlet\" }"), flowlet(None));
+    assert_eq!(built("{ kind = \"flowlet\", by = \"adaptive\" }"), flowlet(Some(bands.clone())));
+    assert_eq!(built("{ kind = \"ecmp-adaptive\" }"), PathChoice::EcmpEscape(bands, 0.5));
+    let reps = Recycled { ring: 8, values: 65_536, explore: 16, freeze: incast_cc::Time::ms(10) };
+    assert_eq!(built("{ kind = \"reps\" }"), PathChoice::Entropy(Entropy::Recycled(reps)));
 }
 
 #[test]

@@ -136,6 +136,8 @@ pub struct Receiver {
     cnp_from: u64,
     /// Stamps of the data packet that came last, until an ACK has returned them.
     telemetry: Option<Box<Telemetry>>,
+    /// Entropy value of the packet that came last.
+    entropy: u16,
     /// Counters.
     pub stats: ReceiverStats,
 }
@@ -236,6 +238,7 @@ impl Receiver {
             cnp_interval: profile.cnp.map_or(0, |interval| interval.0),
             cnp_from: 0,
             telemetry: None,
+            entropy: 0,
             stats: ReceiverStats::default(),
         }
     }
@@ -365,6 +368,7 @@ impl Receiver {
                 io.timer(stop.0, TimerKind::SinkStop, self.flow);
             }
         }
+        self.entropy = p.turn;
         self.count(io, t, p);
         if p.has(flag::CE) && self.cnp_interval > 0 {
             self.notify(io);
@@ -453,7 +457,7 @@ impl Receiver {
             dst: self.src,
             wnd: 0,
             id: self.packets as u16,
-            turn: io.cause,
+            turn: if io.net.entropy { self.entropy } else { io.cause },
             ext: NO_EXT,
             size: t.ack_size as u16,
             len: 0,
@@ -776,7 +780,7 @@ impl Receiver {
             dst: self.src,
             wnd,
             id: self.packets as u16,
-            turn: io.cause,
+            turn: if io.net.entropy { self.entropy } else { io.cause },
             ext: NO_EXT,
             size: size as u16,
             len: 0,

@@ -16,6 +16,7 @@ mod timers;
 mod undo;
 mod writes;
 
+use super::entropy::Source;
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
 use super::timer::{fires_at, scanned_at};
@@ -241,6 +242,8 @@ pub struct Sender {
     peer_closed: bool,
     /// ... when everything had been sent once.
     peer_closed_last: bool,
+    /// Where the entropy values of its packets come from, if they have any.
+    entropy: Option<Box<Source>>,
     /// Counters.
     pub stats: SenderStats,
 }
@@ -344,6 +347,7 @@ impl Sender {
             sent_to: 0,
             peer_closed: false,
             peer_closed_last: false,
+            entropy: Source::new(net, flow),
             stats: SenderStats::default(),
         }
     }
@@ -551,6 +555,9 @@ impl Sender {
                 self.open(io);
             }
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
+                if let Some(entropy) = &mut self.entropy {
+                    entropy.heard(io.now, p.turn, p.has(flag::ECE));
+                }
                 if self.peer_closed && self.fin {
                     // nobody waits for the rest: what the ACK says no longer matters
                     self.connection = Connection::Dead;

@@ -51,7 +51,10 @@ impl Sender {
             dst: self.dst,
             wnd: 0,
             id: self.packets as u16,
-            turn: io.cause,
+            turn: match &mut self.entropy {
+                Some(entropy) => entropy.take(len > 0 && flags & flag::RETX == 0),
+                None => io.cause,
+            },
             ext: NO_EXT,
             size: size as u16,
             len: len as u16,

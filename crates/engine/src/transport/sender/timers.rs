@@ -139,6 +139,9 @@ impl Sender {
             self.connection = Connection::Dead;
             return;
         }
+        if let Some(entropy) = &mut self.entropy {
+            entropy.timed_out(io.now);
+        }
         let in_flight = match t.loss_flight {
             LossFlight::Outstanding => self.nxt - self.una,
             LossFlight::Pipe => self.flight(t),

@@ -1,0 +1,213 @@
+//! Entropy values: what a sender gives its packets for switches to hash.
+//!
+//! REPS (Bonato et al., arXiv 2407.21625; with the constants of its authors' uet-htsim): the values of good
+//! acknowledgements, those without a mark, are kept in a ring, the latest few, and used again, the earliest that has not
+//! been used first; where there is none, a packet takes a random value. After a timeout the ring is frozen for some
+//! time: packets take its values in turn, used or not, since paths that carried something lately are likely to be whole.
+//! Then it is emptied, and some packets explore.
+//!
+//! The counter is htsim's spraying as in the fork that the MSwift paper names (smcclure20/csg-htsim,
+//! `SwiftSubflowSrc::move_path_flow_label`).
+
+use crate::hash::{self, purpose};
+use crate::net::Net;
+use crate::spec::{Entropy, PathChoice, Recycled};
+
+/// Where a flow's values come from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    seed: u64,
+    flow: u32,
+    /// Values drawn so far.
+    draws: u64,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Counter(u16),
+    Recycled(Ring),
+}
+
+/// Values that came back.
+#[derive(Clone, Debug)]
+struct Ring {
+    rule: Recycled,
+    /// The latest, in the order of their places; as many as the ring holds at most.
+    values: Vec<u16>,
+    /// Place of the next.
+    head: usize,
+    /// So many of the latest have not been used.
+    fresh: usize,
+    /// Packets that are to take random values.
+    explore: u32,
+    /// Until when the ring is frozen, ps; 0 where it is not. Place of the value to use then.
+    frozen: u64,
+    next: usize,
+}
+
+impl Source {
+    /// The source of flow `flow`, if its packets have values.
+    pub fn new(net: &Net, flow: u32) -> Option<Box<Source>> {
+        let PathChoice::Entropy(entropy) = &net.spec.choice else { return None };
+        let mut source = Source { seed: net.spec.seed, flow, draws: 0, kind: Kind::Counter(0) };
+        source.kind = match entropy {
+            Entropy::Counter => Kind::Counter(source.draw(1 << 16)),
+            Entropy::Recycled(rule) => Kind::Recycled(Ring {
+                rule: rule.clone(),
+                values: Vec::new(),
+                head: 0,
+                fresh: 0,
+                explore: 0,
+                frozen: 0,
+                next: 0,
+            }),
+        };
+        Some(Box::new(source))
+    }
+
+    fn draw(&mut self, values: u32) -> u16 {
+        self.draws += 1;
+        hash::pick(hash::bits(self.seed, purpose::ENTROPY, self.flow as u64, self.draws), values) as u16
+    }
+
+    /// The value of a packet that goes now; `new`: it is a segment that goes for the first time.
+    pub fn take(&mut self, new: bool) -> u16 {
+        match &mut self.kind {
+            Kind::Counter(value) => {
+                let now = *value;
+                *value = value.wrapping_add(u16::from(new));
+                now
+            }
+            Kind::Recycled(ring) => match ring.take() {
+                Some(value) => value,
+                None => {
+                    let values = ring.rule.values;
+                    self.draw(values)
+                }
+            },
+        }
+    }
+
+    /// An ACK brings `value` back, `marked` or not.
+    pub fn heard(&mut self, now: u64, value: u16, marked: bool) {
+        if let Kind::Recycled(ring) = &mut self.kind {
+            ring.heard(now, value, marked);
+        }
+    }
+
+    /// The retransmission timer fired.
+    pub fn timed_out(&mut self, now: u64) {
+        if let Kind::Recycled(ring) = &mut self.kind
+            && ring.frozen == 0
+            && ring.explore == 0
+        {
+            ring.frozen = now.saturating_add(ring.rule.freeze.0).max(1);
+            ring.next = 0;
+        }
+    }
+}
+
+impl Ring {
+    /// A value of the ring; `None`: a random one is due.
+    fn take(&mut self) -> Option<u16> {
+        if self.explore > 0 {
+            self.explore -= 1;
+            return None;
+        }
+        let held = self.values.len();
+        if held == 0 {
+            return None;
+        }
+        if self.frozen > 0 {
+            let i = self.next % held;
+            self.next = i + 1;
+            return Some(self.values[i]);
+        }
+        if self.fresh == 0 {
+            return None;
+        }
+        let i = (self.head + held - self.fresh) % held;
+        self.fresh -= 1;
+        Some(self.values[i])
+    }
+
+    fn heard(&mut self, now: u64, value: u16, marked: bool) {
+        if self.frozen > 0 && now > self.frozen {
+            *self =
+                Ring { explore: self.rule.explore, values: Vec::new(), head: 0, fresh: 0, frozen: 0, ..self.clone() };
+        }
+        if marked {
+            return;
+        }
+        let most = self.rule.ring as usize;
+        if self.values.len() < most {
+            self.values.push(value);
+        } else {
+            self.values[self.head] = value;
+        }
+        self.head = (self.head + 1) % most;
+        self.fresh = (self.fresh + 1).min(most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incast_cc::Time;
+
+    fn source(ring: u32) -> Source {
+        let rule = Recycled { ring, values: 1 << 16, explore: 2, freeze: Time::us(10) };
+        let ring = Ring { rule, values: Vec::new(), head: 0, fresh: 0, explore: 0, frozen: 0, next: 0 };
+        Source { seed: 1, flow: 0, draws: 0, kind: Kind::Recycled(ring) }
+    }
+
+    fn next(s: &mut Source) -> Option<u16> {
+        let Kind::Recycled(ring) = &mut s.kind else { return None };
+        ring.take()
+    }
+
+    #[test]
+    fn the_earliest_fresh_value_goes_first_and_once() {
+        let mut s = source(4);
+        assert_eq!(next(&mut s), None, "nothing came back yet");
+        for (value, marked) in [(11, false), (12, true), (13, false)] {
+            s.heard(0, value, marked);
+        }
+        assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(11), Some(13), None]);
+        // a full ring forgets the oldest
+        (21..27).for_each(|value| s.heard(0, value, false));
+        let all: Vec<_> = std::iter::from_fn(|| next(&mut s)).collect();
+        assert_eq!(all, [23, 24, 25, 26]);
+    }
+
+    #[test]
+    fn a_timeout_freezes_the_ring_and_then_packets_explore() {
+        let mut s = source(3);
+        [5, 6].into_iter().for_each(|value| s.heard(0, value, false));
+        assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(5), Some(6), None]);
+        s.timed_out(1_000_000);
+        let turns: Vec<_> = (0..5).map(|_| next(&mut s)).collect();
+        assert_eq!(turns, [Some(5), Some(6), Some(5), Some(6), Some(5)]);
+        // what comes back while it is frozen joins the turn
+        s.heard(11_000_000, 7, false);
+        assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(6), Some(7), Some(5)]);
+        // the first ACK after 10 us ends it: two explore, and its own value is the first to be used again
+        s.heard(11_000_001, 8, false);
+        assert_eq!([next(&mut s), next(&mut s), next(&mut s), next(&mut s)], [None, None, Some(8), None]);
+        // while packets explore, no timeout freezes anything
+        let mut s = source(3);
+        s.timed_out(0);
+        s.heard(20_000_000, 1, true);
+        s.timed_out(20_000_000);
+        assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [None; 3]);
+        s.heard(20_000_000, 2, false);
+        assert_eq!([next(&mut s), next(&mut s)], [Some(2), None]);
+    }
+
+    #[test]
+    fn a_counter_goes_on_with_new_segments_only() {
+        let mut s = Source { seed: 1, flow: 0, draws: 0, kind: Kind::Counter(u16::MAX) };
+        assert_eq!([s.take(true), s.take(false), s.take(true), s.take(true)], [u16::MAX, 0, 0, 1]);
+    }
+}

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     # Arrow takes long to load: only what reads or writes tables waits for it.
     import pyarrow as pa
 
-TABLES = ("flows", "ports", "engines", "queries", "writes", "samples", "trace")
+TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples", "trace")
 # Written only where they have a row.
-OPTIONAL = ("engines", "queries", "writes", "trace")
+OPTIONAL = ("classes", "engines", "queries", "writes", "trace")
 MESSAGES = ("queries", "writes")
 """Parts of the summary on what applications wait for, instead of flows."""
 MANIFEST = "manifest.json"
@@ -58,8 +58,8 @@ class Cost(TypedDict):
 class Result:
     """One finished run.
 
-    ``flows``, ``ports``, ``engines``, ``queries``, ``writes``, ``samples`` and ``trace`` are Arrow tables; each
-    column's field carries its ``unit`` and ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a
+    ``flows``, ``ports``, ``classes``, ``engines``, ``queries``, ``writes``, ``samples`` and ``trace`` are Arrow tables;
+    each column's field carries its ``unit`` and ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a
     Polars frame without copying.
     """
 
@@ -86,6 +86,11 @@ class Result:
     def ports(self) -> pa.Table:
         """One row a port (a directed link with its queue)."""
         return self._table("ports")
+
+    @cached_property
+    def classes(self) -> pa.Table:
+        """One row a traffic class of a port; none where one queue serves all."""
+        return self._table("classes")
 
     @cached_property
     def engines(self) -> pa.Table:

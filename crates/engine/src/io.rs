@@ -246,7 +246,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
         }
         let packet = &Packet { turn: if self.net.entropy { packet.turn } else { turn::NONE }, ..*packet };
-        let offered = p.offer(now, packet, ext.as_deref_mut(), &self.net.interval);
+        let offered = p.offer(now, packet, ext.as_deref_mut(), self.net.class(packet), &self.net.interval);
         let (link, delay) = (p.link, p.delay());
         self.watch(port);
         match offered {

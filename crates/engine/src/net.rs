@@ -83,6 +83,13 @@ impl Net<'_> {
         self.joins.get(i as usize).copied().flatten()
     }
 
+    /// Traffic class of a packet.
+    #[inline]
+    pub fn class(&self, packet: &Packet) -> u8 {
+        let flow = self.flow(packet.flow);
+        if packet.has(flag::REVERSE) { flow.ack_class } else { flow.class }
+    }
+
     /// Flow `i` as asked for.
     #[inline]
     pub fn flow(&self, i: u32) -> &FlowSpec {

@@ -9,11 +9,13 @@
 //! later is the work of [`explicit`] queues.
 
 pub mod explicit;
+mod lane;
+mod scheduler;
 
 use crate::far::{FarQueue, Pool};
 use crate::hash;
 use crate::packet::{Ext, Packet, PortStamp, flag, turn};
-use crate::queue::{Arrival, Bound, RedState, Rule, Verdict};
+use crate::queue::{Arrival, RedState, Rule, Verdict, decide};
 use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
 use explicit::Explicit;
 use incast_cc::Rate;
@@ -296,8 +298,8 @@ impl Port {
             far_waits: false,
             rare: Box::new(Rare {
                 seed,
-                explicit: Explicit::of(queue),
-                red: RedState::for_queue(queue, class.rate, link, seed),
+                explicit: Explicit::of(queue, class.rate, link, seed),
+                red: RedState::for_queue(queue, class.rate, link as u64, seed),
                 empty_since: 0,
                 events: Events::default(),
                 far: FarQueue::default(),
@@ -340,11 +342,6 @@ impl Port {
     /// Packets that wait in an explicit queue and will arrive.
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.rare.explicit.iter().flat_map(|q| q.waiting())
-    }
-
-    /// Packets in the port, once what has left is taken out.
-    fn held(&self) -> u32 {
-        self.rare.explicit.as_ref().map_or(self.ring.len, |q| q.len())
     }
 
     /// Packets that left for far windows and wait here, oldest first.
@@ -390,7 +387,7 @@ impl Port {
     pub fn stamp(&self, now: u64) -> PortStamp {
         let class = &*self.class;
         let accepted = self.bytes_in + self.count.packets * class.overhead as u64;
-        let owed = self.free_at.saturating_sub(class.bucket).saturating_sub(now);
+        let owed = self.owed(now).saturating_sub(class.bucket);
         let queue = match class.ps_per_byte {
             0 if class.rate == Rate::INFINITE => 0,
             0 => (owed as u128 * class.rate.0 as u128 / 8_000_000_000_000) as u64,
@@ -436,6 +433,14 @@ impl Port {
     #[inline]
     fn counted(&self, n: u32) -> u32 {
         n.saturating_sub(self.class.below)
+    }
+
+    /// Packets the discipline counts now, by the account.
+    fn length_now(&self) -> u32 {
+        match &self.rare.explicit {
+            Some(explicit) => explicit.counted(self.class.below),
+            None => self.counted(self.ring.len),
+        }
     }
 
     /// Bytes the discipline counts.
@@ -523,18 +528,24 @@ impl Port {
             }
             if at >= interval.from && self.rare.at_from.is_none() {
                 let snapshot = self.snapshot(at);
-                self.count.max_packets = self.counted(self.held());
+                self.count.max_packets = self.length_now();
                 self.count.max_bytes =
                     self.rare.explicit.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
                 self.rare.at_from = Some(snapshot);
+                if let Some(explicit) = &mut self.rare.explicit {
+                    explicit.snapshot(true);
+                }
             }
             if at >= interval.to {
                 let snapshot = self.snapshot(at);
                 self.rare.at_to = Some(snapshot);
+                if let Some(explicit) = &mut self.rare.explicit {
+                    explicit.snapshot(false);
+                }
                 self.next_look = u64::MAX;
                 return;
             }
-            let length = self.counted(self.held()) as usize;
+            let length = self.length_now() as usize;
             let rare = &mut self.rare;
             if rare.next_sample == at {
                 // nothing arrives before `now`, so an empty queue stays empty
@@ -569,7 +580,12 @@ impl Port {
             count.packet_time -= rest;
             count.byte_time -= rest as u128 * size as u128;
         }
-        Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed: self.free_at.saturating_sub(at) }
+        Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed: self.owed(at) }
+    }
+
+    /// Time at `at` until what was accepted by then is transmitted, or the bucket is full.
+    fn owed(&self, at: u64) -> u64 {
+        self.rare.explicit.as_ref().map_or(self.free_at.saturating_sub(at), |q| q.owed(at))
     }
 
     /// Packets the discipline counts now (for time series).
@@ -578,7 +594,7 @@ impl Port {
             self.look(now, interval);
         }
         self.advance(now);
-        self.counted(self.held()) as u64
+        self.length_now() as u64
     }
 
     /// When the first packet left that the account still has, if that is by `now`.
@@ -604,14 +620,14 @@ impl Port {
             }
             None => {
                 while let Some(departure) = self.departed_by(now) {
-                    let before = self.counted(self.held());
+                    let before = self.length_now();
                     self.length(departure, interval);
-                    if self.counted(self.held()) != before {
-                        self.rare.probe_last = self.counted(self.held()) as u64;
+                    if self.length_now() != before {
+                        self.rare.probe_last = self.length_now() as u64;
                         emit(departure, self.rare.probe_last);
                     }
                 }
-                let length = self.counted(self.held()) as u64;
+                let length = self.length_now() as u64;
                 if length != self.rare.probe_last {
                     self.rare.probe_last = length;
                     emit(now, length);
@@ -632,15 +648,10 @@ impl Port {
     /// ... where that takes a random number.
     #[cold]
     fn random_verdict(&mut self, arrival: &Arrival) -> Verdict {
-        match &self.class.rule {
-            Rule::Red { limit } => self.rare.red_verdict(limit, arrival),
-            Rule::RandomDrop { threshold, probability, .. } if threshold.exceeded_by(arrival) => {
-                let arrivals = self.count.packets + self.rare.events.drops;
-                let draw = hash::uniform(self.rare.seed, hash::purpose::RANDOM_DROP, self.link as u64, arrivals);
-                if draw < *probability { Verdict::Drop } else { self.class.rule.admit(arrival) }
-            }
-            rule => rule.admit(arrival),
-        }
+        let rare = &mut *self.rare;
+        let arrivals = self.count.packets + rare.events.drops;
+        let draw = || hash::uniform(rare.seed, hash::purpose::RANDOM_DROP, self.link as u64, arrivals);
+        decide(&self.class.rule, rare.red.as_mut(), rare.empty_since, arrival, draw)
     }
 
     /// Whether the wire loses the packet accepted last, of `size` IP bytes; counts it.
@@ -763,14 +774,8 @@ impl Port {
             queue_max_bytes: b.max_bytes,
             packets_total: self.count.packets,
             lost_total: total.drops + total.losses,
+            classes: self.rare.explicit.as_ref().map_or(Vec::new(), |q| q.records(span)),
         }
-    }
-}
-
-impl Rare {
-    fn red_verdict(&mut self, limit: &Bound, arrival: &Arrival) -> Verdict {
-        let early = self.red.as_mut().map_or(Verdict::Accept, |red| red.admit(arrival, self.empty_since));
-        if early != Verdict::Drop && limit.exceeded_by(arrival) { Verdict::Drop } else { early }
     }
 }
 

@@ -79,6 +79,28 @@ impl Bound {
     }
 }
 
+/// What a discipline says to an arrival: by its rule, by the state that RED keeps and when the queue last became
+/// empty, and by `draw`, the arrival's random number from 0 to 1.
+#[cold]
+pub fn decide(
+    rule: &Rule,
+    red: Option<&mut RedState>,
+    empty_since: u64,
+    a: &Arrival,
+    draw: impl FnOnce() -> f64,
+) -> Verdict {
+    match rule {
+        Rule::Red { limit } => {
+            let early = red.map_or(Verdict::Accept, |red| red.admit(a, empty_since));
+            if early != Verdict::Drop && limit.exceeded_by(a) { Verdict::Drop } else { early }
+        }
+        Rule::RandomDrop { threshold, probability, .. } if threshold.exceeded_by(a) && draw() < *probability => {
+            Verdict::Drop
+        }
+        rule => rule.admit(a),
+    }
+}
+
 /// A discipline's rule; those with a state of their own keep it at the port.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Rule {
@@ -119,9 +141,10 @@ impl Rule {
     pub fn new(spec: &QueueSpec) -> Rule {
         let limit = Bound::new(spec.limit);
         match &spec.discipline {
-            Discipline::DropTail | Discipline::FairNic { .. } | Discipline::EcnAtDeparture { .. } => {
-                Rule::DropTail { limit }
-            }
+            Discipline::DropTail
+            | Discipline::FairNic { .. }
+            | Discipline::EcnAtDeparture { .. }
+            | Discipline::Classes { .. } => Rule::DropTail { limit },
             Discipline::EcnThreshold { mark, drop_not_ect, count_dropped } => {
                 Rule::Ecn { limit, mark: Bound::new(*mark), drop_not_ect: *drop_not_ect, count_dropped: *count_dropped }
             }

@@ -296,11 +296,19 @@ pub struct QueueSpec {
 }
 
 impl QueueSpec {
+    /// Its classes, where it has some.
+    pub fn classes(&self) -> &[QueueSpec] {
+        match &self.discipline {
+            Discipline::Classes { classes, .. } => classes,
+            _ => &[],
+        }
+    }
+
     /// Packets wait in an explicit queue: asked for, or needed by the discipline. (A fair NIC keeps
     /// queues of its own in front of the port.)
     pub fn is_explicit(&self) -> bool {
         match self.discipline {
-            Discipline::EcnAtDeparture { .. } => true,
+            Discipline::EcnAtDeparture { .. } | Discipline::Classes { .. } => true,
             Discipline::FairNic { .. } => false,
             _ => self.explicit,
         }
@@ -349,11 +357,31 @@ pub enum Discipline {
         /// Probability that it is.
         probability: f64,
     },
+    /// A queue for every traffic class ([`FlowSpec::class`]), each with a discipline and a limit of its own; a
+    /// scheduler serves them. The limit of the whole is what adaptive routing compares with, no more.
+    Classes {
+        /// Whose turn it is.
+        scheduler: Scheduler,
+        /// The queues, by class: their disciplines and limits, and nothing else of them.
+        classes: Vec<QueueSpec>,
+    },
     /// Hosts only: one queue a flow, served round robin, at most `per_flow` packets of a flow
     /// accepted at a time (htsim's fair NIC).
     FairNic {
         /// Packets of one flow in the NIC.
         per_flow: u32,
+    },
+}
+
+/// In which order a port serves its classes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Scheduler {
+    /// The lowest class that has something; a packet in transmission is not interrupted.
+    Strict,
+    /// Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): class i may send so many bytes a round.
+    Weighted {
+        /// Quantum of each class, at least 1 B.
+        quanta: Vec<u32>,
     },
 }
 
@@ -702,6 +730,10 @@ pub struct FlowSpec {
     pub controller: u32,
     /// Index into [`Spec::groups`].
     pub group: u32,
+    /// Traffic class of its data, where ports have queues for classes.
+    pub class: u8,
+    /// Traffic class of its acknowledgements.
+    pub ack_class: u8,
     /// Application.
     pub app: App,
     /// Rate at which the receiving application reads; infinite drains at once.

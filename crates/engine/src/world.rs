@@ -157,11 +157,22 @@ impl<'a> World<'a> {
         }
         for link in &spec.links {
             let queue = &spec.queues[link.queue as usize];
-            if queue.is_explicit() && (link.bucket > 0 || queue.count_overhead) {
-                return invalid(format!(
-                    "link {}: a queue that marks at departure takes no token bucket and does not count overhead",
-                    link.name
-                ));
+            if queue.is_explicit() && link.bucket > 0 {
+                return invalid(format!("link {}: an explicit queue takes no token bucket", link.name));
+            }
+            let classes = queue.classes();
+            if !classes.is_empty() && queue.device > 0 {
+                return invalid(format!("link {}: classes have no device queue below them", link.name));
+            }
+            if classes.iter().any(|c| !c.classes().is_empty() || matches!(c.discipline, Discipline::FairNic { .. })) {
+                return invalid(format!("link {}: a class is one queue, without classes of its own", link.name));
+            }
+            if matches!(queue.discipline, Discipline::Classes { .. }) {
+                let most = spec.flows.iter().map(|f| f.class.max(f.ack_class) as usize).max().unwrap_or(0);
+                if most >= classes.len() {
+                    let has = classes.len();
+                    return invalid(format!("link {}: has {has} classes, and flows are of class {most}", link.name));
+                }
             }
         }
 

@@ -119,7 +119,7 @@ fn what_the_limit_drops_may_count_as_marked() {
             let ect = [true, true, true, true, true, true, true, true, false];
             for ect in ect {
                 if explicit {
-                    port.offer(0, &packet(1500, ect), None, &interval);
+                    port.offer(0, &packet(1500, ect), None, 0, &interval);
                 } else {
                     port.enqueue(0, &packet(1500, ect), &interval);
                 }
@@ -191,7 +191,7 @@ fn a_mark_at_departure_counts_what_waits_behind() {
             let (mut port, interval) = port(Rate::gbps(10), &queue(discipline, Limit::None, 0, in_service));
             for n in 1..=100 {
                 let ends = (n == 1).then_some(1_200_000);
-                let got = port.offer(0, &packet(1500, n != 7), None, &interval);
+                let got = port.offer(0, &packet(1500, n != 7), None, 0, &interval);
                 assert_eq!(got, Offered::Waits { ends, marked: false, lost: false }, "packet {n}");
             }
             for n in 1..=100u64 {

@@ -52,6 +52,16 @@ fn queues() -> impl Strategy<Value = QueueSpec> {
     })
 }
 
+/// Queues for `n` classes, the first as asked for and the others shorter, with uneven weights or by priority.
+fn with_classes(queue: QueueSpec, n: u32, strict: bool) -> QueueSpec {
+    let (limit, count_in_service) = (queue.limit, queue.count_in_service);
+    let first = QueueSpec { device: 0, ..queue };
+    let classes = std::iter::once(first).chain((1..n as u64).map(|i| drop_tail(10 * i))).collect();
+    let quanta = (0..n).map(|i| 400 + 1000 * i).collect();
+    let scheduler = if strict { Scheduler::Strict } else { Scheduler::Weighted { quanta } };
+    QueueSpec { discipline: Discipline::Classes { scheduler, classes }, limit, count_in_service, ..drop_tail(1) }
+}
+
 /// Sizes and what they bring with them.
 fn sizes() -> impl Strategy<Value = TransportSpec> {
     let counts = (1u32..4, 1u32..20, pick(&[0u32, 2, 16]), pick(&[0u32, 8]), pick(&[0u32, 1]));
@@ -396,6 +406,11 @@ fn networks() -> impl Strategy<Value = Spec> {
             };
             spec.acks_by_flow = choice & 64 != 0;
             spec.ends_when_finished = choice & 128 != 0;
+            let classes = if choice & 32 != 0 { 1 + (choice as u32 >> 7) * 2 } else { 0 };
+            if classes > 0 {
+                let queue = spec.queues.remove(0);
+                spec.queues.insert(0, with_classes(queue, classes, choice & 16 == 0));
+            }
             spec.ties = ties;
             if let Some(per_flow) = nic {
                 let discipline = Discipline::FairNic { per_flow };
@@ -446,6 +461,8 @@ fn networks() -> impl Strategy<Value = Spec> {
                         controller: d.controller,
                         app: d.app,
                         read_rate: d.read,
+                        class: (d.src % classes.max(1)) as u8,
+                        ack_class: (d.dst % classes.max(1)) as u8,
                         ..bulk(src, dst, None)
                     }
                 })
@@ -586,18 +603,29 @@ proptest! {
     }
 
     #[test]
-    fn an_explicit_queue_changes_nothing(spec in networks(), watched: bool) {
+    fn an_explicit_queue_changes_nothing(
+        spec in networks(), watched: bool, one_class: bool, strict: bool, overhead in pick(&[0u32, 38]), counted: bool,
+    ) {
         let mut arithmetic = spec;
         if watched {
             arithmetic.observe.ports = (0..arithmetic.links.len() as u32).collect();
             arithmetic.observe.trace = (0..arithmetic.flows.len() as u32).collect();
         }
         arithmetic.queues[0].explicit = false;
-        arithmetic.links.iter_mut().for_each(|l| l.bucket = 0);
+        arithmetic.queues[0].count_overhead = counted;
+        arithmetic.links.iter_mut().for_each(|l| (l.bucket, l.overhead) = (0, overhead));
+        if let Discipline::Classes { classes, .. } = &arithmetic.queues[0].discipline {
+            arithmetic.queues[0] = QueueSpec { discipline: classes[0].discipline.clone(), ..arithmetic.queues[0].clone() };
+        }
         // a departure is an event there, and comes before an arrival however late it began
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
         let mut explicit = arithmetic.clone();
         explicit.queues[0].explicit = true;
+        if one_class && explicit.queues[0].device == 0 {
+            let queue = with_classes(explicit.queues.remove(0), 1, strict);
+            explicit.queues.insert(0, QueueSpec { count_overhead: counted, ..queue });
+            explicit.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
+        }
         let (one, other) = (run(&arithmetic), run(&explicit));
         let differs = one.samples.iter().zip(&other.samples).find(|(a, b)| a != b);
         prop_assert!(differs.is_none(), "{:?}", differs);

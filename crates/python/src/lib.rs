@@ -124,7 +124,7 @@ impl RunResult {
         &self.summary
     }
 
-    /// The columns of a table (`flows`, `ports`, `engines`, `queries`, `writes`, `samples`, `trace`), each as
+    /// The columns of a table (`flows`, `ports`, `classes`, `engines`, `queries`, `writes`, `samples`, `trace`), each as
     /// `(name, unit, definition, values, valid, names)`: `values` is an array, or a list of text;
     /// `valid` tells which values exist, where some may be missing; with `names`, the values are
     /// indices into them.
@@ -132,13 +132,14 @@ impl RunResult {
         let make = match name {
             "flows" => table::flows,
             "ports" => table::ports,
+            "classes" => table::classes,
             "engines" => table::engines,
             "queries" => table::queries,
             "writes" => table::writes,
             "samples" => table::samples,
             "trace" => table::trace,
             _ => {
-                let expected = "expected flows, ports, engines, queries, writes, samples or trace";
+                let expected = "expected flows, ports, classes, engines, queries, writes, samples or trace";
                 return Err(PyValueError::new_err(format!("no table {name:?}: {expected}")));
             }
         };

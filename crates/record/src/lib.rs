@@ -275,6 +275,29 @@ pub struct PortRecord {
     pub packets_total: u64,
     /// Drops and losses, whole run.
     pub lost_total: u64,
+    /// Its traffic classes, in order; empty where one queue serves all.
+    pub classes: Vec<ClassRecord>,
+}
+
+/// A traffic class at a port, over the measured interval.
+#[derive(Clone, Debug, Default)]
+pub struct ClassRecord {
+    /// Packets accepted.
+    pub packets: u64,
+    /// Bytes of them, as the queue counts them.
+    pub bytes: u64,
+    /// Packets dropped by its queue.
+    pub drops: u64,
+    /// Packets CE-marked.
+    pub marks: u64,
+    /// Time-averaged packets in its queue.
+    pub queue_mean_packets: f64,
+    /// Largest queue length seen, an arriving packet included once accepted.
+    pub queue_max_packets: u64,
+    /// As mean, in bytes.
+    pub queue_mean_bytes: f64,
+    /// As max, in bytes.
+    pub queue_max_bytes: u64,
 }
 
 /// One engine of a host's own processing, over the measured interval.

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use crate::summary::{bits_per_second, completion_ps, fct_ps, seconds, slowdown, utilisation};
-use crate::{EngineRecord, FlowRecord, Happening, MessageKind, MessageRecord, Near, Outcome, PortRecord, Role};
+use crate::{
+    ClassRecord, EngineRecord, FlowRecord, Happening, MessageKind, MessageRecord, Near, Outcome, PortRecord, Role,
+};
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -328,6 +330,44 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column("queue_max_bytes", "B", "As queue_max_packets, in bytes.", u64s(|p| p.queue_max_bytes)),
         column("packets_total", "packets", "Packets sent, whole run.", u64s(|p| p.packets_total)),
         column("lost_total", "packets", "Drops and losses, whole run.", u64s(|p| p.lost_total)),
+    ]
+}
+
+/// `classes.parquet`: one row a traffic class of a port, in the order of ports; none where one queue serves all.
+pub fn classes(outcome: &Outcome) -> Vec<Column> {
+    let rows: Vec<(&str, u32, &ClassRecord)> = { outcome.ports.iter() }
+        .flat_map(|p| (0..).zip(&p.classes).map(|(class, c)| (p.name.as_str(), class, c)))
+        .collect();
+    let u64s = |f: fn(&ClassRecord) -> u64| Values::U64(rows.iter().map(|r| f(r.2)).collect());
+    let f64s = |f: fn(&ClassRecord) -> f64| {
+        Values::OptF64(rows.iter().map(|r| Some(f(r.2)).filter(|v| v.is_finite())).collect())
+    };
+    vec![
+        column(
+            "port",
+            "",
+            "Sending and receiving node of the link.",
+            Values::Str(rows.iter().map(|r| r.0.to_owned()).collect()),
+        ),
+        column("class", "", "Traffic class.", Values::U32(rows.iter().map(|r| r.1).collect())),
+        column("packets", "packets", "Packets accepted in the measured interval, ACKs included.", u64s(|c| c.packets)),
+        column("bytes", "B", "Their bytes, as the queue counts them.", u64s(|c| c.bytes)),
+        column("drops", "packets", "Packets its queue dropped in the measured interval.", u64s(|c| c.drops)),
+        column("marks", "packets", "Packets its queue CE-marked in the measured interval.", u64s(|c| c.marks)),
+        column(
+            "queue_mean_packets",
+            "packets",
+            "Time-averaged queue of the class over the measured interval, as its discipline counts packets.",
+            f64s(|c| c.queue_mean_packets),
+        ),
+        column(
+            "queue_max_packets",
+            "packets",
+            "Its largest queue in the measured interval, an accepted arrival included.",
+            u64s(|c| c.queue_max_packets),
+        ),
+        column("queue_mean_bytes", "B", "As queue_mean_packets, in bytes.", f64s(|c| c.queue_mean_bytes)),
+        column("queue_max_bytes", "B", "As queue_max_packets, in bytes.", u64s(|c| c.queue_max_bytes)),
     ]
 }
 

@@ -2,7 +2,9 @@
 
 use incast_record::summary::FIGURES;
 use incast_record::table::{self, Column, Values};
-use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Sample};
+use incast_record::{
+    ClassRecord, FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Sample,
+};
 
 const SECOND: u64 = 1_000_000_000_000;
 const MS: u64 = SECOND / 1000;
@@ -50,7 +52,12 @@ fn outcome() -> Outcome {
         ],
         ports: vec![
             PortRecord { name: "a>b".into(), rate_bps: 10, busy_ps: SECOND, ..PortRecord::default() },
-            PortRecord { name: "b>a".into(), queue_mean_packets: f64::NAN, ..PortRecord::default() },
+            PortRecord {
+                name: "b>a".into(),
+                queue_mean_packets: f64::NAN,
+                classes: vec![ClassRecord::default(); 2],
+                ..PortRecord::default()
+            },
         ],
         messages: vec![
             message(MessageKind::Query, 2, 0, Some(9 * MS)),
@@ -81,11 +88,12 @@ fn dict(codes: &[u32], names: &[&str]) -> Values {
     Values::Dict { codes: codes.to_vec(), names: names.iter().map(|n| n.to_string()).collect() }
 }
 
-fn tables(outcome: &Outcome) -> [(&'static str, Vec<Column>, usize); 7] {
+fn tables(outcome: &Outcome) -> [(&'static str, Vec<Column>, usize); 8] {
     let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         ("flows.parquet", table::flows(outcome), outcome.flows.len()),
         ("ports.parquet", table::ports(outcome), outcome.ports.len()),
+        ("classes.parquet", table::classes(outcome), outcome.ports.iter().map(|p| p.classes.len()).sum()),
         ("engines.parquet", table::engines(outcome), outcome.engines.len()),
         ("queries.parquet", table::queries(outcome), of(MessageKind::Query)),
         ("writes.parquet", table::writes(outcome), of(MessageKind::Write)),

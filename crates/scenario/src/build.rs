@@ -179,6 +179,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         }
     }
     let Flows { controllers, transports, flows, queries, .. } = flows;
+    check_classes(doc, &mut problems);
     if let Some(packet) = transports.iter().map(full_packet).max() {
         doc.queue.check_packet("queue", packet, &mut problems);
     }
@@ -287,6 +288,22 @@ fn keep_to_one_path(doc: &Document, spec: &mut Spec) {
         let flow = &mut spec.flows[i];
         flow.path.get_or_insert(there);
         flow.reverse_path.get_or_insert(back);
+    }
+}
+
+/// Traffic classes that ports have no queue for.
+fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
+    let queues = [("queue", Some(&doc.queue)), ("queue.host", doc.queue.host())];
+    let has = queues.into_iter().filter_map(|(key, q)| Some((key, q?.classes().len())));
+    let Some((key, least)) = has.filter(|(_, n)| *n > 0).min_by_key(|(_, n)| *n) else { return };
+    for t in &doc.traffic {
+        let classes = [("class", Some(t.class)), ("ack_class", t.ack_class)];
+        for (name, class) in classes.into_iter().filter_map(|(name, c)| Some((name, c?))) {
+            if class as usize >= least {
+                let message = format!("expected 0 to {}, the classes of {key}", least - 1);
+                out.push(Problem::with_value(format!("traffic.{}.{name}", t.name()), class, message));
+            }
+        }
     }
 }
 

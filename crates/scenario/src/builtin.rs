@@ -26,6 +26,7 @@ builtin!(
     "linux-incast",
     "permutation",
     "permutation-elephants",
+    "priority",
     "leaf-spine",
     "websearch",
     "htsim-permutation",

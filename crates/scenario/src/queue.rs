@@ -1,7 +1,7 @@
 //! Queue disciplines: what a port does with an arriving packet.
 
 use crate::problem::Problem;
-use crate::quantity::{Limit, QueueLimit};
+use crate::quantity::{Limit, QueueLimit, Size};
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,10 @@ pub enum Queue {
     Red(Red),
     /// Drop-tail that also drops some arrivals at random close to its limit: htsim's switch.
     RandomDrop(RandomDrop),
+    /// A queue for every traffic class, the lowest class that has something served first.
+    StrictPriority(StrictPriority),
+    /// A queue for every traffic class, served by deficit round robin, each with a weight.
+    Weighted(Weighted),
     /// Hosts only: a queue per flow, served round robin, that takes at most `per_flow` packets of
     /// a flow at a time; the transport holds the rest. htsim's NIC.
     FairNic(FairNic),
@@ -127,6 +131,60 @@ fn random_drop() -> f64 {
     0.1
 }
 
+/// Strict priority.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct StrictPriority {
+    /// Queues by class, class 0 first: each a kind of its own with its limit and thresholds.
+    pub classes: Vec<Queue>,
+    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
+    #[serde(default)]
+    pub count_in_service: bool,
+    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
+    #[serde(default)]
+    pub count_overhead: bool,
+    /// Queue of hosts' NICs, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Box<Queue>>,
+}
+
+/// Weighted queues.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Weighted {
+    /// Queues by class, class 0 first: each a kind of its own with its limit and thresholds.
+    pub classes: Vec<Queue>,
+    /// Share of each class, above 0; all alike unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f64>>,
+    /// Bytes that a class of weight 1 may send a round.
+    #[serde(default = "quantum")]
+    pub quantum: Size,
+    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
+    #[serde(default)]
+    pub count_in_service: bool,
+    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
+    #[serde(default)]
+    pub count_overhead: bool,
+    /// Queue of hosts' NICs, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Box<Queue>>,
+}
+
+/// An Ethernet MTU.
+fn quantum() -> Size {
+    Size(incast_cc::Bytes(1500))
+}
+
+impl Weighted {
+    /// Quantum of each class, bytes.
+    fn quanta(&self) -> Vec<u32> {
+        let even = vec![1.0; self.classes.len()];
+        let weights = self.weights.as_ref().unwrap_or(&even);
+        weights.iter().map(|w| (w * self.quantum.0.0 as f64).round() as u32).collect()
+    }
+}
+
 /// RED.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -212,8 +270,33 @@ impl Queue {
             Queue::EcnThreshold(q) => q.host.as_deref(),
             Queue::Red(q) => q.host.as_deref(),
             Queue::RandomDrop(q) => q.host.as_deref(),
+            Queue::StrictPriority(q) => q.host.as_deref(),
+            Queue::Weighted(q) => q.host.as_deref(),
             Queue::FairNic(_) => None,
         }
+    }
+
+    /// Queues by traffic class; empty where one queue serves all.
+    pub fn classes(&self) -> &[Queue] {
+        match self {
+            Queue::StrictPriority(q) => &q.classes,
+            Queue::Weighted(q) => &q.classes,
+            _ => &[],
+        }
+    }
+
+    /// The limits of all classes together, where they are of one unit.
+    fn limit_of_all(&self) -> Option<QueueLimit> {
+        let mut sum: Option<Limit> = None;
+        for class in self.classes() {
+            sum = match (sum, class.limit()?.0) {
+                (None, limit) => Some(limit),
+                (Some(Limit::Packets(a)), Limit::Packets(b)) => Some(Limit::Packets(a.saturating_add(b))),
+                (Some(Limit::Bytes(a)), Limit::Bytes(b)) => Some(Limit::Bytes(a.saturating_add(b))),
+                _ => Some(Limit::None),
+            };
+        }
+        sum.map(QueueLimit)
     }
 
     /// As the engine has it.
@@ -250,6 +333,17 @@ impl Queue {
                 let d = spec::Discipline::RandomDrop { threshold: q.threshold.spec(), probability: q.probability };
                 (d, q.limit, q.device, q.count_in_service, q.count_overhead)
             }
+            Queue::StrictPriority(q) => {
+                let classes = q.classes.iter().map(Queue::spec).collect();
+                let d = spec::Discipline::Classes { scheduler: spec::Scheduler::Strict, classes };
+                (d, self.limit_of_all().unwrap_or(QueueLimit(Limit::None)), 0, q.count_in_service, q.count_overhead)
+            }
+            Queue::Weighted(q) => {
+                let classes = q.classes.iter().map(Queue::spec).collect();
+                let scheduler = spec::Scheduler::Weighted { quanta: q.quanta() };
+                let d = spec::Discipline::Classes { scheduler, classes };
+                (d, self.limit_of_all().unwrap_or(QueueLimit(Limit::None)), 0, q.count_in_service, q.count_overhead)
+            }
             Queue::FairNic(q) => {
                 (spec::Discipline::FairNic { per_flow: q.per_flow }, QueueLimit(Limit::None), 0, false, false)
             }
@@ -260,7 +354,10 @@ impl Queue {
     /// Limits in bytes, here and at hosts, that no full packet fits into. `packet` is the largest
     /// IP packet of the transports in use, in bytes.
     pub fn check_packet(&self, path: &str, packet: u64, out: &mut Vec<Problem>) {
-        let limit = self.limit();
+        for (i, class) in self.classes().iter().enumerate() {
+            class.check_packet(&format!("{path}.classes.{i}"), packet, out);
+        }
+        let limit = self.limit().filter(|_| self.classes().is_empty());
         if limit.is_some_and(|l| matches!(l.0, Limit::Bytes(n) if (1..packet).contains(&n))) {
             let quoted = limit.map_or(String::new(), |l| format!("\"{l}\""));
             let message = format!("expected at least {packet}B, a full packet of the transport");
@@ -284,7 +381,7 @@ impl Queue {
             Queue::EcnThreshold(q) => q.device,
             Queue::Red(q) => q.device,
             Queue::RandomDrop(q) => q.device,
-            Queue::FairNic(_) => 0,
+            Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::FairNic(_) => 0,
         };
         if device > 0 {
             let message = "expected 0 with the burst of a link: there is no device queue below a token bucket";
@@ -295,6 +392,11 @@ impl Queue {
                 let message =
                     "expected \"arrival\" with the burst of a link: a token bucket has no departures to mark at";
                 out.push(Problem::with_value(format!("{path}.mark_at"), "\"departure\"", message));
+            }
+            Queue::StrictPriority(_) | Queue::Weighted(_) => {
+                let message = "expected one queue with the burst of a link: a token bucket sends in the order of \
+                               arrival";
+                out.push(Problem::with_value(format!("{path}.kind"), format!("\"{}\"", self.word()), message));
             }
             Queue::FairNic(_) => {
                 let message = "expected another kind with the burst of a link: a fair NIC has a transmitter";
@@ -310,6 +412,7 @@ impl Queue {
             Queue::EcnThreshold(q) => Some(q.limit),
             Queue::Red(q) => Some(q.limit),
             Queue::RandomDrop(q) => Some(q.limit),
+            Queue::StrictPriority(_) | Queue::Weighted(_) => self.limit_of_all(),
             Queue::FairNic(_) => None,
         }
     }
@@ -323,7 +426,9 @@ impl Queue {
     pub fn check(&self, path: &str, at_host: bool, out: &mut Vec<Problem>) {
         let key = |k: &str| format!("{path}.{k}");
         let quoted = |l: QueueLimit| format!("\"{l}\"");
-        if let Some(l) = self.limit().filter(|l| l.amount() == Some(0)) {
+        self.check_classes(path, out);
+        let own = self.limit().filter(|_| self.classes().is_empty());
+        if let Some(l) = own.filter(|l| l.amount() == Some(0)) {
             out.push(Problem::with_value(key("limit"), quoted(l), "expected room for at least one packet"));
         }
         match self {
@@ -390,12 +495,75 @@ impl Queue {
                     "expected at hosts only, in [queue.host]; switches have no flows of their own",
                 ));
             }
-            Queue::DropTail(_) | Queue::FairNic(_) => {}
+            Queue::DropTail(_) | Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::FairNic(_) => {}
         }
         match self.host() {
             Some(_) if at_host => out.push(Problem::new(key("host"), "unknown key")),
             Some(host) => host.check(&key("host"), true, out),
             None => {}
+        }
+    }
+
+    /// The word for its kind.
+    fn word(&self) -> &'static str {
+        match self {
+            Queue::DropTail(_) => "drop-tail",
+            Queue::EcnThreshold(_) => "ecn-threshold",
+            Queue::Red(_) => "red",
+            Queue::RandomDrop(_) => "random-drop",
+            Queue::StrictPriority(_) => "strict-priority",
+            Queue::Weighted(_) => "weighted",
+            Queue::FairNic(_) => "fair-nic",
+        }
+    }
+
+    /// Contradictions in and between classes.
+    fn check_classes(&self, path: &str, out: &mut Vec<Problem>) {
+        let n = self.classes().len();
+        if matches!(self, Queue::StrictPriority(_) | Queue::Weighted(_)) && !(1..=256).contains(&n) {
+            out.push(Problem::with_value(
+                format!("{path}.classes"),
+                n,
+                "expected a queue for each of 1 to 256 classes",
+            ));
+        }
+        for (i, class) in self.classes().iter().enumerate() {
+            let path = format!("{path}.classes.{i}");
+            if !class.classes().is_empty() || matches!(class, Queue::FairNic(_)) {
+                let message = "expected one queue: drop-tail, ecn-threshold, red or random-drop";
+                out.push(Problem::with_value(format!("{path}.kind"), format!("\"{}\"", class.word()), message));
+                continue;
+            }
+            let q = class.spec();
+            let at_port = "expected beside the classes, not in one of them: it is of the whole port";
+            let own = [
+                ("device", q.device > 0),
+                ("count_in_service", q.count_in_service),
+                ("count_overhead", q.count_overhead),
+                ("host", class.host().is_some()),
+            ];
+            for (key, _) in own.into_iter().filter(|(key, given)| *given && *key != "device") {
+                out.push(Problem::new(format!("{path}.{key}"), at_port));
+            }
+            if q.device > 0 {
+                let message = "expected 0: there is no device queue below classes";
+                out.push(Problem::with_value(format!("{path}.device"), q.device, message));
+            }
+            class.check(&path, false, out);
+        }
+        if let Queue::Weighted(q) = self {
+            let weights = q.weights.as_deref().unwrap_or(&[]);
+            if q.weights.is_some() && weights.len() != n {
+                let message = format!("expected a weight for each of the {n} classes");
+                out.push(Problem::with_value(format!("{path}.weights"), format!("{weights:?}"), message));
+            }
+            if q.quantum.0.0 == 0 || q.quantum.0.0 > 1 << 20 {
+                let message = "expected 1B to 1MiB";
+                out.push(Problem::with_value(format!("{path}.quantum"), format!("\"{}\"", q.quantum), message));
+            } else if let Some(w) = weights.iter().find(|w| !(**w * q.quantum.0.0 as f64 >= 1.0 && **w <= 1000.0)) {
+                let message = "expected weights from a byte a round (1 / quantum) to 1000";
+                out.push(Problem::with_value(format!("{path}.weights"), w, message));
+            }
         }
     }
 }

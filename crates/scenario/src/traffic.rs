@@ -91,6 +91,12 @@ pub struct Traffic {
     /// Rate at which receiving applications read; `inf` reads at once.
     #[serde(default = "unbounded")]
     pub read_rate: Rate,
+    /// Traffic class, where ports have queues for classes.
+    #[serde(default)]
+    pub class: u8,
+    /// Traffic class of its acknowledgements; that of its data unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_class: Option<u8>,
     /// What sending applications do.
     #[serde(default)]
     pub app: App,
@@ -795,6 +801,8 @@ impl Traffic {
             transport,
             controller,
             group,
+            class: self.class,
+            ack_class: self.ack_class.unwrap_or(self.class),
             app: self.app.spec(),
             read_rate: self.read_rate.0,
             path: None,

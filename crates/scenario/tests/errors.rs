@@ -356,6 +356,56 @@ fn queues_that_contradict() {
         "queue.probability = 1.5: expected a number from 0 to 1"
     );
     check(&GOOD.replace(queue, &format!("{random}\"20kB\""))).unwrap();
+    let drop_tail = "{ kind = \"drop-tail\", limit = \"20p\" }";
+    let weighted = format!("kind = \"weighted\"\nclasses = [{drop_tail}, {drop_tail}]");
+    assert_eq!(
+        message(queue, &format!("{weighted}\nweights = [1]")),
+        "queue.weights = [1.0]: expected a weight for each of the 2 classes"
+    );
+    for bad in ["-1.0", "0.0", "2e9"] {
+        let bad = message(queue, &format!("{weighted}\nweights = [1, {bad}]"));
+        assert!(bad.ends_with(": expected weights from a byte a round (1 / quantum) to 1000"), "{bad}");
+    }
+    assert_eq!(message(queue, &format!("{weighted}\nquantum = \"0B\"")), "queue.quantum = \"0B\": expected 1B to 1MiB");
+    assert_eq!(
+        message(queue, "kind = \"strict-priority\"\nclasses = []"),
+        "queue.classes = 0: expected a queue for each of 1 to 256 classes"
+    );
+    let strict = |class: &str| message(queue, &format!("kind = \"strict-priority\"\nclasses = [{class}]"));
+    assert_eq!(
+        strict("{ kind = \"fair-nic\" }"),
+        "queue.classes.0.kind = \"fair-nic\": expected one queue: drop-tail, ecn-threshold, red or random-drop"
+    );
+    assert_eq!(
+        strict("{ kind = \"drop-tail\", limit = \"20p\", device = 3 }"),
+        "queue.classes.0.device = 3: expected 0: there is no device queue below classes"
+    );
+    assert_eq!(
+        strict("{ kind = \"drop-tail\", limit = \"20p\", count_in_service = true }"),
+        "queue.classes.0.count_in_service: expected beside the classes, not in one of them: it is of the whole port"
+    );
+    assert_eq!(
+        strict("{ kind = \"ecn-threshold\", limit = \"20p\", mark = \"30p\" }"),
+        "queue.classes.0.mark = \"30p\": expected at most the limit, 20p: a queue never grows beyond it"
+    );
+    assert!(strict("{ kind = \"drop-tial\", limit = \"20p\" }").contains("(did you mean \"drop-tail\"?)"));
+    assert!(strict("{ kind = \"drop-tail\", limt = \"20p\" }").contains("(did you mean \"limit\"?)"));
+    assert_eq!(
+        strict("{ kind = \"drop-tail\", limit = \"1kB\" }"),
+        "queue.classes.0.limit = \"1kB\": expected at least 1500B, a full packet of the transport"
+    );
+    let of_class =
+        |key: &str| check(&GOOD.replace(queue, &weighted).replace("pattern =", &format!("{key}\npattern =")));
+    of_class("class = 1").unwrap();
+    assert!(
+        of_class("class = 2").unwrap_err().to_string().contains("class = 2: expected 0 to 1, the classes of queue")
+    );
+    assert!(
+        of_class("ack_class = 9")
+            .unwrap_err()
+            .to_string()
+            .contains("ack_class = 9: expected 0 to 1, the classes of queue")
+    );
     let departing = format!("{queue}\nmark_at = \"departure\"");
     assert_eq!(
         message(queue, &format!("{departing}\nnon_ect = \"drop\"")),

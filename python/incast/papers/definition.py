@@ -232,7 +232,7 @@ def load(folder: Path) -> Paper:
 
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
 PLOTS = ("line", "cdf", "ccdf", "timeline")
-TABLES = ("flows", "ports", "engines", "queries", "writes", "samples")
+TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")
 
 
 def _figure(folder: Path, name: str, table: _Table) -> Figure:

@@ -1,16 +1,21 @@
 //! Explicit queues: packets wait in the port itself and leave by a Departure event.
 //!
 //! A FIFO port settles everything at a packet's arrival. What is known only later needs the
-//! packet to be still there when its turn comes: marking at the end of its transmission, for
-//! example. Here the packet lies in a real queue, one event a packet ends its transmission, and
+//! packet to be still there when its turn comes: marking at the end of its transmission, or
+//! classes that overtake one another. Here packets lie in real queues, one for each class
+//! ([`lane`]), a scheduler says whose turn it is, one event a packet ends its transmission, and
 //! only then is its arrival at the far end known, so the lookahead of such a link is its delay
 //! alone. The account is the same as a FIFO port's: wherever both can serve, they give the same
 //! bytes, which tests hold them to.
 
+use super::lane::{Lane, Waiting};
+use super::scheduler::Scheduler;
 use super::{Interval, Port};
 use crate::packet::{Ext, Packet, flag};
-use crate::queue::{Arrival, Bound, Verdict};
-use crate::spec::QueueSpec;
+use crate::queue::{Arrival, Verdict};
+use crate::spec::{self, Discipline, QueueSpec};
+use incast_cc::Rate;
+use incast_record::ClassRecord;
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -21,7 +26,7 @@ pub enum Offered {
     Dropped,
     /// It waits here.
     Waits {
-        /// The queue was empty: its transmission ends then, ps.
+        /// The transmitter was idle: its transmission ends then, ps.
         ends: Option<u64>,
         /// The queue set CE.
         marked: bool,
@@ -52,62 +57,77 @@ pub struct Departed {
     pub next: Option<u64>,
 }
 
-#[derive(Clone, Debug)]
-struct Waiting {
-    packet: Packet,
-    ext: Option<Ext>,
-    /// Time on the wire, ps.
-    wire: u64,
-    lost: bool,
-    /// When it left, ps, while the account does not know it yet.
+/// A packet that left while the account does not know it yet.
+#[derive(Clone, Copy, Debug)]
+struct Gone {
+    began: u64,
     left: u64,
+    size: u64,
+    lane: usize,
 }
 
-/// The queue. Packets that left stay at its head until the account next moves, as in the ring of
-/// a FIFO port; the first of the others is being transmitted.
+/// The packet being transmitted.
+#[derive(Clone, Debug)]
+struct Service {
+    waiting: Waiting,
+    lane: usize,
+    began: u64,
+    ends: u64,
+}
+
+/// The queues. Packets that left stay in the account until it next moves, as in the ring of a FIFO port.
 #[derive(Clone, Debug)]
 pub(super) struct Explicit {
-    queue: VecDeque<Waiting>,
-    /// Packets at the head that left.
-    gone: usize,
-    /// Bytes of those that did not.
-    here: u64,
-    /// Bytes in the account, and of those the ones below the discipline, which are at the head.
+    lanes: Vec<Lane>,
+    scheduler: Scheduler,
+    service: Option<Service>,
+    gone: VecDeque<Gone>,
+    /// Packets and bytes in the account, and of those the bytes below the discipline, which are of the first.
+    packets: u32,
     bytes: u64,
     bytes_below: u64,
+    /// Packets and bytes that have not left.
+    here: (u32, u64),
+    /// Time on the wire of what waits, ps.
+    work: u64,
     /// The account covers the time up to here, ps.
     known_to: u64,
-    /// A packet is marked as it leaves if the queue exceeds this.
-    mark: Option<Bound>,
-    /// Marks at departures inside the measured interval.
-    marks: u64,
 }
 
 impl Explicit {
-    /// The queue that `spec` asks for, if it asks for one.
-    pub(super) fn of(spec: &QueueSpec) -> Option<Box<Explicit>> {
+    /// The queues that `spec` asks for at the port of link `link`, if it asks for any.
+    pub(super) fn of(spec: &QueueSpec, rate: Rate, link: u32, seed: u64) -> Option<Box<Explicit>> {
+        let (queues, scheduler) = match &spec.discipline {
+            Discipline::Classes { scheduler, classes } => (classes.as_slice(), scheduler),
+            _ => (std::slice::from_ref(spec), &spec::Scheduler::Strict),
+        };
+        let lane = |(i, queue): (u32, &QueueSpec)| Lane::new(queue, i, rate, link, seed);
         spec.is_explicit().then(|| {
             Box::new(Explicit {
-                queue: VecDeque::new(),
-                gone: 0,
-                here: 0,
+                lanes: (0..).zip(queues).map(lane).collect(),
+                scheduler: Scheduler::new(scheduler),
+                service: None,
+                gone: VecDeque::new(),
+                packets: 0,
                 bytes: 0,
                 bytes_below: 0,
+                here: (0, 0),
+                work: 0,
                 known_to: 0,
-                mark: Bound::at_departure(spec),
-                marks: 0,
             })
         })
     }
 
-    /// Packets in the account.
-    pub(super) fn len(&self) -> u32 {
-        self.queue.len() as u32
-    }
-
     /// Packets and bytes that have not left.
     pub(super) fn filling(&self) -> (u32, u64) {
-        ((self.queue.len() - self.gone) as u32, self.here)
+        self.here
+    }
+
+    /// Packets that the discipline counts, by the account, where it does not see the first `below`.
+    pub(super) fn counted(&self, below: u32) -> u32 {
+        // what is below several classes is the packet in transmission
+        let unseen = if self.lanes.len() == 1 { below } else { below.min(self.size_at(0).is_some() as u32) };
+        self.packets.saturating_sub(unseen)
     }
 
     /// Bytes the discipline counts, by the account.
@@ -117,54 +137,139 @@ impl Explicit {
 
     /// Marks at departures inside the measured interval.
     pub(super) fn marks(&self) -> u64 {
-        self.marks
+        self.lanes.iter().map(|l| l.departing_marks).sum()
     }
 
     /// When the first packet left that the account still has, if that is by `now`.
     pub(super) fn left_by(&self, now: u64) -> Option<u64> {
-        self.queue.front().map(|w| w.left).filter(|left| *left <= now)
+        self.gone.front().map(|g| g.left).filter(|left| *left <= now)
+    }
+
+    /// Transmitting time owed at `at` to what is here, nothing having come since.
+    pub(super) fn owed(&self, at: u64) -> u64 {
+        let rest = |began: u64, ends: u64| ends.saturating_sub(began.max(at));
+        let gone: u64 = self.gone.iter().map(|g| rest(g.began, g.left)).sum();
+        gone + self.service.as_ref().map_or(0, |s| rest(s.began, s.ends)) + self.work
     }
 
     /// Packets that wait and will arrive.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.queue.iter().skip(self.gone).filter(|w| !w.lost).map(|w| &w.packet)
+        let waiting = self.lanes.iter().flat_map(|l| &l.queue);
+        self.service.iter().map(|s| &s.waiting).chain(waiting).filter(|w| !w.lost).map(|w| &w.packet)
     }
 
-    fn push(&mut self, waiting: Waiting, below: u32) {
-        let size = waiting.packet.size as u64;
-        self.here += size;
-        self.bytes += size;
-        if self.len() < below {
-            self.bytes_below += size;
+    /// The queue that packets of `class` join: a port with one queue has it for all.
+    fn lane_of(&self, class: u8) -> usize {
+        (class as usize).min(self.lanes.len() - 1)
+    }
+
+    /// Size of the packet at place `i` of the account, those first that left and the one in transmission; what
+    /// comes after it is known where there is one queue.
+    fn size_at(&self, i: usize) -> Option<u64> {
+        let service = self.service.iter().map(|s| s.waiting.size);
+        let rest = self.lanes.iter().take(if self.lanes.len() == 1 { 1 } else { 0 });
+        let rest = rest.flat_map(|l| l.queue.iter().map(|w| w.size));
+        self.gone.iter().map(|g| g.size).chain(service).chain(rest).nth(i)
+    }
+
+    /// Packets and bytes that the discipline of `lane` counts, the account being up to date.
+    fn counted_of(&self, lane: usize, below: u32) -> (u32, u64) {
+        let (packets, bytes) = self.lanes[lane].here;
+        if self.lanes.len() == 1 {
+            return (packets.saturating_sub(below), bytes - self.bytes_below);
         }
-        self.queue.push_back(waiting);
+        match &self.service {
+            Some(s) if s.lane == lane && below > 0 => (packets - 1, bytes - s.waiting.size),
+            _ => (packets, bytes),
+        }
     }
 
-    /// Takes the head, which left, out of the account.
+    /// Takes the first packet, which left, out of the account.
     fn forget(&mut self, below: u32) {
-        let Some(head) = self.queue.pop_front() else { return };
-        let size = head.packet.size as u64;
-        self.gone -= 1;
-        self.bytes -= size;
+        let Some(gone) = self.gone.pop_front() else { return };
+        self.packets -= 1;
+        self.bytes -= gone.size;
+        let lane = &mut self.lanes[gone.lane];
+        lane.accounted.0 -= 1;
+        lane.accounted.1 -= gone.size;
         if below > 0 {
             // the first that the discipline holds moves below it
-            self.bytes_below += self.queue.get(below as usize - 1).map_or(0, |w| w.packet.size as u64);
-            self.bytes_below -= size;
+            self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
+            self.bytes_below -= gone.size;
         }
     }
 
-    /// Whether a packet is to be marked that leaves a queue of so much, itself included.
-    fn marks_departure(&mut self, packet: &Packet, packets: u64, bytes: u64, measured: bool) -> bool {
-        let marked = packet.has(flag::ECT) && self.mark.is_some_and(|k| k.exceeded(packets, bytes));
-        self.marks += (marked && measured) as u64;
-        marked
+    /// Adds `span` ps to the account, in which nothing changed.
+    fn pass(&mut self, span: u64, below: u32) {
+        if self.lanes.len() == 1 {
+            return;
+        }
+        let first = self.gone.front().map(|g| (g.lane, g.size));
+        let first = first.or(self.service.as_ref().map(|s| (s.lane, s.waiting.size)));
+        for (i, lane) in self.lanes.iter_mut().enumerate() {
+            let unseen = first.filter(|f| below > 0 && f.0 == i).map_or((0, 0), |f| (1, f.1));
+            lane.pass(span, unseen);
+        }
+    }
+
+    /// Begins a transmission at `now`, if something may go; when it ends.
+    fn begin(&mut self, now: u64, below: u32) -> Option<u64> {
+        let Explicit { lanes, scheduler, .. } = self;
+        let lane = scheduler.next(lanes.len(), |i| lanes[i].queue.front().map(|w| w.size))?;
+        let waiting = lanes[lane].queue.pop_front()?;
+        self.work -= waiting.wire;
+        if self.lanes.len() > 1 && below > 0 && self.gone.is_empty() {
+            self.bytes_below = waiting.size;
+        }
+        let ends = now + waiting.wire;
+        self.service = Some(Service { waiting, lane, began: now, ends });
+        if self.counted_packets_of(lane, below) == 0 {
+            self.lanes[lane].empty_since = now;
+        }
+        Some(ends)
+    }
+
+    fn counted_packets_of(&self, lane: usize, below: u32) -> u32 {
+        let packets = self.lanes[lane].here.0;
+        match &self.service {
+            _ if self.lanes.len() == 1 => packets.saturating_sub(below),
+            Some(s) if s.lane == lane && below > 0 => packets - 1,
+            _ => packets,
+        }
     }
 
     /// Gives back memory after a burst.
     pub(super) fn shrink(&mut self) {
-        if self.queue.capacity() > 64 && self.queue.len() * 4 < self.queue.capacity() {
-            self.queue.shrink_to(self.queue.len() * 2);
+        for lane in &mut self.lanes {
+            if lane.queue.capacity() > 64 && lane.queue.len() * 4 < lane.queue.capacity() {
+                lane.queue.shrink_to(lane.queue.len() * 2);
+            }
         }
+    }
+
+    /// The measured interval begins, or ends.
+    pub(super) fn snapshot(&mut self, begins: bool) {
+        for (i, lane) in self.lanes.iter_mut().enumerate() {
+            // the greatest queue is one of the interval's own
+            if begins {
+                lane.count.max_packets = lane.accounted.0;
+                lane.count.max_bytes = lane.accounted.1;
+                if let Some(s) = self.service.as_ref().filter(|s| s.lane == i && self.bytes_below > 0) {
+                    lane.count.max_packets -= 1;
+                    lane.count.max_bytes -= s.waiting.size;
+                }
+            }
+            let at = if begins { &mut lane.at_from } else { &mut lane.at_to };
+            *at = Some(lane.count);
+        }
+    }
+
+    /// The accounts of the classes over an interval of `span` ps; none where there is one queue for all.
+    pub(super) fn records(&self, span: f64) -> Vec<ClassRecord> {
+        if self.lanes.len() == 1 {
+            return Vec::new();
+        }
+        self.lanes.iter().map(|l| l.record(span)).collect()
     }
 }
 
@@ -173,84 +278,105 @@ impl Port {
     pub(super) fn settle(&mut self, at: u64) {
         let below = self.class.below;
         loop {
-            let packets = self.counted(self.held()) as u64;
             let Some(explicit) = &mut self.rare.explicit else { return };
+            let packets = explicit.counted(below) as u64;
             let left = explicit.left_by(at);
             let until = left.unwrap_or(at);
             let span = until - explicit.known_to;
             explicit.known_to = until;
             self.count.packet_time += packets * span;
             self.count.byte_time += explicit.counted_bytes() as u128 * span as u128;
+            explicit.pass(span, below);
             if left.is_none() {
                 return;
             }
             explicit.forget(below);
-            if packets == 1 {
-                self.rare.empty_since = until;
-            }
         }
     }
 
-    /// Offers `packet` to the explicit queue at `now`. Where `ends` says so, the caller calls
-    /// [`Port::depart`] then.
-    pub fn offer(&mut self, now: u64, packet: &Packet, ext: Option<&mut Ext>, interval: &Interval) -> Offered {
+    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`. Where `ends` says so, the caller
+    /// calls [`Port::depart`] then.
+    pub fn offer(
+        &mut self,
+        now: u64,
+        packet: &Packet,
+        ext: Option<&mut Ext>,
+        class: u8,
+        interval: &Interval,
+    ) -> Offered {
         if now >= self.next_look {
             self.look(now, interval);
         }
         self.settle(now);
-        let size = packet.size as u64;
-        let before = self.held();
-        let counted = self.counted(before);
-        let bytes = self.rare.explicit.as_ref().map_or(0, |q| q.counted_bytes());
-        let ect = packet.has(flag::ECT);
-        let arrival = Arrival { now, packets: counted as u64, bytes, size, ect };
-        let verdict = self.admit(&arrival);
+        let (size, below) = (packet.size as u64 + self.class.framing as u64, self.class.below);
+        let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
+        let i = explicit.lane_of(class);
+        let (packets, bytes) = explicit.counted_of(i, below);
+        let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
+        let lane = &mut explicit.lanes[i];
+        let verdict = lane.admit(&arrival);
         if verdict == Verdict::Drop {
             self.rare.events.drops += 1;
-            self.count.marks += u32::from(self.class.rule.counts_as_marked(&arrival));
+            self.count.marks += lane.drop(&arrival) as u32;
             return Offered::Dropped;
         }
         let mut marked = verdict == Verdict::Mark;
         self.count.marks += marked as u32;
+        lane.accept(size, marked);
         let wire = self.class.serialization(size);
         if self.class.ps_per_byte == 0 {
             self.rare.events.odd_busy += wire;
         }
-        self.free_at = self.free_at.max(now) + wire;
         self.bytes_in += size;
         self.count.packets += 1;
         let lost = self.class.lossy && self.loses_latest(size);
-        let below = self.class.below;
         let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
-        if self.free_at == now {
-            marked |= explicit.marks_departure(packet, 1, size, interval.holds(now));
-            self.rare.empty_since = now;
+        let (idle, counted) = (explicit.here.0 == 0, explicit.counted(below));
+        let lane = &mut explicit.lanes[i];
+        if idle && wire == 0 {
+            marked |= lane.marks_departure(packet, (1, size), interval.holds(now));
+            lane.empty_since = now;
             return Offered::Passed { marked, lost };
         }
         let packet = Packet { flags: packet.flags | if marked { flag::CE } else { 0 }, ..*packet };
-        explicit.push(Waiting { packet, ext: ext.map(take), wire, lost, left: u64::MAX }, below);
-        let bytes = explicit.counted_bytes();
-        if before >= below {
-            self.count.max_packets = self.count.max_packets.max(counted + 1);
-            self.count.max_bytes = self.count.max_bytes.max(bytes);
-        } else {
-            self.rare.empty_since = now;
+        lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost });
+        explicit.work += wire;
+        explicit.here.0 += 1;
+        explicit.here.1 += size;
+        if explicit.lanes.len() == 1 && explicit.packets < below {
+            explicit.bytes_below += size;
         }
-        Offered::Waits { ends: (before == 0).then_some(self.free_at), marked, lost }
+        explicit.packets += 1;
+        explicit.bytes += size;
+        let ends = if explicit.service.is_none() { explicit.begin(now, below) } else { None };
+        let after = explicit.counted(below);
+        if after > counted {
+            self.count.max_packets = self.count.max_packets.max(after);
+            self.count.max_bytes = self.count.max_bytes.max(explicit.counted_bytes());
+        }
+        let (packets, bytes) = explicit.counted_of(i, below);
+        explicit.lanes[i].holds(packets, bytes);
+        Offered::Waits { ends, marked, lost }
     }
 
     /// Ends the transmission under way at `now`; `None` if there is none.
     pub fn depart(&mut self, now: u64, interval: &Interval) -> Option<Departed> {
+        let below = self.class.below;
         let explicit = self.rare.explicit.as_mut()?;
-        let (packets, bytes) = (explicit.queue.len() - explicit.gone, explicit.here);
-        let head = explicit.queue.get_mut(explicit.gone)?;
-        head.left = now;
-        let (mut packet, ext, lost) = (head.packet, head.ext.take(), head.lost);
-        explicit.gone += 1;
-        explicit.here -= packet.size as u64;
-        let marked = explicit.marks_departure(&packet, packets as u64, bytes, interval.holds(now));
+        let Service { waiting, lane: i, began, .. } = explicit.service.take()?;
+        let Waiting { mut packet, ext, size, lost, .. } = waiting;
+        let lane = &mut explicit.lanes[i];
+        let marked = lane.marks_departure(&packet, lane.here, interval.holds(now));
         packet.flags |= if marked { flag::CE } else { 0 };
-        let next = explicit.queue.get(explicit.gone).map(|w| now + w.wire);
+        lane.here.0 -= 1;
+        lane.here.1 -= size;
+        explicit.here.0 -= 1;
+        explicit.here.1 -= size;
+        explicit.gone.push_back(Gone { began, left: now, size, lane: i });
+        if below == 0 && explicit.lanes[i].here.0 == 0 {
+            explicit.lanes[i].empty_since = now;
+        }
+        let next = explicit.begin(now, below);
         Some(Departed { packet, ext, lost, marked, next })
     }
 

@@ -27,7 +27,7 @@ pub struct RedState {
     by_bytes: bool,
     rate: Rate,
     weight: f64,
-    link: u32,
+    entity: u64,
     seed: u64,
     arrivals: u64,
     avg: f64,
@@ -38,15 +38,15 @@ pub struct RedState {
 }
 
 impl RedState {
-    /// RED at the port of link `link`, if that is what `queue` asks for.
-    pub fn for_queue(queue: &QueueSpec, rate: Rate, link: u32, seed: u64) -> Option<RedState> {
+    /// RED at `entity`, the port of a link, if that is what `queue` asks for.
+    pub fn for_queue(queue: &QueueSpec, rate: Rate, entity: u64, seed: u64) -> Option<RedState> {
         let Discipline::Red(red) = &queue.discipline else { return None };
         let by_bytes = matches!(queue.limit, Limit::Bytes(_));
-        Some(RedState::new(red.clone(), by_bytes, rate, link, seed))
+        Some(RedState::new(red.clone(), by_bytes, rate, entity, seed))
     }
 
-    /// RED at the port of link `link` with rate `rate`.
-    pub fn new(red: Red, by_bytes: bool, rate: Rate, link: u32, seed: u64) -> RedState {
+    /// RED at `entity`, the port of a link, with rate `rate`.
+    pub fn new(red: Red, by_bytes: bool, rate: Rate, entity: u64, seed: u64) -> RedState {
         let packets_per_second = rate.as_f64() / (8.0 * red.mean_pkt_size as f64);
         let weight = if red.qw > 0.0 { red.qw } else { 1.0 - libm::exp(-1.0 / packets_per_second) };
         RedState {
@@ -54,7 +54,7 @@ impl RedState {
             by_bytes,
             rate,
             weight,
-            link,
+            entity,
             seed,
             arrivals: 0,
             avg: 0.0,
@@ -94,7 +94,7 @@ impl RedState {
             return Verdict::Accept;
         }
         let p = self.probability(a.size as f64);
-        if hash::uniform(self.seed, hash::purpose::RED, self.link as u64, self.arrivals) > p {
+        if hash::uniform(self.seed, hash::purpose::RED, self.entity, self.arrivals) > p {
             return Verdict::Accept;
         }
         self.count = 0;

@@ -132,6 +132,8 @@ pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
         transport: 0,
         controller: 0,
         group: 0,
+        class: 0,
+        ack_class: 0,
         app: App::Bulk { size, write: 65_160 },
         read_rate: Rate::INFINITE,
         path: None,

@@ -1,0 +1,147 @@
+//! One queue of an explicit port: its discipline, its packets, its account.
+
+use crate::hash;
+use crate::packet::{Ext, Packet, flag};
+use crate::queue::{Arrival, Bound, RedState, Rule, Verdict, decide};
+use crate::spec::QueueSpec;
+use incast_cc::Rate;
+use incast_record::ClassRecord;
+use std::collections::VecDeque;
+
+/// A packet that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub packet: Packet,
+    pub ext: Option<Ext>,
+    /// As the queue counts it, bytes.
+    pub size: u64,
+    /// Time on the wire, ps.
+    pub wire: u64,
+    pub lost: bool,
+}
+
+/// What is counted, from the start of the run.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Counts {
+    packets: u64,
+    bytes: u64,
+    drops: u64,
+    marks: u64,
+    pub max_packets: u32,
+    pub max_bytes: u64,
+    packet_time: u128,
+    byte_time: u128,
+}
+
+/// A queue.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    rule: Rule,
+    red: Option<RedState>,
+    /// A packet is marked as it leaves if the queue exceeds this.
+    mark: Option<Bound>,
+    /// What its random numbers are drawn for: the link, and the class above it.
+    entity: u64,
+    seed: u64,
+    pub queue: VecDeque<Waiting>,
+    /// Packets and bytes that have not left, the one in transmission included.
+    pub here: (u32, u64),
+    /// The same by the account.
+    pub accounted: (u32, u64),
+    /// When what its discipline counts last became empty, ps.
+    pub empty_since: u64,
+    pub count: Counts,
+    /// Marks at departures inside the measured interval.
+    pub departing_marks: u64,
+    pub at_from: Option<Counts>,
+    pub at_to: Option<Counts>,
+}
+
+impl Lane {
+    /// Queue `class` of the port of link `link`.
+    pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: u32, seed: u64) -> Lane {
+        let entity = (class as u64) << 32 | link as u64;
+        Lane {
+            rule: Rule::new(spec),
+            red: RedState::for_queue(spec, rate, entity, seed),
+            mark: Bound::at_departure(spec),
+            entity,
+            seed,
+            queue: VecDeque::new(),
+            here: (0, 0),
+            accounted: (0, 0),
+            empty_since: 0,
+            count: Counts::default(),
+            departing_marks: 0,
+            at_from: None,
+            at_to: None,
+        }
+    }
+
+    /// What the discipline says to an arrival.
+    pub(super) fn admit(&mut self, arrival: &Arrival) -> Verdict {
+        let (seed, entity, arrivals) = (self.seed, self.entity, self.count.packets + self.count.drops);
+        let draw = || hash::uniform(seed, hash::purpose::RANDOM_DROP, entity, arrivals);
+        decide(&self.rule, self.red.as_mut(), self.empty_since, arrival, draw)
+    }
+
+    /// An arrival was refused; whether it counts as marked.
+    pub(super) fn drop(&mut self, arrival: &Arrival) -> bool {
+        let marked = self.rule.counts_as_marked(arrival);
+        self.count.drops += 1;
+        self.count.marks += marked as u64;
+        marked
+    }
+
+    /// An arrival of `size` bytes was let in.
+    pub(super) fn accept(&mut self, size: u64, marked: bool) {
+        self.count.packets += 1;
+        self.count.bytes += size;
+        self.count.marks += marked as u64;
+    }
+
+    /// It waits.
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        for held in [&mut self.here, &mut self.accounted] {
+            held.0 += 1;
+            held.1 += waiting.size;
+        }
+        self.queue.push_back(waiting);
+    }
+
+    /// Its discipline counts so much now.
+    pub(super) fn holds(&mut self, packets: u32, bytes: u64) {
+        self.count.max_packets = self.count.max_packets.max(packets);
+        self.count.max_bytes = self.count.max_bytes.max(bytes);
+    }
+
+    /// `span` ps pass, in which the discipline does not see `unseen` of what the account has.
+    pub(super) fn pass(&mut self, span: u64, unseen: (u32, u64)) {
+        self.count.packet_time += (self.accounted.0 - unseen.0) as u128 * span as u128;
+        self.count.byte_time += (self.accounted.1 - unseen.1) as u128 * span as u128;
+    }
+
+    /// Whether a packet is to be marked that leaves a queue of so much, itself included.
+    pub(super) fn marks_departure(&mut self, packet: &Packet, queue: (u32, u64), measured: bool) -> bool {
+        let marked = packet.has(flag::ECT) && self.mark.is_some_and(|k| k.exceeded(queue.0 as u64, queue.1));
+        self.departing_marks += (marked && measured) as u64;
+        marked
+    }
+
+    /// Its account of the measured interval, of `span` ps.
+    pub(super) fn record(&self, span: f64) -> ClassRecord {
+        let to = self.at_to.unwrap_or(self.count);
+        let from = self.at_from.unwrap_or(to);
+        let mean = |integral: u128| if span > 0.0 { integral as f64 / span } else { 0.0 };
+        ClassRecord {
+            packets: to.packets - from.packets,
+            bytes: to.bytes - from.bytes,
+            drops: to.drops - from.drops,
+            marks: to.marks - from.marks + self.departing_marks,
+            queue_mean_packets: mean(to.packet_time - from.packet_time),
+            queue_max_packets: to.max_packets as u64,
+            queue_mean_bytes: mean(to.byte_time - from.byte_time),
+            queue_max_bytes: to.max_bytes,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Whose turn it is among the queues of a port.
+//!
+//! Strict priority serves the lowest class that has something. Weighted queues are deficit round robin
+//! (Shreedhar and Varghese, SIGCOMM 1995): a class at whose turn something waits gets its quantum, and sends as
+//! long as that lasts; what is left stays for its next turn, and is lost when its queue is empty.
+
+use crate::spec;
+
+/// The order of service, and where it stands.
+#[derive(Clone, Debug)]
+pub(super) enum Scheduler {
+    /// The lowest first.
+    Strict,
+    /// In turn, by bytes.
+    Weighted(Weighted),
+}
+
+/// Deficit round robin.
+#[derive(Clone, Debug)]
+pub(super) struct Weighted {
+    quanta: Vec<u64>,
+    deficits: Vec<u64>,
+    turn: usize,
+    /// The class whose turn it is has had its quantum.
+    given: bool,
+}
+
+impl Scheduler {
+    pub(super) fn new(spec: &spec::Scheduler) -> Scheduler {
+        match spec {
+            spec::Scheduler::Strict => Scheduler::Strict,
+            spec::Scheduler::Weighted { quanta } => Scheduler::Weighted(Weighted {
+                // a quantum of nothing would never send
+                quanta: quanta.iter().map(|q| (*q).max(1) as u64).collect(),
+                deficits: vec![0; quanta.len()],
+                turn: 0,
+                given: false,
+            }),
+        }
+    }
+
+    /// The queue of `n` to be served next; `head(i)` is the size of the first packet of queue i, if it may go.
+    pub(super) fn next(&mut self, n: usize, head: impl Fn(usize) -> Option<u64>) -> Option<usize> {
+        let first = (0..n).find(|i| head(*i).is_some())?;
+        let Scheduler::Weighted(w) = self else { return Some(first) };
+        loop {
+            let i = w.turn;
+            match head(i) {
+                None => w.deficits[i] = 0,
+                Some(size) => {
+                    w.deficits[i] += if w.given { 0 } else { w.quanta[i] };
+                    w.given = true;
+                    if w.deficits[i] >= size {
+                        w.deficits[i] -= size;
+                        return Some(i);
+                    }
+                }
+            }
+            (w.turn, w.given) = ((i + 1) % n, false);
+        }
+    }
+}

@@ -6,6 +6,7 @@ use crate::net::{CHOICE, HOST, Net, Switch, UNPLANNED};
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag};
 use crate::port::Port;
+use crate::port::shared::Pool;
 use crate::prefetch;
 use crate::processing::{EngineId, Side};
 use crate::transport::receiver::Receiver;
@@ -36,6 +37,8 @@ pub struct Domain {
     pub senders: Vec<Sender>,
     /// Receivers on its hosts.
     pub receivers: Vec<Receiver>,
+    /// Shared buffers of its switches, where they have some.
+    pub pools: Vec<Pool>,
     /// Sides of two-way connections on its hosts.
     pub halves: Vec<Half>,
     /// Queries of its hosts.
@@ -58,6 +61,7 @@ macro_rules! io {
             rec: $reach.rec,
             ports: &mut $domain.ports,
             hosts: &mut $domain.hosts,
+            pools: &mut $domain.pools,
             halves: &mut $domain.halves,
             tally: &mut $domain.tally,
         }

@@ -8,6 +8,7 @@ use crate::nic::FairNic;
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag, turn};
 use crate::port::explicit::Offered;
+use crate::port::shared::Pool;
 use crate::port::{Interval, Port, Sent};
 use crate::processing::{EngineId, Full, Held, Processing, Side};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
@@ -174,6 +175,8 @@ pub struct Io<'a, O, R> {
     pub ports: &'a mut [Port],
     /// Hosts of the domain.
     pub hosts: &'a mut [Host],
+    /// Shared buffers of its switches.
+    pub pools: &'a mut [Pool],
     /// Sides of two-way connections on its hosts.
     pub halves: &'a mut [Half],
     /// Counts.
@@ -246,7 +249,8 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
         }
         let packet = &Packet { turn: if self.net.entropy { packet.turn } else { turn::NONE }, ..*packet };
-        let offered = p.offer(now, packet, ext.as_deref_mut(), self.net.class(packet), &self.net.interval);
+        let pool = p.pool().map(|i| &mut self.pools[i as usize]);
+        let offered = p.offer(now, packet, ext.as_deref_mut(), self.net.class(packet), pool, &self.net.interval);
         let (link, delay) = (p.link, p.delay());
         self.watch(port);
         match offered {
@@ -272,7 +276,8 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     /// An explicit queue ends a transmission.
     pub fn depart(&mut self, port: u32) {
         let p = &mut self.ports[port as usize];
-        let Some(mut departed) = p.depart(self.now, &self.net.interval) else { return };
+        let pool = p.pool().map(|i| &mut self.pools[i as usize]);
+        let Some(mut departed) = p.depart(self.now, pool, &self.net.interval) else { return };
         let (link, delay) = (p.link, p.delay());
         if let Some(next) = departed.next {
             self.timer(next, TimerKind::Departure, link);

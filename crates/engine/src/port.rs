@@ -11,6 +11,7 @@
 pub mod explicit;
 mod lane;
 mod scheduler;
+pub mod shared;
 
 use crate::far::{FarQueue, Pool};
 use crate::hash;
@@ -246,6 +247,8 @@ mod unusual {
 struct Rare {
     seed: u64,
     explicit: Option<Box<Explicit>>,
+    /// Number of the shared buffer that its queues are in, in its domain.
+    pool: Option<u32>,
     red: Option<RedState>,
     /// When the discipline's queue last became empty.
     empty_since: u64,
@@ -298,6 +301,7 @@ impl Port {
             far_waits: false,
             rare: Box::new(Rare {
                 seed,
+                pool: None,
                 explicit: Explicit::of(queue, class.rate, link, seed),
                 red: RedState::for_queue(queue, class.rate, link as u64, seed),
                 empty_since: 0,
@@ -337,6 +341,16 @@ impl Port {
     /// Packets wait in an explicit queue.
     pub fn is_explicit(&self) -> bool {
         self.unusual & unusual::EXPLICIT != 0
+    }
+
+    /// Puts its explicit queues into shared buffer `pool` of its domain.
+    pub fn share(&mut self, pool: u32) {
+        self.rare.pool = Some(pool);
+    }
+
+    /// Shared buffer of its domain that its queues are in.
+    pub fn pool(&self) -> Option<u32> {
+        self.rare.pool
     }
 
     /// Packets that wait in an explicit queue and will arrive.

@@ -47,6 +47,8 @@ pub struct Spec {
     pub flows: Vec<FlowSpec>,
     /// What each host costs its packets, by host; empty where hosts cost nothing.
     pub host_costs: Vec<HostSpec>,
+    /// Buffer that the queues of every switch share, beside their own limits; without one each has what its limit says.
+    pub buffer: Option<BufferSpec>,
     /// Queries over two-way connections made of those flows that have [`App::Messages`].
     pub queries: Vec<QuerySpec>,
     /// What to observe besides the per-flow and per-port records.
@@ -78,6 +80,29 @@ pub enum Ties {
     /// left is as with [`Ties::Link`]. A port whose departures are events
     /// ([`QueueSpec::is_explicit`]) lets them come first always.
     Scheduled,
+}
+
+/// A switch's buffer with dynamic thresholds ([`Pool`](crate::port::shared::Pool)).
+#[derive(Clone, PartialEq, Debug)]
+pub struct BufferSpec {
+    /// Bytes of the whole.
+    pub size: u64,
+    /// A queue takes an arrival while its shared part is below this times what is free.
+    pub alpha: f64,
+    /// Bytes that every queue has for itself.
+    pub reserve: u64,
+}
+
+impl Spec {
+    /// The port of `link` keeps explicit queues: for its discipline, or because they share a buffer.
+    pub fn is_explicit(&self, link: &LinkSpec) -> bool {
+        self.queues[link.queue as usize].is_explicit() || self.shares_buffer(link)
+    }
+
+    /// The queues of the port of `link` are in a shared buffer.
+    pub fn shares_buffer(&self, link: &LinkSpec) -> bool {
+        self.buffer.is_some() && link.from >= self.hosts
+    }
 }
 
 /// What a host costs its packets, each way; `None`: nothing.

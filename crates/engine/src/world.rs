@@ -11,10 +11,11 @@ use crate::nic::FairNic;
 use crate::order::Order;
 use crate::packet::{Packet, STAMPS, flag};
 use crate::paths::{Paths, divisors};
+use crate::port::shared::Pool;
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
 use crate::routing::Chooser;
-use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, Router, Spec, Ties};
+use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, QueueSpec, Router, Spec, Ties};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_cc::Time;
@@ -45,7 +46,7 @@ pub struct World<'a> {
 /// Smallest time from a packet's leaving one end of link `l` to its arrival at the other.
 fn latency(spec: &Spec, l: usize, smallest: u64) -> u64 {
     let link = &spec.links[l];
-    if spec.queues[link.queue as usize].is_explicit() {
+    if spec.is_explicit(link) {
         // the arrival is decided when the packet leaves the queue
         return link.delay.0;
     }
@@ -157,7 +158,7 @@ impl<'a> World<'a> {
         }
         for link in &spec.links {
             let queue = &spec.queues[link.queue as usize];
-            if queue.is_explicit() && link.bucket > 0 {
+            if spec.is_explicit(link) && link.bucket > 0 {
                 return invalid(format!("link {}: an explicit queue takes no token bucket", link.name));
             }
             let classes = queue.classes();
@@ -227,12 +228,32 @@ impl<'a> World<'a> {
                 let link = &spec.links[*l as usize];
                 port_of[*l as usize] = domain.ports.len() as u32;
                 let queue = &spec.queues[link.queue as usize];
+                let shares = spec.shares_buffer(link);
+                let queue = &QueueSpec { explicit: queue.explicit || shares, ..queue.clone() };
                 let class = Class::new(link, queue, spec.ties);
                 let class = classes.iter().find(|c| ***c == class).cloned().unwrap_or_else(|| {
                     classes.push(Arc::new(class));
                     classes[classes.len() - 1].clone()
                 });
-                domain.ports.push(Port::of_class(class, queue, *l, spec.seed, &interval));
+                let mut port = Port::of_class(class, queue, *l, spec.seed, &interval);
+                if shares {
+                    port.share(domain.pools.len() as u32);
+                }
+                domain.ports.push(port);
+            }
+            if let Some(buffer) = spec.buffer.as_ref().filter(|_| node >= spec.hosts) {
+                let queues =
+                    |l: &u32| spec.queues[spec.links[*l as usize].queue as usize].classes().len().max(1) as u64;
+                let queues = outgoing[node as usize].iter().map(queues).sum();
+                let Some(pool) = Pool::new(buffer.size, buffer.alpha, buffer.reserve, queues) else {
+                    let name = &spec.node_names[node as usize];
+                    let (size, reserve) = (buffer.size, buffer.reserve);
+                    return invalid(format!(
+                        "switch {name}: {queues} queues with {reserve} B each for themselves are more than the {size} B \
+                         that they share"
+                    ));
+                };
+                domain.pools.push(pool);
             }
             if node < spec.hosts {
                 let [link] = outgoing[node as usize][..] else {

@@ -24,12 +24,12 @@ fn order(queue: &QueueSpec, arrivals: &[(u8, u64)]) -> Vec<u8> {
     for (class, size) in arrivals {
         // the number of the class lies in the packet, to be known again
         let packet = incast_engine::packet::Packet { flow: *class as u32, ..packet(*size, false) };
-        let Offered::Waits { ends: end, .. } = port.offer(0, &packet, None, *class, &interval) else { panic!() };
+        let Offered::Waits { ends: end, .. } = port.offer(0, &packet, None, *class, None, &interval) else { panic!() };
         ends = ends.or(end);
     }
     let mut left = Vec::new();
     while let Some(now) = ends {
-        let departed = port.depart(now, &interval).unwrap();
+        let departed = port.depart(now, None, &interval).unwrap();
         left.push(departed.packet.flow as u8);
         ends = departed.next;
     }

@@ -119,7 +119,7 @@ fn what_the_limit_drops_may_count_as_marked() {
             let ect = [true, true, true, true, true, true, true, true, false];
             for ect in ect {
                 if explicit {
-                    port.offer(0, &packet(1500, ect), None, 0, &interval);
+                    port.offer(0, &packet(1500, ect), None, 0, None, &interval);
                 } else {
                     port.enqueue(0, &packet(1500, ect), &interval);
                 }
@@ -191,15 +191,15 @@ fn a_mark_at_departure_counts_what_waits_behind() {
             let (mut port, interval) = port(Rate::gbps(10), &queue(discipline, Limit::None, 0, in_service));
             for n in 1..=100 {
                 let ends = (n == 1).then_some(1_200_000);
-                let got = port.offer(0, &packet(1500, n != 7), None, 0, &interval);
+                let got = port.offer(0, &packet(1500, n != 7), None, 0, None, &interval);
                 assert_eq!(got, Offered::Waits { ends, marked: false, lost: false }, "packet {n}");
             }
             for n in 1..=100u64 {
-                let left = port.depart(n * 1_200_000, &interval).unwrap();
+                let left = port.depart(n * 1_200_000, None, &interval).unwrap();
                 assert_eq!(left.marked, 101 - n > 65 && n != 7, "packet {n}; the seventh is not ECN-capable");
                 assert_eq!(left.next, (n < 100).then_some((n + 1) * 1_200_000));
             }
-            assert!(port.depart(130_000_000, &interval).is_none());
+            assert!(port.depart(130_000_000, None, &interval).is_none());
             assert_eq!(port.record("p", 1 << 30, &interval).marks, 34);
         }
     }

@@ -441,7 +441,12 @@ fn networks() -> impl Strategy<Value = Spec> {
                     (0..hosts).map(|h| if h % 2 == 0 { costs.clone() } else { HostSpec::default() }).collect();
             }
             // switches may send by token buckets, which queues of events cannot
-            if !spec.queues[0].is_explicit() {
+            if choice & 4 != 0 && choice & 32 != 0 {
+                let size = if choice & 8 != 0 { 40_000 } else { 400_000 };
+                spec.buffer = Some(BufferSpec { size, alpha: [0.5, 2.0][(choice & 1) as usize], reserve: seed % 1000 });
+            }
+            let explicit = spec.links.iter().any(|l| spec.is_explicit(l));
+            if !explicit {
                 spec.links
                     .iter_mut()
                     .filter(|l| l.from >= hosts && l.rate != Rate::INFINITE)
@@ -612,6 +617,7 @@ proptest! {
             arithmetic.observe.trace = (0..arithmetic.flows.len() as u32).collect();
         }
         arithmetic.queues[0].explicit = false;
+        arithmetic.buffer = None;
         arithmetic.queues[0].count_overhead = counted;
         arithmetic.links.iter_mut().for_each(|l| (l.bucket, l.overhead) = (0, overhead));
         if let Discipline::Classes { classes, .. } = &arithmetic.queues[0].discipline {

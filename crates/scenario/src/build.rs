@@ -1,5 +1,6 @@
 //! From a checked document to what the engine simulates.
 
+use crate::buffer::Buffer;
 use crate::controller::Controller;
 use crate::document::{Document, Domains, Interval, Ties, Until};
 use crate::elephants::Herd;
@@ -196,6 +197,9 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     }
     let buckets = |at_host: bool| network.links.iter().any(|l| l.bucket > 0 && (l.from < network.hosts) == at_host);
     doc.queue.check_buckets("queue", buckets(false), buckets(true), &mut problems);
+    if let Some(buffer) = &doc.buffer {
+        buffer.check(&doc.queue, &network, packet, &mut problems);
+    }
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let observe = observe(
         doc,
@@ -246,6 +250,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         groups: doc.traffic.iter().map(|t| t.name()).collect(),
         flows,
         queries,
+        buffer: doc.buffer.as_ref().map(Buffer::spec),
         observe,
         host_costs,
         ties: match doc.run.ties {

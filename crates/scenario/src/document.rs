@@ -1,6 +1,7 @@
 //! The scenario file as types. Their documentation, defaults and bounds are the schema, the
 //! checks, `incast describe` and the manual's tables at once.
 
+use crate::buffer::Buffer;
 use crate::controller::Controller;
 use crate::hosts::Hosts;
 use crate::quantity::{Auto, Time};
@@ -35,6 +36,9 @@ pub struct Document {
     pub links: Vec<SingleLink>,
     /// Queues of all ports.
     pub queue: Queue,
+    /// Buffer of every switch that its queues share; each queue has what its limit says where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Buffer>,
     /// What hosts themselves cost their packets; nothing where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,

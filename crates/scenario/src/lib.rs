@@ -28,6 +28,7 @@
 
 pub mod arrivals;
 pub mod bounds;
+pub mod buffer;
 mod build;
 pub mod builtin;
 pub mod catalogue;

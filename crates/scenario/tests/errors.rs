@@ -323,6 +323,21 @@ fn traffic_that_contradicts() {
 }
 
 #[test]
+fn buffers_that_contradict() {
+    let buffer = |keys: &str| message("[queue]", &format!("[buffer]\n{keys}\n\n[queue]"));
+    assert_eq!(
+        buffer("size = \"1kB\""),
+        "buffer.size = \"1kB\": expected at least 1500B, a full packet of the transport"
+    );
+    assert_eq!(buffer("size = \"1MB\"\nalpha = 0.0"), "buffer.alpha = 0: expected above 0, at most 1000000");
+    assert_eq!(buffer("size = \"1MB\"\nalpha = -1.0"), "buffer.alpha = -1: expected above 0, at most 1000000");
+    let reserve = buffer("size = \"1MB\"\nreserve = \"600kB\"");
+    assert!(reserve.starts_with("buffer.reserve = \"600kB\": expected at most "), "{reserve}");
+    assert_eq!(buffer("size = \"1MB\"\nalpa = 1.0"), "buffer.alpa: unknown key (did you mean \"alpha\"?)");
+    check(&GOOD.replace("[queue]", "[buffer]\nsize = \"1MB\"\n\n[queue]")).unwrap();
+}
+
+#[test]
 fn queues_that_contradict() {
     let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
     assert_eq!(

@@ -10,6 +10,7 @@
 
 use super::lane::{Lane, Waiting};
 use super::scheduler::Scheduler;
+use super::shared::Pool;
 use super::{Interval, Port};
 use crate::packet::{Ext, Packet, flag};
 use crate::queue::{Arrival, Verdict};
@@ -294,14 +295,15 @@ impl Port {
         }
     }
 
-    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`. Where `ends` says so, the caller
-    /// calls [`Port::depart`] then.
+    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`, which are in the shared buffer `pool`
+    /// if in any. Where `ends` says so, the caller calls [`Port::depart`] then.
     pub fn offer(
         &mut self,
         now: u64,
         packet: &Packet,
         ext: Option<&mut Ext>,
         class: u8,
+        pool: Option<&mut Pool>,
         interval: &Interval,
     ) -> Offered {
         if now >= self.next_look {
@@ -314,7 +316,8 @@ impl Port {
         let (packets, bytes) = explicit.counted_of(i, below);
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
         let lane = &mut explicit.lanes[i];
-        let verdict = lane.admit(&arrival);
+        let full = pool.as_deref().is_some_and(|pool| !pool.takes(lane.here.1, size));
+        let verdict = if full { Verdict::Drop } else { lane.admit(&arrival) };
         if verdict == Verdict::Drop {
             self.rare.events.drops += 1;
             self.count.marks += lane.drop(&arrival) as u32;
@@ -339,6 +342,9 @@ impl Port {
             return Offered::Passed { marked, lost };
         }
         let packet = Packet { flags: packet.flags | if marked { flag::CE } else { 0 }, ..*packet };
+        if let Some(pool) = pool {
+            pool.take(lane.here.1, size);
+        }
         lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost });
         explicit.work += wire;
         explicit.here.0 += 1;
@@ -360,7 +366,7 @@ impl Port {
     }
 
     /// Ends the transmission under way at `now`; `None` if there is none.
-    pub fn depart(&mut self, now: u64, interval: &Interval) -> Option<Departed> {
+    pub fn depart(&mut self, now: u64, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
         let below = self.class.below;
         let explicit = self.rare.explicit.as_mut()?;
         let Service { waiting, lane: i, began, .. } = explicit.service.take()?;
@@ -370,6 +376,9 @@ impl Port {
         packet.flags |= if marked { flag::CE } else { 0 };
         lane.here.0 -= 1;
         lane.here.1 -= size;
+        if let Some(pool) = pool {
+            pool.give_back(lane.here.1, size);
+        }
         explicit.here.0 -= 1;
         explicit.here.1 -= size;
         explicit.gone.push_back(Gone { began, left: now, size, lane: i });

@@ -178,6 +178,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         controllers: vec![Config::new("swift").unwrap()],
         groups: vec!["load".to_string()],
         flows: Vec::new(),
+        buffer: None,
         queries: Vec::new(),
         observe: Observe { queue_interval: Time::us(10), ..Observe::default() },
         ties: Ties::Hash,

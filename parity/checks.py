@@ -421,6 +421,12 @@ class Change:
     """The same two runs with a switch turned: where ours misses, the reference has to lie between the least and
     the greatest change of all of them for the rule to explain it."""
 
+    @property
+    def needed(self) -> dict[str, tuple[str, ...]]:
+        """The cases whose rows it is made of, and their figures."""
+        pairs = ((self.base, self.changed), *self.again)
+        return {case: self.figures for pair in pairs for case in pair}
+
     def of(self, rows: Mapping[tuple[str, str], Row]) -> list[Row]:
         """Compare, from the rows of both cases by case and figure."""
         made = []
@@ -459,6 +465,38 @@ class Change:
         )
 
 
+@dataclass(frozen=True)
+class Mean:
+    """Means over cases that differ by their seed, against those over as many seeds of the reference.
+
+    Where seeds draw what happens there and here, no run is held against a single other one.
+    """
+
+    id: str
+    title: str
+    cases: tuple[str, ...]
+    figures: tuple[tuple[str, str, float, Tolerance | None], ...]
+    """Figures of the cases: name, unit, the reference's mean, and how far ours may be."""
+
+    @property
+    def needed(self) -> dict[str, tuple[str, ...]]:
+        """The cases whose rows it is made of, and their figures."""
+        return dict.fromkeys(self.cases, tuple(name for name, *_ in self.figures))
+
+    def of(self, rows: Mapping[tuple[str, str], Row]) -> list[Row]:
+        """Compare, from the rows of the cases by case and figure."""
+        made = []
+        for name, unit, reference, tolerance in self.figures:
+            ours = [value for case in self.cases if (value := rows[case, name].ours) is not None]
+            mean = math.fsum(ours) / len(ours) if len(ours) == len(self.cases) else None
+            made.append(replace(row(name, unit, reference, mean, tolerance), case=self.id, title=self.title))
+        return made
+
+
+Derived = Change | Mean
+"""What is judged from the rows of several cases."""
+
+
 def _percent(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None or before == 0 else 100 * (after - before) / before
 
@@ -486,3 +524,9 @@ class World:
     sections: tuple[Section, ...]
     cases: tuple[Case, ...]
     changes: tuple[Change, ...] = ()
+    means: tuple[Mean, ...] = ()
+
+    @property
+    def derived(self) -> tuple[Derived, ...]:
+        """All that is judged from the rows of several cases."""
+        return (*self.changes, *self.means)

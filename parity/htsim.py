@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import math
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 
 from incast import Result
-from parity.checks import Case, Figure, PerFlow, Section, World
-from parity.figures import flow, port, table
-from parity.tolerances import Digits
+from parity.checks import Case, Figure, Mean, PerFlow, Section, World
+from parity.figures import flow, port, summary, table
+from parity.tolerances import Digits, Exact, Relative
 
 
 def world() -> World:
@@ -32,6 +33,22 @@ def world() -> World:
                 "clouds",
             ),
             Section(
+                "htsim/fork",
+                "Spraying and adaptive routing: the fork that the MSwift paper names",
+                "smcclure20/csg-htsim, commit bb725a5: a permutation of 250 flows of 2 MB by its matrix, means over "
+                "five runs there and five seeds here. Paths, drops and the order of events are drawn by each side for "
+                "itself, so that single runs differ by some percent on either. Queues of 8 packets drop at random when "
+                "close to full; retransmission timers are looked at every 10 ns, spraying goes by path values. The "
+                "last two rows are upstream's program with one change, a random route for each data packet; one run "
+                "there.",
+                "ratios",
+            ),
+            Section(
+                "htsim/fork-seeds",
+                "The same, seed by seed",
+                "What the means are made of.",
+            ),
+            Section(
                 "htsim/rules",
                 "What each rule of htsim is worth",
                 "The same runs with one rule changed. Rules of small windows, which a permutation does not meet, are "
@@ -39,7 +56,8 @@ def world() -> World:
                 "Every rule moves a figure.",
             ),
         ),
-        (*single(), *permutations(), *rules()),
+        (*single(), *permutations(), *(case for cases, _ in forked() for case in cases), *rules()),
+        means=tuple(mean for _, mean in forked()),
     )
 
 
@@ -105,6 +123,76 @@ def permutation(controller: str) -> Case:
         quick=True,
         cost_s=1.0,
     )
+
+
+FORK_QUEUES: Mapping[str, Mapping[str, object]] = {
+    "q8": {"queue.kind": "random-drop", "queue.limit": "32kB", "queue.threshold": "20kB"},
+    "q100": {},  # nothing comes near the limit
+}
+PATH_VALUES: Mapping[str, object] = {"routing.kind": "spray", "routing.by": "counter"}
+UNIFORM: Mapping[str, object] = {
+    "routing.kind": "spray",
+    "routing.acks": "ecmp",
+    "transport.timer_scan": "10ms",
+    "run.duration": "30ms",
+}
+FORK: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "ecmp-q8": ("ECMP, queues of 8 packets", {"routing.kind": "ecmp", **FORK_QUEUES["q8"]}),
+    "spray-q8": ("spraying, queues of 8 packets", {**PATH_VALUES, **FORK_QUEUES["q8"]}),
+    "adaptive-q8": ("adaptive routing, queues of 8 packets", {"routing.kind": "adaptive", **FORK_QUEUES["q8"]}),
+    "ecmp-q100": ("ECMP, queues of 100 packets", {"routing.kind": "ecmp"}),
+    "spray-q100": ("spraying, queues of 100 packets", PATH_VALUES),
+    "adaptive-q100": ("adaptive routing, queues of 100 packets", {"routing.kind": "adaptive"}),
+    "spray-q100-dup200": (
+        "spraying, queues of 100 packets, 200 duplicates",
+        {**PATH_VALUES, "transport.dupthresh": 200},
+    ),
+    "uniform-q8": (
+        "upstream, a random route a data packet, queues of 8 packets",
+        {**UNIFORM, **FORK_QUEUES["q8"]},
+    ),
+    "uniform-q100": ("upstream, a random route a data packet, queues of 100 packets", UNIFORM),
+}
+"""The fork's runs: what is run, and what it takes here."""
+FORK_SEEDS = (1, 2, 3, 4, 5)
+
+
+def forked() -> Iterator[tuple[tuple[Case, ...], Mean]]:
+    """Make the fork's permutations: a case a seed, and their means."""
+    theirs: dict[str, list[dict[str, str]]] = {}
+    for row in table("htsim/fork.csv"):
+        theirs.setdefault(row["run"], []).append(row)
+
+    def mean(run: str, column: str) -> float:
+        return math.fsum(float(row[column]) for row in theirs[run]) / len(theirs[run])
+
+    for run, (title, settings) in FORK.items():
+        cases = tuple(
+            Case(
+                f"htsim/fork-seeds/{run}-{seed}",
+                f"{title}, seed {seed}",
+                "htsim-spraying.toml",
+                settings,
+                (
+                    Figure("completion time: mean", "us", None, None, mean_time),
+                    Figure("completion time: p99", "us", None, None, summary("fct.p99_s", 1e6)),
+                    Figure("retransmissions", "", None, None, summary("flows.retransmissions")),
+                    Figure("timeouts", "", None, None, summary("flows.timeouts")),
+                    Figure("flows finished", "", None, None, summary("flows.finished")),
+                ),
+                seed=seed,
+                cost_s=0.5,
+            )
+            for seed in FORK_SEEDS
+        )
+        figures = (
+            ("completion time: mean", "us", mean(run, "mean_us"), Relative(0.04)),
+            ("completion time: p99", "us", mean(run, "p99_us"), Relative(0.10)),
+            ("retransmissions", "", mean(run, "retransmissions"), Relative(0.15)),
+            ("timeouts", "", mean(run, "timeouts"), None),
+            ("flows finished", "", 250.0, Exact()),
+        )
+        yield cases, Mean(f"htsim/fork/{run}", title, tuple(case.id for case in cases), figures)
 
 
 Rule = tuple[str, str, Mapping[str, object]]

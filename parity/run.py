@@ -33,9 +33,9 @@ from parity.checks import (
     MISS,
     SHOWN,
     Case,
-    Change,
     Check,
     Checked,
+    Derived,
     Drawing,
     Row,
     World,
@@ -304,19 +304,18 @@ class Journal:
         here = Path(__file__).parent
         for folder in (package, here):
             for path in sorted(folder.rglob("*")):
-                if path.is_file() and path.suffix in (".py", ".so", ".toml", ".csv"):
+                if path.is_file() and path.suffix in (".py", ".so", ".toml", ".csv", ".cm"):
                     digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
         return digest.hexdigest()
 
 
-def changed(changes: Sequence[Change], rows: Sequence[Row]) -> list[Row]:
-    """Judge the changes between cases whose rows are all there."""
+def derived(items: Sequence[Derived], rows: Sequence[Row]) -> list[Row]:
+    """Judge what is made of the rows of several cases, where these rows are all there."""
     by_figure = {(row.case, row.figure): row for row in rows}
     made = []
-    for change in changes:
-        needed = {name for pair in ((change.base, change.changed), *change.again) for name in pair}
-        if all((case, figure) in by_figure for case in needed for figure in change.figures):
-            made += change.of(by_figure)
+    for item in items:
+        if all((case, figure) in by_figure for case, figures in item.needed.items() for figure in figures):
+            made += item.of(by_figure)
     return made
 
 
@@ -344,28 +343,23 @@ def in_order(rows: Sequence[Row], all_worlds: Sequence[World]) -> list[Row]:
     """Put rows into the order of the page; rows of cases that are no more go."""
     places: dict[str, int] = {}
     for world in all_worlds:
-        for name in [*(case.id for case in world.cases), *(change.id for change in world.changes)]:
+        for name in [*(case.id for case in world.cases), *(item.id for item in world.derived)]:
             places[name] = len(places)
     return sorted((row for row in rows if row.case in places), key=lambda row: places[row.case])
 
 
-def selected(all_worlds: Sequence[World], only: Sequence[str], *, quick: bool) -> tuple[list[Case], list[Change]]:
-    """Choose cases by pattern; a change that is chosen brings the two cases it compares."""
+def selected(all_worlds: Sequence[World], only: Sequence[str], *, quick: bool) -> tuple[list[Case], list[Derived]]:
+    """Choose cases by pattern; what is made of several cases brings them if it is chosen."""
 
     def chosen(name: str) -> bool:
         return not only or any(fnmatchcase(name, pattern) or pattern in name for pattern in only)
 
     cases = [case for world in all_worlds for case in world.cases]
-    changes = [change for world in all_worlds for change in world.changes]
+    items = [item for world in all_worlds for item in world.derived]
     wanted = {case.id for case in cases if chosen(case.id) and (case.quick or not quick)}
     if not quick:
-        named = (change for change in changes if chosen(change.id))
-        pairs = (pair for change in named for pair in ((change.base, change.changed), *change.again))
-        wanted |= {name for pair in pairs for name in pair}
-    return (
-        [case for case in cases if case.id in wanted],
-        [change for change in changes if {change.base, change.changed} <= wanted],
-    )
+        wanted |= {name for item in items if chosen(item.id) for name in item.needed}
+    return [case for case in cases if case.id in wanted], [item for item in items if item.needed.keys() <= wanted]
 
 
 def show(row: Row) -> str:
@@ -384,9 +378,12 @@ def update(rows: Sequence[Row], outcomes: dict[str, Outcome], all_worlds: Sequen
     for world in all_worlds:
         for section in world.sections:
             inside = [case for case in world.cases if page.home(case.id, world) is section]
-            if section.picture and inside and all(case.id in outcomes for case in inside):
+            made = [item for item in world.derived if page.home(item.id, world) is section]
+            needed = {case.id for case in inside} | {case for item in made for case in item.needed}
+            if section.picture and needed <= outcomes.keys():
                 drawings = {case.id: outcomes[case.id].drawings for case in inside}
-                own = [row for row in merged if row.case in drawings]
+                named = drawings.keys() | {item.id for item in made}
+                own = [row for row in merged if row.case in named]
                 files[PICTURES / page.picture_name(section)] = pictures.draw(section.picture, inside, own, drawings)
     # Everything is made before anything is replaced: a page that cannot be drawn leaves the old one.
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -437,9 +434,9 @@ def main(words: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
 
     all_worlds = worlds()
-    cases, changes = selected(all_worlds, options.only, quick=options.quick)
+    cases, items = selected(all_worlds, options.only, quick=options.quick)
     if options.published:
-        cases, changes = [case for case in cases if case.id in published.case_ids()], []
+        cases, items = [case for case in cases if case.id in published.case_ids()], []
     if not cases:
         flags = [f"--{name}" for name in ("quick", "published") if getattr(options, name)]
         asked = " ".join([*options.only, *flags])
@@ -469,11 +466,11 @@ def main(words: Sequence[str] | None = None) -> int:
     journal = Journal() if whole else None
     outcomes = run_all(cases, options.jobs, note, journal)
     rows = [row for outcome in outcomes.values() for row in outcome.rows]
-    rows += changed(changes, rows)
+    rows += derived(items, rows)
     rows = in_order(rows, all_worlds)
     if not options.published:
-        for change in changes:
-            print("\n".join([change.id, *(show(row) for row in rows if row.case == change.id)]))
+        for item in items:
+            print("\n".join([item.id, *(show(row) for row in rows if row.case == item.id)]))
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
     if whole or options.write:

@@ -31,6 +31,7 @@ from parity.checks import (
     Explanation,
     Figure,
     Line,
+    Mean,
     Packets,
     PerFlow,
     Row,
@@ -403,15 +404,15 @@ by_id = {case.id: case for case in CASES}
 
 
 def test_every_case_has_its_own_id_and_a_section_of_its_world() -> None:
-    ids = [item.id for world in WORLDS for item in (*world.cases, *world.changes)]
+    ids = [item.id for world in WORLDS for item in (*world.cases, *world.derived)]
     assert len(set(ids)) == len(ids)
     for world in WORLDS:
-        for item in (*world.cases, *world.changes):
+        for item in (*world.cases, *world.derived):
             assert page.home(item.id, world) is not None, item.id
-        for change in world.changes:
-            named = {case.id: {f.name for f in case.checks if isinstance(f, Figure)} for case in world.cases}
-            for name in (change.base, change.changed):
-                assert set(change.figures) <= named[name], change.id
+        named = {case.id: {f.name for f in case.checks if isinstance(f, Figure)} for case in world.cases}
+        for made in world.derived:
+            for name, needed in made.needed.items():
+                assert set(needed) <= named[name], made.id
         figures = {case.id: {row.figure for check in case.checks for row in check.unrun()} for case in world.cases}
         for item in world.cases:
             assert not item.base or figures[item.id] & figures[item.base], item.id
@@ -626,6 +627,29 @@ def test_changes_on_the_page_follow_from_the_rows_of_both_cases() -> None:
                     100 * (lines[after, figure].ours / lines[base, figure].ours - 1) for base, after in change.again
                 ]
                 assert min(line.ours, *turned) <= line.reference <= max(line.ours, *turned), line
+
+
+def test_means_on_the_page_follow_from_the_rows_of_their_seeds() -> None:
+    lines = {(line.case, line.figure): line for line in run.read_rows(run.ROWS)}
+    means = [mean for world in WORLDS for mean in world.means]
+    assert means
+    for mean in means:
+        assert len(set(mean.cases)) > 1, mean.id
+        for name, _, reference, tolerance in mean.figures:
+            line = lines[mean.id, name]
+            assert line.reference == pytest.approx(reference, rel=1e-9)
+            ours = [lines[case, name].ours for case in mean.cases]
+            assert line.ours == pytest.approx(sum(ours) / len(ours), rel=1e-9), line
+            assert wrongly_judged(line, tolerance) == "", line
+
+
+def test_a_mean_lacks_no_run() -> None:
+    mean = Mean("w/m", "two seeds", ("w/a", "w/b"), (("delay", "us", 10.0, Relative(0.1)),))
+    a, b = row("delay", "us", None, 9.0, None), row("delay", "us", None, 10.0, None)
+    (made,) = mean.of({("w/a", "delay"): a, ("w/b", "delay"): b})
+    assert (made.case, made.title, made.ours, made.verdict) == ("w/m", "two seeds", 9.5, HOLDS)
+    (made,) = mean.of({("w/a", "delay"): a, ("w/b", "delay"): replace(b, ours=None)})
+    assert (made.ours, made.verdict) == (None, MISS)
 
 
 def test_a_verdict_that_does_not_follow_is_found() -> None:

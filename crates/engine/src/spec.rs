@@ -650,8 +650,8 @@ pub enum Recovery {
     /// the fixed ssthresh).
     NewReno,
     /// NewReno as htsim's Swift has it: the controller's window goes on moving, and what it is inflated by begins at
-    /// nothing, is at most the window itself, and shrinks by what a partial ACK covers, to grow by one segment. After a
-    /// timeout the first segment goes alone. With SACK: as `NewReno`.
+    /// nothing, is at most the window itself, and shrinks by what a partial ACK covers, to grow by one segment. Every
+    /// partial ACK restarts the retransmission timer. After a timeout the first segment goes alone. With SACK: as `NewReno`.
     Htsim,
     /// RFC 6937 proportional rate reduction.
     Prr,

@@ -858,6 +858,20 @@ fn htsims_inflation_stands_on_the_window_and_begins_at_nothing() {
 }
 
 #[test]
+fn htsims_timer_starts_anew_with_every_partial_ack() {
+    // partial ACKs at 100 and 112 ms, timeouts of 25 and 22 ms. RFC 6582's runs from the first of them
+    for (recovery, silent) in [(Recovery::Htsim, true), (Recovery::NewReno, false)] {
+        let mut bench = htsims(20.0, |t| t.recovery = recovery);
+        ack_htsim(&mut bench, 1);
+        (0..3).for_each(|_| _ = ack_htsim(&mut bench, 1));
+        assert_eq!(ack_htsim(&mut bench, 5)[..1], [-5]);
+        assert!(bench.advance(112 * MS).is_empty());
+        assert_eq!(ack_htsim(&mut bench, 8)[..1], [-8]);
+        assert_eq!(bench.advance(130 * MS).is_empty(), silent, "{recovery:?}");
+    }
+}
+
+#[test]
 fn htsims_timers_are_looked_at_every_ten_milliseconds() {
     // one sample of 10 ms at 100 ms: srtt 10, rttvar 5, timeout 30 ms, set to 130 ms; the next look after that is the
     // one at 140 ms, and a two-hundredth of nothing later

@@ -424,7 +424,7 @@ impl Preset {
 pub enum Recovery {
     /// RFC 6582: inflated by duplicates, deflated by partial ACKs.
     Newreno,
-    /// htsim's Swift: as newreno, but the inflation stands on the controller's window, which goes on moving, begins at nothing and is at most the window; after a timeout the first segment goes alone. Beside a controller that cuts when recovery ends (`swift:recovery=at-exit`), without SACK.
+    /// htsim's Swift: as newreno, but the inflation stands on the controller's window, which goes on moving, begins at nothing and is at most the window; every partial ACK restarts the retransmission timer; after a timeout the first segment goes alone. Beside a controller that cuts when recovery ends (`swift:recovery=at-exit`), without SACK.
     Htsim,
     /// RFC 6937, proportional rate reduction.
     Prr,

@@ -250,7 +250,9 @@ impl Sender {
             && let Some(wait) = self.board.reordering_wait()
         {
             self.wait_for_reordering(io, t, wait);
-        } else if later_sample || acked > 0 && !(self.phase == Phase::Recovery && self.partial_acks > 1) {
+        } else if later_sample
+            || acked > 0 && (self.inflates || self.phase != Phase::Recovery || self.partial_acks <= 1)
+        {
             if t.tail_loss_probe || t.reordering_timer {
                 self.restart_timer(io, t);
             } else {

@@ -11,6 +11,7 @@ use crate::port::explicit::Offered;
 use crate::port::shared::Pool;
 use crate::port::{Interval, Port, Sent};
 use crate::processing::{EngineId, Full, Held, Processing, Side};
+use crate::spec::Done;
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
 use std::mem::take;
 
@@ -21,6 +22,8 @@ pub trait Outbox {
     fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, port: &mut Port);
     /// `timer` fires at `time` in this domain.
     fn timer(&mut self, time: u64, generation: u16, timer: Timer);
+    /// `timer` fires at `time` in domain `domain`, [`Net::relay`] from now or later.
+    fn timer_in(&mut self, domain: u32, time: u64, timer: Timer);
 }
 
 /// What a port changes in a packet that passes it.
@@ -196,6 +199,23 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         debug_assert!(time >= self.now);
         let generation = self.generation_at(time);
         self.out.timer(time, generation, Timer { kind, entity });
+    }
+
+    /// A flow has come to an end at one of its hosts: those that wait for it hear of that.
+    #[cold]
+    pub fn announce(&mut self, flow: u32, done: Done) {
+        let net = self.net;
+        let Some(followers) = net.followers.get(&(flow, done)) else { return };
+        let host = if done == Done::Sent { net.flow(flow).src } else { net.flow(flow).dst };
+        for follower in followers {
+            let timer = Timer { kind: TimerKind::Trigger, entity: *follower };
+            if net.flow(*follower).src == host {
+                self.timer(self.now, TimerKind::Trigger, *follower);
+            } else {
+                let domain = net.ends[*follower as usize].sender_domain;
+                self.out.timer_in(domain, self.now + net.relay, timer);
+            }
+        }
     }
 
     /// Whether now lies in the measured interval.

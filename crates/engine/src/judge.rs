@@ -58,6 +58,9 @@ impl Outbox for Heap {
         let key = Key::timer(self.order, time, generation, timer);
         self.queue.push(Reverse(Queued { key, event: Event::Timer(timer) }));
     }
+    fn timer_in(&mut self, _domain: u32, time: u64, timer: Timer) {
+        self.timer(time, 0, timer);
+    }
 }
 
 fn domain_of(net: &Net, event: &Event) -> u32 {
@@ -77,6 +80,7 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
             | TimerKind::Wake
             | TimerKind::App
             | TimerKind::Turn
+            | TimerKind::Trigger
             // the judge plans no far packets
             | TimerKind::Far => net.ends[t.entity as usize].sender_domain,
         },

@@ -7,8 +7,9 @@ use crate::paths::{Hops, Paths, hops};
 use crate::port::{Interval, Port};
 use crate::prefetch;
 use crate::routing::Chooser;
-use crate::spec::{FlowSpec, PathChoice, Router, Spec, TransportSpec};
+use crate::spec::{Done, FlowSpec, PathChoice, Router, Spec, TransportSpec};
 use incast_cc::Env;
+use std::collections::BTreeMap;
 
 /// Bit of [`Hop::node`] that says the node is a host.
 pub const HOST: u32 = 1 << 31;
@@ -59,6 +60,11 @@ pub struct Net<'a> {
     pub hosts_cost: bool,
     /// Packets have entropy values.
     pub entropy: bool,
+    /// Flows that wait for an end of a flow.
+    pub followers: BTreeMap<(u32, Done), Vec<u32>>,
+    /// Longest latency of a link, ps: what other hosts do is heard of after it. No engine window is longer, whatever the
+    /// domains.
+    pub relay: u64,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
     /// Numbers of paths, where the policy asks for them and no arithmetic gives them.

@@ -121,6 +121,8 @@ pub enum TimerKind {
     Turn,
     /// An engine of a host ([`EngineId`](crate::processing::EngineId) as entity) is done with a packet.
     Process,
+    /// Something has ended that a flow waits for.
+    Trigger,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,

@@ -767,6 +767,27 @@ pub struct FlowSpec {
     pub path: Option<Vec<u32>>,
     /// Links back.
     pub reverse_path: Option<Vec<u32>>,
+    /// It opens once others have come to their ends, and not before `start`.
+    pub after: Option<Box<After>>,
+}
+
+/// What a flow waits for: so many of these ends of other flows. An end at the flow's own source counts at once, one at
+/// another host the longest latency of a link later: hosts hear of each other by packets, and no sooner.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct After {
+    /// So many, at least 1.
+    pub count: u32,
+    /// Of these.
+    pub of: Vec<(u32, Done)>,
+}
+
+/// An end of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Done {
+    /// The last byte was acknowledged at the source.
+    Sent,
+    /// The last byte has come to the destination.
+    Received,
 }
 
 /// After an application's stop time.

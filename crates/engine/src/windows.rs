@@ -95,6 +95,8 @@ struct Buckets {
     spare: Vec<Vec<Packet>>,
     pool: Pool,
     waiting: u64,
+    /// Timers of other domains, which they get when the window closes.
+    elsewhere: Vec<(u32, Key, u8)>,
 }
 
 impl Buckets {
@@ -218,6 +220,11 @@ impl Outbox for Out<'_, '_> {
         let key = Key::timer(self.buckets.order, time, generation, timer);
         self.local.heap.push(Reverse((key, TimerSlot::Timer(timer.kind as u8))));
     }
+
+    fn timer_in(&mut self, domain: u32, time: u64, timer: Timer) {
+        let key = Key::timer(self.buckets.order, time, 0, timer);
+        self.buckets.elsewhere.push((domain, key, timer.kind as u8));
+    }
 }
 
 /// Runs `spec`'s world with domains visited in the given order.
@@ -239,6 +246,7 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
         spare: Vec::new(),
         pool: Pool::new(),
         waiting: 0,
+        elsewhere: Vec::new(),
     };
     let mut locals: Vec<Local> = (0..count).map(|_| Local { wake: u64::MAX, ..Local::default() }).collect();
     let mut wakes: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
@@ -369,6 +377,11 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             register(&mut locals[*d as usize], *d, &mut wakes);
         }
         buckets.exts[(window & MASK) as usize].clear();
+        for (d, key, kind) in buckets.elsewhere.drain(..) {
+            let local = &mut locals[d as usize];
+            local.heap.push(Reverse((key, TimerSlot::Timer(kind))));
+            register(local, d, &mut wakes);
+        }
         // no window is longer than what is added to the time of the last to finish, so this one lies before the end
         if collector.finished == last {
             end = world.end_after(collector.finished_at);
@@ -429,7 +442,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 14] = [
+const TIMER_KINDS: [TimerKind; 15] = [
     TimerKind::Departure,
     TimerKind::Start,
     TimerKind::Stop,
@@ -443,6 +456,7 @@ const TIMER_KINDS: [TimerKind; 14] = [
     TimerKind::SinkStop,
     TimerKind::Turn,
     TimerKind::Process,
+    TimerKind::Trigger,
     TimerKind::Far,
 ];
 

@@ -15,7 +15,7 @@ use crate::port::shared::Pool;
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
 use crate::routing::Chooser;
-use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, QueueSpec, Router, Spec, Ties};
+use crate::spec::{App, Discipline, Done, PathChoice, ProcessingSpec, QueueSpec, Router, Spec, Ties};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_cc::Time;
@@ -37,8 +37,6 @@ pub struct World<'a> {
     pub domains: Vec<Domain>,
     /// Smallest latency between domains, ps; `None` with a single domain.
     pub lookahead: Option<u64>,
-    /// Longest latency of a link, ps: no engine window is longer, whatever the domains.
-    pub longest: u64,
     /// How many flows and queries have a known size.
     finite: u64,
 }
@@ -101,6 +99,28 @@ fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
         Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
         None => Ok(joins),
     }
+}
+
+/// Flows that wait for an end of a flow, by that.
+fn followers(spec: &Spec) -> Result<BTreeMap<(u32, Done), Vec<u32>>, RunError> {
+    let mut followers: BTreeMap<(u32, Done), Vec<u32>> = BTreeMap::new();
+    for (f, flow) in (0u32..).zip(&spec.flows) {
+        let Some(after) = &flow.after else { continue };
+        if flow.app == App::Messages || after.count == 0 || after.count as usize > after.of.len() {
+            return Err(RunError::Invalid(format!(
+                "flow {f} waits for {} of {} ends of flows; expected at least 1 and no more than there are, and no messages",
+                after.count,
+                after.of.len()
+            )));
+        }
+        for end in &after.of {
+            if end.0 as usize >= spec.flows.len() {
+                return Err(RunError::Invalid(format!("flow {f} waits for flow {}, which there is not", end.0)));
+            }
+            followers.entry(*end).or_default().push(f);
+        }
+    }
+    Ok(followers)
 }
 
 /// Gives every query and write the timeouts that its flows had while it was under way.
@@ -314,6 +334,7 @@ impl<'a> World<'a> {
         let envs = (0..spec.flows.len()).map(|f| fabric.env(f)).collect();
         let order = Order { seed: spec.seed, ties: spec.ties };
         let joins = joins(spec)?;
+        let followers = followers(spec)?;
         let queries = Vec::new();
         let mut net = Net {
             spec,
@@ -325,6 +346,8 @@ impl<'a> World<'a> {
             ends: Vec::new(),
             envs,
             joins,
+            followers,
+            relay: longest,
             queries,
             paths: (by_path && !regular).then(|| Paths::new(spec)),
             hosts_cost: !spec.host_costs.is_empty(),
@@ -371,7 +394,7 @@ impl<'a> World<'a> {
             let at = net.place[spec.links[*l as usize].from as usize];
             domains[at.domain as usize].ports[net.port_of[*l as usize] as usize].probe();
         }
-        Ok(World { net, domains, lookahead, longest, finite: finite as u64 })
+        Ok(World { net, domains, lookahead, finite: finite as u64 })
     }
 
     /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than can.
@@ -381,7 +404,7 @@ impl<'a> World<'a> {
 
     /// When the run ends, ps, the last of them having finished at `at`.
     pub fn end_after(&self, at: u64) -> u64 {
-        at.saturating_add(self.longest).min(self.net.spec.duration.0)
+        at.saturating_add(self.net.relay).min(self.net.spec.duration.0)
     }
 
     /// The outcome at `end`, given what is still under way in buckets and queues outside the domains.
@@ -452,7 +475,7 @@ impl<'a> World<'a> {
                 },
                 src: flow.src,
                 dst: flow.dst,
-                start_ps: flow.start.0,
+                start_ps: s.opened.unwrap_or(flow.start.0),
                 finish_ps: finished,
                 received_ps: r.complete,
                 size,

@@ -472,6 +472,18 @@ fn networks() -> impl Strategy<Value = Spec> {
                     }
                 })
                 .collect();
+            // some wait for ends of others, at their own host or elsewhere
+            let n = spec.flows.len() as u32;
+            for (i, d) in (0u32..).zip(&drafts).filter(|(_, d)| d.src % 3 == 0) {
+                let of: Vec<(u32, Done)> = (0..n)
+                    .filter(|f| *f != i && (f + d.dst) % 2 == 0)
+                    .map(|f| (f, if d.dst % 4 < 2 { Done::Sent } else { Done::Received }))
+                    .collect();
+                if !of.is_empty() {
+                    let count = 1 + d.src % of.len() as u32;
+                    spec.flows[i as usize].after = Some(Box::new(After { count, of }));
+                }
+            }
             ask(&mut spec, &askings);
             spec
         },

@@ -104,6 +104,10 @@ impl Outbox for Network {
     fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
         self.at(time, Event::Timer(timer));
     }
+
+    fn timer_in(&mut self, _domain: u32, time: u64, timer: Timer) {
+        self.at(time, Event::Timer(timer));
+    }
 }
 
 /// A flow with this controller, unbounded in data and buffers; `dupthresh` packets above a hole make it a loss.

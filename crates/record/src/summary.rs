@@ -117,6 +117,11 @@ pub const FIGURES: &[Figure] = &[
         "Mean over finished flows of completion time / ideal completion time, the ideal being that on the empty network (handshake, serialization, propagation, last ACK).",
     ),
     figure("fct.slowdown_p99", "1", "99th percentile of the same ratio."),
+    figure(
+        "fct.span_s",
+        "s",
+        "From the opening of the first flow with a size until the receiver of the last to be complete had its last byte; missing unless all of them are. Of a collective: its completion time.",
+    ),
     figure("queries.count", "queries", "Queries that began, whole run."),
     figure("queries.finished", "queries", "Those of them that were answered whole; the figures below are over these."),
     figure(
@@ -394,7 +399,15 @@ fn completion_figures(flows: &[&FlowRecord]) -> Value {
         "max_s": percentile(1.0),
         "slowdown_mean": mean(&slowdowns),
         "slowdown_p99": percentile_nearest_rank(&slowdowns, 0.99),
+        "span_s": span_ps(flows).map(seconds),
     })
+}
+
+/// From the first opening to the last arrival of a last byte, if all of those with a size have arrived.
+fn span_ps(flows: &[&FlowRecord]) -> Option<u64> {
+    let sized = || flows.iter().filter(|f| f.size.is_some());
+    let last = sized().map(|f| f.received_ps).collect::<Option<Vec<u64>>>()?.into_iter().max()?;
+    Some(last.saturating_sub(sized().map(|f| f.start_ps).min()?))
 }
 
 /// From the beginning of a query or write to its end.

@@ -122,7 +122,12 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         ),
         column("shared_destination", "", "As shared_source, of the destinations.", near(|f| f.sharing.destination)),
         column("hops", "links", "Links on the path from sender to receiver.", u32s(|f| f.hops)),
-        column("start_s", "s", "Simulated time at which the flow was opened.", times(|f| f.start_ps)),
+        column(
+            "start_s",
+            "s",
+            "Simulated time at which the flow opened; of one that waits in vain for others, its earliest time.",
+            times(|f| f.start_ps),
+        ),
         column(
             "finish_s",
             "s",

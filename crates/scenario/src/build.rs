@@ -58,6 +58,16 @@ impl Flows<'_> {
         self.flows.len() as u32 - 1
     }
 
+    /// Number of flows so far.
+    pub(crate) fn len(&self) -> u32 {
+        self.flows.len() as u32
+    }
+
+    /// Whether flow `number` waits for others.
+    pub(crate) fn waits(&self, number: u32) -> bool {
+        self.flows[number as usize].after.is_some()
+    }
+
     /// Puts `flow` in the place of flow `number`.
     pub(crate) fn replace(&mut self, number: u32, flow: spec::FlowSpec) {
         self.flows[number as usize] = flow;
@@ -213,6 +223,11 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         return Err(Errors(problems));
     }
 
+    if let Some(f) = never_opens(&flows) {
+        let key = format!("traffic.{}, flow {f}", doc.traffic[flows[f].group as usize].name());
+        let message = "waits for itself by way of what it waits for; expected flows that wait for earlier ones alone";
+        return Err(Problem::new(key, message).into());
+    }
     let sharing = sharing(doc, &network, &flows);
     let mut queues = vec![doc.queue.spec()];
     let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
@@ -264,6 +279,31 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     keep_to_one_path(doc, &mut spec);
     check_paths(&spec)?;
     Ok(spec)
+}
+
+/// A flow that can never open, as what it waits for waits for it in turn.
+fn never_opens(flows: &[spec::FlowSpec]) -> Option<usize> {
+    if flows.iter().all(|f| f.after.is_none()) {
+        return None;
+    }
+    let mut left: Vec<u32> = flows.iter().map(|f| f.after.as_ref().map_or(0, |a| a.count)).collect();
+    let mut followers: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (f, flow) in (0u32..).zip(flows) {
+        for (of, _) in flow.after.iter().flat_map(|a| &a.of) {
+            followers.entry(*of).or_default().push(f);
+        }
+    }
+    let mut open: Vec<u32> = (0u32..).zip(&left).filter(|(_, n)| **n == 0).map(|(f, _)| f).collect();
+    while let Some(f) = open.pop() {
+        for follower in followers.remove(&f).unwrap_or_default() {
+            let n = &mut left[follower as usize];
+            *n = n.saturating_sub(1);
+            if *n == 0 && followers.contains_key(&follower) {
+                open.push(follower);
+            }
+        }
+    }
+    left.iter().position(|n| *n > 0)
 }
 
 /// What every flow shares with elephants; empty where there are none.

@@ -27,6 +27,7 @@ builtin!(
     "permutation",
     "permutation-elephants",
     "priority",
+    "incast-50",
     "leaf-spine",
     "websearch",
     "htsim-permutation",

@@ -130,6 +130,9 @@ impl Traffic {
             return Err(wrong("its flows are two-way connections; expected an entry of another app than query".into()));
         }
         let numbers: Vec<u32> = flows.of_group(group as u32).collect();
+        if numbers.iter().any(|f| flows.waits(*f)) {
+            return Err(wrong("its flows wait for each other; expected an entry whose flows do not".into()));
+        }
         let n = self.flows.unwrap_or(1);
         if n >= numbers.len() as u64 {
             let message = format!("expected fewer than the flows of {of}, of which there are {}", numbers.len());

@@ -33,6 +33,7 @@ mod build;
 pub mod builtin;
 pub mod catalogue;
 pub mod check;
+mod collectives;
 pub mod connection_matrix;
 pub mod controller;
 pub mod document;

@@ -7,7 +7,7 @@ use crate::document::Document;
 use crate::traffic::{App, Traffic};
 use crate::transport::{Preset, Rules, Transport};
 use incast_cc as cc;
-use incast_engine::spec::Spec;
+use incast_engine::spec::{Done, FlowSpec, Spec};
 
 /// The notes on a scenario, a sentence each. `spec` is what it builds, `left_out` what was dropped on the
 /// way to it.
@@ -26,6 +26,7 @@ pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
         }
         never_started(t, &used, doc, &mut found);
     }
+    found.extend(relayed(spec));
     found
 }
 
@@ -126,6 +127,23 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, found: &m
             found.push(format!("{path}.{key} = true does nothing unless scoreboard = \"rack\""));
         }
     }
+}
+
+/// Flows that wait for what other hosts do.
+fn relayed(spec: &Spec) -> Option<String> {
+    let host = |(f, done): &(u32, Done)| {
+        let flow = &spec.flows[*f as usize];
+        if *done == Done::Sent { flow.src } else { flow.dst }
+    };
+    let waits = |f: &&FlowSpec| f.after.iter().flat_map(|a| &a.of).any(|end| host(end) != f.src);
+    let n = spec.flows.iter().filter(waits).count();
+    let (flows, they) = if n == 1 { ("flow waits", "it hears") } else { ("flows wait", "they hear") };
+    (n > 0).then(|| {
+        format!(
+            "{n} {flows} for what ends at another host, of which {they} the longest latency of a link later \
+             (docs/traffic.md)"
+        )
+    })
 }
 
 /// Flows that would open when the run is over.

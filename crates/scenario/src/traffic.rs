@@ -43,6 +43,14 @@ pub struct Traffic {
     /// Which flows `elephants` takes.
     #[serde(default)]
     pub placement: Placement,
+    /// Hosts that take part in `all-to-all` and `ring-allreduce`: so many are drawn, in the order drawn; all, in the order of
+    /// their numbers, unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
+    pub members: Option<u32>,
+    /// When the flows of `all-to-all` open.
+    #[serde(default)]
+    pub order: Order,
     /// Packets of a flow, and its ACKs, keep to the path that `ecmp` would give them, whatever `[routing]` says; `false`
     /// unless given, but for `elephants`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,11 +146,27 @@ pub enum Pattern {
     /// sends each flow to one of the others, all alike. `arrivals` has the load and the table.
     Poisson,
     /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A size
-    /// of 0 is without end; triggers, failures and priorities are refused.
+    /// of 0 is without end; failures and priorities are refused.
     ConnectionMatrix,
     /// Some flows of another entry (`of`), turned into flows of this one: same ends and numbers, but application,
     /// controller, transport and times of this entry, and a single path. `placement` says which.
     Elephants,
+    /// Every member sends `app.size` to every other; in round r the i-th sends to the one r places after it.
+    AllToAll,
+    /// Ring all-reduce of a buffer of `app.size` that every member has: in each of 2 (n - 1) steps every one of n members
+    /// sends an n-th of it to the next member, what it has received in the step before.
+    RingAllreduce,
+}
+
+/// When flows of an all-to-all open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// A member begins a round when its flow of the round before is acknowledged.
+    #[default]
+    Rounds,
+    /// All at once.
+    AtOnce,
 }
 
 /// A host by number or name.
@@ -423,7 +447,7 @@ impl App {
 const MOST_PROBLEMS: usize = 100_000;
 
 /// Columns of a flow file.
-const COLUMNS: [&str; 7] = ["start", "source", "destination", "size", "controller", "path", "reverse_path"];
+const COLUMNS: [&str; 8] = ["start", "source", "destination", "size", "controller", "path", "reverse_path", "after"];
 
 impl Traffic {
     /// Name in results.
@@ -460,7 +484,13 @@ impl Traffic {
         }
         match (self.pattern, self.flows) {
             (
-                Pattern::File | Pattern::Permutation | Pattern::Pairs | Pattern::Poisson | Pattern::ConnectionMatrix,
+                Pattern::File
+                | Pattern::Permutation
+                | Pattern::Pairs
+                | Pattern::Poisson
+                | Pattern::ConnectionMatrix
+                | Pattern::AllToAll
+                | Pattern::RingAllreduce,
                 None,
             )
             | (_, Some(_)) => {}
@@ -472,6 +502,7 @@ impl Traffic {
         self.check_arrivals(path, duration, out);
         self.check_elephants(path, out);
         self.check_udp(path, out);
+        self.check_collective(path, out);
         match (self.pattern, self.start_unit) {
             (Pattern::ConnectionMatrix, None) => {
                 let message = "missing; expected \"us\", \"ns\" or \"ps\": htsim's programs disagree (main_swift: us)";
@@ -633,6 +664,9 @@ impl Traffic {
         if self.pattern == Pattern::Elephants {
             return self.add_elephants(entry, flows).map_err(|p| vec![p]);
         }
+        if self.pattern.is_collective() {
+            return self.add_collective(entry, flows).map_err(|p| vec![p]);
+        }
         let path = flows.path.clone();
         let n = match (self.pattern, self.flows, flows.network.sides) {
             (_, Some(n), _) => n,
@@ -697,7 +731,12 @@ impl Traffic {
             let message = format!("the file has {has} connections; expected at most as many");
             return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
         }
+        if let Some(n) = self.flows.filter(|n| *n < has && found.iter().any(|c| c.after.is_some())) {
+            let message = format!("connections wait for each other; expected all {has} of them");
+            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+        }
         found.truncate(self.flows.map_or(usize::MAX, |n| n as usize));
+        let first = flows.len();
         flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
         let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
         let transport = flows.transport(self.transport.as_ref(), controller);
@@ -710,7 +749,11 @@ impl Traffic {
                 return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
             }
             let app = spec::App::Bulk { size: c.size, write: write.0.0 };
-            let flow = spec::FlowSpec { app, ..self.flow(c.src, c.dst, start, transport, controller, entry) };
+            let after = c.after.as_ref().map(|(count, of)| {
+                let of = of.iter().map(|(flow, done)| (first + flow, *done)).collect();
+                Box::new(spec::After { count: *count, of })
+            });
+            let flow = spec::FlowSpec { app, after, ..self.flow(c.src, c.dst, start, transport, controller, entry) };
             self.check_write(&flow, flows).map_err(|p| vec![p])?;
             flows.push(flow);
         }
@@ -807,6 +850,7 @@ impl Traffic {
             read_rate: self.read_rate.0,
             path: None,
             reverse_path: None,
+            after: None,
         }
     }
 
@@ -900,7 +944,12 @@ impl Traffic {
                     return Err(Problem::with_value(format!("{path}.pattern"), "\"pairs\"", message));
                 }
             },
-            Pattern::File | Pattern::Poisson | Pattern::ConnectionMatrix | Pattern::Elephants => Vec::new(),
+            Pattern::File
+            | Pattern::Poisson
+            | Pattern::ConnectionMatrix
+            | Pattern::Elephants
+            | Pattern::AllToAll
+            | Pattern::RingAllreduce => Vec::new(),
         })
     }
 
@@ -927,6 +976,8 @@ impl Traffic {
         let mut problems = Vec::new();
         let mut connections = Vec::new();
         let has = rows.iter().count() as u64;
+        let first = flows.len();
+        let count = self.flows.unwrap_or(has).min(has) as u32;
         if let Some(n) = self.flows.filter(|n| *n > has) {
             let message =
                 format!("the file has {has} flow{}; expected at most as many", if has == 1 { "" } else { "s" });
@@ -1025,6 +1076,11 @@ impl Traffic {
             flow.path = given_path(&row, "path", src, dst, flows).map_err(|p| problems.push(p)).ok().flatten();
             flow.reverse_path =
                 given_path(&row, "reverse_path", dst, src, flows).map_err(|p| problems.push(p)).ok().flatten();
+            flow.after = waits_for(&row, i as u32, count, first).map_err(|p| problems.push(p)).ok().flatten();
+            if let (Some(_), App::Query(_)) = (&flow.after, &self.app) {
+                let message = "a two-way connection waits for no flow; expected none with app.kind = \"query\"";
+                problems.push(row.wrong("after", message));
+            }
             match &self.app {
                 App::Query(_) => connections.push((flow, size)),
                 _ => _ = flows.push(flow),
@@ -1038,12 +1094,37 @@ impl Traffic {
     }
 }
 
-fn check_two_hosts(flows: &Flows) -> Result<(), Problem> {
+pub(crate) fn check_two_hosts(flows: &Flows) -> Result<(), Problem> {
     if flows.network.hosts < 2 {
         let message = "the topology has one host; expected at least two to send between";
         return Err(Problem::new(format!("{}.pattern", flows.path), message));
     }
     Ok(())
+}
+
+/// What flow `own` of a file of `count` flows, which are numbered from `first` on, waits for: numbers of flows of the
+/// file, for their ends at the sender, or with `:received` at the receiver.
+fn waits_for(row: &Row, own: u32, count: u32, first: u32) -> Result<Option<Box<spec::After>>, Problem> {
+    let Some(text) = row.get("after") else { return Ok(None) };
+    let mut of = Vec::new();
+    for word in text.split_whitespace() {
+        let (number, done) = match word.split_once(':') {
+            None => (word, Some(spec::Done::Sent)),
+            Some((number, "sent")) => (number, Some(spec::Done::Sent)),
+            Some((number, "received")) => (number, Some(spec::Done::Received)),
+            Some((number, _)) => (number, None),
+        };
+        let flow = number.parse::<u32>().ok().filter(|n| *n < count && *n != own);
+        let (Some(flow), Some(done)) = (flow, done) else {
+            let message = format!(
+                "{word} is no end of another flow of the file; expected numbers from 0 to {}, such as 0 or 0:received",
+                count - 1
+            );
+            return Err(row.wrong("after", message));
+        };
+        of.push((first + flow, done));
+    }
+    Ok(Some(Box::new(spec::After { count: of.len() as u32, of })))
 }
 
 /// A list of node names, the ends included or not, as links.
@@ -1105,7 +1186,7 @@ fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem) -> Result<
 }
 
 /// Fisher and Yates's shuffle of `0..n`; `draw(i, n)` is the i-th draw below n.
-fn shuffled(n: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+pub(crate) fn shuffled(n: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     let mut items: Vec<u32> = (0..n).collect();
     for i in (1..n).rev() {
         items.swap(i as usize, draw(i, i + 1) as usize);
@@ -1113,7 +1194,7 @@ fn shuffled(n: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     items
 }
 
-fn pattern_word(pattern: Pattern) -> &'static str {
+pub(crate) fn pattern_word(pattern: Pattern) -> &'static str {
     match pattern {
         Pattern::Hotspot => "hotspot",
         Pattern::RandomHotspot => "random-hotspot",
@@ -1125,5 +1206,7 @@ fn pattern_word(pattern: Pattern) -> &'static str {
         Pattern::Poisson => "poisson",
         Pattern::ConnectionMatrix => "connection-matrix",
         Pattern::Elephants => "elephants",
+        Pattern::AllToAll => "all-to-all",
+        Pattern::RingAllreduce => "ring-allreduce",
     }
 }

@@ -96,7 +96,7 @@ fn keys_and_words() {
         (
             "\"hotspot\"",
             "\"hotpsot\"",
-            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"connection-matrix\", \"elephants\" (did you mean \"hotspot\"?)",
+            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"connection-matrix\", \"elephants\", \"all-to-all\", \"ring-allreduce\" (did you mean \"hotspot\"?)",
         ),
         (
             "\"linux\"",
@@ -765,7 +765,7 @@ fn bad_lines_of_a_flow_file() {
     assert_eq!(flows("bad-lines", csv).unwrap_err().to_string(), expected);
     assert_eq!(
         flows("bad-header", "start,source,dest\n0s,h0,h1\n").unwrap_err().to_string(),
-        "flows.csv, line 1, column dest = dest: unknown column; expected some of start,source,destination,size,controller,path,reverse_path\n\
+        "flows.csv, line 1, column dest = dest: unknown column; expected some of start,source,destination,size,controller,path,reverse_path,after\n\
          flows.csv, line 1: the column destination is missing"
     );
     assert_eq!(
@@ -1439,5 +1439,71 @@ fn datagrams_that_cannot_be() {
     assert_eq!(
         set("run.until", "finsihed"),
         "run.until = \"finsihed\": expected one of \"idle\", \"finished\" (did you mean \"finished\"?)"
+    );
+}
+
+#[test]
+fn collectives_that_cannot_be() {
+    let message = |from: &str, to: &str, pattern: &str| {
+        let text = GOOD.replace("\"hotspot\"\nflows = 10", &format!("\"{pattern}\""));
+        assert!(check(&text).is_ok(), "{:?}", check(&text));
+        check(&text.replace(from, to)).expect_err(to).to_string()
+    };
+    let pattern = "pattern = \"all-to-all\"";
+    let add = |key: &str| format!("{pattern}\n{key}");
+    assert_eq!(
+        message(pattern, &add("flows = 3"), "all-to-all"),
+        "traffic.load.flows = 3: the pattern all-to-all has as many flows as its members make; expected none"
+    );
+    assert_eq!(
+        message(pattern, &add("members = 17"), "all-to-all"),
+        "traffic.load.members = 17: expected at most as many as there are hosts, 16"
+    );
+    assert_eq!(
+        message(pattern, &add("members = 1"), "all-to-all"),
+        "traffic.load.members = 1: expected a whole number >= 2"
+    );
+    assert_eq!(
+        message(pattern, &add("order = \"rings\""), "all-to-all"),
+        "traffic.load.order = \"rings\": expected one of \"rounds\", \"at-once\""
+    );
+    assert_eq!(
+        message(", size = \"1MB\"", "", "all-to-all"),
+        "traffic.load.app: expected kind = \"bulk\" with a size: the bytes of a member"
+    );
+    assert_eq!(
+        message("\"1MB\"", "\"15B\"", "ring-allreduce"),
+        "traffic.load.app.size = \"15B\": expected at least 16 bytes, one for each of the 16 members"
+    );
+    assert_eq!(
+        message("\"ring-allreduce\"", "\"ring-allreduce\"\norder = \"at-once\"", "ring-allreduce"),
+        "traffic.load.order = \"at-once\": the pattern ring-allreduce has no such order; expected pattern = \"all-to-all\""
+    );
+    assert_eq!(
+        set("traffic.members", "4"),
+        "traffic.load.members = 4: the pattern hotspot has no members; expected pattern = \"all-to-all\" or \
+         \"ring-allreduce\""
+    );
+    let all = GOOD.replace("\"hotspot\"\nflows = 10", "\"all-to-all\"");
+    assert_eq!(
+        check(&format!("{all}[[traffic]]\npattern = \"elephants\"\nof = \"load\"\nflows = 1")).unwrap_err().to_string(),
+        "traffic.elephants.of = \"load\": its flows wait for each other; expected an entry whose flows do not"
+    );
+}
+
+#[test]
+fn flows_of_a_file_that_wait_for_nothing() {
+    let file = "start,source,destination,after\n0s,h0,h1,\n0s,h1,h2,1\n0s,h1,h2,7\n0s,h1,h2,0:sometime\n0s,h1,h2,0:received 0\n";
+    let wrong = |line: u32, value: &str, word: &str| {
+        format!(
+            "flows.csv, line {line}, column after = {value}: {word} is no end of another flow of the file; expected numbers \
+             from 0 to 4, such as 0 or 0:received"
+        )
+    };
+    let expected = [wrong(3, "1", "1"), wrong(4, "7", "7"), wrong(5, "0:sometime", "0:sometime")].join("\n");
+    assert_eq!(flows("after-lines", file).unwrap_err().to_string(), expected);
+    assert_eq!(
+        flows("after-circle", "start,source,destination,after\n0s,h0,h1,1\n0s,h1,h2,0\n").unwrap_err().to_string(),
+        "traffic.load, flow 0: waits for itself by way of what it waits for; expected flows that wait for earlier ones alone"
     );
 }

@@ -7,7 +7,7 @@ use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
 use crate::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
-use crate::spec::{Flush, TransportSpec};
+use crate::spec::{Done, Flush, TransportSpec};
 use incast_cc::{Ecn, Rate, Time};
 use incast_record::{Happening, Recorder};
 
@@ -584,6 +584,7 @@ impl Receiver {
             if self.stats.complete.is_none() && self.next >= whole {
                 // a FIN may come long after the last byte
                 self.stats.complete = Some(self.fresh_at.max(io.net.flow(self.flow).start.0));
+                io.announce(self.flow, Done::Received);
             }
             self.pending += 1;
         }

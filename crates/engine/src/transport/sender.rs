@@ -26,7 +26,7 @@ use crate::messages::NO_HALF;
 use crate::net::Net;
 use crate::order::TimerKind;
 use crate::packet::{Ext, NO_EXT, Packet, STAMPS, Telemetry, flag};
-use crate::spec::{App, AtStop, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
+use crate::spec::{App, AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use incast_cc::{Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Time, Timeout};
 use incast_record::{MessageKind, MessageRecord, Recorder};
 use std::collections::VecDeque;
@@ -121,6 +121,8 @@ pub struct SenderStats {
     pub first_tx: Option<u64>,
     /// All data acknowledged at the sender, ps.
     pub finished: Option<u64>,
+    /// It opened, ps.
+    pub opened: Option<u64>,
 }
 
 /// A sender.
@@ -244,6 +246,10 @@ pub struct Sender {
     peer_closed_last: bool,
     /// Where the entropy values of its packets come from, if they have any.
     entropy: Option<Box<Source>>,
+    /// So many ends of other flows are to come before it opens.
+    waits: u32,
+    /// Its start has come.
+    due: bool,
     /// Counters.
     pub stats: SenderStats,
 }
@@ -348,6 +354,8 @@ impl Sender {
             peer_closed: false,
             peer_closed_last: false,
             entropy: Source::new(net, flow),
+            waits: spec.after.as_ref().map_or(0, |after| after.count),
+            due: false,
             stats: SenderStats::default(),
         }
     }
@@ -383,10 +391,23 @@ impl Sender {
         self.cc.state(visit);
     }
 
+    /// Its start has come, or (`ended`) something that it waits for: it opens when nothing is left to wait for.
+    pub(super) fn advance_start<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, ended: bool) {
+        if ended && self.waits == 0 {
+            return;
+        }
+        self.waits -= u32::from(ended);
+        self.due |= !ended;
+        if self.due && self.waits == 0 {
+            self.start(io);
+        }
+    }
+
     /// The flow opens.
-    pub fn start<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    fn start<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let t = io.net.transport(self.transport);
         let spec = io.net.flow(self.flow);
+        self.stats.opened = Some(io.now);
         if let Some(gap) = self.app.datagram_gap() {
             return self.send_datagram(io, gap);
         }
@@ -599,6 +620,7 @@ impl Sender {
             if self.app.is_finite() {
                 io.rec.finish(io.now);
             }
+            io.announce(self.flow, Done::Sent);
         }
         let t = io.net.transport(self.transport);
         if !t.handshake {

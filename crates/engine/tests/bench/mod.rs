@@ -43,6 +43,9 @@ impl Outbox for Wire {
     fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
         self.timers.push((time, timer));
     }
+    fn timer_in(&mut self, _domain: u32, time: u64, timer: Timer) {
+        self.timers.push((time, timer));
+    }
 }
 
 /// The ends of flow 0 of a network like [`crate::net::wire`].

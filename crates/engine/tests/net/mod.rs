@@ -138,6 +138,7 @@ pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
         read_rate: Rate::INFINITE,
         path: None,
         reverse_path: None,
+        after: None,
     }
 }
 

@@ -48,7 +48,8 @@ impl Sender {
     /// One of the sender's timers fired.
     pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
         match kind {
-            TimerKind::Start => self.start(io),
+            TimerKind::Start => self.advance_start(io, false),
+            TimerKind::Trigger => self.advance_start(io, true),
             TimerKind::Stop => self.stop(io),
             TimerKind::Pace if self.pace_at == io.now => {
                 self.pace_at = NEVER;

@@ -15,6 +15,9 @@ from incast.papers.definition import Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated, rows
 from incast.result import read_table
 
+LETTERS_ABREAST = 90
+"""Letters that names below an axis have together at most, side by side."""
+
 FLOWS_SHOWN = 12
 """Flows that a picture over time has at most."""
 
@@ -89,7 +92,10 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
             axes.set_xticks([float(p.x) for p in figure.points], [f"{p.x}" for p in figure.points])
             axes.minorticks_off()
     else:
-        axes.set_xticks(range(len(figure.points)), [str(point.x) for point in figure.points])
+        names = [str(point.x) for point in figure.points]
+        # More letters than fit side by side stand aslant.
+        aslant = sum(len(name) + 2 for name in names) > LETTERS_ABREAST
+        axes.set_xticks(range(len(names)), names, rotation=30 if aslant else 0, ha="right" if aslant else "center")
     if "y" in plot.log and positive:
         axes.set_yscale("log")
         plain_log_ticks(axes)
@@ -133,7 +139,7 @@ def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, 
 
 
 def _distribution(done: Evaluated, plot: Plot) -> bytes:
-    """Draw how a column is distributed over all seeds: the share up to a value, or the share above it."""
+    """Draw how a column is distributed over all seeds: the share up to a value, or from it on."""
     figure = done.figure
     canvas = new_canvas(7.2, 4.4)
     axes = canvas.subplots()
@@ -149,11 +155,10 @@ def _distribution(done: Evaluated, plot: Plot) -> bytes:
         columns = [table[plot.column].drop_null().to_numpy().astype(float) for table in tables]
         numbers = np.sort(np.concatenate(columns) * plot.scale)
         label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
-        parts = np.arange(1, len(numbers) + 1) / max(1, len(numbers))
-        if above:
-            # Nothing lies above the largest: a logarithmic axis has no place for it.
-            numbers, parts = numbers[:-1], 1.0 - parts[:-1]
-            least = min(least, float(parts.min(initial=1.0)))
+        ranks = np.arange(len(numbers))
+        # Counted with the value itself, so that the largest has a place on a logarithmic axis too.
+        parts = (len(numbers) - ranks if above else ranks + 1) / max(1, len(numbers))
+        least = min(least, float(parts.min(initial=1.0)))
         axes.plot(numbers, parts, label=label, **line(i, marker=False))
     if "x" in plot.log:
         axes.set_xscale("log")
@@ -162,7 +167,7 @@ def _distribution(done: Evaluated, plot: Plot) -> bytes:
     dress(axes)
     axes.set_ylim(least / 1.5 if "y" in plot.log else 0, 1.02)
     axes.set_xlabel(plot.x_label, fontsize=9, color=INK)
-    axes.set_ylabel("Share above (CCDF)" if above else "CDF", fontsize=9, color=INK)
+    axes.set_ylabel("Share of at least as much (CCDF)" if above else "CDF", fontsize=9, color=INK)
     legend(canvas, [axes])
     return png_bytes(canvas)
 

@@ -142,6 +142,33 @@ def test_models_are_a_figure_of_the_mswift_paper_and_one_flow_follows_them(incas
         assert rows["Swift, round robin", paths]["window"]["mean"] == pytest.approx(window, rel=0.035)
 
 
+def test_the_mswift_paper_has_all_its_figures_and_numbers() -> None:
+    """Figures 2 and 4 to 18 and table I; losses as section IV.B reports them, sizes as its shared settings."""
+    paper, figures = definition.find("mswift")
+    names = [figure.name for figure in figures]
+    assert {"fig2", "table1", *(f"fig{i}" for i in range(4, 19))} <= set(names)
+    told = {(one.series, one.x): one.value for one in paper.figures["drops"].published}
+    assert told == {
+        ("MSwift", "RPS, UDP"): 7.0,
+        ("MSwift", "AR, UDP"): 7.0,
+        ("MSwift", "RPS, Swift"): 0.0,
+        ("MSwift", "AR, Swift"): 0.0,
+    }
+    for figure in figures:
+        at = figure.at("paper")
+        group = "incast" if figure.scenario == "incast.toml" else "permutation"
+        if figure.scenario == "one-flow.toml":
+            assert at.seeds == 100
+        elif figure.scenario:
+            assert at.seeds == 20
+            resolved = paper.scenario(at, at.series[0], at.points[0]).resolved()
+            assert resolved["topology"]["k"] == (6 if figure.name == "fig7" else 10)
+            assert next(one for one in resolved["traffic"] if one["name"] == group)["app"]["size"] == "20MB"
+    trees = [point.set["topology.k"] for point in paper.figures["fig4"].points]
+    assert [k**3 // 4 for k in trees][:: len(trees) - 1] == [54, 2662]
+    assert len(trees) == 9
+
+
 def test_every_figure_of_every_paper_can_be_run_at_both_scales() -> None:
     for name in definition.names():
         paper, figures = definition.find(name)

@@ -28,6 +28,8 @@ pub mod purpose {
     pub const RANDOM_DROP: u32 = 9;
     /// Entropy values of packets.
     pub const ENTROPY: u32 = 10;
+    /// Losses of degraded links, and which links fail.
+    pub const FAILURE: u32 = 11;
 }
 
 /// Mixes one word.

@@ -149,7 +149,7 @@ impl<'a> Fabric<'a> {
             // spread packets take them all; this is one of them
             _ => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
         };
-        let local = match self.spec.routers.get((node - self.spec.hosts) as usize)? {
+        let local = match self.spec.routers.get((node - self.spec.hosts) as usize)?.base() {
             Router::Tree { first, span, stride, down, up, ups } => match to.checked_sub(*first) {
                 Some(below) if below < *span => down + below / stride,
                 _ if *ups == 0 => return None,
@@ -162,6 +162,7 @@ impl<'a> Fabric<'a> {
                 }
                 set[choose(set.len() as u32) as usize]
             }
+            Router::Rerouted(_) => return None,
         };
         ports.get(local as usize).copied()
     }

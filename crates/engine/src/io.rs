@@ -259,7 +259,11 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             telemetry.push(p.stamp(now));
         }
         if !p.is_explicit() {
-            let sent = p.enqueue(now, packet, &self.net.interval);
+            let interval = &self.net.interval;
+            let sent = match p.fails() {
+                true => p.enqueue_failing(now, packet, interval),
+                false => p.enqueue(now, packet, interval),
+            };
             let turn = match sent {
                 _ if self.net.entropy => packet.turn,
                 Sent::Dropped => turn::NONE,
@@ -271,13 +275,13 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let packet = &Packet { turn: if self.net.entropy { packet.turn } else { turn::NONE }, ..*packet };
         let pool = p.pool().map(|i| &mut self.pools[i as usize]);
         let offered = p.offer(now, packet, ext.as_deref_mut(), self.net.class(packet), pool, &self.net.interval);
-        let (link, delay) = (p.link, p.delay());
+        let link = p.link;
         self.watch(port);
         match offered {
             Offered::Dropped => self.sent(port, packet, ext, Sent::Dropped),
             Offered::Passed { lost: true, .. } => self.sent(port, packet, ext, Sent::Lost),
-            Offered::Passed { marked, .. } => {
-                self.sent(port, packet, ext, Sent::Arrives { time: now + delay, marked });
+            Offered::Passed { marked, arrives, .. } => {
+                self.sent(port, packet, ext, Sent::Arrives { time: arrives, marked });
             }
             Offered::Waits { ends, marked, lost } => {
                 if packet.has(flag::TRACED) {
@@ -298,7 +302,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let p = &mut self.ports[port as usize];
         let pool = p.pool().map(|i| &mut self.pools[i as usize]);
         let Some(mut departed) = p.depart(self.now, pool, &self.net.interval) else { return };
-        let (link, delay) = (p.link, p.delay());
+        let link = p.link;
         if let Some(next) = departed.next {
             self.timer(next, TimerKind::Departure, link);
         }
@@ -308,8 +312,15 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         if departed.marked && departed.packet.has(flag::TRACED) {
             self.trace(&departed.packet, Happening::Mark, true, link);
         }
+        let Some(time) = departed.arrives else {
+            self.tally.dropped += 1;
+            if departed.packet.has(flag::TRACED) {
+                self.trace(&departed.packet, Happening::Loss, true, link);
+            }
+            return;
+        };
         // departures precede arrivals, so without delay the arrival is still of this generation
-        let stamp = Stamp { time: self.now + delay, link, ce: 0 };
+        let stamp = Stamp { time, link, ce: 0 };
         let port = &mut self.ports[port as usize];
         self.out.arrive(&departed.packet, stamp, departed.ext.as_mut(), self.generation, port);
     }
@@ -438,6 +449,9 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let done = self.now + p.serialization(waiting.packet.size as u64);
         let link = p.link;
         self.transmit(port, &waiting.packet, waiting.ext.as_deref_mut());
+        let p = &self.ports[port as usize];
+        // a link at another rate: when the port has sent what it has just taken
+        let done = if p.fails() { p.free_at().max(self.now) } else { done };
         self.timer(done, TimerKind::Departure, link);
     }
 

@@ -14,6 +14,7 @@
 #![deny(unsafe_code)]
 
 pub mod app;
+pub mod detours;
 pub mod domain;
 pub mod far;
 pub mod hash;

@@ -3,7 +3,7 @@
 use crate::messages::Join;
 use crate::order::Order;
 use crate::packet::{Packet, flag};
-use crate::paths::{Hops, Paths, hops};
+use crate::paths::{Hops, Paths, hops, hops_at};
 use crate::port::{Interval, Port};
 use crate::prefetch;
 use crate::routing::Chooser;
@@ -67,8 +67,8 @@ pub struct Net<'a> {
     pub relay: u64,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
-    /// Numbers of paths, where the policy asks for them and no arithmetic gives them.
-    pub paths: Option<Paths>,
+    /// Numbers of paths, where the policy asks for them and no arithmetic gives them; from when on they hold, ps.
+    pub paths: Vec<(u64, Paths)>,
 }
 
 /// No port: the packet is for a host, or has no route.
@@ -81,6 +81,12 @@ impl Net<'_> {
     #[inline]
     pub fn transport(&self, i: u32) -> &TransportSpec {
         &self.spec.transports[i as usize]
+    }
+
+    /// Numbers of paths at `time`, if there are any.
+    fn paths(&self, time: u64) -> Option<&Paths> {
+        let before = self.paths.partition_point(|(start, _)| *start <= time);
+        Some(&self.paths[before.checked_sub(1)?].1)
     }
 
     /// The part of flow `i` in a two-way connection.
@@ -126,13 +132,7 @@ impl Switch {
     /// known at its arrival only.
     #[inline(always)]
     pub fn route(&self, net: &Net, packet: &Packet, reverse: bool) -> u32 {
-        let pick = |n: u32| match net.spec.choice {
-            _ if n == 1 => 0,
-            PathChoice::First => 0,
-            PathChoice::Ecmp => crate::hash::pick(crate::hash::ecmp(net.spec.seed, packet.flow, reverse, self.node), n),
-            PathChoice::Spray if !net.spec.acks_by_flow || !reverse => crate::hash::pick(self.draw(net, packet), n),
-            _ => self.pick(net, packet, n),
-        };
+        let pick = |n: u32| self.which(net, packet, reverse, n);
         let local = match &self.router {
             Router::Tree { first, span, stride, down, up, ups } => {
                 let below = packet.dst.wrapping_sub(*first);
@@ -159,8 +159,34 @@ impl Switch {
                 }
                 ports[i as usize]
             }
+            Router::Rerouted(_) => return self.detour(net, packet, reverse),
         };
         self.first_port + local
+    }
+
+    /// [`Switch::route`] by a router that knows ways around failures.
+    #[inline(never)]
+    fn detour(&self, net: &Net, packet: &Packet, reverse: bool) -> u32 {
+        let hops = hops_at(&self.router, packet.dst, packet.time);
+        if hops.is_empty() {
+            return UNPLANNED;
+        }
+        match self.which(net, packet, reverse, hops.len()) {
+            CHOICE => CHOICE,
+            i => self.first_port + hops.get(i),
+        }
+    }
+
+    /// Which of `n` next hops a packet takes, or [`CHOICE`].
+    #[inline(always)]
+    fn which(&self, net: &Net, packet: &Packet, reverse: bool, n: u32) -> u32 {
+        match net.spec.choice {
+            _ if n == 1 => 0,
+            PathChoice::First => 0,
+            PathChoice::Ecmp => crate::hash::pick(crate::hash::ecmp(net.spec.seed, packet.flow, reverse, self.node), n),
+            PathChoice::Spray if !net.spec.acks_by_flow || !reverse => crate::hash::pick(self.draw(net, packet), n),
+            _ => self.pick(net, packet, n),
+        }
     }
 
     /// A packet's random number at this switch.
@@ -181,13 +207,15 @@ impl Switch {
         match &spec.choice {
             PathChoice::SpraySource => {
                 let draw = self.draw(net, packet);
-                let Some(paths) = &net.paths else { return crate::hash::pick(draw, n) };
+                let Some(paths) = net.paths(packet.time) else { return crate::hash::pick(draw, n) };
                 let path = crate::hash::pick(draw, paths.count(self.node, packet.dst));
-                paths.step(self.node, packet.dst, hops(&self.router, packet.dst), path).0
+                paths.step(self.node, packet.dst, hops_at(&self.router, packet.dst, packet.time), path).0
             }
             PathChoice::RoundRobinSource => {
                 let index = (ecmp(u32::MAX) >> 40) + packet.id as u64;
-                let Some(paths) = &net.paths else { return ((index / self.divisor as u64) % n as u64) as u32 };
+                let Some(paths) = net.paths(packet.time) else {
+                    return ((index / self.divisor as u64) % n as u64) as u32;
+                };
                 let flow = net.flow(packet.flow);
                 let src = if reverse { flow.dst } else { flow.src };
                 paths.follow(spec, self.node, src, packet.dst, index)
@@ -213,12 +241,21 @@ impl Switch {
     pub fn choose(&mut self, net: &Net, ports: &[Port], packet: &Packet, now: u64) -> u32 {
         let draw = self.draw(net, packet);
         let Switch { first_port, router, chooser, .. } = self;
+        let router: &Router = router;
         let Some(chooser) = chooser else { return UNPLANNED };
-        let set = match router {
-            Router::Tree { .. } => 0,
+        let own = |router: &Router| match router {
             Router::Table { set, .. } => set[packet.dst as usize],
+            _ => 0,
         };
-        let hops = hops(router, packet.dst);
+        let set = match router {
+            // sets of detours after those of the base
+            Router::Rerouted(rerouted) => {
+                let sets = if let Router::Table { sets, .. } = &rerouted.base { sets.len() as u32 } else { 1 };
+                rerouted.set(packet.dst, now).map_or(own(&rerouted.base), |set| sets + set)
+            }
+            router => own(router),
+        };
+        let hops = hops_at(router, packet.dst, now);
         let flow = (packet.flow, packet.has(flag::REVERSE));
         let i = chooser.choose(net.spec, flow, set, hops, draw, &ports[*first_port as usize..], now);
         *first_port + hops.get(i)

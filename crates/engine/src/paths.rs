@@ -8,6 +8,8 @@ use crate::spec::{Router, Spec};
 /// in their order have as many numbers as paths go on from them, and what is left of `p` counts those.
 #[derive(Clone, Debug)]
 pub struct Paths {
+    /// When these are the shortest, ps.
+    time: u64,
     hosts: u32,
     /// Far ends of the local ports of node `n`: `ends[first[n] .. first[n + 1]]`.
     first: Vec<u32>,
@@ -21,8 +23,8 @@ impl Paths {
     pub const MOST: u32 = 1 << 20;
     const UNKNOWN: u32 = u32::MAX;
 
-    /// Counts the paths of `spec` to the ends of its flows.
-    pub fn new(spec: &Spec) -> Paths {
+    /// Counts the paths of `spec` to the ends of its flows, as they are at `time` (ps).
+    pub fn new(spec: &Spec, time: u64) -> Paths {
         let nodes = spec.hosts as usize + spec.routers.len();
         let mut first = vec![0u32; nodes + 1];
         spec.links.iter().for_each(|l| first[l.from as usize + 1] += 1);
@@ -37,7 +39,7 @@ impl Paths {
             *place += 1;
         }
         let count = vec![Paths::UNKNOWN; spec.routers.len() * spec.hosts as usize];
-        let mut paths = Paths { hosts: spec.hosts, first, ends, count };
+        let mut paths = Paths { time, hosts: spec.hosts, first, ends, count };
         for f in &spec.flows {
             for host in [f.src, f.dst] {
                 (spec.hosts..nodes as u32).for_each(|node| _ = paths.find(spec, node, host));
@@ -58,7 +60,7 @@ impl Paths {
         if self.count[at] == Paths::UNKNOWN {
             // a table that leads in circles has no paths there
             self.count[at] = 0;
-            let ports: Vec<u32> = hops(&spec.routers[(node - spec.hosts) as usize], dst).iter().collect();
+            let ports: Vec<u32> = hops_at(&spec.routers[(node - spec.hosts) as usize], dst, self.time).iter().collect();
             let sum: u64 = ports.iter().map(|p| self.find(spec, self.end(node, *p), dst) as u64).sum();
             self.count[at] = sum.min(Paths::MOST as u64) as u32;
         }
@@ -93,7 +95,7 @@ impl Paths {
         let mut rest = (path % self.count(at, dst).max(1) as u64) as u32;
         for _ in 0..=spec.routers.len() {
             let Some(router) = at.checked_sub(self.hosts).and_then(|s| spec.routers.get(s as usize)) else { break };
-            let ports = hops(router, dst);
+            let ports = hops_at(router, dst, self.time);
             let (i, further) = self.step(at, dst, ports, rest);
             if at == node || ports.is_empty() {
                 return i;
@@ -143,10 +145,22 @@ impl Hops<'_> {
     }
 }
 
-/// Next hops of a switch towards host `dst`.
+/// Next hops of a switch towards host `dst` at `time` (ps).
+#[inline]
+pub fn hops_at(router: &Router, dst: u32, time: u64) -> Hops<'_> {
+    if let Router::Rerouted(rerouted) = router
+        && let Some(set) = rerouted.set(dst, time)
+    {
+        return Hops::List(&rerouted.sets[set as usize]);
+    }
+    hops(router, dst)
+}
+
+/// Next hops of a switch towards host `dst` where nothing has failed.
 #[inline]
 pub fn hops(router: &Router, dst: u32) -> Hops<'_> {
     match router {
+        Router::Rerouted(rerouted) => hops(&rerouted.base, dst),
         Router::Tree { first, span, stride, down, up, ups } => {
             let below = dst.wrapping_sub(*first);
             if below < *span { Hops::Run(down + below / stride, 1) } else { Hops::Run(*up, *ups) }

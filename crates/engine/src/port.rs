@@ -9,6 +9,7 @@
 //! later is the work of [`explicit`] queues.
 
 pub mod explicit;
+pub mod faults;
 mod lane;
 mod scheduler;
 pub mod shared;
@@ -19,6 +20,7 @@ use crate::packet::{Ext, Packet, PortStamp, flag, turn};
 use crate::queue::{Arrival, RedState, Rule, Verdict, decide};
 use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
 use explicit::Explicit;
+use faults::Faults;
 use incast_cc::Rate;
 use incast_record::PortRecord;
 use std::sync::Arc;
@@ -241,6 +243,8 @@ mod unusual {
     pub const EXPLICIT: u8 = 2;
     /// What it sends is told apart at equal times.
     pub const SCHEDULED: u8 = 4;
+    /// Its link has failures.
+    pub const FAILS: u8 = 8;
 }
 
 #[derive(Clone, Debug)]
@@ -250,6 +254,7 @@ struct Rare {
     /// Number of the shared buffer that its queues are in, in its domain.
     pool: Option<u32>,
     red: Option<RedState>,
+    faults: Option<Box<Faults>>,
     /// When the discipline's queue last became empty.
     empty_since: u64,
     events: Events,
@@ -304,6 +309,7 @@ impl Port {
                 pool: None,
                 explicit: Explicit::of(queue, class.rate, link, seed),
                 red: RedState::for_queue(queue, class.rate, link as u64, seed),
+                faults: None,
                 empty_since: 0,
                 events: Events::default(),
                 far: FarQueue::default(),
@@ -403,6 +409,8 @@ impl Port {
         let accepted = self.bytes_in + self.count.packets * class.overhead as u64;
         let owed = self.owed(now).saturating_sub(class.bucket);
         let queue = match class.ps_per_byte {
+            // at a rate that changes: by whole packets
+            _ if self.fails() => self.filling(now).1,
             0 if class.rate == Rate::INFINITE => 0,
             0 => (owed as u128 * class.rate.0 as u128 / 8_000_000_000_000) as u64,
             ps => owed / ps,
@@ -676,9 +684,20 @@ impl Port {
         lost
     }
 
-    /// Offers `packet` to the port, which has no explicit queue, at `now`.
+    /// Offers `packet` to the port, which has no explicit queue and no failures, at `now`.
     #[inline(always)]
     pub fn enqueue(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
+        self.accept::<false>(now, packet, interval)
+    }
+
+    /// ... to a port whose link has failures.
+    #[cold]
+    pub fn enqueue_failing(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
+        self.accept::<true>(now, packet, interval)
+    }
+
+    #[inline(always)]
+    fn accept<const FAILS: bool>(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
         if now >= self.next_look {
             self.look(now, interval);
         }
@@ -702,11 +721,11 @@ impl Port {
                 return Sent::Dropped;
             }
         }
-        let wire = class.serialization(size);
+        let last = self.free_at;
+        let wire = if FAILS { self.wire_from(last.max(now), size) } else { class.serialization(size) };
         if class.ps_per_byte == 0 {
             self.rare.events.odd_busy += wire;
         }
-        let last = self.free_at;
         // a bucket is full again when a transmitter would be free; what it holds is time ahead
         let free_at = last.max(now) + wire;
         self.free_at = free_at;
@@ -740,6 +759,17 @@ impl Port {
         if lossy && self.loses_latest(size) {
             return Sent::Lost;
         }
+        if FAILS {
+            // what leaves a token bucket takes no time to do so
+            let start = if self.class.bucket > 0 { departure } else { departure - wire };
+            return match self.arrival_of(start, departure, self.count.packets - 1) {
+                Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
+                None => {
+                    self.loses_to_failure();
+                    Sent::Lost
+                }
+            };
+        }
         Sent::Arrives { time: departure + delay, marked: verdict == Verdict::Mark }
     }
 
@@ -770,7 +800,7 @@ impl Port {
         let packets = b.packets - a.packets;
         let bytes = to.bytes_in - from.bytes_in + packets * class.overhead as u64;
         // time on the wire of what was accepted, plus what was owed before, less what still is
-        let busy = bytes * class.ps_per_byte + (is.odd_busy - was.odd_busy) + from.owed - to.owed;
+        let busy = bytes * class.ps_per_byte + is.odd_busy + from.owed - was.odd_busy - to.owed;
         let total = &self.rare.events;
         PortRecord {
             name: name.to_string(),

@@ -60,6 +60,43 @@ pub struct Spec {
     pub ends_when_finished: bool,
     /// Where every flow shares switches with elephants, for its record; empty where there are none.
     pub sharing: Vec<Sharing>,
+    /// What happens to links for some time, one failure of a link at a time. Ways around are part of the routers
+    /// ([`crate::detours::reroute`]).
+    pub failures: Vec<Failure>,
+}
+
+/// What happens to one directed link for some time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failure {
+    /// Link.
+    pub link: u32,
+    /// Its first instant.
+    pub from: Time,
+    /// When it is over; [`Time::NEVER`]: it lasts.
+    pub until: Time,
+    /// What it is.
+    pub effect: Effect,
+}
+
+/// Kinds of failures.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// Nothing gets through: a packet is lost if any of its time between the beginning of its transmission and its
+    /// arrival lies in the failure. The port goes on sending, so its queue drains into the dead link.
+    Down {
+        /// Switches route around the link so long after it fails, and over it again so long after it is repaired; a
+        /// failure that is over by then they never see.
+        detection: Time,
+    },
+    /// The link works otherwise.
+    Degraded {
+        /// Its rate, for what is transmitted in the meantime, to the part of a packet.
+        rate: Option<Rate>,
+        /// Its delay, for packets whose transmission ends in the meantime. None overtakes another.
+        delay: Option<Time>,
+        /// Probability of a loss, for packets whose transmission begins in the meantime.
+        loss: f64,
+    },
 }
 
 /// Order of equal-time arrivals at one node.
@@ -201,6 +238,52 @@ pub enum Router {
         /// Distinct sets; an empty one means unreachable.
         sets: Vec<Vec<u32>>,
     },
+    /// Another router, but for some destinations at some times ([`crate::detours::reroute`]).
+    Rerouted(Box<Rerouted>),
+}
+
+/// A router that knows ways around failures.
+#[derive(Clone, Debug)]
+pub struct Rerouted {
+    /// What it does otherwise: no [`Router::Rerouted`] again.
+    pub base: Router,
+    /// When each of `detours` begins to be used, ps, rising; before the first nothing is different.
+    pub starts: Vec<u64>,
+    /// Destinations that are routed otherwise, rising.
+    pub detours: Vec<Vec<Detour>>,
+    /// Next hops of detours, as local ports in order; empty: there is no way.
+    pub sets: Vec<Vec<u32>>,
+}
+
+/// Hosts that are routed otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Detour {
+    /// First host.
+    pub first: u32,
+    /// Last host.
+    pub last: u32,
+    /// Index into [`Rerouted::sets`].
+    pub set: u32,
+}
+
+impl Rerouted {
+    /// The set of next hops towards host `dst` at `time` (ps), where that is not the base's business.
+    pub fn set(&self, dst: u32, time: u64) -> Option<u32> {
+        let now = self.starts.partition_point(|start| *start <= time);
+        let detours = &self.detours[now.checked_sub(1)?];
+        let detour = detours.get(detours.partition_point(|d| d.last < dst))?;
+        (detour.first <= dst).then_some(detour.set)
+    }
+}
+
+impl Router {
+    /// What it does where nothing has failed.
+    pub fn base(&self) -> &Router {
+        match self {
+            Router::Rerouted(rerouted) => &rerouted.base,
+            router => router,
+        }
+    }
 }
 
 /// Which of several equal-cost next hops a packet takes.

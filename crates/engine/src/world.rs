@@ -11,6 +11,7 @@ use crate::nic::FairNic;
 use crate::order::Order;
 use crate::packet::{Packet, STAMPS, flag};
 use crate::paths::{Paths, divisors};
+use crate::port::faults::Faults;
 use crate::port::shared::Pool;
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
@@ -42,8 +43,9 @@ pub struct World<'a> {
 }
 
 /// Smallest time from a packet's leaving one end of link `l` to its arrival at the other.
-fn latency(spec: &Spec, l: usize, smallest: u64) -> u64 {
-    let link = &spec.links[l];
+fn latency(spec: &Spec, l: usize, faults: &BTreeMap<u32, Faults>, smallest: u64) -> u64 {
+    let quickest = faults.get(&(l as u32)).map(|f| f.quickest(&spec.links[l]));
+    let link = quickest.as_ref().unwrap_or(&spec.links[l]);
     if spec.is_explicit(link) {
         // the arrival is decided when the packet leaves the queue
         return link.delay.0;
@@ -197,6 +199,8 @@ impl<'a> World<'a> {
             }
         }
 
+        let faults = Faults::of_links(spec).map_err(RunError::Invalid)?;
+
         // merge domains which a link is too quick to separate
         let smallest =
             spec.transports.iter().flat_map(|t| [t.ack_size, t.syn_size, t.header + 1]).min().unwrap_or(1).clamp(1, 20)
@@ -204,7 +208,7 @@ impl<'a> World<'a> {
         let count = spec.domain_of.iter().max().map_or(0, |m| m + 1);
         let mut parent: Vec<u32> = (0..count).collect();
         for (l, link) in spec.links.iter().enumerate() {
-            if latency(spec, l, smallest) < LATENCY_FLOOR_PS {
+            if latency(spec, l, &faults, smallest) < LATENCY_FLOOR_PS {
                 let a = root(&mut parent, spec.domain_of[link.from as usize]);
                 let b = root(&mut parent, spec.domain_of[link.to as usize]);
                 parent[a.max(b) as usize] = a.min(b);
@@ -259,6 +263,9 @@ impl<'a> World<'a> {
                 if shares {
                     port.share(domain.pools.len() as u32);
                 }
+                if let Some(faults) = faults.get(l) {
+                    port.fail(faults.clone());
+                }
                 domain.ports.push(port);
             }
             if let Some(buffer) = spec.buffer.as_ref().filter(|_| node >= spec.hosts) {
@@ -306,7 +313,7 @@ impl<'a> World<'a> {
             .iter()
             .enumerate()
             .filter(|(_, l)| place[l.from as usize].domain != place[l.to as usize].domain)
-            .map(|(i, _)| latency(spec, i, smallest))
+            .map(|(i, _)| latency(spec, i, &faults, smallest))
             .min();
 
         // where no link has a delay and all is one domain, windows are as long as this
@@ -331,6 +338,16 @@ impl<'a> World<'a> {
                 ));
             }
         }
+        let mut starts: Vec<u64> = if by_path && !regular { vec![0] } else { Vec::new() };
+        if !starts.is_empty() {
+            starts.extend(spec.routers.iter().flat_map(|r| match r {
+                Router::Rerouted(rerouted) => rerouted.starts.clone(),
+                _ => Vec::new(),
+            }));
+            starts.sort_unstable();
+            starts.dedup();
+        }
+        let paths = starts.into_iter().map(|start| (start, Paths::new(spec, start))).collect();
         let envs = (0..spec.flows.len()).map(|f| fabric.env(f)).collect();
         let order = Order { seed: spec.seed, ties: spec.ties };
         let joins = joins(spec)?;
@@ -349,7 +366,7 @@ impl<'a> World<'a> {
             followers,
             relay: longest,
             queries,
-            paths: (by_path && !regular).then(|| Paths::new(spec)),
+            paths,
             hosts_cost: !spec.host_costs.is_empty(),
             entropy: matches!(spec.choice, PathChoice::Entropy(_)),
         };

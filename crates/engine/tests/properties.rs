@@ -360,10 +360,10 @@ fn networks() -> impl Strategy<Value = Spec> {
     let nic = pick(&[None, None, Some(1u32), Some(3)]);
     let ties = pick(&[Ties::Hash, Ties::Link, Ties::Scheduled]);
     let bucket = pick(&[0u32, 0, 1600, 20_000]);
-    let rest = (any::<(u8, u32, u32)>(), ties, bucket, askings(), costs());
+    let rest = (any::<(u8, u32, u32)>(), ties, bucket, askings(), costs(), faults());
     (any::<u64>(), shape, rate, delay, queues(), losses, transports, drafts(), (nic, rest)).prop_map(
         |(seed, shape, rate, delay, queue, losses, transports, drafts, (nic, rest))| {
-            let ((choice, slow, quick), ties, bucket, askings, costs) = rest;
+            let ((choice, slow, quick), ties, bucket, askings, costs, faults) = rest;
             let mut spec = match shape {
                 Shape::Star(n) => star(n, rate, delay),
                 Shape::Dumbbell(n) => dumbbell(n, rate, delay),
@@ -485,9 +485,41 @@ fn networks() -> impl Strategy<Value = Spec> {
                 }
             }
             ask(&mut spec, &askings);
+            fail(&mut spec, &faults);
             spec
         },
     )
+}
+
+/// What fails: link by number, when (us) and for how long, how, and when that is seen (us).
+type Fault = (u32, u64, u64, u8, u64);
+
+fn faults() -> impl Strategy<Value = Vec<Fault>> {
+    let fault = (any::<u32>(), 0u64..60_000, 1u64..30_000, any::<u8>(), pick(&[0u64, 300, 5_000]));
+    prop::collection::vec(fault, 0..5)
+}
+
+/// Adds failures, one of a directed link, and the ways around them.
+fn fail(spec: &mut Spec, faults: &[Fault]) {
+    let links = spec.links.len() as u32;
+    for (link, from, length, kind, detection) in faults.iter().copied() {
+        let link = link % links;
+        let own = &spec.links[link as usize];
+        if spec.failures.iter().any(|f| f.link == link) {
+            continue;
+        }
+        let rate = if own.rate == Rate::INFINITE { Rate::mbps(50) } else { Rate(own.rate.0 / 4) };
+        let effect = match kind % 4 {
+            0 | 1 => Effect::Down { detection: Time::us(detection) },
+            _ => Effect::Degraded {
+                rate: (kind & 4 > 0 && own.bucket == 0).then_some(rate),
+                delay: (kind & 8 > 0).then_some(Time(own.delay.0 * 5)),
+                loss: f64::from(kind >> 4) / 40.0,
+            },
+        };
+        spec.failures.push(Failure { link, from: Time::us(from), until: Time::us(from + length), effect });
+    }
+    incast_engine::detours::reroute(spec);
 }
 
 /// What holds for every flow of a run with a packet trace and series of every change.
@@ -630,6 +662,8 @@ proptest! {
         }
         arithmetic.queues[0].explicit = false;
         arithmetic.buffer = None;
+        // what a failure takes is counted at its arrival by arithmetic, at its departure in a queue
+        arithmetic.failures.retain(|f| matches!(f.effect, Effect::Degraded { loss: 0.0, .. }));
         arithmetic.queues[0].count_overhead = counted;
         arithmetic.links.iter_mut().for_each(|l| (l.bucket, l.overhead) = (0, overhead));
         if let Discipline::Classes { classes, .. } = &arithmetic.queues[0].discipline {

@@ -4,6 +4,7 @@ use crate::buffer::Buffer;
 use crate::controller::Controller;
 use crate::document::{Document, Domains, Interval, Ties, Until};
 use crate::elephants::Herd;
+use crate::failures;
 use crate::problem::{Errors, Problem};
 use crate::topology::{DirectedLink, Network, single};
 use crate::traffic::{MAX_FLOWS, Pattern, Traffic};
@@ -139,6 +140,9 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     doc.queue.check("queue", false, &mut problems);
     doc.routing.check(&doc.queue, doc.run.ties, &mut problems);
     doc.transport.check("transport", &mut problems);
+    for (entry, failure) in doc.failures.iter().enumerate() {
+        failure.check(entry, doc.run.duration.0, &mut problems);
+    }
     let links = doc.topology.links();
     links.iter().for_each(|(key, link)| link.check(key, &mut problems));
     for (i, t) in doc.traffic.iter().enumerate() {
@@ -275,9 +279,11 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         },
         ends_when_finished: doc.run.until == Until::Finished,
         sharing,
+        failures: Vec::new(),
     };
     keep_to_one_path(doc, &mut spec);
     check_paths(&spec)?;
+    failures::apply(&doc.failures, &mut spec).map_err(Errors)?;
     Ok(spec)
 }
 

@@ -28,6 +28,7 @@ builtin!(
     "permutation-elephants",
     "priority",
     "incast-50",
+    "link-failure",
     "leaf-spine",
     "websearch",
     "htsim-permutation",

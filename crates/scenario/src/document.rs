@@ -3,6 +3,7 @@
 
 use crate::buffer::Buffer;
 use crate::controller::Controller;
+use crate::failures::Failure;
 use crate::hosts::Hosts;
 use crate::quantity::{Auto, Time};
 use crate::queue::Queue;
@@ -34,6 +35,9 @@ pub struct Document {
     /// Single links that differ from all others of their kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<SingleLink>,
+    /// Links that fail, work otherwise for some time, and are repaired.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
     /// Queues of all ports.
     pub queue: Queue,
     /// Buffer of every switch that its queues share; each queue has what its limit says where it is not given.

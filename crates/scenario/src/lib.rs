@@ -38,6 +38,7 @@ pub mod connection_matrix;
 pub mod controller;
 pub mod document;
 mod elephants;
+pub mod failures;
 pub mod hosts;
 mod notes;
 pub mod own;

@@ -11,10 +11,11 @@ const PRESETS: [&str; 5] = ["linux", "linux-default", "ns3", "htsim", "swift"];
 
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let mut pages: Vec<PathBuf> = ["scenario", "hosts", "routing", "traffic", "transport", "source-parameters"]
-        .iter()
-        .map(|n| docs.join(format!("{n}.md")))
-        .collect();
+    let mut pages: Vec<PathBuf> =
+        ["scenario", "failures", "hosts", "routing", "traffic", "transport", "source-parameters"]
+            .iter()
+            .map(|n| docs.join(format!("{n}.md")))
+            .collect();
     for folder in ["topologies", "queues"] {
         pages.extend(std::fs::read_dir(docs.join(folder)).unwrap().map(|f| f.unwrap().path()));
     }
@@ -49,6 +50,7 @@ fn generated(marker: &str) -> String {
     let app = root.items("traffic").find(&["app"], None).unwrap();
     match parts[..] {
         ["keys:", "document", "links"] => table(&catalogue::keys_of(root.items("links"))),
+        ["keys:", "document", "failures"] => table(&catalogue::keys_of(root.items("failures"))),
         ["keys:", "document", path] => {
             let at = root.find(&path.split('.').collect::<Vec<_>>(), None).unwrap();
             table(&catalogue::keys_of(at))

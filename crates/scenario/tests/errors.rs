@@ -514,6 +514,99 @@ fn single_links() {
 }
 
 #[test]
+fn failures_of_links() {
+    let traffic = "[[traffic]]";
+    let one = |keys: &str| message(traffic, &format!("[[failures]]\n{keys}\n\n{traffic}"));
+    let at = "at = \"1ms\"";
+    let core = format!("link = \"agg0>core0\"\n{at}");
+    assert_eq!(
+        one("link = \"agg0>core0\""),
+        "failures.0.at: missing; expected a time with a unit (ps, ns, us, ms, s), such as \"10us\""
+    );
+    assert_eq!(one(&format!("{core}\nuntill = \"2ms\"")), "failures.0.untill: unknown key (did you mean \"until\"?)");
+    assert_eq!(
+        one(&format!("link = \"agg0>core7\"\n{at}")),
+        "failures.0.link = \"agg0>core7\": no such link; expected a name such as \"agg0>core0\" (did you mean \"agg0>core0\"?)"
+    );
+    assert_eq!(one(at), "failures.0.link: missing; expected a link such as \"agg0>core0\", or between and share");
+    let between = format!("between = [\"agg\", \"core\"]\n{at}");
+    assert_eq!(one(&between), "failures.0.share: missing; expected with between, from 0 to 1");
+    assert_eq!(
+        one(&format!("{core}\nshare = 0.5")),
+        "failures.0.share = 0.5: expected with between only, such as [\"agg\", \"core\"]"
+    );
+    assert_eq!(
+        one(&format!("{core}\nbetween = [\"agg\", \"core\"]\nshare = 0.5")),
+        "failures.0.link = \"agg0>core0\": expected either a link or links between two kinds of nodes"
+    );
+    assert_eq!(one(&format!("{between}\nshare = 1.5")), "failures.0.share = 1.5: expected a number from 0 to 1");
+    assert_eq!(
+        one(&format!("{between}\nshare = 0.01")),
+        "failures.0.share = 0.01: makes 0 of 16 links, of which 16 do not fail at that time already; expected at least one, \
+         and no more than these"
+    );
+    assert_eq!(
+        one(&format!("between = [\"agg\", \"spine\"]\nshare = 0.5\n{at}")),
+        "failures.0.between = [\"agg\", \"spine\"]: no link joins such nodes; expected one of [\"agg\", \"core\"], \
+         [\"edge\", \"agg\"], [\"h\", \"edge\"]"
+    );
+    assert_eq!(
+        one("link = \"agg0>core0\"\nat = \"10ms\""),
+        "failures.0.at = \"10ms\": expected a time before the run's end, 10ms"
+    );
+    assert_eq!(
+        one(&format!("{core}\nuntil = \"1ms\"")),
+        "failures.0.until = \"1ms\": expected a time after the failure begins, 1ms"
+    );
+    assert_eq!(
+        one(&format!("{core}\nkind = \"degarded\"")),
+        "failures.0.kind = \"degarded\": expected one of \"down\", \"degraded\" (did you mean \"degraded\"?)"
+    );
+    assert_eq!(
+        one(&format!("{core}\nloss = 0.5")),
+        "failures.0.loss = 0.5: expected none with kind = \"down\": nothing gets through; kind = \"degraded\" has it"
+    );
+    let degraded = format!("{core}\nkind = \"degraded\"");
+    assert_eq!(one(&degraded), "failures.0: expected at least one of rate, delay and loss with kind = \"degraded\"");
+    assert_eq!(one(&format!("{degraded}\nrate = \"0bps\"")), "failures.0.rate = \"0bps\": expected a rate above 0");
+    assert_eq!(
+        one(&format!("{degraded}\nloss = 0.1\ndetection = \"1us\"")),
+        "failures.0.detection = \"1us\": expected none with kind = \"degraded\": switches do not route around what works"
+    );
+    assert_eq!(
+        one(&format!("{core}\n[[failures]]\nlink = \"core0>agg0\"\nat = \"2ms\"")),
+        "failures.1.link = \"core0>agg0\": another entry is about this link at the same time; expected one after the other"
+    );
+    // a host has one link; ten flows of the hotspot go somewhere else
+    let said = one("link = \"edge0>h0\"\nat = \"1ms\"\ndetection = \"2us\"");
+    assert!(said.starts_with("failures.0.link = \"edge0>h0\": leaves no path between h"), "{said}");
+    assert!(
+        said.contains(" from 1.002ms on, where flow ") && said.contains(" of traffic.load may have traffic; "),
+        "{said}"
+    );
+    let said = one(&format!("between = [\"edge\", \"agg\"]\nshare = 1\n{at}"));
+    assert!(said.starts_with("failures.0.between = [\"edge\", \"agg\"]: leaves no path between h"), "{said}");
+
+    // over before it is seen: nobody is told, packets are lost
+    let built = |keys: &str| {
+        let text = GOOD.replacen(traffic, &format!("[[failures]]\n{keys}\n\n{traffic}"), 1);
+        Scenario::from_toml(&text, Path::new("."), "t").unwrap().build().unwrap()
+    };
+    assert_eq!(built("link = \"edge0>h0\"\nat = \"1ms\"\nuntil = \"2ms\"\ndetection = \"1ms\"").failures.len(), 2);
+    // which links fail the seed decides, half of sixteen, both directions
+    let links = |seed: u64| -> Vec<u32> {
+        let text = format!("{}\nkind = \"degraded\"\nloss = 0.5\nshare = 0.5", between);
+        let text = GOOD.replacen(traffic, &format!("[[failures]]\n{text}\n\n{traffic}"), 1);
+        let mut s = Scenario::from_toml(&text, Path::new("."), "t").unwrap();
+        s.set("run.seed", &seed.to_string()).unwrap();
+        s.build().unwrap().failures.iter().map(|f| f.link).collect()
+    };
+    assert_eq!(links(1), links(1));
+    assert_eq!(links(1).len(), 16);
+    assert_ne!(links(1), links(2));
+}
+
+#[test]
 fn numbers_that_would_overflow() {
     let link = "rate = \"1Gbps\", delay = \"10us\"";
     let bucket = |text: &str| message(link, &format!("delay = \"10us\", {text}"));

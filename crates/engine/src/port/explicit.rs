@@ -11,7 +11,7 @@
 use super::lane::{Lane, Waiting};
 use super::scheduler::Scheduler;
 use super::shared::Pool;
-use super::{Interval, Port};
+use super::{Interval, Port, unusual};
 use crate::packet::{Ext, Packet, flag};
 use crate::queue::{Arrival, Verdict};
 use crate::spec::{self, Discipline, QueueSpec};
@@ -40,6 +40,8 @@ pub enum Offered {
         marked: bool,
         /// The wire lost it.
         lost: bool,
+        /// When it arrives, ps.
+        arrives: u64,
     },
 }
 
@@ -54,6 +56,8 @@ pub struct Departed {
     pub lost: bool,
     /// It was marked as it left.
     pub marked: bool,
+    /// When it arrives, ps; `None`: a failure of the link has it.
+    pub arrives: Option<u64>,
     /// When the next transmission, which begins now, ends, ps.
     pub next: Option<u64>,
 }
@@ -74,6 +78,8 @@ struct Service {
     lane: usize,
     began: u64,
     ends: u64,
+    /// When it arrives, ps, where that is not the link's delay after its end; `None`: a failure of the link has it.
+    arrives: Option<u64>,
 }
 
 /// The queues. Packets that left stay in the account until it next moves, as in the ring of a FIFO port.
@@ -223,7 +229,7 @@ impl Explicit {
             self.bytes_below = waiting.size;
         }
         let ends = now + waiting.wire;
-        self.service = Some(Service { waiting, lane, began: now, ends });
+        self.service = Some(Service { waiting, lane, began: now, ends, arrives: None });
         if self.counted_packets_of(lane, below) == 0 {
             self.lanes[lane].empty_since = now;
         }
@@ -326,26 +332,37 @@ impl Port {
         let mut marked = verdict == Verdict::Mark;
         self.count.marks += marked as u32;
         lane.accept(size, marked);
-        let wire = self.class.serialization(size);
+        let wire = match explicit.here.0 == 0 && self.unusual & unusual::FAILS != 0 {
+            true => self.wire_from(now, size),
+            false => self.class.serialization(size),
+        };
         if self.class.ps_per_byte == 0 {
             self.rare.events.odd_busy += wire;
         }
         self.bytes_in += size;
         self.count.packets += 1;
-        let lost = self.class.lossy && self.loses_latest(size);
+        let mut lost = self.class.lossy && self.loses_latest(size);
+        let index = self.count.packets - 1;
+        let mut arrives = now + self.class.delay;
+        if wire == 0 && self.fails() && !lost && self.rare.explicit.as_ref().is_some_and(|q| q.here.0 == 0) {
+            match self.arrival_of(now, now, index) {
+                Some(time) => arrives = time,
+                None => lost = self.loses_to_failure(),
+            }
+        }
         let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
         let (idle, counted) = (explicit.here.0 == 0, explicit.counted(below));
         let lane = &mut explicit.lanes[i];
         if idle && wire == 0 {
             marked |= lane.marks_departure(packet, (1, size), interval.holds(now));
             lane.empty_since = now;
-            return Offered::Passed { marked, lost };
+            return Offered::Passed { marked, lost, arrives };
         }
         let packet = Packet { flags: packet.flags | if marked { flag::CE } else { 0 }, ..*packet };
         if let Some(pool) = pool {
             pool.take(lane.here.1, size);
         }
-        lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost });
+        lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost, index });
         explicit.work += wire;
         explicit.here.0 += 1;
         explicit.here.1 += size;
@@ -354,7 +371,8 @@ impl Port {
         }
         explicit.packets += 1;
         explicit.bytes += size;
-        let ends = if explicit.service.is_none() { explicit.begin(now, below) } else { None };
+        let ends = if explicit.service.is_none() { self.begin(now) } else { None };
+        let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
         let after = explicit.counted(below);
         if after > counted {
             self.count.max_packets = self.count.max_packets.max(after);
@@ -369,7 +387,7 @@ impl Port {
     pub fn depart(&mut self, now: u64, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
         let below = self.class.below;
         let explicit = self.rare.explicit.as_mut()?;
-        let Service { waiting, lane: i, began, .. } = explicit.service.take()?;
+        let Service { waiting, lane: i, began, arrives, .. } = explicit.service.take()?;
         let Waiting { mut packet, ext, size, lost, .. } = waiting;
         let lane = &mut explicit.lanes[i];
         let marked = lane.marks_departure(&packet, lane.here, interval.holds(now));
@@ -385,12 +403,32 @@ impl Port {
         if below == 0 && explicit.lanes[i].here.0 == 0 {
             explicit.lanes[i].empty_since = now;
         }
-        let next = explicit.begin(now, below);
-        Some(Departed { packet, ext, lost, marked, next })
+        let arrives = if self.fails() { arrives } else { Some(now + self.class.delay) };
+        if arrives.is_none() && !lost {
+            self.loses_to_failure();
+        }
+        let next = self.begin(now);
+        Some(Departed { packet, ext, lost, marked, arrives, next })
     }
 
-    /// Propagation delay of the link, ps.
-    pub fn delay(&self) -> u64 {
-        self.class.delay
+    /// Begins a transmission at `now`, if something may go; when it ends.
+    fn begin(&mut self, now: u64) -> Option<u64> {
+        let below = self.class.below;
+        let ends = self.rare.explicit.as_mut()?.begin(now, below)?;
+        if self.fails() { self.begin_failing(now) } else { Some(ends) }
+    }
+
+    /// What failures of the link make of the transmission that begins `now`: when it ends.
+    #[cold]
+    fn begin_failing(&mut self, now: u64) -> Option<u64> {
+        let Waiting { size, wire, index, .. } = self.rare.explicit.as_ref()?.service.as_ref()?.waiting;
+        let takes = self.wire_from(now, size);
+        let arrives = self.arrival_of(now, now + takes, index);
+        if self.class.ps_per_byte == 0 {
+            self.rare.events.odd_busy = self.rare.events.odd_busy + takes - wire;
+        }
+        let service = self.rare.explicit.as_mut()?.service.as_mut()?;
+        (service.ends, service.arrives) = (now + takes, arrives);
+        Some(now + takes)
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Waiting {
     /// Time on the wire, ps.
     pub wire: u64,
     pub lost: bool,
+    /// Its number among those accepted.
+    pub index: u64,
 }
 
 /// What is counted, from the start of the run.

@@ -183,6 +183,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         queries: Vec::new(),
         observe: Observe { queue_interval: Time::us(10), ..Observe::default() },
         ties: Ties::Hash,
+        failures: Vec::new(),
         host_costs: Vec::new(),
         ends_when_finished: false,
         sharing: Vec::new(),

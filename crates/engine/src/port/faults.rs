@@ -1,0 +1,180 @@
+//! Links that fail, work otherwise for some time, and are repaired.
+//!
+//! When is known beforehand, so a FIFO port still settles everything at a packet's arrival: when its transmission
+//! ends at the rates that the link will have by then, whether anything of it meets a failure, when it arrives. A
+//! failure changes nothing in the queue: the port sends into a dead link as into a live one, and what it sends is
+//! lost on the wire.
+
+use super::{Class, Port, unusual};
+use crate::hash;
+use crate::spec::{Effect, Failure, LinkSpec, Spec};
+use incast_cc::Rate;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Failures of one link, in order.
+#[derive(Clone, Debug)]
+pub struct Faults {
+    /// Those that are not over.
+    left: Vec<Failure>,
+    /// The latest arrival so far, ps: what follows comes no earlier.
+    latest: u64,
+}
+
+impl Faults {
+    /// The failures of every link that has some; an error in words if they cannot be.
+    pub fn of_links(spec: &Spec) -> Result<BTreeMap<u32, Faults>, String> {
+        let mut faults: BTreeMap<u32, Faults> = BTreeMap::new();
+        for failure in &spec.failures {
+            let Some(link) = spec.links.get(failure.link as usize) else {
+                return Err(format!("a failure of link {}; there are {}", failure.link, spec.links.len()));
+            };
+            let wrong = |what: &str| Err(format!("a failure of link {} {what}", link.name));
+            if failure.from >= failure.until {
+                return wrong("is over before it begins");
+            }
+            if let Effect::Degraded { rate, loss, .. } = failure.effect {
+                if rate.is_some_and(|rate| rate.0 == 0) || !(0.0..=1.0).contains(&loss) {
+                    return wrong("has a rate of 0, or a loss that is no probability");
+                }
+                if rate.is_some() && link.bucket > 0 {
+                    return wrong("changes the rate of a token bucket, whose fill is known at its own rate alone");
+                }
+            }
+            let known = faults.entry(failure.link).or_insert_with(|| Faults { left: Vec::new(), latest: 0 });
+            known.left.push(failure.clone());
+        }
+        for (link, faults) in &mut faults {
+            faults.left.sort_by_key(|f| f.from);
+            if faults.left.windows(2).any(|two| two[1].from < two[0].until) {
+                return Err(format!("two failures of link {} at one time", spec.links[*link as usize].name));
+            }
+            // the last is looked for first
+            faults.left.reverse();
+        }
+        Ok(faults)
+    }
+
+    /// The link as it is at its quickest.
+    pub fn quickest(&self, link: &LinkSpec) -> LinkSpec {
+        let mut quickest = link.clone();
+        for failure in &self.left {
+            if let Effect::Degraded { rate, delay, .. } = failure.effect {
+                quickest.rate = quickest.rate.max(rate.unwrap_or(link.rate));
+                quickest.delay = quickest.delay.min(delay.unwrap_or(link.delay));
+            }
+        }
+        quickest
+    }
+
+    fn changes_rate(&self) -> bool {
+        self.left.iter().any(|f| matches!(f.effect, Effect::Degraded { rate: Some(_), .. }))
+    }
+
+    /// Forgets what was over by `now`.
+    fn forget(&mut self, now: u64) {
+        while self.left.last().is_some_and(|f| f.until.0 <= now) {
+            self.left.pop();
+        }
+    }
+
+    /// The failure that `time` lies in.
+    fn at(&self, time: u64) -> Option<&Failure> {
+        self.left.iter().rev().find(|f| time < f.until.0).filter(|f| f.from.0 <= time)
+    }
+
+    /// When a transmission of so many bytes ends that begins at `start`; the last of its picoseconds is rounded.
+    fn end(&self, start: u64, bytes: u64, rate: Rate) -> u64 {
+        // bits, in parts that a bit a second carries in a picosecond
+        let mut rest = bytes as u128 * 8_000_000_000_000;
+        let mut now = start;
+        loop {
+            let here = self.at(now);
+            let rate = match here {
+                Some(Failure { effect: Effect::Degraded { rate: Some(rate), .. }, .. }) => *rate,
+                _ => rate,
+            };
+            if rate == Rate::INFINITE {
+                return now;
+            }
+            let next = match here {
+                Some(failure) => failure.until.0,
+                None => self.left.iter().rev().map(|f| f.from.0).find(|from| *from > now).unwrap_or(u64::MAX),
+            };
+            let until_then = (next - now) as u128 * rate.0 as u128;
+            if rest <= until_then {
+                return now + ((rest + rate.0 as u128 / 2) / rate.0 as u128) as u64;
+            }
+            rest -= until_then;
+            now = next;
+        }
+    }
+
+    /// When a packet arrives whose transmission lasts from `start` to `end`, and whether it is lost on the way;
+    /// `draw` is its random number.
+    fn arrival(&mut self, start: u64, end: u64, class: &Class, draw: impl Fn() -> f64) -> (u64, bool) {
+        let delay = match self.at(end) {
+            Some(Failure { effect: Effect::Degraded { delay: Some(delay), .. }, .. }) => delay.0,
+            _ => class.delay,
+        };
+        let arrival = (end + delay).max(self.latest);
+        self.latest = arrival;
+        let meets = |f: &Failure| start < f.until.0 && (arrival > f.from.0 || start >= f.from.0);
+        let dead = self.left.iter().any(|f| matches!(f.effect, Effect::Down { .. }) && meets(f));
+        let unlucky = || match self.at(start) {
+            Some(Failure { effect: Effect::Degraded { loss, .. }, .. }) => *loss > 0.0 && draw() < *loss,
+            _ => false,
+        };
+        (arrival, dead || unlucky())
+    }
+}
+
+impl Port {
+    /// Its link has failures.
+    pub fn fail(&mut self, faults: Faults) {
+        self.unusual |= unusual::FAILS;
+        if faults.changes_rate() {
+            // its time on the wire is counted packet by packet
+            self.class = Arc::new(Class { ps_per_byte: 0, ..(*self.class).clone() });
+        }
+        self.rare.faults = Some(Box::new(faults));
+    }
+
+    /// Its link has failures.
+    #[inline]
+    pub fn fails(&self) -> bool {
+        self.unusual & unusual::FAILS != 0
+    }
+
+    /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
+    pub(super) fn wire_from(&self, start: u64, size: u64) -> u64 {
+        let class = &*self.class;
+        match &self.rare.faults {
+            Some(faults) if faults.changes_rate() => {
+                faults.end(start, size + class.overhead as u64, class.rate) - start
+            }
+            _ => class.serialization(size),
+        }
+    }
+
+    /// When the transmitter has sent everything accepted, ps.
+    pub fn free_at(&self) -> u64 {
+        self.free_at
+    }
+
+    /// Counts a loss to a failure.
+    pub(super) fn loses_to_failure(&mut self) -> bool {
+        self.rare.events.losses += 1;
+        true
+    }
+
+    /// When packet number `index` arrives whose transmission lasts from `start` to `end`; `None`: a failure has it.
+    pub(super) fn arrival_of(&mut self, start: u64, end: u64, index: u64) -> Option<u64> {
+        let (link, seed) = (self.link as u64, self.rare.seed);
+        let Some(faults) = &mut self.rare.faults else { return Some(end + self.class.delay) };
+        faults.forget(start);
+        let draw = || hash::uniform(seed, hash::purpose::FAILURE, link, index);
+        let (arrival, lost) = faults.arrival(start, end, &self.class, draw);
+        (!lost).then_some(arrival)
+    }
+}

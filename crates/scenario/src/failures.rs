@@ -1,0 +1,252 @@
+//! Links that fail, work otherwise for some time, and are repaired: `[[failures]]`.
+
+use crate::problem::Problem;
+use crate::quantity::{Rate, Time};
+use incast_cc as cc;
+use incast_engine::detours::{reroute, stranded};
+use incast_engine::hash::{bits, purpose};
+use incast_engine::spec::{Effect, Spec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// One failure, of one link or of some, both directions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// What happens.
+    #[serde(default)]
+    pub kind: Kind,
+    /// The link, named as a port of it: `"agg0>core0"`. Both directions fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// Instead of one link: some of those between two kinds of nodes, by their names without the number, such as
+    /// `["agg", "core"]`. Which ones, the seed decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<[String; 2]>,
+    /// With `between`: which share of them, rounded to whole links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: Option<f64>,
+    /// When it begins.
+    pub at: Time,
+    /// When it is repaired; never where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+    /// With `kind = "down"`: switches route around the link so long after it fails, and over it again so long after it is
+    /// repaired; `0s` where it is not given. What is over by then they never see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detection: Option<Time>,
+    /// With `kind = "degraded"`: rate in the meantime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// With `kind = "degraded"`: propagation delay in the meantime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Time>,
+    /// With `kind = "degraded"`: probability that a packet is lost, beside what the link loses otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub loss: Option<f64>,
+}
+
+/// Kinds of failures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Nothing gets through, and switches route around it.
+    #[default]
+    Down,
+    /// The link has another rate or delay, or loses packets; switches do not mind.
+    Degraded,
+}
+
+impl Failure {
+    /// Contradictions between keys; `entry` is its number.
+    pub(crate) fn check(&self, entry: usize, duration: cc::Time, out: &mut Vec<Problem>) {
+        let key = |key: &str| format!("failures.{entry}.{key}");
+        let quoted = |t: Time| format!("\"{t}\"");
+        match (&self.link, &self.between, self.share) {
+            (Some(_), None, None) | (None, Some(_), Some(_)) => {}
+            (None, Some(_), None) => {
+                out.push(Problem::new(key("share"), "missing; expected with between, from 0 to 1"));
+            }
+            (_, None, Some(share)) => {
+                out.push(Problem::with_value(
+                    key("share"),
+                    share,
+                    "expected with between only, such as [\"agg\", \"core\"]",
+                ));
+            }
+            (Some(link), Some(_), _) => {
+                let message = "expected either a link or links between two kinds of nodes";
+                out.push(Problem::with_value(key("link"), format!("\"{link}\""), message));
+            }
+            (None, None, None) => {
+                out.push(Problem::new(
+                    key("link"),
+                    "missing; expected a link such as \"agg0>core0\", or between and share",
+                ));
+            }
+        }
+        if self.at.0 >= duration {
+            let message = format!("expected a time before the run's end, {duration}");
+            out.push(Problem::with_value(key("at"), quoted(self.at), message));
+        }
+        if let Some(until) = self.until.filter(|until| until.0 <= self.at.0) {
+            let message = format!("expected a time after the failure begins, {}", self.at);
+            out.push(Problem::with_value(key("until"), quoted(until), message));
+        }
+        let texts = [
+            ("rate", self.rate.map(|r| format!("\"{r}\""))),
+            ("delay", self.delay.map(|d| format!("\"{d}\""))),
+            ("loss", self.loss.map(|p| p.to_string())),
+        ];
+        match self.kind {
+            Kind::Down => {
+                for (name, value) in texts.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                    let message =
+                        "expected none with kind = \"down\": nothing gets through; kind = \"degraded\" has it";
+                    out.push(Problem::with_value(key(name), value, message));
+                }
+            }
+            Kind::Degraded => {
+                if let Some(detection) = self.detection {
+                    let message = "expected none with kind = \"degraded\": switches do not route around what works";
+                    out.push(Problem::with_value(key("detection"), quoted(detection), message));
+                }
+                if texts.iter().all(|(_, value)| value.is_none()) {
+                    let message = "expected at least one of rate, delay and loss with kind = \"degraded\"";
+                    out.push(Problem::new(format!("failures.{entry}"), message));
+                }
+            }
+        }
+    }
+
+    fn effect(&self) -> Effect {
+        match self.kind {
+            Kind::Down => Effect::Down { detection: self.detection.map_or(cc::Time::ZERO, |t| t.0) },
+            Kind::Degraded => Effect::Degraded {
+                rate: self.rate.map(|r| r.0),
+                delay: self.delay.map(|d| d.0),
+                loss: self.loss.unwrap_or(0.0),
+            },
+        }
+    }
+
+    fn over(&self) -> cc::Time {
+        self.until.map_or(cc::Time::NEVER, |t| t.0)
+    }
+}
+
+/// Adds the failures of a document to what it builds, and the ways around them.
+pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Problem>> {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let mut problems = Vec::new();
+    let mut entry_of = Vec::new();
+    for (entry, failure) in failures.iter().enumerate() {
+        match failed(entry, failure, spec) {
+            Ok(links) => {
+                // both directions of a link lie side by side
+                for link in links.into_iter().flat_map(|l| [l, l ^ 1]) {
+                    let effect = failure.effect();
+                    let (from, until) = (failure.at.0, failure.over());
+                    spec.failures.push(incast_engine::spec::Failure { link, from, until, effect });
+                    entry_of.push(entry);
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    reroute(spec);
+    if let Some(lost) = stranded(spec) {
+        let flow = &spec.flows[lost.flow as usize];
+        let entry = entry_of[lost.failure];
+        let name = |host: u32| &spec.node_names[host as usize];
+        let message = format!(
+            "leaves no path between {} and {} from {} on, where flow {} of traffic.{} may have traffic; expected a path, \
+             or a flow that stops before or starts after",
+            name(flow.src),
+            name(flow.dst),
+            cc::Time(lost.from),
+            lost.flow,
+            spec.groups[flow.group as usize],
+        );
+        let failure = &failures[entry];
+        let (key, value) = match (&failure.link, &failure.between) {
+            (Some(link), _) => ("link", format!("\"{link}\"")),
+            (None, between) => ("between", format!("{:?}", between.clone().unwrap_or_default())),
+        };
+        return Err(vec![Problem::with_value(format!("failures.{entry}.{key}"), value, message)]);
+    }
+    Ok(())
+}
+
+/// Forward directions of the links that fail.
+fn failed(entry: usize, failure: &Failure, spec: &Spec) -> Result<Vec<u32>, Problem> {
+    let at_that_time = |link: u32| {
+        (spec.failures.iter()).any(|f| f.link | 1 == link | 1 && f.from < failure.over() && failure.at.0 < f.until)
+    };
+    let wrong = |link: &u32| {
+        let bucket = failure.rate.is_some() && spec.links[*link as usize].bucket > 0;
+        bucket.then(|| {
+            let (rate, name) = (failure.rate.unwrap_or(Rate(cc::Rate(0))), &spec.links[*link as usize].name);
+            let message = format!("expected none for {name}, whose token bucket fills at its own rate");
+            Problem::with_value(format!("failures.{entry}.rate"), format!("\"{rate}\""), message)
+        })
+    };
+    let names = || spec.links.iter().map(|l| l.name.as_str());
+    let links = if let Some(link) = &failure.link {
+        let named =
+            |message: String| Problem::with_value(format!("failures.{entry}.link"), format!("\"{link}\""), message);
+        let number = names().zip(0u32..).find(|(name, _)| name == link);
+        let Some((_, number)) = number else {
+            let problem = named(format!("no such link; expected a name such as \"{}\"", spec.links[0].name));
+            return Err(problem.suggest(link, names().take(10_000)));
+        };
+        if at_that_time(number) {
+            return Err(named(
+                "another entry is about this link at the same time; expected one after the other".into(),
+            ));
+        }
+        vec![number & !1]
+    } else {
+        let [a, b] = failure.between.clone().unwrap_or_default();
+        let named = |message: String| {
+            Problem::with_value(format!("failures.{entry}.between"), format!("[\"{a}\", \"{b}\"]"), message)
+        };
+        let kind = |node: u32| spec.node_names[node as usize].trim_end_matches(|c: char| c.is_ascii_digit());
+        let ends = |l: u32| [kind(spec.links[l as usize].from), kind(spec.links[l as usize].to)];
+        let forward = || (0..spec.links.len() as u32).step_by(2);
+        let of_kind = |l: &u32| ends(*l) == [a.as_str(), b.as_str()] || ends(*l) == [b.as_str(), a.as_str()];
+        let all: Vec<u32> = forward().filter(of_kind).collect();
+        if all.is_empty() {
+            let kinds: BTreeSet<[&str; 2]> = forward().map(ends).collect();
+            let kinds: Vec<String> = kinds.into_iter().take(20).map(|[a, b]| format!("[\"{a}\", \"{b}\"]")).collect();
+            return Err(named(format!("no link joins such nodes; expected one of {}", kinds.join(", "))));
+        }
+        let share = failure.share.unwrap_or(0.0);
+        let count = (share * all.len() as f64).round() as usize;
+        let mut free: Vec<u32> = all.iter().copied().filter(|l| !at_that_time(*l)).collect();
+        if count == 0 || count > free.len() {
+            let message = format!(
+                "makes {count} of {} links, of which {} do not fail at that time already; expected at least one, and no \
+                 more than these",
+                all.len(),
+                free.len()
+            );
+            return Err(Problem::with_value(format!("failures.{entry}.share"), share, message));
+        }
+        free.sort_by_key(|l| bits(spec.seed, purpose::FAILURE, (entry as u64) << 32 | *l as u64, u64::MAX));
+        free.truncate(count);
+        free.sort_unstable();
+        free
+    };
+    match links.iter().flat_map(|l| [*l, *l ^ 1]).find_map(|l| wrong(&l)) {
+        Some(problem) => Err(problem),
+        None => Ok(links),
+    }
+}

@@ -23,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 INCAST = Path(sys.executable).parent / "incast"
+SMALL = ["queue.limit=8p", "run.duration=20ms"]
 TCP = ["transport.mss=1448", "transport.header=52"]
 
 
@@ -44,6 +45,13 @@ CASES = [
     Case("k8-1500B", "permutation", ("traffic.app.size=8MB", "run.duration=50ms", *TCP), 10),
     Case("k16-4kB", "permutation", ("topology.k=16", "traffic.app.size=4MB", "run.duration=50ms"), 8),
     Case("k16-1500B", "permutation", ("topology.k=16", "traffic.app.size=2MB", "run.duration=50ms", *TCP), 8),
+    # as htsim's runs: 10.9 and 40.5 CPU s there, 4.6 GB at k = 32
+    Case("k16-2MB", "permutation", ("topology.k=16", *SMALL)),
+    Case("k16-2MB-spray", "permutation", ("topology.k=16", "routing.kind=spray", *SMALL), None, 1.2),
+    Case("k16-2MB-adaptive", "permutation", ("topology.k=16", "routing.kind=adaptive", *SMALL)),
+    Case("k32-500kB", "permutation", ("topology.k=32", "traffic.app.size=500kB", *SMALL), None, 4, 500),
+    # what comes before the first event, and after the last
+    Case("k32-set-up", "permutation", ("topology.k=32", "queue.limit=8p", "run.duration=1us"), None, 1),
     Case("two-senders", "two-senders", (), None, 0.4),
     Case("demo-2000", "random-hotspot", ("traffic.flows=2000", "run.warmup=2s")),
     Case(

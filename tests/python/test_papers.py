@@ -173,6 +173,8 @@ def test_every_figure_of_every_paper_can_be_run_at_both_scales() -> None:
     for name in definition.names():
         paper, figures = definition.find(name)
         for figure in figures:
+            told = [*figure.assumptions, *(claim.says + claim.found for claim in figure.claims)]
+            assert not [text for text in told if "@" in text], "a text that was to be filled in"
             for scale in definition.SCALES:
                 at = figure.at(scale)
                 for series in at.series:

@@ -8,6 +8,7 @@ pub mod entropy;
 pub mod rack;
 pub mod ranges;
 pub mod receiver;
+pub mod reordering;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;

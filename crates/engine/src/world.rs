@@ -471,6 +471,7 @@ impl<'a> World<'a> {
             let sender = &self.domains[ends.sender_domain as usize].senders[ends.sender as usize];
             let receiver = &self.domains[ends.receiver_domain as usize].receivers[ends.receiver as usize];
             let (s, r) = (&sender.stats, &receiver.stats);
+            let order = receiver.reordering.as_deref();
             let ideal = fabric.ideal(f);
             let size = match flow.app {
                 App::Bulk { size, .. } => size,
@@ -513,6 +514,11 @@ impl<'a> World<'a> {
                 retransmissions: s.retransmissions,
                 timeouts: s.timeouts,
                 marked: r.marked,
+                late: order.map_or(0, |o| o.late),
+                extents: order.map_or(0, |o| o.extents),
+                extent_sum: order.map_or(0, |o| o.extent_sum),
+                extent_max: order.map_or(0, |o| o.extent_max),
+                reordering_buffer: order.map_or(0, |o| o.buffer),
                 delay_sum_ps: r.delay_sum,
                 delay_max_ps: r.delay_max,
                 rtt_count: s.rtt_count,

@@ -608,6 +608,44 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
         }
     }
 
+    // late packets, their extents and the room they need, from the trace alone
+    for flow in &outcome.flows {
+        let ends = &spec.flows[flow.flow as usize];
+        if matches!(ends.app, App::Datagrams { .. }) || ends.at_stop == AtStop::Reset || ends.sink_stop != Time::NEVER {
+            continue;
+        }
+        let (mut late, mut extents, mut came) = (0, Vec::new(), Vec::<(u64, u64, u64)>::new());
+        let mut arrived = 0;
+        let mut next = 0;
+        for e in outcome.trace.iter().filter(|e| e.flow == flow.flow && e.event == Happening::Receive) {
+            let fin = u64::from(e.flags.contains("FIN"));
+            // an ACK of the flow's own direction has neither, and nothing comes from the other
+            if e.payload as u64 + fin == 0 || e.flags.contains("SYN") || e.place != spec.node_names[flow.dst as usize] {
+                continue;
+            }
+            arrived += u64::from(e.payload > 0);
+            let end = e.seq + e.payload as u64 + fin;
+            let first = came.iter().find(|(_, other, _)| *other > end);
+            let sent_at = sent.get(&(e.flow, e.seq)).copied().unwrap_or(0);
+            let measured = (spec.measure_from.0..spec.measure_to.0).contains(&sent_at);
+            if let (Some((.., number)), true) = (first, e.payload > 0 && measured && !e.flags.contains("RETX")) {
+                late += 1;
+                if end > next {
+                    extents.push(arrived - number);
+                }
+            }
+            came.push((e.seq, end, arrived));
+            let mut list: Vec<(u64, u64)> = came.iter().map(|c| (c.0, c.1)).collect();
+            list.sort_unstable();
+            for (start, end) in list {
+                next = if start <= next { next.max(end) } else { next };
+            }
+        }
+        prop_assert_eq!(flow.late, late, "flow {}", flow.flow);
+        prop_assert_eq!(flow.extent_max, extents.iter().max().copied().unwrap_or(0), "flow {}", flow.flow);
+        prop_assert!(flow.extents <= late && flow.extent_max <= flow.arrived);
+    }
+
     for s in outcome.samples.iter().filter(|s| s.name == "cwnd_bytes") {
         let f: usize = s.entity.trim_start_matches("flow ").parse().unwrap();
         let mss = spec.transports[spec.flows[f].transport as usize].mss as f64;

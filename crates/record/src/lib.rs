@@ -215,6 +215,17 @@ pub struct FlowRecord {
     pub timeouts: u64,
     /// Data segments that arrived with a CE mark, measured interval.
     pub marked: u64,
+    /// Data packets, none of them sent again, that bytes beyond their end had overtaken; measured interval. Not of
+    /// datagrams.
+    pub late: u64,
+    /// Those of them whose bytes were missing still when they came.
+    pub extents: u64,
+    /// ... and the sum of their extents: arrivals from the first that overtook it to it.
+    pub extent_sum: u64,
+    /// Largest extent.
+    pub extent_max: u64,
+    /// Most bytes that the receiver kept beyond a hole, of reordering or of losses, inside the measured interval.
+    pub reordering_buffer: u64,
     /// Sum of one-way delays of arrived data segments (sent by IP to received), measured.
     pub delay_sum_ps: u64,
     /// Largest of them.

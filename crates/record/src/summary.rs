@@ -94,6 +94,22 @@ pub const FIGURES: &[Figure] = &[
         "1",
         "Jain's fairness index (sum x)^2 / (n sum x^2) over all flows, x the application bytes delivered in the measured interval. Flows that carry requests are left out.",
     ),
+    figure(
+        "flows.late_pct",
+        "%",
+        "100 * late / arrived data segments, all flows added up first: late are those sent for the first time that came after bytes beyond their end (RFC 4737: reordered).",
+    ),
+    figure(
+        "flows.reordering_extent_mean",
+        "packets",
+        "Mean extent (RFC 4737) of late segments whose bytes were missing still: arrivals from the first that overtook one to it.",
+    ),
+    figure("flows.reordering_extent_max", "packets", "Largest of these extents; nothing without one."),
+    figure(
+        "flows.reordering_buffer_max_bytes",
+        "B",
+        "Most bytes that a receiver kept beyond a hole, of reordering or of losses, in the measured interval.",
+    ),
     figure("flows.retransmissions", "segments", "Data segments sent again in the measured interval."),
     figure("flows.timeouts", "events", "Retransmission timeouts in the measured interval."),
     figure(
@@ -360,6 +376,7 @@ fn flow_figures(
     let sent = total(flows, |f| f.sent_m) as f64;
     let arrived = total(flows, |f| f.arrived_m) as f64;
     let rtts = total(flows, |f| f.rtt_count) as f64;
+    let extents = total(flows, |f| f.extents) as f64;
     let losses: Vec<f64> = flows.iter().filter_map(|f| ratio(100.0 * f.dropped_m as f64, f.sent_m as f64)).collect();
     let shares: Vec<f64> = shared.iter().map(|f| f.delivered_m as f64).collect();
     let figures = json!({
@@ -376,6 +393,10 @@ fn flow_figures(
         "host_loss_total_pct": ratio(100.0 * total(flows, |f| f.host_dropped_m) as f64, sent).filter(|_| costs),
         "delivery_pct": ratio(100.0 * arrived, sent),
         "jain": jain(&shares),
+        "late_pct": ratio(100.0 * total(flows, |f| f.late) as f64, arrived),
+        "reordering_extent_mean": ratio(total(flows, |f| f.extent_sum) as f64, extents),
+        "reordering_extent_max": flows.iter().filter(|f| f.extents > 0).map(|f| f.extent_max).max(),
+        "reordering_buffer_max_bytes": flows.iter().map(|f| f.reordering_buffer).max(),
         "retransmissions": count(total(flows, |f| f.retransmissions)),
         "timeouts": count(total(flows, |f| f.timeouts)),
     });

@@ -92,6 +92,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
     let mean = |sum: fn(&FlowRecord) -> u64, count: fn(&FlowRecord) -> u64| {
         Values::OptF64(rows.iter().map(|r| (count(r) > 0).then(|| seconds(sum(r)) / count(r) as f64)).collect())
     };
+    let extent = rows.iter().map(|f| (f.extents > 0).then(|| f.extent_sum as f64 / f.extents as f64)).collect();
+    let extent = Values::OptF64(extent);
     let throughput = rows.iter().map(|f| bits_per_second(f.delivered_m as f64, interval_ps)).collect();
     let delay_max = rows.iter().map(|f| (f.arrived_m > 0).then(|| seconds(f.delay_max_ps))).collect();
     vec![
@@ -225,6 +227,25 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
             "segments",
             "Data segments of the measured interval that arrived with a CE mark.",
             u64s(|f| f.marked),
+        ),
+        column(
+            "late_packets",
+            "segments",
+            "Those of arrived_packets, sent for the first time, that came after bytes beyond their end (RFC 4737: reordered); not counted of datagrams.",
+            u64s(|f| f.late),
+        ),
+        column(
+            "reordering_extent_mean",
+            "packets",
+            "Mean extent (RFC 4737) of those late_packets whose bytes were missing still: arrivals from the first that overtook the packet to it; missing without one.",
+            extent,
+        ),
+        column("reordering_extent_max", "packets", "Largest of these extents.", u64s(|f| f.extent_max)),
+        column(
+            "reordering_buffer_bytes",
+            "B",
+            "Most bytes that the receiver kept beyond a hole, of reordering or of losses, in the measured interval.",
+            u64s(|f| f.reordering_buffer),
         ),
         column(
             "delay_mean_s",

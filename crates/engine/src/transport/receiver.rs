@@ -1,6 +1,7 @@
 //! The receiving half of a flow: reassembly, acknowledgements, ECN echo, advertised window.
 
 use super::ranges::Ranges;
+use super::reordering::Reordering;
 use super::timer::fires_at;
 use crate::io::{Io, Outbox, Turns};
 use crate::messages::NO_HALF;
@@ -138,6 +139,8 @@ pub struct Receiver {
     telemetry: Option<Box<Telemetry>>,
     /// Entropy value of the packet that came last.
     entropy: u16,
+    /// What has come out of order, if something has.
+    pub reordering: Option<Box<Reordering>>,
     /// Counters.
     pub stats: ReceiverStats,
 }
@@ -239,6 +242,7 @@ impl Receiver {
             cnp_from: 0,
             telemetry: None,
             entropy: 0,
+            reordering: None,
             stats: ReceiverStats::default(),
         }
     }
@@ -439,6 +443,24 @@ impl Receiver {
         }
     }
 
+    /// A packet that ends at `end` is late, or overtakes others, or is in order beyond what has come.
+    #[inline(never)]
+    fn note_order(&mut self, p: &Packet, end: u64) {
+        let top = self.ooo.as_slice().last().map_or(self.next, |r| r.1);
+        if end > top {
+            self.reordering.get_or_insert_default().overtake(end, self.stats.arrived);
+        } else if end < top && p.len > 0 && p.has(flag::MEASURED) && !p.has(flag::RETX) {
+            self.reordering.get_or_insert_default().late(end, self.stats.arrived);
+        }
+    }
+
+    /// So much is kept beyond a hole now.
+    fn note_kept(&mut self, measured: bool) {
+        if measured && let Some(reordering) = &mut self.reordering {
+            reordering.buffer = reordering.buffer.max(self.ooo.bytes());
+        }
+    }
+
     /// Marked data: the sender is notified, unless it was lately.
     #[cold]
     fn notify<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
@@ -556,8 +578,10 @@ impl Receiver {
             // nothing new: a duplicate, or a probe
             now_ack = true;
             self.quick = self.quick.max(t.quickack);
+            self.note_order(p, end);
             self.came_again(t, p.seq, end);
         } else if p.seq > self.next {
+            self.note_order(p, end);
             if self.compressed > 0 {
                 self.release(io, t, p.seq, end);
             }
@@ -565,13 +589,20 @@ impl Receiver {
                 self.came_again(t, p.seq, end);
             }
             self.ooo.add(p.seq, end, |_, _| {});
+            self.note_kept(measured);
             self.remember(p.seq);
         } else {
             let before = self.delivered();
             let had_gap = !self.ooo.is_empty();
+            if had_gap {
+                self.note_order(p, end);
+            }
             self.next = self.ooo.reach_from(end);
             self.ooo.cut_below(self.next);
             let whole = self.ooo.is_empty();
+            if had_gap && let Some(reordering) = &mut self.reordering {
+                reordering.reached(self.next, !whole);
+            }
             now_ack |= whole && (had_gap || t.push_ack && p.has(flag::PSH));
             now_ack |= !whole && self.next - self.acked > t.mss as u64;
             let fresh = self.delivered() - before;

@@ -6,6 +6,7 @@ use crate::problem::Problem;
 use crate::quantity::{Size, Time};
 use crate::sizes::{Rule, SizeTable, usual_rule};
 use crate::traffic::MAX_FLOWS;
+use crate::traffic_matrix::Cell;
 use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
 use schemars::JsonSchema;
@@ -69,12 +70,14 @@ impl Arrivals {
     }
 
     /// The flows of entry number `entry`, in order of time: every host is a Poisson process, each flow goes to
-    /// one of the other hosts, all alike, and the first comes a gap after `start`. No more than `most`.
+    /// one of the other hosts, all alike, and the first comes a gap after `start`. No more than `most`. Where there are
+    /// `parts` of the load, a host sends what its row adds up to of it, and to each other host by the cell.
     pub(crate) fn flows(
         &self,
         entry: u32,
         start: cc::Time,
         most: Option<u64>,
+        parts: &[Cell<f64>],
         flows: &Flows,
     ) -> Result<Vec<Arrival>, Vec<Problem>> {
         let path = &flows.path;
@@ -98,11 +101,27 @@ impl Arrivals {
             }
         }
         let gaps: Vec<f64> = rates.iter().map(|rate| mean * 8.0 / (rate * self.load)).collect();
+        let mut rows: Vec<Vec<(f64, u32)>> = vec![Vec::new(); gaps.len()];
+        for cell in parts {
+            let row = &mut rows[cell.src as usize];
+            row.push((row.last().map_or(0.0, |(sum, _)| *sum) + cell.value, cell.dst));
+        }
+        let sum = |host: usize| if parts.is_empty() { 1.0 } else { rows[host].last().map_or(0.0, |(sum, _)| *sum) };
         if gaps.contains(&0.0) {
             let message = "a load needs hosts whose links have a rate; a link has rate = \"inf\"";
             return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
         }
-        let expected: f64 = gaps.iter().map(|gap| seconds / gap).sum();
+        if let Some(host) = (0..gaps.len()).find(|h| sum(*h) * self.load > MOST_LOAD) {
+            let message = format!(
+                "expected a matrix whose rows add up to at most {} with load = {}; that of {} adds up to {}",
+                MOST_LOAD / self.load,
+                self.load,
+                flows.network.names[host],
+                sum(host)
+            );
+            return Err(vec![Problem::new(format!("{path}.file"), message)]);
+        }
+        let expected: f64 = gaps.iter().enumerate().map(|(host, gap)| seconds / gap * sum(host)).sum();
         if expected > MAX_FLOWS as f64 {
             let message = format!(
                 "{expected:.0} flows of {mean:.0} B on average would arrive by {until}; expected at most {MAX_FLOWS}"
@@ -115,16 +134,27 @@ impl Arrivals {
             // no entry's number alone is such a key
             let entity = (u64::from(entry) + 1) << 32 | u64::from(host);
             let mut at = start.as_secs_f64();
+            let (row, whole) = (&rows[host as usize], sum(host as usize));
+            if whole == 0.0 {
+                continue;
+            }
             for i in 0.. {
                 let u = |purpose| hash::uniform(flows.seed, purpose, entity, i);
-                at -= libm::log1p(-u(purpose::ARRIVAL)) * gap;
+                at -= libm::log1p(-u(purpose::ARRIVAL)) * gap / whole;
                 let when = cc::Time((at * 1e12) as u64);
                 if when >= until {
                     break;
                 }
-                let to = hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entity, i), others);
+                let dst = if row.is_empty() {
+                    let to = hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entity, i), others);
+                    to + u32::from(to >= host)
+                } else {
+                    let drawn = u(purpose::PLACEMENT) * whole;
+                    let at = row.partition_point(|(sum, _)| *sum <= drawn).min(row.len() - 1);
+                    row[at].1
+                };
                 let size = table.quantile(rule, u(purpose::SIZE));
-                found.push(Arrival { at: when, src: host, dst: to + u32::from(to >= host), size });
+                found.push(Arrival { at: when, src: host, dst, size });
             }
         }
         found.sort_unstable();

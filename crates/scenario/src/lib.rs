@@ -50,6 +50,7 @@ mod rows;
 pub mod sizes;
 pub mod topology;
 pub mod traffic;
+mod traffic_matrix;
 pub mod transport;
 
 pub use catalogue::{describe, list};

@@ -11,6 +11,7 @@ use crate::document::zero;
 use crate::problem::Problem;
 use crate::quantity::{LineRate, PartOrRate, Rate, Size, Time};
 use crate::rows::{Row, Rows};
+use crate::traffic_matrix;
 use crate::transport::Transport;
 use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
@@ -68,7 +69,7 @@ pub struct Traffic {
     /// `hotspot`: what becomes of a flow whose sender would be the receiver.
     #[serde(default)]
     pub to_itself: ToItself,
-    /// CSV file of the pattern `file`, or matrix of `connection-matrix`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
+    /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of `poisson`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Unit of the starts in the file of the pattern `connection-matrix`; must be given, htsim's programs disagree.
@@ -145,6 +146,9 @@ pub enum Pattern {
     /// Flows that arrive at random, at a load, of sizes from a table: every host is a Poisson process of its own, and
     /// sends each flow to one of the others, all alike. `arrivals` has the load and the table.
     Poisson,
+    /// A flow for every cell above 0 of a traffic matrix, a CSV file with a row a source, a column a destination and bytes
+    /// in the cells.
+    Matrix,
     /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A size
     /// of 0 is without end; failures and priorities are refused.
     ConnectionMatrix,
@@ -475,7 +479,10 @@ impl Traffic {
             (Pattern::ConnectionMatrix, None) => {
                 out.push(Problem::new(key("file"), "missing; expected the name of a connection matrix (.cm)"))
             }
-            (Pattern::File | Pattern::ConnectionMatrix, Some(_)) => {}
+            (Pattern::Matrix, None) => {
+                out.push(Problem::new(key("file"), "missing; expected the name of a CSV file with a traffic matrix"))
+            }
+            (Pattern::File | Pattern::ConnectionMatrix | Pattern::Matrix | Pattern::Poisson, Some(_)) => {}
             (_, Some(_)) => out.push(Problem::new(
                 key("file"),
                 format!("not used by the pattern {word}; expected pattern = \"file\""),
@@ -489,6 +496,7 @@ impl Traffic {
                 | Pattern::Pairs
                 | Pattern::Poisson
                 | Pattern::ConnectionMatrix
+                | Pattern::Matrix
                 | Pattern::AllToAll
                 | Pattern::RingAllreduce,
                 None,
@@ -514,7 +522,8 @@ impl Traffic {
                 out.push(Problem::new(key("start_unit"), message));
             }
         }
-        if self.pattern == Pattern::ConnectionMatrix && !matches!(self.app, App::Bulk(Bulk { size: None, .. })) {
+        let of_a_matrix = matches!(self.pattern, Pattern::ConnectionMatrix | Pattern::Matrix);
+        if of_a_matrix && !matches!(self.app, App::Bulk(Bulk { size: None, .. })) {
             let message = "expected kind = \"bulk\" without a size: the sizes are in the matrix";
             out.push(Problem::new(key("app"), message));
         }
@@ -658,6 +667,9 @@ impl Traffic {
         if let Some(arrivals) = &self.arrivals {
             return self.add_arrivals(arrivals, entry, flows);
         }
+        if self.pattern == Pattern::Matrix {
+            return self.add_cells(entry, flows);
+        }
         if let (Pattern::ConnectionMatrix, Some(unit)) = (self.pattern, self.start_unit) {
             return self.add_matrix(unit, entry, flows);
         }
@@ -702,7 +714,11 @@ impl Traffic {
     /// Flows that arrive at random, of sizes from a table.
     fn add_arrivals(&self, arrivals: &Arrivals, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         check_two_hosts(flows).map_err(|p| vec![p])?;
-        let found = arrivals.flows(entry, self.start.0, self.flows, flows)?;
+        let parts = match &self.file {
+            Some(file) => traffic_matrix::read(file, flows, traffic_matrix::part)?,
+            None => Vec::new(),
+        };
+        let found = arrivals.flows(entry, self.start.0, self.flows, &parts, flows)?;
         flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
         let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
         let transport = flows.transport(self.transport.as_ref(), controller);
@@ -714,6 +730,33 @@ impl Traffic {
             }
             let app = spec::App::Bulk { size: Some(a.size), write: write.0.0 };
             let flow = spec::FlowSpec { app, ..self.flow(a.src, a.dst, a.at, transport, controller, entry) };
+            self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            flows.push(flow);
+        }
+        Ok(())
+    }
+
+    /// A flow for every cell of a traffic matrix, row by row.
+    fn add_cells(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        check_two_hosts(flows).map_err(|p| vec![p])?;
+        let cells = traffic_matrix::read(&self.file.clone().unwrap_or_default(), flows, traffic_matrix::bytes)?;
+        let has = cells.len() as u64;
+        if let Some(n) = self.flows.filter(|n| *n > has) {
+            let message = format!("the matrix has {has} cells above 0; expected at most as many");
+            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+        }
+        flows.reserve(self.flows.unwrap_or(has)).map_err(|p| vec![p])?;
+        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
+        for (i, cell) in (0u64..).zip(&cells).take(self.flows.map_or(usize::MAX, |n| n as usize)) {
+            let start = self.opening(entry, i, flows.seed);
+            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
+                let message = format!("flow {i} of the entry opens at {start}; expected a later stop");
+                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
+            }
+            let app = spec::App::Bulk { size: Some(cell.value), write: write.0.0 };
+            let flow = spec::FlowSpec { app, ..self.flow(cell.src, cell.dst, start, transport, controller, entry) };
             self.check_write(&flow, flows).map_err(|p| vec![p])?;
             flows.push(flow);
         }
@@ -947,6 +990,7 @@ impl Traffic {
             Pattern::File
             | Pattern::Poisson
             | Pattern::ConnectionMatrix
+            | Pattern::Matrix
             | Pattern::Elephants
             | Pattern::AllToAll
             | Pattern::RingAllreduce => Vec::new(),
@@ -1169,7 +1213,7 @@ fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Res
 }
 
 /// A host by name or number.
-fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem) -> Result<u32, Problem> {
+pub(crate) fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem) -> Result<u32, Problem> {
     let hosts = flows.network.hosts;
     let found = flows.names.get(text).copied().or_else(|| text.parse().ok());
     match found {
@@ -1205,6 +1249,7 @@ pub(crate) fn pattern_word(pattern: Pattern) -> &'static str {
         Pattern::File => "file",
         Pattern::Poisson => "poisson",
         Pattern::ConnectionMatrix => "connection-matrix",
+        Pattern::Matrix => "matrix",
         Pattern::Elephants => "elephants",
         Pattern::AllToAll => "all-to-all",
         Pattern::RingAllreduce => "ring-allreduce",

@@ -96,7 +96,7 @@ fn keys_and_words() {
         (
             "\"hotspot\"",
             "\"hotpsot\"",
-            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"connection-matrix\", \"elephants\", \"all-to-all\", \"ring-allreduce\" (did you mean \"hotspot\"?)",
+            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"matrix\", \"connection-matrix\", \"elephants\", \"all-to-all\", \"ring-allreduce\" (did you mean \"hotspot\"?)",
         ),
         (
             "\"linux\"",

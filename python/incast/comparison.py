@@ -42,6 +42,8 @@ class Run:
     manifest: dict[str, Any]
     on_s: float
     """Seconds of ON time inside the measured interval, mean over the flows."""
+    elephants: tuple[str, ...]
+    """Traffic entries of pattern ``elephants``."""
 
     def figure(self, key: str) -> float | None:
         """Look a figure up by its dotted key; ``None`` where it does not exist."""
@@ -233,8 +235,10 @@ def _load(case: Case, folder: Path) -> Run:
     result = Result.load(folder)
     starts = read_table(folder, "flows", ["group", "start_s"])
     run = result.summary["run"]
-    on_s = on_seconds(tomllib.loads(result.toml), starts, run["measure_from_s"], run["measure_to_s"])
-    return Run(case, folder, result.summary, result.manifest, on_s)
+    resolved = tomllib.loads(result.toml)
+    on_s = on_seconds(resolved, starts, run["measure_from_s"], run["measure_to_s"])
+    elephants = tuple(entry["name"] for entry in resolved["traffic"] if entry["pattern"] == "elephants")
+    return Run(case, folder, result.summary, result.manifest, on_s, elephants)
 
 
 def series_cases(study: Study) -> list[Case]:

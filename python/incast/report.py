@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -148,7 +149,7 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         _claims(comparison),
         _numbers(comparison),
         _differences(comparison),
-        _differences(comparison),
+        _sharing(comparison),
         _definitions(comparison, first),
         _again(comparison, first),
     ]
@@ -354,6 +355,93 @@ def _differences(comparison: Comparison) -> str:
             f"<th>controller</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
         )
     return "\n".join(parts) + "</section>"
+
+
+CLASSES = ("leaf", "pod", "none")
+"""How near an elephant is to an end of a flow, the nearest first."""
+
+
+def _sharing(comparison: Comparison) -> str:
+    """Tell how flows fare by the elephants near their ends, where there are any, and which flow is near which."""
+    study = comparison.study
+    value = study.values[-1]
+    parts = []
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        found = {
+            controller.label: [near_elephants(run) for run in comparison.point(scenario, controller.text, value)]
+            for controller in study.controllers
+        }
+        if not any(flows for runs in found.values() for flows in runs):
+            continue
+        rows = []
+        for place in sorted({flow.place for runs in found.values() for flows in runs for flow in flows}, key=_nearness):
+            for i, (label, runs) in enumerate(found.items()):
+                times = sorted(flow.fct_s for flows in runs for flow in flows if flow.place == place and flow.fct_s)
+                count = sum(flow.place == place for flows in runs for flow in flows)
+                start = "".join(f"<th rowspan={len(found)}>{near}</th>" for near in place) if i == 0 else ""
+                cells = (
+                    str(count),
+                    str(len(times)),
+                    rounded(1e6 * sum(times) / len(times)) if times else "–",
+                    rounded(1e6 * times[-(-99 * len(times) // 100) - 1]) if times else "–",
+                )
+                rows.append(
+                    f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(label)}</th>"
+                    + "".join(f"<td>{cell}</td>" for cell in cells)
+                    + "</tr>"
+                )
+        each = "".join(
+            f"<tr><td>{flow.number}</td><td>{flow.source}</td><td>{flow.destination}</td>"
+            f"<td>{flow.place[0]}</td><td>{flow.place[1]}</td></tr>"
+            for flow in next(flows for runs in found.values() for flows in runs if flows)
+        )
+        seed = next(run.case.seed for run in comparison.point(scenario, study.controllers[0].text, value))
+        parts.append(
+            f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3><div class=wide><table>"
+            "<thead><tr><th>at the source</th><th>at the destination</th><th>controller</th><th>flows</th>"
+            "<th>finished</th><th>mean FCT (us)</th><th>p99 FCT (us)</th></tr></thead>"
+            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f"<details><summary>Every flow under seed {seed}</summary><div class=wide><table><thead><tr><th>flow</th>"
+            "<th>source</th><th>destination</th><th>at the source</th><th>at the destination</th></tr></thead>"
+            f"<tbody>{each}</tbody></table></div></details>"
+        )
+    if not parts:
+        return ""
+    return (
+        '<section id="sharing"><h2>Flows by what they share with elephants</h2><p class="note">The nearest source of '
+        "an elephant to a flow's source, and the nearest destination to its destination: on its leaf, in its pod, or "
+        "neither; over all seeds, without the elephants. Percentiles are nearest ranks of the flows that finished.</p>"
+        + "".join(parts)
+        + "</section>"
+    )
+
+
+@dataclass(frozen=True)
+class Near:
+    """A flow, and how near elephants are to its ends."""
+
+    number: int
+    source: str
+    destination: str
+    place: tuple[str, str]
+    fct_s: float | None
+
+
+def _nearness(place: tuple[str, str]) -> tuple[int, ...]:
+    return tuple(CLASSES.index(near) for near in place)
+
+
+def near_elephants(run: Run) -> list[Near]:
+    """Return the flows of a run that are no elephants; none where there are no elephants."""
+    if not run.elephants:
+        return []
+    names = ["flow", "src", "dst", "shared_source", "shared_destination", "fct_s", "group"]
+    columns = (column.to_pylist() for column in result.read_table(run.folder, "flows", names).columns)
+    return [
+        Near(flow, f"h{src}", f"h{dst}", (source, destination), fct)
+        for flow, src, dst, source, destination, fct, group in zip(*columns, strict=True)
+        if group not in run.elephants
+    ]
 
 
 def _definitions(comparison: Comparison, run: Run) -> str:

@@ -333,3 +333,26 @@ def test_large_and_small_counts_get_a_fitting_prefix() -> None:
     assert [scaled(n) for n in (0, 950, 17_980, 4_100_000, 2.5e9)] == [
         *("0", "950", "18 thousand", "4.1 million", "2.5 billion"),
     ]
+
+
+def test_the_report_tells_flows_apart_by_what_they_share_with_elephants(
+    incast: Command, made: Path, tmp_path: Path
+) -> None:
+    done = incast(
+        *("compare", "permutation-elephants", "--cc", "lswift", "--cc", "mswift", "--seeds", "2", "--out", "e"),
+        *("--set", "topology.k=4", "--set", "traffic.elephants.flows=2", "--set", "traffic.elephants.placement=random"),
+        *("--set", "traffic.permutation.app.size=100kB", "--set", "run.duration=1ms", "--quiet"),
+    )
+    assert done.status == 0, done.err
+    page = (tmp_path / "e" / "report.html").read_text(encoding="utf-8")
+    section = page[page.index('id="sharing"') : page.index("<h2>Definitions")]
+    told = re.findall(r"<th>(?:lswift|mswift)</th><td>(\d+)</td><td>(\d+)</td>", section)
+    # two controllers, two seeds, sixteen flows of which two are elephants
+    assert sum(int(count) for count, _ in told) == 2 * 2 * 14
+    flows = Result.load(next((tmp_path / "e" / "runs").glob("*/lswift/*seed1*"))).flows
+    listed = re.findall(r"<tr><td>(\d+)</td><td>h\d+</td><td>h\d+</td><td>(\w+)</td><td>(\w+)</td></tr>", section)
+    assert len(listed) == 14
+    near = {str(row["flow"]): (row["shared_source"], row["shared_destination"]) for row in flows.to_pylist()}
+    assert all(near[flow] == (source, destination) for flow, source, destination in listed)
+    assert page.count('id="differences"') == 1
+    assert 'id="sharing"' not in (made / "report.html").read_text(encoding="utf-8")

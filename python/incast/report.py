@@ -359,6 +359,8 @@ def _differences(comparison: Comparison) -> str:
 
 CLASSES = ("leaf", "pod", "none")
 """How near an elephant is to an end of a flow, the nearest first."""
+LISTED = 1000
+"""Flows that the page lists one by one."""
 
 
 def _sharing(comparison: Comparison) -> str:
@@ -390,19 +392,22 @@ def _sharing(comparison: Comparison) -> str:
                     + "".join(f"<td>{cell}</td>" for cell in cells)
                     + "</tr>"
                 )
+        flows = next(flows for runs in found.values() for flows in runs if flows)
         each = "".join(
             f"<tr><td>{flow.number}</td><td>{flow.source}</td><td>{flow.destination}</td>"
             f"<td>{flow.place[0]}</td><td>{flow.place[1]}</td></tr>"
-            for flow in next(flows for runs in found.values() for flows in runs if flows)
+            for flow in flows[:LISTED]
         )
+        listed = "Every flow" if len(flows) <= LISTED else f"The first {LISTED:,} of {len(flows):,} flows"
         seed = next(run.case.seed for run in comparison.point(scenario, study.controllers[0].text, value))
         parts.append(
             f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3><div class=wide><table>"
             "<thead><tr><th>at the source</th><th>at the destination</th><th>controller</th><th>flows</th>"
             "<th>finished</th><th>mean FCT (us)</th><th>p99 FCT (us)</th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table></div>"
-            f"<details><summary>Every flow under seed {seed}</summary><div class=wide><table><thead><tr><th>flow</th>"
-            "<th>source</th><th>destination</th><th>at the source</th><th>at the destination</th></tr></thead>"
+            f"<details><summary>{listed} under seed {seed} (all are in flows.parquet)</summary>"
+            "<div class=wide><table><thead><tr><th>flow</th><th>source host</th><th>destination host</th>"
+            "<th>at the source</th><th>at the destination</th></tr></thead>"
             f"<tbody>{each}</tbody></table></div></details>"
         )
     if not parts:
@@ -421,8 +426,8 @@ class Near:
     """A flow, and how near elephants are to its ends."""
 
     number: int
-    source: str
-    destination: str
+    source: int
+    destination: int
     place: tuple[str, str]
     fct_s: float | None
 
@@ -438,7 +443,7 @@ def near_elephants(run: Run) -> list[Near]:
     names = ["flow", "src", "dst", "shared_source", "shared_destination", "fct_s", "group"]
     columns = (column.to_pylist() for column in result.read_table(run.folder, "flows", names).columns)
     return [
-        Near(flow, f"h{src}", f"h{dst}", (source, destination), fct)
+        Near(flow, src, dst, (source, destination), fct)
         for flow, src, dst, source, destination, fct, group in zip(*columns, strict=True)
         if group not in run.elephants
     ]

@@ -350,7 +350,7 @@ def test_the_report_tells_flows_apart_by_what_they_share_with_elephants(
     # two controllers, two seeds, sixteen flows of which two are elephants
     assert sum(int(count) for count, _ in told) == 2 * 2 * 14
     flows = Result.load(next((tmp_path / "e" / "runs").glob("*/lswift/*seed1*"))).flows
-    listed = re.findall(r"<tr><td>(\d+)</td><td>h\d+</td><td>h\d+</td><td>(\w+)</td><td>(\w+)</td></tr>", section)
+    listed = re.findall(r"<tr><td>(\d+)</td><td>\d+</td><td>\d+</td><td>(\w+)</td><td>(\w+)</td></tr>", section)
     assert len(listed) == 14
     near = {str(row["flow"]): (row["shared_source"], row["shared_destination"]) for row in flows.to_pylist()}
     assert all(near[flow] == (source, destination) for flow, source, destination in listed)

@@ -105,6 +105,18 @@ fn another_delay_lets_none_overtake() {
     }
 }
 
+/// Packet 5 would arrive at 24.2 us, but the wire loses it: packet 6 comes as early as it can.
+#[test]
+fn what_the_wire_loses_holds_nothing_back() {
+    for explicit in [false, true] {
+        let mut spec = twelve(Effect::Degraded { rate: None, delay: Some(Time::us(5)), loss: 0.0 }, explicit);
+        spec.links[0].loss = Loss::List(vec![5]);
+        let expected = [(4, 2100), (6, 2340), (7, 2660)];
+        let found: Vec<(u64, u64)> = arrivals(&judged(&spec)).into_iter().filter(|(i, _)| (4..8).contains(i)).collect();
+        assert_eq!(found, expected, "explicit: {explicit}");
+    }
+}
+
 #[test]
 fn a_degraded_link_loses_what_begins_on_it() {
     let lossy = |loss| Effect::Degraded { rate: None, delay: None, loss };

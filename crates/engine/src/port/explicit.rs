@@ -421,9 +421,10 @@ impl Port {
     /// What failures of the link make of the transmission that begins `now`: when it ends.
     #[cold]
     fn begin_failing(&mut self, now: u64) -> Option<u64> {
-        let Waiting { size, wire, index, .. } = self.rare.explicit.as_ref()?.service.as_ref()?.waiting;
+        let Waiting { size, wire, index, lost, .. } = self.rare.explicit.as_ref()?.service.as_ref()?.waiting;
         let takes = self.wire_from(now, size);
-        let arrives = self.arrival_of(now, now + takes, index);
+        // what the wire loses holds nothing back that follows
+        let arrives = if lost { None } else { self.arrival_of(now, now + takes, index) };
         if self.class.ps_per_byte == 0 {
             self.rare.events.odd_busy = self.rare.events.odd_busy + takes - wire;
         }

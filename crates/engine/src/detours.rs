@@ -62,18 +62,15 @@ fn states(spec: &Spec) -> Vec<Known> {
         changes.entry(seen.0).or_default().push((failure.link, true));
         changes.entry(failure.until.saturating_add(detection).0).or_default().push((failure.link, false));
     }
-    let mut dead = BTreeSet::new();
+    // failures of a link that are known and whose repair is not: one may be seen before the repair of the one before
+    let mut known: BTreeMap<u32, i32> = BTreeMap::new();
     let mut states = Vec::new();
     for (time, changes) in changes {
-        // what is seen to fail again at the instant at which its repair is seen is dead
-        for (link, fails) in changes.iter().filter(|c| !c.1).chain(changes.iter().filter(|c| c.1)) {
-            if *fails {
-                dead.insert(*link)
-            } else {
-                dead.remove(link)
-            };
+        for (link, fails) in changes {
+            *known.entry(link).or_insert(0) += if fails { 1 } else { -1 };
         }
-        states.push((time, dead.clone()));
+        known.retain(|_, failures| *failures > 0);
+        states.push((time, known.keys().copied().collect()));
     }
     states
 }

@@ -274,6 +274,24 @@ fn repairs_are_used_and_short_failures_are_not_seen() {
     assert!(short.routers.iter().all(|r| !matches!(r, Router::Rerouted(_))));
 }
 
+/// A link fails again, and that is seen, before its repair is: it is not used in between.
+#[test]
+fn a_repair_seen_late_hides_no_failure_seen_before() {
+    let mut spec = permutation(PathChoice::Ecmp);
+    for name in ["agg0>core0", "core0>agg0"] {
+        for (from, until, detection) in [(10, 20, 5), (21, 40, 1)] {
+            let effect = Effect::Down { detection: Time::us(detection) };
+            let (from, until) = (Time::us(from), Time::us(until));
+            spec.failures.push(Failure { link: link(&spec, name), from, until, effect });
+        }
+    }
+    reroute(&mut spec);
+    let agg0 = spec.node_names.iter().position(|n| n == "agg0").unwrap();
+    let ways = |us: u64| hops_at(&spec.routers[agg0 - spec.hosts as usize], 15, us * 1_000_000).len();
+    let found: Vec<u32> = [14, 15, 22, 25, 40, 41].into_iter().map(ways).collect();
+    assert_eq!(found, [2, 1, 1, 1, 1, 2]);
+}
+
 /// Next hops towards every host are those on shortest paths over what is left, found the slow way.
 #[test]
 fn detours_are_the_shortest() {

@@ -210,6 +210,15 @@ struct Events {
     odd_busy: u64,
 }
 
+/// Packets that failures of the link took, each counted at the end of its transmission: a FIFO port knows of it at the
+/// arrival, an explicit queue when it ends.
+#[derive(Clone, Copy, Default, Debug)]
+struct Taken {
+    total: u64,
+    /// Inside the measured interval.
+    measured: u64,
+}
+
 /// One egress port. What every packet touches comes first, in two cache lines; the rest lies in
 /// [`Rare`].
 #[derive(Clone, Debug)]
@@ -255,6 +264,7 @@ struct Rare {
     pool: Option<u32>,
     red: Option<RedState>,
     faults: Option<Box<Faults>>,
+    taken_by_failures: Taken,
     /// When the discipline's queue last became empty.
     empty_since: u64,
     events: Events,
@@ -310,6 +320,7 @@ impl Port {
                 explicit: Explicit::of(queue, class.rate, link, seed),
                 red: RedState::for_queue(queue, class.rate, link as u64, seed),
                 faults: None,
+                taken_by_failures: Taken::default(),
                 empty_since: 0,
                 events: Events::default(),
                 far: FarQueue::default(),
@@ -765,7 +776,7 @@ impl Port {
             return match self.arrival_of(start, departure, self.count.packets - 1) {
                 Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
                 None => {
-                    self.loses_to_failure();
+                    self.loses_to_failure(departure, interval);
                     Sent::Lost
                 }
             };
@@ -801,7 +812,7 @@ impl Port {
         let bytes = to.bytes_in - from.bytes_in + packets * class.overhead as u64;
         // time on the wire of what was accepted, plus what was owed before, less what still is
         let busy = bytes * class.ps_per_byte + is.odd_busy + from.owed - was.odd_busy - to.owed;
-        let total = &self.rare.events;
+        let (total, taken) = (&self.rare.events, &self.rare.taken_by_failures);
         PortRecord {
             name: name.to_string(),
             rate_bps: if class.rate == Rate::INFINITE { 0 } else { class.rate.0 },
@@ -809,7 +820,7 @@ impl Port {
             bytes,
             busy_ps: busy,
             drops: is.drops - was.drops,
-            losses: is.losses - was.losses,
+            losses: is.losses - was.losses + taken.measured,
             marks: (b.marks - a.marks) as u64 + self.rare.explicit.as_ref().map_or(0, |q| q.marks()),
             queue_mean_packets: mean((b.packet_time - a.packet_time) as f64),
             queue_p99_packets: percentile(&self.rare.lengths, self.rare.samples, 99),
@@ -817,7 +828,7 @@ impl Port {
             queue_mean_bytes: mean((b.byte_time - a.byte_time) as f64),
             queue_max_bytes: b.max_bytes,
             packets_total: self.count.packets,
-            lost_total: total.drops + total.losses,
+            lost_total: total.drops + total.losses + taken.total,
             classes: self.rare.explicit.as_ref().map_or(Vec::new(), |q| q.records(span)),
         }
     }

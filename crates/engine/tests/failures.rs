@@ -55,6 +55,26 @@ fn what_meets_a_failure_is_lost() {
     }
 }
 
+/// Packets 3 to 6 of the five that are lost end their transmission at 12.8, 16, 19.2 and 22.4 us. They count where they
+/// end, whether or not anything comes to the port later.
+#[test]
+fn a_loss_counts_to_the_interval_in_which_its_transmission_ends() {
+    for explicit in [false, true] {
+        let losses = |from: u64, to: u64| {
+            let mut spec = twelve(Effect::Down { detection: Time::ZERO }, explicit);
+            (spec.measure_from, spec.measure_to) = (Time(from), Time(to));
+            // without what is sent again
+            spec.flows[0].stop = Time::us(1);
+            spec.transports[0].dupthresh = 100;
+            let o = judged(&spec);
+            o.ports.iter().find(|p| p.name == "h0>s").unwrap().losses
+        };
+        assert_eq!(losses(0, 16_000_000), 2, "2 and 3, explicit: {explicit}");
+        assert_eq!(losses(16_000_000, 22_400_000), 2, "4 and 5, explicit: {explicit}");
+        assert_eq!(losses(22_400_000, 40_000_000), 1, "6, explicit: {explicit}");
+    }
+}
+
 #[test]
 fn the_edges_of_a_failure_are_exact() {
     let from_until = |from: u64, until: u64| {

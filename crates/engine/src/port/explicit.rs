@@ -347,7 +347,7 @@ impl Port {
         if wire == 0 && self.fails() && !lost && self.rare.explicit.as_ref().is_some_and(|q| q.here.0 == 0) {
             match self.arrival_of(now, now, index) {
                 Some(time) => arrives = time,
-                None => lost = self.loses_to_failure(),
+                None => lost = self.loses_to_failure(now, interval),
             }
         }
         let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
@@ -405,7 +405,7 @@ impl Port {
         }
         let arrives = if self.fails() { arrives } else { Some(now + self.class.delay) };
         if arrives.is_none() && !lost {
-            self.loses_to_failure();
+            self.loses_to_failure(now, interval);
         }
         let next = self.begin(now);
         Some(Departed { packet, ext, lost, marked, arrives, next })

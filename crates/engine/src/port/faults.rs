@@ -5,7 +5,7 @@
 //! failure changes nothing in the queue: the port sends into a dead link as into a live one, and what it sends is
 //! lost on the wire.
 
-use super::{Class, Port, unusual};
+use super::{Class, Interval, Port, unusual};
 use crate::hash;
 use crate::spec::{Effect, Failure, LinkSpec, Spec};
 use incast_cc::Rate;
@@ -162,9 +162,10 @@ impl Port {
         self.free_at
     }
 
-    /// Counts a loss to a failure.
-    pub(super) fn loses_to_failure(&mut self) -> bool {
-        self.rare.events.losses += 1;
+    /// Counts a loss to a failure, of a packet whose transmission ends at `end`.
+    pub(super) fn loses_to_failure(&mut self, end: u64, interval: &Interval) -> bool {
+        self.rare.taken_by_failures.total += 1;
+        self.rare.taken_by_failures.measured += interval.holds(end) as u64;
         true
     }
 

@@ -442,9 +442,9 @@ fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
     })
 }
 
-/// A whole text file; `key` is what names it.
+/// A whole text file, without the mark that some programs put before its first byte; `key` is what names it.
 fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
-    std::fs::read_to_string(path).map_err(|e| {
+    let text = std::fs::read_to_string(path).map_err(|e| {
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_owned(),
             _ if path.is_dir() => "is a folder; expected a file".to_owned(),
@@ -453,5 +453,6 @@ fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
         };
         let shown = path.display().to_string();
         if shown == key { Problem::new(key, reason) } else { Problem::with_value(key, format!("\"{shown}\""), reason) }
-    })
+    })?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

@@ -94,6 +94,16 @@ impl<'a> Row<'a> {
         values <= width
     }
 
+    /// Whether the line has a value a column, empty ones included: in a matrix a short line is one that was cut off.
+    pub fn is_whole(&self, problems: &mut Vec<Problem>) -> bool {
+        let (values, width) = (self.record.len(), self.rows.width);
+        if values < width {
+            let message = format!("{values} values under {width} columns; expected as many, empty ones included");
+            problems.push(Problem::new(format!("{}, line {}", self.rows.name, self.line), message));
+        }
+        values >= width
+    }
+
     /// The text of a cell; `None` where it is empty or its column is not there.
     pub fn get(&self, column: &str) -> Option<&'a str> {
         self.rows.columns.get(column).and_then(|i| self.record.get(*i)).filter(|t| !t.is_empty())

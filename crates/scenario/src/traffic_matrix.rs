@@ -59,7 +59,7 @@ pub(crate) fn read<T>(
     let mut cells = Vec::new();
     let mut seen: Vec<u32> = Vec::new();
     for row in rows.iter() {
-        if !row.fits(&mut problems) {
+        if !row.fits(&mut problems) || !row.is_whole(&mut problems) {
             continue;
         }
         let Some(src) = source(&row, flows, &mut problems) else { continue };

@@ -25,6 +25,7 @@ fn cells_become_flows() {
     let bulk = |size| App::Bulk { size: Some(size), write: 64_000 };
     let all = [(1, 0, bulk(2_000_000)), (0, 1, bulk(1000)), (0, 5, bulk(7000))];
     assert_eq!(flows(built("cells", matrix, MATRIX).unwrap()), all);
+    assert_eq!(flows(built("marked", &format!("\u{feff}{}", &matrix[8..]), MATRIX).unwrap()), all);
     assert_eq!(flows(built("first", matrix, &format!("{MATRIX}\nflows = 2")).unwrap()), all[..2]);
 }
 
@@ -45,6 +46,10 @@ fn what_is_wrong_is_said() {
         (
             "source,h0\nh0,1\n",
             "m.csv, line 2, column h0 = 1: a host sends nothing to itself; expected 0 or nothing".to_owned(),
+        ),
+        (
+            "source,h0,h2\nh1,1,1\nh3,1\n",
+            "m.csv, line 3: 2 values under 3 columns; expected as many, empty ones included".to_owned(),
         ),
         ("source,h0\nh1,0\n", "m.csv: the matrix has no cell above 0; expected at least one".to_owned()),
         ("h0,h1\n1,1\n", "m.csv, line 1: the column source is missing".to_owned()),

@@ -24,6 +24,8 @@ pub mod purpose {
     pub const SIZE: u32 = 7;
     /// Orders in which a switch takes its next hops in turn.
     pub const ROTA: u32 = 8;
+    /// Whether the arrival is trimmed, or what came before it.
+    pub const TRIM: u32 = 20;
     /// Random drops of queues close to full.
     pub const RANDOM_DROP: u32 = 9;
     /// Entropy values of packets.

@@ -276,6 +276,12 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let pool = p.pool().map(|i| &mut self.pools[i as usize]);
         let offered = p.offer(now, packet, ext.as_deref_mut(), self.net.class(packet), pool, &self.net.interval);
         let link = p.link;
+        if let Some(cut) = p.take_cut().filter(|cut| cut.dropped) {
+            self.tally.dropped += 1;
+            if cut.packet.has(flag::TRACED) {
+                self.trace(&cut.packet, Happening::Drop, true, link);
+            }
+        }
         self.watch(port);
         match offered {
             Offered::Dropped => self.sent(port, packet, ext, Sent::Dropped),

@@ -142,6 +142,12 @@ pub struct Packet {
 const _: () = assert!(size_of::<Packet>() == 64);
 
 impl Packet {
+    /// A queue has cut it to its header: less is left than it carried.
+    #[inline]
+    pub fn is_trimmed(&self) -> bool {
+        self.len > self.size && self.aux == 0 && !self.has(flag::REVERSE)
+    }
+
     /// Whether all of `flags` are set.
     #[inline]
     pub fn has(&self, flags: u16) -> bool {

@@ -208,6 +208,8 @@ struct Events {
     losses: u64,
     /// Time on the wire at rates without a whole number of picoseconds a byte.
     odd_busy: u64,
+    /// Bytes on the wire that were accepted and then cut off.
+    cut_bytes: u64,
 }
 
 /// Packets that failures of the link took, each counted at the end of its transmission: a FIFO port knows of it at the
@@ -417,7 +419,7 @@ impl Port {
     #[cold]
     pub fn stamp(&self, now: u64) -> PortStamp {
         let class = &*self.class;
-        let accepted = self.bytes_in + self.count.packets * class.overhead as u64;
+        let accepted = self.bytes_in + self.count.packets * class.overhead as u64 - self.rare.events.cut_bytes;
         let owed = self.owed(now).saturating_sub(class.bucket);
         let queue = match class.ps_per_byte {
             // at a rate that changes: by whole packets
@@ -810,14 +812,19 @@ impl Port {
         let mean = |integral: f64| if span > 0.0 { integral / span } else { 0.0 };
         let packets = b.packets - a.packets;
         let bytes = to.bytes_in - from.bytes_in + packets * class.overhead as u64;
+        // what is cut off may have been accepted before
+        let bytes = bytes.wrapping_sub(is.cut_bytes - was.cut_bytes);
         // time on the wire of what was accepted, plus what was owed before, less what still is
-        let busy = bytes * class.ps_per_byte + is.odd_busy + from.owed - was.odd_busy - to.owed;
+        let odd = is.odd_busy.wrapping_sub(was.odd_busy);
+        let busy =
+            bytes.wrapping_mul(class.ps_per_byte).wrapping_add(odd).wrapping_add(from.owed).wrapping_sub(to.owed);
         let (total, taken) = (&self.rare.events, &self.rare.taken_by_failures);
         PortRecord {
             name: name.to_string(),
             rate_bps: if class.rate == Rate::INFINITE { 0 } else { class.rate.0 },
             packets,
-            bytes,
+            bytes: if (bytes as i64) < 0 { 0 } else { bytes },
+            trimmed: self.rare.explicit.as_ref().map_or(0, |q| q.cuts()),
             busy_ps: busy,
             drops: is.drops - was.drops,
             losses: is.losses - was.losses + taken.measured,

@@ -144,6 +144,7 @@ impl Rule {
             Discipline::DropTail
             | Discipline::FairNic { .. }
             | Discipline::EcnAtDeparture { .. }
+            | Discipline::Trimming(_)
             | Discipline::Classes { .. } => Rule::DropTail { limit },
             Discipline::EcnThreshold { mark, drop_not_ect, count_dropped } => {
                 Rule::Ecn { limit, mark: Bound::new(*mark), drop_not_ect: *drop_not_ect, count_dropped: *count_dropped }

@@ -412,11 +412,16 @@ impl QueueSpec {
         }
     }
 
+    /// Queues that its port has.
+    pub fn count(&self) -> usize {
+        if let Discipline::Trimming(_) = self.discipline { 2 } else { self.classes().len().max(1) }
+    }
+
     /// Packets wait in an explicit queue: asked for, or needed by the discipline. (A fair NIC keeps
     /// queues of its own in front of the port.)
     pub fn is_explicit(&self) -> bool {
         match self.discipline {
-            Discipline::EcnAtDeparture { .. } | Discipline::Classes { .. } => true,
+            Discipline::EcnAtDeparture { .. } | Discipline::Classes { .. } | Discipline::Trimming(_) => true,
             Discipline::FairNic { .. } => false,
             _ => self.explicit,
         }
@@ -473,12 +478,26 @@ pub enum Discipline {
         /// The queues, by class: their disciplines and limits, and nothing else of them.
         classes: Vec<QueueSpec>,
     },
+    /// Data that does not fit is cut to its header instead of dropped (NDP, SIGCOMM 2017; htsim's `CompositeQueue`).
+    /// Headers and all that carries little wait in a queue of their own. The limit is that of the data.
+    Trimming(Trimming),
     /// Hosts only: one queue a flow, served round robin, at most `per_flow` packets of a flow
     /// accepted at a time (htsim's fair NIC).
     FairNic {
         /// Packets of one flow in the NIC.
         per_flow: u32,
     },
+}
+
+/// Packet trimming.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trimming {
+    /// Bytes that are left of a packet; what carries no more payload than that goes with the headers uncut.
+    pub header: u16,
+    /// Largest queue of headers; those beyond it are dropped.
+    pub header_limit: Limit,
+    /// Headers sent for one data packet, where both wait.
+    pub headers_per_data: u32,
 }
 
 /// In which order a port serves its classes.

@@ -16,7 +16,9 @@ use crate::port::shared::Pool;
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
 use crate::routing::Chooser;
-use crate::spec::{App, Discipline, Done, PathChoice, ProcessingSpec, QueueSpec, Router, Spec, Ties};
+use crate::spec::{
+    App, Discipline, Done, PathChoice, ProcessingSpec, QueueSpec, Router, Rules, Spec, Ties, TransportSpec,
+};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use incast_cc::Time;
@@ -183,6 +185,20 @@ impl<'a> World<'a> {
             if spec.is_explicit(link) && link.bucket > 0 {
                 return invalid(format!("link {}: an explicit queue takes no token bucket", link.name));
             }
+            if let Discipline::Trimming(_) = queue.discipline {
+                if queue.device > 0 {
+                    return invalid(format!("link {}: a queue that trims has no device queue below it", link.name));
+                }
+                let whole = |t: &TransportSpec| t.mtu == 0 || t.mss + t.header <= t.mtu;
+                let fit = |t: &TransportSpec| whole(t) && t.sack && t.scoreboard != Rules::Ns3;
+                if !spec.transports.iter().all(fit) {
+                    return invalid(format!(
+                        "link {}: a queue trims segments, so transports must not fragment them, and must know by SACK \
+                         which are missing (and not by ns-3's scoreboard)",
+                        link.name
+                    ));
+                }
+            }
             let classes = queue.classes();
             if !classes.is_empty() && queue.device > 0 {
                 return invalid(format!("link {}: classes have no device queue below them", link.name));
@@ -269,8 +285,7 @@ impl<'a> World<'a> {
                 domain.ports.push(port);
             }
             if let Some(buffer) = spec.buffer.as_ref().filter(|_| node >= spec.hosts) {
-                let queues =
-                    |l: &u32| spec.queues[spec.links[*l as usize].queue as usize].classes().len().max(1) as u64;
+                let queues = |l: &u32| spec.queues[spec.links[*l as usize].queue as usize].count() as u64;
                 let queues = outgoing[node as usize].iter().map(queues).sum();
                 let Some(pool) = Pool::new(buffer.size, buffer.alpha, buffer.reserve, queues) else {
                     let name = &spec.node_names[node as usize];
@@ -514,6 +529,7 @@ impl<'a> World<'a> {
                 retransmissions: s.retransmissions,
                 timeouts: s.timeouts,
                 marked: r.marked,
+                trimmed: r.trimmed,
                 late: order.map_or(0, |o| o.late),
                 extents: order.map_or(0, |o| o.extents),
                 extent_sum: order.map_or(0, |o| o.extent_sum),

@@ -663,6 +663,25 @@ proptest! {
     #![proptest_config(draws::cases(40))]
 
     #[test]
+    fn trimmed_segments_are_repaired_in_any_world(
+        spec in networks(), limit in 2u64..30, headers in 1u64..40, header in pick(&[40u16, 64, 200]), per_data in 1u32..12,
+    ) {
+        let mut spec = spec;
+        let trimming = Trimming { header, header_limit: Limit::Bytes(headers * 100), headers_per_data: per_data };
+        let count_in_service = spec.queues[0].count_in_service;
+        spec.queues[0] =
+            QueueSpec { discipline: Discipline::Trimming(trimming), count_in_service, ..drop_tail(limit) };
+        spec.links.iter_mut().for_each(|l| l.bucket = 0);
+        for t in &mut spec.transports {
+            (t.mss, t.sack) = (t.mss.min(1448), true);
+            t.scoreboard = if t.scoreboard == Rules::Ns3 { Rules::Rfc6675 } else { t.scoreboard };
+        }
+        spec.observe.flows = (0..spec.flows.len() as u32).collect();
+        spec.observe.trace = spec.observe.flows.clone();
+        judged(&spec);
+    }
+
+    #[test]
     fn every_engine_sees_the_same_world(spec in networks()) {
         let mut spec = spec;
         spec.observe.flows = (0..spec.flows.len() as u32).collect();

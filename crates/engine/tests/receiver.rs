@@ -209,7 +209,7 @@ fn compressed_acks_of_a_host_go_with_the_first_timer_that_fires() {
         bench.give_receiver(|p| (p.flow, p.flags) = (1, flag::SYN));
         bench.advance(start);
         let second = |b: &mut Bench, n: u64| {
-            b.give_receiver(|p| (p.flow, p.seq, p.len, p.flags) = (1, n * 1000, 1000, flag::DATA))
+            b.give_receiver(|p| (p.flow, p.seq, p.len, p.size, p.flags) = (1, n * 1000, 1000, 1040, flag::DATA))
         };
         (1..=3).for_each(|n| drop(second(&mut bench, n)));
         (1..=4).for_each(|n| drop(bench.data(n * 1000, 1000, 0)));
@@ -305,7 +305,7 @@ fn an_ack_echoes_the_earliest_time_it_covers() {
     let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
     let at = |b: &mut Bench, seq, ts| {
         b.give_receiver(|p| {
-            (p.seq, p.len, p.ts, p.flags) = (seq, 1000, ts, flag::DATA);
+            (p.seq, p.len, p.size, p.ts, p.flags) = (seq, 1000, 1040, ts, flag::DATA);
         })
     };
     bench.advance(MS);

@@ -215,6 +215,8 @@ pub struct FlowRecord {
     pub timeouts: u64,
     /// Data segments that arrived with a CE mark, measured interval.
     pub marked: u64,
+    /// Headers that arrived of segments whose payload queues had cut off, measured interval.
+    pub trimmed: u64,
     /// Data packets, none of them sent again, that bytes beyond their end had overtaken; measured interval. Not of
     /// datagrams.
     pub late: u64,
@@ -267,6 +269,8 @@ pub struct PortRecord {
     pub busy_ps: u64,
     /// Packets dropped by the queue, measured interval.
     pub drops: u64,
+    /// Packets cut to their headers, measured interval.
+    pub trimmed: u64,
     /// Packets lost on the link (error rate), measured interval.
     pub losses: u64,
     /// Packets CE-marked, measured interval.

@@ -229,6 +229,12 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
             u64s(|f| f.marked),
         ),
         column(
+            "trimmed",
+            "segments",
+            "Data segments of the measured interval that arrived as headers, their payload cut off by queues; part of dropped.",
+            u64s(|f| f.trimmed),
+        ),
+        column(
             "late_packets",
             "segments",
             "Those of arrived_packets, sent for the first time, that came after bytes beyond their end (RFC 4737: reordered); not counted of datagrams.",
@@ -327,6 +333,12 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column("packets", "packets", "Packets sent in the measured interval, ACKs included.", u64s(|p| p.packets)),
         column("bytes", "B", "Their bytes on the wire, link overhead included.", u64s(|p| p.bytes)),
         column("drops", "packets", "Packets the queue dropped in the measured interval.", u64s(|p| p.drops)),
+        column(
+            "trimmed",
+            "packets",
+            "Packets the queue cut to their headers in the measured interval.",
+            u64s(|p| p.trimmed),
+        ),
         column(
             "losses",
             "packets",

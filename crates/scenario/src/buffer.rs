@@ -46,7 +46,7 @@ impl Buffer {
             let message = format!("expected at least {packet}B, a full packet of the transport");
             out.push(Problem::with_value("buffer.size", format!("\"{}\"", self.size), message));
         }
-        let queues = queue.classes().len().max(1) as u64;
+        let queues = queue.spec().count() as u64;
         let mut ports = vec![0u64; network.names.len()];
         network.links.iter().for_each(|l| ports[l.from as usize] += 1);
         let most = ports.iter().skip(network.hosts as usize).max().map_or(0, |ports| ports * queues);

@@ -195,6 +195,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     }
     let Flows { controllers, transports, flows, queries, .. } = flows;
     check_classes(doc, &mut problems);
+    doc.queue.check_transports("queue", &transports, &mut problems);
     if let Some(packet) = transports.iter().map(full_packet).max() {
         doc.queue.check_packet("queue", packet, &mut problems);
     }

@@ -18,6 +18,7 @@ builtin!(
     "two-senders",
     "star",
     "incast",
+    "incast-trimming",
     "ns3-hotspot",
     "ns3-random-hotspot",
     "ns3-random-pairs",

@@ -22,6 +22,8 @@ pub enum Queue {
     StrictPriority(StrictPriority),
     /// A queue for every traffic class, served by deficit round robin, each with a weight.
     Weighted(Weighted),
+    /// Data that does not fit is cut to its header, and headers overtake data: NDP's switch, as htsim has it.
+    Trimming(Trimming),
     /// Hosts only: a queue per flow, served round robin, that takes at most `per_flow` packets of
     /// a flow at a time; the transport holds the rest. htsim's NIC.
     FairNic(FairNic),
@@ -129,6 +131,52 @@ pub struct RandomDrop {
 // htsim's RandomQueue.
 fn random_drop() -> f64 {
     0.1
+}
+
+/// Packet trimming.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Trimming {
+    /// Largest queue of data; beyond it payload is cut off.
+    pub limit: QueueLimit,
+    /// Largest queue of headers and control packets; beyond it they are dropped. Twice `limit` unless given (htsim).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header_limit: Option<QueueLimit>,
+    /// What is left of a packet. One that carries no more than that goes with the headers as it is.
+    #[serde(default = "header")]
+    pub header: Size,
+    /// Headers served for one data packet where both wait (NDP: 10; htsim: 100000).
+    #[serde(default = "headers_per_data")]
+    #[schemars(range(min = 1))]
+    pub headers_per_data: u32,
+    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
+    #[serde(default)]
+    pub count_in_service: bool,
+    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
+    #[serde(default)]
+    pub count_overhead: bool,
+    /// Queue of hosts' NICs, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Box<Queue>>,
+}
+
+// htsim's NDP packets; the ratio of NDP's paper.
+fn header() -> Size {
+    Size(incast_cc::Bytes(64))
+}
+fn headers_per_data() -> u32 {
+    10
+}
+
+impl Trimming {
+    fn header_limit(&self) -> QueueLimit {
+        let twice = match self.limit.0 {
+            Limit::Packets(n) => Limit::Packets(n.saturating_mul(2)),
+            Limit::Bytes(n) => Limit::Bytes(n.saturating_mul(2)),
+            Limit::None => Limit::None,
+        };
+        self.header_limit.unwrap_or(QueueLimit(twice))
+    }
 }
 
 /// Strict priority.
@@ -272,6 +320,7 @@ impl Queue {
             Queue::RandomDrop(q) => q.host.as_deref(),
             Queue::StrictPriority(q) => q.host.as_deref(),
             Queue::Weighted(q) => q.host.as_deref(),
+            Queue::Trimming(q) => q.host.as_deref(),
             Queue::FairNic(_) => None,
         }
     }
@@ -344,6 +393,14 @@ impl Queue {
                 let d = spec::Discipline::Classes { scheduler, classes };
                 (d, self.limit_of_all().unwrap_or(QueueLimit(Limit::None)), 0, q.count_in_service, q.count_overhead)
             }
+            Queue::Trimming(q) => {
+                let d = spec::Discipline::Trimming(spec::Trimming {
+                    header: q.header.0.0 as u16,
+                    header_limit: q.header_limit().spec(),
+                    headers_per_data: q.headers_per_data,
+                });
+                (d, q.limit, 0, q.count_in_service, q.count_overhead)
+            }
             Queue::FairNic(q) => {
                 (spec::Discipline::FairNic { per_flow: q.per_flow }, QueueLimit(Limit::None), 0, false, false)
             }
@@ -368,6 +425,24 @@ impl Queue {
         }
     }
 
+    /// Transports whose segments cannot be trimmed.
+    pub(crate) fn check_transports(&self, path: &str, transports: &[spec::TransportSpec], out: &mut Vec<Problem>) {
+        if let Some(host) = self.host() {
+            host.check_transports(&format!("{path}.host"), transports, out);
+        }
+        let Queue::Trimming(_) = self else { return };
+        let key = format!("{path}.kind");
+        if transports.iter().any(|t| t.mtu > 0 && t.mss + t.header > t.mtu) {
+            let message = "expected segments within the MTU (transport.mss): fragments are not trimmed";
+            out.push(Problem::with_value(&key, "\"trimming\"", message));
+        }
+        if transports.iter().any(|t| !t.sack || t.scoreboard == spec::Rules::Ns3) {
+            let message =
+                "expected transports with SACK, and not ns-3's scoreboard: the sender must know single segments";
+            out.push(Problem::with_value(&key, "\"trimming\"", message));
+        }
+    }
+
     /// What does not go with a token bucket: at switches' ports, at hosts' ports.
     pub fn check_buckets(&self, path: &str, at_switches: bool, at_hosts: bool, out: &mut Vec<Problem>) {
         if let Some(host) = self.host() {
@@ -381,7 +456,7 @@ impl Queue {
             Queue::EcnThreshold(q) => q.device,
             Queue::Red(q) => q.device,
             Queue::RandomDrop(q) => q.device,
-            Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::FairNic(_) => 0,
+            Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::Trimming(_) | Queue::FairNic(_) => 0,
         };
         if device > 0 {
             let message = "expected 0 with the burst of a link: there is no device queue below a token bucket";
@@ -393,7 +468,7 @@ impl Queue {
                     "expected \"arrival\" with the burst of a link: a token bucket has no departures to mark at";
                 out.push(Problem::with_value(format!("{path}.mark_at"), "\"departure\"", message));
             }
-            Queue::StrictPriority(_) | Queue::Weighted(_) => {
+            Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::Trimming(_) => {
                 let message = "expected one queue with the burst of a link: a token bucket sends in the order of \
                                arrival";
                 out.push(Problem::with_value(format!("{path}.kind"), format!("\"{}\"", self.word()), message));
@@ -413,6 +488,7 @@ impl Queue {
             Queue::Red(q) => Some(q.limit),
             Queue::RandomDrop(q) => Some(q.limit),
             Queue::StrictPriority(_) | Queue::Weighted(_) => self.limit_of_all(),
+            Queue::Trimming(q) => Some(q.limit),
             Queue::FairNic(_) => None,
         }
     }
@@ -495,6 +571,26 @@ impl Queue {
                     "expected at hosts only, in [queue.host]; switches have no flows of their own",
                 ));
             }
+            Queue::Trimming(q) => {
+                if !(20..=1000).contains(&q.header.0.0) {
+                    let message = "expected 20B to 1000B, an IP header and less than a full packet";
+                    out.push(Problem::with_value(key("header"), format!("\"{}\"", q.header), message));
+                }
+                if let Some(l) = q.header_limit.filter(|l| l.amount() == Some(0)) {
+                    out.push(Problem::with_value(
+                        key("header_limit"),
+                        quoted(l),
+                        "expected room for at least one packet",
+                    ));
+                }
+                if q.limit.amount().is_none() {
+                    out.push(Problem::with_value(
+                        key("limit"),
+                        quoted(q.limit),
+                        "expected a limit: nothing is trimmed without",
+                    ));
+                }
+            }
             Queue::DropTail(_) | Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::FairNic(_) => {}
         }
         match self.host() {
@@ -513,6 +609,7 @@ impl Queue {
             Queue::RandomDrop(_) => "random-drop",
             Queue::StrictPriority(_) => "strict-priority",
             Queue::Weighted(_) => "weighted",
+            Queue::Trimming(_) => "trimming",
             Queue::FairNic(_) => "fair-nic",
         }
     }
@@ -529,7 +626,11 @@ impl Queue {
         }
         for (i, class) in self.classes().iter().enumerate() {
             let path = format!("{path}.classes.{i}");
-            if !class.classes().is_empty() || matches!(class, Queue::FairNic(_)) {
+            let single = !matches!(
+                class,
+                Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::Trimming(_) | Queue::FairNic(_)
+            );
+            if !single {
                 let message = "expected one queue: drop-tail, ecn-threshold, red or random-drop";
                 out.push(Problem::with_value(format!("{path}.kind"), format!("\"{}\"", class.word()), message));
                 continue;

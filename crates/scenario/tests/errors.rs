@@ -371,6 +371,18 @@ fn queues_that_contradict() {
         "queue.probability = 1.5: expected a number from 0 to 1"
     );
     check(&GOOD.replace(queue, &format!("{random}\"20kB\""))).unwrap();
+    let trimming = |keys: &str| message(queue, &format!("kind = \"trimming\"\nlimit = \"12kB\"\n{keys}"));
+    assert_eq!(
+        trimming("header = \"2kB\""),
+        "queue.header = \"2kB\": expected 20B to 1000B, an IP header and less than a full packet"
+    );
+    assert_eq!(trimming("header_limit = \"0p\""), "queue.header_limit = \"0p\": expected room for at least one packet");
+    assert_eq!(trimming("headers_per_data = 0"), "queue.headers_per_data = 0: expected a whole number >= 1");
+    assert_eq!(trimming("headr = \"64B\""), "queue.headr: unknown key (did you mean \"header\"?)");
+    assert_eq!(
+        message(queue, "kind = \"trimming\"\nlimit = \"none\""),
+        "queue.limit = \"none\": expected a limit: nothing is trimmed without"
+    );
     let drop_tail = "{ kind = \"drop-tail\", limit = \"20p\" }";
     let weighted = format!("kind = \"weighted\"\nclasses = [{drop_tail}, {drop_tail}]");
     assert_eq!(

@@ -12,9 +12,10 @@ use super::lane::{Lane, Waiting};
 use super::scheduler::Scheduler;
 use super::shared::Pool;
 use super::{Interval, Port, unusual};
+use crate::hash;
 use crate::packet::{Ext, Packet, flag};
 use crate::queue::{Arrival, Verdict};
-use crate::spec::{self, Discipline, QueueSpec};
+use crate::spec::{Discipline, QueueSpec};
 use incast_cc::Rate;
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
@@ -62,6 +63,24 @@ pub struct Departed {
     pub next: Option<u64>,
 }
 
+/// A packet that waited and was cut to its header.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// As it is now.
+    pub packet: Packet,
+    /// There was no room for it among the headers, and the wire would not have lost it.
+    pub dropped: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Trim {
+    header: u16,
+    /// Packets cut inside the measured interval, and draws.
+    cuts: u64,
+    draws: u64,
+    latest: Option<Cut>,
+}
+
 /// A packet that left while the account does not know it yet.
 #[derive(Clone, Copy, Debug)]
 struct Gone {
@@ -87,6 +106,7 @@ struct Service {
 pub(super) struct Explicit {
     lanes: Vec<Lane>,
     scheduler: Scheduler,
+    trim: Option<Trim>,
     service: Option<Service>,
     gone: VecDeque<Gone>,
     /// Packets and bytes in the account, and of those the bytes below the discipline, which are of the first.
@@ -104,15 +124,23 @@ pub(super) struct Explicit {
 impl Explicit {
     /// The queues that `spec` asks for at the port of link `link`, if it asks for any.
     pub(super) fn of(spec: &QueueSpec, rate: Rate, link: u32, seed: u64) -> Option<Box<Explicit>> {
+        let mut trim = None;
         let (queues, scheduler) = match &spec.discipline {
-            Discipline::Classes { scheduler, classes } => (classes.as_slice(), scheduler),
-            _ => (std::slice::from_ref(spec), &spec::Scheduler::Strict),
+            Discipline::Classes { scheduler, classes } => (classes.clone(), Scheduler::new(scheduler)),
+            Discipline::Trimming(t) => {
+                trim = Some(Trim { header: t.header, cuts: 0, draws: 0, latest: None });
+                let queue = |limit| QueueSpec { discipline: Discipline::DropTail, limit, ..spec.clone() };
+                let per_data = t.headers_per_data;
+                (vec![queue(t.header_limit), queue(spec.limit)], Scheduler::Headers { per_data, served: 0 })
+            }
+            _ => (vec![spec.clone()], Scheduler::Strict),
         };
         let lane = |(i, queue): (u32, &QueueSpec)| Lane::new(queue, i, rate, link, seed);
         spec.is_explicit().then(|| {
             Box::new(Explicit {
-                lanes: (0..).zip(queues).map(lane).collect(),
-                scheduler: Scheduler::new(scheduler),
+                lanes: (0..).zip(&queues).map(lane).collect(),
+                scheduler,
+                trim,
                 service: None,
                 gone: VecDeque::new(),
                 packets: 0,
@@ -165,9 +193,18 @@ impl Explicit {
         self.service.iter().map(|s| &s.waiting).chain(waiting).filter(|w| !w.lost).map(|w| &w.packet)
     }
 
-    /// The queue that packets of `class` join: a port with one queue has it for all.
-    fn lane_of(&self, class: u8) -> usize {
-        (class as usize).min(self.lanes.len() - 1)
+    /// The queue that `packet` of `class` joins: a port with one queue has it for all, one that trims has one for
+    /// headers and one for data.
+    fn lane_of(&self, packet: &Packet, class: u8) -> usize {
+        match &self.trim {
+            Some(trim) => (packet.len > trim.header && !packet.is_trimmed()) as usize,
+            None => (class as usize).min(self.lanes.len() - 1),
+        }
+    }
+
+    /// Packets cut inside the measured interval.
+    pub(super) fn cuts(&self) -> u64 {
+        self.trim.as_ref().map_or(0, |t| t.cuts)
     }
 
     /// Size of the packet at place `i` of the account, those first that left and the one in transmission; what
@@ -318,12 +355,32 @@ impl Port {
         self.settle(now);
         let (size, below) = (packet.size as u64 + self.class.framing as u64, self.class.below);
         let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
-        let i = explicit.lane_of(class);
+        let mut i = explicit.lane_of(packet, class);
         let (packets, bytes) = explicit.counted_of(i, below);
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
         let lane = &mut explicit.lanes[i];
         let full = pool.as_deref().is_some_and(|pool| !pool.takes(lane.here.1, size));
-        let verdict = if full { Verdict::Drop } else { lane.admit(&arrival) };
+        let mut verdict = if full { Verdict::Drop } else { lane.admit(&arrival) };
+        let mut pool = pool;
+        let (mut packet, mut size, mut arrival) = (*packet, size, arrival);
+        if verdict == Verdict::Drop && i == 1 && explicit.trim.is_some() {
+            let drawn = self.cuts_newest(&arrival, pool.as_deref_mut(), interval);
+            let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
+            if drawn {
+                verdict = Verdict::Accept;
+            } else {
+                // the arrival is cut
+                packet.size = explicit.trim.as_ref().map_or(packet.size, |t| t.header);
+                (i, size) = (0, packet.size as u64 + self.class.framing as u64);
+                let (packets, bytes) = explicit.counted_of(0, below);
+                arrival = Arrival { packets: packets as u64, bytes, size, ..arrival };
+                let full = pool.as_deref().is_some_and(|pool| !pool.takes(explicit.lanes[0].here.1, size));
+                verdict = if full { Verdict::Drop } else { explicit.lanes[0].admit(&arrival) };
+            }
+        }
+        let packet = &packet;
+        let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
+        let lane = &mut explicit.lanes[i];
         if verdict == Verdict::Drop {
             self.rare.events.drops += 1;
             self.count.marks += lane.drop(&arrival) as u32;
@@ -381,6 +438,83 @@ impl Port {
         let (packets, bytes) = explicit.counted_of(i, below);
         explicit.lanes[i].holds(packets, bytes);
         Offered::Waits { ends, marked, lost }
+    }
+
+    /// The queue of data has no room for an arrival: whether what came last to it is cut to its header instead of the
+    /// arrival, by a draw, where that makes room.
+    fn cuts_newest(&mut self, arrival: &Arrival, pool: Option<&mut Pool>, interval: &Interval) -> bool {
+        let (seed, framing, below) = (self.rare.seed, self.class.framing as u64, self.class.below);
+        let Some(explicit) = &mut self.rare.explicit else { return false };
+        let Some(trim) = &mut explicit.trim else { return false };
+        trim.draws += 1;
+        trim.cuts += interval.holds(arrival.now) as u64;
+        trim.latest = None;
+        let header = trim.header;
+        if hash::uniform(seed, hash::purpose::TRIM, self.link as u64, trim.draws) >= 0.5 {
+            return false;
+        }
+        let lane = &mut explicit.lanes[1];
+        let Some(newest) = lane.queue.back() else { return false };
+        let without = Arrival { packets: arrival.packets - 1, bytes: arrival.bytes - newest.size, ..*arrival };
+        let room = pool.as_deref().is_none_or(|pool| {
+            let mut pool = pool.clone();
+            pool.give_back(lane.here.1 - newest.size, newest.size);
+            pool.takes(lane.here.1 - newest.size, arrival.size)
+        });
+        if !room || lane.admit(&without) == Verdict::Drop {
+            return false;
+        }
+        let Some(mut cut) = lane.pop_newest() else { return false };
+        let mut pool = pool;
+        if let Some(pool) = pool.as_deref_mut() {
+            pool.give_back(lane.here.1, cut.size);
+        }
+        explicit.work -= cut.wire;
+        explicit.here = (explicit.here.0 - 1, explicit.here.1 - cut.size);
+        explicit.packets -= 1;
+        explicit.bytes -= cut.size;
+        let events = &mut self.rare.events;
+        events.odd_busy = events.odd_busy.wrapping_sub(if self.class.ps_per_byte == 0 { cut.wire } else { 0 });
+        events.cut_bytes += cut.size;
+        cut.packet.size = header;
+        cut.size = header as u64 + framing;
+        cut.wire = self.class.serialization(cut.size);
+        let (packets, bytes) = explicit.counted_of(0, below);
+        let header = Arrival { packets: packets as u64, bytes, size: cut.size, ..*arrival };
+        let held = explicit.lanes[0].here.1;
+        let full = pool.as_deref().is_some_and(|pool| !pool.takes(held, cut.size));
+        let lane = &mut explicit.lanes[0];
+        let packet = cut.packet;
+        let dropped = full || lane.admit(&header) == Verdict::Drop;
+        let latest = Some(Cut { packet, dropped: dropped && !cut.lost });
+        if dropped {
+            lane.drop(&header);
+            events.drops += 1;
+            events.cut_bytes += self.class.overhead as u64;
+        } else {
+            lane.accept(cut.size, false);
+            if let Some(pool) = pool {
+                pool.take(held, cut.size);
+            }
+            events.cut_bytes -= cut.size;
+            events.odd_busy = events.odd_busy.wrapping_add(if self.class.ps_per_byte == 0 { cut.wire } else { 0 });
+            explicit.work += cut.wire;
+            explicit.here = (explicit.here.0 + 1, explicit.here.1 + cut.size);
+            explicit.packets += 1;
+            explicit.bytes += cut.size;
+            lane.push(cut);
+            let (packets, bytes) = explicit.counted_of(0, below);
+            explicit.lanes[0].holds(packets, bytes);
+        }
+        if let Some(trim) = &mut explicit.trim {
+            trim.latest = latest;
+        }
+        true
+    }
+
+    /// What the latest arrival had cut of what waited, if it had.
+    pub fn take_cut(&mut self) -> Option<Cut> {
+        self.rare.explicit.as_mut()?.trim.as_mut()?.latest.take()
     }
 
     /// Ends the transmission under way at `now`; `None` if there is none.

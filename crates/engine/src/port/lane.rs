@@ -111,6 +111,16 @@ impl Lane {
         self.queue.push_back(waiting);
     }
 
+    /// Takes out what came last, if it still waits.
+    pub(super) fn pop_newest(&mut self) -> Option<Waiting> {
+        let newest = self.queue.pop_back()?;
+        for held in [&mut self.here, &mut self.accounted] {
+            held.0 -= 1;
+            held.1 -= newest.size;
+        }
+        Some(newest)
+    }
+
     /// Its discipline counts so much now.
     pub(super) fn holds(&mut self, packets: u32, bytes: u64) {
         self.count.max_packets = self.count.max_packets.max(packets);

@@ -13,6 +13,8 @@ pub(super) enum Scheduler {
     Strict,
     /// In turn, by bytes.
     Weighted(Weighted),
+    /// So many of the first queue for one of the second, where both have something (htsim's `CompositeQueue`).
+    Headers { per_data: u32, served: u32 },
 }
 
 /// Deficit round robin.
@@ -42,7 +44,17 @@ impl Scheduler {
     /// The queue of `n` to be served next; `head(i)` is the size of the first packet of queue i, if it may go.
     pub(super) fn next(&mut self, n: usize, head: impl Fn(usize) -> Option<u64>) -> Option<usize> {
         let first = (0..n).find(|i| head(*i).is_some())?;
-        let Scheduler::Weighted(w) = self else { return Some(first) };
+        let w = match self {
+            Scheduler::Strict => return Some(first),
+            Scheduler::Headers { per_data, served } => {
+                if first > 0 || head(1).is_none() {
+                    return Some(first);
+                }
+                *served = if *served >= *per_data { 0 } else { *served + 1 };
+                return Some((*served == *per_data) as usize);
+            }
+            Scheduler::Weighted(w) => w,
+        };
         loop {
             let i = w.turn;
             match head(i) {

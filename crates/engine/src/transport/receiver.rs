@@ -45,6 +45,8 @@ pub struct ReceiverStats {
     pub packet_delay_sum: u64,
     /// Last of them, ps.
     pub last_rx: Option<u64>,
+    /// Headers of trimmed segments that arrived, of those sent inside the measured interval.
+    pub trimmed: u64,
     /// The whole transfer had arrived, ps.
     pub complete: Option<u64>,
 }
@@ -354,6 +356,9 @@ impl Receiver {
     /// A packet of the data direction arrived.
     pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&mut Ext>) {
         let t = io.net.transport(self.transport);
+        if p.len > p.size && p.is_trimmed() {
+            return self.answer_trimmed(io, p);
+        }
         if let Some(ext) = ext.filter(|_| p.has(flag::DATA)) {
             self.hold(ext);
         }
@@ -427,6 +432,9 @@ impl Receiver {
     /// A datagram arrived: its bytes are delivered, whatever went before.
     #[cold]
     pub fn receive_datagram<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+        if p.is_trimmed() {
+            return self.note_trimmed(io, p);
+        }
         let last_fragment = p.aux >> 4;
         if last_fragment > 0 && !self.reassembled(p, last_fragment) {
             return;
@@ -461,6 +469,23 @@ impl Receiver {
         }
     }
 
+    /// The header of a segment whose payload a queue has cut off: the sender is told at once which it is.
+    #[cold]
+    fn answer_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+        self.note_trimmed(io, p);
+        self.entropy = p.turn;
+        self.tell(io, p.seq, 0);
+    }
+
+    /// Counts a header without its payload; nobody sends a datagram again.
+    fn note_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+        self.stats.trimmed += p.has(flag::MEASURED) as u64;
+        if p.has(flag::TRACED) {
+            let node = io.hosts[self.host as usize].node;
+            io.trace(p, Happening::Receive, false, node);
+        }
+    }
+
     /// Marked data: the sender is notified, unless it was lately.
     #[cold]
     fn notify<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
@@ -468,11 +493,17 @@ impl Receiver {
             return;
         }
         self.cnp_from = io.now + self.cnp_interval;
+        self.tell(io, self.next, flag::ECE);
+    }
+
+    /// Sends a control packet that acknowledges nothing: with ECE a notification of marks, without it one of a
+    /// trimmed segment that begins at `seq`.
+    fn tell<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, ece: u16) {
         let t = io.net.transport(self.transport);
         let packet = Packet {
             time: 0,
             seq: 0,
-            ack: self.next,
+            ack: seq,
             ts: io.now,
             link: 0,
             flow: self.flow,
@@ -483,7 +514,7 @@ impl Receiver {
             ext: NO_EXT,
             size: t.ack_size as u16,
             len: 0,
-            flags: self.base_flags & !flag::ACK | flag::ECE,
+            flags: self.base_flags & !flag::ACK | ece,
             hop: 0,
             aux: 0,
         };

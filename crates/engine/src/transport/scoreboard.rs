@@ -729,6 +729,16 @@ impl Scoreboard {
         }
     }
 
+    /// A copy of the segment at `seq` was cut to its header: it is lost. `None` if it is no longer outstanding.
+    pub fn trimmed(&mut self, seq: u64) -> Option<Hole> {
+        let i = self.index_of(seq);
+        let s = self.segments.get(i).copied().filter(|s| s.seq == seq && !s.sacked)?;
+        if !s.lost || s.retransmitted {
+            self.give_up(i);
+        }
+        Some(Hole { seq, len: s.len as u32 })
+    }
+
     /// The next lost segment not yet sent again.
     pub fn next_hole(&mut self) -> Option<Hole> {
         if self.pending == 0 {

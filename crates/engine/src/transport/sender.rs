@@ -592,6 +592,9 @@ impl Sender {
                     self.acknowledged(io, p, ext);
                 }
             }
+            Connection::Open if !p.has(flag::ACK) && !p.has(flag::ECE) => {
+                self.repair_trimmed(io, p.ack);
+            }
             Connection::Open if !p.has(flag::ACK) => {
                 self.cc.on_cnp(Time(io.now));
                 self.watch_clock(io);

@@ -407,6 +407,18 @@ impl Sender {
         }
     }
 
+    /// The receiver has only the header of the segment at `seq`: it goes again at once, in the place of the copy that was
+    /// cut, whatever window and pace say. That is no loss to the controller, nor to recovery.
+    #[cold]
+    pub(super) fn repair_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64) {
+        let Some(hole) = self.board.trimmed(seq) else { return };
+        if io.has_room(self.host, self.flow) {
+            self.retransmit(io, hole);
+        }
+        // the receiver was heard from
+        self.arm_rto(io);
+    }
+
     /// A hole that goes again as new data.
     fn is_renumbered(&self, hole: Hole) -> bool {
         self.renumbered.0 < hole.seq && hole.seq < self.renumbered.1

@@ -6,6 +6,7 @@ mod fifo;
 use fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
 use incast_cc::Rate;
 use incast_engine::hash::{purpose, uniform};
+use incast_engine::port::explicit::Offered;
 use incast_engine::port::{Interval, Port, Sent};
 use incast_engine::spec::{Discipline, Limit, QueueSpec, Red};
 use proptest::prelude::*;
@@ -165,6 +166,50 @@ proptest! {
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)
         })?;
+    }
+}
+
+proptest! {
+    #![proptest_config(draws::cases(400))]
+
+    #[test]
+    fn explicit_queues_know_when_red_became_idle(
+        bursts in prop::collection::vec((0u64..12_000_000, 1usize..20), 2..30), red in parameters(), seed: u64,
+        limit in 2u64..40, device in prop_oneof![Just(0u32), 1u32..8], in_service: bool,
+    ) {
+        let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
+        let queue = QueueSpec {
+            discipline: Discipline::Red(red),
+            limit: Limit::Packets(limit),
+            device,
+            count_in_service: in_service,
+            count_overhead: false,
+            explicit: false,
+        };
+        let port = |queue: &QueueSpec| Port::new(&link(Rate::gbps(10), 0), queue, 7, seed, &interval);
+        let (mut arithmetic, mut explicit) = (port(&queue), port(&QueueSpec { explicit: true, ..queue.clone() }));
+        let (mut now, mut ends) = (0, None);
+        // bursts of 1 us a packet, after pauses in which the queue may or may not have become empty
+        let arrivals = bursts.iter().flat_map(|(pause, n)| (0..*n).map(move |i| if i == 0 { *pause } else { 0 }));
+        for (i, gap) in arrivals.enumerate() {
+            now += gap;
+            while let Some(end) = ends.filter(|end| *end <= now) {
+                ends = explicit.depart(end, None, &interval).and_then(|d| d.next);
+            }
+            let packet = packet(1250, i % 2 == 0);
+            let expected = match arithmetic.enqueue(now, &packet, &interval) {
+                Sent::Arrives { marked, .. } => Some(marked),
+                _ => None,
+            };
+            let got = match explicit.offer(now, &packet, None, 0, None, &interval) {
+                Offered::Waits { ends: first, marked, .. } => {
+                    ends = ends.or(first);
+                    Some(marked)
+                }
+                _ => None,
+            };
+            prop_assert_eq!(got, expected, "arrival {} at {}", i, now);
+        }
     }
 }
 

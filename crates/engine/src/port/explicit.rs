@@ -267,19 +267,11 @@ impl Explicit {
         }
         let ends = now + waiting.wire;
         self.service = Some(Service { waiting, lane, began: now, ends, arrives: None });
-        if self.counted_packets_of(lane, below) == 0 {
+        // with one queue, what moves below the discipline is not what goes onto the wire
+        if self.lanes.len() > 1 && below > 0 && self.lanes[lane].here.0 == 1 {
             self.lanes[lane].empty_since = now;
         }
         Some(ends)
-    }
-
-    fn counted_packets_of(&self, lane: usize, below: u32) -> u32 {
-        let packets = self.lanes[lane].here.0;
-        match &self.service {
-            _ if self.lanes.len() == 1 => packets.saturating_sub(below),
-            Some(s) if s.lane == lane && below > 0 => packets - 1,
-            _ => packets,
-        }
     }
 
     /// Gives back memory after a burst.
@@ -420,6 +412,10 @@ impl Port {
             pool.take(lane.here.1, size);
         }
         lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost, index });
+        if explicit.lanes.len() == 1 && explicit.here.0 < below {
+            // it passes straight through the discipline
+            explicit.lanes[i].empty_since = now;
+        }
         explicit.work += wire;
         explicit.here.0 += 1;
         explicit.here.1 += size;
@@ -534,7 +530,9 @@ impl Port {
         explicit.here.0 -= 1;
         explicit.here.1 -= size;
         explicit.gone.push_back(Gone { began, left: now, size, lane: i });
-        if below == 0 && explicit.lanes[i].here.0 == 0 {
+        // the last that the discipline held has left, or has moved below it
+        let unseen = if explicit.lanes.len() == 1 { below } else { 0 };
+        if explicit.lanes[i].here.0 == unseen {
             explicit.lanes[i].empty_since = now;
         }
         let arrives = if self.fails() { arrives } else { Some(now + self.class.delay) };

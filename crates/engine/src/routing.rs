@@ -8,6 +8,7 @@ use crate::hash::{self, purpose};
 use crate::paths::Hops;
 use crate::port::Port;
 use crate::spec::{Adaptive, Flowlet, Gauged, Limit, PathChoice, Spec};
+use incast_cc::Time;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -19,9 +20,22 @@ pub struct Chooser {
     rotas: Vec<Rota>,
     /// Adaptive routing.
     gauges: Gauges,
-    /// Flowlets, by flow and direction.
-    flowlets: HashMap<u64, Course, BuildHasherDefault<Mixer>>,
+    flowlets: Flowlets,
 }
+
+/// The ways of flows that pass, by flow and direction.
+#[derive(Clone, Debug, Default)]
+struct Flowlets {
+    courses: HashMap<u64, Course, BuildHasherDefault<Mixer>>,
+    /// With so many of them those go that are forgotten.
+    most: usize,
+}
+
+/// After a pause of more gaps than this a flow is a new one to a switch, which then need not remember those that ended.
+const GAPS_REMEMBERED: u64 = 1000;
+
+/// Shorter gaps count as this one there.
+const LEAST_GAP_REMEMBERED: Time = Time::us(1);
 
 #[derive(Clone, Debug, Default)]
 struct Rota {
@@ -36,8 +50,8 @@ struct Rota {
 struct Course {
     /// When its latest packet came, ps.
     last: u64,
-    /// Local port.
-    port: u32,
+    /// Local port; none for a flow that is new.
+    port: Option<u32>,
 }
 
 /// [`hash::mix`] as a map's hash: the order in a map is nowhere looked at.
@@ -110,7 +124,7 @@ impl Chooser {
             PathChoice::PowerOfTwo | PathChoice::RoundRobin { .. } | PathChoice::Flowlet(_) => Gauges::default(),
             _ => return None,
         };
-        Some(Box::new(Chooser { node, rotas: Vec::new(), gauges, flowlets: HashMap::default() }))
+        Some(Box::new(Chooser { node, rotas: Vec::new(), gauges, flowlets: Flowlets::default() }))
     }
 
     /// Which of at least two next hops a packet of `flow` (and direction) takes at `now`. `set` numbers the set of next
@@ -147,25 +161,18 @@ impl Chooser {
             }
             PathChoice::Flowlet(rule) => {
                 let key = (flow.0 as u64) << 1 | flow.1 as u64;
-                let known = self.flowlets.get(&key).copied();
-                let had = known.and_then(|c| hops.iter().position(|port| port == c.port).map(|i| (c.last, i as u32)));
+                let kept = rule.gap.max(LEAST_GAP_REMEMBERED).0.saturating_mul(GAPS_REMEMBERED);
+                let course = self.flowlets.course(key, kept, now);
+                let had = course.port.and_then(|had| hops.iter().position(|port| port == had).map(|i| i as u32));
                 let i = match had {
-                    Some((last, i)) if now - last <= rule.gap.0 || !chance(draw, rule.probability) => i,
-                    _ => self.anew(rule, had.map(|(_, i)| i), hops, draw, ports, now),
+                    Some(i) if now - course.last <= rule.gap.0 || !chance(draw, rule.probability) => i,
+                    _ => self.gauges.anew(rule, had, hops, draw, ports, now),
                 };
-                self.flowlets.insert(key, Course { last: now, port: hops.get(i) });
+                *course = Course { last: now, port: Some(hops.get(i)) };
                 i
             }
             _ => 0,
         }
-    }
-
-    /// The next hop of a flowlet that begins, `had` being the flow's so far.
-    fn anew(&mut self, rule: &Flowlet, had: Option<u32>, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
-        let Some(by) = &rule.by else { return hash::pick(draw, hops.len()) };
-        let best = self.gauges.lowest(by, hops, draw, ports, now);
-        let band = |i: u32| self.gauges.band[hops.get(i) as usize];
-        had.filter(|had| band(*had) <= band(best)).unwrap_or(best)
     }
 
     /// Whose turn it is among `n`; after `rounds` rounds (0: never) the order is drawn anew.
@@ -191,6 +198,22 @@ impl Chooser {
     }
 }
 
+impl Flowlets {
+    /// What is known of the flow and direction `key`, whose packet comes `now`; nothing if the last came more than `kept`
+    /// ps ago.
+    fn course(&mut self, key: u64, kept: u64, now: u64) -> &mut Course {
+        if self.courses.len() >= self.most {
+            self.courses.retain(|_, course| now - course.last <= kept);
+            self.most = (2 * self.courses.len()).max(64);
+        }
+        let course = self.courses.entry(key).or_insert(Course { last: now, port: None });
+        if now - course.last > kept {
+            course.port = None;
+        }
+        course
+    }
+}
+
 impl Gauges {
     fn new(rule: &Adaptive, spec: &Spec, links: &[u32]) -> Gauges {
         let scale = |l: &u32| {
@@ -207,6 +230,14 @@ impl Gauges {
             Scale { ends, speed, read: None, sent: 0 }
         };
         Gauges { stale: vec![0; links.len()], band: vec![0; links.len()], scales: links.iter().map(scale).collect() }
+    }
+
+    /// The next hop of a flowlet that begins, `had` being the flow's so far.
+    fn anew(&mut self, rule: &Flowlet, had: Option<u32>, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
+        let Some(by) = &rule.by else { return hash::pick(draw, hops.len()) };
+        let best = self.lowest(by, hops, draw, ports, now);
+        let band = |i: u32| self.band[hops.get(i) as usize];
+        had.filter(|had| band(*had) <= band(best)).unwrap_or(best)
     }
 
     /// One of the ports in the lowest band.
@@ -285,7 +316,26 @@ fn lowest<T>(items: &[T], draw: u64, band: impl Fn(&T) -> u8) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::least;
+    use super::{Course, Flowlets, least};
+
+    /// A packet a microsecond, each of a new flow, and 50 us after it another one: what ended is not kept.
+    #[test]
+    fn switches_forget_flows_that_have_ended() {
+        let mut flowlets = Flowlets::default();
+        for now in 0..100_000u64 {
+            let course = flowlets.course(now, 100, now);
+            assert_eq!(course.port, None, "flow {now} is new");
+            *course = Course { last: now, port: Some(3) };
+            if let Some(before) = now.checked_sub(50) {
+                let course = flowlets.course(before, 100, now);
+                assert_eq!((course.last, course.port), (before, Some(3)), "flow {before} is known at {now}");
+                course.last = now;
+            }
+            assert!(flowlets.courses.len() <= 310, "{} flows kept of about 150", flowlets.courses.len());
+        }
+        let left = *flowlets.courses.keys().min().unwrap();
+        assert_eq!(flowlets.course(left, 0, u64::MAX).port, None, "forgotten, whether or not it was taken out");
+    }
 
     #[test]
     fn whole_numbers_bound_bands_as_shares_do() {

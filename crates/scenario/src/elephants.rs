@@ -130,8 +130,8 @@ impl Traffic {
             return Err(wrong("its flows are two-way connections; expected an entry of another app than query".into()));
         }
         let numbers: Vec<u32> = flows.of_group(group as u32).collect();
-        if numbers.iter().any(|f| flows.waits(*f)) {
-            return Err(wrong("its flows wait for each other; expected an entry whose flows do not".into()));
+        if let Some(i) = numbers.iter().position(|f| flows.waits(*f)) {
+            return Err(wrong(format!("its flow {i} waits for another; expected an entry whose flows wait for none")));
         }
         let n = self.flows.unwrap_or(1);
         if n >= numbers.len() as u64 {

@@ -320,6 +320,10 @@ impl Routing {
                 let message = "bands are of ports, and by = \"hash\" looks at none; expected \"auto\"";
                 return out.push(Problem::with_value("routing.bands", format!("{bands:?}"), message));
             }
+            Routing::Flowlet { refresh: Auto::Given(refresh), .. } => {
+                let message = "readings are of ports, and by = \"hash\" looks at none; expected \"auto\"";
+                return out.push(Problem::with_value("routing.refresh", format!("\"{refresh}\""), message));
+            }
             _ => return,
         };
         if let Auto::Given(bands) = bands {

@@ -1592,7 +1592,7 @@ fn collectives_that_cannot_be() {
     let all = GOOD.replace("\"hotspot\"\nflows = 10", "\"all-to-all\"");
     assert_eq!(
         check(&format!("{all}[[traffic]]\npattern = \"elephants\"\nof = \"load\"\nflows = 1")).unwrap_err().to_string(),
-        "traffic.elephants.of = \"load\": its flows wait for each other; expected an entry whose flows do not"
+        "traffic.elephants.of = \"load\": its flow 16 waits for another; expected an entry whose flows wait for none"
     );
 }
 

@@ -35,6 +35,9 @@ fn bad_values_are_refused() {
     }
     let said = load(&[("routing", "{ kind = \"flowlet\", bands = [0.5] }")]).unwrap_err();
     assert!(said.starts_with("routing.bands = [0.5]: bands are of ports, and by = \"hash\" looks at none"), "{said}");
+    let said = load(&[("routing", "{ kind = \"flowlet\", refresh = \"1us\" }")]).unwrap_err();
+    let expected = "routing.refresh = \"1us\": readings are of ports, and by = \"hash\" looks at none";
+    assert!(said.starts_with(expected), "{said}");
     for kind in ["flowlet\", by = \"adaptive", "ecmp-adaptive"] {
         let said = load(&[("routing", &format!("{{ kind = \"{kind}\", bands = [2.0] }}"))]).unwrap_err();
         assert!(said.starts_with("routing.bands = [2.0]: expected 1 to 16 shares"), "{said}");

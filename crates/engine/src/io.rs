@@ -274,7 +274,9 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         }
         let packet = &Packet { turn: if self.net.entropy { packet.turn } else { turn::NONE }, ..*packet };
         let pool = p.pool().map(|i| &mut self.pools[i as usize]);
-        let offered = p.offer(now, packet, ext.as_deref_mut(), self.net.class(packet), pool, &self.net.interval);
+        // the flow is far away in memory: it is asked only where its class matters
+        let class = if p.has_classes() { self.net.class(packet) } else { 0 };
+        let offered = p.offer(now, packet, ext.as_deref_mut(), class, pool, &self.net.interval);
         let link = p.link;
         if let Some(cut) = p.take_cut().filter(|cut| cut.dropped) {
             self.tally.dropped += 1;

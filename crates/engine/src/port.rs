@@ -362,6 +362,11 @@ impl Port {
         self.unusual & unusual::EXPLICIT != 0
     }
 
+    /// It has a queue for each of several traffic classes.
+    pub fn has_classes(&self) -> bool {
+        self.rare.explicit.as_ref().is_some_and(|q| q.has_classes())
+    }
+
     /// Puts its explicit queues into shared buffer `pool` of its domain.
     pub fn share(&mut self, pool: u32) {
         self.rare.pool = Some(pool);
@@ -568,14 +573,14 @@ impl Port {
                     self.rare.explicit.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
                 self.rare.at_from = Some(snapshot);
                 if let Some(explicit) = &mut self.rare.explicit {
-                    explicit.snapshot(true);
+                    explicit.snapshot(true, self.class.below);
                 }
             }
             if at >= interval.to {
                 let snapshot = self.snapshot(at);
                 self.rare.at_to = Some(snapshot);
                 if let Some(explicit) = &mut self.rare.explicit {
-                    explicit.snapshot(false);
+                    explicit.snapshot(false, self.class.below);
                 }
                 self.next_look = u64::MAX;
                 return;

@@ -81,7 +81,6 @@ impl Bound {
 
 /// What a discipline says to an arrival: by its rule, by the state that RED keeps and when the queue last became
 /// empty, and by `draw`, the arrival's random number from 0 to 1.
-#[cold]
 pub fn decide(
     rule: &Rule,
     red: Option<&mut RedState>,

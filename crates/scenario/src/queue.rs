@@ -183,7 +183,7 @@ impl Trimming {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct StrictPriority {
-    /// Queues by class, class 0 first: each a kind of its own with its limit and thresholds.
+    /// Queues by class, class 0 first: each drop-tail, ecn-threshold, red or random-drop, with its limit and thresholds.
     pub classes: Vec<Queue>,
     /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
     #[serde(default)]
@@ -200,7 +200,7 @@ pub struct StrictPriority {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Weighted {
-    /// Queues by class, class 0 first: each a kind of its own with its limit and thresholds.
+    /// Queues by class, class 0 first: each drop-tail, ecn-threshold, red or random-drop, with its limit and thresholds.
     pub classes: Vec<Queue>,
     /// Share of each class, above 0; all alike unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -202,6 +202,11 @@ impl Explicit {
         }
     }
 
+    /// There are several queues, and a packet's class says which is its own.
+    pub(super) fn has_classes(&self) -> bool {
+        self.lanes.len() > 1 && self.trim.is_none()
+    }
+
     /// Packets cut inside the measured interval.
     pub(super) fn cuts(&self) -> u64 {
         self.trim.as_ref().map_or(0, |t| t.cuts)
@@ -243,15 +248,20 @@ impl Explicit {
         }
     }
 
+    /// The packet of the account that is below several classes, if one is: its class, and its size.
+    fn unseen(&self, below: u32) -> Option<(usize, u64)> {
+        let first = self.gone.front().map(|g| (g.lane, g.size));
+        first.or(self.service.as_ref().map(|s| (s.lane, s.waiting.size))).filter(|_| below > 0)
+    }
+
     /// Adds `span` ps to the account, in which nothing changed.
     fn pass(&mut self, span: u64, below: u32) {
         if self.lanes.len() == 1 {
             return;
         }
-        let first = self.gone.front().map(|g| (g.lane, g.size));
-        let first = first.or(self.service.as_ref().map(|s| (s.lane, s.waiting.size)));
-        for (i, lane) in self.lanes.iter_mut().enumerate() {
-            let unseen = first.filter(|f| below > 0 && f.0 == i).map_or((0, 0), |f| (1, f.1));
+        let first = self.unseen(below);
+        for (i, lane) in self.lanes.iter_mut().enumerate().filter(|(_, lane)| lane.accounted.0 > 0) {
+            let unseen = first.filter(|f| f.0 == i).map_or((0, 0), |f| (1, f.1));
             lane.pass(span, unseen);
         }
     }
@@ -284,16 +294,14 @@ impl Explicit {
     }
 
     /// The measured interval begins, or ends.
-    pub(super) fn snapshot(&mut self, begins: bool) {
+    pub(super) fn snapshot(&mut self, begins: bool, below: u32) {
+        let first = self.unseen(below);
         for (i, lane) in self.lanes.iter_mut().enumerate() {
             // the greatest queue is one of the interval's own
             if begins {
-                lane.count.max_packets = lane.accounted.0;
-                lane.count.max_bytes = lane.accounted.1;
-                if let Some(s) = self.service.as_ref().filter(|s| s.lane == i && self.bytes_below > 0) {
-                    lane.count.max_packets -= 1;
-                    lane.count.max_bytes -= s.waiting.size;
-                }
+                let unseen = first.filter(|f| f.0 == i).map_or((0, 0), |f| (1, f.1));
+                lane.count.max_packets = lane.accounted.0 - unseen.0;
+                lane.count.max_bytes = lane.accounted.1 - unseen.1;
             }
             let at = if begins { &mut lane.at_from } else { &mut lane.at_to };
             *at = Some(lane.count);

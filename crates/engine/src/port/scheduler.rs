@@ -43,7 +43,14 @@ impl Scheduler {
 
     /// The queue of `n` to be served next; `head(i)` is the size of the first packet of queue i, if it may go.
     pub(super) fn next(&mut self, n: usize, head: impl Fn(usize) -> Option<u64>) -> Option<usize> {
-        let first = (0..n).find(|i| head(*i).is_some())?;
+        let Some(first) = (0..n).find(|i| head(*i).is_some()) else {
+            if let Scheduler::Weighted(w) = self {
+                // the class whose turn it is has nothing either; the others lost what they had at their turns
+                w.deficits[w.turn] = 0;
+                w.given = false;
+            }
+            return None;
+        };
         let w = match self {
             Scheduler::Strict => return Some(first),
             Scheduler::Headers { per_data, served } => {

@@ -643,6 +643,8 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
         }
         prop_assert_eq!(flow.late, late, "flow {}", flow.flow);
         prop_assert_eq!(flow.extent_max, extents.iter().max().copied().unwrap_or(0), "flow {}", flow.flow);
+        prop_assert_eq!(flow.extents, extents.len() as u64, "flow {}", flow.flow);
+        prop_assert_eq!(flow.extent_sum, extents.iter().sum::<u64>(), "flow {}", flow.flow);
         prop_assert!(flow.extents <= late && flow.extent_max <= flow.arrived);
     }
 

@@ -81,12 +81,27 @@ fn extents_by_hand() {
     let mut r = Reordering::default();
     r.overtake(4, 2);
     r.overtake(5, 3);
-    r.late(2, 4);
+    r.late(2, 4, 1);
     assert_eq!((r.late, r.extent_sum, r.extent_max), (1, 2, 2), "4 came two arrivals before 2");
     r.reached(2, true);
-    r.late(3, 5);
+    r.late(3, 5, 2);
     assert_eq!((r.late, r.extent_sum, r.extent_max), (2, 5, 3));
     r.reached(5, false);
-    r.late(2, 9);
+    r.late(2, 9, 5);
     assert_eq!((r.late, r.extents), (3, 2), "what was there already has no extent");
+}
+
+#[test]
+fn a_late_original_below_another_hole_has_no_extent() {
+    // packets 0 2 1 (sent again) 5 1 3 4 of a byte each, so that packet i ends at i + 1
+    let mut r = Reordering::default();
+    r.overtake(3, 2);
+    r.reached(3, false);
+    r.overtake(6, 4);
+    r.late(2, 5, 3);
+    assert_eq!((r.late, r.extents), (1, 0), "2 overtook it first, which nobody knows any more; 5 did not");
+    r.late(4, 6, 3);
+    r.reached(4, true);
+    r.late(5, 7, 4);
+    assert_eq!((r.late, r.extents, r.extent_sum, r.extent_max), (3, 2, 5, 3));
 }

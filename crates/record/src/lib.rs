@@ -220,7 +220,7 @@ pub struct FlowRecord {
     /// Data packets, none of them sent again, that bytes beyond their end had overtaken; measured interval. Not of
     /// datagrams.
     pub late: u64,
-    /// Those of them whose bytes were missing still when they came.
+    /// Those of them that ended beyond what had come in order when they came.
     pub extents: u64,
     /// ... and the sum of their extents: arrivals from the first that overtook it to it.
     pub extent_sum: u64,

@@ -102,7 +102,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.reordering_extent_mean",
         "packets",
-        "Mean extent (RFC 4737) of late segments whose bytes were missing still: arrivals from the first that overtook one to it.",
+        "Mean extent (RFC 4737) of late segments beyond what had come in order: arrivals from the first that overtook one to it.",
     ),
     figure("flows.reordering_extent_max", "packets", "Largest of these extents; nothing without one."),
     figure(

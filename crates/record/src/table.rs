@@ -243,7 +243,7 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "reordering_extent_mean",
             "packets",
-            "Mean extent (RFC 4737) of those late_packets whose bytes were missing still: arrivals from the first that overtook the packet to it; missing without one.",
+            "Mean extent (RFC 4737) of those late_packets that ended beyond what had come in order: arrivals from the first that overtook the packet to it; missing without one.",
             extent,
         ),
         column("reordering_extent_max", "packets", "Largest of these extents.", u64s(|f| f.extent_max)),

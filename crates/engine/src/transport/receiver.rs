@@ -458,7 +458,7 @@ impl Receiver {
         if end > top {
             self.reordering.get_or_insert_default().overtake(end, self.stats.arrived);
         } else if end < top && p.len > 0 && p.has(flag::MEASURED) && !p.has(flag::RETX) {
-            self.reordering.get_or_insert_default().late(end, self.stats.arrived);
+            self.reordering.get_or_insert_default().late(end, self.stats.arrived, self.next);
         }
     }
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from incast import _core, kinds, output, progress
-from incast.batch import default_workers
+from incast.batch import default_workers, slug
 from incast.cli import INTERRUPTED, loading
 from incast.errors import (
     ControllerError,
@@ -76,7 +76,8 @@ def _settings(texts: list[str] | None) -> list[tuple[str, str]]:
 
 def _folder(given: str | None, default: str) -> Path:
     if given is None:
-        return Path("runs") / default
+        # a scenario's name may be any text, and the folder is to be one of runs
+        return Path("runs") / slug(default[-120:])
     if not given.strip():
         raise FolderError(f'--out "{given}": expected the name of a folder')
     return Path(given)

@@ -222,6 +222,11 @@ def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, 
     gone.rmdir()
     incast("paper", "report", str(paper), "--out", "p").refused("no figure of which all runs are there")
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
+    summary = manifests[0].with_name("summary.json")
+    whole = summary.read_bytes()
+    summary.write_bytes(whole[:100])
+    incast("paper", "report", str(paper), "--out", "p").refused("summary.json is damaged")
+    summary.write_bytes(whole)
     after = {path: path.stat().st_mtime_ns for path in sorted(out.rglob("manifest.json"))}
     assert before.keys() == after.keys()
     assert {path for path in before if before[path] != after[path]} == {gone / "manifest.json"}
@@ -349,6 +354,7 @@ def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper:
 
 def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "run", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
+    incast("paper", "run", "swift/").refused('"swift/": expected a figure behind the slash')
     incast("paper", "run", "swift/fig177").refused('swift has no figure "fig177"', 'did you mean "fig17"')
     incast("paper", "report", "swift", "--scale", "huge").refused('--scale "huge"', "small, paper")
     incast("paper", "report", "swift", "--out", "none").refused("none holds no results of a paper")
@@ -467,7 +473,7 @@ def test_expressions_reach_nothing_else(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1 / 0", "sqrt(0 - 1)", "f('a') < 1", "slope([1], [1])", "mean([])", "ratios([1], [1, 2])"]
+    "text", ["1 / 0", "sqrt(0 - 1)", "f('a') < 1", "slope([1], [1])", "mean([])", "ratios([1], [1, 2])", "9**9**9**9"]
 )
 def test_expressions_that_numbers_do_not_fit_are_errors(text: str) -> None:
     with pytest.raises(ExpressionError):

@@ -112,6 +112,14 @@ def test_default_folder_names_scenario_seed_and_hash(incast: Command, tmp_path: 
     assert int(digest, 16) >= 0
 
 
+def test_the_default_folder_is_one_of_runs_whatever_the_scenario_is_called(incast: Command, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "scenarios" / "dumbbell.toml").read_text()
+    (tmp_path / "own.toml").write_text(f'name = "../../{"far/" * 60}"\n{text}')
+    assert incast("run", "own.toml", *QUICK).status == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert "/" not in folder.name and len(folder.name) <= 120
+
+
 def test_same_seed_same_bytes_and_other_seed_other_bytes(incast: Command, tmp_path: Path) -> None:
     for name, seed in [("a", "1"), ("b", "1"), ("c", "2")]:
         assert incast("run", "random-hotspot", *QUICK, "--seed", seed, "--out", name, "--quiet").status == 0

@@ -190,6 +190,8 @@ def find(text: str) -> tuple[Paper, list[Figure]]:
         name, _, figure = text.partition("/")
         if name not in names():
             raise PaperError(f'no paper "{name}"{_nearest(name, names())}: expected one of {", ".join(names())}')
+        if text.endswith("/"):
+            raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
         paper = load(_home() / name)
     if not figure:
         return paper, list(paper.figures.values())

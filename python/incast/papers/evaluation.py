@@ -20,7 +20,7 @@ from incast.errors import FolderError, PaperError, ScenarioError
 from incast.papers import expression
 from incast.papers.definition import Claim, Figure, Measure, Paper, Point, Series, X
 from incast.papers.expression import ExpressionError
-from incast.result import read_table, write_whole
+from incast.result import Result, read_table, write_whole
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate
 
@@ -177,8 +177,9 @@ class _Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        self.manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        loaded = Result.load(folder)
+        self.summary: dict[str, Any] = loaded.summary
+        self.manifest: dict[str, Any] = loaded.manifest
         self.tables: dict[str, pa.Table] = {}
 
     def number(self, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
@@ -311,7 +312,10 @@ class _Seen:
         functions: dict[str, Callable[..., Any]] = {name: read(name) for name in figure.measures}
         functions |= {"published": published, "x": lambda: [point.x for point in figure.points]}
         functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
-        return bool(expression.evaluate(claim.holds, functions))
+        found = expression.evaluate(claim.holds, functions)
+        if not isinstance(found, bool | np.bool_):
+            raise ExpressionError(f"{ast.unparse(claim.holds)}: expected a comparison, not the value {found}")
+        return bool(found)
 
     def _value(self, measure: str, series: str, x: X, seed: int | None) -> float:
         figure = self.done.figure

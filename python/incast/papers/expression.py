@@ -107,7 +107,7 @@ _BINARY: Mapping[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
+    ast.Pow: math.pow,  # of whole numbers too: 9**9**9 is to be too large, not to be worked out
 }
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Value, Value], bool]] = {
     ast.Lt: operator.lt,

@@ -73,7 +73,7 @@ fn what_leaves_after_the_interval_began_was_below_the_classes() {
 
 #[test]
 fn an_idle_port_begins_anew() {
-    // a quantum of 3000: a packet of 1600 leaves 1400, which are lost with the queue
+    // a quantum of 3000: a packet of 1400 leaves 1600, which are lost with the queue
     let queue = classes(Scheduler::Weighted { quanta: vec![3000, 3000] }, vec![drop_tail(10); 2]);
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
     let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
@@ -82,7 +82,7 @@ fn an_idle_port_begins_anew() {
         let Offered::Waits { ends, .. } = port.offer(now, &packet, None, class, None, &interval) else { panic!() };
         ends.map(|end| if now == 0 { port.depart(end, None, &interval).unwrap().next.unwrap_or(end) } else { end })
     };
-    offer(0, 0, 1600);
+    offer(0, 0, 1400);
     let later = 1_000_000_000;
     let ends: Vec<_> = [0, 0, 0, 0, 1, 1, 1, 1].map(|class| offer(later, class, 1500)).into_iter().flatten().collect();
     let (mut left, mut next) = (Vec::new(), Some(ends[0]));

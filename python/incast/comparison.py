@@ -42,7 +42,7 @@ class Run:
     manifest: dict[str, Any]
     on_s: float
     """Seconds of ON time inside the measured interval, mean over the flows."""
-    elephants: tuple[str, ...]
+    elephants: tuple[str, ...] = ()
     """Traffic entries of pattern ``elephants``."""
 
     def figure(self, key: str) -> float | None:

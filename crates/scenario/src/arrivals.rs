@@ -5,10 +5,11 @@ use crate::builtin;
 use crate::problem::Problem;
 use crate::quantity::{Size, Time};
 use crate::sizes::{Rule, SizeTable, usual_rule};
-use crate::traffic::MAX_FLOWS;
-use crate::traffic_matrix::Cell;
+use crate::traffic::{App, Bulk, MAX_FLOWS, Traffic, check_two_hosts};
+use crate::traffic_matrix::{self, Cell};
 use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
+use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -167,5 +168,32 @@ impl Arrivals {
             return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
         }
         Ok(found)
+    }
+}
+
+impl Traffic {
+    /// Flows that arrive at random, of sizes from a table.
+    pub(crate) fn add_arrivals(&self, arrivals: &Arrivals, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        check_two_hosts(flows).map_err(|p| vec![p])?;
+        let parts = match &self.file {
+            Some(file) => traffic_matrix::read(file, flows, traffic_matrix::part)?,
+            None => Vec::new(),
+        };
+        let found = arrivals.flows(entry, self.start.0, self.flows, &parts, flows)?;
+        flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
+        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
+        for (i, a) in found.iter().enumerate() {
+            if let Some(stop) = self.stop.filter(|s| s.0 <= a.at) {
+                let message = format!("flow {i} of the entry opens at {}; expected a later stop", a.at);
+                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
+            }
+            let app = spec::App::Bulk { size: Some(a.size), write: write.0.0 };
+            let flow = spec::FlowSpec { app, ..self.flow(a.src, a.dst, a.at, transport, controller, entry) };
+            self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            flows.push(flow);
+        }
+        Ok(())
     }
 }

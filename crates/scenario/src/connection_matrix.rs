@@ -7,9 +7,11 @@
 //! starts with one in place of a start. A oneshot starts its connections at the first activation, a multishot one of
 //! them an activation, in the order of the file, a barrier all of them at the activation of a number.
 
+use crate::build::Flows;
 use crate::problem::Problem;
+use crate::traffic::{App, Bulk, Traffic, check_two_hosts};
 use incast_cc as cc;
-use incast_engine::spec::Done;
+use incast_engine::spec::{self, Done};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -296,5 +298,47 @@ fn connection(words: &[&str], line: usize, unit: StartUnit, hosts: u32) -> Resul
             let (start, size) = (start.unwrap_or(cc::Time::ZERO), (n > 0).then_some(n));
             Ok(Connection { src, dst, start, size, line, after: None, trigger, activates })
         }
+    }
+}
+
+impl Traffic {
+    /// Flows of a connection matrix; the entry's start, stagger and jitter are added to their own.
+    pub(crate) fn add_matrix(&self, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        check_two_hosts(flows).map_err(|p| vec![p])?;
+        let name = self.file.clone().unwrap_or_default();
+        let text = crate::read_named(&format!("{}.file", flows.path), flows.dir, &name).map_err(|p| vec![p])?;
+        let mut found = read(&name, &text, unit, flows.network.hosts)?;
+        let has = found.len() as u64;
+        if let Some(n) = self.flows.filter(|n| *n > has) {
+            let message = format!("the file has {has} connections; expected at most as many");
+            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+        }
+        if let Some(n) = self.flows.filter(|n| *n < has && found.iter().any(|c| c.after.is_some())) {
+            let message = format!("connections wait for each other; expected all {has} of them");
+            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+        }
+        found.truncate(self.flows.map_or(usize::MAX, |n| n as usize));
+        let first = flows.len();
+        flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
+        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
+        for (i, c) in (0u64..).zip(&found) {
+            let start = c.start.saturating_add(self.opening(entry, i, flows.seed));
+            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
+                let message =
+                    format!("the connection on line {} of {name} opens at {start}; expected a later stop", c.line);
+                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
+            }
+            let app = spec::App::Bulk { size: c.size, write: write.0.0 };
+            let after = c.after.as_ref().map(|(count, of)| {
+                let of = of.iter().map(|(flow, done)| (first + flow, *done)).collect();
+                Box::new(spec::After { count: *count, of })
+            });
+            let flow = spec::FlowSpec { app, after, ..self.flow(c.src, c.dst, start, transport, controller, entry) };
+            self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            flows.push(flow);
+        }
+        Ok(())
     }
 }

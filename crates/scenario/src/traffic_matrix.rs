@@ -5,8 +5,9 @@
 use crate::build::Flows;
 use crate::problem::Problem;
 use crate::rows::{Row, Rows};
-use crate::traffic::host;
+use crate::traffic::{App, Bulk, Traffic, check_two_hosts, host};
 use incast_cc as cc;
+use incast_engine::spec;
 
 /// The column that names the source of a row.
 const SOURCE: &str = "source";
@@ -91,4 +92,33 @@ fn source(row: &Row, flows: &Flows, problems: &mut Vec<Problem>) -> Option<u32> 
         Some(text) => host(text, flows, |m| row.wrong(SOURCE, m)),
     };
     found.map_err(|p| problems.push(p)).ok()
+}
+
+impl Traffic {
+    /// A flow for every cell of a traffic matrix, row by row.
+    pub(crate) fn add_cells(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        check_two_hosts(flows).map_err(|p| vec![p])?;
+        let cells = read(&self.file.clone().unwrap_or_default(), flows, bytes)?;
+        let has = cells.len() as u64;
+        if let Some(n) = self.flows.filter(|n| *n > has) {
+            let message = format!("the matrix has {has} cells above 0; expected at most as many");
+            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+        }
+        flows.reserve(self.flows.unwrap_or(has)).map_err(|p| vec![p])?;
+        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
+        for (i, cell) in (0u64..).zip(&cells).take(self.flows.map_or(usize::MAX, |n| n as usize)) {
+            let start = self.opening(entry, i, flows.seed);
+            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
+                let message = format!("flow {i} of the entry opens at {start}; expected a later stop");
+                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
+            }
+            let app = spec::App::Bulk { size: Some(cell.value), write: write.0.0 };
+            let flow = spec::FlowSpec { app, ..self.flow(cell.src, cell.dst, start, transport, controller, entry) };
+            self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            flows.push(flow);
+        }
+        Ok(())
+    }
 }

@@ -1,0 +1,169 @@
+//! Contradictions between keys of an entry, found before there is a network.
+
+use super::{App, Bulk, Pattern, ToItself, Traffic, pattern_word, unbounded};
+use crate::problem::Problem;
+use incast_cc as cc;
+
+impl Traffic {
+    /// Contradictions between keys, found before there is a network. `duration` is the run's.
+    pub fn check(&self, path: &str, duration: cc::Time, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        let word = pattern_word(self.pattern);
+        let to_one = matches!(self.pattern, Pattern::Hotspot | Pattern::Incast);
+        if self.receiver.is_some() && !to_one {
+            let message = format!("the pattern {word} draws its receivers; only hotspot and incast take one");
+            out.push(Problem::new(key("receiver"), message));
+        }
+        if self.to_itself != ToItself::default() && self.pattern != Pattern::Hotspot {
+            let message = format!("the pattern {word} has no flows to themselves; only hotspot takes it");
+            out.push(Problem::new(key("to_itself"), message));
+        }
+        match (self.pattern, &self.file) {
+            (Pattern::File, None) => {
+                out.push(Problem::new(key("file"), "missing; expected the name of a CSV file of flows"))
+            }
+            (Pattern::ConnectionMatrix, None) => {
+                out.push(Problem::new(key("file"), "missing; expected the name of a connection matrix (.cm)"))
+            }
+            (Pattern::Matrix, None) => {
+                out.push(Problem::new(key("file"), "missing; expected the name of a CSV file with a traffic matrix"))
+            }
+            (Pattern::File | Pattern::ConnectionMatrix | Pattern::Matrix | Pattern::Poisson, Some(_)) => {}
+            (_, Some(_)) => out.push(Problem::new(
+                key("file"),
+                format!("not used by the pattern {word}; expected pattern = \"file\""),
+            )),
+            _ => {}
+        }
+        match (self.pattern, self.flows) {
+            (
+                Pattern::File
+                | Pattern::Permutation
+                | Pattern::Pairs
+                | Pattern::Poisson
+                | Pattern::ConnectionMatrix
+                | Pattern::Matrix
+                | Pattern::AllToAll
+                | Pattern::RingAllreduce,
+                None,
+            )
+            | (_, Some(_)) => {}
+            (Pattern::Elephants, None) => {
+                out.push(Problem::new(key("flows"), "missing; expected how many flows become elephants"))
+            }
+            (_, None) => out.push(Problem::new(key("flows"), "missing; expected a whole number >= 1")),
+        }
+        self.check_arrivals(path, duration, out);
+        self.check_elephants(path, out);
+        self.check_udp(path, out);
+        self.check_collective(path, out);
+        match (self.pattern, self.start_unit) {
+            (Pattern::ConnectionMatrix, None) => {
+                let message = "missing; expected \"us\", \"ns\" or \"ps\": htsim's programs disagree (main_swift: us)";
+                out.push(Problem::new(key("start_unit"), message));
+            }
+            (Pattern::ConnectionMatrix, Some(_)) | (_, None) => {}
+            (_, Some(_)) => {
+                let message = format!("not used by the pattern {word}; expected pattern = \"connection-matrix\"");
+                out.push(Problem::new(key("start_unit"), message));
+            }
+        }
+        let of_a_matrix = matches!(self.pattern, Pattern::ConnectionMatrix | Pattern::Matrix);
+        if of_a_matrix && !matches!(self.app, App::Bulk(Bulk { size: None, .. })) {
+            let message = "expected kind = \"bulk\" without a size: the sizes are in the matrix";
+            out.push(Problem::new(key("app"), message));
+        }
+        if let Some(stop) = self.stop.filter(|s| *s <= self.start) {
+            let message = format!("expected a time after start, {}", self.start);
+            out.push(Problem::with_value(key("stop"), format!("\"{stop}\""), message));
+        }
+        // A run of no length is refused for itself.
+        let beyond = |t: cc::Time| duration > cc::Time::ZERO && t >= duration;
+        if beyond(self.start.0) && matches!(self.app, App::Query(_)) {
+            let message = format!("expected a time before the run ends, at run.duration, {duration}");
+            out.push(Problem::with_value(key("start"), format!("\"{}\"", self.start), message));
+        }
+        if let App::Query(q) = &self.app {
+            if let Some(first) = q.first.filter(|t| beyond(t.0)) {
+                let message = format!("expected a time before the run ends, at run.duration, {duration}");
+                out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
+            }
+            if let Some(stop) = self.sink_stop {
+                let message = "expected none with app.kind = \"query\": both ends of its connections send and receive";
+                out.push(Problem::with_value(key("sink_stop"), format!("\"{stop}\""), message));
+            }
+            if q.response.is_none() && q.total.is_none() && self.pattern != Pattern::File {
+                let message = "missing; expected the bytes of a worker's response, or total for all workers together";
+                out.push(Problem::new(key("app.response"), message));
+            }
+            if let (Some(first), Some(stop)) = (q.first, self.stop)
+                && first >= stop
+            {
+                let message = format!("expected a time before the entry's stop, {stop}");
+                out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
+            }
+        }
+        if let Some(stop) = self.sink_stop.filter(|s| *s <= self.start) {
+            let message = format!("expected a time after start, {}", self.start);
+            out.push(Problem::with_value(key("sink_stop"), format!("\"{stop}\""), message));
+        }
+        self.app.check(path, out);
+        if let Some(t) = &self.transport {
+            t.check(&key("transport"), out);
+        }
+    }
+
+    /// Arrivals belong to `poisson`, which takes nothing that would set sizes and times beside them.
+    fn check_arrivals(&self, path: &str, duration: cc::Time, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        match (self.pattern, &self.arrivals) {
+            (Pattern::Poisson, Some(arrivals)) => arrivals.check(path, self.start, duration, out),
+            (Pattern::Poisson, None) => {
+                let message = "missing; expected a table such as { load = 0.5, sizes = \"builtin:websearch\" }";
+                out.push(Problem::new(key("arrivals"), message));
+                return;
+            }
+            (_, Some(_)) => {
+                let word = pattern_word(self.pattern);
+                let message = format!("not used by the pattern {word}; expected pattern = \"poisson\"");
+                out.push(Problem::new(key("arrivals"), message));
+                return;
+            }
+            (_, None) => return,
+        }
+        for (name, time) in [("stagger", self.stagger), ("jitter", self.jitter)] {
+            if time.0 > cc::Time::ZERO {
+                let message = "the pattern poisson has its own times; expected none";
+                out.push(Problem::with_value(key(name), format!("\"{time}\""), message));
+            }
+        }
+        match &self.app {
+            App::Bulk(Bulk { size: None, .. }) => {}
+            App::Bulk(Bulk { size: Some(size), .. }) => {
+                let message = "sizes come from arrivals.sizes; expected no size here";
+                out.push(Problem::with_value(key("app.size"), format!("\"{size}\""), message));
+            }
+            _ => out.push(Problem::new(key("app.kind"), "expected \"bulk\": flows of the pattern poisson have sizes")),
+        }
+    }
+
+    /// What datagrams, which have no connection, have no use for.
+    fn check_udp(&self, path: &str, out: &mut Vec<Problem>) {
+        if !matches!(self.app, App::Udp(_)) {
+            return;
+        }
+        let expected = "expected none with app.kind = \"udp\"";
+        if let Some(stop) = self.sink_stop {
+            let message = format!("{expected}: its receivers take what comes");
+            out.push(Problem::with_value(format!("{path}.sink_stop"), format!("\"{stop}\""), message));
+        }
+        if self.read_rate != unbounded() {
+            let message = format!("{expected}: its receivers take what comes");
+            out.push(Problem::with_value(format!("{path}.read_rate"), format!("\"{}\"", self.read_rate), message));
+        }
+        if let Some(controller) = &self.controller {
+            let message = format!("{expected}: no controller governs it");
+            out.push(Problem::with_value(format!("{path}.controller"), format!("\"{}\"", controller.0), message));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Ends of flows, pattern by pattern.
+
+use super::{App, HostRef, Pattern, ToItself, Traffic};
+use crate::build::Flows;
+use crate::problem::Problem;
+use incast_engine::hash::{self, purpose};
+
+impl Traffic {
+    /// Flows of the patterns whose ends [`Traffic::place`] gives.
+    pub(super) fn add_placed(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        let path = flows.path.clone();
+        let n = match (self.pattern, self.flows, flows.network.sides) {
+            (_, Some(n), _) => n,
+            (Pattern::Pairs, None, Some((senders, _))) => senders as u64,
+            _ => flows.network.hosts as u64,
+        };
+        // a connection with requests and responses is two flows
+        let flows_each = 1 + u64::from(matches!(self.app, App::Query(_)));
+        flows.reserve(n.saturating_mul(flows_each)).map_err(|p| vec![p])?;
+        let pairs = self.place(entry, n as u32, flows).map_err(|p| vec![p])?;
+        let controller = self.governed_by(flows).map_err(|p| vec![p])?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        let mut connections = Vec::new();
+        for (i, (src, dst)) in (0u64..).zip(pairs) {
+            let start = self.opening(entry, i, flows.seed);
+            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
+                let message = format!("flow {i} of the entry opens at {start}; expected a later stop");
+                return Err(vec![Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message)]);
+            }
+            let flow = self.flow(src, dst, start, transport, controller, entry);
+            let flow = self.paced(flow, flows).map_err(|p| vec![p])?;
+            if i == 0 {
+                self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            }
+            match &self.app {
+                App::Query(_) => connections.push((flow, None)),
+                _ => _ = flows.push(flow),
+            }
+        }
+        self.add_queries(entry, connections, flows).map_err(|p| vec![p])
+    }
+
+    /// Sender and receiver of every flow.
+    fn place(&self, entry: u32, n: u32, flows: &Flows) -> Result<Vec<(u32, u32)>, Problem> {
+        let hosts = flows.network.hosts;
+        let path = &flows.path;
+        check_two_hosts(flows)?;
+        let draw =
+            |counter: u64, n: u32| hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, counter), n);
+        // A draw among all hosts but one.
+        let other = |counter: u64, not: u32| {
+            let h = draw(counter, hosts - 1);
+            h + u32::from(h >= not)
+        };
+        Ok(match self.pattern {
+            Pattern::Hotspot => {
+                let to = self.receiver(flows, draw(0, hosts))?;
+                let from = |i| match self.to_itself {
+                    _ if i % hosts != to => Some(i % hosts),
+                    ToItself::NextHost => Some((i + 1) % hosts),
+                    ToItself::Skip => None,
+                };
+                let flows: Vec<_> = (0..n).filter_map(from).map(|from| (from, to)).collect();
+                if flows.is_empty() {
+                    let message = "no flow is left; expected more flows, or \"next-host\"";
+                    return Err(Problem::with_value(format!("{path}.to_itself"), "\"skip\"", message));
+                }
+                flows
+            }
+            Pattern::RandomHotspot => {
+                let to = draw(0, hosts);
+                (0..n).map(|i| (other(1 + i as u64, to), to)).collect()
+            }
+            Pattern::RandomPairs => (0..n as u64)
+                .map(|i| {
+                    let to = draw(2 * i, hosts);
+                    (other(2 * i + 1, to), to)
+                })
+                .collect(),
+            Pattern::Permutation => {
+                let mut pairs = Vec::with_capacity(n as usize);
+                for round in 0..n.div_ceil(hosts) as u64 {
+                    // Shuffles with a fixed point are thrown away: what is left is uniform among
+                    // those without, after e shuffles on average.
+                    let to = (0u64..)
+                        .map(|attempt| shuffled(hosts, |i, n| draw(((round << 20 | attempt) << 24) + i as u64, n)))
+                        .find(|p| (0..hosts).zip(p).all(|(from, to)| from != *to))
+                        .unwrap_or_default();
+                    pairs.extend((0..hosts).zip(to));
+                }
+                pairs.truncate(n as usize);
+                pairs
+            }
+            Pattern::Incast => {
+                let to = self.receiver(flows, draw(0, hosts))?;
+                let order = shuffled(hosts - 1, |i, n| draw(1 + i as u64, n));
+                (0..n).map(|i| order[(i % (hosts - 1)) as usize]).map(|h| (h + u32::from(h >= to), to)).collect()
+            }
+            Pattern::Pairs => match flows.network.sides {
+                Some((senders, receivers)) => (0..n).map(|i| (i % senders, senders + i % receivers)).collect(),
+                None => {
+                    let message = "expected a topology with senders and receivers: dumbbell or star";
+                    return Err(Problem::with_value(format!("{path}.pattern"), "\"pairs\"", message));
+                }
+            },
+            Pattern::File
+            | Pattern::Poisson
+            | Pattern::ConnectionMatrix
+            | Pattern::Matrix
+            | Pattern::Elephants
+            | Pattern::AllToAll
+            | Pattern::RingAllreduce => Vec::new(),
+        })
+    }
+
+    fn receiver(&self, flows: &Flows, drawn: u32) -> Result<u32, Problem> {
+        let key = format!("{}.receiver", flows.path);
+        match &self.receiver {
+            None => Ok(flows.network.hosts - 1),
+            Some(HostRef::Number(h)) => host(&h.to_string(), flows, |m| Problem::with_value(&key, h, m)),
+            Some(HostRef::Name(name)) if name == "last" => Ok(flows.network.hosts - 1),
+            Some(HostRef::Name(name)) if name == "random" => Ok(drawn),
+            Some(HostRef::Name(name)) => host(name, flows, |m| Problem::with_value(&key, format!("\"{name}\""), m)),
+        }
+    }
+}
+
+pub(crate) fn check_two_hosts(flows: &Flows) -> Result<(), Problem> {
+    if flows.network.hosts < 2 {
+        let message = "the topology has one host; expected at least two to send between";
+        return Err(Problem::new(format!("{}.pattern", flows.path), message));
+    }
+    Ok(())
+}
+
+/// A host by name or number.
+pub(crate) fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem) -> Result<u32, Problem> {
+    let hosts = flows.network.hosts;
+    let found = flows.names.get(text).copied().or_else(|| text.parse().ok());
+    match found {
+        Some(h) if h < hosts => Ok(h),
+        _ => {
+            let names = &flows.network.names[..hosts as usize];
+            let last = names.last().map_or("", String::as_str);
+            let p = wrong(format!("expected a host: {} to {last}, or a number from 0 to {}", names[0], hosts - 1));
+            // Among numbered names the nearest by letters means nothing.
+            let numbered = text.bytes().any(|b| b.is_ascii_digit());
+            Err(if numbered { p } else { p.suggest(text, names.iter().take(1000).map(String::as_str)) })
+        }
+    }
+}
+
+/// Fisher and Yates's shuffle of `0..n`; `draw(i, n)` is the i-th draw below n.
+pub(crate) fn shuffled(n: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+    let mut items: Vec<u32> = (0..n).collect();
+    for i in (1..n).rev() {
+        items.swap(i as usize, draw(i, i + 1) as usize);
+    }
+    items
+}

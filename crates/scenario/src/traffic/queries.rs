@@ -1,0 +1,64 @@
+//! Two-way connections and their queries.
+
+use super::{App, Traffic};
+use crate::build::Flows;
+use crate::problem::Problem;
+use crate::quantity::Size;
+use incast_cc as cc;
+use incast_engine::spec;
+use std::collections::BTreeMap;
+
+impl Traffic {
+    /// Adds two-way connections, given by the flow of the responses and, from a file, their size;
+    /// those to the same root are one query.
+    pub(super) fn add_queries(
+        &self,
+        entry: u32,
+        connections: Vec<(spec::FlowSpec, Option<u64>)>,
+        flows: &mut Flows,
+    ) -> Result<(), Problem> {
+        let App::Query(query) = &self.app else { return Ok(()) };
+        let mut by_root: BTreeMap<u32, Vec<spec::ConnectionSpec>> = BTreeMap::new();
+        for (response, size) in connections {
+            let request = spec::FlowSpec {
+                src: response.dst,
+                dst: response.src,
+                path: response.reverse_path.clone(),
+                reverse_path: response.path.clone(),
+                ..response.clone()
+            };
+            let root = request.src;
+            let number = flows.push(request);
+            flows.push(response);
+            by_root.entry(root).or_default().push(spec::ConnectionSpec {
+                request: number,
+                response: number + 1,
+                request_size: query.request.0.0,
+                response_size: size.or(query.response.map(|s| s.0.0)).unwrap_or(0),
+            });
+        }
+        for (root, mut connections) in by_root {
+            if let Some(total) = query.total.map(|t| t.0.0) {
+                let n = connections.len() as u64;
+                if total < n {
+                    let message = format!("expected at least {n} bytes, one for each of the {n} workers");
+                    let value = format!("\"{}\"", Size(cc::Bytes(total)));
+                    return Err(Problem::with_value(format!("{}.app.total", flows.path), value, message));
+                }
+                for (i, c) in (0u64..).zip(&mut connections) {
+                    c.response_size = total / n + u64::from(i < total % n);
+                }
+            }
+            flows.add_query(spec::QuerySpec {
+                group: entry,
+                root,
+                first: query.first.map_or(self.start.0, |t| t.0),
+                think: query.think.0,
+                count: query.count,
+                stop: self.stop.map_or(cc::Time::NEVER, |s| s.0),
+                connections,
+            });
+        }
+        Ok(())
+    }
+}

@@ -13,11 +13,13 @@ import pyarrow as pa
 import pytest
 
 from conftest import ROOT, Command, command, environment, left_in
+from incast.claims import Verdict
 from incast.errors import PaperError
-from incast.papers import definition, expression
+from incast.papers import definition, expression, judging, page
 from incast.papers.definition import Measure
 from incast.papers.evaluation import reduced
 from incast.papers.expression import ExpressionError
+from incast.papers.judging import judge
 
 SCENARIO = """
 controller = "swift"
@@ -61,6 +63,7 @@ published = [{ series = "DCTCP", x = 40, measure = "delay", value = 500.0 }]
 
 [figures.fig1.scale.paper]
 seeds = 3
+points = [{ x = 4 }, { x = 40 }, { x = 1000, set = { "traffic.flows" = 1000 } }]
 
 [figures.fig1.measures]
 delay = { of = "flows.delay_mean_s", scale = 1e6, label = "Mean delay", unit = "us" }
@@ -186,7 +189,7 @@ def test_a_folder_is_a_paper_and_verdicts_follow_from_its_numbers(incast: Comman
     answer = incast("paper", "run", str(paper), "--out", "p")
     assert answer.status == 0, answer.err
     figure, first, second, third, _ = answer.out.splitlines()
-    assert figure == "fig1: 1 of 3 claims hold - Delay over flows"
+    assert figure == "fig1: 1 of 3 claims hold, 1 not tested - Delay over flows"
     assert first.startswith("  holds: Delay grows with the flows (Mean delay, DCTCP at 4, 40: ")
     assert second.startswith("  does not hold: DCTCP's delay is a second (Mean delay, DCTCP at 40: ")
     assert third.startswith("  not tested: At 1,000 flows too")
@@ -262,19 +265,9 @@ def test_ctrl_c_leaves_no_half_run_and_no_report(paper: Path) -> None:
     assert not list(out.rglob("manifest.json"))
 
 
-WORKED_OUT = '''
-title = "A small study"
-source = "Nobody et al., 2026"
-about = "Nothing is assumed."
-
-[figures.fig1]
-title = "Delay over flows"
-where = "figure 1"
-shows = "Delay beside twice the flows."
-scenario = "fig1.toml"
-seeds = 2
-x = "Number of flows"
-points = [{ x = 4 }, { x = 8, scenario = "more.toml" }]
+WORKED_OUT = (
+    PAPER.partition("points =")[0]
+    + '''points = [{ x = 4 }, { x = 8, scenario = "more.toml" }]
 series = [
     { name = "Swift" },
     { name = "the same", set = { controller = "swift" } },
@@ -327,6 +320,7 @@ measures = { y = { label = "y" } }
 plots = [{ name = "y", kind = "line", y = ["y"], log = ["x"], caption = "y" }]
 claims = [{ says = "A line", where = "everywhere", holds = "slope(x(), y('line')) > 0.999" }]
 '''
+)
 
 
 def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper: Path) -> None:
@@ -335,7 +329,7 @@ def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper:
     answer = incast("paper", "run", str(paper), "--out", "p")
     assert answer.status == 0, answer.err
     figure, first, second, other, _, _ = answer.out.splitlines()
-    assert figure.startswith("fig1: 1 of 2 claims hold")
+    assert figure.startswith("fig1: 1 of 2 claims hold, 1 not tested - ")
     assert first.startswith("  holds: Twice the flows")
     assert second.startswith("  not tested: What is worked out has no rate")
     assert other.startswith("fig2: holds")
@@ -386,6 +380,36 @@ MISTAKES = [
     ("x = 40, measure", "x = 41, measure", "figures.fig1.published[0].x = 41: expected a point of the figure: 4, 40"),
     ("{ x = 40, set", "{ x = 4, set", "figures.fig1.points: expected at least one, each of its own name"),
     ("[figures.fig1]\n", "[figures.fig1\n", "paper.toml: "),
+    ("x = 4, set", "x = nan, set", "figures.fig1.points[0].x = nan: expected a finite number or a text"),
+    ("scale = 1e6", "scale = 0", "figures.fig1.measures.delay.scale = 0: expected a number other than 0"),
+    ("scale = 1e6", "scale = inf", "figures.fig1.measures.delay.scale = inf: expected a finite number"),
+    ('name = "rates"', 'name = "../rates"', "figures.fig1.plots[1].name = '../rates': expected a name of letters"),
+    (
+        "delay('DCTCP', 40) >= 1e6",
+        "delay('DCTCQ', 40) >= 1e6",
+        "claims[1].holds = \"delay('DCTCQ', 40) >= 1e6\": delay('DCTCQ', 40) >= 1000000.0: delay: no series \"DCTCQ\" "
+        '(did you mean "DCTCP"?); expected one of Swift, DCTCP',
+    ),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 44) >= 1e6", 'delay: no point "44" (did you mean "4"?)'),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40)", "expected a comparison, not the value"),
+    (
+        "delay('DCTCP', 40) >= 1e6",
+        "delay('DCTCP', 40) > 1 and ratio(delay('Swift', 4), 2)",
+        "figures.fig1.claims[1].holds = ",
+    ),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40) > published('delay', 'DCTCP', 4)", "nothing is published of"),
+    ("delay('DCTCP', 40) >= 1e6", "model('swfit', 'throughput_bps', 'q', 0.1) > 1", "model: "),
+    (
+        'says = "DCTCP\'s delay is a second"',
+        'each = [{ n = "1" }]\nsays = "{m} seconds"',
+        "figures.fig1.claims[1].each: has no m, which {m} asks for; expected one of n",
+    ),
+    (
+        'says = "DCTCP\'s delay is a second"',
+        'each = [{ n = 1 }]\nsays = "{n} seconds"',
+        "figures.fig1.claims[1].each: expected tables of texts, all with the same names",
+    ),
+    ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected one of "),
     (
         '{ name = "Swift" }',
         '{ name = "Swift", values = { dealy = "x" } }',
@@ -424,11 +448,62 @@ def test_a_broken_paper_names_file_and_key(paper: Path, good: str, bad: str, tol
     assert str(raised.value).startswith(str(paper / "paper.toml"))
 
 
+def test_a_paper_that_is_no_text_or_names_files_elsewhere_is_refused(paper: Path) -> None:
+    (paper / "paper.toml").write_bytes(PAPER.replace("Nobody", "N\xfcbody").encode("latin-1"))
+    with pytest.raises(PaperError, match=r"paper.toml, line 3: expected UTF-8 text: byte 0xfc is none of it"):
+        definition.load(paper)
+    (paper / "paper.toml").write_text(PAPER.replace("[figures.fig1]", '[figures."../../fig1"]'))
+    with pytest.raises(PaperError, match=r"figures.\.\./\.\./fig1: expected a name of letters"):
+        definition.load(paper)
+
+
 def test_a_figure_that_no_summary_has_and_a_wrong_setting_are_bad_input(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(PAPER.replace("flows.delay_mean_s", "flows.delay_mean"))
     incast("paper", "run", str(paper), "--out", "p").refused("a run's summary has no flows.delay_mean")
     (paper / "paper.toml").write_text(PAPER.replace("traffic.flows", "traffic.flws"))
     incast("paper", "run", str(paper), "--out", "q").refused('did you mean "flows"', "small/fig1, Swift, 4, seed 1")
+
+
+def test_a_figure_may_be_like_another_and_entries_stand_for_several(paper: Path) -> None:
+    """What a figure lacks is the other's, tables go key by key, and each row of ``each`` is an entry of its own."""
+    (paper / "paper.toml").write_text(
+        PAPER
+        + """
+[figures.fig2]
+like = "fig1"
+title = "Another"
+seeds = 5
+scale.paper.seeds = 7
+measures.delay.unit = "ms"
+measures.delay.scale = 1e3
+
+[[figures.fig2.claims]]
+each = [{ s = "Swift", n = "4" }, { s = "DCTCP", n = "40" }]
+says = "{s} at {n}"
+where = "section {n}"
+holds = "all(delay('{s}', n) > {n} for n in x(4, 40)) and max(delay(['{s}', 'Swift'], 4)) < 9 and x(41) != x()"
+"""
+    )
+    figures = definition.load(paper).figures
+    one, two = figures["fig1"], figures["fig2"]
+    assert (two.title, two.where, two.seeds, two.at("paper").seeds) == ("Another", "figure 1", 5, 7)
+    assert two.at("paper").points == one.at("paper").points
+    assert two.measures["delay"] == Measure("delay", "Mean delay", "ms", 1e3, "flows.delay_mean_s")
+    assert (two.points, two.series, two.plots, two.published) == (one.points, one.series, one.plots, one.published)
+    assert [(claim.says, claim.where) for claim in two.claims] == [
+        ("Swift at 4", "section 4"),
+        ("DCTCP at 40", "section 40"),
+    ]
+    numbers = {("Swift", 4): 5.0, ("Swift", 40): 6.0, ("DCTCP", 4): 50.0, ("DCTCP", 40): 60.0}
+    found = [judge(two, claim, lambda _, series, x, __: numbers[series, x]) for claim in two.claims]
+    assert [one.verdict for one in found] == ["holds", "does not hold"]
+    assert found[0].numbers == ["Mean delay, Swift at 4, 40: 5, 6 ms"]
+
+
+def test_a_figure_whose_claims_have_no_numbers_is_not_tested(paper: Path) -> None:
+    one = [judging.Finding(claim, Verdict.UNTESTED, []) for claim in definition.load(paper).figures["fig1"].claims]
+    assert page.count_of(one[:1]) == "not tested"
+    assert page.count_of(one) == "not tested"
 
 
 def value(text: str) -> object:
@@ -450,6 +525,12 @@ def test_expressions_are_arithmetic_and_comparisons() -> None:
     assert value("within(89, 100, 0.1)") is False
     assert value("ratio(-3, abs(-6)) + sqrt(4)") == 1.5
     assert value("max(ratios(f('a'), [2, 1, 8]))") == 2.0
+    assert value("[2 * n for n in f('a') if n != 2]") == [2.0, 8.0]
+    assert value("[n - m for n in [1, 2] for m in [n, 5] if m > 1]") == [-4, 0, -3]
+    assert value("all(n >= 1 for n in f('a')) and not all(n > 1 for n in f('a'))") is True
+    assert value("any(n > 2 for n in f('a')) and not any(n > 4 for n in f('a'))") is True
+    assert value("within(f('a'), [1.1, 2, 4], 0.1)") is True
+    assert value("within(f('a'), [1.2, 2, 4], 0.1)") is False
 
 
 @pytest.mark.parametrize(
@@ -459,7 +540,11 @@ def test_expressions_are_arithmetic_and_comparisons() -> None:
         "f('a')[0]",
         "open('x')",
         "lambda: 1",
-        "[x for x in f('a')]",
+        "{x for x in f('a')}",
+        "[x for x in f('a')] + [x]",
+        "[f for f in f('a')]",
+        "[a for a, b in [[1, 2]]]",
+        "[x for x in f('a') if y > 1]",
         "f(name='a')",
         "True",
         "y",
@@ -473,7 +558,25 @@ def test_expressions_reach_nothing_else(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1 / 0", "sqrt(0 - 1)", "f('a') < 1", "slope([1], [1])", "mean([])", "ratios([1], [1, 2])", "9**9**9**9"]
+    "text",
+    [
+        "1 / 0",
+        "sqrt(0 - 1)",
+        "f('a') < 1",
+        "slope([1], [1])",
+        "mean([])",
+        "ratios([1], [1, 2])",
+        "9**9**9**9",
+        "[1] * 999999999",
+        "within([1, 2], [1], 0.1)",
+        "within([1, 2], 1, 0.1)",
+        "[x for x in 3]",
+        "all(n > 8 for n in f('a') if n > 8)",
+        "all(f('a'))",
+        "1 < 2 and 3",
+        "not 3",
+        "any([0])",
+    ],
 )
 def test_expressions_that_numbers_do_not_fit_are_errors(text: str) -> None:
     with pytest.raises(ExpressionError):
@@ -512,14 +615,15 @@ def test_the_documentation_names_every_paper_and_its_example_is_one(tmp_path: Pa
     page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
     for name in definition.names():
         assert f"| `{name}` |" in page
-    example = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
-    (tmp_path / "paper.toml").write_text(example)
+    whole, more = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "paper.toml").write_text(whole + more)
     (tmp_path / "fig1.toml").write_text(SCENARIO)
     paper = definition.load(tmp_path)
-    figure = paper.figures["fig1"]
-    for series in figure.series:
-        paper.scenario(figure, series, figure.points[0]).validate()
+    for figure in paper.figures.values():
+        for series in figure.series:
+            paper.scenario(figure, series, figure.points[0]).validate()
+    assert [claim.says for claim in paper.figures["fig2"].claims][1] == "DCTCP's delay stays below 120 us"
     known = set(re.findall(r"`(\w+)(?:\([\w, ]+\))?`", page.partition("**Claims.**")[2]))
     assert set(expression.FUNCTIONS) <= known
-    for word in (*definition.PLOTS, *definition.REDUCTIONS):
+    for word in (*definition.PLOTS, *definition.REDUCTIONS, *definition.TABLES):
         assert re.search(rf"\b{word}\b", page)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import difflib
+import math
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from incast.errors import PaperError
-from incast.papers import expression
-from incast.papers.expression import ExpressionError
+from incast.papers import expression, judging
+from incast.papers.expression import ExpressionError, MeaninglessError
 from incast.scenario import Scenario
 
 PAPER_FILE = "paper.toml"
 SCALES = ("small", "paper")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""What figures and plots may be called: files are named after them."""
 X = str | float
 """A place on the x axis: a number, or a name."""
 
@@ -155,6 +159,11 @@ class Figure:
             settings={**self.settings, **changed.get("settings", {})},
         )
 
+    def places(self) -> list[X]:
+        """Points of all scales."""
+        drawn = [self.points, *(changed["points"] for changed in self.scales.values() if "points" in changed)]
+        return list(dict.fromkeys(point.x for some in drawn for point in some))
+
 
 @dataclass(frozen=True)
 class Paper:
@@ -219,13 +228,21 @@ def load(folder: Path) -> Paper:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PaperError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        told = f"byte {error.object[error.start]:#04x} is none of it"
+        raise PaperError(f"{path}, line {line}: expected UTF-8 text: {told}") from None
     except ValueError as error:
         raise PaperError(f"{path}: {error}") from None
     top = _Table(path, "", data)
     title, source, about = top.text("title"), top.text("source"), top.text("about")
     figures = {}
+    tables: dict[str, _Table] = {}
     for name, table in top.tables("figures").items():
-        figures[name] = _figure(folder, name, table)
+        if not NAME.fullmatch(name):
+            raise table.wrong("", "expected a name of letters, digits, . _ and -: pictures are called after it")
+        tables[name] = _like(table, tables)
+        figures[name] = _figure(folder, name, tables[name])
     top.done()
     if not figures:
         raise top.wrong("figures", "expected at least one")
@@ -235,6 +252,22 @@ def load(folder: Path) -> Paper:
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
 PLOTS = ("line", "cdf", "ccdf", "timeline")
 TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")
+
+
+def _like(table: _Table, before: Mapping[str, _Table]) -> _Table:
+    """Give a figure what it lacks and the one that it is like has."""
+    if not table.has("like"):
+        return table
+    other = before[table.word("like", list(before))]
+    own = {key: value for key, value in table.data.items() if key != "like"}
+    return _Table(table.path, table.place, _over(own, other.data))
+
+
+def _over(own: Any, other: Any) -> Any:
+    """Put tables over tables, key by key; anything else takes the place of what was there."""
+    if not (isinstance(own, dict) and isinstance(other, dict)):
+        return own
+    return {**other, **{key: _over(value, other.get(key)) for key, value in own.items()}}
 
 
 def _figure(folder: Path, name: str, table: _Table) -> Figure:
@@ -272,14 +305,14 @@ def _figure(folder: Path, name: str, table: _Table) -> Figure:
         measures=measures,
         plots=[_plot(one, measures, series, points) for one in table.list("plots")],
         published=[],
-        claims=[_claim(one, measures) for one in table.list("claims")],
+        claims=[],
         scales=scales,
     )
-    drawn = [points, *(changed["points"] for changed in scales.values() if "points" in changed)]
-    places = list(dict.fromkeys(point.x for some in drawn for point in some))
-    published = [_published(one, figure, places) for one in table.list("published", needed=False)]
+    published = [_published(one, figure) for one in table.list("published", needed=False)]
+    figure = replace(figure, published=published)
+    figure = replace(figure, claims=[_claim(one, figure) for one in table.list("claims")])
     table.done()
-    return replace(figure, published=published)
+    return figure
 
 
 def _series(table: _Table, measures: Mapping[str, Measure]) -> Series:
@@ -312,7 +345,7 @@ def _measure(name: str, table: _Table) -> Measure:
     shared: dict[str, Any] = {
         "label": table.text("label"),
         "unit": table.text("unit", ""),
-        "scale": table.number("scale", 1.0),
+        "scale": table.factor("scale"),
     }
     if table.has("of"):
         measure = Measure(name, of=table.text("of"), **shared)
@@ -335,7 +368,7 @@ def _measure(name: str, table: _Table) -> Measure:
 
 def _plot(table: _Table, measures: Mapping[str, Measure], series: Sequence[Series], points: Sequence[Point]) -> Plot:
     kind = table.word("kind", PLOTS)
-    shared: dict[str, Any] = {"name": table.text("name"), "kind": kind, "caption": table.text("caption")}
+    shared: dict[str, Any] = {"name": table.name("name"), "kind": kind, "caption": table.text("caption")}
     shared["series"] = table.texts("series")
     known = [one.name for one in series if one.values == {} or kind == "line"]
     for name in shared["series"]:
@@ -354,31 +387,38 @@ def _plot(table: _Table, measures: Mapping[str, Measure], series: Sequence[Serie
             table=table.word("table", TABLES),
             column=table.text("column"),
             where=table.mapping("where"),
-            scale=table.number("scale", 1.0),
+            scale=table.factor("scale"),
             x_label=table.text("x_label"),
             log=table.texts("log"),
             **shared,
         )
     else:
         plot = Plot(bin_s=table.number("bin_s"), **shared)
+        if plot.bin_s <= 0:
+            raise table.wrong("bin_s", "expected a number above 0, in seconds")
     table.done()
     return plot
 
 
-def _claim(table: _Table, measures: Mapping[str, Measure]) -> Claim:
+def _claim(table: _Table, figure: Figure) -> Claim:
     claim = Claim(
         says=table.text("says"),
         where=table.text("where"),
-        holds=table.expression("holds", [*measures, "x", "published"]),
+        holds=table.expression("holds", [*figure.measures, "x", "published"]),
         each_seed=table.flag("each_seed"),
         found=table.text("found", ""),
     )
+    try:
+        for scale in SCALES:
+            judging.check(figure.at(scale), claim)
+    except MeaninglessError as error:
+        raise table.wrong("holds", f"{error}") from None
     table.done()
     return claim
 
 
-def _published(table: _Table, figure: Figure, places: Sequence[X]) -> Published:
-    x = table.x("x")
+def _published(table: _Table, figure: Figure) -> Published:
+    x, places = table.x("x"), figure.places()
     if x not in places:
         raise table.wrong("x", f"expected a point of the figure: {', '.join(f'{place}' for place in places)}")
     found = Published(
@@ -389,6 +429,10 @@ def _published(table: _Table, figure: Figure, places: Sequence[X]) -> Published:
     )
     table.done()
     return found
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, (int, float)) and not isinstance(found, bool) and math.isfinite(found)
 
 
 class _Table:
@@ -450,12 +494,26 @@ class _Table:
         found = self._take(key, "a number", default)
         if isinstance(found, bool) or not isinstance(found, (int, float)):
             raise self.wrong(key, "expected a number")
+        if not math.isfinite(found):
+            raise self.wrong(key, "expected a finite number")
         return float(found)
+
+    def factor(self, key: str) -> float:
+        found = self.number(key, 1.0)
+        if found == 0:
+            raise self.wrong(key, "expected a number other than 0")
+        return found
+
+    def name(self, key: str) -> str:
+        found = self.text(key)
+        if not NAME.fullmatch(found):
+            raise self.wrong(key, "expected a name of letters, digits, . _ and -: a picture is called after it")
+        return found
 
     def numbers(self, key: str) -> list[float]:
         found = self._take(key, "a list of numbers")
-        if not (isinstance(found, list) and all(isinstance(one, (int, float)) for one in found)):
-            raise self.wrong(key, "expected a list of numbers")
+        if not (isinstance(found, list) and all(_is_number(one) for one in found)):
+            raise self.wrong(key, "expected a list of finite numbers")
         return [float(one) for one in found]
 
     def whole(self, key: str) -> int:
@@ -472,9 +530,10 @@ class _Table:
 
     def x(self, key: str) -> X:
         found = self._take(key, "a number or a text")
-        if isinstance(found, bool) or not isinstance(found, (str, int, float)):
-            raise self.wrong(key, "expected a number or a text")
-        return found
+        if not isinstance(found, str) and not _is_number(found):
+            raise self.wrong(key, "expected a finite number or a text")
+        x: X = found
+        return x
 
     def xs(self, key: str, known: Sequence[X]) -> list[X]:
         found = self._take(key, "a list of points", [])
@@ -506,7 +565,33 @@ class _Table:
         found = self._take(key, "a list of tables", None if needed else [])
         if not isinstance(found, list):
             raise self.wrong(key, "expected a list of tables")
-        return [_Table(self.path, f"{self.place}.{key}[{i}]", one) for i, one in enumerate(found)]
+        tables = [_Table(self.path, f"{self.place}.{key}[{i}]", one) for i, one in enumerate(found)]
+        return [each for table in tables for each in table._each()]
+
+    def _each(self) -> Sequence[_Table]:
+        """Make the entry once for each row of its ``each``, whose words stand in braces in its texts."""
+        if not self.has("each"):
+            return [self]
+        rows = self._take("each", "a list of tables of texts")
+        if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+            raise self.wrong("each", "expected a list of tables of texts")
+        for row in rows:
+            if not all(isinstance(word, str) for word in row.values()) or row.keys() != rows[0].keys():
+                raise self.wrong("each", "expected tables of texts, all with the same names")
+        rest = {key: value for key, value in self.data.items() if key != "each"}
+        return [_Table(self.path, self.place, self._filled(rest, row)) for row in rows]
+
+    def _filled(self, value: Any, row: Mapping[str, str]) -> Any:
+        if isinstance(value, dict):
+            return {key: self._filled(one, row) for key, one in value.items()}
+        if isinstance(value, list):
+            return [self._filled(one, row) for one in value]
+        if not isinstance(value, str):
+            return value
+        for word in re.findall(r"\{(\w*)\}", value):
+            if word not in row:
+                raise self.wrong("each", f"has no {word}, which {{{word}}} asks for; expected one of {', '.join(row)}")
+        return re.sub(r"\{(\w*)\}", lambda found: row[found[1]], value)
 
     def done(self) -> None:
         """Refuse what nobody asked for."""

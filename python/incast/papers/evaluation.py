@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incast.batch import Job, Status, alone_in, finished, run_all, slug
-from incast.claims import Verdict
 from incast.errors import FolderError, PaperError, ScenarioError
 from incast.papers import expression
-from incast.papers.definition import Claim, Figure, Measure, Paper, Point, Series, X
+from incast.papers.definition import Figure, Measure, Paper, Point, Series, X
 from incast.papers.expression import ExpressionError
+from incast.papers.judging import Finding, judge
 from incast.result import Result, read_table, write_whole
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate
@@ -29,15 +29,6 @@ MARK = "paper.json"
 
 SPAN_COLUMN = {"writes": "finish_s", "queries": "finish_s", "samples": "time_s"}
 """Column that decides whether a row lies in the span of a point."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A claim, whether it holds here, and the numbers that decided it."""
-
-    claim: Claim
-    verdict: Verdict
-    numbers: Sequence[str]
 
 
 @dataclass
@@ -58,6 +49,13 @@ class Evaluated:
     def hops(self) -> int:
         """Hops of the figure's runs."""
         return sum(hops for hops, _ in self.costs.values())
+
+    def number(self, measure: str, series: str, x: X, seed: int | None) -> float | None:
+        """Return what was measured in a seed, or the mean over all."""
+        if seed is not None:
+            return self.values[measure].get((series, x, seed))
+        found = self.estimate(measure, series, x)
+        return None if found is None else found.mean
 
     def estimate(self, measure: str, series: str, x: X) -> Estimate | None:
         """Mean and interval of a measure over the seeds; a number that was worked out has no interval."""
@@ -161,7 +159,7 @@ def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluate
         values,
         {place: (int(run.summary["run"]["hops"]), float(run.manifest["cost"]["cpu_s"])) for place, run in runs.items()},
     )
-    done.findings = [judge(done, claim) for claim in figure.claims]
+    done.findings = [judge(figure, claim, done.number) for claim in figure.claims]
     return done
 
 
@@ -249,103 +247,3 @@ def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:
     for column, wanted in where.items():
         table = table.filter(pc.equal(table[column].cast(pa.string()), wanted))
     return table
-
-
-class _Missing(Exception):
-    """A claim needs a number that does not exist."""
-
-
-def judge(done: Evaluated, claim: Claim) -> Finding:
-    """Decide whether a claim holds of the numbers: of the means, or in each seed by itself."""
-    seeds = range(1, done.figure.seeds + 1) if claim.each_seed else [None]
-    seen = _Seen(done)
-    try:
-        verdicts = [seen.judge(claim, seed) for seed in seeds]
-    except (_Missing, ExpressionError) as error:
-        return Finding(claim, Verdict.UNTESTED, [str(error)])
-    return Finding(claim, Verdict.HOLDS if all(verdicts) else Verdict.FAILS, seen.numbers())
-
-
-class _Seen:
-    """What a claim's expression looks at, and what it saw."""
-
-    def __init__(self, done: Evaluated) -> None:
-        self.done = done
-        self.points: dict[tuple[str, str], dict[X, list[float]]] = {}
-        """Values seen by measure and series, then by x; a value a seed where seeds are judged one by one."""
-        self.derived: dict[str, list[float]] = {}
-        """What functions made of them whose results say more than a verdict."""
-
-    def judge(self, claim: Claim, seed: int | None) -> bool:
-        figure = self.done.figure
-        looked_at: set[tuple[str, str, X]] = set()
-
-        def number(measure: str, series: str, x: X) -> float:
-            value = self._value(measure, series, x, seed)
-            if (measure, series, x) not in looked_at:
-                looked_at.add((measure, series, x))
-                self.points.setdefault((measure, series), {}).setdefault(x, []).append(value)
-            return value
-
-        def read(measure: str) -> Callable[..., Any]:
-            def of(series: str, *x: X) -> float | list[float]:
-                if x:
-                    return number(measure, series, x[0])
-                return [number(measure, series, point.x) for point in figure.points]
-
-            return of
-
-        def published(measure: str, series: str, x: X) -> float:
-            for one in figure.published:
-                if (one.measure, one.series, one.x) == (measure, series, x):
-                    return one.value
-            raise ExpressionError(f"nothing is published of {measure}, {series}, {x}")
-
-        def told(name: str, function: str) -> Callable[..., Any]:
-            def of(*arguments: Any) -> Any:
-                result = expression.FUNCTIONS[function](*arguments)
-                self.derived.setdefault(name, []).append(result)
-                return result
-
-            return of
-
-        functions: dict[str, Callable[..., Any]] = {name: read(name) for name in figure.measures}
-        functions |= {"published": published, "x": lambda: [point.x for point in figure.points]}
-        functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
-        found = expression.evaluate(claim.holds, functions)
-        if not isinstance(found, bool | np.bool_):
-            raise ExpressionError(f"{ast.unparse(claim.holds)}: expected a comparison, not the value {found}")
-        return bool(found)
-
-    def _value(self, measure: str, series: str, x: X, seed: int | None) -> float:
-        figure = self.done.figure
-        label = figure.measures[measure].label
-        if series not in [one.name for one in figure.series]:
-            raise ExpressionError(f'{measure}: no series "{series}"')
-        if x not in [point.x for point in figure.points]:
-            raise _Missing(f"{label} at {x} is not part of this scale")
-        if seed is None:
-            found = self.done.estimate(measure, series, x)
-            value = None if found is None else found.mean
-        else:
-            value = self.done.values[measure].get((series, x, seed))
-        if value is None:
-            raise _Missing(f"{label} of {series} at {x} does not exist")
-        return value
-
-    def numbers(self) -> list[str]:
-        """Word what was seen, a line a measure and series."""
-        figure = self.done.figure
-        lines = [f"{name}: {', '.join(_listed([value]) for value in values)}" for name, values in self.derived.items()]
-        for (name, series), by_x in self.points.items():
-            measure = figure.measures[name]
-            where = f"{measure.label}, {series}" if len(figure.series) > 1 else measure.label
-            at = f" at {', '.join(f'{x}' for x in by_x)}" if len(figure.points) > 1 else ""
-            unit = f" {measure.unit}" if measure.unit else ""
-            seeds = ", a seed each" if any(len(values) > 1 for values in by_x.values()) else ""
-            lines.append(f"{where}{at}: {', '.join(_listed(values) for values in by_x.values())}{unit}{seeds}")
-        return lines
-
-
-def _listed(values: Sequence[float]) -> str:
-    return "/".join(f"{value:.4g}" for value in values)

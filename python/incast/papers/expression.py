@@ -1,7 +1,8 @@
 """The small language of claims: arithmetic and comparisons over measured numbers, and nothing else.
 
-An expression is Python's syntax of numbers, texts, lists, ``+ - * / **``, comparisons, ``and``, ``or``, ``not`` and
-calls of the functions it is given. There are no attributes, subscripts or names of Python's.
+An expression is Python's syntax of numbers, texts, lists, ``+ - * / **``, comparisons, ``and``, ``or``, ``not``, calls
+of the functions it is given, and lists made of lists, as in ``all(f(n) > 1 for n in x() if n > 8)``. There are no
+attributes, subscripts or names of Python's.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import ast
 import itertools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 Value = Any
 """A number, a truth value, a text, or a list of numbers."""
@@ -19,6 +22,10 @@ Value = Any
 
 class ExpressionError(Exception):
     """An expression cannot be read or evaluated."""
+
+
+class MeaninglessError(ExpressionError):
+    """An expression asks for what is not there, or is no statement: whatever the numbers are, it has no value."""
 
 
 def mean(*values: Value) -> float:
@@ -69,17 +76,41 @@ def model(name: str, figure: str, *parameters: Value) -> float:
         raise ExpressionError("model: expected a model, a figure, and names of parameters, each before its value")
     try:
         models.find(name).figure(figure)
+    except ModelError as error:
+        raise MeaninglessError(f"model: {error}") from None
+    try:
         return float(models.evaluate(name, **dict(zip(names, values, strict=True)))[figure])
     except (ModelError, TypeError) as error:
         raise ExpressionError(f"model: {error}") from None
 
 
-def within(a: float, b: float, part: float) -> bool:
-    """Whether a differs from b by at most this part of b."""
-    return abs(a - b) <= part * abs(b)
+def within(a: Value, b: Value, part: float) -> bool:
+    """Whether a differs from b by at most this part of b; of two lists, each number from the one in its place."""
+    if not isinstance(a, list) and not isinstance(b, list):
+        return bool(abs(a - b) <= part * abs(b))
+    if not (isinstance(a, list) and isinstance(b, list) and len(a) == len(b) > 0):
+        raise ExpressionError("within: expected two numbers, or two lists of the same length")
+    return all(within(x, y, part) for x, y in zip(a, b, strict=True))
 
 
-def _listed(values: Sequence[Value]) -> list[float]:
+def every(*values: Value) -> bool:
+    """Whether all statements of a list are true; of none there is nothing to say."""
+    return all(_truth(value) for value in _listed(values))
+
+
+def some(*values: Value) -> bool:
+    """Whether at least one statement of a list is true."""
+    return any(_truth(value) for value in _listed(values))
+
+
+def _truth(value: Value) -> bool:
+    # Numbers are no statements: all of them but 0 would hold.
+    if not isinstance(value, bool | np.bool_):
+        raise MeaninglessError(f"expected a comparison, not the value {value}")
+    return bool(value)
+
+
+def _listed(values: Sequence[Value]) -> list[Value]:
     listed = list(values[0]) if len(values) == 1 and isinstance(values[0], list) else list(values)
     if not listed:
         raise ExpressionError("expected at least one number")
@@ -88,6 +119,8 @@ def _listed(values: Sequence[Value]) -> list[float]:
 
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "abs": abs,
+    "all": every,
+    "any": some,
     "falling": falling,
     "max": lambda *values: max(_listed(values)),
     "mean": mean,
@@ -129,6 +162,16 @@ def parse(text: str, functions: Sequence[str], names: Sequence[str] = ()) -> ast
     return tree
 
 
+def truth(
+    node: ast.expr, functions: Mapping[str, Callable[..., Value]], names: Mapping[str, Value] | None = None
+) -> bool:
+    """Evaluate what must be a statement: true or false, and no number."""
+    try:
+        return _truth(evaluate(node, functions, names))
+    except MeaninglessError as error:
+        raise MeaninglessError(f"{ast.unparse(node)}: {error}") from None
+
+
 def _check(node: ast.expr, functions: set[str], names: set[str]) -> None:
     match node:
         case ast.Constant(value=bool()):
@@ -150,6 +193,17 @@ def _check(node: ast.expr, functions: set[str], names: set[str]) -> None:
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]):
             if name not in functions:
                 raise ExpressionError(f"{name}() is not known; expected one of: {', '.join(sorted(functions))}")
+        case ast.ListComp(elt=each, generators=loops) | ast.GeneratorExp(elt=each, generators=loops):
+            for loop in loops:
+                if not isinstance(loop.target, ast.Name) or loop.is_async:
+                    raise ExpressionError(f'"{ast.unparse(node)}": expected one name behind for')
+                if loop.target.id in functions:
+                    raise ExpressionError(f'"{loop.target.id}" behind for: expected a name that is not a function\'s')
+                _check(loop.iter, functions, names)
+                names = {*names, loop.target.id}
+                for condition in loop.ifs:
+                    _check(condition, functions, names)
+            parts = [each]
         case _:
             raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
     for part in parts:
@@ -162,37 +216,54 @@ def evaluate(
     """Evaluate what ``parse`` has read; raises ``ExpressionError`` where the numbers do not fit."""
     known = {**FUNCTIONS, **functions}
 
-    def value(node: ast.expr) -> Value:
+    def value(node: ast.expr, names: Mapping[str, Value]) -> Value:
         match node:
             case ast.Constant(value=constant):
                 return constant
             case ast.Name(id=name):
-                return (names or {})[name]
+                return names[name]
             case ast.List(elts=parts):
-                return evaluated(parts)
+                return evaluated(parts, names)
+            case ast.ListComp(elt=each, generators=loops) | ast.GeneratorExp(elt=each, generators=loops):
+                return [value(each, bound) for bound in bindings(loops, names)]
             case ast.BinOp(left=left, op=op, right=right):
-                return _BINARY[type(op)](value(left), value(right))
+                a, b = evaluated([left, right], names)
+                if isinstance(a, str | list) or isinstance(b, str | list):
+                    raise ExpressionError(f"{ast.unparse(node)}: expected numbers")
+                return _BINARY[type(op)](a, b)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return not value(operand)
+                return not _truth(value(operand, names))
             case ast.UnaryOp(operand=operand):
-                return -value(operand)
-            case ast.BoolOp(op=ast.And(), values=parts):
+                return -value(operand, names)
+            case ast.BoolOp(op=op, values=parts):
                 # All parts are evaluated before, so that all numbers are shown beside the verdict.
-                return all(evaluated(parts))
-            case ast.BoolOp(values=parts):
-                return any(evaluated(parts))
+                found = [_truth(part) for part in evaluated(parts, names)]
+                return all(found) if isinstance(op, ast.And) else any(found)
             case ast.Compare(left=left, ops=ops, comparators=others):
-                found = evaluated([left, *others])
+                found = evaluated([left, *others], names)
                 pairs = zip(ops, found, found[1:], strict=False)
-                return all(_COMPARE[type(op)](a, b) for op, a, b in pairs)
+                return all(bool(_COMPARE[type(op)](a, b)) for op, a, b in pairs)
             case ast.Call(func=ast.Name(id=name), args=args):
-                return known[name](*evaluated(args))
+                return known[name](*evaluated(args, names))
         raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
 
-    def evaluated(parts: Sequence[ast.expr]) -> list[Value]:
-        return [value(part) for part in parts]
+    def evaluated(parts: Sequence[ast.expr], names: Mapping[str, Value]) -> list[Value]:
+        return [value(part, names) for part in parts]
+
+    def bindings(loops: Sequence[ast.comprehension], names: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
+        if not loops:
+            yield names
+            return
+        loop, *inner = loops
+        over = value(loop.iter, names)
+        if not isinstance(over, list):
+            raise ExpressionError(f"{ast.unparse(loop.iter)}: expected a list")
+        for one in over:
+            bound = {**names, ast.unparse(loop.target): one}
+            if all(_truth(part) for part in evaluated(loop.ifs, bound)):
+                yield from bindings(inner, bound)
 
     try:
-        return value(node)
+        return value(node, names or {})
     except (TypeError, ZeroDivisionError, OverflowError, ValueError) as error:
         raise ExpressionError(f"{ast.unparse(node)}: {error}") from None

@@ -14,7 +14,8 @@ from incast import _core
 from incast.claims import Verdict
 from incast.papers.definition import Figure, Paper
 from incast.papers.drawing import draw
-from incast.papers.evaluation import Evaluated, Finding
+from incast.papers.evaluation import Evaluated
+from incast.papers.judging import Finding
 from incast.report import counted, document, duration, embedded, number, rounded, scaled
 from incast.result import write_whole
 
@@ -41,11 +42,19 @@ def write(
 
 
 def count_of(findings: Sequence[Finding]) -> str:
-    """Say how many claims hold: "holds" or "2 of 3 claims hold"."""
+    """Say how many claims hold: "holds", "2 of 3 claims hold", "2 of 4 claims hold, 1 not tested"."""
     held = sum(finding.verdict is Verdict.HOLDS for finding in findings)
+    untested = sum(finding.verdict is Verdict.UNTESTED for finding in findings)
+    if not findings:
+        return "no claims"
+    if untested == len(findings):
+        return str(Verdict.UNTESTED)
     if held == len(findings):
         return "holds" if held == 1 else f"all {held} claims hold"
-    return "does not hold" if len(findings) == 1 else f"{held} of {counted(len(findings), 'claim')} hold"
+    if len(findings) == 1:
+        return str(Verdict.FAILS)
+    rest = f", {untested} {Verdict.UNTESTED}" if untested else ""
+    return f"{held} of {counted(len(findings), 'claim')} hold{rest}"
 
 
 def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:

@@ -1,0 +1,152 @@
+"""Whether a claim holds of the numbers, and whether it can be judged at all."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incast.claims import Verdict
+from incast.papers import expression
+from incast.papers.expression import ExpressionError, MeaninglessError
+
+if TYPE_CHECKING:
+    from incast.papers.definition import Claim, Figure, X
+
+Number = Callable[[str, str, "X", int | None], float | None]
+"""What a figure has of a measure and a series at a place: of a seed, or the mean; ``None`` where there is none."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, whether it holds here, and the numbers that decided it."""
+
+    claim: Claim
+    verdict: Verdict
+    numbers: Sequence[str]
+
+
+class _Missing(Exception):
+    """A claim needs a number that does not exist."""
+
+
+def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
+    """Decide whether a claim holds of the numbers: of the means, or in each seed by itself."""
+    seeds = range(1, figure.seeds + 1) if claim.each_seed else [None]
+    seen = _Seen(figure, number)
+    try:
+        verdicts = [seen.judge(claim, seed) for seed in seeds]
+    except (_Missing, ExpressionError) as error:
+        return Finding(claim, Verdict.UNTESTED, [str(error)])
+    return Finding(claim, Verdict.HOLDS if all(verdicts) else Verdict.FAILS, seen.numbers())
+
+
+def check(figure: Figure, claim: Claim) -> None:
+    """Try a claim on made-up numbers: ``MeaninglessError`` where it cannot be judged whatever is measured."""
+    # No two alike, so that differences of them can be divided by.
+    made_up = (1 + i * 0.6180339887 % 1 for i in itertools.count(1))
+    try:
+        _Seen(figure, lambda *_: next(made_up)).judge(claim, None)
+    except MeaninglessError:
+        raise
+    except (_Missing, ExpressionError):
+        # Of another scale's points, or what does not fit these numbers and may fit others.
+        return
+
+
+class _Seen:
+    """What a claim's expression looks at, and what it saw."""
+
+    def __init__(self, figure: Figure, number: Number) -> None:
+        self.figure, self.number = figure, number
+        self.places = [point.x for point in figure.points]
+        self.points: dict[tuple[str, str], dict[X, list[float]]] = {}
+        """Values seen by measure and series, then by x; a value a seed where seeds are judged one by one."""
+        self.derived: dict[str, list[float]] = {}
+        """What functions made of them whose results say more than a verdict."""
+
+    def judge(self, claim: Claim, seed: int | None) -> bool:
+        figure = self.figure
+        looked_at: set[tuple[str, str, X]] = set()
+
+        def number(measure: str, series: str, x: X) -> float:
+            value = self._value(measure, series, x, seed)
+            if (measure, series, x) not in looked_at:
+                looked_at.add((measure, series, x))
+                self.points.setdefault((measure, series), {}).setdefault(x, []).append(value)
+            return value
+
+        def read(measure: str) -> Callable[..., Any]:
+            def of(series: str | list[str], x: X | list[X] | None = None) -> float | list[Any]:
+                if isinstance(series, list):
+                    return [of(one, x) for one in series]
+                if x is None or isinstance(x, list):
+                    return [number(measure, series, one) for one in (self.places if x is None else x)]
+                return number(measure, series, x)
+
+            return of
+
+        def places(low: float | None = None, high: float | None = None) -> list[X]:
+            if low is None:
+                return self.places
+            if any(isinstance(one, str) for one in self.places):
+                raise MeaninglessError(f"x({low}): the points are names")
+            return [one for one in self.places if low <= one and (high is None or one <= high)]  # type: ignore[operator]
+
+        def published(measure: str, series: str, x: X) -> float:
+            for one in figure.published:
+                if (one.measure, one.series, one.x) == (measure, series, x):
+                    return one.value
+            raise MeaninglessError(f"nothing is published of {measure}, {series}, {x}")
+
+        def told(name: str, function: str) -> Callable[..., Any]:
+            def of(*arguments: Any) -> Any:
+                result = expression.FUNCTIONS[function](*arguments)
+                self.derived.setdefault(name, []).append(result)
+                return result
+
+            return of
+
+        functions: dict[str, Callable[..., Any]] = {name: read(name) for name in figure.measures}
+        functions |= {"published": published, "x": places}
+        functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
+        return expression.truth(claim.holds, functions)
+
+    def _value(self, measure: str, series: str, x: X, seed: int | None) -> float:
+        figure = self.figure
+        label = figure.measures[measure].label
+        _known(f"{measure}: no series", series, [one.name for one in figure.series])
+        if x not in self.places:
+            _known(f"{measure}: no point", x, figure.places())
+            raise _Missing(f"{label} at {x} is not part of this scale")
+        value = self.number(measure, series, x, seed)
+        if value is None:
+            raise _Missing(f"{label} of {series} at {x} does not exist")
+        return value
+
+    def numbers(self) -> list[str]:
+        """Word what was seen, a line a measure and series."""
+        figure = self.figure
+        lines = [f"{name}: {', '.join(_listed([value]) for value in values)}" for name, values in self.derived.items()]
+        for (name, series), by_x in self.points.items():
+            measure = figure.measures[name]
+            where = f"{measure.label}, {series}" if len(figure.series) > 1 else measure.label
+            at = f" at {', '.join(f'{x}' for x in by_x)}" if len(figure.points) > 1 else ""
+            unit = f" {measure.unit}" if measure.unit else ""
+            seeds = ", a seed each" if any(len(values) > 1 for values in by_x.values()) else ""
+            lines.append(f"{where}{at}: {', '.join(_listed(values) for values in by_x.values())}{unit}{seeds}")
+        return lines
+
+
+def _known(what: str, name: X, known: Sequence[X]) -> None:
+    if name in known:
+        return
+    near = difflib.get_close_matches(f"{name}", [f"{one}" for one in known], n=1)
+    told = f' (did you mean "{near[0]}"?)' if near else ""
+    raise MeaninglessError(f'{what} "{name}"{told}; expected one of {", ".join(f"{one}" for one in known)}')
+
+
+def _listed(values: Sequence[float]) -> str:
+    return "/".join(f"{value:.4g}" for value in values)

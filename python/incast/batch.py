@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from incast.errors import FolderError, RunStopped
-from incast.result import engine_digest, new_folder, read_manifest
+from incast.result import Result, engine_digest, new_folder, read_manifest
 from incast.scenario import Scenario
 
 PATIENCE_S = 1.0
@@ -32,6 +32,8 @@ class Job:
     folder: Path
     weight: float = 0.0
     """Heavy runs begin first, so that no core waits for the last one at the end."""
+    check: Callable[[Result], None] = lambda _: None
+    """Refuses what came out, before it is saved: then nothing more is run."""
 
 
 @dataclass
@@ -87,14 +89,25 @@ def finished(folder: Path, scenario: Scenario) -> bool:
     return (manifest["hash"], manifest["seed"], manifest["engine"]) == wanted
 
 
+def _usable(job: Job) -> bool:
+    """Whether the run need not be made; one that is damaged is made anew."""
+    try:
+        if not finished(job.folder, job.scenario):
+            return False
+        Result.load(job.folder)
+    except FolderError:
+        return False
+    return True
+
+
 def run_all(jobs: Iterable[Job], workers: int, status: Status, show: Callable[[Status], None]) -> None:
-    """Make the runs that are not there yet; those of another build of the engine are made anew.
+    """Make the runs that are not there yet; those of another build of the engine, and damaged ones, are made anew.
 
     ``KeyboardInterrupt`` stops the runs under way and passes; what is finished stays.
     """
     todo = []
     for job in jobs:
-        if finished(job.folder, job.scenario):
+        if _usable(job):
             status.finished += 1
             status.resumed += 1
         else:
@@ -124,6 +137,7 @@ def run_all(jobs: Iterable[Job], workers: int, status: Status, show: Callable[[S
                 result = job.scenario.run(progress=progress)
             finally:
                 at_work.discard(threading.get_ident())
+            job.check(result)
             # Finished: however long it takes to write, it is waited for.
             result.write(aside)
         status.hops += result.summary["run"]["hops"] - hops_before

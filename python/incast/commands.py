@@ -406,19 +406,29 @@ def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, folder: Pat
     found, missing = [], []
     for figure in paper.figures.values():
         done = evaluation.evaluate(paper, figure, scale, folder)
-        if done is None:
-            missing.append(figure)
+        if isinstance(done, evaluation.Missing):
+            missing.append(done)
         else:
             found.append(done)
     if not found:
-        raise FolderError(f"{folder} holds no figure of which all runs are there: incast paper run {paper.name}")
-    command = shlex.join(["incast", "paper", "run", paper.name, "--scale", scale])
+        told = "; ".join(page.told_missing(one) for one in missing if one.lacking < one.runs)
+        raise FolderError(
+            f"{folder} holds no figure of which all runs are there{f' ({told})' if told else ''}: "
+            f"incast paper run {paper.called()}"
+        )
+    command = f"incast paper run {paper.called()} --scale {scale}"
     report = page.write(paper, scale, found, missing, folder, command)
+    names = {figure.name for figure in asked}
     with output.about(folder):
         if not quiet:
-            names = {figure.name for figure in asked}
             page.print_verdicts([done for done in found if done.figure.name in names], out)
+            for one in missing:
+                # Of a whole paper some figures may never have been begun.
+                if one.figure.name in names and (one.lacking < one.runs or len(asked) == 1):
+                    out.print(page.told_missing(one), highlight=False, soft_wrap=True)
         out.print(f"report: {report}", highlight=False, soft_wrap=True)
+    if len(asked) == 1 and any(one.figure.name in names for one in missing):
+        raise FolderError(f"{folder} lacks runs of {asked[0].name}: incast paper run {paper.called(asked[0])}")
 
 
 @app.command("model", add_help_option=False, context_settings={"ignore_unknown_options": True})

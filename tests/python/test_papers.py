@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -223,17 +224,60 @@ def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, 
     for file in gone.iterdir():
         file.unlink()
     gone.rmdir()
-    incast("paper", "report", str(paper), "--out", "p").refused("no figure of which all runs are there")
+    incast("paper", "report", str(paper), "--out", "p").refused(
+        "no figure of which all runs are there (fig1: incomplete, 1 of 8 runs not there or of another build)"
+    )
+    damaged = manifests[0].with_name("summary.json")
+    damaged.write_bytes(damaged.read_bytes()[:100])
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
-    summary = manifests[0].with_name("summary.json")
-    whole = summary.read_bytes()
-    summary.write_bytes(whole[:100])
-    incast("paper", "report", str(paper), "--out", "p").refused("summary.json is damaged")
-    summary.write_bytes(whole)
     after = {path: path.stat().st_mtime_ns for path in sorted(out.rglob("manifest.json"))}
     assert before.keys() == after.keys()
-    assert {path for path in before if before[path] != after[path]} == {gone / "manifest.json"}
+    assert {path for path in before if before[path] != after[path]} == {gone / "manifest.json", manifests[0]}
     assert strip_cost((out / "report.html").read_text()) == strip_cost(report.decode())
+
+
+def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, paper: Path) -> None:
+    (paper / "paper.toml").write_text(WORKED_OUT)
+    (paper / "more.toml").write_text(SCENARIO)
+    assert incast("paper", "run", str(paper), "--out", "p").status == 0
+    summary = next((paper.parent / "p").rglob("summary.json"))
+    summary.write_bytes(b"{")
+    incast("paper", "report", str(paper), "--out", "p").refused(
+        "summary.json is damaged", f"incast paper run {paper} makes it anew"
+    )
+    summary.with_name("manifest.json").write_text("{")
+    incast("paper", "report", str(paper), "--out", "p").refused("manifest.json is not JSON")
+    shutil.rmtree(summary.parent)
+    answer = incast("paper", "report", str(paper), "--out", "p")
+    assert answer.status == 0
+    assert "fig1: incomplete, 1 of 4 runs not there or of another build\n" in answer.out
+    answer = incast("paper", "report", f"{paper}/fig1", "--out", "p")
+    assert answer.status == 2
+    assert answer.out.splitlines() == [
+        "fig1: incomplete, 1 of 4 runs not there or of another build",
+        "report: p/report.html",
+    ]
+    assert f"p lacks runs of fig1: incast paper run {paper}/fig1" in answer.err
+    assert "<code>fig1</code> (1 of 4)" in (paper.parent / "p" / "report.html").read_text()
+
+
+def test_flows_that_did_not_finish_are_told_beside_the_verdicts(incast: Command, paper: Path) -> None:
+    """Their completion times are in no number: four flows of 10 MB at 10 Gb/s need 32 ms."""
+    finite = SCENARIO.replace(
+        'app = { kind = "closed-loop", write = "64kB" }', 'app = { kind = "bulk", size = "10MB" }'
+    )
+    (paper / "fig1.toml").write_text(finite)
+    (paper / "paper.toml").write_text(PAPER.replace('"traffic.flows" = 40', '"traffic.flows" = 1'))
+    answer = incast("paper", "run", str(paper), "--out", "p")
+    assert answer.status == 0, answer.err
+    assert "  note: Swift at 4: 8 of 8 flows did not finish\n" in answer.out
+    assert "Swift at 40" not in "".join(line for line in answer.out.splitlines() if "note:" in line)
+    results = json.loads((paper.parent / "p" / "results.json").read_text())
+    assert results["figures"]["fig1"]["unfinished"] == [
+        {"series": "Swift", "x": 4, "unfinished": 8, "flows": 8},
+        {"series": "DCTCP", "x": 4, "unfinished": 8, "flows": 8},
+    ]
+    assert "Swift at 4: 8 of 8 flows did not finish" in (paper.parent / "p" / "report.html").read_text()
 
 
 def strip_cost(page: str) -> str:
@@ -459,9 +503,26 @@ def test_a_paper_that_is_no_text_or_names_files_elsewhere_is_refused(paper: Path
 
 def test_a_figure_that_no_summary_has_and_a_wrong_setting_are_bad_input(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(PAPER.replace("flows.delay_mean_s", "flows.delay_mean"))
-    incast("paper", "run", str(paper), "--out", "p").refused("a run's summary has no flows.delay_mean")
+    incast("paper", "run", str(paper), "--out", "p").refused(
+        'paper.toml: figures.fig1.measures.delay.of = "flows.delay_mean": a run\'s summary has no flows.delay_mean '
+        '(did you mean "delay_mean_s"?); expected one of count, ',
+        " in flows",
+    )
+    assert len(list((paper.parent / "p").rglob("manifest.json"))) < 8, "the first run tells"
+    (paper / "paper.toml").write_text(WORKED_OUT.replace('column = "bytes"', 'column = "byte"'))
+    (paper / "more.toml").write_text(SCENARIO)
+    incast("paper", "run", str(paper), "--out", "r").refused(
+        'paper.toml: figures.fig1.measures.rate: table writes has no column "byte" (did you mean "bytes"?)'
+    )
+    (paper / "paper.toml").write_text(
+        WORKED_OUT.replace('log = ["x"]', 'curves = [{ label = "c", of = "1 / (x - 1)" }]')
+    )
+    incast("paper", "run", str(paper), "--out", "s").refused('fig2, curve "c" at 1: 1 / (x - 1): division by zero')
+    assert not (paper.parent / "s").exists()
     (paper / "paper.toml").write_text(PAPER.replace("traffic.flows", "traffic.flws"))
-    incast("paper", "run", str(paper), "--out", "q").refused('did you mean "flows"', "small/fig1, Swift, 4, seed 1")
+    incast("paper", "run", str(paper), "--out", "q").refused(
+        'did you mean "flows"', "small/fig1, Swift, 4, seed 1", "small/paper.toml"
+    )
 
 
 def test_a_figure_may_be_like_another_and_entries_stand_for_several(paper: Path) -> None:

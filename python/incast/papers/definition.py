@@ -6,6 +6,7 @@ import ast
 import difflib
 import math
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -70,6 +71,8 @@ class Measure:
     by: str | None = None
     """Column whose equal values are added up first."""
     reduce: str = "mean"
+    place: str = field(default="", compare=False)
+    """File and key where it stands, for messages."""
 
     @property
     def title(self) -> str:
@@ -176,6 +179,17 @@ class Paper:
     about: str
     figures: Mapping[str, Figure]
 
+    @property
+    def path(self) -> Path:
+        """File that says all this."""
+        return self.folder / PAPER_FILE
+
+    def called(self, figure: Figure | None = None) -> str:
+        """Return what the command line calls the paper or a figure: by name what comes with the package."""
+        own = self.folder.parent != _home()
+        whole = f"./{self.folder}" if own and len(self.folder.parts) == 1 else str(self.folder) if own else self.name
+        return shlex.quote(f"{whole}/{figure.name}" if figure else whole)
+
     def scenario(self, figure: Figure, series: Series, point: Point) -> Scenario:
         """Make the scenario behind a point; the seed is the scenario's."""
         base = Scenario.load(self.folder / (point.scenario or figure.scenario))
@@ -198,7 +212,7 @@ def find(text: str) -> tuple[Paper, list[Figure]]:
     else:
         name, _, figure = text.partition("/")
         if name not in names():
-            raise PaperError(f'no paper "{name}"{_nearest(name, names())}: expected one of {", ".join(names())}')
+            raise PaperError(f'no paper "{name}"{nearest(name, names())}: expected one of {", ".join(names())}')
         if text.endswith("/"):
             raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
         paper = load(_home() / name)
@@ -206,7 +220,7 @@ def find(text: str) -> tuple[Paper, list[Figure]]:
         return paper, list(paper.figures.values())
     if figure not in paper.figures:
         raise PaperError(
-            f'{paper.name} has no figure "{figure}"{_nearest(figure, list(paper.figures))}: '
+            f'{paper.name} has no figure "{figure}"{nearest(figure, list(paper.figures))}: '
             f"expected one of {', '.join(paper.figures)}"
         )
     return paper, [paper.figures[figure]]
@@ -216,7 +230,8 @@ def _home() -> Path:
     return Path(str(files("incast"))) / "papers"
 
 
-def _nearest(word: str, known: Sequence[str]) -> str:
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Ask whether the known name next to a word was meant; nothing where none is near."""
     near = difflib.get_close_matches(word, known, n=1)
     return f' (did you mean "{near[0]}"?)' if near else ""
 
@@ -346,6 +361,7 @@ def _measure(name: str, table: _Table) -> Measure:
         "label": table.text("label"),
         "unit": table.text("unit", ""),
         "scale": table.factor("scale"),
+        "place": f"{table.path}: {table.place}",
     }
     if table.has("of"):
         measure = Measure(name, of=table.text("of"), **shared)
@@ -481,7 +497,7 @@ class _Table:
     def word(self, key: str, known: Sequence[str]) -> str:
         found = self.text(key)
         if found not in known:
-            raise self.wrong(key, f"expected one of {', '.join(known)}{_nearest(found, known)}")
+            raise self.wrong(key, f"expected one of {', '.join(known)}{nearest(found, known)}")
         return found
 
     def texts(self, key: str) -> list[str]:
@@ -597,4 +613,4 @@ class _Table:
         """Refuse what nobody asked for."""
         for key in self.data:
             if key not in self.taken:
-                raise self.wrong(key, f"unknown key{_nearest(key, sorted(self.taken))}")
+                raise self.wrong(key, f"unknown key{nearest(key, sorted(self.taken))}")

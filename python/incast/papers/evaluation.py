@@ -6,7 +6,8 @@ import ast
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ import pyarrow.compute as pc
 from incast.batch import Job, Status, alone_in, finished, run_all, slug
 from incast.errors import FolderError, PaperError, ScenarioError
 from incast.papers import expression
-from incast.papers.definition import Figure, Measure, Paper, Point, Series, X
+from incast.papers.definition import Figure, Measure, Paper, Point, Series, X, nearest
 from incast.papers.expression import ExpressionError
 from incast.papers.judging import Finding, judge
-from incast.result import Result, read_table, write_whole
+from incast.result import Result, write_whole
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate
 
@@ -29,6 +30,16 @@ MARK = "paper.json"
 
 SPAN_COLUMN = {"writes": "finish_s", "queries": "finish_s", "samples": "time_s"}
 """Column that decides whether a row lies in the span of a point."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A figure that lacks runs."""
+
+    figure: Figure
+    lacking: int
+    """Runs that are not there, or were made by another build of the engine."""
+    runs: int
 
 
 @dataclass
@@ -43,6 +54,8 @@ class Evaluated:
     """Measured numbers by measure, then by series, x and seed; those that do not exist are left out."""
     costs: Mapping[Path, tuple[int, float]]
     """Hops and CPU seconds by run folder: figures share runs."""
+    unfinished: Mapping[tuple[str, X], tuple[int, int]]
+    """Flows of a size that did not finish, and all of them, where not all did, by series and x: over all seeds."""
     findings: Sequence[Finding] = field(default_factory=list)
 
     @property
@@ -85,7 +98,7 @@ def _jobs(paper: Paper, figure: Figure, folder: Path) -> dict[tuple[str, X, int]
             scenario = paper.scenario(figure, series, point).with_seed(seed)
             scenario.validate()
         except ScenarioError as error:
-            error.add_note(f"in the run {where}")
+            error.add_note(f"in the run {where}, of {paper.path}")
             raise
         place = (
             folder / "runs" / slug(Path(point.scenario or figure.scenario).stem) / f"{scenario.hash[:12]}-seed{seed}"
@@ -125,42 +138,80 @@ def carry_out(
     show: Callable[[Status], None] = lambda _: None,
 ) -> None:
     """Make the runs of some figures that are not there yet; every scenario is checked before the first."""
-    jobs = {job.folder: job for figure in figures for job in _jobs(paper, figure.at(scale), folder).values()}
+    jobs: dict[Path, Job] = {}
+    reading: dict[Path, list[tuple[Figure, Point]]] = {}
+    for figure in (one.at(scale) for one in figures):
+        _work_out(figure)
+        _try_curves(figure)
+        points = {point.x: point for point in figure.points}
+        for (_, x, _), job in _jobs(paper, figure, folder).items():
+            jobs[job.folder] = job
+            reading.setdefault(job.folder, []).append((figure, points[x]))
+
+    def readable(readers: Sequence[tuple[Figure, Point]], result: Result) -> None:
+        """Find out at a run's end that a measure asks for what runs do not have, not at the end of all."""
+        run = _Run(result)
+        for figure, point in readers:
+            for measure in figure.measures.values():
+                run.number(measure, point.span_s)
+
+    checked = [replace(job, check=partial(readable, reading[place])) for place, job in jobs.items()]
     prepare(paper, scale, folder)
     with alone_in(folder):
-        status = Status(total=len(jobs))
-        run_all(jobs.values(), workers, status, show)
+        status = Status(total=len(checked))
+        run_all(checked, workers, status, show)
         show(status)
 
 
-def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluated | None:
-    """Read a figure's numbers off its runs and judge its claims; ``None`` where a run is missing."""
+def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluated | Missing:
+    """Read a figure's numbers off its runs and judge its claims."""
     figure = figure.at(scale)
     jobs = _jobs(paper, figure, folder)
-    if not all(finished(job.folder, job.scenario) for job in jobs.values()):
-        return None
+    places = {job.folder: job for job in jobs.values()}
+    lacking = sum(not finished(place, job.scenario) for place, job in places.items())
+    if lacking:
+        return Missing(figure, lacking, len(places))
     points = {point.x: point for point in figure.points}
-    runs = {place: _Run(place) for place in {job.folder for job in jobs.values()}}
+    runs = {place: _load(paper, place) for place in places}
     values: dict[str, dict[tuple[str, X, int], float]] = {name: {} for name in figure.measures}
     for key, job in jobs.items():
         for name, measure in figure.measures.items():
             found = runs[job.folder].number(measure, points[key[1]].span_s)
             if found is not None:
                 values[name][key] = found * measure.scale
-    for series in figure.series:
-        for name, of in series.values.items():
-            for point in figure.points:
-                number = _worked_out(figure, series, point, name, of)
-                values[name].update({(series.name, point.x, seed): number for seed in range(1, figure.seeds + 1)})
+    for (series, x, name), number in _work_out(figure).items():
+        values[name].update({(series, x, seed): number for seed in range(1, figure.seeds + 1)})
     done = Evaluated(
         paper,
         figure,
         {key: job.folder for key, job in jobs.items()},
         values,
         {place: (int(run.summary["run"]["hops"]), float(run.manifest["cost"]["cpu_s"])) for place, run in runs.items()},
+        _unfinished(jobs, runs),
     )
     done.findings = [judge(figure, claim, done.number) for claim in figure.claims]
     return done
+
+
+def _unfinished(
+    jobs: Mapping[tuple[str, X, int], Job], runs: Mapping[Path, _Run]
+) -> dict[tuple[str, X], tuple[int, int]]:
+    counts: dict[tuple[str, X], tuple[int, int]] = {}
+    for (series, x, _), job in jobs.items():
+        flows = runs[job.folder].summary["fct"]
+        late, all_ = counts.get((series, x), (0, 0))
+        counts[series, x] = (late + flows["count"] - flows["finished"], all_ + flows["count"])
+    return {place: (late, all_) for place, (late, all_) in counts.items() if late}
+
+
+def _work_out(figure: Figure) -> dict[tuple[str, X, str], float]:
+    """Work the series out that have no runs: numbers by series, x and measure."""
+    found = {}
+    for series in figure.series:
+        for point in figure.points:
+            for measure, of in series.values.items():
+                found[series.name, point.x, measure] = _worked_out(figure, series, point, measure, of)
+    return found
 
 
 def _worked_out(figure: Figure, series: Series, point: Point, measure: str, of: ast.expr) -> float:
@@ -170,14 +221,31 @@ def _worked_out(figure: Figure, series: Series, point: Point, measure: str, of: 
         raise PaperError(f"{figure.name}, {series.name} at {point.x}, {measure}: {error}") from None
 
 
-class _Run:
-    """A run folder whose parts are read as they are asked for, once."""
+def _try_curves(figure: Figure) -> None:
+    for plot in figure.plots:
+        for label, of in plot.curves:
+            for point in figure.points:
+                try:
+                    float(expression.evaluate(of, {}, {"x": point.x}))
+                except (ExpressionError, TypeError) as error:
+                    raise PaperError(f'{figure.name}, curve "{label}" at {point.x}: {error}') from None
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        loaded = Result.load(folder)
-        self.summary: dict[str, Any] = loaded.summary
-        self.manifest: dict[str, Any] = loaded.manifest
+
+def _load(paper: Paper, folder: Path) -> _Run:
+    try:
+        return _Run(Result.load(folder))
+    except FolderError as error:
+        error.add_note(f"incast paper run {paper.called()} makes it anew")
+        raise
+
+
+class _Run:
+    """A run whose parts are read as they are asked for, once."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.summary: dict[str, Any] = result.summary
+        self.manifest: dict[str, Any] = result.manifest
         self.tables: dict[str, pa.Table] = {}
 
     def number(self, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
@@ -186,15 +254,22 @@ class _Run:
         if measure.table is None:
             return None
         if measure.table not in self.tables:
-            self.tables[measure.table] = read_table(self.folder, measure.table)
+            self.tables[measure.table] = getattr(self.result, measure.table)
         return reduced(self.tables[measure.table], measure, span_s)
 
     def _summary(self, measure: Measure, key: str) -> float | None:
         value: Any = self.summary
-        for part in key.split("."):
+        for i, part in enumerate(key.split(".")):
             if not isinstance(value, dict) or part not in value:
-                raise PaperError(f"measure {measure.name}: a run's summary has no {key}")
+                known = sorted(value) if isinstance(value, dict) else []
+                at = ".".join(key.split(".")[:i])
+                raise PaperError(
+                    f'{measure.place}.of = "{key}": a run\'s summary has no {key}{nearest(part, known)}; '
+                    f"expected one of {', '.join(known) or 'its numbers'}{f' in {at}' if at else ''}"
+                )
             value = value[part]
+        if isinstance(value, (dict, str)):
+            raise PaperError(f'{measure.place}.of = "{key}": expected the key of a number')
         return None if value is None else float(value)
 
 
@@ -207,8 +282,8 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
     for name in needed:
         if name not in table.column_names:
             raise PaperError(
-                f'measure {measure.name}: table {measure.table} has no column "{name}", only '
-                f"{', '.join(table.column_names)}"
+                f'{measure.place}: table {measure.table} has no column "{name}"{nearest(name, table.column_names)}; '
+                f"expected one of {', '.join(table.column_names)}"
             )
     table = rows(table, measure.where)
     if span_s is not None and (within := SPAN_COLUMN.get(measure.table or "")) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -12,9 +11,9 @@ from rich.console import Console
 
 from incast import _core
 from incast.claims import Verdict
-from incast.papers.definition import Figure, Paper
+from incast.papers.definition import Paper
 from incast.papers.drawing import draw
-from incast.papers.evaluation import Evaluated
+from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.report import counted, document, duration, embedded, number, rounded, scaled
 from incast.result import write_whole
@@ -23,7 +22,7 @@ STYLE = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.UNTESTED: "none"}
 
 
 def write(
-    paper: Paper, scale: str, found: Sequence[Evaluated], missing: Sequence[Figure], folder: Path, asked: str
+    paper: Paper, scale: str, found: Sequence[Evaluated], missing: Sequence[Missing], folder: Path, asked: str
 ) -> Path:
     """Write ``report.html``, the pictures and ``results.json`` of the figures that are there."""
     pictures = {}
@@ -57,6 +56,19 @@ def count_of(findings: Sequence[Finding]) -> str:
     return f"{held} of {counted(len(findings), 'claim')} hold{rest}"
 
 
+def told_missing(one: Missing) -> str:
+    """Say how much of a figure lacks."""
+    return f"{one.figure.name}: incomplete, {one.lacking} of {counted(one.runs, 'run')} not there or of another build"
+
+
+def _unfinished(done: Evaluated) -> list[str]:
+    """Say where flows of a size did not finish: their completion times are in no number."""
+    return [
+        f"{series} at {x}: {late} of {counted(flows, 'flow')} did not finish"
+        for (series, x), (late, flows) in done.unfinished.items()
+    ]
+
+
 def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
     """Print a line a figure, and a line a claim below it."""
     for done in found:
@@ -67,6 +79,8 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
             console.print(
                 f"  {one.verdict}: {one.claim.says} ({'; '.join(one.numbers)})", highlight=False, soft_wrap=True
             )
+        for told in _unfinished(done):
+            console.print(f"  note: {told}", highlight=False, soft_wrap=True)
 
 
 def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
@@ -86,7 +100,11 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
             {"says": one.claim.says, "where": one.claim.where, "verdict": one.verdict, "numbers": one.numbers}
             for one in done.findings
         ]
-        figures[done.figure.name] = {"points": rows, "claims": claims, "hops": done.hops}
+        unfinished = [
+            {"series": series, "x": x, "unfinished": late, "flows": flows}
+            for (series, x), (late, flows) in done.unfinished.items()
+        ]
+        figures[done.figure.name] = {"points": rows, "claims": claims, "unfinished": unfinished, "hops": done.hops}
     return json.dumps({"paper": paper.name, "scale": scale, "figures": figures}, indent=2) + "\n"
 
 
@@ -94,7 +112,7 @@ def html(
     paper: Paper,
     scale: str,
     found: Sequence[Evaluated],
-    missing: Sequence[Figure],
+    missing: Sequence[Missing],
     pictures: Mapping[str, bytes],
     asked: str,
 ) -> str:
@@ -117,8 +135,11 @@ def html(
         "means over seeds unless seeds are named.</p>",
     ]
     if missing:
-        names = ", ".join(f"<code>{escape(one.name)}</code>" for one in missing)
-        parts.append(f'<p class="note">Not in this report, since not all of their runs are there: {names}.</p>')
+        names = ", ".join(f"<code>{escape(one.figure.name)}</code> ({one.lacking} of {one.runs})" for one in missing)
+        parts.append(
+            '<p class="note">Not in this report, since runs are not there or were made by another build of the engine: '
+            f"{names}.</p>"
+        )
     parts.append("</section>")
     parts += [_section(paper, scale, done, pictures) for done in found]
     parts.append(
@@ -153,7 +174,12 @@ def _section(paper: Paper, scale: str, done: Evaluated, pictures: Mapping[str, b
     if assumed:
         parts.append(f"<h3>Assumed here, since the paper does not say</h3><ul>{assumed}</ul>")
     parts.append(_numbers(done))
-    command = f"incast paper run {shlex.quote(f'{paper.name}/{figure.name}')} --scale {scale}"
+    if told := _unfinished(done):
+        parts.append(
+            f'<p class="note">Flows that did not finish have no completion time, and are in none of these numbers: '
+            f"{escape('; '.join(told))}.</p>"
+        )
+    command = f"incast paper run {paper.called(figure)} --scale {scale}"
     parts.append(f"<pre><code>{escape(command)}</code></pre></section>")
     return "\n".join(parts)
 

@@ -1,6 +1,6 @@
 //! A buffer that the queues of a switch share.
 
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
 use crate::quantity::Size;
 use crate::queue::Queue;
 use crate::topology::Network;
@@ -39,7 +39,11 @@ impl Buffer {
     /// What does not fit: `packet` is the largest packet, in bytes.
     pub(crate) fn check(&self, queue: &Queue, network: &Network, packet: u64, out: &mut Vec<Problem>) {
         if !(self.alpha > 0.0 && self.alpha <= 1e6) {
-            out.push(Problem::with_value("buffer.alpha", self.alpha, "expected above 0, at most 1000000"));
+            out.push(Problem::with_value(
+                "buffer.alpha",
+                problem::number(self.alpha),
+                "expected above 0, at most 1000000",
+            ));
         }
         let size = self.size.0.0;
         if size < packet {

@@ -12,8 +12,21 @@ use serde::Serialize;
 use std::fmt;
 
 /// Kinds of things that can be listed, as users write them.
-pub const KINDS: [&str; 9] =
-    ["controllers", "topologies", "queues", "routing", "traffic", "applications", "sizes", "transports", "scenarios"];
+pub const KINDS: [&str; 10] = [
+    "controllers",
+    "topologies",
+    "queues",
+    "routing",
+    "traffic",
+    "applications",
+    "sizes",
+    "transports",
+    "tables",
+    "scenarios",
+];
+
+/// Kinds that the package lists and describes by itself.
+pub const BESIDE: [&str; 1] = ["models"];
 
 /// A line of a list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -84,9 +97,18 @@ fn kind_of(word: &str) -> Result<&'static str, Errors> {
     let word = if word == "app" { "applications" } else { word };
     let found = KINDS.iter().find(|k| **k == word || singular(k) == word);
     found.copied().ok_or_else(|| {
-        let message = format!("no such kind of thing; expected one of {}", KINDS.join(", "));
-        Problem::new(word, message).suggest(word, KINDS).into()
+        let known = || KINDS.into_iter().chain(BESIDE);
+        let mut message = format!("no such kind of thing; expected one of {}", known().collect::<Vec<_>>().join(", "));
+        if let Some(kind) = KINDS.into_iter().find(|kind| has(kind, word)) {
+            message += &format!("; {word} is one of the {kind}: incast describe {} {word}", singular(kind));
+        }
+        Problem::new(word, message).suggest(word, known()).into()
     })
+}
+
+/// Whether a kind has a thing of this name.
+fn has(kind: &str, name: &str) -> bool {
+    list(kind).is_ok_and(|items| items.iter().any(|i| i.name == name))
 }
 
 fn singular(kind: &str) -> &str {
@@ -130,6 +152,14 @@ pub fn list(kind: &str) -> Result<Vec<Item>, Errors> {
 /// (name, documentation, schema of its keys).
 fn things(kind: &str) -> Vec<(&'static str, &'static str, Option<Schema<'static>>)> {
     let root = Schema::new(crate::schema());
+    if kind == "tables" {
+        // one table, or a list of them
+        let table = |(key, s): (&'static str, Schema<'static>)| {
+            let own = if s.is_list() { root.items(key) } else { s };
+            Some((key, s.doc(), Some(own.table()?)))
+        };
+        return root.keys().into_iter().map(|(key, s, _)| (key, s)).filter_map(table).collect();
+    }
     let (path, in_traffic) = words_at(kind);
     let root = if in_traffic { root.items("traffic") } else { root };
     let Some(at) = root.find(path, None) else { return Vec::new() };
@@ -157,8 +187,7 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
     let unknown = || {
         let names: Vec<String> = list(kind).unwrap_or_default().into_iter().map(|i| i.name).collect();
         let mut message = format!("no such {}; there are {}", singular(kind), names.join(", "));
-        let is_there = |other: &&&str| list(other).is_ok_and(|items| items.iter().any(|i| i.name == name));
-        if let Some(other) = KINDS.iter().filter(|k| **k != kind).find(is_there) {
+        if let Some(other) = KINDS.iter().filter(|k| **k != kind).find(|other| has(other, name)) {
             message += &format!("; {name} is one of the {other}: incast describe {} {name}", singular(other));
         }
         Errors::from(Problem::new(name, message).suggest(name, names.iter().map(String::as_str)))

@@ -6,7 +6,7 @@
 //! (`oneOf` with a constant), words, numbers with bounds, lists, optional values, references,
 //! and our string formats with units.
 
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
 use crate::{controller, quantity};
 use serde_json::Value as Json;
 use toml::Value as Toml;
@@ -131,6 +131,11 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// The place of a list.
+    pub fn is_list(self) -> bool {
+        self.resolved().types() == ["array"]
+    }
+
     /// The place of a controller, in either form.
     pub fn is_controller(self) -> bool {
         self.resolved().format() == "controller"
@@ -164,7 +169,10 @@ impl<'a> Schema<'a> {
             Some("number") => s.number("a number"),
             Some("boolean") => "true or false".into(),
             Some("string") => "a text in quotes".into(),
-            Some("array") => format!("a list of {}", plural(&s.at(&s.node["items"]).expected())),
+            Some("array") => {
+                let items = plural(&s.at(&s.node["items"]).expected());
+                s.length().map_or(format!("a list of {items}"), |n| format!("a list of {n} {items}"))
+            }
             _ => "a table".into(),
         }
     }
@@ -194,14 +202,18 @@ impl<'a> Schema<'a> {
     }
 
     /// Schema of a key path below this one. `document` is what stands there now: where it says
-    /// which variant of a union it is, only that variant's keys are found.
+    /// which variant of a union it is, only that variant's keys are found, and of a list only the
+    /// entries that it has.
     pub fn find(self, path: &[&str], document: Option<&Toml>) -> Option<Schema<'a>> {
         let s = self.resolved();
         let Some((key, rest)) = path.split_first() else { return Some(s) };
-        let below = |v: Schema<'a>| {
+        let key_of = |v: Schema<'a>| {
             let node = &v.node["properties"][*key];
             (!node.is_null()).then(|| v.at(node)).and_then(|n| n.find(rest, document.and_then(|d| d.get(key))))
         };
+        if s.is_list() {
+            return s.at(&s.node["items"]).find(rest, Some(below(document?, key)?));
+        }
         if let Some(variants) = s.variants() {
             let tag = document.and_then(|d| d.get(variants[0].0)).and_then(Toml::as_str);
             if *key == variants[0].0 && rest.is_empty() {
@@ -210,12 +222,12 @@ impl<'a> Schema<'a> {
             return variants
                 .into_iter()
                 .filter(|(_, word, _)| tag.is_none_or(|t| t == *word))
-                .find_map(|(_, _, v)| below(v));
+                .find_map(|(_, _, v)| key_of(v));
         }
         if let Some(branches) = s.branches("anyOf") {
             return branches.into_iter().find_map(|b| s.at(b).find(path, document));
         }
-        below(s)
+        key_of(s)
     }
 
     /// Schema of the entries of a list.
@@ -314,6 +326,7 @@ impl<'a> Schema<'a> {
             ("number", Toml::Integer(n)) if s.within(*n as f64) => {}
             ("number", Toml::Float(x)) if x.is_finite() && s.within(*x) => {}
             ("boolean", Toml::Boolean(_)) => {}
+            ("array", Toml::Array(items)) if s.length().is_some_and(|n| n != items.len() as u64) => out.push(wrong(&s)),
             ("array", Toml::Array(items)) => {
                 for (i, item) in items.iter().enumerate() {
                     // Tables of a list are spoken of by name where they have one.
@@ -332,7 +345,16 @@ impl<'a> Schema<'a> {
         // where the bound is said already, it is not said again
         let why = Some(unreadable(value)).filter(|why| !(why.contains(" end at ") && expected.contains(MOST)));
         let why = why.unwrap_or_default();
-        Problem::with_value(path, value, format!("expected {expected}{why}"))
+        let message = format!("expected {expected}{why}");
+        match value {
+            Toml::Float(x) if x.abs() >= 1e16 => Problem::with_value(path, problem::number(*x), message),
+            other => Problem::with_value(path, other, message),
+        }
+    }
+
+    /// How many entries a list has, where that is fixed.
+    fn length(&self) -> Option<u64> {
+        self.node["minItems"].as_u64().filter(|n| self.node["maxItems"].as_u64() == Some(*n))
     }
 
     fn within(&self, x: f64) -> bool {
@@ -413,6 +435,19 @@ impl<'a> Schema<'a> {
             }
         }
     }
+}
+
+/// What stands at a key of a value: of a list, its entry of that number.
+pub fn below<'d>(value: &'d Toml, key: &str) -> Option<&'d Toml> {
+    match value {
+        Toml::Array(list) => list.get(number(key)?),
+        other => other.get(key),
+    }
+}
+
+/// The number of a list's entry, where a part of a key path is one, as [`Schema::check`] writes it.
+pub fn number(key: &str) -> Option<usize> {
+    key.parse().ok().filter(|n: &usize| n.to_string() == key)
 }
 
 /// TOML's largest whole number.

@@ -163,8 +163,8 @@ impl Scenario {
     }
 
     /// Sets a key: `set("topology.k", "8")`. `traffic.flows` is the key of the only traffic
-    /// entry, `traffic.<name>.flows` that of one of several. A value is written as in TOML; the
-    /// quotes of a text may be left out.
+    /// entry, `traffic.<name>.flows` that of one of several; entries of other lists go by number,
+    /// `failures.0.detection`. A value is written as in TOML; the quotes of a text may be left out.
     ///
     /// Setting a `kind` to another one drops the sibling keys that the new kind does not have, of a
     /// controller all of them; setting a `preset` or a controller's `form` drops the siblings that
@@ -339,8 +339,17 @@ fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> P
         known += 1;
     }
     let above = schema.find(&parts[..known], Some(document)).unwrap_or(schema);
-    let place = parts[..known].iter().try_fold(document, |d, k| d.get(k));
+    let place = parts[..known].iter().try_fold(document, |d, k| check::below(d, k));
     let key = format!("{path}{}", parts[..=known].join("."));
+    if above.is_list() {
+        let list = format!("{path}{}", parts[..known].join("."));
+        let message = match place.and_then(Toml::as_array).map_or(0, Vec::len) {
+            0 => format!("there is no entry of {list}; expected the whole list, as {list}=[...]"),
+            1 => format!("there is one entry of {list}; expected {list}.0"),
+            n => format!("there are {n} entries of {list}; expected {list}.0 to {list}.{}", n - 1),
+        };
+        return Problem::new(key, message);
+    }
     let own = place.and_then(|p| p.as_str().or_else(|| p.get("kind")?.as_str())).and_then(own::split);
     if let Some((name, _)) = own.filter(|_| known > 0 && above.is_controller()) {
         let message = format!("parameters of {name} are given with its name, as \"{name}:{}=...\"", parts[known]);
@@ -352,43 +361,63 @@ fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> P
     Problem::new(key, "unknown key").suggest(parts[known], above.key_names(place))
 }
 
-/// Puts a value at a key path, making tables on the way. A controller written in one text becomes
-/// a table when one of its parameters is set. What was a controller of another kind: that kind, and its
-/// parameters that the new one has too.
+/// Puts a value at a key path that exists, making tables on the way. What was a controller of another kind: that kind,
+/// and its parameters that the new one has too.
 fn insert(
     table: &mut toml::Table,
     parts: &[&str],
     value: Toml,
     found: Schema,
 ) -> Option<(String, Vec<(String, String)>)> {
-    let (last, way) = parts.split_last().unwrap_or((&"", &[]));
-    let mut at = table;
+    let (last, way) = parts.split_last()?;
+    let Some((first, way)) = way.split_first() else { return put(table, last, value, found) };
+    let mut at = table.entry(*first).or_insert_with(empty);
     for part in way {
-        let next = at.entry(*part).or_insert_with(|| Toml::Table(toml::Table::new()));
-        if let Some(written) = next.as_str().and_then(controller::table) {
-            *next = Toml::Table(written);
-        }
-        if !next.is_table() {
-            *next = Toml::Table(toml::Table::new());
-        }
-        at = next.as_table_mut()?;
+        at = match at {
+            Toml::Array(list) => list.get_mut(check::number(part)?)?,
+            other => as_table(other)?.entry(*part).or_insert_with(empty),
+        };
     }
+    if let Toml::Array(list) = at {
+        *list.get_mut(check::number(last)?)? = value;
+        return None;
+    }
+    put(as_table(at)?, last, value, found)
+}
+
+fn empty() -> Toml {
+    Toml::Table(toml::Table::new())
+}
+
+/// What stands where a table is due, as one: a controller written in one text with its parameters, else an empty one.
+fn as_table(at: &mut Toml) -> Option<&mut toml::Table> {
+    if let Some(written) = at.as_str().and_then(controller::table) {
+        *at = Toml::Table(written);
+    }
+    if !at.is_table() {
+        *at = empty();
+    }
+    at.as_table_mut()
+}
+
+/// Puts a value at a key of a table: [`insert`].
+fn put(at: &mut toml::Table, last: &str, value: Toml, found: Schema) -> Option<(String, Vec<(String, String)>)> {
     let mut had = None;
     let kind = controller::kind_of(&Toml::Table(at.clone())).map(|k| k.name);
-    match (*last, kind, value.as_str()) {
+    match (last, kind, value.as_str()) {
         ("kind", Some(kind), Some(to)) if to != kind => had = Some((kind.to_owned(), controller::change_kind(at, to))),
         ("form", Some(_), Some(to)) => controller::change_form(at, to),
         _ => {}
     }
-    let before = at.insert((*last).to_owned(), value.clone());
+    let before = at.insert(last.to_owned(), value.clone());
     if let (Some(variants), Some(word)) = (found.variants(), value.as_str()) {
-        let changed = |v: &&(&str, &str, Schema)| v.0 == *last && v.1 == word && before.as_ref() != Some(&value);
+        let changed = |v: &&(&str, &str, Schema)| v.0 == last && v.1 == word && before.as_ref() != Some(&value);
         if let Some((_, _, variant)) = variants.iter().find(changed) {
             let keys: Vec<&str> = variant.keys().iter().map(|k| k.0).collect();
-            at.retain(|k, _| k == *last || keys.contains(&k));
+            at.retain(|k, _| k == last || keys.contains(&k));
         }
     }
-    if *last == "preset" {
+    if last == "preset" {
         if let Some(old) = before.and_then(|b| b.try_into::<transport::Preset>().ok()) {
             let old = Toml::try_from(old.values()).unwrap_or(Toml::Boolean(false));
             at.retain(|k, v| k == "preset" || old.get(k) != Some(v));

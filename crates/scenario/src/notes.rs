@@ -27,6 +27,10 @@ pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
         never_started(t, &used, doc, &mut found);
     }
     found.extend(relayed(spec));
+    doc.routing.without_effect(spec, &mut found);
+    for (i, single) in doc.links.iter().enumerate().filter(|(_, single)| single.changes_nothing()) {
+        found.push(format!("links.{i} changes nothing: it names {} alone", single.link));
+    }
     found
 }
 

@@ -77,6 +77,12 @@ impl fmt::Display for Errors {
     }
 }
 
+/// A number as a user would write it: without hundreds of digits.
+pub fn number(x: f64) -> String {
+    let text = x.to_string();
+    if text.len() > 20 { format!("{x:e}") } else { text }
+}
+
 /// The candidate nearest to the word, at most about an edit in three letters away; an edit
 /// inserts, removes or replaces a letter or swaps two neighbours.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,6 +1,6 @@
 //! Queue disciplines: what a port does with an arriving packet.
 
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
 use crate::quantity::{Limit, QueueLimit, Size};
 use incast_engine::spec;
 use schemars::JsonSchema;
@@ -29,15 +29,35 @@ pub enum Queue {
     FairNic(FairNic),
 }
 
-/// Drop-tail.
+/// Queue of one traffic class of a port.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ClassQueue {
+    /// First in, first out; an arrival that does not fit is dropped.
+    DropTail(DropTail),
+    /// Marks arrivals that find at least `mark` queued: DCTCP's switch.
+    EcnThreshold(EcnThreshold),
+    /// Random early detection with the semantics and parameter names of ns-3's RedQueueDisc.
+    Red(Red),
+    /// Drop-tail that also drops some arrivals at random close to its limit: htsim's switch.
+    RandomDrop(RandomDrop),
+}
+
+impl From<&ClassQueue> for Queue {
+    fn from(class: &ClassQueue) -> Queue {
+        match class.clone() {
+            ClassQueue::DropTail(q) => Queue::DropTail(q),
+            ClassQueue::EcnThreshold(q) => Queue::EcnThreshold(q),
+            ClassQueue::Red(q) => Queue::Red(q),
+            ClassQueue::RandomDrop(q) => Queue::RandomDrop(q),
+        }
+    }
+}
+
+/// What a port has whatever waits in it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct DropTail {
-    /// Largest queue.
-    pub limit: QueueLimit,
-    /// Packets in a device queue below this one, which it does not count (ns-3: 100).
-    #[serde(default)]
-    pub device: u32,
+pub struct Port {
     /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
     #[serde(default)]
     pub count_in_service: bool,
@@ -47,6 +67,29 @@ pub struct DropTail {
     /// Queue of hosts' NICs, where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<Queue>>,
+}
+
+/// A port of one queue.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct FifoPort {
+    /// Packets in a device queue below this one, which it does not count (ns-3: 100).
+    #[serde(default)]
+    pub device: u32,
+    /// The rest.
+    #[serde(flatten)]
+    pub port: Port,
+}
+
+/// Drop-tail.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct DropTail {
+    /// Largest queue.
+    pub limit: QueueLimit,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: FifoPort,
 }
 
 /// ECN threshold.
@@ -66,18 +109,9 @@ pub struct EcnThreshold {
     /// ECN-capable packets that find no room count as marked too (ns-3's RED marks before it looks at the limit). Only the count differs.
     #[serde(default)]
     pub count_dropped_marks: bool,
-    /// Packets in a device queue below this one, which it does not count (ns-3: 100).
-    #[serde(default)]
-    pub device: u32,
-    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
-    #[serde(default)]
-    pub count_in_service: bool,
-    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
-    #[serde(default)]
-    pub count_overhead: bool,
-    /// Queue of hosts' NICs, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<Box<Queue>>,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: FifoPort,
 }
 
 /// When a packet is marked.
@@ -114,18 +148,9 @@ pub struct RandomDrop {
     #[serde(default = "random_drop")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
-    /// Packets in a device queue below this one, which it does not count (ns-3: 100).
-    #[serde(default)]
-    pub device: u32,
-    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
-    #[serde(default)]
-    pub count_in_service: bool,
-    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
-    #[serde(default)]
-    pub count_overhead: bool,
-    /// Queue of hosts' NICs, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<Box<Queue>>,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: FifoPort,
 }
 
 // htsim's RandomQueue.
@@ -149,15 +174,9 @@ pub struct Trimming {
     #[serde(default = "headers_per_data")]
     #[schemars(range(min = 1))]
     pub headers_per_data: u32,
-    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
-    #[serde(default)]
-    pub count_in_service: bool,
-    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
-    #[serde(default)]
-    pub count_overhead: bool,
-    /// Queue of hosts' NICs, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<Box<Queue>>,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: Port,
 }
 
 // htsim's NDP packets; the ratio of NDP's paper.
@@ -183,40 +202,28 @@ impl Trimming {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct StrictPriority {
-    /// Queues by class, class 0 first: each drop-tail, ecn-threshold, red or random-drop, with its limit and thresholds.
-    pub classes: Vec<Queue>,
-    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
-    #[serde(default)]
-    pub count_in_service: bool,
-    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
-    #[serde(default)]
-    pub count_overhead: bool,
-    /// Queue of hosts' NICs, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<Box<Queue>>,
+    /// Queues by class, class 0 first, each with its limit and thresholds.
+    pub classes: Vec<ClassQueue>,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: Port,
 }
 
 /// Weighted queues.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Weighted {
-    /// Queues by class, class 0 first: each drop-tail, ecn-threshold, red or random-drop, with its limit and thresholds.
-    pub classes: Vec<Queue>,
+    /// Queues by class, class 0 first, each with its limit and thresholds.
+    pub classes: Vec<ClassQueue>,
     /// Share of each class, above 0; all alike unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<f64>>,
     /// Bytes that a class of weight 1 may send a round.
     #[serde(default = "quantum")]
     pub quantum: Size,
-    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
-    #[serde(default)]
-    pub count_in_service: bool,
-    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
-    #[serde(default)]
-    pub count_overhead: bool,
-    /// Queue of hosts' NICs, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<Box<Queue>>,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: Port,
 }
 
 /// An Ethernet MTU.
@@ -268,18 +275,9 @@ pub struct Red {
     /// Above the upper threshold even ECN-capable packets are dropped.
     #[serde(default = "yes")]
     pub use_hard_drop: bool,
-    /// Packets in a device queue below this one, which it does not count (ns-3: 100).
-    #[serde(default)]
-    pub device: u32,
-    /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
-    #[serde(default)]
-    pub count_in_service: bool,
-    /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
-    #[serde(default)]
-    pub count_overhead: bool,
-    /// Queue of hosts' NICs, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<Box<Queue>>,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: FifoPort,
 }
 
 // Defaults of ns-3's RedQueueDisc (3.43).
@@ -311,26 +309,44 @@ fn per_flow() -> u32 {
 }
 
 impl Queue {
-    /// Queue of hosts' NICs, where it differs from that of switches.
-    pub fn host(&self) -> Option<&Queue> {
+    /// What its port has; a fair NIC has nothing of it.
+    fn port(&self) -> Option<&Port> {
         match self {
-            Queue::DropTail(q) => q.host.as_deref(),
-            Queue::EcnThreshold(q) => q.host.as_deref(),
-            Queue::Red(q) => q.host.as_deref(),
-            Queue::RandomDrop(q) => q.host.as_deref(),
-            Queue::StrictPriority(q) => q.host.as_deref(),
-            Queue::Weighted(q) => q.host.as_deref(),
-            Queue::Trimming(q) => q.host.as_deref(),
+            Queue::StrictPriority(StrictPriority { port, .. })
+            | Queue::Weighted(Weighted { port, .. })
+            | Queue::Trimming(Trimming { port, .. }) => Some(port),
             Queue::FairNic(_) => None,
+            _ => self.fifo().map(|fifo| &fifo.port),
         }
     }
 
-    /// Queues by traffic class; empty where one queue serves all.
-    pub fn classes(&self) -> &[Queue] {
+    /// The port of a kind with one queue.
+    fn fifo(&self) -> Option<&FifoPort> {
         match self {
-            Queue::StrictPriority(q) => &q.classes,
-            Queue::Weighted(q) => &q.classes,
-            _ => &[],
+            Queue::DropTail(DropTail { port, .. })
+            | Queue::EcnThreshold(EcnThreshold { port, .. })
+            | Queue::Red(Red { port, .. })
+            | Queue::RandomDrop(RandomDrop { port, .. }) => Some(port),
+            _ => None,
+        }
+    }
+
+    fn device(&self) -> u32 {
+        self.fifo().map_or(0, |fifo| fifo.device)
+    }
+
+    /// Queue of hosts' NICs, where it differs from that of switches.
+    pub fn host(&self) -> Option<&Queue> {
+        self.port()?.host.as_deref()
+    }
+
+    /// Queues by traffic class; empty where one queue serves all.
+    pub fn classes(&self) -> Vec<Queue> {
+        match self {
+            Queue::StrictPriority(StrictPriority { classes, .. }) | Queue::Weighted(Weighted { classes, .. }) => {
+                classes.iter().map(Queue::from).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -350,8 +366,8 @@ impl Queue {
 
     /// As the engine has it.
     pub fn spec(&self) -> spec::QueueSpec {
-        let (discipline, limit, device, count_in_service, count_overhead) = match self {
-            Queue::DropTail(q) => (spec::Discipline::DropTail, q.limit, q.device, q.count_in_service, q.count_overhead),
+        let (discipline, limit) = match self {
+            Queue::DropTail(q) => (spec::Discipline::DropTail, q.limit),
             Queue::EcnThreshold(q) => {
                 let mark = q.mark.spec();
                 let d = match q.mark_at {
@@ -362,7 +378,7 @@ impl Queue {
                     },
                     MarkAt::Departure => spec::Discipline::EcnAtDeparture { mark },
                 };
-                (d, q.limit, q.device, q.count_in_service, q.count_overhead)
+                (d, q.limit)
             }
             Queue::Red(q) => {
                 let d = spec::Discipline::Red(spec::Red {
@@ -376,22 +392,22 @@ impl Queue {
                     use_ecn: q.use_ecn,
                     use_hard_drop: q.use_hard_drop,
                 });
-                (d, q.limit, q.device, q.count_in_service, q.count_overhead)
+                (d, q.limit)
             }
             Queue::RandomDrop(q) => {
                 let d = spec::Discipline::RandomDrop { threshold: q.threshold.spec(), probability: q.probability };
-                (d, q.limit, q.device, q.count_in_service, q.count_overhead)
+                (d, q.limit)
             }
-            Queue::StrictPriority(q) => {
-                let classes = q.classes.iter().map(Queue::spec).collect();
+            Queue::StrictPriority(_) => {
+                let classes = self.classes().iter().map(Queue::spec).collect();
                 let d = spec::Discipline::Classes { scheduler: spec::Scheduler::Strict, classes };
-                (d, self.limit_of_all().unwrap_or(QueueLimit(Limit::None)), 0, q.count_in_service, q.count_overhead)
+                (d, self.limit_of_all().unwrap_or(QueueLimit(Limit::None)))
             }
             Queue::Weighted(q) => {
-                let classes = q.classes.iter().map(Queue::spec).collect();
+                let classes = self.classes().iter().map(Queue::spec).collect();
                 let scheduler = spec::Scheduler::Weighted { quanta: q.quanta() };
                 let d = spec::Discipline::Classes { scheduler, classes };
-                (d, self.limit_of_all().unwrap_or(QueueLimit(Limit::None)), 0, q.count_in_service, q.count_overhead)
+                (d, self.limit_of_all().unwrap_or(QueueLimit(Limit::None)))
             }
             Queue::Trimming(q) => {
                 let d = spec::Discipline::Trimming(spec::Trimming {
@@ -399,13 +415,14 @@ impl Queue {
                     header_limit: q.header_limit().spec(),
                     headers_per_data: q.headers_per_data,
                 });
-                (d, q.limit, 0, q.count_in_service, q.count_overhead)
+                (d, q.limit)
             }
-            Queue::FairNic(q) => {
-                (spec::Discipline::FairNic { per_flow: q.per_flow }, QueueLimit(Limit::None), 0, false, false)
-            }
+            Queue::FairNic(q) => (spec::Discipline::FairNic { per_flow: q.per_flow }, QueueLimit(Limit::None)),
         };
-        spec::QueueSpec { discipline, limit: limit.spec(), device, count_in_service, count_overhead, explicit: false }
+        let (count_in_service, count_overhead) =
+            self.port().map_or((false, false), |p| (p.count_in_service, p.count_overhead));
+        let (limit, device) = (limit.spec(), self.device());
+        spec::QueueSpec { discipline, limit, device, count_in_service, count_overhead, explicit: false }
     }
 
     /// Limits in bytes, here and at hosts, that no full packet fits into. `packet` is the largest
@@ -451,13 +468,7 @@ impl Queue {
         if !(at_switches || at_hosts && self.host().is_none()) {
             return;
         }
-        let device = match self {
-            Queue::DropTail(q) => q.device,
-            Queue::EcnThreshold(q) => q.device,
-            Queue::Red(q) => q.device,
-            Queue::RandomDrop(q) => q.device,
-            Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::Trimming(_) | Queue::FairNic(_) => 0,
-        };
+        let device = self.device();
         if device > 0 {
             let message = "expected 0 with the burst of a link: there is no device queue below a token bucket";
             out.push(Problem::with_value(format!("{path}.device"), device, message));
@@ -493,9 +504,17 @@ impl Queue {
         }
     }
 
-    /// Its ports hold whatever comes.
-    pub(crate) fn is_endless(&self) -> bool {
-        self.limit().is_some_and(|l| matches!(l.0, Limit::None))
+    /// Why there is no largest queue of which another could be a share, if there is none; `path` is its key.
+    pub(crate) fn endless(&self, path: &str) -> Option<String> {
+        let none = |q: &Queue| q.limit().is_some_and(|l| matches!(l.0, Limit::None));
+        if !none(self) {
+            return None;
+        }
+        Some(match self.classes().iter().position(none) {
+            Some(i) => format!("{path}.classes.{i}.limit is \"none\""),
+            None if self.classes().is_empty() => format!("{path}.limit is \"none\""),
+            None => format!("the limits of {path}.classes are not of one unit"),
+        })
     }
 
     /// Contradictions between keys.
@@ -517,15 +536,15 @@ impl Queue {
                     let message = "expected \"pass\" with mark_at = \"departure\": what leaves is not dropped any more";
                     out.push(Problem::with_value(key("non_ect"), "\"drop\"", message));
                 }
-                if q.mark_at == MarkAt::Departure && q.device > 0 {
+                if q.mark_at == MarkAt::Departure && q.port.device > 0 {
                     let message = "expected 0 with mark_at = \"departure\", which counts all that waits in the port";
-                    out.push(Problem::with_value(key("device"), q.device, message));
+                    out.push(Problem::with_value(key("device"), q.port.device, message));
                 }
                 if q.mark_at == MarkAt::Departure && q.count_dropped_marks {
                     let message = "expected false with mark_at = \"departure\": what is dropped never leaves";
                     out.push(Problem::with_value(key("count_dropped_marks"), "true", message));
                 }
-                if q.mark_at == MarkAt::Departure && q.count_overhead {
+                if q.mark_at == MarkAt::Departure && q.port.port.count_overhead {
                     let message = "expected false with mark_at = \"departure\", which counts packets without it";
                     out.push(Problem::with_value(key("count_overhead"), "true", message));
                 }
@@ -556,7 +575,10 @@ impl Queue {
                 }
             }
             Queue::RandomDrop(q) => {
-                if q.threshold.amount().is_none() || !q.threshold.same_unit(q.limit) {
+                if q.limit.amount().is_none() {
+                    let message = "expected a limit: arrivals are dropped close to it";
+                    out.push(Problem::with_value(key("limit"), quoted(q.limit), message));
+                } else if !q.threshold.same_unit(q.limit) {
                     let message = format!("expected the unit of the limit, {}", q.limit);
                     out.push(Problem::with_value(key("threshold"), quoted(q.threshold), message));
                 } else if q.threshold > q.limit {
@@ -618,23 +640,11 @@ impl Queue {
     fn check_classes(&self, path: &str, out: &mut Vec<Problem>) {
         let n = self.classes().len();
         if matches!(self, Queue::StrictPriority(_) | Queue::Weighted(_)) && !(1..=256).contains(&n) {
-            out.push(Problem::with_value(
-                format!("{path}.classes"),
-                n,
-                "expected a queue for each of 1 to 256 classes",
-            ));
+            let message = format!("there are {n} classes; expected 1 to 256, a queue each");
+            out.push(Problem::new(format!("{path}.classes"), message));
         }
         for (i, class) in self.classes().iter().enumerate() {
             let path = format!("{path}.classes.{i}");
-            let single = !matches!(
-                class,
-                Queue::StrictPriority(_) | Queue::Weighted(_) | Queue::Trimming(_) | Queue::FairNic(_)
-            );
-            if !single {
-                let message = "expected one queue: drop-tail, ecn-threshold, red or random-drop";
-                out.push(Problem::with_value(format!("{path}.kind"), format!("\"{}\"", class.word()), message));
-                continue;
-            }
             let q = class.spec();
             let at_port = "expected beside the classes, not in one of them: it is of the whole port";
             let own = [
@@ -661,9 +671,12 @@ impl Queue {
             if q.quantum.0.0 == 0 || q.quantum.0.0 > 1 << 20 {
                 let message = "expected 1B to 1MiB";
                 out.push(Problem::with_value(format!("{path}.quantum"), format!("\"{}\"", q.quantum), message));
-            } else if let Some(w) = weights.iter().find(|w| !(**w * q.quantum.0.0 as f64 >= 1.0 && **w <= 1000.0)) {
-                let message = "expected weights from a byte a round (1 / quantum) to 1000";
-                out.push(Problem::with_value(format!("{path}.weights"), w, message));
+            } else {
+                let fits = |w: f64| w * q.quantum.0.0 as f64 >= 1.0 && w <= 1000.0;
+                for (i, w) in weights.iter().enumerate().filter(|(_, w)| !fits(**w)) {
+                    let message = "expected a weight from a byte a round (1 / quantum) to 1000";
+                    out.push(Problem::with_value(format!("{path}.weights.{i}"), problem::number(*w), message));
+                }
             }
         }
     }

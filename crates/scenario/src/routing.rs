@@ -53,17 +53,9 @@ pub enum Routing {
     /// Adaptive routing: every switch compares its ports by coarse bands, and picks for each packet one in the lowest,
     /// at random (htsim).
     Adaptive {
-        /// What ports are compared by.
-        #[serde(default)]
-        by: By,
-        /// Lower ends of the bands above the first, rising: shares of the queue's limit, or of the link's rate. A port
-        /// with nothing is in the first band. `auto`: 0.05, 0.1, 0.2 of the queue, or 0, 0.15, 0.5 of the rate (htsim).
-        #[serde(default)]
-        bands: Auto<Vec<f64>>,
-        /// Age above which a reading is taken anew; of utilisation, the least time it is measured over. `auto`: 100 ns,
-        /// or 30 us (htsim).
-        #[serde(default)]
-        refresh: Auto<Time>,
+        /// How it compares ports.
+        #[serde(flatten)]
+        comparison: Comparison,
         /// What ACKs do.
         #[serde(default)]
         acks: Acks,
@@ -81,18 +73,15 @@ pub enum Routing {
         /// A pause of a flow at a switch that is longer than this begins a flowlet.
         #[serde(default = "ten_us")]
         gap: Time,
-        /// By what the next hop of a flowlet is chosen.
+        /// By what the next hop of a flowlet is chosen; `bands` and `refresh` are for `adaptive`, and of queues.
         #[serde(default)]
         by: FlowletBy,
         /// A flowlet looks for another next hop with this probability only (htsim: 0.5).
         #[serde(default = "certain")]
         probability: f64,
-        /// With `by = "adaptive"`: lower ends of the bands above the first, as `adaptive` has them.
-        #[serde(default)]
-        bands: Auto<Vec<f64>>,
-        /// With `by = "adaptive"`: age above which a reading is taken anew. `auto`: 100 ns.
-        #[serde(default)]
-        refresh: Auto<Time>,
+        /// With `by = "adaptive"`: how it reads ports.
+        #[serde(flatten)]
+        readings: Readings,
         /// What ACKs do.
         #[serde(default)]
         acks: Acks,
@@ -103,15 +92,9 @@ pub enum Routing {
         /// Share of the packets for which a switch looks at its ports.
         #[serde(default = "half")]
         probability: f64,
-        /// What ports are compared by.
-        #[serde(default)]
-        by: By,
-        /// Lower ends of the bands above the first, as `adaptive` has them.
-        #[serde(default)]
-        bands: Auto<Vec<f64>>,
-        /// Age above which a reading is taken anew, as `adaptive` has it.
-        #[serde(default)]
-        refresh: Auto<Time>,
+        /// How it compares ports.
+        #[serde(flatten)]
+        comparison: Comparison,
         /// What ACKs do.
         #[serde(default)]
         acks: Acks,
@@ -137,6 +120,32 @@ pub enum Routing {
         #[serde(default)]
         acks: Acks,
     },
+}
+
+/// How a switch compares its ports.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Comparison {
+    /// What ports are compared by.
+    #[serde(default)]
+    by: By,
+    /// How coarse it is.
+    #[serde(flatten)]
+    readings: Readings,
+}
+
+/// Coarse readings of ports; flowlets take them of queues, and only with `by = "adaptive"`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Readings {
+    /// Lower ends of the bands above the first, rising: shares of the queue's limit, or of the link's rate. A port
+    /// with nothing is in the first band. `auto`: 0.05, 0.1, 0.2 of the queue, or 0, 0.15, 0.5 of the rate (htsim).
+    #[serde(default)]
+    bands: Auto<Vec<f64>>,
+    /// Age above which a reading is taken anew; of utilisation, the least time it is measured over. `auto`: 100 ns,
+    /// or 30 us (htsim).
+    #[serde(default)]
+    refresh: Auto<Time>,
 }
 
 /// What sprays.
@@ -235,14 +244,22 @@ fn ten_ms() -> Time {
     Time(cc::Time::ms(10))
 }
 
-/// What ports are compared by, defaults filled in.
-fn adaptive(by: By, bands: &Auto<Vec<f64>>, refresh: Auto<Time>) -> spec::Adaptive {
-    let (by, usual, old): (_, &[f64], _) = match by {
-        By::Queue => (spec::Gauged::Queue, &[0.05, 0.1, 0.2], cc::Time::ns(100)),
-        By::Utilisation => (spec::Gauged::Utilisation, &[0.0, 0.15, 0.5], cc::Time::us(30)),
-    };
-    let bands = bands.clone().given().unwrap_or_else(|| usual.to_vec());
-    spec::Adaptive { by, bands, refresh: refresh.given().map_or(old, |t| t.0) }
+impl Readings {
+    /// As the engine has them, by what ports are compared.
+    fn spec(&self, by: By) -> spec::Adaptive {
+        let (by, usual, old): (_, &[f64], _) = match by {
+            By::Queue => (spec::Gauged::Queue, &[0.05, 0.1, 0.2], cc::Time::ns(100)),
+            By::Utilisation => (spec::Gauged::Utilisation, &[0.0, 0.15, 0.5], cc::Time::us(30)),
+        };
+        let bands = self.bands.clone().given().unwrap_or_else(|| usual.to_vec());
+        spec::Adaptive { by, bands, refresh: self.refresh.given().map_or(old, |t| t.0) }
+    }
+}
+
+impl Comparison {
+    fn spec(&self) -> spec::Adaptive {
+        self.readings.spec(self.by)
+    }
 }
 
 /// Bands that are told apart at most.
@@ -279,13 +296,13 @@ impl Routing {
             Routing::RoundRobin { at: Counter::Source, .. } => PathChoice::RoundRobinSource,
             Routing::RoundRobin { at: Counter::Switch, rounds, .. } => PathChoice::RoundRobin { rounds: *rounds },
             Routing::PowerOfTwo { .. } => PathChoice::PowerOfTwo,
-            Routing::Adaptive { by, bands, refresh, .. } => PathChoice::Adaptive(adaptive(*by, bands, *refresh)),
-            Routing::EcmpAdaptive { probability, by, bands, refresh, .. } => {
-                PathChoice::EcmpEscape(adaptive(*by, bands, *refresh), *probability)
+            Routing::Adaptive { comparison, .. } => PathChoice::Adaptive(comparison.spec()),
+            Routing::EcmpAdaptive { probability, comparison, .. } => {
+                PathChoice::EcmpEscape(comparison.spec(), *probability)
             }
-            Routing::Flowlet { gap, by, probability, bands, refresh, .. } => PathChoice::Flowlet(spec::Flowlet {
+            Routing::Flowlet { gap, by, probability, readings, .. } => PathChoice::Flowlet(spec::Flowlet {
                 gap: gap.0,
-                by: (*by == FlowletBy::Adaptive).then(|| adaptive(By::Queue, bands, *refresh)),
+                by: (*by == FlowletBy::Adaptive).then(|| readings.spec(By::Queue)),
                 probability: *probability,
             }),
             Routing::Reps { ring, values, explore, freeze, .. } => {
@@ -296,6 +313,24 @@ impl Routing {
                     freeze: freeze.0,
                 }))
             }
+        }
+    }
+
+    /// Values that were asked for and do nothing, as notes; `spec` is what the scenario builds.
+    pub(crate) fn without_effect(&self, spec: &spec::Spec, found: &mut Vec<String>) {
+        match self {
+            Routing::RoundRobin { at: Counter::Source, rounds, .. } if *rounds != five() => {
+                found.push(format!("routing.rounds = {rounds} does nothing with at = \"source\""));
+            }
+            Routing::Adaptive { comparison, .. } | Routing::EcmpAdaptive { comparison, .. }
+                if comparison.by == By::Utilisation
+                    && spec.links.iter().all(|l| l.from.min(l.to) < spec.hosts || l.rate == cc::Rate::INFINITE) =>
+            {
+                found.push(
+                    "routing.by = \"utilisation\" compares nothing: no link between switches has a finite rate".into(),
+                );
+            }
+            _ => {}
         }
     }
 
@@ -311,18 +346,24 @@ impl Routing {
         {
             out.push(Problem::with_value("routing.probability", probability, "expected a number from 0 to 1"));
         }
-        let (by, bands, refresh) = match self {
-            Routing::Adaptive { by, bands, refresh, .. } | Routing::EcmpAdaptive { by, bands, refresh, .. } => {
-                (by, bands, refresh)
+        let (by, Readings { bands, refresh }) = match self {
+            Routing::Adaptive { comparison, .. } | Routing::EcmpAdaptive { comparison, .. } => {
+                (comparison.by, &comparison.readings)
             }
-            Routing::Flowlet { by: FlowletBy::Adaptive, bands, refresh, .. } => (&By::Queue, bands, refresh),
-            Routing::Flowlet { bands: Auto::Given(bands), .. } => {
-                let message = "bands are of ports, and by = \"hash\" looks at none; expected \"auto\"";
-                return out.push(Problem::with_value("routing.bands", format!("{bands:?}"), message));
-            }
-            Routing::Flowlet { refresh: Auto::Given(refresh), .. } => {
-                let message = "readings are of ports, and by = \"hash\" looks at none; expected \"auto\"";
-                return out.push(Problem::with_value("routing.refresh", format!("\"{refresh}\""), message));
+            Routing::Flowlet { by: FlowletBy::Adaptive, readings, .. } => (By::Queue, readings),
+            Routing::Flowlet { readings, .. } => {
+                let given = [
+                    ("bands", "bands", readings.bands.clone().given().map(|bands| format!("{bands:?}"))),
+                    ("refresh", "readings", readings.refresh.given().map(|refresh| format!("\"{refresh}\""))),
+                ];
+                for (key, what, value) in given {
+                    if let Some(value) = value {
+                        let message =
+                            format!("{what} are of ports, and by = \"hash\" looks at none; expected \"auto\"");
+                        out.push(Problem::with_value(format!("routing.{key}"), value, message));
+                    }
+                }
+                return;
             }
             _ => return,
         };
@@ -336,13 +377,18 @@ impl Routing {
                 out.push(Problem::with_value("routing.bands", format!("{bands:?}"), message));
             }
         }
-        match by {
-            By::Queue if queue.is_endless() => {
-                let message = "bands are shares of the queue's limit, and queue.limit is \"none\"; expected a limit \
-                               there, or \"utilisation\" here";
-                out.push(Problem::with_value("routing.by", "\"queue\"", message));
+        match (by, queue.endless("queue")) {
+            (By::Queue, Some(why)) => {
+                // flowlets are by queue alone
+                let (by, or) = match self {
+                    Routing::Flowlet { .. } => ("\"adaptive\"", "\"hash\""),
+                    _ => ("\"queue\"", "\"utilisation\""),
+                };
+                let message =
+                    format!("bands are shares of the queue's limit, and {why}; expected a limit there, or {or} here");
+                out.push(Problem::with_value("routing.by", by, message));
             }
-            By::Utilisation if refresh.given().is_some_and(|t| t.0 == cc::Time::ZERO) => {
+            (By::Utilisation, _) if refresh.given().is_some_and(|t| t.0 == cc::Time::ZERO) => {
                 let message = "utilisation is measured over this time; expected a time above 0";
                 out.push(Problem::with_value("routing.refresh", "\"0s\"", message));
             }

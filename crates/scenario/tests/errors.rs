@@ -287,6 +287,73 @@ fn a_set_is_checked_like_a_file() {
 }
 
 #[test]
+fn entries_of_lists_are_set_by_number() {
+    let failure = |at: &str| format!("[[failures]]\nlink = \"agg0>core0\"\nat = \"{at}\"\nuntil = \"3ms\"\n\n");
+    let with = |more: &str| {
+        let text = GOOD.replacen("[[traffic]]", &format!("{more}[[traffic]]"), 1);
+        Scenario::from_toml(&text, Path::new("."), "test").unwrap()
+    };
+    let wrong = |s: &Scenario, key: &str, value: &str| {
+        let mut other = s.clone();
+        let told = other.set(key, value).unwrap_err().to_string();
+        assert_eq!(&other, s, "a refused value changes nothing");
+        told
+    };
+    let mut one = with(&failure("1ms"));
+    one.set("failures.0.detection", "5us").unwrap();
+    one.set("failures.0.at", "2ms").unwrap();
+    one.set("failures.0.link", "agg1>core2").unwrap();
+    let moved = failure("2ms").replace("agg0>core0", "agg1>core2").replace("until", "detection = \"5us\"\nuntil");
+    assert_eq!(one, with(&moved));
+    assert_eq!(
+        wrong(&one, "failures.0.detecion", "5us"),
+        "failures.0.detecion: unknown key (did you mean \"detection\"?)"
+    );
+    assert_eq!(wrong(&one, "failures.0.detection", "5"), format!("failures.0.detection = \"5\": {TIME}"));
+    assert_eq!(wrong(&one, "failures.0.share", "2"), "failures.0.share = 2: expected a number from 0 to 1");
+    for key in ["1", "00", "-1", "detection"] {
+        let key = format!("failures.{key}");
+        assert_eq!(wrong(&one, &key, "5us"), format!("{key}: there is one entry of failures; expected failures.0"));
+    }
+    let two = with(&(failure("1ms") + &failure("5ms")));
+    assert_eq!(
+        wrong(&two, "failures.2.at", "5ms"),
+        "failures.2: there are 2 entries of failures; expected failures.0 to failures.1"
+    );
+    assert_eq!(
+        set("failures.0.at", "5ms"),
+        "failures.0: there is no entry of failures; expected the whole list, as failures=[...]"
+    );
+    let mut none = with("");
+    none.set("failures", "[{ link = \"agg0>core0\", at = \"1ms\", until = \"3ms\" }]").unwrap();
+    assert_eq!(none, with(&failure("1ms")));
+
+    let mut links = with("[[links]]\nlink = \"agg0>core0\"\ndelay = \"5us\"\n\n");
+    links.set("links.0.rate", "2Gbps").unwrap();
+    let rate =
+        |s: &Scenario| s.build().unwrap().links.iter().find(|l| l.name == "agg0>core0").unwrap().rate.to_string();
+    assert_eq!(rate(&links), "2Gbps");
+    assert_eq!(wrong(&links, "links.0.rat", "2Gbps"), "links.0.rat: unknown key (did you mean \"rate\"?)");
+
+    // tables of kinds, and plain values
+    let mut queue = with("");
+    let class = "{ kind = \"red\", limit = \"20p\", min_th = \"5p\", max_th = \"9p\", use_ecn = true }";
+    queue.set("queue", &format!("{{ kind = \"weighted\", classes = [{class}, {class}], weights = [1, 2] }}")).unwrap();
+    queue.set("queue.classes.1.kind", "drop-tail").unwrap();
+    queue.set("queue.classes.1.limit", "30p").unwrap();
+    queue.set("queue.weights.0", "3").unwrap();
+    queue.build().unwrap();
+    let told = queue.resolved_toml().unwrap();
+    assert!(told.contains("weights = [3.0, 2.0]") && told.matches("use_ecn").count() == 1, "{told}");
+    assert_eq!(wrong(&queue, "queue.classes.1.use_ecn", "true"), "queue.classes.1.use_ecn: unknown key");
+    assert_eq!(
+        wrong(&queue, "queue.weights.2", "3"),
+        "queue.weights.2: there are 2 entries of queue.weights; expected queue.weights.0 to queue.weights.1"
+    );
+    assert_eq!(set("measure.trace.0", "one"), "measure.trace.0 = \"one\": expected a whole number >= 0");
+}
+
+#[test]
 fn traffic_that_contradicts() {
     assert_eq!(
         message("\"hotspot\"", "\"random-pairs\"\nreceiver = \"h3\""),
@@ -330,6 +397,7 @@ fn buffers_that_contradict() {
         "buffer.size = \"1kB\": expected at least 1500B, a full packet of the transport"
     );
     assert_eq!(buffer("size = \"1MB\"\nalpha = 0.0"), "buffer.alpha = 0: expected above 0, at most 1000000");
+    assert_eq!(buffer("size = \"1MB\"\nalpha = 1e308"), "buffer.alpha = 1e308: expected above 0, at most 1000000");
     assert_eq!(buffer("size = \"1MB\"\nalpha = -1.0"), "buffer.alpha = -1: expected above 0, at most 1000000");
     let reserve = buffer("size = \"1MB\"\nreserve = \"600kB\"");
     assert!(reserve.starts_with("buffer.reserve = \"600kB\": expected at most "), "{reserve}");
@@ -363,6 +431,10 @@ fn queues_that_contradict() {
         "queue.threshold = \"none\": expected the unit of the limit, 32kB"
     );
     assert_eq!(
+        message(queue, "kind = \"random-drop\"\nlimit = \"none\"\nthreshold = \"none\""),
+        "queue.limit = \"none\": expected a limit: arrivals are dropped close to it"
+    );
+    assert_eq!(
         message(queue, &format!("{random}\"33kB\"")),
         "queue.threshold = \"33kB\": expected at most the limit, 32kB, beyond which all are dropped"
     );
@@ -389,19 +461,21 @@ fn queues_that_contradict() {
         message(queue, &format!("{weighted}\nweights = [1]")),
         "queue.weights = [1.0]: expected a weight for each of the 2 classes"
     );
-    for bad in ["-1.0", "0.0", "2e9"] {
-        let bad = message(queue, &format!("{weighted}\nweights = [1, {bad}]"));
-        assert!(bad.ends_with(": expected weights from a byte a round (1 / quantum) to 1000"), "{bad}");
+    for (bad, told) in [("-1.0", "-1"), ("0", "0"), ("2e9", "2000000000"), ("1e300", "1e300")] {
+        assert_eq!(
+            message(queue, &format!("{weighted}\nweights = [1, {bad}]")),
+            format!("queue.weights.1 = {told}: expected a weight from a byte a round (1 / quantum) to 1000")
+        );
     }
     assert_eq!(message(queue, &format!("{weighted}\nquantum = \"0B\"")), "queue.quantum = \"0B\": expected 1B to 1MiB");
     assert_eq!(
         message(queue, "kind = \"strict-priority\"\nclasses = []"),
-        "queue.classes = 0: expected a queue for each of 1 to 256 classes"
+        "queue.classes: there are 0 classes; expected 1 to 256, a queue each"
     );
     let strict = |class: &str| message(queue, &format!("kind = \"strict-priority\"\nclasses = [{class}]"));
     assert_eq!(
         strict("{ kind = \"fair-nic\" }"),
-        "queue.classes.0.kind = \"fair-nic\": expected one queue: drop-tail, ecn-threshold, red or random-drop"
+        "queue.classes.0.kind = \"fair-nic\": expected one of \"drop-tail\", \"ecn-threshold\", \"red\", \"random-drop\""
     );
     assert_eq!(
         strict("{ kind = \"drop-tail\", limit = \"20p\", device = 3 }"),
@@ -551,6 +625,13 @@ fn failures_of_links() {
         one(&format!("{core}\nbetween = [\"agg\", \"core\"]\nshare = 0.5")),
         "failures.0.link = \"agg0>core0\": expected either a link or links between two kinds of nodes"
     );
+    for ends in ["[\"agg\"]", "[\"agg\", \"core\", \"edge\"]", "[]"] {
+        assert_eq!(
+            one(&format!("between = {ends}\nshare = 0.5\n{at}")),
+            format!("failures.0.between = {ends}: expected a list of 2 texts in quotes")
+        );
+    }
+    assert_eq!(one(&format!("{between}\nshare = 1e300")), "failures.0.share = 1e300: expected a number from 0 to 1");
     assert_eq!(one(&format!("{between}\nshare = 1.5")), "failures.0.share = 1.5: expected a number from 0 to 1");
     assert_eq!(
         one(&format!("{between}\nshare = 0.01")),
@@ -1315,6 +1396,23 @@ fn values_without_effect_are_noted() {
     );
     let default = ("transport.preset", "linux-default");
     assert_eq!(notes(&[default, ("controller.form", "linux")]), [""; 0], "the same world");
+    let robin = |at: &str, rounds: u32| {
+        let routing = format!("{{ kind = \"round-robin\", at = \"{at}\", rounds = {rounds} }}");
+        notes(&[("routing", &routing)])
+    };
+    assert_eq!(robin("source", 7), ["routing.rounds = 7 does nothing with at = \"source\""]);
+    assert_eq!((robin("source", 5), robin("switch", 7)), (vec![], vec![]));
+    let used = ("routing", "{ kind = \"adaptive\", by = \"utilisation\" }");
+    let endless = |link: &str| notes(&[used, (link, "{ rate = \"inf\" }")]);
+    assert_eq!((endless("topology.host_link"), endless("topology.core_link")), (vec![], vec![]));
+    assert_eq!(
+        notes(&[used, ("topology.link.rate", "inf"), ("topology.host_link", "{ rate = \"1Gbps\" }")]),
+        ["routing.by = \"utilisation\" compares nothing: no link between switches has a finite rate"]
+    );
+    assert_eq!(
+        notes(&[("links", "[{ link = \"agg0>core0\", delay = \"1us\" }, { link = \"agg0>core1\" }]")]),
+        ["links.1 changes nothing: it names agg0>core1 alone"]
+    );
 }
 
 #[test]

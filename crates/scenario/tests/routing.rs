@@ -38,11 +38,21 @@ fn bad_values_are_refused() {
     let said = load(&[("routing", "{ kind = \"flowlet\", refresh = \"1us\" }")]).unwrap_err();
     let expected = "routing.refresh = \"1us\": readings are of ports, and by = \"hash\" looks at none";
     assert!(said.starts_with(expected), "{said}");
-    for kind in ["flowlet\", by = \"adaptive", "ecmp-adaptive"] {
+    let classes = "{ kind = \"strict-priority\", classes = [{ kind = \"drop-tail\", limit = \"9p\" }, \
+                   { kind = \"drop-tail\", limit = \"none\" }] }";
+    for (limit, why) in
+        [("none", "queue.classes.1.limit is \"none\""), ("9kB", "the limits of queue.classes are not of one")]
+    {
+        let classes = classes.replace("none", limit);
+        let said = load(&[none[0], ("queue", &classes)]).unwrap_err();
+        assert!(said.contains(&format!("and {why}")) && said.starts_with("routing.by = \"queue\""), "{said}");
+    }
+    load(&[none[0], ("queue", &classes.replace("none", "20p"))]).unwrap();
+    for (kind, by) in [("flowlet\", by = \"adaptive", "adaptive"), ("ecmp-adaptive", "queue")] {
         let said = load(&[("routing", &format!("{{ kind = \"{kind}\", bands = [2.0] }}"))]).unwrap_err();
         assert!(said.starts_with("routing.bands = [2.0]: expected 1 to 16 shares"), "{said}");
         let said = load(&[("routing", &format!("{{ kind = \"{kind}\" }}")), none[1]]).unwrap_err();
-        assert!(said.starts_with("routing.by = \"queue\": bands are shares"), "{said}");
+        assert!(said.starts_with(&format!("routing.by = \"{by}\": bands are shares")), "{said}");
     }
     for (key, wrong) in [("ring", "0"), ("ring", "1025"), ("values", "0"), ("values", "65537")] {
         let said = load(&[("routing", &format!("{{ kind = \"reps\", {key} = {wrong} }}"))]).unwrap_err();

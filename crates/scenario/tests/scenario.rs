@@ -296,12 +296,21 @@ fn everything_listed_is_described() {
     assert_eq!(list("controller").unwrap(), list("controllers").unwrap());
     assert_eq!(
         list("queeus").unwrap_err().to_string(),
-        "queeus: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, applications, sizes, transports, scenarios (did you mean \"queues\"?)"
+        "queeus: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, applications, sizes, transports, tables, scenarios, models (did you mean \"queues\"?)"
     );
     assert_eq!(
         describe("topology", "fattree").unwrap_err().to_string(),
         "fattree: no such topology; there are fat-tree, dumbbell, star, leaf-spine, graph (did you mean \"fat-tree\"?)"
     );
+    assert_eq!(
+        describe("failures", "x").unwrap_err().to_string(),
+        "failures: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, applications, \
+         sizes, transports, tables, scenarios, models; failures is one of the tables: incast describe table failures"
+    );
+    let tables: Vec<String> = list("tables").unwrap().into_iter().map(|i| i.name).collect();
+    assert_eq!(tables, ["run", "links", "failures", "buffer", "hosts", "transport", "measure", "traffic"]);
+    let told = describe("table", "failures").unwrap().to_string();
+    assert!(told.contains("detection") && told.contains("a list of 2 texts in quotes"), "{told}");
     let names: Vec<String> = list("applications").unwrap().into_iter().map(|i| i.name).collect();
     assert_eq!(names, ["bulk", "on-off", "cbr", "query", "closed-loop", "udp"]);
     let on_off = describe("application", "on-off").unwrap();

@@ -44,6 +44,11 @@ pub(crate) fn apply(singles: &[SingleLink], network: &mut Network, names: &[Stri
 }
 
 impl SingleLink {
+    /// It names its link, and that is all.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        self.change == LinkChange::default()
+    }
+
     /// Size of the token bucket, where it is given here.
     pub(crate) fn burst(&self) -> Option<Size> {
         self.change.burst

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ class Run:
     """Seconds of ON time inside the measured interval, mean over the flows."""
     elephants: tuple[str, ...] = ()
     """Traffic entries of pattern ``elephants``."""
+    datagrams: tuple[str, ...] = ()
+    """Traffic entries that send datagrams at a rate of their own, beside others that a controller governs."""
 
     def figure(self, key: str) -> float | None:
         """Look a figure up by its dotted key; ``None`` where it does not exist."""
@@ -51,9 +54,35 @@ class Run:
         part, _, name = key.partition(".")
         if part in COMPLETIONS and name not in ("count", "finished") and not self.figure(f"{part}.finished"):
             return None  # no query had a timeout where no query finished: nothing is known of any
+        if part == "flows" and self.datagrams:
+            return self._governed(name)
         for part in key.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         return None if value is None else float(value)
+
+    def first_flows(self) -> tuple[int, ...]:
+        """Return the first few flows that a controller governs: others have no window to draw."""
+        if not self.datagrams:
+            return tuple(range(min(SERIES_FLOWS, self.summary["flows"]["count"])))
+        groups = read_table(self.folder, "flows", ["flow", "group"]).to_pylist()
+        return tuple(row["flow"] for row in groups if row["group"] not in self.datagrams)[:SERIES_FLOWS]
+
+    def _governed(self, name: str) -> float | None:
+        """Look up a figure of the flows that a controller governs; ``None`` where their entries do not add up to it."""
+        parts = [group["flows"] for entry, group in self.summary["groups"].items() if entry not in self.datagrams]
+        if any(part[name] is None for part in parts):
+            return None
+        if len(parts) == 1:
+            return float(parts[0][name])
+        count: int = sum(part["count"] for part in parts)
+        rates = [part["count"] * part["throughput_mean_bps"] for part in parts]
+        if name == "throughput_mean_bps":
+            return math.fsum(rates) / count
+        if name == "jain":
+            # An index is the square of the sum over n times the sum of squares, which it therefore gives back.
+            squares = math.fsum(rate**2 / (p["count"] * p["jain"]) for rate, p in zip(rates, parts, strict=True))
+            return math.fsum(rates) ** 2 / (count * squares) if squares > 0 else None
+        return float(sum(part[name] for part in parts)) if name == "timeouts" else None
 
 
 @dataclass(frozen=True)
@@ -63,6 +92,8 @@ class Series:
     case: Case
     folder: Path
     port: str
+    flows: tuple[int, ...]
+    """Flows whose windows are drawn."""
     measure_from_s: float
 
 
@@ -112,6 +143,11 @@ class Comparison:
             for part, what in COMPLETIONS.items()
         }
         return {what: (finished, count) for what, (finished, count) in counts.items() if count}
+
+    def datagrams(self, scenario: str) -> list[str]:
+        """Return the traffic entries of a scenario whose flows stand in no figure of flows: datagrams."""
+        found = [entry for case, run in self.runs.items() if case.scenario == scenario for entry in run.datagrams]
+        return list(dict.fromkeys(found))
 
     @property
     def hops(self) -> int:
@@ -182,7 +218,8 @@ def _load_series(comparison: Comparison) -> list[Series]:
     found = []
     for case, (_, place) in _series_jobs(comparison).items():
         start_s = Result.load(place).summary["run"]["measure_from_s"]
-        found.append(Series(case, place, _busiest(comparison, case), start_s))
+        run = comparison.runs[case]
+        found.append(Series(case, place, _busiest(comparison, case), run.first_flows(), start_s))
     return found
 
 
@@ -237,8 +274,12 @@ def _load(case: Case, folder: Path) -> Run:
     run = result.summary["run"]
     resolved = tomllib.loads(result.toml)
     on_s = on_seconds(resolved, starts, run["measure_from_s"], run["measure_to_s"])
-    elephants = tuple(entry["name"] for entry in resolved["traffic"] if entry["pattern"] == "elephants")
-    return Run(case, folder, result.summary, result.manifest, on_s, elephants)
+    entries = resolved["traffic"]
+    elephants = tuple(entry["name"] for entry in entries if entry["pattern"] == "elephants")
+    datagrams = tuple(entry["name"] for entry in entries if entry["app"]["kind"] == "udp")
+    if len(datagrams) == len(entries):
+        datagrams = ()
+    return Run(case, folder, result.summary, result.manifest, on_s, elephants, datagrams)
 
 
 def series_cases(study: Study) -> list[Case]:
@@ -264,7 +305,7 @@ def _series_jobs(comparison: Comparison) -> dict[Case, tuple[Scenario, Path]]:
         # Whole nanoseconds, and not below 1 us: there a series would be one point a packet.
         interval_ns = max(1000, round(summary["run"]["sim_s"] * 1e9 / SERIES_POINTS))
         extra = {
-            "measure.series.flows": list(range(min(SERIES_FLOWS, summary["flows"]["count"]))),
+            "measure.series.flows": list(comparison.runs[case].first_flows()),
             "measure.series.ports": [_busiest(comparison, case)],
             "measure.series.interval": f"{interval_ns}ns",
         }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -108,7 +109,25 @@ def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figu
     """Return the figures that a comparison shows, or those which one of its scenarios has."""
     runs = [run for case, run in comparison.runs.items() if scenario in (None, case.scenario)]
     there = [what for what in COMPLETIONS if any(run.figure(f"{what}.count") for run in runs)]
-    return [*FIGURES, *(figure for figure in COMPLETION_FIGURES if figure.key.partition(".")[0] in there)]
+    shown = [*FIGURES, *(figure for figure in COMPLETION_FIGURES if figure.key.partition(".")[0] in there)]
+    return [_in_its_unit(figure, [run.figure(figure.key) for run in comparison.runs.values()]) for figure in shown]
+
+
+def _in_its_unit(figure: Figure, found: Iterable[float | None]) -> Figure:
+    """Show times all of which are below a millisecond in microseconds."""
+    if figure.unit != "ms" or max((value for value in found if value is not None), default=1.0) >= 1e-3:
+        return figure
+    return replace(figure, unit="us", scale=1e6, short=f"{figure.short.removesuffix('ms')}us")
+
+
+TIME_UNITS = [(1.0, "s"), (1e-3, "ms"), (0.0, "us")]
+"""Units of a time axis, by the least span that each is for, in seconds."""
+
+
+def time_unit(span_s: float) -> tuple[str, float]:
+    """Return the unit of an axis over this much time, and what seconds are multiplied by."""
+    unit = next(unit for least, unit in TIME_UNITS if span_s >= least)
+    return unit, {"s": 1.0, "ms": 1e3, "us": 1e6}[unit]
 
 
 # Okabe and Ito's palette: told apart with every common kind of colour blindness. Line style and
@@ -118,6 +137,9 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1))]
 
 INK, GRID = "#22272e", "#d9dee5"
+
+LEGEND_LETTERS = 60
+"""Letters that the names of a legend have together at most, in one row."""
 
 
 def line(number: int, marker: bool = True) -> dict[str, Any]:
@@ -215,9 +237,12 @@ def plot(comparison: Comparison, figure: Figure) -> bytes:
 
 
 def plain_log_ticks(axes: Axes) -> None:
-    """Label decades of y, and 2 and 5 between them, as plain numbers."""
+    """Label decades of y, and numbers between them, as plain numbers: the fewer decades there are, the more."""
+    low, high = axes.get_ylim()
+    decades = math.log10(high / low)
+    between = range(2, 10) if decades < 0.7 else (2, 3, 5, 7) if decades < 1.3 else (2, 5)
     axes.yaxis.set_major_formatter(FuncFormatter(_plain))
-    axes.yaxis.set_minor_formatter(FuncFormatter(lambda v, _: _plain(v) if _leading(v) in (2, 5) else ""))
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda v, _: _plain(v) if _leading(v) in between else ""))
     axes.tick_params(axis="y", which="minor", labelsize=7, colors=INK)
 
 
@@ -234,11 +259,13 @@ def legend(canvas: Canvas, panels: Iterable[Axes]) -> None:
     """Put one legend for all panels below them."""
     # A panel lacks a controller that has no such figure there.
     shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    # Four short names stand in one row; otherwise rows of three.
+    one_row = len(shown) <= 4 and sum(len(label) for label in shown) <= LEGEND_LETTERS
     canvas.legend(
         list(shown.values()),
         list(shown),
         loc="outside lower center",
-        ncols=3,
+        ncols=4 if one_row else 3,
         frameon=False,
         fontsize=8,
         labelcolor=INK,
@@ -251,23 +278,31 @@ def plot_series(comparison: Comparison) -> bytes | None:
     series = comparison.series
     if not series:
         return None
+    columns = [samples_of(one) for one in series]
+    unit, scale = time_unit(max((times[-1] for data in columns for times, _ in data.values() if times), default=0.0))
     canvas = new_canvas(max(6.4, 2.35 * len(series)), 4.6)
     panels = canvas.subplots(2, len(series), squeeze=False, sharex=True, sharey="row")
-    for column, one in enumerate(series):
-        data = samples_of(one)
+    for column, (one, data) in enumerate(zip(series, columns, strict=True)):
         colour = COLOURS[column % len(COLOURS)]
         top, bottom = panels[0][column], panels[1][column]
         windows = sorted(key for key in data if key[1] == "cwnd_bytes")
         for i, key in enumerate(windows):
             times, values = data[key]
-            top.step(times, [v / 1e3 for v in values], where="post", color=colour, alpha=1 - 0.3 * i, linewidth=0.9)
+            top.step(
+                [t * scale for t in times],
+                [v / 1e3 for v in values],
+                where="post",
+                color=colour,
+                alpha=1 - 0.3 * i,
+                linewidth=0.9,
+            )
         times, values = data.get((one.port, "queue_packets"), ([], []))
-        bottom.step(times, values, where="post", color=colour, linewidth=0.9)
+        bottom.step([t * scale for t in times], values, where="post", color=colour, linewidth=0.9)
         top.set_title(one.case.controller.label, fontsize=7.5, color=INK, loc="left", wrap=True)
-        bottom.set_xlabel("Simulated time (s)", fontsize=8, color=INK)
+        bottom.set_xlabel(f"Simulated time ({unit})", fontsize=8, color=INK)
         for axes in (top, bottom):
             dress(axes)
-            axes.axvspan(0, one.measure_from_s, color="#8b949e", alpha=0.13, linewidth=0)
+            axes.axvspan(0, one.measure_from_s * scale, color="#8b949e", alpha=0.13, linewidth=0)
         top.set_yscale("log")
         plain_log_ticks(top)
         bottom.set_ylim(bottom=0)

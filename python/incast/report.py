@@ -13,10 +13,10 @@ from rich.console import Console
 
 from incast import _core, result, tables
 from incast.claims import NEGLIGIBLE_LOSS_PCT, Finding, Verdict, findings
-from incast.comparison import SERIES_FLOWS, Comparison, Run, aggregate_json
+from incast.comparison import Comparison, Run, aggregate_json
 from incast.figures import COMPLETION_FIGURES, Figure, axis_name, draw_all, figures_of
 from incast.result import write_whole
-from incast.statistics import Estimate
+from incast.statistics import Estimate, nearest_rank
 from incast.study import Controller
 from incast.tables import Column
 
@@ -50,13 +50,13 @@ def number(estimate: Estimate | None, scale: float = 1.0) -> str:
 
 
 def rounded(value: float, significant: int = 3) -> str:
-    """Write a number with as many digits as it deserves."""
+    """Write a number with as many digits as it deserves: whole ones are not rounded, only tiny ones have exponents."""
     if value == 0:
         return "0"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
     text = f"{value:.{significant}g}"
-    return f"{float(text):.{significant}g}" if "e" not in text else f"{value:.1e}"
+    if abs(value) >= 1000 or (abs(value) >= 1 and "e" in text):
+        return f"{value:,.0f}"
+    return text if "e" not in text else f"{value:.1e}"
 
 
 def print_table(comparison: Comparison, console: Console, paired: bool = False) -> None:
@@ -75,7 +75,7 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
             f"{name}: {what} {seeds}",
             [
                 Column(
-                    study.key.rpartition(".")[2],
+                    ".".join(study.key.split(".")[1:][-2:]) or study.key,
                     [value if controller == shown[0] else "" for value, controller in points],
                 ),
                 Column("controller", [controller.label for _, controller in points], "left"),
@@ -86,7 +86,7 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
             ],
             range(len(shown) - 1, len(points), len(shown)),
         )
-        for told in [] if paired else unfinished(comparison, scenario):
+        for told in [*without_datagrams(comparison, scenario), *([] if paired else unfinished(comparison, scenario))]:
             console.print(told, highlight=False, soft_wrap=True)
 
 
@@ -113,6 +113,14 @@ def unfinished(comparison: Comparison, scenario: str) -> list[str]:
                     where = f"{study.key} = {value}, {controller.label}"
                     told.append(f"{where}: {result.unfinished(what, finished, count)}")
     return told
+
+
+def without_datagrams(comparison: Comparison, scenario: str) -> list[str]:
+    """Say which flows stand in no figure of flows: no controller governs what they send."""
+    entries = comparison.datagrams(scenario)
+    if not entries:
+        return []
+    return [f"figures of flows are without {' and '.join(entries)}: datagrams at a rate of their own"]
 
 
 def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
@@ -167,8 +175,8 @@ def document(title: str, parts: Sequence[str]) -> str:
 
 
 def _first_flows(comparison: Comparison) -> str:
-    count = min(SERIES_FLOWS, comparison.runs[comparison.series[0].case].summary["flows"]["count"])
-    return {1: "flow 0", 2: "flows 0 and 1"}.get(count, f"flows 0 to {count - 1}")
+    *first, last = comparison.series[0].flows
+    return f"flows {', '.join(map(str, first))} and {last}" if first else f"flow {last}"
 
 
 def scaled(value: float, digits: int = 3) -> str:
@@ -228,9 +236,11 @@ def _headline(comparison: Comparison) -> str:
             f'<div class="wide"><table><thead><tr><th>controller</th>{head}</tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>"
         )
-        parts += [f'<p class="note">{escape(told)}.</p>' for told in unfinished(comparison, scenario)]
+        told = [*without_datagrams(comparison, scenario), *unfinished(comparison, scenario)]
+        parts += [f'<p class="note">{escape(text)}.</p>' for text in told]
     parts.append(
-        '<p class="note">Means ± half the 95&nbsp;% interval over the seeds; the best mean of a column is bold. '
+        f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}; the best mean of a '
+        "column is bold. "
         "Every other point is under <a href=#numbers>All numbers</a>.</p></section>"
     )
     return "\n".join(parts)
@@ -385,7 +395,7 @@ def _sharing(comparison: Comparison) -> str:
                     str(count),
                     str(len(times)),
                     rounded(1e6 * sum(times) / len(times)) if times else "–",
-                    rounded(1e6 * times[-(-99 * len(times) // 100) - 1]) if times else "–",
+                    rounded(1e6 * nearest_rank(times, 99)) if times else "–",
                 )
                 rows.append(
                     f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(label)}</th>"
@@ -464,7 +474,10 @@ def _definitions(comparison: Comparison, run: Run) -> str:
 <thead><tr><th>figure</th><th>unit in the files</th><th>definition</th></tr></thead>
 <tbody>{rows}
 <tr><td>band, ±</td><td></td><td>Half width of the two-sided 95&nbsp;% confidence interval of the mean over seeds:
-t(0.975, n−1) · s/√n, with s the sample standard deviation and n the number of seeds.</td></tr>
+t(0.975, n−1) · s/√n, with s the sample standard deviation and n = {comparison.study.seeds} seeds; of differences to
+another controller, of the n differences under one seed each.</td></tr>
+<tr><td>percentile</td><td></td><td>By nearest rank: of n values in ascending order the one of rank ceil(p n). It is
+taken in every run, and then the mean over the seeds.</td></tr>
 <tr><td>hop</td><td>packets</td><td>One packet passing one port; data packets and ACKs both count.</td></tr>
 <tr><td>ON second</td><td>s</td><td>A second in which a flow's application has data to send, inside the measured
 interval.</td></tr>

@@ -1,4 +1,4 @@
-"""Means over seeds with Student-t confidence intervals."""
+"""Means over seeds with Student-t confidence intervals, and percentiles by nearest rank."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ class Estimate:
     def high(self) -> float:
         """Upper end of the interval (the mean without one)."""
         return self.mean + (self.half_width or 0.0)
+
+
+def nearest_rank(ordered: Sequence[float], percent: int) -> float:
+    """Return the percentile of values in ascending order, at least one: that of rank ceil(p n), which is a value."""
+    # In whole numbers: 0.07 * 100 lies above 7.
+    return ordered[max(-(-percent * len(ordered) // 100), 1) - 1]
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:

@@ -139,6 +139,27 @@ def test_differences_are_taken_seed_by_seed(made: Path, incast: Command) -> None
         assert point[key]["less_first"]["half_width"] == pytest.approx(half, rel=1e-5)
 
 
+def test_elephants_stand_in_no_figure_of_flows(incast: Command, tmp_path: Path) -> None:
+    words = ("--set", "topology.k=4", "--set", "traffic.permutation.app.size=100kB", "--seeds", "1")
+    vary = ("--vary", "traffic.elephants.flows=1,3")
+    done = incast("compare", "permutation-elephants", "--cc", "dctcp", *vary, *words, "--out", "c")
+    assert done.status == 0, done.err
+    assert "figures of flows are without elephants: datagrams at a rate of their own" in done.out
+    assert "mean us" in done.out, "all delays are below a millisecond"
+    assert " elephants.flows  controller " in done.out
+    points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
+    for point, folder in zip(points, run_folders(tmp_path / "c"), strict=True):
+        group = json.loads((folder / "summary.json").read_text())["groups"]["permutation"]["flows"]
+        for name in ("throughput_mean_bps", "jain", "loss_total_pct", "delay_mean_s", "delay_p99_s"):
+            assert point[f"flows.{name}"]["mean"] == group[name], name
+    series = load(tmp_path / "c").series[0]
+    result = Result.load(next(path.parent for path in (tmp_path / "c/runs").rglob("3-seed1-*/manifest.json")))
+    elephants = {row["flow"] for row in result.flows.to_pylist() if row["group"] == "elephants"}
+    assert len(series.flows) == 3
+    assert not elephants & set(series.flows)
+    assert "figures of flows are without elephants" in (tmp_path / "c/report.html").read_text()
+
+
 def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Path) -> None:
     words = ("compare", "dumbbell", "--cc", "swift", "--cc", "dctcp", "--seeds", "2", "--paired")
     done = incast(*words, "--set", "run.duration=20ms", "--set", "run.warmup=10ms", "--out", "c")
@@ -326,7 +347,8 @@ def test_writes_have_columns(incast: Command, tmp_path: Path) -> None:
     assert "write" in answer.out
     assert "quer" not in answer.out
     (run,) = load(tmp_path / "c").point("dumbbell", "dctcp", "2")
-    assert f" {1e3 * run.summary['writes']['p99_s']:.3g} " in answer.out
+    # Below a millisecond, in microseconds.
+    assert f" {1e6 * run.summary['writes']['p99_s']:.3g} " in answer.out
 
 
 def test_large_and_small_counts_get_a_fitting_prefix() -> None:

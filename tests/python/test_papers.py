@@ -16,8 +16,10 @@ import pytest
 from conftest import ROOT, Command, command, environment, left_in
 from incast.claims import Verdict
 from incast.errors import PaperError
+from incast.figures import COLOURS
 from incast.papers import definition, expression, judging, page
-from incast.papers.definition import Measure
+from incast.papers.definition import Measure, Series
+from incast.papers.drawing import looks
 from incast.papers.evaluation import reduced
 from incast.papers.expression import ExpressionError
 from incast.papers.judging import judge
@@ -453,6 +455,7 @@ MISTAKES = [
         'each = [{ n = 1 }]\nsays = "{n} seconds"',
         "figures.fig1.claims[1].each: expected tables of texts, all with the same names",
     ),
+    ('{ name = "Swift" }', '{ name = "Swift", look = 9 }', "figures.fig1.series[0].look = 9: expected 1 to 8"),
     ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected one of "),
     (
         '{ name = "Swift" }',
@@ -565,6 +568,14 @@ def test_a_figure_whose_claims_have_no_numbers_is_not_tested(paper: Path) -> Non
     one = [judging.Finding(claim, Verdict.UNTESTED, []) for claim in definition.load(paper).figures["fig1"].claims]
     assert page.count_of(one[:1]) == "not tested"
     assert page.count_of(one) == "not tested"
+
+
+def test_series_keep_the_look_that_they_ask_for() -> None:
+    assert len(COLOURS) == definition.LOOKS
+    series = [Series("a"), Series("b", look=1), Series("c"), Series("d", look=3)]
+    assert looks(series) == [1, 0, 3, 2]
+    assert looks([Series(f"{i}") for i in range(10)]) == [0, 1, 2, 3, 4, 5, 6, 7, 0, 1]
+    assert looks([Series(f"{i}", look=1 + i % 8) for i in range(9)]) == [0, 1, 2, 3, 4, 5, 6, 7, 0]
 
 
 def value(text: str) -> object:

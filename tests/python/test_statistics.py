@@ -1,8 +1,14 @@
 """Means and Student-t intervals."""
 
+from pathlib import Path
+
 import pytest
 
-from incast.statistics import Estimate, estimate
+from incast.comparison import Comparison, Run
+from incast.figures import time_unit
+from incast.report import number, rounded
+from incast.statistics import Estimate, estimate, nearest_rank
+from incast.study import Study
 
 
 def test_interval_of_three_values_uses_two_degrees_of_freedom() -> None:
@@ -35,3 +41,89 @@ def test_one_value_has_no_interval_and_none_has_no_mean() -> None:
 def test_equal_values_have_no_width() -> None:
     # a tenth three times, added up and divided by three, is not a tenth
     assert estimate([0.1, 0.1, 0.1]) == Estimate(0.1, 0.0, 3)
+
+
+def test_interval_of_five_values_uses_four_degrees_of_freedom() -> None:
+    # t(0.975, 4) = 2.776445; 2, 4, 4, 5, 10 have mean 5 and squares of 9 + 1 + 1 + 0 + 25 = 36, s = 3.
+    found = estimate([4.0, 10.0, 2.0, 5.0, 4.0])
+    assert found is not None
+    assert (found.mean, found.count) == (5.0, 5)
+    assert found.half_width == pytest.approx(2.776445 * 3 / 5**0.5, rel=1e-6)
+    assert (found.low, found.high) == pytest.approx((5 - 3.724992, 5 + 3.724992), rel=1e-6)
+
+
+def test_percentiles_are_nearest_ranks() -> None:
+    values = [float(i) for i in range(1, 101)]
+    assert [nearest_rank(values, p) for p in (1, 7, 50, 99, 100)] == [1, 7, 50, 99, 100]
+    assert nearest_rank(values[:99], 99) == 99, "of fewer than 100 the largest"
+    assert nearest_rank([*values, 101.0], 99) == 100, "ceil(99.99)"
+    assert nearest_rank([3.0, 5.0], 50) == 3
+    assert nearest_rank([3.0], 1) == 3
+
+
+def compared(figures: dict[str, list[dict[str, object]]], datagrams: tuple[str, ...] = ()) -> Comparison:
+    """Make a comparison of summaries, a controller's by seed."""
+    seeds = len(next(iter(figures.values())))
+    study = Study.parse(["permutation"], list(figures), "traffic.flows=4", seeds, [])
+    runs = {}
+    for case in study.cases():
+        summary = figures[case.controller.text][case.seed - 1]
+        runs[case] = Run(case, Path(), summary, {}, 0.0, (), datagrams)
+    return Comparison(study, Path(), runs)
+
+
+def test_two_controllers_are_compared_seed_by_seed() -> None:
+    """Differences 1, 2, 3, 2, 2 have mean 2 and s = sqrt(2/4); each controller's own values spread far more."""
+    left = [11.0, 22.0, 33.0, 42.0, 52.0]
+    right = [10.0, 20.0, 30.0, 40.0, 50.0]
+    found = compared(
+        {
+            name: [{"fct": {"finished": 1, "mean_s": value}} for value in values]
+            for name, values in (("swift", left), ("dctcp", right))
+        }
+    )
+    apart = found.difference("permutation", "swift", "dctcp", "4", "fct.mean_s")
+    assert apart is not None
+    assert (apart.mean, apart.count) == (2.0, 5)
+    assert apart.half_width == pytest.approx(2.776445 * (0.5 / 5) ** 0.5, rel=1e-6)
+    own = found.estimate("permutation", "dctcp", "4", "fct.mean_s")
+    assert own is not None
+    assert own.half_width == pytest.approx(2.776445 * (1000 / 4 / 5) ** 0.5, rel=1e-6)
+
+
+def test_figures_of_flows_leave_datagrams_out() -> None:
+    """Rates 1, 3 and 4 with 12 of a datagram beside; of one governed entry all is known, of two what adds up."""
+    one = {"count": 2, "throughput_mean_bps": 2.0, "jain": 16 / (2 * 10), "timeouts": 5, "delay_mean_s": 0.25}
+    two = {"count": 1, "throughput_mean_bps": 4.0, "jain": 1.0, "timeouts": 2, "delay_mean_s": 0.5}
+    udp = {"count": 1, "throughput_mean_bps": 12.0, "jain": 1.0, "timeouts": 0, "delay_mean_s": 9.0}
+    all_ = {"count": 4, "throughput_mean_bps": 5.0, "jain": 0.5, "timeouts": 7, "delay_mean_s": 3.0}
+
+    def of(groups: dict[str, dict[str, float]], key: str, datagrams: tuple[str, ...] = ("udp",)) -> float | None:
+        summary = {"flows": all_, "groups": {name: {"flows": flows} for name, flows in groups.items()}}
+        found = compared({"swift": [summary]}, datagrams)
+        return next(iter(found.runs.values())).figure(f"flows.{key}")
+
+    assert of({"one": one, "udp": udp}, "throughput_mean_bps") == 2
+    assert of({"one": one, "udp": udp}, "delay_mean_s") == 0.25
+    both = {"one": one, "two": two, "udp": udp}
+    assert of(both, "throughput_mean_bps") == pytest.approx(8 / 3)
+    assert of(both, "jain") == pytest.approx(8**2 / (3 * (1 + 9 + 16)))
+    assert of(both, "timeouts") == 7
+    assert of(both, "delay_mean_s") is None
+    assert of(both, "throughput_mean_bps", ()) == 5, "without datagrams all flows are meant"
+
+
+def test_numbers_are_written_in_one_way() -> None:
+    assert number(Estimate(20_876.4, 1_296.4, 3)) == "20,876 ± 1,296"
+    assert number(Estimate(20_876.4, 342.7, 3)) == "20,876 ± 343"
+    assert number(Estimate(55.61, 2.345, 3)) == "55.6 ± 2.3"
+    assert number(Estimate(0.1234, None, 1)) == "0.123"
+    assert [rounded(value) for value in (999.6, 99.96, 1234.5, 0, -1238.4)] == ["1,000", "100", "1,234", "0", "-1,238"]
+    assert rounded(0.0000123) == "1.2e-05"
+    assert rounded(-340.2, 2) == "-340"
+
+
+def test_an_axis_of_time_has_the_unit_of_its_span() -> None:
+    assert [time_unit(span) for span in (2.0, 1.0, 0.5, 1e-3, 9e-4, 0.0)] == [
+        *(("s", 1.0), ("s", 1.0), ("ms", 1e3), ("ms", 1e3), ("us", 1e6), ("us", 1e6)),
+    ]

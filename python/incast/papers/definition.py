@@ -23,6 +23,8 @@ PAPER_FILE = "paper.toml"
 SCALES = ("small", "paper")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What figures and plots may be called: files are named after them."""
+LOOKS = 8
+"""Colours that pictures tell series apart by."""
 X = str | float
 """A place on the x axis: a number, or a name."""
 
@@ -47,6 +49,8 @@ class Series:
     set: Mapping[str, Any] = field(default_factory=dict)
     values: Mapping[str, ast.expr] = field(default_factory=dict)
     """Expressions in x by measure; a series that has some has no runs."""
+    look: int | None = None
+    """Number of its colour, line and marker, from 1; without one that of its place among what a picture has."""
 
 
 @dataclass(frozen=True)
@@ -339,8 +343,11 @@ def _series(table: _Table, measures: Mapping[str, Measure]) -> Series:
     values = {measure: listed.expression(measure, (), ("x",)) for measure in listed.data}
     if values and changed:
         raise table.wrong("set", "expected none beside values: such a series has no runs")
+    look = table.whole("look") if table.has("look") else None
+    if look is not None and look > LOOKS:
+        raise table.wrong("look", f"expected 1 to {LOOKS}")
     table.done()
-    return Series(name, changed, values)
+    return Series(name, changed, values, look)
 
 
 def _point(table: _Table, folder: Path) -> Point:

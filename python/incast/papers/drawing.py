@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,8 +37,10 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
     axes = canvas.subplots()
     drawn = _drawn(figure, plot)
     lines = [(series, measure) for measure in plot.y for series in drawn]
+    numbers = looks([series for series, _ in lines])
     positive = True
     for i, (series, measure) in enumerate(lines):
+        look = numbers[i]
         found = [(j, done.estimate(measure, series.name, point.x)) for j, point in enumerate(figure.points)]
         kept = [(_place(figure.points[j].x, j, numeric), e) for j, e in found if e is not None]
         if not kept:
@@ -55,10 +59,10 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
         lows = [max(e.low, e.mean * 0.05) if "y" in plot.log else e.low for _, e in kept]
         highs = [e.high for _, e in kept]
         if numeric and measure in series.values:
-            _curve(axes, figure, series.values[measure], series.name, {**line(i, marker=False), "label": label})
+            _curve(axes, figure, series.values[measure], series.name, {**line(look, marker=False), "label": label})
         elif numeric:
-            axes.fill_between(places, lows, highs, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
-            axes.plot(places, means, label=label, **line(i))
+            axes.fill_between(places, lows, highs, color=COLOURS[look], alpha=0.15, linewidth=0)
+            axes.plot(places, means, label=label, **line(look))
         else:
             width = 0.8 / len(lines)
             shifted = [place + (i - (len(lines) - 1) / 2) * width for place in places]
@@ -66,8 +70,17 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
                 [e.mean - low for low, (_, e) in zip(lows, kept, strict=True)],
                 [e.high - e.mean for _, e in kept],
             ]
-            colour = COLOURS[i % len(COLOURS)]
-            axes.bar(shifted, means, width * 0.92, yerr=errors, color=colour, label=label, capsize=2)
+            axes.bar(
+                shifted,
+                means,
+                width * 0.92,
+                yerr=errors,
+                color=COLOURS[look],
+                # Seen on a black bar too.
+                ecolor="#8b949e" if COLOURS[look] == "#000000" else INK,
+                label=label,
+                capsize=2,
+            )
         told = [
             (_place(one.x, [p.x for p in figure.points].index(one.x), numeric), one.value)
             for one in figure.published
@@ -83,6 +96,8 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
                 markersize=7,
                 markerfacecolor="white",
                 markeredgecolor="#22272e",
+                clip_on=False,
+                zorder=5,
                 label="published",
             )
     if numeric:
@@ -103,6 +118,8 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
         # From zero, with room above lines that lie at the top.
         axes.set_ylim(0, axes.get_ylim()[1] * 1.04)
     dress(axes)
+    if not numeric:
+        axes.grid(visible=False, axis="x")
     axes.set_xlabel(figure.x_label, fontsize=9, color=INK)
     axes.set_ylabel(plot.y_label or figure.measures[plot.y[0]].title, fontsize=9, color=INK)
     legend(canvas, [axes])
@@ -113,6 +130,13 @@ def _drawn(figure: Figure, plot: Plot) -> list[Series]:
     """Series of a plot; of pictures of tables those that have runs."""
     wanted = [one for one in figure.series if one.name in plot.series or not plot.series]
     return wanted if plot.kind == "line" else [one for one in wanted if not one.values]
+
+
+def looks(series: Sequence[Series]) -> list[int]:
+    """Give lines the looks that their series ask for, and the others what is left, in order."""
+    asked = [one.look - 1 for one in series if one.look is not None]
+    free = itertools.cycle([i for i in range(len(COLOURS)) if i not in asked] or range(len(COLOURS)))
+    return [next(free) if one.look is None else one.look - 1 for one in series]
 
 
 def _place(x: X, number: int, numeric: bool) -> float:
@@ -147,7 +171,8 @@ def _distribution(done: Evaluated, plot: Plot) -> bytes:
     drawn = _drawn(figure, plot)
     points = [point for point in figure.points if point.x in plot.points or not plot.points]
     least = 1.0
-    for i, (series, point) in enumerate((s, p) for p in points for s in drawn):
+    lines = [(series, point) for point in points for series in drawn]
+    for look, (series, point) in zip(looks([series for series, _ in lines]), lines, strict=True):
         tables = [
             rows(read_table(done.folders[series.name, point.x, seed], plot.table), plot.where)
             for seed in range(1, figure.seeds + 1)
@@ -159,7 +184,8 @@ def _distribution(done: Evaluated, plot: Plot) -> bytes:
         # Counted with the value itself, so that the largest has a place on a logarithmic axis too.
         parts = (len(numbers) - ranks if above else ranks + 1) / max(1, len(numbers))
         least = min(least, float(parts.min(initial=1.0)))
-        axes.plot(numbers, parts, label=label, **line(i, marker=False))
+        # Up to a value the share is what it was; it changes there.
+        axes.plot(numbers, parts, label=label, drawstyle="steps-pre" if above else "steps-post", **line(look, False))
     if "x" in plot.log:
         axes.set_xscale("log")
     if "y" in plot.log:

@@ -23,7 +23,7 @@ from incast.papers.expression import ExpressionError
 from incast.papers.judging import Finding, judge
 from incast.result import Result, write_whole
 from incast.scenario import Scenario
-from incast.statistics import Estimate, estimate
+from incast.statistics import Estimate, estimate, nearest_rank
 
 MARK = "paper.json"
 """File that says of a folder whose results it holds."""
@@ -312,9 +312,7 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
             return float(numbers.min())
         case "max":
             return float(numbers.max())
-    part = {"median": 50.0, "p1": 1.0, "p99": 99.0}[measure.reduce]
-    # Nearest rank, as everywhere.
-    return float(np.percentile(numbers, part, method="inverted_cdf"))
+    return float(nearest_rank(sorted(numbers), {"median": 50, "p1": 1, "p99": 99}[measure.reduce]))
 
 
 def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:

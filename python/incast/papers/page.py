@@ -200,8 +200,12 @@ def _numbers(done: Evaluated) -> str:
             rows.append(
                 f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(series.name)}</th>{''.join(cells)}</tr>"
             )
+    # Percentiles are a rule of their own where a measure is one.
+    by_rank = any(one.reduce in ("median", "p1", "p99") and one.table for one in figure.measures.values())
+    ranks = " Percentiles are nearest ranks, rank ceil(p n), in every run by itself." if by_rank else ""
     return (
         f'<div class="wide"><table><thead><tr><th>{escape(figure.x_label)}</th><th>series</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
-        f'<p class="note">Means over {counted(figure.seeds, "seed")} ± half the 95&nbsp;% Student-t interval.</p>'
+        f'<p class="note">Means over {counted(figure.seeds, "seed")} ± half the 95&nbsp;% Student-t interval '
+        f"of the mean, t(0.975, n−1) · s/√n{' (n = ' + str(figure.seeds) + ')' if figure.seeds > 1 else ''}.{ranks}</p>"
     )

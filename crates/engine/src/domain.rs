@@ -43,6 +43,8 @@ pub struct Domain {
     pub halves: Vec<Half>,
     /// Queries of its hosts.
     pub queries: Vec<Query>,
+    /// How often each of the triggers that its hosts count has been activated.
+    pub activations: Vec<u32>,
     probes: Vec<FlowProbe>,
     /// Counts.
     pub tally: Tally,
@@ -310,6 +312,18 @@ impl Domain {
         }
         let (now, net) = (at.time, reach.net);
         let mut io = io!(self, at, reach, u16::MAX);
+        if timer.kind == TimerKind::Activation {
+            let count = &mut self.activations[net.triggers.list[timer.entity as usize].count as usize];
+            *count += 1;
+            return io.activated(timer.entity, *count);
+        }
+        if timer.kind == TimerKind::Opening {
+            for flow in net.triggers.flows(timer.entity) {
+                let sender = &mut self.senders[net.ends[*flow as usize].sender as usize];
+                observed(&mut self.probes, sender, now, &mut io, |s, io| s.triggered(io));
+            }
+            return;
+        }
         let ends = match timer.kind {
             TimerKind::Departure => {
                 let from = net.place[net.spec.links[timer.entity as usize].from as usize].node;

@@ -201,20 +201,32 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         self.out.timer(time, generation, Timer { kind, entity });
     }
 
-    /// A flow has come to an end at one of its hosts: those that wait for it hear of that.
+    /// A flow has come to an end at one of its hosts: triggers that count it hear of that.
     #[cold]
     pub fn announce(&mut self, flow: u32, done: Done) {
         let net = self.net;
-        let Some(followers) = net.followers.get(&(flow, done)) else { return };
-        let host = if done == Done::Sent { net.flow(flow).src } else { net.flow(flow).dst };
-        for follower in followers {
-            let timer = Timer { kind: TimerKind::Trigger, entity: *follower };
-            if net.flow(*follower).src == host {
-                self.timer(self.now, TimerKind::Trigger, *follower);
-            } else {
-                let domain = net.ends[*follower as usize].sender_domain;
-                self.out.timer_in(domain, self.now + net.relay, timer);
-            }
+        let host = net.spec.host_of((flow, done));
+        for trigger in net.triggers.activated((flow, done)) {
+            self.tell(host, net.triggers.list[trigger as usize].home, TimerKind::Activation, trigger);
+        }
+    }
+
+    /// `trigger` has been activated so often: hosts with flows that this opens hear of it.
+    pub fn activated(&mut self, trigger: u32, activation: u32) {
+        let triggers = &self.net.triggers;
+        let home = triggers.list[trigger as usize].home;
+        for opening in triggers.opened(trigger, activation) {
+            self.tell(home, triggers.openings[opening as usize].host, TimerKind::Opening, opening);
+        }
+    }
+
+    /// Host `from` lets host `to` know: at once if they are one, else as late as the network may be.
+    fn tell(&mut self, from: u32, to: u32, kind: TimerKind, entity: u32) {
+        if from == to {
+            self.timer(self.now, kind, entity);
+        } else {
+            let domain = self.net.place[to as usize].domain;
+            self.out.timer_in(domain, self.now + self.net.relay, Timer { kind, entity });
         }
     }
 

@@ -69,6 +69,8 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
         Event::Timer(t) => match t.kind {
             TimerKind::Departure => net.place[net.spec.links[t.entity as usize].from as usize].domain,
             TimerKind::Query => net.place[net.spec.queries[t.entity as usize].root as usize].domain,
+            TimerKind::Activation => net.place[net.triggers.list[t.entity as usize].home as usize].domain,
+            TimerKind::Opening => net.place[net.triggers.openings[t.entity as usize].host as usize].domain,
             TimerKind::Process => net.place[EngineId::of(t.entity).host as usize].domain,
             TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
                 net.ends[t.entity as usize].receiver_domain
@@ -80,7 +82,6 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
             | TimerKind::Wake
             | TimerKind::App
             | TimerKind::Turn
-            | TimerKind::Trigger
             // the judge plans no far packets
             | TimerKind::Far => net.ends[t.entity as usize].sender_domain,
         },

@@ -34,6 +34,7 @@ pub mod queue;
 pub mod routing;
 pub mod spec;
 pub mod transport;
+pub mod triggers;
 pub mod windows;
 pub mod world;
 

@@ -7,9 +7,9 @@ use crate::paths::{Hops, Paths, hops, hops_at};
 use crate::port::{Interval, Port};
 use crate::prefetch;
 use crate::routing::Chooser;
-use crate::spec::{Done, FlowSpec, PathChoice, Router, Spec, TransportSpec};
+use crate::spec::{FlowSpec, PathChoice, Router, Spec, TransportSpec};
+use crate::triggers::Triggers;
 use incast_cc::Env;
-use std::collections::BTreeMap;
 
 /// Bit of [`Hop::node`] that says the node is a host.
 pub const HOST: u32 = 1 << 31;
@@ -60,8 +60,8 @@ pub struct Net<'a> {
     pub hosts_cost: bool,
     /// Packets have entropy values.
     pub entropy: bool,
-    /// Flows that wait for an end of a flow.
-    pub followers: BTreeMap<(u32, Done), Vec<u32>>,
+    /// What opens flows that wait.
+    pub triggers: Triggers,
     /// Longest latency of a link, ps: what other hosts do is heard of after it. No engine window is longer, whatever the
     /// domains.
     pub relay: u64,

@@ -121,8 +121,10 @@ pub enum TimerKind {
     Turn,
     /// An engine of a host ([`EngineId`](crate::processing::EngineId) as entity) is done with a packet.
     Process,
-    /// Something has ended that a flow waits for.
-    Trigger,
+    /// A trigger (entity) is activated.
+    Activation,
+    /// Flows of a host open together ([`Opening`](crate::triggers::Opening) as entity).
+    Opening,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,
@@ -133,7 +135,7 @@ pub enum TimerKind {
 pub struct Timer {
     /// Kind.
     pub kind: TimerKind,
-    /// Flow; link for departures and far moves; query; engine of a host.
+    /// Flow; link for departures and far moves; query; engine of a host; trigger; what one opens.
     pub entity: u32,
 }
 

@@ -49,6 +49,8 @@ pub struct Spec {
     pub host_costs: Vec<HostSpec>,
     /// Buffer that the queues of every switch share, beside their own limits; without one each has what its limit says.
     pub buffer: Option<BufferSpec>,
+    /// What opens flows that wait for ends of others; flows refer to them.
+    pub triggers: Vec<TriggerSpec>,
     /// Queries over two-way connections made of those flows that have [`App::Messages`].
     pub queries: Vec<QuerySpec>,
     /// What to observe besides the per-flow and per-port records.
@@ -139,6 +141,15 @@ impl Spec {
     /// The queues of the port of `link` are in a shared buffer.
     pub fn shares_buffer(&self, link: &LinkSpec) -> bool {
         self.buffer.is_some() && link.from >= self.hosts
+    }
+
+    /// The host at which an end of a flow is seen.
+    pub fn host_of(&self, (flow, done): (u32, Done)) -> u32 {
+        let flow = &self.flows[flow as usize];
+        match done {
+            Done::Sent => flow.src,
+            Done::Received => flow.dst,
+        }
     }
 }
 
@@ -869,18 +880,24 @@ pub struct FlowSpec {
     pub path: Option<Vec<u32>>,
     /// Links back.
     pub reverse_path: Option<Vec<u32>>,
-    /// It opens once others have come to their ends, and not before `start`.
-    pub after: Option<Box<After>>,
+    /// What opens it, though not before `start`; without one it opens then.
+    pub trigger: Option<Triggered>,
 }
 
-/// What a flow waits for: so many of these ends of other flows. An end at the flow's own source counts at once, one at
-/// another host the longest latency of a link later: hosts hear of each other by packets, and no sooner.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct After {
-    /// So many, at least 1.
-    pub count: u32,
-    /// Of these.
-    pub of: Vec<(u32, Done)>,
+/// What opens flows once others have come to their ends; [`crate::triggers`] says where it counts them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TriggerSpec {
+    /// Ends of flows that activate it.
+    pub activations: Vec<(u32, Done)>,
+}
+
+/// The activation of a trigger that opens a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Triggered {
+    /// Index into [`Spec::triggers`].
+    pub trigger: u32,
+    /// So many ends of flows have come then, at least 1.
+    pub activation: u32,
 }
 
 /// An end of a flow.

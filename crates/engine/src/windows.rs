@@ -442,7 +442,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 15] = [
+const TIMER_KINDS: [TimerKind; 16] = [
     TimerKind::Departure,
     TimerKind::Start,
     TimerKind::Stop,
@@ -456,7 +456,8 @@ const TIMER_KINDS: [TimerKind; 15] = [
     TimerKind::SinkStop,
     TimerKind::Turn,
     TimerKind::Process,
-    TimerKind::Trigger,
+    TimerKind::Activation,
+    TimerKind::Opening,
     TimerKind::Far,
 ];
 

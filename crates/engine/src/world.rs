@@ -16,11 +16,10 @@ use crate::port::shared::Pool;
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
 use crate::routing::Chooser;
-use crate::spec::{
-    App, Discipline, Done, PathChoice, ProcessingSpec, QueueSpec, Router, Rules, Spec, Ties, TransportSpec,
-};
+use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, QueueSpec, Router, Rules, Spec, Ties, TransportSpec};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
+use crate::triggers::Triggers;
 use incast_cc::Time;
 use incast_record::{Collector, FlowRecord, MessageKind, Outcome, Role};
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,28 +102,6 @@ fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
         Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
         None => Ok(joins),
     }
-}
-
-/// Flows that wait for an end of a flow, by that.
-fn followers(spec: &Spec) -> Result<BTreeMap<(u32, Done), Vec<u32>>, RunError> {
-    let mut followers: BTreeMap<(u32, Done), Vec<u32>> = BTreeMap::new();
-    for (f, flow) in (0u32..).zip(&spec.flows) {
-        let Some(after) = &flow.after else { continue };
-        if flow.app == App::Messages || after.count == 0 || after.count as usize > after.of.len() {
-            return Err(RunError::Invalid(format!(
-                "flow {f} waits for {} of {} ends of flows; expected at least 1 and no more than there are, and no messages",
-                after.count,
-                after.of.len()
-            )));
-        }
-        for end in &after.of {
-            if end.0 as usize >= spec.flows.len() {
-                return Err(RunError::Invalid(format!("flow {f} waits for flow {}, which there is not", end.0)));
-            }
-            followers.entry(*end).or_default().push(f);
-        }
-    }
-    Ok(followers)
 }
 
 /// Gives every query and write the timeouts that its flows had while it was under way.
@@ -366,7 +343,7 @@ impl<'a> World<'a> {
         let envs = (0..spec.flows.len()).map(|f| fabric.env(f)).collect();
         let order = Order { seed: spec.seed, ties: spec.ties };
         let joins = joins(spec)?;
-        let followers = followers(spec)?;
+        let triggers = Triggers::new(spec)?;
         let queries = Vec::new();
         let mut net = Net {
             spec,
@@ -378,7 +355,7 @@ impl<'a> World<'a> {
             ends: Vec::new(),
             envs,
             joins,
-            followers,
+            triggers,
             relay: longest,
             queries,
             paths,
@@ -417,6 +394,11 @@ impl<'a> World<'a> {
                 worker.senders[response.sender as usize].join(half, true);
                 worker.halves.push(Half { wnd, ..Half::default() });
             }
+        }
+        for trigger in &mut net.triggers.list {
+            let activations = &mut domains[net.place[trigger.home as usize].domain as usize].activations;
+            trigger.count = activations.len() as u32;
+            activations.push(0);
         }
         for f in &spec.observe.flows {
             let ends = net.ends[*f as usize];

@@ -475,13 +475,20 @@ fn networks() -> impl Strategy<Value = Spec> {
             // some wait for ends of others, at their own host or elsewhere
             let n = spec.flows.len() as u32;
             for (i, d) in (0u32..).zip(&drafts).filter(|(_, d)| d.src % 3 == 0) {
-                let of: Vec<(u32, Done)> = (0..n)
-                    .filter(|f| *f != i && (f + d.dst) % 2 == 0)
-                    .map(|f| (f, if d.dst % 4 < 2 { Done::Sent } else { Done::Received }))
-                    .collect();
-                if !of.is_empty() {
-                    let count = 1 + d.src % of.len() as u32;
-                    spec.flows[i as usize].after = Some(Box::new(After { count, of }));
+                let trigger = match spec.triggers.len() as u32 {
+                    // one that opens others too
+                    all if all > 0 && d.dst % 3 == 0 => d.src % all,
+                    own => {
+                        let end = |f| (f, if (f / 4 + d.dst) % 4 < 2 { Done::Sent } else { Done::Received });
+                        let others = (0..n).filter(|f| *f != i && (f + d.dst) % 2 == 0);
+                        spec.triggers.push(TriggerSpec { activations: others.map(end).collect() });
+                        own
+                    }
+                };
+                let has = spec.triggers[trigger as usize].activations.len() as u32;
+                if has > 0 {
+                    let activation = 1 + d.src % has;
+                    spec.flows[i as usize].trigger = Some(Triggered { trigger, activation });
                 }
             }
             ask(&mut spec, &askings);

@@ -25,9 +25,9 @@ pub struct Arrivals {
     /// How sizes are drawn; as where the table comes from unless given, `linear` for a file of one's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
-    /// Payload of a packet, for tables in packets.
-    #[serde(default = "packet")]
-    pub packet: Size,
+    /// Payload of a packet, for tables in packets; 1460 B unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Size>,
     /// When arrivals end; with the run unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
@@ -35,10 +35,6 @@ pub struct Arrivals {
 
 /// Payload of a full packet in the published tables that count packets.
 pub(crate) const PACKET: u64 = 1_460;
-
-fn packet() -> Size {
-    Size(cc::Bytes(PACKET))
-}
 
 /// A flow that arrives.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -60,8 +56,8 @@ impl Arrivals {
             let message = format!("expected a number above 0, at most {MOST_LOAD}");
             out.push(Problem::with_value(key("load"), self.load, message));
         }
-        if self.packet.0.0 == 0 || self.packet.0.0 > 65_535 {
-            let value = format!("\"{}\"", self.packet);
+        if let Some(packet) = self.packet.filter(|p| p.0.0 == 0 || p.0.0 > 65_535) {
+            let value = format!("\"{packet}\"");
             out.push(Problem::with_value(key("packet"), value, "expected 1 to 65535 bytes"));
         }
         if let Some(until) = self.until.filter(|t| *t <= start || t.0 > duration) {
@@ -78,7 +74,7 @@ impl Arrivals {
         entry: u32,
         start: cc::Time,
         most: Option<u64>,
-        parts: &[Cell<f64>],
+        (file, parts): (Option<&str>, &[Cell<f64>]),
         flows: &Flows,
     ) -> Result<Vec<Arrival>, Vec<Problem>> {
         let path = &flows.path;
@@ -90,7 +86,11 @@ impl Arrivals {
             return Err(vec![p.suggest(name, builtin::sizes())]);
         }
         let text = crate::read_named(&key, flows.dir, &self.sizes).map_err(|p| vec![p])?;
-        let table = SizeTable::read(&self.sizes, &text, self.packet.0.0)?;
+        let table = SizeTable::read(&self.sizes, &text, self.packet.map_or(PACKET, |p| p.0.0))?;
+        if let Some(packet) = self.packet.filter(|_| !table.counts_packets()) {
+            let message = format!("the sizes of {} are bytes; expected none", self.sizes);
+            return Err(vec![Problem::with_value(format!("{path}.arrivals.packet"), format!("\"{packet}\""), message)]);
+        }
         let rule = self.rule.unwrap_or_else(|| usual_rule(&self.sizes));
         let mean = table.mean(rule);
         let until = self.until.map_or(flows.duration, |t| t.0);
@@ -120,7 +120,9 @@ impl Arrivals {
                 flows.network.names[host],
                 sum(host)
             );
-            return Err(vec![Problem::new(format!("{path}.file"), message)]);
+            let row = parts.iter().find(|c| c.src as usize == host).map_or(0, |c| c.line);
+            let file = file.unwrap_or_default();
+            return Err(vec![Problem::new(format!("{file}, line {row}"), message)]);
         }
         let expected: f64 = gaps.iter().enumerate().map(|(host, gap)| seconds / gap * sum(host)).sum();
         if expected > MAX_FLOWS as f64 {
@@ -179,7 +181,7 @@ impl Traffic {
             Some(file) => traffic_matrix::read(file, flows, traffic_matrix::part)?,
             None => Vec::new(),
         };
-        let found = arrivals.flows(entry, self.start.0, self.flows, &parts, flows)?;
+        let found = arrivals.flows(entry, self.start.0, self.flows, (self.file.as_deref(), &parts), flows)?;
         flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
         let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
         let transport = flows.transport(self.transport.as_ref(), controller);

@@ -4,20 +4,27 @@ use crate::buffer::Buffer;
 use crate::controller::Controller;
 use crate::document::{Document, Domains, Interval, Ties, Until};
 use crate::elephants::Herd;
-use crate::failures;
+use crate::failures::{self, Failure};
 use crate::problem::{Errors, Problem};
 use crate::topology::{DirectedLink, Network, single};
 use crate::traffic::{MAX_FLOWS, Pattern, Traffic};
 use crate::transport::Transport;
+use crate::triggers;
 use incast_cc as cc;
 use incast_engine::ideal::Fabric;
 use incast_engine::spec::{self, LinkSpec, Spec};
+use incast_engine::triggers::Triggers;
 use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 /// Flows under construction, and what they refer to.
 pub(crate) struct Flows<'a> {
     pub(crate) network: &'a Network,
+    /// Fewest classes of ports that have queues for some, and the key of those ports.
+    pub(crate) classes: Option<(&'static str, usize)>,
+    /// Failures that files of traffic have.
+    pub(crate) failures: Vec<Failure>,
     /// Nodes by name.
     pub(crate) names: HashMap<&'a str, u32>,
     links: HashMap<(u32, u32), u32>,
@@ -34,6 +41,9 @@ pub(crate) struct Flows<'a> {
     controllers: Vec<cc::Config>,
     transports: Vec<spec::TransportSpec>,
     flows: Vec<spec::FlowSpec>,
+    triggers: Vec<spec::TriggerSpec>,
+    /// File and line of flows that wait, where they have one.
+    listed: HashMap<u32, (Rc<str>, u64)>,
     queries: Vec<spec::QuerySpec>,
     /// Flows announced so far.
     announced: u64,
@@ -66,7 +76,23 @@ impl Flows<'_> {
 
     /// Whether flow `number` waits for others.
     pub(crate) fn waits(&self, number: u32) -> bool {
-        self.flows[number as usize].after.is_some()
+        self.flows[number as usize].trigger.is_some()
+    }
+
+    /// Number that the next trigger will have.
+    pub(crate) fn first_trigger(&self) -> u32 {
+        self.triggers.len() as u32
+    }
+
+    /// Adds a trigger; its number.
+    pub(crate) fn add_trigger(&mut self, activations: Vec<(u32, spec::Done)>) -> u32 {
+        self.triggers.push(spec::TriggerSpec { activations });
+        self.triggers.len() as u32 - 1
+    }
+
+    /// Says where flow `number` is listed.
+    pub(crate) fn list(&mut self, number: u32, file: &Rc<str>, line: u64) {
+        self.listed.insert(number, (file.clone(), line));
     }
 
     /// Puts `flow` in the place of flow `number`.
@@ -167,6 +193,8 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     single::apply(&doc.links, &mut network, &link_names, &mut problems);
     let mut flows = Flows {
         network: &network,
+        classes: classes(doc),
+        failures: doc.failures.clone(),
         names: network.names.iter().map(String::as_str).zip(0..).collect(),
         links: HashMap::new(),
         dir,
@@ -179,6 +207,8 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         controllers: Vec::new(),
         transports: Vec::new(),
         flows: Vec::new(),
+        triggers: Vec::new(),
+        listed: HashMap::new(),
         queries: Vec::new(),
         announced: 0,
     };
@@ -193,7 +223,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
             }
         }
     }
-    let Flows { controllers, transports, flows, queries, .. } = flows;
+    let Flows { controllers, transports, flows, failures, triggers, listed, queries, .. } = flows;
     check_classes(doc, &mut problems);
     doc.queue.check_transports("queue", &transports, &mut problems);
     if let Some(packet) = transports.iter().map(full_packet).max() {
@@ -228,11 +258,6 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         return Err(Errors(problems));
     }
 
-    if let Some(f) = never_opens(&flows) {
-        let key = format!("traffic.{}, flow {f}", doc.traffic[flows[f].group as usize].name());
-        let message = "waits for itself by way of what it waits for; expected flows that wait for earlier ones alone";
-        return Err(Problem::new(key, message).into());
-    }
     let sharing = sharing(doc, &network, &flows);
     let mut queues = vec![doc.queue.spec()];
     let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
@@ -269,6 +294,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         controllers,
         groups: doc.traffic.iter().map(|t| t.name()).collect(),
         flows,
+        triggers,
         queries,
         buffer: doc.buffer.as_ref().map(Buffer::spec),
         observe,
@@ -282,35 +308,23 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         sharing,
         failures: Vec::new(),
     };
+    check_circles(doc, &spec, &listed)?;
     keep_to_one_path(doc, &mut spec);
     check_paths(&spec)?;
-    failures::apply(&doc.failures, &mut spec).map_err(Errors)?;
+    failures::apply(&failures, &mut spec).map_err(Errors)?;
     Ok(spec)
 }
 
-/// A flow that can never open, as what it waits for waits for it in turn.
-fn never_opens(flows: &[spec::FlowSpec]) -> Option<usize> {
-    if flows.iter().all(|f| f.after.is_none()) {
-        return None;
-    }
-    let mut left: Vec<u32> = flows.iter().map(|f| f.after.as_ref().map_or(0, |a| a.count)).collect();
-    let mut followers: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (f, flow) in (0u32..).zip(flows) {
-        for (of, _) in flow.after.iter().flat_map(|a| &a.of) {
-            followers.entry(*of).or_default().push(f);
-        }
-    }
-    let mut open: Vec<u32> = (0u32..).zip(&left).filter(|(_, n)| **n == 0).map(|(f, _)| f).collect();
-    while let Some(f) = open.pop() {
-        for follower in followers.remove(&f).unwrap_or_default() {
-            let n = &mut left[follower as usize];
-            *n = n.saturating_sub(1);
-            if *n == 0 && followers.contains_key(&follower) {
-                open.push(follower);
-            }
-        }
-    }
-    left.iter().position(|n| *n > 0)
+/// Flows that can never open, as what they wait for waits for them in turn.
+fn check_circles(doc: &Document, spec: &Spec, listed: &HashMap<u32, (Rc<str>, u64)>) -> Result<(), Errors> {
+    let at_work = Triggers::new(spec).map_err(|e| Problem::new("traffic", e.to_string()))?;
+    let Some(f) = triggers::never_open(spec, &at_work, |_| true).into_iter().next() else { return Ok(()) };
+    let key = match listed.get(&f) {
+        Some((file, line)) => format!("{file}, line {line}"),
+        None => format!("traffic.{}, flow {f}", doc.traffic[spec.flows[f as usize].group as usize].name()),
+    };
+    let message = "waits for itself by way of what it waits for; expected flows that wait for earlier ones alone";
+    Err(Problem::new(key, message).into())
 }
 
 /// What every flow shares with elephants; empty where there are none.
@@ -343,11 +357,16 @@ fn keep_to_one_path(doc: &Document, spec: &mut Spec) {
     }
 }
 
-/// Traffic classes that ports have no queue for.
-fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
+/// Fewest classes of ports that have queues for some, and the key of those ports.
+pub(crate) fn classes(doc: &Document) -> Option<(&'static str, usize)> {
     let queues = [("queue", Some(&doc.queue)), ("queue.host", doc.queue.host())];
     let has = queues.into_iter().filter_map(|(key, q)| Some((key, q?.classes().len())));
-    let Some((key, least)) = has.filter(|(_, n)| *n > 0).min_by_key(|(_, n)| *n) else { return };
+    has.filter(|(_, n)| *n > 0).min_by_key(|(_, n)| *n)
+}
+
+/// Traffic classes that ports have no queue for.
+fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
+    let Some((key, least)) = classes(doc) else { return };
     for t in &doc.traffic {
         let classes = [("class", Some(t.class)), ("ack_class", t.ack_class)];
         for (name, class) in classes.into_iter().filter_map(|(name, c)| Some((name, c?))) {

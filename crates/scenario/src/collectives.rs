@@ -7,7 +7,7 @@ use crate::build::Flows;
 use crate::problem::Problem;
 use crate::traffic::{App, Bulk, Order, Pattern, Traffic, check_two_hosts, pattern_word, shuffled};
 use incast_engine::hash::{self, purpose};
-use incast_engine::spec::{self, After, Done};
+use incast_engine::spec::{self, Done, Triggered};
 
 impl Pattern {
     /// Its flows are those of one operation of all members together.
@@ -80,19 +80,20 @@ impl Traffic {
                     true => size.0.0 / u64::from(n) + u64::from(part < size.0.0 % u64::from(n)),
                     false => size.0.0,
                 };
-                let before = |member: u32, done| {
+                let mut before = |member: u32, done| {
                     (round > 0).then(|| {
-                        let of = vec![(first + (round - 1) * n + member, done)];
-                        Box::new(After { count: 1, of })
+                        let trigger = flows.add_trigger(vec![(first + (round - 1) * n + member, done)]);
+                        Triggered { trigger, activation: 1 }
                     })
                 };
-                let after = match (ring, self.order) {
+                let trigger = match (ring, self.order) {
                     (true, _) => before((i + n - 1) % n, Done::Received),
                     (false, Order::Rounds) => before(i, Done::Sent),
                     (false, Order::AtOnce) => None,
                 };
                 // a member opens what waits for nothing by the entry's times
-                let start = if after.is_some() { self.start.0 } else { self.opening(entry, u64::from(i), flows.seed) };
+                let start =
+                    if trigger.is_some() { self.start.0 } else { self.opening(entry, u64::from(i), flows.seed) };
                 if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
                     let message = format!("member {i} opens its first flow at {start}; expected a later stop");
                     return Err(Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message));
@@ -100,7 +101,7 @@ impl Traffic {
                 let ends = (members[i as usize], members[to as usize]);
                 let flow = self.flow(ends.0, ends.1, start, transport, controller, entry);
                 let app = spec::App::Bulk { size: Some(bytes), write: write.0.0 };
-                let flow = spec::FlowSpec { app, after, ..flow };
+                let flow = spec::FlowSpec { app, trigger, ..flow };
                 self.check_write(&flow, flows)?;
                 flows.push(flow);
             }

@@ -6,15 +6,21 @@
 //! Triggers are htsim's (`trigger.cpp`): a connection activates one when it is done at its sender or at its receiver, and
 //! starts with one in place of a start. A oneshot starts its connections at the first activation, a multishot one of
 //! them an activation, in the order of the file, a barrier all of them at the activation of a number.
+//!
+//! A failure is a link of an aggregation switch to a core switch that is not there, from the beginning on
+//! (`FatTreeTopology::add_failed_link`). Priorities (`prio`, the lower the better) are traffic classes here; in htsim
+//! only receivers of NDP have any.
 
 use crate::build::Flows;
+use crate::failures::Failure;
 use crate::problem::Problem;
-use crate::traffic::{App, Bulk, Traffic, check_two_hosts};
+use crate::traffic::{App, Bulk, MOST_BYTES, Traffic, check_two_hosts};
 use incast_cc as cc;
-use incast_engine::spec::{self, Done};
+use incast_engine::spec::{self, Done, Triggered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// Unit of the starts in a connection matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -36,21 +42,32 @@ impl StartUnit {
             StartUnit::Us => 1e6,
         }
     }
+
+    const fn word(self) -> &'static str {
+        match self {
+            StartUnit::Ps => "ps",
+            StartUnit::Ns => "ns",
+            StartUnit::Us => "us",
+        }
+    }
 }
 
 /// A connection of a matrix.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Connection {
-    pub(crate) src: u32,
-    pub(crate) dst: u32,
-    pub(crate) start: cc::Time,
+struct Connection {
+    src: u32,
+    dst: u32,
+    start: cc::Time,
     /// Bytes; `None` (0 in the file) is without end.
-    pub(crate) size: Option<u64>,
+    size: Option<u64>,
+    /// Traffic class, where it has one.
+    class: Option<u8>,
     /// Line of the file.
-    pub(crate) line: usize,
-    /// So many of these ends of connections, by their order in the file, start it.
-    pub(crate) after: Option<(u32, Vec<(u32, Done)>)>,
-    /// The trigger that starts it, and those that it activates.
+    line: usize,
+    id: Option<u64>,
+    /// The trigger of the matrix, by its order, that starts it, and the activation.
+    started_by: Option<Triggered>,
+    /// The trigger that starts it, and those that it activates, by their ids.
     trigger: Option<u64>,
     activates: [Option<u64>; 2],
 }
@@ -71,53 +88,78 @@ struct Trigger {
     line: usize,
 }
 
+/// A link that fails, by the numbers of its aggregation switch and, among that one's, of the link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Failed {
+    switch: u32,
+    link: u32,
+    line: usize,
+}
+
+/// What a file has.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Matrix {
+    connections: Vec<Connection>,
+    /// What activates each trigger that starts connections: flows by their order in the file.
+    triggers: Vec<Vec<(u32, Done)>>,
+    failures: Vec<Failed>,
+}
+
 /// A problem with a word of a line.
 fn wrong(name: &str, line: usize, word: &str, message: impl Into<String>) -> Problem {
     Problem::with_value(format!("{name}, line {line}"), word, message)
 }
 
 /// Reads a matrix for a network of `hosts` hosts.
-pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Result<Vec<Connection>, Vec<Problem>> {
-    let mut counts: [Option<(usize, u64)>; 3] = [None; 3];
-    let mut found = Vec::new();
+fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Result<Matrix, Vec<Problem>> {
+    let mut counts: [Option<(usize, u64)>; 4] = [None; 4];
+    let mut matrix = Matrix::default();
+    let mut ids: HashMap<u64, usize> = HashMap::new();
     let mut triggers: BTreeMap<u64, Trigger> = BTreeMap::new();
     let mut problems = Vec::new();
     for (line, content) in (1..).zip(text.lines()) {
         let words: Vec<&str> = content.split_whitespace().collect();
         let Some(first) = words.first().filter(|w| !w.starts_with('#')) else { continue };
-        let header = HEADERS.iter().position(|k| k == first);
-        if header.is_some() || *first == "Failures" {
-            let count = words.get(1).and_then(|w| w.parse::<u64>().ok());
-            match (count, header) {
-                (None, _) => {
-                    problems.push(wrong(name, line, content.trim(), format!("expected a whole number after {first}")));
+        let read = if let Some(which) = HEADERS.iter().position(|k| k == first) {
+            match (words.get(1).and_then(|w| w.parse::<u64>().ok()), counts[which]) {
+                (None, _) => Err((content.trim().to_owned(), format!("expected a whole number after {first}"))),
+                (_, Some((other, _))) => {
+                    Err((content.trim().to_owned(), format!("line {other} has {first}; expected one such line")))
                 }
-                (Some(0), None) => {}
-                (Some(_), None) => problems.push(wrong(name, line, content.trim(), FAILURES)),
-                (Some(n), Some(which)) => counts[which] = Some((line, n)),
+                (Some(n), None) => {
+                    counts[which] = Some((line, n));
+                    Ok(())
+                }
             }
         } else if first.contains("->") {
-            match connection(&words, line, unit, hosts) {
-                Ok(c) => found.push(c),
-                Err((word, message)) => problems.push(wrong(name, line, &word, message)),
-            }
+            connection(&words, line, unit, hosts).and_then(|c| {
+                let id = c.id;
+                matrix.connections.push(c);
+                match id.and_then(|id| ids.insert(id, line)) {
+                    Some(other) => fail(
+                        &format!("id {}", id.unwrap_or(0)),
+                        format!("the connection on line {other} has this id; expected one of its own"),
+                    ),
+                    None => Ok(()),
+                }
+            })
         } else if *first == "trigger" {
-            match trigger(&words, line) {
-                Ok((id, trigger)) => match triggers.insert(id, trigger) {
-                    None => {}
-                    Some(other) => {
-                        let message = format!("line {} has this trigger; expected an id of its own", other.line);
-                        problems.push(wrong(name, line, &format!("id {id}"), message));
-                    }
-                },
-                Err((word, message)) => problems.push(wrong(name, line, &word, message)),
-            }
+            trigger(&words, line).and_then(|(id, trigger)| match triggers.insert(id, trigger) {
+                Some(other) => fail(
+                    &format!("id {id}"),
+                    format!("line {} has this trigger; expected an id of its own", other.line),
+                ),
+                None => Ok(()),
+            })
         } else if *first == "failure" {
-            problems.push(wrong(name, line, content.trim(), FAILURES));
+            failure(&words, line).map(|f| matrix.failures.push(f))
         } else {
-            let message =
-                "expected Nodes, Connections, Triggers, a trigger, or a connection such as 0->15 start 0 size 2000000";
-            problems.push(wrong(name, line, first, message));
+            let message = "expected Nodes, Connections, Triggers, Failures, a trigger, a failure, or a connection such \
+                           as 0->15 start 0 size 2000000";
+            fail(first, message)
+        };
+        if let Err((word, message)) = read {
+            problems.push(wrong(name, line, &word, message));
         }
     }
     // a line that could not be read may be the one that is not there
@@ -127,14 +169,21 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
             problems.push(Problem::new(name, format!("no line {which}; expected {which} and a whole number")));
         }
     }
-    if let [Some((line, nodes)), ..] = counts
-        && nodes > u64::from(hosts)
-    {
-        let message = format!("expected at most {hosts}, the hosts of the topology");
-        problems.push(wrong(name, line, &format!("Nodes {nodes}"), message));
+    if let [Some((line, nodes)), ..] = counts {
+        if nodes > u64::from(hosts) {
+            let message = format!("expected at most {hosts}, the hosts of the topology");
+            problems.push(wrong(name, line, &format!("Nodes {nodes}"), message));
+        }
+        for c in matrix.connections.iter().filter(|c| u64::from(c.src.max(c.dst)) >= nodes) {
+            let message = match nodes.checked_sub(1) {
+                Some(last) => format!("expected numbers of hosts from 0 to {last}, by Nodes {nodes} on line {line}"),
+                None => format!("expected no connection, by Nodes 0 on line {line}"),
+            };
+            problems.push(wrong(name, c.line, &format!("{}->{}", c.src, c.dst), message));
+        }
     }
-    for (at, has) in [(1, found.len()), (2, triggers.len())] {
-        let (line, n) = counts[at].unwrap_or((1, if at == 2 { 0 } else { has as u64 }));
+    for (at, has) in [(1, matrix.connections.len()), (2, triggers.len()), (3, matrix.failures.len())] {
+        let (line, n) = counts[at].unwrap_or((1, if at > 1 { 0 } else { has as u64 }));
         if whole && n != has as u64 {
             let header = HEADERS[at];
             let message = format!("expected {header} {has}, as many as the file has");
@@ -145,22 +194,67 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
         }
     }
     if problems.is_empty() {
-        resolve(name, &mut found, &triggers, &mut problems);
+        resolve(name, &mut matrix, &triggers, &mut problems);
     }
-    if problems.is_empty() && found.is_empty() {
+    if problems.is_empty() && matrix.connections.is_empty() {
         problems.push(Problem::new(name, "the file has no connections; expected at least one"));
     }
-    if problems.is_empty() { Ok(found) } else { Err(problems) }
+    if problems.is_empty() { Ok(matrix) } else { Err(problems) }
 }
 
 /// Lines that say how many of a kind there are.
-const HEADERS: [&str; 3] = ["Nodes", "Connections", "Triggers"];
+const HEADERS: [&str; 4] = ["Nodes", "Connections", "Triggers", "Failures"];
 
-const FAILURES: &str = "failures are not read from a connection matrix";
+/// The word that is wrong, and why.
+type Wrong = (String, String);
 
-/// A line such as `trigger id 1 barrier count 4`; the word that is wrong, and why.
-fn trigger(words: &[&str], line: usize) -> Result<(u64, Trigger), (String, String)> {
-    let fail = |word: &str, message: &str| Err((word.to_owned(), message.to_owned()));
+fn fail<T>(word: &str, message: impl Into<String>) -> Result<T, Wrong> {
+    Err((word.to_owned(), message.into()))
+}
+
+/// Puts what a line says of something in its place, unless it has said so already.
+fn once<T>(place: &mut Option<T>, word: &str, value: T) -> Result<(), Wrong> {
+    match place.replace(value) {
+        Some(_) => fail(word, format!("expected one {} on a line", word.split(' ').next().unwrap_or(word))),
+        None => Ok(()),
+    }
+}
+
+/// The whole number in `word`, which is a key and a value.
+fn whole(word: &str, value: &str, least: u64, most: u64, what: &str) -> Result<u64, Wrong> {
+    match value.parse::<u64>().ok().filter(|n| (least..=most).contains(n)) {
+        Some(n) => Ok(n),
+        None => fail(word, format!("expected {what}, a whole number from {least} to {most}")),
+    }
+}
+
+/// A line such as `failure switch_type AGG switch_id 0 link_id 1`.
+fn failure(words: &[&str], line: usize) -> Result<Failed, Wrong> {
+    let (mut kind, mut switch, mut link) = (None, None, None);
+    for pair in words[1..].chunks(2) {
+        let &[key, value] = pair else { return fail(pair[0], format!("expected a value after {}", pair[0])) };
+        let word = format!("{key} {value}");
+        let number = |what| whole(&word, value, 0, u64::from(u32::MAX), what).map(|n| n as u32);
+        match (key, value) {
+            ("switch_type", "AGG") => once(&mut kind, &word, ())?,
+            ("switch_type", _) => {
+                return fail(&word, "expected AGG: in htsim links between AGG and CORE switches fail");
+            }
+            ("switch_id", _) => once(&mut switch, &word, number("an aggregation switch")?)?,
+            ("link_id", _) => once(&mut link, &word, number("one of the switch's links to core switches")?)?,
+            _ => return fail(key, "expected one of switch_type, switch_id, link_id"),
+        }
+    }
+    match (kind, switch, link) {
+        (Some(()), Some(switch), Some(link)) => Ok(Failed { switch, link, line }),
+        (None, ..) => fail("failure", "no switch_type; expected switch_type AGG"),
+        (_, None, _) => fail("failure", "no switch_id; expected switch_id and a whole number from 0"),
+        _ => fail("failure", "no link_id; expected link_id and a whole number from 0"),
+    }
+}
+
+/// A line such as `trigger id 1 barrier count 4`.
+fn trigger(words: &[&str], line: usize) -> Result<(u64, Trigger), Wrong> {
     let (mut id, mut kind, mut count) = (None, None, None);
     let mut rest = words[1..].iter();
     while let Some(word) = rest.next() {
@@ -175,14 +269,12 @@ fn trigger(words: &[&str], line: usize) -> Result<(u64, Trigger), (String, Strin
             _ if named.is_some() => kind = named,
             "id" | "count" => {
                 let value = rest.next().unwrap_or(&"");
-                let number = value.parse::<u32>().ok().filter(|n| *n > 0);
-                let Some(number) = number else {
-                    return fail(&format!("{word} {value}"), "expected a whole number from 1");
-                };
-                if *word == "id" {
-                    id = Some(u64::from(number));
-                } else {
-                    count = Some(number);
+                let pair = format!("{word} {value}");
+                let what = if *word == "id" { "the id of the trigger" } else { "activations" };
+                let number = whole(&pair, value, 1, u64::from(u32::MAX), what)?;
+                match *word {
+                    "id" => once(&mut id, &pair, number)?,
+                    _ => once(&mut count, &pair, number as u32)?,
                 }
             }
             _ => return fail(word, "expected one of id, count, oneshot, multishot, barrier"),
@@ -196,11 +288,12 @@ fn trigger(words: &[&str], line: usize) -> Result<(u64, Trigger), (String, Strin
     }
 }
 
-/// Gives every connection that a trigger starts what it waits for.
-fn resolve(name: &str, found: &mut [Connection], triggers: &BTreeMap<u64, Trigger>, problems: &mut Vec<Problem>) {
+/// Says of every connection that a trigger starts at which activation it does.
+fn resolve(name: &str, matrix: &mut Matrix, triggers: &BTreeMap<u64, Trigger>, problems: &mut Vec<Problem>) {
     const KEYS: [&str; 2] = ["send_done_trigger", "recv_done_trigger"];
-    let mut activations: BTreeMap<u64, Vec<(u32, Done)>> = BTreeMap::new();
-    for (i, c) in (0u32..).zip(found.iter()) {
+    let number: HashMap<u64, usize> = triggers.keys().copied().zip(0..).collect();
+    matrix.triggers = vec![Vec::new(); triggers.len()];
+    for (i, c) in (0u32..).zip(&matrix.connections) {
         let referred = [("trigger", c.trigger), (KEYS[0], c.activates[0]), (KEYS[1], c.activates[1])];
         for (key, id) in referred.into_iter().filter_map(|(key, id)| Some((key, id?))) {
             if !triggers.contains_key(&id) {
@@ -209,121 +302,164 @@ fn resolve(name: &str, found: &mut [Connection], triggers: &BTreeMap<u64, Trigge
             }
         }
         for (id, done) in c.activates.into_iter().zip([Done::Sent, Done::Received]) {
-            if let Some(id) = id {
-                activations.entry(id).or_default().push((i, done));
+            if let Some(trigger) = id.and_then(|id| number.get(&id)) {
+                matrix.triggers[*trigger].push((i, done));
             }
         }
     }
-    let mut started: BTreeMap<u64, u32> = BTreeMap::new();
-    for c in found.iter_mut() {
+    let mut started: HashMap<u64, u32> = HashMap::new();
+    for c in &mut matrix.connections {
         let Some((id, trigger)) = c.trigger.and_then(|id| Some((id, triggers.get(&id)?))) else { continue };
-        let of = activations.get(&id).cloned().unwrap_or_default();
         let turn = started.entry(id).or_insert(0);
         *turn += 1;
-        let count = match trigger.kind {
+        let activation = match trigger.kind {
             Kind::Oneshot => 1,
             Kind::Multishot => *turn,
             Kind::Barrier => trigger.count.unwrap_or(1),
         };
-        if count as usize > of.len() {
+        let has = matrix.triggers[number[&id]].len();
+        if activation as usize > has {
             let message = format!(
-                "never starts: it takes activation {count} of its trigger, on line {}, and connections make {}",
+                "never starts: it takes activation {activation} of its trigger, on line {}, and connections make {has}",
                 trigger.line,
-                of.len()
             );
             problems.push(wrong(name, c.line, &format!("trigger {id}"), message));
         }
-        c.after = Some((count, of));
+        c.started_by = Some(Triggered { trigger: number[&id] as u32, activation });
     }
 }
 
-/// A line such as `7->5 id 1 start 0 size 2000000`; the word that is wrong, and why.
-fn connection(words: &[&str], line: usize, unit: StartUnit, hosts: u32) -> Result<Connection, (String, String)> {
-    let fail = |word: &str, message: String| Err((word.to_owned(), message));
+/// A line such as `7->5 id 1 start 0 size 2000000`.
+fn connection(words: &[&str], line: usize, unit: StartUnit, hosts: u32) -> Result<Connection, Wrong> {
     let (from, to) = words[0].split_once("->").unwrap_or_default();
     let host = |text: &str| text.parse::<u32>().ok().filter(|h| *h < hosts);
     let (Some(src), Some(dst)) = (host(from), host(to)) else {
         return fail(words[0], format!("expected numbers of hosts from 0 to {}, such as 0->1", hosts - 1));
     };
     if src == dst {
-        return fail(words[0], "expected another host than the source".to_owned());
+        return fail(words[0], "expected another host than the source");
     }
-    let (mut start, mut size, mut trigger, mut activates) = (None, None, None, [None; 2]);
-    let mut rest = words[1..].iter();
-    while let Some(key) = rest.next() {
-        let Some(value) = rest.next() else {
-            return fail(key, format!("expected a number after {key}"));
-        };
-        let pair = format!("{key} {value}");
-        match *key {
+    let (mut start, mut size, mut id, mut class, mut trigger) = (None, None, None, None, None);
+    let mut activates = [None; 2];
+    for pair in words[1..].chunks(2) {
+        let &[key, value] = pair else { return fail(pair[0], format!("expected a number after {}", pair[0])) };
+        let word = format!("{key} {value}");
+        let id_of = |what| whole(&word, value, 1, u64::MAX, what);
+        match key {
             "start" => {
-                let number =
-                    value.parse::<f64>().ok().filter(|n| *n >= 0.0 && n * unit.picoseconds() < i64::MAX as f64);
-                let Some(number) = number else { return fail(&pair, "expected a number from 0".to_owned()) };
-                start = Some(cc::Time((number * unit.picoseconds()).round() as u64));
-            }
-            "size" => match value.parse::<u64>().ok().filter(|n| *n <= i64::MAX as u64) {
-                Some(n) => size = Some(n),
-                None => return fail(&pair, "expected whole bytes; 0 is without end".to_owned()),
-            },
-            // names of flows serve triggers alone
-            "id" => match value.parse::<u64>() {
-                Ok(1..) => {}
-                _ => return fail(&pair, "expected a whole number from 1".to_owned()),
-            },
-            "trigger" | "send_done_trigger" | "recv_done_trigger" => {
-                let Some(id) = value.parse::<u64>().ok().filter(|id| *id > 0) else {
-                    return fail(&pair, "expected the id of a trigger, a whole number from 1".to_owned());
+                let last = (i64::MAX as f64 / unit.picoseconds()).floor();
+                let number = value.parse::<f64>().ok().filter(|n| (0.0..last).contains(n));
+                let Some(number) = number else {
+                    return fail(&word, format!("expected a number from 0 to {last}, in {}", unit.word()));
                 };
-                match *key {
-                    "trigger" => trigger = Some(id),
-                    "send_done_trigger" => activates[0] = Some(id),
-                    _ => activates[1] = Some(id),
-                }
+                once(&mut start, &word, cc::Time((number * unit.picoseconds()).round() as u64))?;
             }
-            "prio" => return fail(&pair, "priorities are not simulated; expected none".to_owned()),
+            "size" => {
+                let bytes = whole(&word, value, 0, MOST_BYTES, "bytes (0 is without end)")?;
+                once(&mut size, &word, bytes)?;
+            }
+            "id" => once(&mut id, &word, id_of("the id of the connection")?)?,
+            "prio" => once(&mut class, &word, whole(&word, value, 0, 255, "a traffic class")? as u8)?,
+            "trigger" => once(&mut trigger, &word, id_of("the id of a trigger")?)?,
+            "send_done_trigger" => once(&mut activates[0], &word, id_of("the id of a trigger")?)?,
+            "recv_done_trigger" => once(&mut activates[1], &word, id_of("the id of a trigger")?)?,
             _ => {
                 return fail(
                     key,
-                    "expected one of id, start, size, trigger, send_done_trigger, recv_done_trigger".to_owned(),
+                    "expected one of id, start, size, prio, trigger, send_done_trigger, recv_done_trigger",
                 );
             }
         }
     }
     match (start, trigger, size) {
-        (None, None, _) => fail(words[0], "no start; expected start and a number, or trigger and an id".to_owned()),
-        (Some(_), Some(_), _) => fail(words[0], "start and trigger; expected one of the two".to_owned()),
-        (.., None) => fail(words[0], "no size; expected size and whole bytes".to_owned()),
+        (None, None, _) => fail(words[0], "no start; expected start and a number, or trigger and an id"),
+        (Some(_), Some(_), _) => fail(words[0], "start and trigger; expected one of the two"),
+        (.., None) => fail(words[0], "no size; expected size and whole bytes"),
         (start, _, Some(n)) => {
             let (start, size) = (start.unwrap_or(cc::Time::ZERO), (n > 0).then_some(n));
-            Ok(Connection { src, dst, start, size, line, after: None, trigger, activates })
+            Ok(Connection { src, dst, start, size, class, line, id, started_by: None, trigger, activates })
         }
     }
 }
 
+impl Failed {
+    /// The failure of that link in a network.
+    fn of(&self, name: &str, flows: &Flows) -> Result<Failure, Problem> {
+        let Failed { switch, link, line } = *self;
+        let named =
+            |node: u32, kind: &str| flows.network.names[node as usize].strip_prefix(kind).is_some_and(is_number);
+        let switches = flows.network.names.iter().filter(|n| n.strip_prefix("agg").is_some_and(is_number)).count();
+        if switches == 0 {
+            let message = "the topology has no aggregation switches; expected a fat tree, or no failures";
+            return Err(wrong(name, line, "failure", message));
+        }
+        let Some(agg) = flows.names.get(format!("agg{switch}").as_str()) else {
+            let message = format!("expected an aggregation switch, 0 to {}", switches - 1);
+            return Err(wrong(name, line, &format!("switch_id {switch}"), message));
+        };
+        let up = || flows.network.links.iter().filter(|l| l.from == *agg && named(l.to, "core"));
+        match up().nth(link as usize) {
+            Some(l) => Ok(Failure::from_the_beginning(
+                format!("agg{switch}>{}", flows.network.names[l.to as usize]),
+                name,
+                line,
+            )),
+            None => {
+                let message =
+                    format!("expected a link of agg{switch} to a core switch, 0 to {}", up().count().max(1) - 1);
+                Err(wrong(name, line, &format!("link_id {link}"), message))
+            }
+        }
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<u32>().is_ok()
+}
+
 impl Traffic {
+    /// Priorities for which ports have no class.
+    fn check_priorities(&self, name: &str, found: &[Connection], flows: &Flows) -> Result<(), Vec<Problem>> {
+        let Some((key, classes)) = flows.classes else { return Ok(()) };
+        let beyond = found.iter().filter_map(|c| Some((c, c.class.filter(|class| *class as usize >= classes)?)));
+        let message = format!("expected 0 to {}, the classes of {key}", classes - 1);
+        let problems: Vec<Problem> =
+            beyond.map(|(c, class)| wrong(name, c.line, &format!("prio {class}"), &message)).collect();
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
     /// Flows of a connection matrix; the entry's start, stagger and jitter are added to their own.
     pub(crate) fn add_matrix(&self, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         check_two_hosts(flows).map_err(|p| vec![p])?;
         let name = self.file.clone().unwrap_or_default();
         let text = crate::read_named(&format!("{}.file", flows.path), flows.dir, &name).map_err(|p| vec![p])?;
-        let mut found = read(&name, &text, unit, flows.network.hosts)?;
+        let mut matrix = read(&name, &text, unit, flows.network.hosts)?;
+        self.check_priorities(&name, &matrix.connections, flows)?;
+        let failures = matrix.failures.iter().map(|f| f.of(&name, flows)).collect::<Result<Vec<_>, _>>();
+        flows.failures.extend(failures.map_err(|p| vec![p])?);
+        let found = &mut matrix.connections;
         let has = found.len() as u64;
         if let Some(n) = self.flows.filter(|n| *n > has) {
             let message = format!("the file has {has} connections; expected at most as many");
             return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
         }
-        if let Some(n) = self.flows.filter(|n| *n < has && found.iter().any(|c| c.after.is_some())) {
+        if let Some(n) = self.flows.filter(|n| *n < has && found.iter().any(|c| c.started_by.is_some())) {
             let message = format!("connections wait for each other; expected all {has} of them");
             return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
         }
         found.truncate(self.flows.map_or(usize::MAX, |n| n as usize));
         let first = flows.len();
+        let first_trigger = flows.first_trigger();
+        for activations in matrix.triggers {
+            let there = activations.into_iter().filter(|(flow, _)| (*flow as usize) < found.len());
+            flows.add_trigger(there.map(|(flow, done)| (first + flow, done)).collect());
+        }
+        let file: Rc<str> = name.as_str().into();
         flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
         let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
         let transport = flows.transport(self.transport.as_ref(), controller);
         let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
-        for (i, c) in (0u64..).zip(&found) {
+        for (i, c) in (0u64..).zip(&*found) {
             let start = c.start.saturating_add(self.opening(entry, i, flows.seed));
             if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
                 let message =
@@ -331,13 +467,17 @@ impl Traffic {
                 return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
             }
             let app = spec::App::Bulk { size: c.size, write: write.0.0 };
-            let after = c.after.as_ref().map(|(count, of)| {
-                let of = of.iter().map(|(flow, done)| (first + flow, *done)).collect();
-                Box::new(spec::After { count: *count, of })
-            });
-            let flow = spec::FlowSpec { app, after, ..self.flow(c.src, c.dst, start, transport, controller, entry) };
+            let trigger = c.started_by.map(|t| Triggered { trigger: first_trigger + t.trigger, ..t });
+            let mut flow =
+                spec::FlowSpec { app, trigger, ..self.flow(c.src, c.dst, start, transport, controller, entry) };
+            if let Some(class) = c.class {
+                (flow.class, flow.ack_class) = (class, self.ack_class.unwrap_or(class));
+            }
             self.check_write(&flow, flows).map_err(|p| vec![p])?;
-            flows.push(flow);
+            let number = flows.push(flow);
+            if trigger.is_some() {
+                flows.list(number, &file, c.line as u64);
+            }
         }
         Ok(())
     }

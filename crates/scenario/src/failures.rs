@@ -46,6 +46,9 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: Option<f64>,
+    /// File and line, of one that a connection matrix has.
+    #[serde(skip)]
+    pub(crate) listed: Option<String>,
 }
 
 /// Kinds of failures.
@@ -60,6 +63,32 @@ pub enum Kind {
 }
 
 impl Failure {
+    /// A link that is down all the time, on a line of a file.
+    pub(crate) fn from_the_beginning(link: String, file: &str, line: usize) -> Failure {
+        let listed = Some(format!("{file}, line {line}"));
+        let at = Time(cc::Time::ZERO);
+        let (until, detection, rate, delay, loss) = (None, None, None, None, None);
+        Failure {
+            kind: Kind::Down,
+            link: Some(link),
+            between: None,
+            share: None,
+            at,
+            until,
+            detection,
+            rate,
+            delay,
+            loss,
+            listed,
+        }
+    }
+
+    /// Where its links are named: its number, unless a file has it.
+    fn links_key(&self, entry: usize) -> String {
+        let key = if self.link.is_some() { "link" } else { "between" };
+        self.listed.clone().unwrap_or_else(|| format!("failures.{entry}.{key}"))
+    }
+
     /// Contradictions between keys; `entry` is its number.
     pub(crate) fn check(&self, entry: usize, duration: cc::Time, out: &mut Vec<Problem>) {
         let key = |key: &str| format!("failures.{entry}.{key}");
@@ -176,11 +205,11 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Pro
             spec.groups[flow.group as usize],
         );
         let failure = &failures[entry];
-        let (key, value) = match (&failure.link, &failure.between) {
-            (Some(link), _) => ("link", format!("\"{link}\"")),
-            (None, between) => ("between", format!("{:?}", between.clone().unwrap_or_default())),
+        let value = match (&failure.link, &failure.between) {
+            (Some(link), _) => format!("\"{link}\""),
+            (None, between) => format!("{:?}", between.clone().unwrap_or_default()),
         };
-        return Err(vec![Problem::with_value(format!("failures.{entry}.{key}"), value, message)]);
+        return Err(vec![Problem::with_value(failure.links_key(entry), value, message)]);
     }
     Ok(())
 }
@@ -200,8 +229,7 @@ fn failed(entry: usize, failure: &Failure, spec: &Spec) -> Result<Vec<u32>, Prob
     };
     let names = || spec.links.iter().map(|l| l.name.as_str());
     let links = if let Some(link) = &failure.link {
-        let named =
-            |message: String| Problem::with_value(format!("failures.{entry}.link"), format!("\"{link}\""), message);
+        let named = |message: String| Problem::with_value(failure.links_key(entry), format!("\"{link}\""), message);
         let number = names().zip(0u32..).find(|(name, _)| name == link);
         let Some((_, number)) = number else {
             let problem = named(format!("no such link; expected a name such as \"{}\"", spec.links[0].name));

@@ -52,6 +52,7 @@ pub mod topology;
 pub mod traffic;
 mod traffic_matrix;
 pub mod transport;
+mod triggers;
 
 pub use catalogue::{describe, list};
 pub use problem::{Errors, Problem};

@@ -2,12 +2,15 @@
 //! of another world, values that have no effect, flows that never start.
 
 use crate::LeftOut;
+use crate::build::classes;
 use crate::controller::Controller;
 use crate::document::Document;
 use crate::traffic::{App, Traffic};
 use crate::transport::{Preset, Rules, Transport};
+use crate::triggers;
 use incast_cc as cc;
-use incast_engine::spec::{Done, FlowSpec, Spec};
+use incast_engine::spec::Spec;
+use incast_engine::triggers::Triggers;
 
 /// The notes on a scenario, a sentence each. `spec` is what it builds, `left_out` what was dropped on the
 /// way to it.
@@ -25,8 +28,15 @@ pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
             foreign_form(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
         }
         never_started(t, &used, doc, &mut found);
+        if classes(doc).is_none() {
+            found.extend(class_without_queue(t, used.classes));
+        }
     }
-    found.extend(relayed(spec));
+    // the builder has refused what the engine would
+    if let Ok(at_work) = Triggers::new(spec) {
+        found.extend(relayed(spec, &at_work));
+        found.extend(waiting_in_vain(doc, spec, &at_work));
+    }
     doc.routing.without_effect(spec, &mut found);
     for (i, single) in doc.links.iter().enumerate().filter(|(_, single)| single.changes_nothing()) {
         found.push(format!("links.{i} changes nothing: it names {} alone", single.link));
@@ -42,6 +52,8 @@ struct Used {
     /// Flows, and those of them that open when the run is over.
     flows: usize,
     late: usize,
+    /// Some are of another traffic class than the first.
+    classes: bool,
     /// When the first of those opens.
     first_late: Option<cc::Time>,
 }
@@ -55,6 +67,7 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
             of.controllers.push(f.controller);
         }
         of.flows += 1;
+        of.classes |= f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;
             of.first_late = Some(of.first_late.map_or(f.start, |first| first.min(f.start)));
@@ -134,20 +147,40 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, found: &m
 }
 
 /// Flows that wait for what other hosts do.
-fn relayed(spec: &Spec) -> Option<String> {
-    let host = |(f, done): &(u32, Done)| {
-        let flow = &spec.flows[*f as usize];
-        if *done == Done::Sent { flow.src } else { flow.dst }
-    };
-    let waits = |f: &&FlowSpec| f.after.iter().flat_map(|a| &a.of).any(|end| host(end) != f.src);
-    let n = spec.flows.iter().filter(waits).count();
+fn relayed(spec: &Spec, at_work: &Triggers) -> Option<String> {
+    let (n, by_a_third) = triggers::relayed(spec, at_work);
     let (flows, they) = if n == 1 { ("flow waits", "it hears") } else { ("flows wait", "they hear") };
-    (n > 0).then(|| {
-        format!(
-            "{n} {flows} for what ends at another host, of which {they} the longest latency of a link later \
-             (docs/traffic.md)"
-        )
+    let later = if by_a_third {
+        "the longest latency of a link later, or twice that"
+    } else {
+        "the longest latency of a link later"
+    };
+    (n > 0).then(|| format!("{n} {flows} for what ends at another host, of which {they} {later} (docs/traffic.md)"))
+}
+
+/// Flows that wait for what may never end.
+fn waiting_in_vain(doc: &Document, spec: &Spec, at_work: &Triggers) -> Option<String> {
+    let flows = triggers::never_open(spec, at_work, triggers::ends);
+    let first = *flows.first()?;
+    let name = doc.traffic[spec.flows[first as usize].group as usize].name();
+    Some(match flows.len() {
+        1 => format!("flow {first}, of traffic.{name}, waits for a flow that has no end: it never opens"),
+        n => format!(
+            "{n} flows, the first of them flow {first}, of traffic.{name}, wait for flows that have no end: they never \
+             open"
+        ),
     })
+}
+
+/// Traffic classes where ports do not tell them apart.
+fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
+    let key = match (t.class, t.ack_class, &t.file) {
+        (1.., ..) => format!("traffic.{}.class = {}", t.name(), t.class),
+        (_, Some(class @ 1..), _) => format!("traffic.{}.ack_class = {class}", t.name()),
+        (_, _, Some(file)) if others => format!("{file}: prio"),
+        _ => return None,
+    };
+    Some(format!("{key} does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)"))
 }
 
 /// Flows that would open when the run is over.

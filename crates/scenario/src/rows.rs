@@ -104,6 +104,11 @@ impl<'a> Row<'a> {
         values >= width
     }
 
+    /// Its line in the file.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
     /// The text of a cell; `None` where it is empty or its column is not there.
     pub fn get(&self, column: &str) -> Option<&'a str> {
         self.rows.columns.get(column).and_then(|i| self.record.get(*i)).filter(|t| !t.is_empty())

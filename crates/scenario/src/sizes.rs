@@ -28,6 +28,7 @@ pub struct SizeTable {
     lines: Vec<(u64, f64)>,
     /// Bytes of a unit.
     unit: u64,
+    packets: bool,
 }
 
 /// The rule by which a table that comes with the program was drawn from where it was published; linear for others.
@@ -42,6 +43,10 @@ impl SizeTable {
     pub fn read(name: &str, text: &str, packet: u64) -> Result<SizeTable, Vec<Problem>> {
         let header = text.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with('#')).unwrap_or("");
         let column = if header.split(',').any(|c| c.trim() == "packets") { "packets" } else { "size" };
+        let unit = if column == "packets" { packet } else { 1 };
+        if column == "packets" && header.split(',').any(|c| c.trim() == "size") {
+            return Err(vec![Problem::with_value(name, header, "expected either a column size or a column packets")]);
+        }
         let columns = [column, "cumulative"];
         let rows = Rows::read(name, text, &columns, &columns)?;
         let mut problems = Vec::new();
@@ -89,15 +94,20 @@ impl SizeTable {
             (Some(row), Some((0, _))) => {
                 problems.push(row.wrong(column, "expected a size above 0 on the last line"));
             }
-            (Some(row), Some((size, _))) if size.checked_mul(packet).is_none_or(|b| b > i64::MAX as u64) => {
-                problems.push(row.wrong(column, format!("expected at most {} bytes", i64::MAX)));
+            (Some(row), Some((size, _))) if size.checked_mul(unit).is_none_or(|b| b > i64::MAX as u64) => {
+                problems.push(row.wrong(column, format!("expected at most {}", i64::MAX as u64 / unit)));
             }
             _ => {}
         }
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(SizeTable { lines, unit: if column == "packets" { packet } else { 1 } })
+        Ok(SizeTable { lines, unit, packets: column == "packets" })
+    }
+
+    /// Its sizes are in packets.
+    pub fn counts_packets(&self) -> bool {
+        self.packets
     }
 
     /// Mean size by a rule, in bytes; sizes of 0, which are drawn as one unit, count as 0.

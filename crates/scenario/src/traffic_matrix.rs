@@ -17,6 +17,8 @@ pub(crate) struct Cell<T> {
     pub(crate) src: u32,
     pub(crate) dst: u32,
     pub(crate) value: T,
+    /// Line of the file.
+    pub(crate) line: u64,
 }
 
 /// Bytes in a cell: a bare number, or a size with a unit. 0 sends nothing.
@@ -42,13 +44,14 @@ pub(crate) fn read<T>(
     value: fn(&str) -> Result<Option<T>, String>,
 ) -> Result<Vec<Cell<T>>, Vec<Problem>> {
     let text = crate::read_named(&format!("{}.file", flows.path), flows.dir, name).map_err(|p| vec![p])?;
-    let header = text.lines().find(|l| !l.starts_with('#') && !l.trim().is_empty()).unwrap_or_default();
+    let mut lines = (1..).zip(text.lines());
+    let (at, header) = lines.find(|(_, l)| !l.starts_with('#') && !l.trim().is_empty()).unwrap_or_default();
     let columns: Vec<&str> = header.split(',').map(|c| c.trim().trim_matches('"')).collect();
     let rows = Rows::read(name, &text, if header.is_empty() { &[SOURCE, "h0", "h1"] } else { &columns }, &[SOURCE])?;
     let mut problems = Vec::new();
     let mut destinations: Vec<(&str, u32)> = Vec::new();
     for column in columns.iter().filter(|c| **c != SOURCE) {
-        let wrong = |m: String| Problem::with_value(format!("{name}, column {column}"), column, m);
+        let wrong = |m: String| Problem::with_value(format!("{name}, line {at}, column {column}"), column, m);
         match host(column, flows, wrong) {
             Ok(dst) => match destinations.iter().find(|(_, other)| *other == dst) {
                 None => destinations.push((column, dst)),
@@ -74,7 +77,7 @@ pub(crate) fn read<T>(
                 Some(_) if src == *dst => {
                     problems.push(row.wrong(column, "a host sends nothing to itself; expected 0 or nothing"));
                 }
-                Some(value) => cells.push(Cell { src, dst: *dst, value }),
+                Some(value) => cells.push(Cell { src, dst: *dst, value, line: row.line() }),
                 None => {}
             }
         }

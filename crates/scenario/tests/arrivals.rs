@@ -223,6 +223,10 @@ fn what_is_wrong_is_said() {
           average; expected a longer run or more load",
         ),
         (
+            wrong(&format!("{good}, packet = \"9kB\"")),
+            "traffic.websearch.arrivals.packet = \"9kB\": the sizes of builtin:websearch are bytes; expected none",
+        ),
+        (
             entry(""),
             "traffic.websearch.arrivals: missing; expected a table such as { load = 0.5, sizes = \"builtin:websearch\" }",
         ),
@@ -273,6 +277,18 @@ fn a_bad_table_names_file_line_and_value() {
         ("size,cumulative\n10,\n", "own.csv, line 2, column cumulative: empty; expected a value"),
         ("size,cumulative\n", "own.csv: no sizes; expected at least one line after the header"),
         ("size\n10\n", "own.csv, line 1: the column cumulative is missing"),
+        (
+            "size,packets,cumulative\n10,1,1\n",
+            "own.csv = size,packets,cumulative: expected either a column size or a column packets",
+        ),
+        (
+            "size,cumulative\n9223372036854775808,1\n",
+            "own.csv, line 2, column size = 9223372036854775808: expected at most 9223372036854775807",
+        ),
+        (
+            "packets,cumulative\n9223372036854775807,1\n",
+            "own.csv, line 2, column packets = 9223372036854775807: expected at most 6317378107434777",
+        ),
     ];
     for (text, expected) in cases {
         assert_eq!(message(text), expected);

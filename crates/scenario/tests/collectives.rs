@@ -31,7 +31,7 @@ fn everyone_to_everyone_in_rounds() {
     assert_eq!((spec.flows.len(), pairs.len()), (240, 240));
     for (i, f) in (0u32..).zip(&spec.flows) {
         assert_eq!((f.src, f.dst), (i % 16, (i % 16 + 1 + i / 16) % 16), "round by round");
-        let after = f.after.as_ref().map(|a| (a.count, a.of.clone()));
+        let after = f.trigger.map(|t| (t.activation, spec.triggers[t.trigger as usize].activations.clone()));
         assert_eq!(after, (i >= 16).then(|| (1, vec![(i - 16, Done::Sent)])));
     }
     let o = run(&spec);
@@ -52,7 +52,7 @@ fn everyone_to_everyone_at_once() {
         "pattern = \"all-to-all\"\norder = \"at-once\"\nmembers = 6\napp = { kind = \"bulk\", size = \"40kB\" }";
     let members = |seed| {
         let spec = scenario(entry).with_seed(seed).build().unwrap();
-        assert!(spec.flows.iter().all(|f| f.after.is_none()));
+        assert!(spec.flows.iter().all(|f| f.trigger.is_none()));
         let (from, to): (Vec<_>, Vec<_>) = spec.flows.iter().map(|f| (f.src, f.dst)).unzip();
         let members: BTreeSet<u32> = from.into_iter().collect();
         assert_eq!((spec.flows.len(), members.len()), (30, 6));
@@ -103,7 +103,8 @@ fn a_file_says_what_waits_for_what() {
     let text = format!("{head}{first}[[traffic]]\npattern = \"file\"\nfile = \"flows.csv\"\n");
     let s = Scenario::from_toml(&text, &dir, "after").unwrap();
     let spec = s.build().unwrap();
-    let after = |f: usize| spec.flows[f].after.as_ref().map(|a| (a.count, a.of.clone()));
+    let after =
+        |f: usize| spec.flows[f].trigger.map(|t| (t.activation, spec.triggers[t.trigger as usize].activations.clone()));
     assert_eq!([after(2), after(3)], [None, Some((1, vec![(2, Done::Sent)]))]);
     assert_eq!(after(4), Some((2, vec![(2, Done::Received), (3, Done::Sent)])));
     assert_eq!(

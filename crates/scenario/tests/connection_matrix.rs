@@ -1,19 +1,28 @@
 //! htsim's connection matrices: what their lines become, and what a user reads when one is wrong.
 
-use incast_engine::spec::{App, Done, Spec};
-use incast_scenario::{Scenario, builtin};
+use incast_engine::spec::{App, Done, Effect, Spec, Triggered};
+use incast_scenario::{Errors, Scenario, builtin};
 
-/// `hotspot` (16 hosts) with a matrix for its traffic.
+/// What `hotspot` (16 hosts) builds with a matrix for its traffic.
 fn built(name: &str, matrix: &str, keys: &str) -> Result<Spec, String> {
+    asked(name, matrix, keys, |s| s.build())
+}
+
+/// The notes on it.
+fn notes(name: &str, matrix: &str, keys: &str) -> Vec<String> {
+    asked(name, matrix, keys, |s| s.notes()).unwrap()
+}
+
+fn asked<T>(name: &str, matrix: &str, keys: &str, ask: impl Fn(&Scenario) -> Result<T, Errors>) -> Result<T, String> {
     let dir = std::env::temp_dir().join(format!("incast-matrix-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     std::fs::write(dir.join("m.cm"), matrix).unwrap();
     let text = builtin::text("hotspot").unwrap();
     let head = &text[..text.find("[[traffic]]").unwrap()];
     let text = format!("{head}[[traffic]]\nname = \"m\"\npattern = \"connection-matrix\"\nfile = \"m.cm\"\n{keys}\n");
-    let spec = Scenario::from_toml(&text, &dir, "m").and_then(|s| s.build()).map_err(|e| e.to_string());
+    let found = Scenario::from_toml(&text, &dir, "m").and_then(|s| ask(&s)).map_err(|e| e.to_string());
     std::fs::remove_dir_all(&dir).unwrap();
-    spec
+    found
 }
 
 #[test]
@@ -56,8 +65,14 @@ fn what_is_wrong_is_said() {
             "m.cm, line 3 = 0->16: expected numbers of hosts from 0 to 15, such as 0->1",
         ),
         (format!("{head}3->3 start 0 size 1\n"), "m.cm, line 3 = 3->3: expected another host than the source"),
-        (format!("{head}0->1 start -1 size 1\n"), "m.cm, line 3 = start -1: expected a number from 0"),
-        (format!("{head}0->1 start 0 size 1kB\n"), "m.cm, line 3 = size 1kB: expected whole bytes; 0 is without end"),
+        (
+            format!("{head}0->1 start -1 size 1\n"),
+            "m.cm, line 3 = start -1: expected a number from 0 to 9223372036854, in us",
+        ),
+        (
+            format!("{head}0->1 start 0 size 1kB\n"),
+            "m.cm, line 3 = size 1kB: expected bytes (0 is without end), a whole number from 0 to 9223372036854775807",
+        ),
         (
             format!("{head}0->1 size 1\n"),
             "m.cm, line 3 = 0->1: no start; expected start and a number, or trigger and an id",
@@ -90,7 +105,10 @@ fn what_is_wrong_is_said() {
             format!("{head}trigger id 4 barrier\n"),
             "m.cm, line 3 = barrier: no count; expected count and a whole number from 1",
         ),
-        (format!("{head}trigger id 0 oneshot\n"), "m.cm, line 3 = id 0: expected a whole number from 1"),
+        (
+            format!("{head}trigger id 0 oneshot\n"),
+            "m.cm, line 3 = id 0: expected the id of the trigger, a whole number from 1 to 4294967295",
+        ),
         (format!("{head}trigger id 4 oneshot multishot\n"), "m.cm, line 3 = multishot: expected one kind of a trigger"),
         (
             format!("{head}trigger id 4 always\n"),
@@ -98,24 +116,82 @@ fn what_is_wrong_is_said() {
         ),
         (
             format!("{head}0->1 start 0 size 1 send_done_trigger x\n"),
-            "m.cm, line 3 = send_done_trigger x: expected the id of a trigger, a whole number from 1",
+            "m.cm, line 3 = send_done_trigger x: expected the id of a trigger, a whole number from 1 to \
+             18446744073709551615",
         ),
         (
             format!("{head}Triggers 1\ntrigger id 1 oneshot\n0->1 trigger 1 size 5\n"),
-            "m.cm, line 5 = trigger 1: never starts: it takes activation 1 of its trigger, on line 4, and connections make 0",
+            "m.cm, line 5 = trigger 1: never starts: it takes activation 1 of its trigger, on line 4, and connections \
+             make 0",
         ),
         (
             format!("{head}Failures 1\n0->1 start 0 size 1\n"),
-            "m.cm, line 3 = Failures 1: failures are not read from a connection matrix",
+            "m.cm, line 3 = Failures 1: expected Failures 0, as many as the file has",
         ),
         (
-            format!("{head}0->1 start 0 size 1 prio 3\n"),
-            "m.cm, line 3 = prio 3: priorities are not simulated; expected none",
+            format!("{head}0->1 start 0 size 1\nfailure switch_type AGG switch_id 0 link_id 0\n"),
+            "m.cm: no line Failures; expected Failures 1, as many as the file has",
+        ),
+        (
+            format!("{head}failure switch_type TOR switch_id 0 link_id 0\n"),
+            "m.cm, line 3 = switch_type TOR: expected AGG: in htsim links between AGG and CORE switches fail",
+        ),
+        (
+            format!("{head}failure switch_type AGG link_id 0\n"),
+            "m.cm, line 3 = failure: no switch_id; expected switch_id and a whole number from 0",
+        ),
+        (
+            format!("{head}failure switch_type AGG switch_id 0 link_id x\n"),
+            "m.cm, line 3 = link_id x: expected one of the switch's links to core switches, a whole number from 0 to \
+             4294967295",
+        ),
+        (
+            format!("{head}Failures 1\n0->1 start 0 size 1\nfailure switch_type AGG switch_id 8 link_id 0\n"),
+            "m.cm, line 5 = switch_id 8: expected an aggregation switch, 0 to 7",
+        ),
+        (
+            format!("{head}Failures 1\n0->1 start 0 size 1\nfailure switch_type AGG switch_id 7 link_id 2\n"),
+            "m.cm, line 5 = link_id 2: expected a link of agg7 to a core switch, 0 to 1",
+        ),
+        (
+            format!(
+                "{head}Failures 2\n0->1 start 0 size 1\nfailure switch_type AGG switch_id 7 link_id 1\n\
+                 failure link_id 1 switch_id 7 switch_type AGG\n"
+            ),
+            "m.cm, line 6 = \"agg7>core3\": another entry is about this link at the same time; expected one after the \
+             other",
+        ),
+        (
+            format!("{head}0->1 start 0 size 1 prio 256\n"),
+            "m.cm, line 3 = prio 256: expected a traffic class, a whole number from 0 to 255",
+        ),
+        (
+            "Nodes 8\nConnections 1\n9->5 start 0 size 1\n".to_owned(),
+            "m.cm, line 3 = 9->5: expected numbers of hosts from 0 to 7, by Nodes 8 on line 1",
+        ),
+        (
+            format!("{head}Nodes 16\n0->1 start 0 size 1\n"),
+            "m.cm, line 3 = Nodes 16: line 1 has Nodes; expected one such line",
+        ),
+        (format!("{head}0->1 start 0 start 5 size 9\n"), "m.cm, line 3 = start 5: expected one start on a line"),
+        (format!("{head}trigger id 1 oneshot id 2\n"), "m.cm, line 3 = id 2: expected one id on a line"),
+        (
+            "Nodes 16\nConnections 2\n0->1 id 7 start 0 size 1\n0->2 id 7 start 0 size 1\n".to_owned(),
+            "m.cm, line 4 = id 7: the connection on line 3 has this id; expected one of its own",
+        ),
+        (
+            format!("{head}0->1 start 9999999999999 size 1\n"),
+            "m.cm, line 3 = start 9999999999999: expected a number from 0 to 9223372036854, in us",
+        ),
+        (
+            format!("{head}0->1 start 0 size 9223372036854775808\n"),
+            "m.cm, line 3 = size 9223372036854775808: expected bytes (0 is without end), a whole number from 0 to \
+             9223372036854775807",
         ),
         (
             format!("{head}hello\n"),
-            "m.cm, line 3 = hello: expected Nodes, Connections, Triggers, a trigger, or a connection such as \
-             0->15 start 0 size 2000000",
+            "m.cm, line 3 = hello: expected Nodes, Connections, Triggers, Failures, a trigger, a failure, or a \
+             connection such as 0->15 start 0 size 2000000",
         ),
         ("Nodes 16\nConnections 0\n".to_owned(), "m.cm: the file has no connections; expected at least one"),
     ];
@@ -138,7 +214,13 @@ type Waits = (u32, Vec<(u32, Done)>);
 
 /// What each flow waits for.
 fn waits(spec: &Spec) -> Vec<Option<Waits>> {
-    spec.flows.iter().map(|f| f.after.as_ref().map(|a| (a.count, a.of.clone()))).collect()
+    let of = |t: Triggered| (t.activation, spec.triggers[t.trigger as usize].activations.clone());
+    spec.flows.iter().map(|f| f.trigger.map(of)).collect()
+}
+
+/// When the barrier of the test below is passed, as far as hosts 2 and 1 know.
+fn last(o: &incast_record::Outcome) -> u64 {
+    o.flows[1].finish_ps.max(o.flows[3].finish_ps).unwrap()
 }
 
 #[test]
@@ -171,9 +253,10 @@ fn triggers_start_connections() {
     let at = |f: usize| o.flows[f].start_ps;
     assert_eq!(at(2), o.flows[0].finish_ps.unwrap(), "at the same host at once");
     assert_eq!(at(3), o.flows[0].received_ps.unwrap());
-    assert_eq!(at(4), o.flows[2].received_ps.unwrap());
-    let last = o.flows[1].finish_ps.max(o.flows[3].finish_ps).unwrap();
-    assert!(at(5) == at(6) && at(5) > last, "between hosts it takes a latency: {} after {last}", at(5));
+    // counted at host 1, the source of what the trigger starts first: it hears of host 4, and host 4 of it
+    let relay = (at(4) - o.flows[2].received_ps.unwrap()) / 2;
+    assert_eq!(at(5).min(at(6)) - last(&o), relay, "what host 7 counts it opens itself");
+    assert_eq!(at(5).max(at(6)) - last(&o), 2 * relay);
     assert_eq!(
         built("part", matrix, "start_unit = \"us\"\nflows = 3").unwrap_err(),
         "traffic.m.flows = 3: connections wait for each other; expected all 7 of them"
@@ -186,6 +269,59 @@ fn a_circle_of_triggers_is_refused() {
                   2->3 id 2 trigger 2 size 10 send_done_trigger 1\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n";
     assert_eq!(
         built("circle", matrix, "start_unit = \"us\"").unwrap_err(),
-        "traffic.m, flow 0: waits for itself by way of what it waits for; expected flows that wait for earlier ones alone"
+        "m.cm, line 4: waits for itself by way of what it waits for; expected flows that wait for earlier ones alone"
     );
+}
+
+#[test]
+fn failures_are_links_that_are_not_there() {
+    let matrix = "Nodes 16\nConnections 1\nFailures 2\n0->15 start 0 size 20000\n\
+                  failure switch_type AGG switch_id 0 link_id 1\nfailure switch_type AGG switch_id 5 link_id 0\n";
+    let spec = built("failures", matrix, "start_unit = \"us\"").unwrap();
+    let down: Vec<_> = spec.failures.iter().map(|f| (spec.links[f.link as usize].name.as_str(), f.from.0)).collect();
+    assert_eq!(down, [("agg0>core1", 0), ("core1>agg0", 0), ("agg5>core2", 0), ("core2>agg5", 0)]);
+    assert!(spec.failures.iter().all(|f| f.until == incast_cc::Time::NEVER));
+    assert!(spec.failures.iter().all(|f| f.effect == Effect::Down { detection: incast_cc::Time::ZERO }));
+    let o = incast_engine::run(&spec, &mut |_| true).unwrap();
+    assert!(o.flows[0].finish_ps.is_some() && o.packets_dropped == 0, "switches go around from the beginning");
+}
+
+#[test]
+fn priorities_are_classes() {
+    let matrix = "Nodes 16\nConnections 2\n0->15 start 0 size 20000 prio 1\n1->15 prio 3 start 0 size 20000\n";
+    let keys = "start_unit = \"us\"\nclass = 2\nack_class = 0";
+    let spec = built("prio", matrix, keys).unwrap();
+    assert_eq!(spec.flows.iter().map(|f| (f.class, f.ack_class)).collect::<Vec<_>>(), [(1, 0), (3, 0)]);
+    let plain = matrix.replace(" prio 1", "").replace("prio 3 ", "");
+    let spec = built("no-prio", &plain, "start_unit = \"us\"\nclass = 2").unwrap();
+    assert!(spec.flows.iter().all(|f| (f.class, f.ack_class) == (2, 2)));
+}
+
+#[test]
+fn what_never_opens_or_does_nothing_is_noted() {
+    let matrix = "Nodes 16\nConnections 4\nTriggers 2\n0->1 start 0 size 0 send_done_trigger 1\n\
+                  0->2 trigger 1 size 10 send_done_trigger 2\n0->3 trigger 2 size 10\n0->4 start 0 size 10 prio 1\n\
+                  trigger id 1 oneshot\ntrigger id 2 oneshot\n";
+    let prio = "m.cm: prio does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)";
+    let vain = "2 flows, the first of them flow 1, of traffic.m, wait for flows that have no end: they never open";
+    assert_eq!(notes("vain", matrix, "start_unit = \"us\""), [prio, vain]);
+    // with a stop flow 0 has an end
+    let class =
+        "traffic.m.class = 2 does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)";
+    let keys = "start_unit = \"us\"\nstop = \"1ms\"\nclass = 2";
+    assert_eq!(notes("drained", matrix, keys), [class]);
+    assert_eq!(notes("reset", matrix, &format!("{keys}\nat_stop = \"reset\"")), [class, vain]);
+    let one = matrix.replace("0->3 trigger 2", "0->3 start 0").replace("0->1 start 0 size 0", "0->1 start 0 size 9");
+    let waits = "1 flow waits for what ends at another host, of which it hears the longest latency of a link later \
+                 (docs/traffic.md)";
+    let other = one.replace("0->2 trigger 1", "5->2 trigger 1").replace(" prio 1", "");
+    assert_eq!(notes("relayed", &other, "start_unit = \"us\""), [waits]);
+    // counted at host 5, whose flow it starts first: host 6 hears of host 0 by way of it
+    let third = other.replace("0->3 start 0", "6->3 trigger 1");
+    let waits = "2 flows wait for what ends at another host, of which they hear the longest latency of a link later \
+                 (docs/traffic.md)";
+    assert_eq!(notes("at-once", &third, "start_unit = \"us\""), [waits], "host 0 counts what ends there");
+    let third = third.replace("0->4 start 0 size 10", "7->4 start 0 size 10 send_done_trigger 1");
+    let twice = waits.replace("of a link later", "of a link later, or twice that");
+    assert_eq!(notes("third", &third, "start_unit = \"us\""), [twice]);
 }

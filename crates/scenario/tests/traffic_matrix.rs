@@ -34,8 +34,8 @@ fn what_is_wrong_is_said() {
     let host = "expected a host: h0 to h15, or a number from 0 to 15";
     let bytes = "expected bytes, such as 2000000 or \"2MB\"; 0 or nothing sends nothing";
     let cases = [
-        ("source,h0,h99\nh1,1,1\n", format!("m.csv, column h99 = h99: {host}")),
-        ("source,h1,1\nh0,1,1\n", "m.csv, column 1 = 1: the column h1 is of this host".to_owned()),
+        ("source,h0,h99\nh1,1,1\n", format!("m.csv, line 1, column h99 = h99: {host}")),
+        ("source,h1,1\nh0,1,1\n", "m.csv, line 1, column 1 = 1: the column h1 is of this host".to_owned()),
         ("source,h0\nh1,1\nh77,1\n", format!("m.csv, line 3, column source = h77: {host}")),
         (
             "source,h0\nh1,1\n1,1\n",
@@ -82,7 +82,7 @@ fn parts_of_a_load() {
     assert!((all[0] - n / 4.0).abs() < 4.0 * (n * 0.25 * 0.75).sqrt() + 4.0 * n.sqrt() / 4.0, "{all:?}");
     assert_eq!(
         built("much", "source,h1\nh0,26\n", poisson).unwrap_err(),
-        "traffic.m.file: expected a matrix whose rows add up to at most 25 with load = 0.4; that of h0 adds up to 26"
+        "m.csv, line 2: expected a matrix whose rows add up to at most 25 with load = 0.4; that of h0 adds up to 26"
     );
     assert_eq!(
         built("part", "source,h1\nh0,a lot\n", poisson).unwrap_err(),

@@ -246,8 +246,8 @@ pub struct Sender {
     peer_closed_last: bool,
     /// Where the entropy values of its packets come from, if they have any.
     entropy: Option<Box<Source>>,
-    /// So many ends of other flows are to come before it opens.
-    waits: u32,
+    /// The trigger that opens it is yet to.
+    waits: bool,
     /// Its start has come.
     due: bool,
     /// Counters.
@@ -354,7 +354,7 @@ impl Sender {
             peer_closed: false,
             peer_closed_last: false,
             entropy: Source::new(net, flow),
-            waits: spec.after.as_ref().map_or(0, |after| after.count),
+            waits: spec.trigger.is_some(),
             due: false,
             stats: SenderStats::default(),
         }
@@ -391,14 +391,18 @@ impl Sender {
         self.cc.state(visit);
     }
 
-    /// Its start has come, or (`ended`) something that it waits for: it opens when nothing is left to wait for.
-    pub(super) fn advance_start<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, ended: bool) {
-        if ended && self.waits == 0 {
-            return;
+    /// Its start has come: it opens, unless a trigger is yet to open it.
+    pub(super) fn start_is_due<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        self.due = true;
+        if !self.waits {
+            self.start(io);
         }
-        self.waits -= u32::from(ended);
-        self.due |= !ended;
-        if self.due && self.waits == 0 {
+    }
+
+    /// Its trigger opens it, unless its start is yet to come.
+    pub fn triggered<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        self.waits = false;
+        if self.due {
             self.start(io);
         }
     }

@@ -138,7 +138,7 @@ pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
         read_rate: Rate::INFINITE,
         path: None,
         reverse_path: None,
-        after: None,
+        trigger: None,
     }
 }
 
@@ -180,6 +180,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         groups: vec!["load".to_string()],
         flows: Vec::new(),
         buffer: None,
+        triggers: Vec::new(),
         queries: Vec::new(),
         observe: Observe { queue_interval: Time::us(10), ..Observe::default() },
         ties: Ties::Hash,

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of one flow: what counts them has room for a send buffer beyond.
-pub(super) const MOST_BYTES: u64 = u64::MAX / 2;
+pub(crate) const MOST_BYTES: u64 = u64::MAX / 2;
 
 /// Longest cycle of ON and OFF time: half of what a time can hold.
 const LONGEST_CYCLE: cc::Time = cc::Time::s(9_000_000);

@@ -1,13 +1,14 @@
 //! Flows from a CSV file.
 
-use super::app::{MOST_BYTES, bulk_write};
-use super::{App, Query, Traffic, host};
+use super::app::bulk_write;
+use super::{App, MOST_BYTES, Query, Traffic, host};
 use crate::build::Flows;
 use crate::controller::Controller;
 use crate::problem::Problem;
 use crate::rows::{Row, Rows};
 use incast_cc as cc;
 use incast_engine::spec;
+use std::rc::Rc;
 
 /// Problems of one flow file that are kept.
 const MOST_PROBLEMS: usize = 100_000;
@@ -28,6 +29,7 @@ impl Traffic {
         }
         let mut problems = Vec::new();
         let mut connections = Vec::new();
+        let file: Rc<str> = name.as_str().into();
         let has = rows.iter().count() as u64;
         let first = flows.len();
         let count = self.flows.unwrap_or(has).min(has) as u32;
@@ -129,14 +131,20 @@ impl Traffic {
             flow.path = given_path(&row, "path", src, dst, flows).map_err(|p| problems.push(p)).ok().flatten();
             flow.reverse_path =
                 given_path(&row, "reverse_path", dst, src, flows).map_err(|p| problems.push(p)).ok().flatten();
-            flow.after = waits_for(&row, i as u32, count, first).map_err(|p| problems.push(p)).ok().flatten();
-            if let (Some(_), App::Query(_)) = (&flow.after, &self.app) {
+            let after = activations(&row, i as u32, count, first).map_err(|p| problems.push(p)).ok().flatten();
+            if let (Some(_), App::Query(_)) = (&after, &self.app) {
                 let message = "a two-way connection waits for no flow; expected none with app.kind = \"query\"";
                 problems.push(row.wrong("after", message));
             }
-            match &self.app {
-                App::Query(_) => connections.push((flow, size)),
-                _ => _ = flows.push(flow),
+            match (&self.app, after) {
+                (App::Query(_), _) => connections.push((flow, size)),
+                (_, None) => _ = flows.push(flow),
+                (_, Some(activations)) => {
+                    let activation = activations.len() as u32;
+                    flow.trigger = Some(spec::Triggered { trigger: flows.add_trigger(activations), activation });
+                    let number = flows.push(flow);
+                    flows.list(number, &file, row.line());
+                }
             }
         }
         if problems.is_empty() {
@@ -147,9 +155,9 @@ impl Traffic {
     }
 }
 
-/// What flow `own` of a file of `count` flows, which are numbered from `first` on, waits for: numbers of flows of the
-/// file, for their ends at the sender, or with `:received` at the receiver.
-fn waits_for(row: &Row, own: u32, count: u32, first: u32) -> Result<Option<Box<spec::After>>, Problem> {
+/// What activates the trigger of flow `own` of a file of `count` flows, which are numbered from `first` on: the column
+/// `after` has numbers of flows of the file, for their ends at the sender, or with `:received` at the receiver.
+fn activations(row: &Row, own: u32, count: u32, first: u32) -> Result<Option<Vec<(u32, spec::Done)>>, Problem> {
     let Some(text) = row.get("after") else { return Ok(None) };
     let mut of = Vec::new();
     for word in text.split_whitespace() {
@@ -169,7 +177,7 @@ fn waits_for(row: &Row, own: u32, count: u32, first: u32) -> Result<Option<Box<s
         };
         of.push((first + flow, done));
     }
-    Ok(Some(Box::new(spec::After { count: of.len() as u32, of })))
+    Ok(Some(of))
 }
 
 /// A list of node names, the ends included or not, as links.

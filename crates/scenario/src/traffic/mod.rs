@@ -9,6 +9,7 @@ mod file;
 mod place;
 mod queries;
 
+pub(crate) use app::MOST_BYTES;
 pub use app::{App, Bulk, Cbr, ClosedLoop, OnOff, Query, Udp};
 pub(crate) use place::{check_two_hosts, host, shuffled};
 
@@ -150,7 +151,7 @@ pub enum Pattern {
     /// in the cells.
     Matrix,
     /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A size
-    /// of 0 is without end; failures and priorities are refused.
+    /// of 0 is without end; `prio` is a traffic class.
     ConnectionMatrix,
     /// Some flows of another entry (`of`), turned into flows of this one: same ends and numbers, but application,
     /// controller, transport and times of this entry, and a single path. `placement` says which.
@@ -300,7 +301,7 @@ impl Traffic {
             read_rate: self.read_rate.0,
             path: None,
             reverse_path: None,
-            after: None,
+            trigger: None,
         }
     }
 

@@ -48,8 +48,7 @@ impl Sender {
     /// One of the sender's timers fired.
     pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
         match kind {
-            TimerKind::Start => self.advance_start(io, false),
-            TimerKind::Trigger => self.advance_start(io, true),
+            TimerKind::Start => self.start_is_due(io),
             TimerKind::Stop => self.stop(io),
             TimerKind::Pace if self.pace_at == io.now => {
                 self.pace_at = NEVER;

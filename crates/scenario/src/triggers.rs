@@ -1,0 +1,55 @@
+//! What opens flows that wait for ends of others, as far as a scenario can tell before a run.
+
+use incast_cc::Time;
+use incast_engine::spec::{AtStop, Done, FlowSpec, Spec};
+use incast_engine::triggers::Triggers;
+
+/// Whether a flow comes to an end at all: it has a size, or stops and drains.
+pub(crate) fn ends(flow: &FlowSpec) -> bool {
+    use incast_engine::spec::App;
+    let stops = flow.stop != Time::NEVER && flow.at_stop == AtStop::Drain;
+    flow.app.is_finite() || stops && !matches!(flow.app, App::Datagrams { .. } | App::Messages)
+}
+
+/// Flows that never open where only flows of which `ends` is true come to an end, in order.
+pub(crate) fn never_open(spec: &Spec, triggers: &Triggers, ends: impl Fn(&FlowSpec) -> bool) -> Vec<u32> {
+    if triggers.list.is_empty() {
+        return Vec::new();
+    }
+    let mut opens: Vec<bool> = spec.flows.iter().map(|f| f.trigger.is_none()).collect();
+    let mut counts = vec![0; triggers.list.len()];
+    let mut open: Vec<u32> = (0u32..).zip(&opens).filter(|(_, opens)| **opens).map(|(f, _)| f).collect();
+    while let Some(f) = open.pop() {
+        if !ends(&spec.flows[f as usize]) {
+            continue;
+        }
+        for trigger in [Done::Sent, Done::Received].into_iter().flat_map(|done| triggers.activated((f, done))) {
+            counts[trigger as usize] += 1;
+            for opening in triggers.opened(trigger, counts[trigger as usize]) {
+                for flow in triggers.flows(opening) {
+                    opens[*flow as usize] = true;
+                    open.push(*flow);
+                }
+            }
+        }
+    }
+    (0u32..).zip(opens).filter(|(_, opens)| !opens).map(|(f, _)| f).collect()
+}
+
+/// How many flows hear from other hosts of what they wait for, and whether some hear of it by way of a third host.
+pub(crate) fn relayed(spec: &Spec, triggers: &Triggers) -> (usize, bool) {
+    let (mut flows, mut by_a_third) = (0, false);
+    for (trigger, at_work) in spec.triggers.iter().zip(&triggers.list) {
+        let mut hosts: Vec<u32> = trigger.activations.iter().map(|end| spec.host_of(*end)).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        for opening in at_work.openings.clone() {
+            let host = triggers.openings[opening as usize].host;
+            if hosts != [host] {
+                flows += triggers.flows(opening).len();
+                by_a_third |= host != at_work.home && hosts != [at_work.home];
+            }
+        }
+    }
+    (flows, by_a_third)
+}

@@ -1697,16 +1697,28 @@ fn collectives_that_cannot_be() {
 #[test]
 fn flows_of_a_file_that_wait_for_nothing() {
     let file = "start,source,destination,after\n0s,h0,h1,\n0s,h1,h2,1\n0s,h1,h2,7\n0s,h1,h2,0:sometime\n0s,h1,h2,0:received 0\n";
-    let wrong = |line: u32, value: &str, word: &str| {
+    let wrong = |line: u32, value: &str, why: &str| {
         format!(
-            "flows.csv, line {line}, column after = {value}: {word} is no end of another flow of the file; expected numbers \
-             from 0 to 4, such as 0 or 0:received"
+            "flows.csv, line {line}, column after = {value}: {value} is {why}; expected numbers of others from 0 to 4, \
+             such as 0 or 0:received"
         )
     };
-    let expected = [wrong(3, "1", "1"), wrong(4, "7", "7"), wrong(5, "0:sometime", "0:sometime")].join("\n");
+    let no_end = "no end of a flow of the file";
+    let expected =
+        [wrong(3, "1", "of this flow itself"), wrong(4, "7", no_end), wrong(5, "0:sometime", no_end)].join("\n");
     assert_eq!(flows("after-lines", file).unwrap_err().to_string(), expected);
     assert_eq!(
         flows("after-circle", "start,source,destination,after\n0s,h0,h1,1\n0s,h1,h2,0\n").unwrap_err().to_string(),
-        "traffic.load, flow 0: waits for itself by way of what it waits for; expected flows that wait for earlier ones alone"
+        "flows.csv, line 2: waits for itself by way of what it waits for; expected flows that wait for earlier ones alone"
+    );
+    let dir = folder("after-left-out");
+    std::fs::write(dir.join("flows.csv"), "start,source,destination,after\n0s,h0,h1,1\n0s,h1,h2,\n").unwrap();
+    let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"\nflows = 1");
+    let left_out = Scenario::from_toml(&text, &dir, "test").and_then(|s| s.build()).unwrap_err().to_string();
+    std::fs::remove_dir_all(&dir).unwrap();
+    assert_eq!(
+        left_out,
+        "flows.csv, line 2, column after = 1: 1 is of a flow that flows = 1 leaves out; expected numbers of others from 0 \
+         to 1, such as 0 or 0:received"
     );
 }

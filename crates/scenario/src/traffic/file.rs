@@ -131,7 +131,7 @@ impl Traffic {
             flow.path = given_path(&row, "path", src, dst, flows).map_err(|p| problems.push(p)).ok().flatten();
             flow.reverse_path =
                 given_path(&row, "reverse_path", dst, src, flows).map_err(|p| problems.push(p)).ok().flatten();
-            let after = activations(&row, i as u32, count, first).map_err(|p| problems.push(p)).ok().flatten();
+            let after = activations(&row, i as u32, (count, has), first).map_err(|p| problems.push(p)).ok().flatten();
             if let (Some(_), App::Query(_)) = (&after, &self.app) {
                 let message = "a two-way connection waits for no flow; expected none with app.kind = \"query\"";
                 problems.push(row.wrong("after", message));
@@ -157,7 +157,12 @@ impl Traffic {
 
 /// What activates the trigger of flow `own` of a file of `count` flows, which are numbered from `first` on: the column
 /// `after` has numbers of flows of the file, for their ends at the sender, or with `:received` at the receiver.
-fn activations(row: &Row, own: u32, count: u32, first: u32) -> Result<Option<Vec<(u32, spec::Done)>>, Problem> {
+fn activations(
+    row: &Row,
+    own: u32,
+    (count, has): (u32, u64),
+    first: u32,
+) -> Result<Option<Vec<(u32, spec::Done)>>, Problem> {
     let Some(text) = row.get("after") else { return Ok(None) };
     let mut of = Vec::new();
     for word in text.split_whitespace() {
@@ -167,15 +172,20 @@ fn activations(row: &Row, own: u32, count: u32, first: u32) -> Result<Option<Vec
             Some((number, "received")) => (number, Some(spec::Done::Received)),
             Some((number, _)) => (number, None),
         };
-        let flow = number.parse::<u32>().ok().filter(|n| *n < count && *n != own);
-        let (Some(flow), Some(done)) = (flow, done) else {
-            let message = format!(
-                "{word} is no end of another flow of the file; expected numbers from 0 to {}, such as 0 or 0:received",
-                count - 1
-            );
-            return Err(row.wrong("after", message));
+        let flow = number.parse::<u32>().ok();
+        let why = match (flow, done) {
+            (Some(flow), Some(_)) if flow == own => format!("{word} is of this flow itself"),
+            (Some(flow), Some(done)) if flow < count => {
+                of.push((first + flow, done));
+                continue;
+            }
+            (Some(flow), Some(_)) if u64::from(flow) < has => {
+                format!("{word} is of a flow that flows = {count} leaves out")
+            }
+            _ => format!("{word} is no end of a flow of the file"),
         };
-        of.push((first + flow, done));
+        let message = format!("{why}; expected numbers of others from 0 to {}, such as 0 or 0:received", has - 1);
+        return Err(row.wrong("after", message));
     }
     Ok(Some(of))
 }

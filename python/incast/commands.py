@@ -337,21 +337,24 @@ PaperFolder = Annotated[
 
 
 @paper_app.command("list")
-def paper_list(names: Annotated[bool, typer.Option("--names", help="The papers' names alone.")] = False) -> None:
+def paper_list(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One paper alone.", show_default=False)] = "",
+    names: Annotated[bool, typer.Option("--names", help="The papers' names alone.")] = False,
+) -> None:
     """List the papers and their figures."""
     from incast.papers import definition
 
-    for name in definition.names():
+    for one in [name] if name else definition.names():
+        paper, figures = definition.find(one)
         if names:
-            out.print(name, highlight=False)
+            out.print(paper.called(), highlight=False)
             continue
-        paper, figures = definition.find(name)
-        out.print(f"{name}: {paper.title}. {paper.source}", highlight=False, soft_wrap=True)
+        out.print(f"{paper.called()}: {paper.title}. {paper.source}", highlight=False, soft_wrap=True)
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
         table.add_column(no_wrap=True, style="bold")
         table.add_column()
         for figure in figures:
-            table.add_row(f"{name}/{figure.name}", f"{figure.title} ({figure.where})")
+            table.add_row(paper.called(figure), f"{figure.title} ({figure.where})")
         out.print(table)
 
 

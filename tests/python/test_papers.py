@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -396,6 +397,13 @@ def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "run", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
     incast("paper", "run", "swift/").refused('"swift/": expected a figure behind the slash')
     incast("paper", "run", "swift/fig177").refused('swift has no figure "fig177"', 'did you mean "fig17"')
+    listed = incast("paper", "list", "swift").out
+    assert listed.startswith("swift: ")
+    assert "swift/fig17" in listed
+    assert "mswift" not in listed
+    incast("paper", "list", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
+    incast("paper", "run", "./mine").refused('no paper "./mine": . holds no paper.toml')
+    incast("paper", "run", "..").refused('no paper "..": .. holds no paper.toml')
     incast("paper", "report", "swift", "--scale", "huge").refused('--scale "huge"', "small, paper")
     incast("paper", "report", "swift", "--out", "none").refused("none holds no results of a paper")
 
@@ -683,19 +691,36 @@ def test_rows_of_tables_become_one_number() -> None:
         reduced(table, Measure("m", "M", table="writes", column="size"), None)
 
 
-def test_the_documentation_names_every_paper_and_its_example_is_one(tmp_path: Path) -> None:
+def test_the_documentation_names_every_paper_and_every_function() -> None:
     page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
     for name in definition.names():
         assert f"| `{name}` |" in page
-    whole, more = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    (tmp_path / "paper.toml").write_text(whole + more)
-    (tmp_path / "fig1.toml").write_text(SCENARIO)
-    paper = definition.load(tmp_path)
-    for figure in paper.figures.values():
-        for series in figure.series:
-            paper.scenario(figure, series, figure.points[0]).validate()
-    assert [claim.says for claim in paper.figures["fig2"].claims][1] == "DCTCP's delay stays below 120 us"
     known = set(re.findall(r"`(\w+)(?:\([\w, ]+\))?`", page.partition("**Claims.**")[2]))
     assert set(expression.FUNCTIONS) <= known
     for word in (*definition.PLOTS, *definition.REDUCTIONS, *definition.TABLES):
         assert re.search(rf"\b{word}\b", page)
+
+
+def test_the_paper_of_the_documentation_is_a_folder_and_no_code(incast: Command, tmp_path: Path) -> None:
+    """Its scenario, published number, derived series and claims are run as they are printed, with what they print."""
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    scenario, whole, more = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    folder = tmp_path / "mypaper"
+    folder.mkdir()
+    (folder / "fig1.toml").write_text(scenario)
+    (folder / "paper.toml").write_text(whole + more)
+    asked, *printed, end = re.findall(r"```console\n(.*?)```", page, re.DOTALL)[-1].splitlines()
+    answer = incast(*shlex.split(asked)[2:])
+    assert answer.status == 0, answer.err
+    *shown, last = answer.out.splitlines()
+    assert last == end == "report: fig1/report.html"
+    for line, told in zip(shown, printed, strict=True):
+        assert line.startswith(told.removesuffix("...)"))
+    report = (tmp_path / "fig1" / "report.html").read_text()
+    assert "<i>(paper: 220)</i>" in report
+    assert "<code>fig2</code> (12 of 12)" in report
+    rows = json.loads((tmp_path / "fig1" / "results.json").read_text())["figures"]["fig1"]["points"]
+    derived = {row["x"]: row["delay"]["mean"] for row in rows if row["series"] == "a packet a flow"}
+    assert derived == {4: pytest.approx(18.5), 20: pytest.approx(71.3)}
+    answer = incast("paper", "run", "mypaper/fig2", "--out", "fig1")
+    assert answer.out.startswith("fig2: all 2 claims hold - Delay over load, with a buffer of 2 MB\n")

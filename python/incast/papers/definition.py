@@ -215,6 +215,10 @@ def find(text: str) -> tuple[Paper, list[Figure]]:
         paper, figure = load(whole.parent), whole.name
     else:
         name, _, figure = text.partition("/")
+        own = text.startswith((".", "/", "~")) or (whole.is_dir() and name not in names())
+        if own:
+            beside = whole if whole.is_dir() or not whole.parent.is_dir() else whole.parent
+            raise PaperError(f'no paper "{text}": {beside} holds no {PAPER_FILE}')
         if name not in names():
             raise PaperError(f'no paper "{name}"{nearest(name, names())}: expected one of {", ".join(names())}')
         if text.endswith("/"):

@@ -23,8 +23,13 @@ def blocks(kind: str) -> list[object]:
     for page in PAGES:
         found = re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
         if found:
-            pages.append(pytest.param(found, id=str(page.relative_to(ROOT))))
+            pages.append(pytest.param(page, found, id=str(page.relative_to(ROOT))))
     return pages
+
+
+def files(text: str) -> dict[str, str]:
+    """Find the files that a page prints: toml blocks behind a paragraph that ends with a path of its own."""
+    return dict(re.findall(r"`([\w-]+/[\w-]+\.toml)`[,:]\n\n```toml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
 
 
 def matches(expected: str, printed: str) -> bool:
@@ -33,8 +38,13 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern.strip() or "", " ".join(printed.split())) is not None
 
 
-@pytest.mark.parametrize("found", blocks("console"))
-def test_console_examples_print_what_the_page_shows(found: list[str], incast: Command) -> None:
+@pytest.mark.parametrize(("page", "found"), blocks("console"))
+def test_console_examples_print_what_the_page_shows(
+    page: Path, found: list[str], incast: Command, tmp_path: Path
+) -> None:
+    for name, content in files(page.read_text(encoding="utf-8")).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
     commands = 0
     for block in found:
         for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -49,8 +59,8 @@ def test_console_examples_print_what_the_page_shows(found: list[str], incast: Co
     assert commands
 
 
-@pytest.mark.parametrize("found", blocks("python"))
-def test_python_examples_run(found: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "found"), blocks("python"))
+def test_python_examples_run(page: Path, found: list[str], tmp_path: Path) -> None:
     for block in found:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", block],
@@ -59,7 +69,7 @@ def test_python_examples_run(found: list[str], tmp_path: Path) -> None:
             capture_output=True,
             text=True,
         )
-        assert done.returncode == 0, f"{block}\n{done.stderr}"
+        assert done.returncode == 0, f"{page}\n{block}\n{done.stderr}"
 
 
 NAMED = sorted(

@@ -83,6 +83,18 @@ choice! {
         Srtt = "srtt",
         /// The smoothed RTT before the ACK that is to decrease, in whole picoseconds.
         PriorSrtt = "prior-srtt",
+        /// None: every ACK may decrease. Losses stay a latest sample apart.
+        None = "none",
+    }
+}
+
+choice! {
+    /// The packets that additive increase counts.
+    Counts {
+        /// Every packet when an ACK first reports it, be it by SACK.
+        Delivered = "delivered",
+        /// What the cumulative ACK moves by, at the delay of the ACK that moves it.
+        Cumulative = "cumulative",
     }
 }
 
@@ -134,9 +146,13 @@ macro_rules! swift_window_params {
             decrease_clock: $crate::swift_window::DecreaseClock = "strict", "",
                 "own choice, htsim does the same; the paper prints the literal form";
             /// The round-trip time that must pass between decreases: "rtt" the latest sample, "srtt" the
-            /// smoothed, "prior-srtt" the smoothed before this ACK's sample.
+            /// smoothed, "prior-srtt" the smoothed before this ACK's sample; "none": every ACK may decrease, losses
+            /// stay one sample apart.
             gate: $crate::swift_window::Gate = "rtt", "",
                 "own choice; the paper does not say which, htsim takes prior-srtt";
+            /// The packets that additive increase counts: those "delivered", each when an ACK first reports it, be it
+            /// by SACK; or as the "cumulative" ACK moves, all that it moves by at the delay of the ACK that moves it.
+            counts: $crate::swift_window::Counts = "delivered", "", "own choice; htsim, without SACK, cumulative";
             /// The round-trip time that windows below one packet are paced by: "rtt" the latest sample,
             /// "srtt" the smoothed.
             pace_by: $crate::swift_window::PaceBy = "rtt", "", "section 3.3; htsim smooths";
@@ -148,6 +164,9 @@ macro_rules! swift_window_params {
             together {
                 "min_cwnd": "at most max_cwnd" => |p| p.min_cwnd <= p.max_cwnd;
                 "max_cwnd": "at least 1 with below_one = false" => |p| p.below_one || p.max_cwnd >= 1.0;
+                "counts": "delivered with arithmetic = bytes, which has a count of its own" =>
+                    |p| p.counts == $crate::swift_window::Counts::Delivered
+                        || p.arithmetic != $crate::swift_window::Arithmetic::Bytes;
                 $($rules)*
             }
         }
@@ -164,6 +183,7 @@ macro_rules! swift_window_params {
                     mss: f64::from(env.mss),
                     decrease_clock: self.decrease_clock,
                     gate: self.gate,
+                    counts: self.counts,
                     pace_by: self.pace_by,
                     arithmetic: self.arithmetic,
                     recovery: $crate::swift_window::Recovery::Own,
@@ -402,6 +422,7 @@ pub(crate) struct Constants {
     pub(crate) mss: f64,
     pub(crate) decrease_clock: DecreaseClock,
     pub(crate) gate: Gate,
+    pub(crate) counts: Counts,
     pub(crate) pace_by: PaceBy,
     pub(crate) arithmetic: Arithmetic,
     pub(crate) recovery: Recovery,
@@ -646,6 +667,7 @@ impl<R: Rule> Family<R> {
             plain: c.arithmetic == Arithmetic::Real
                 && c.decrease_clock == DecreaseClock::Strict
                 && c.gate == Gate::Rtt
+                && c.counts == Counts::Delivered
                 && c.pace_by == PaceBy::Rtt
                 && c.recovery == Recovery::Own,
             timed_out: false,
@@ -754,6 +776,12 @@ impl<R: Rule> Family<R> {
         let mut n = ack.delivered as f64 / self.c.mss;
         let mut exit_cut = false;
         if !PLAIN {
+            if self.c.gate == Gate::None {
+                at.rtt = Time::ZERO;
+            }
+            if self.c.counts == Counts::Cumulative {
+                n = ack.acked as f64 / self.c.mss;
+            }
             if self.c.arithmetic == Arithmetic::Bytes {
                 n = self.counted_whole(ack);
             }
@@ -792,7 +820,7 @@ impl<R: Rule> Family<R> {
 
     fn choose_rtts(&mut self, rtt: Time, srtt: Time) {
         self.gate_rtt = match self.c.gate {
-            Gate::Rtt => rtt,
+            Gate::Rtt | Gate::None => rtt,
             Gate::Srtt => srtt,
             Gate::PriorSrtt => self.smooth(rtt),
         };

@@ -6,7 +6,7 @@ mod events;
 use events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
 use incast_cc::registry::ParamSet;
 use incast_cc::swift::{KIND, Params, Swift};
-use incast_cc::swift_window::{Arithmetic, DecreaseClock, FsWindow, Gate, PaceBy, Recovery, Target};
+use incast_cc::swift_window::{Arithmetic, Counts, DecreaseClock, FsWindow, Gate, PaceBy, Recovery, Target};
 use incast_cc::{Ack, Cc, Config, Controller, Ecn, Env, Pacing, Phase, Time, Timeout};
 use proptest::prelude::*;
 
@@ -179,6 +179,35 @@ fn the_gate_is_the_latest_sample_or_the_smoothed_rtt() {
         event.now = us(1150.0);
         cc.on_ack(&event);
         assert_eq!(window(&cc) < before, decreases, "{gate:?}");
+    }
+}
+
+#[test]
+fn without_a_gate_every_ack_above_target_cuts_and_losses_stay_a_round_trip_apart() {
+    // (100 - 50) / 100 times beta takes two fifths
+    let mut cc = Swift::new(&Params { gate: Gate::None, ..fixed(50.0) }, &env(MSS, 100.0));
+    for (i, after) in [60.0, 36.0, 21.6].into_iter().enumerate() {
+        cc.on_ack(&ack(us(1000.0 + i as f64), segments(1), us(100.0)));
+        assert_close(window(&cc), after);
+    }
+    cc.on_loss(&congestion(us(1100.0), segments(20)));
+    assert_close(window(&cc), 21.6);
+    cc.on_loss(&congestion(us(1102.0), segments(20)));
+    assert_close(window(&cc), 10.8);
+}
+
+#[test]
+fn increase_counts_what_is_delivered_or_what_the_cumulative_ack_moves_by() {
+    for (counts, after_duplicate, after_hole) in [(Counts::Delivered, 10.1, 10.1), (Counts::Cumulative, 10.0, 10.4)] {
+        let mut cc = Swift::new(&Params { counts, ..fixed(40.0) }, &env(MSS, 10.0));
+        let mut event = ack(Time::ms(1), segments(1), us(30.0));
+        event.acked = 0;
+        cc.on_ack(&event);
+        assert_close(window(&cc), after_duplicate);
+        let mut cc = Swift::new(&Params { counts, ..fixed(40.0) }, &env(MSS, 10.0));
+        event.acked = segments(4);
+        cc.on_ack(&event);
+        assert_close(window(&cc), after_hole);
     }
 }
 

@@ -441,11 +441,11 @@ MISTAKES = [
     (
         "delay('DCTCP', 40) >= 1e6",
         "delay('DCTCQ', 40) >= 1e6",
-        "claims[1].holds = \"delay('DCTCQ', 40) >= 1e6\": delay('DCTCQ', 40) >= 1000000.0: delay: no series \"DCTCQ\" "
+        "claims[1].holds = \"delay('DCTCQ', 40) >= 1e6\": delay: no series \"DCTCQ\" "
         '(did you mean "DCTCP"?); expected one of Swift, DCTCP',
     ),
     ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 44) >= 1e6", 'delay: no point "44" (did you mean "4"?)'),
-    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40)", "expected a comparison, not the value"),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40)", "expected a comparison, not a number"),
     (
         "delay('DCTCP', 40) >= 1e6",
         "delay('DCTCP', 40) > 1 and ratio(delay('Swift', 4), 2)",

@@ -141,8 +141,8 @@ def carry_out(
     jobs: dict[Path, Job] = {}
     reading: dict[Path, list[tuple[Figure, Point]]] = {}
     for figure in (one.at(scale) for one in figures):
-        _work_out(figure)
-        _try_curves(figure)
+        _work_out(paper, figure)
+        _try_curves(paper, figure)
         points = {point.x: point for point in figure.points}
         for (_, x, _), job in _jobs(paper, figure, folder).items():
             jobs[job.folder] = job
@@ -179,7 +179,7 @@ def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluate
             found = runs[job.folder].number(measure, points[key[1]].span_s)
             if found is not None:
                 values[name][key] = found * measure.scale
-    for (series, x, name), number in _work_out(figure).items():
+    for (series, x, name), number in _work_out(paper, figure).items():
         values[name].update({(series, x, seed): number for seed in range(1, figure.seeds + 1)})
     done = Evaluated(
         paper,
@@ -204,31 +204,31 @@ def _unfinished(
     return {place: (late, all_) for place, (late, all_) in counts.items() if late}
 
 
-def _work_out(figure: Figure) -> dict[tuple[str, X, str], float]:
+def _work_out(paper: Paper, figure: Figure) -> dict[tuple[str, X, str], float]:
     """Work the series out that have no runs: numbers by series, x and measure."""
     found = {}
     for series in figure.series:
         for point in figure.points:
             for measure, of in series.values.items():
-                found[series.name, point.x, measure] = _worked_out(figure, series, point, measure, of)
+                found[series.name, point.x, measure] = _worked_out(paper, figure, series, point, measure, of)
     return found
 
 
-def _worked_out(figure: Figure, series: Series, point: Point, measure: str, of: ast.expr) -> float:
+def _worked_out(paper: Paper, figure: Figure, series: Series, point: Point, measure: str, of: ast.expr) -> float:
     try:
         return float(expression.evaluate(of, {}, {"x": point.x}))
     except (ExpressionError, TypeError) as error:
-        raise PaperError(f"{figure.name}, {series.name} at {point.x}, {measure}: {error}") from None
+        raise PaperError(f"{paper.path}: {figure.name}, {series.name} at {point.x}, {measure}: {error}") from None
 
 
-def _try_curves(figure: Figure) -> None:
+def _try_curves(paper: Paper, figure: Figure) -> None:
     for plot in figure.plots:
         for label, of in plot.curves:
             for point in figure.points:
                 try:
                     float(expression.evaluate(of, {}, {"x": point.x}))
                 except (ExpressionError, TypeError) as error:
-                    raise PaperError(f'{figure.name}, curve "{label}" at {point.x}: {error}') from None
+                    raise PaperError(f'{paper.path}: {figure.name}, curve "{label}" at {point.x}: {error}') from None
 
 
 def _load(paper: Paper, folder: Path) -> _Run:

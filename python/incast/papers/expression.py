@@ -106,7 +106,7 @@ def some(*values: Value) -> bool:
 def _truth(value: Value) -> bool:
     # Numbers are no statements: all of them but 0 would hold.
     if not isinstance(value, bool | np.bool_):
-        raise MeaninglessError(f"expected a comparison, not the value {value}")
+        raise MeaninglessError(f"expected a comparison, not a {'text' if isinstance(value, str) else 'number'}")
     return bool(value)
 
 
@@ -166,10 +166,7 @@ def truth(
     node: ast.expr, functions: Mapping[str, Callable[..., Value]], names: Mapping[str, Value] | None = None
 ) -> bool:
     """Evaluate what must be a statement: true or false, and no number."""
-    try:
-        return _truth(evaluate(node, functions, names))
-    except MeaninglessError as error:
-        raise MeaninglessError(f"{ast.unparse(node)}: {error}") from None
+    return _truth(evaluate(node, functions, names))
 
 
 def _check(node: ast.expr, functions: set[str], names: set[str]) -> None:

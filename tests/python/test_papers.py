@@ -441,7 +441,7 @@ MISTAKES = [
     (
         "delay('DCTCP', 40) >= 1e6",
         "delay('DCTCQ', 40) >= 1e6",
-        "claims[1].holds = \"delay('DCTCQ', 40) >= 1e6\": delay: no series \"DCTCQ\" "
+        'claims[1].holds = "delay(\'DCTCQ\', 40) >= 1e6": delay: no series "DCTCQ" '
         '(did you mean "DCTCP"?); expected one of Swift, DCTCP',
     ),
     ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 44) >= 1e6", 'delay: no point "44" (did you mean "4"?)'),
@@ -546,6 +546,11 @@ like = "fig1"
 title = "Another"
 seeds = 5
 scale.paper.seeds = 7
+series = [
+    { each = [{ s = "Swift" }, { s = "DCTCP" }], name = "{s}" },
+    { each = [{ s = "Swift" }, { s = "DCTCP" }], name = "{s} again" },
+    { name = "{s}" },
+]
 measures.delay.unit = "ms"
 measures.delay.scale = 1e3
 
@@ -561,7 +566,8 @@ holds = "all(delay('{s}', n) > {n} for n in x(4, 40)) and max(delay(['{s}', 'Swi
     assert (two.title, two.where, two.seeds, two.at("paper").seeds) == ("Another", "figure 1", 5, 7)
     assert two.at("paper").points == one.at("paper").points
     assert two.measures["delay"] == Measure("delay", "Mean delay", "ms", 1e3, "flows.delay_mean_s")
-    assert (two.points, two.series, two.plots, two.published) == (one.points, one.series, one.plots, one.published)
+    assert (two.points, two.plots, two.published) == (one.points, one.plots, one.published)
+    assert [series.name for series in two.series] == ["Swift", "Swift again", "DCTCP", "DCTCP again", "{s}"]
     assert [(claim.says, claim.where) for claim in two.claims] == [
         ("Swift at 4", "section 4"),
         ("DCTCP at 40", "section 40"),

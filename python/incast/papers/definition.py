@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 import math
 import re
 import shlex
@@ -295,7 +296,7 @@ def _over(own: Any, other: Any) -> Any:
 
 def _figure(folder: Path, name: str, table: _Table) -> Figure:
     measures = {key: _measure(key, one) for key, one in table.tables("measures").items()}
-    series = [_series(one, measures) for one in table.list("series")]
+    series = [_series(one, measures) for one in table.list("series", by_row=True)]
     scenario = "" if all(one.values for one in series) else table.file("scenario", folder)
     points = [_point(one, folder) for one in table.list("points")]
     scales = {}
@@ -588,12 +589,15 @@ class _Table:
         start = f"{self.place}.{key}" if self.place else key
         return {name: _Table(self.path, f"{start}.{name}", one) for name, one in found.items()}
 
-    def list(self, key: str, needed: bool = True) -> Sequence[_Table]:
+    def list(self, key: str, needed: bool = True, by_row: bool = False) -> Sequence[_Table]:
+        """Read a list of entries; with ``by_row`` neighbours of the same ``each`` are made row by row, not in turn."""
         found = self._take(key, "a list of tables", None if needed else [])
         if not isinstance(found, list):
             raise self.wrong(key, "expected a list of tables")
         tables = [_Table(self.path, f"{self.place}.{key}[{i}]", one) for i, one in enumerate(found)]
-        return [each for table in tables for each in table._each()]
+        groups = itertools.groupby(tables, key=lambda table: table.data.get("each") if by_row else id(table))
+        made = [[table._each() for table in group] for _, group in groups]
+        return [one for group in made for row in zip(*group, strict=True) for one in row]
 
     def _each(self) -> Sequence[_Table]:
         """Make the entry once for each row of its ``each``, whose words stand in braces in its texts."""

@@ -148,12 +148,18 @@ def carry_out(
             jobs[job.folder] = job
             reading.setdefault(job.folder, []).append((figure, points[x]))
 
+    read: set[tuple[str, str | None]] = set()
+    """Figures and scenarios of points of which a run was read; what another one lacks is found at the end."""
+
     def readable(readers: Sequence[tuple[Figure, Point]], result: Result) -> None:
         """Find out at a run's end that a measure asks for what runs do not have, not at the end of all."""
         run = _Run(result)
         for figure, point in readers:
+            if (figure.name, point.scenario) in read:
+                continue
             for measure in figure.measures.values():
                 run.number(measure, point.span_s)
+            read.add((figure.name, point.scenario))
 
     checked = [replace(job, check=partial(readable, reading[place])) for place, job in jobs.items()]
     prepare(paper, scale, folder)

@@ -53,13 +53,16 @@ class Pairs:
         return list(itertools.combinations_with_replacement(self.controllers, 2))
 
     def base(self) -> tuple[Scenario, tuple[str, str]]:
-        """Load the scenario, and the names of its two traffic entries."""
+        """Load the scenario, and the names of its two traffic entries; those of datagrams have no controller."""
         scenario = Scenario.load(self.scenario).with_(dict(self.settings))
-        names = tuple(entry["name"] for entry in scenario.resolved()["traffic"])
+        entries = scenario.resolved()["traffic"]
+        names = tuple(entry["name"] for entry in entries if entry["app"]["kind"] != "udp")
         if len(names) != 2:
+            whose = " that controllers govern" if len(names) < len(entries) else ""
+            one = "entry" if len(names) == 1 else "entries"
             raise StudyError(
-                f"{self.scenario} has {len(names)} traffic entries: expected two, one for each of the controllers that "
-                "meet, as the built-in scenario coexistence has them"
+                f"{self.scenario} has {len(names)} traffic {one}{whose}: expected two, one for each of the controllers "
+                "that meet, as the built-in scenario coexistence has them"
             )
         return scenario, (names[0], names[1])
 

@@ -110,7 +110,11 @@ def test_what_does_not_exist_is_not_a_number(incast: Command, tmp_path: Path) ->
     [
         (("--cc", "dctcp"), "give at least two"),
         (("--cc", "dctcp", "--cc", "dctcp"), "is given twice"),
-        (("two-senders", "--cc", "dctcp", "--cc", "swift"), "two-senders has 1 traffic entries: expected two"),
+        (("two-senders", "--cc", "dctcp", "--cc", "swift"), "two-senders has 1 traffic entry: expected two"),
+        (
+            ("permutation-elephants", "--cc", "dctcp", "--cc", "swift"),
+            "permutation-elephants has 1 traffic entry that controllers govern: expected two",
+        ),
         (("--cc", "dctcp", "--cc", "swift", "--set", "run.seed=3"), "the command sets this itself"),
         (("--cc", "dctcp", "--cc", "swift", "--set", "traffic.a.controller=bbr"), "the command sets this itself"),
         (("--cc", "dctcp", "--cc", "swft"), "did you mean"),

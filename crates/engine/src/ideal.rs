@@ -8,7 +8,7 @@
 
 use crate::hash;
 use crate::paths::hops;
-use crate::spec::{App, PathChoice, Router, Spec, TransportSpec};
+use crate::spec::{App, LinkSpec, PathChoice, Router, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -254,41 +254,60 @@ impl<'a> Fabric<'a> {
 
     /// `full` full segments followed by segments with the payloads `rest`.
     ///
-    /// From an empty network, equal packets leave link j at the pace of the slowest link up to j,
-    /// so all but the first of them are one multiplication; the rest is walked packet by packet.
+    /// From an empty network, equal packets leave link j at the pace of the slowest link up to j, or, behind a bucket,
+    /// as soon as it has what they need; either way it is the first or the last of them that a link holds up most, so
+    /// all but the first are one multiplication. The rest is walked packet by packet.
     fn transfer_segments(&self, links: &[u32], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
-        let mut free = vec![Time::ZERO; links.len()];
-        let mut arrived = Time::ZERO;
-        let mut send = |free: &mut [Time], payload: u32| {
-            for size in fragments(t, payload) {
-                let mut at = Time::ZERO;
-                for (&l, free) in links.iter().zip(free.iter_mut()) {
-                    let l = &self.spec.links[l as usize];
-                    let here = at;
-                    *free = at.max(*free).saturating_add(l.rate.serialize(size + l.overhead as u64));
-                    at = free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(here).saturating_add(l.delay);
-                }
-                arrived = at;
-            }
+        // of every link: when it is free again, and when what was sent last came to it
+        let mut states = vec![(Time::ZERO, Time::ZERO); links.len()];
+        let leave = |l: &LinkSpec, free: Time, came: Time| {
+            // a bucket lets go at once what it holds
+            free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(came)
         };
+        let send = |states: &mut [(Time, Time)], payload: u32| {
+            let mut at = Time::ZERO;
+            for size in fragments(t, payload) {
+                at = Time::ZERO;
+                for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
+                    let l = &self.spec.links[l as usize];
+                    *came = at;
+                    *free = at.max(*free).saturating_add(l.rate.serialize(size + l.overhead as u64));
+                    at = if l.bucket > 0 { leave(l, *free, at) } else { *free }.saturating_add(l.delay);
+                }
+            }
+            at
+        };
+        let mut arrived = Time::ZERO;
         if full > 0 {
-            send(&mut free, t.mss);
-            let mut pace = Time::ZERO;
-            for (&l, free) in links.iter().zip(free.iter_mut()) {
-                pace = pace.max(self.period(l, t));
-                *free = free.saturating_add(Time(pace.0.saturating_mul(full - 1)));
+            arrived = send(&mut states, t.mss);
+            // how much later than the first segment the last one comes to a link
+            let mut behind = Time::ZERO;
+            let last = fragments(t, t.mss).last().unwrap_or(0);
+            let mut saved = false;
+            let all = |period: Time| Time(period.0.saturating_mul(full - 1));
+            for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
+                let link = &self.spec.links[l as usize];
+                let first = *free;
+                // behind a bucket fragments come at other distances: at least the last has to pass
+                let held = match saved {
+                    true => link.rate.serialize(last + link.overhead as u64),
+                    false => first.saturating_sub(*came),
+                };
+                saved |= link.bucket > 0;
+                *came = came.saturating_add(behind);
+                *free = first.saturating_add(all(self.period(l, t))).max(came.saturating_add(held));
+                behind = if link.bucket > 0 {
+                    leave(link, *free, *came).saturating_sub(leave(link, first, came.saturating_sub(behind)))
+                } else {
+                    free.saturating_sub(first)
+                };
             }
+            arrived = arrived.saturating_add(behind);
         }
-        rest.iter().for_each(|&payload| send(&mut free, payload));
-        match (rest.is_empty(), links.last()) {
-            (true, Some(&l)) if full > 0 => {
-                // over an empty network with a bucket at its end, a lone packet does not wait
-                let l = &self.spec.links[l as usize];
-                let end = free[links.len() - 1].saturating_sub(l.rate.serialize(l.bucket as u64));
-                end.saturating_add(l.delay).max(if full == 1 { arrived } else { Time::ZERO })
-            }
-            _ => arrived,
+        for payload in rest {
+            arrived = send(&mut states, *payload);
         }
+        arrived
     }
 
     /// Cost by which links are compared where no transport is meant: a 1500-byte packet.

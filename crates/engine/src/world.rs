@@ -104,6 +104,27 @@ fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
     }
 }
 
+/// Controllers that govern flows, and by their number in `spec` the one there: flows of datagrams have none, and come
+/// under `udp`, the last.
+fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
+    let mut governs = vec![false; spec.controllers.len()];
+    let mut datagrams = false;
+    for flow in &spec.flows {
+        match flow.app {
+            App::Datagrams { .. } => datagrams = true,
+            _ => governs[flow.controller as usize] = true,
+        }
+    }
+    let mut names = Vec::new();
+    let mut number = Vec::with_capacity(governs.len());
+    for (config, governs) in spec.controllers.iter().zip(governs) {
+        number.push(names.len() as u32);
+        names.extend(governs.then(|| config.to_string()));
+    }
+    names.extend(datagrams.then(|| "udp".to_owned()));
+    (names, number)
+}
+
 /// Gives every query and write the timeouts that its flows had while it was under way.
 fn count_timeouts(net: &Net, collector: &mut Collector, end: u64) {
     // a query is known by its root's connections, a write by its flow
@@ -463,6 +484,7 @@ impl<'a> World<'a> {
         }
 
         let fabric = Fabric::new(spec);
+        let (controllers, number) = governing(spec);
         let flows = spec.flows.iter().enumerate().map(|(f, flow)| {
             let ends = self.net.ends[f];
             let sender = &self.domains[ends.sender_domain as usize].senders[ends.sender as usize];
@@ -479,9 +501,10 @@ impl<'a> World<'a> {
                 flow: f as u32,
                 group: flow.group,
                 controller: match flow.app {
-                    App::Datagrams { .. } => spec.controllers.len() as u32,
-                    _ => flow.controller,
+                    App::Datagrams { .. } => controllers.len() as u32 - 1,
+                    _ => number[flow.controller as usize],
                 },
+                datagrams: matches!(flow.app, App::Datagrams { .. }),
                 sharing: spec.sharing.get(f).copied().unwrap_or_default(),
                 role: match self.net.join(f as u32) {
                     None => Role::Data,
@@ -530,7 +553,7 @@ impl<'a> World<'a> {
                 fm_last_rx_ps: r.last_rx,
             }
         });
-        let flows = flows.collect();
+        let flows: Vec<FlowRecord> = flows.collect();
         let ports = (0..spec.links.len())
             .map(|l| {
                 let at = self.net.place[spec.links[l].from as usize];
@@ -545,10 +568,6 @@ impl<'a> World<'a> {
             for (side, own) in [(Side::Receive, &mut host.receive), (Side::Send, &mut host.send)] {
                 engines.extend(own.iter_mut().flat_map(|e| e.records(&spec.node_names[node], side, end, &interval)));
             }
-        }
-        let mut controllers: Vec<String> = spec.controllers.iter().map(ToString::to_string).collect();
-        if spec.flows.iter().any(|f| matches!(f.app, App::Datagrams { .. })) {
-            controllers.push("udp".to_owned());
         }
         let sum = |f: fn(&crate::io::Tally) -> u64| self.domains.iter().map(|d| f(&d.tally)).sum();
         let mut outcome = Outcome {

@@ -32,7 +32,8 @@ fn a_packet_every_gap_and_nothing_back() {
     assert_eq!((flow.sent, flow.arrived, flow.dropped, flow.delivered), (125, 124, 0, 124 * 460));
     assert_eq!(o.packets_sent, 125, "nobody answers");
     assert_eq!((flow.finish_ps, flow.size, flow.rtt_count), (None, None, 0));
-    assert_eq!(o.controllers[flow.controller as usize], "udp");
+    assert_eq!(o.controllers, ["udp"], "no controller governs anything");
+    assert!(flow.controller == 0 && flow.datagrams);
     assert!(o.trace.iter().all(|e| !e.flags.contains("ECT")), "Swift's ECN is none of its business: {:?}", o.trace[0]);
 }
 
@@ -114,4 +115,16 @@ fn a_run_ends_when_all_that_has_a_size_is_done() {
     // with nothing that could finish it goes on
     spec.flows.remove(1);
     assert_eq!(judged(&spec).end_ps, spec.duration.0);
+}
+
+#[test]
+fn controllers_are_those_of_flows() {
+    let mut spec = wire(Rate::gbps(1), Time::us(1), small(), "swift", bulk(0, 1, Some(4600)));
+    spec.controllers = vec![controller("newreno", &[]), controller("swift", &[]), controller("dctcp", &[])];
+    let of = |controller, flow: FlowSpec| FlowSpec { controller, ..flow };
+    spec.flows = vec![of(0, udp(0, 1)), of(2, bulk(0, 1, Some(4600))), of(1, bulk(0, 1, Some(460)))];
+    spec.duration = Time::ms(1);
+    let o = judged(&spec);
+    let named = o.flows.iter().map(|f| o.controllers[f.controller as usize].as_str());
+    assert_eq!((named.collect::<Vec<_>>(), o.controllers.len()), (vec!["udp", "dctcp", "swift"], 3));
 }

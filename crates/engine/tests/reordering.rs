@@ -92,6 +92,33 @@ fn extents_by_hand() {
 }
 
 #[test]
+fn runs_of_arrivals_count_as_each_of_them() {
+    // the first packet of a round is late, the others come in order; the last is smaller
+    let mut r = Reordering::default();
+    for i in 1..1000 {
+        r.overtake(1000 * (i + 1), i);
+    }
+    r.overtake(1_000_300, 1000);
+    r.reached(1000, true);
+    assert!(std::mem::size_of_val(&r) < 100 && r.runs() == 2, "a thousand arrivals are two runs");
+    // below them all, inside the run, at its last, beyond it
+    for (end, first) in [(1500, 1u64), (2000, 2), (500_500, 500), (999_999, 999), (1_000_000, 1000), (1_000_200, 1000)]
+    {
+        let before = r.extent_sum;
+        r.late(end, 1001, 1000);
+        assert_eq!(r.extent_sum - before, 1001 - first, "{end}");
+    }
+    r.late(1_000_300, 1001, 1000);
+    assert_eq!((r.late, r.extents), (7, 6), "nothing overtook the last");
+    // a hole in the middle of the run fills
+    r.reached(600_000, true);
+    r.late(600_500, 1002, 600_000);
+    assert_eq!((r.extents, r.extent_sum), (7, 1000 + 999 + 501 + 2 + 1 + 1 + 402));
+    r.reached(1_000_300, false);
+    assert_eq!(r.runs(), 0);
+}
+
+#[test]
 fn a_late_original_below_another_hole_has_no_extent() {
     // packets 0 2 1 (sent again) 5 1 3 4 of a byte each, so that packet i ends at i + 1
     let mut r = Reordering::default();

@@ -217,8 +217,9 @@ pub struct FlowRecord {
     pub marked: u64,
     /// Headers that arrived of segments whose payload queues had cut off, measured interval.
     pub trimmed: u64,
-    /// Data packets, none of them sent again, that bytes beyond their end had overtaken; measured interval. Not of
-    /// datagrams.
+    /// It sends datagrams, whose order nobody follows: what is said of late packets says nothing of it.
+    pub datagrams: bool,
+    /// Data packets, none of them sent again, that bytes beyond their end had overtaken; measured interval.
     pub late: u64,
     /// Those of them that ended beyond what had come in order when they came.
     pub extents: u64,

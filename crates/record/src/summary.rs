@@ -97,7 +97,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.late_pct",
         "%",
-        "100 * late / arrived data segments, all flows added up first: late are those sent for the first time that came after bytes beyond their end (RFC 4737: reordered).",
+        "100 * late / arrived data segments, all flows but those of datagrams added up first: late are those sent for the first time that came after bytes beyond their end (RFC 4737: reordered).",
     ),
     figure(
         "flows.reordering_extent_mean",
@@ -377,6 +377,7 @@ fn flow_figures(
     let arrived = total(flows, |f| f.arrived_m) as f64;
     let rtts = total(flows, |f| f.rtt_count) as f64;
     let extents = total(flows, |f| f.extents) as f64;
+    let ordered: Vec<&FlowRecord> = flows.iter().copied().filter(|f| !f.datagrams).collect();
     let losses: Vec<f64> = flows.iter().filter_map(|f| ratio(100.0 * f.dropped_m as f64, f.sent_m as f64)).collect();
     let shares: Vec<f64> = shared.iter().map(|f| f.delivered_m as f64).collect();
     let figures = json!({
@@ -393,10 +394,10 @@ fn flow_figures(
         "host_loss_total_pct": ratio(100.0 * total(flows, |f| f.host_dropped_m) as f64, sent).filter(|_| costs),
         "delivery_pct": ratio(100.0 * arrived, sent),
         "jain": jain(&shares),
-        "late_pct": ratio(100.0 * total(flows, |f| f.late) as f64, arrived),
+        "late_pct": ratio(100.0 * total(&ordered, |f| f.late) as f64, total(&ordered, |f| f.arrived_m) as f64),
         "reordering_extent_mean": ratio(total(flows, |f| f.extent_sum) as f64, extents),
         "reordering_extent_max": flows.iter().filter(|f| f.extents > 0).map(|f| f.extent_max).max(),
-        "reordering_buffer_max_bytes": flows.iter().map(|f| f.reordering_buffer).max(),
+        "reordering_buffer_max_bytes": ordered.iter().map(|f| f.reordering_buffer).max(),
         "retransmissions": count(total(flows, |f| f.retransmissions)),
         "timeouts": count(total(flows, |f| f.timeouts)),
     });

@@ -237,8 +237,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "late_packets",
             "segments",
-            "Those of arrived_packets, sent for the first time, that came after bytes beyond their end (RFC 4737: reordered); not counted of datagrams.",
-            u64s(|f| f.late),
+            "Those of arrived_packets, sent for the first time, that came after bytes beyond their end (RFC 4737: reordered); missing of datagrams.",
+            opt_u64s(|f| (!f.datagrams).then_some(f.late)),
         ),
         column(
             "reordering_extent_mean",
@@ -246,12 +246,17 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
             "Mean extent (RFC 4737) of those late_packets that ended beyond what had come in order: arrivals from the first that overtook the packet to it; missing without one.",
             extent,
         ),
-        column("reordering_extent_max", "packets", "Largest of these extents.", u64s(|f| f.extent_max)),
+        column(
+            "reordering_extent_max",
+            "packets",
+            "Largest of these extents; missing of datagrams.",
+            opt_u64s(|f| (!f.datagrams).then_some(f.extent_max)),
+        ),
         column(
             "reordering_buffer_bytes",
             "B",
-            "Most bytes that the receiver kept beyond a hole, of reordering or of losses, in the measured interval.",
-            u64s(|f| f.reordering_buffer),
+            "Most bytes that the receiver kept beyond a hole, of reordering or of losses, in the measured interval; missing of datagrams.",
+            opt_u64s(|f| (!f.datagrams).then_some(f.reordering_buffer)),
         ),
         column(
             "delay_mean_s",

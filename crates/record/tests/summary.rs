@@ -1,6 +1,7 @@
 //! The figures of a run against sums done by hand.
 
 use incast_record::summary::{FIGURES, jain, nearest_rank, percentile_nearest_rank, summarize, summary_text};
+use incast_record::table::{self, Values};
 use incast_record::{EngineRecord, FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role};
 use serde_json::{Value, json};
 
@@ -417,4 +418,22 @@ fn the_text_is_the_same_bytes_every_time_and_reads_back() {
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), s);
     assert!(text.starts_with("{\n  \"run\": {\n    \"scenario\": \"s\",\n    \"seed\": 42,\n    \"sim_s\": 3.0,\n"));
     assert!(text.ends_with("}\n") && !text.ends_with("\n\n"));
+}
+
+#[test]
+fn datagrams_have_no_part_in_what_is_late() {
+    let counted =
+        FlowRecord { sent_m: 110, arrived_m: 100, late: 7, reordering_buffer: 3_000, ..FlowRecord::default() };
+    let datagrams = FlowRecord { datagrams: true, group: 1, sent_m: 900, arrived_m: 900, ..FlowRecord::default() };
+    let groups = vec!["load".to_owned(), "elephants".to_owned()];
+    let o = Outcome { groups, flows: vec![counted, datagrams], measure_to_ps: SECOND, ..Outcome::default() };
+    let s = summarize(&o, "t", "");
+    assert_eq!(s["flows"]["late_pct"], 7.0, "of the arrivals of which anybody knows");
+    let own = &s["groups"]["elephants"]["flows"];
+    assert_eq!((&own["late_pct"], &own["reordering_buffer_max_bytes"]), (&Value::Null, &Value::Null));
+    for name in ["late_packets", "reordering_extent_max", "reordering_buffer_bytes"] {
+        let columns = table::flows(&o);
+        let column = columns.iter().find(|c| c.name == name).unwrap();
+        assert!(matches!(&column.values, Values::OptU64(v) if v[0].is_some() && v[1].is_none()), "{name}");
+    }
 }

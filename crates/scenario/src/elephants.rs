@@ -102,9 +102,10 @@ impl Traffic {
             out.push(Problem::new(key("app.kind"), "elephants send one way; expected another than \"query\""));
         }
         if let (Placement::Paper, Some(n)) = (self.placement, self.flows)
+            && n > 0
             && published(n).is_none()
         {
-            let message = "the paper has 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\"";
+            let message = "the paper has 0, 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\"";
             out.push(Problem::with_value(key("flows"), n, message));
         }
     }
@@ -134,6 +135,9 @@ impl Traffic {
             return Err(wrong(format!("its flow {i} waits for another; expected an entry whose flows wait for none")));
         }
         let n = self.flows.unwrap_or(1);
+        if n == 0 {
+            return Ok(());
+        }
         if n >= numbers.len() as u64 {
             let message = format!("expected fewer than the flows of {of}, of which there are {}", numbers.len());
             return Err(Problem::with_value(format!("{path}.flows"), n, message));
@@ -158,31 +162,53 @@ impl Traffic {
 
     /// `n` of the flows `numbers`.
     fn choose(&self, entry: u32, numbers: &[u32], n: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
+        let all = numbers.len() as u32;
+        // the first n places of a shuffle, by the places that it has changed so far
         let drawn = |attempt: u64| {
-            let mut items = numbers.to_vec();
-            let all = items.len() as u32;
-            for i in 0..n {
+            let mut moved: HashMap<u32, u32> = HashMap::new();
+            let place = |moved: &HashMap<u32, u32>, i: u32| moved.get(&i).copied().unwrap_or(i);
+            let chosen = (0..n).map(|i| {
                 let bits = hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, attempt << 24 | i as u64);
-                items.swap(i as usize, (i + hash::pick(bits, all - i)) as usize);
-            }
-            items.truncate(n as usize);
-            items
+                let with = i + hash::pick(bits, all - i);
+                let (own, other) = (place(&moved, i), place(&moved, with));
+                moved.insert(with, own);
+                numbers[other as usize]
+            });
+            chosen.collect::<Vec<u32>>()
         };
         let Some(wanted) = published(n as u64).filter(|_| self.placement == Placement::Paper) else {
             return Ok(drawn(0));
         };
-        let others = numbers.len() - n as usize;
-        let affected = others.div_ceil(100);
+        let wrong = |message| Problem::with_value(format!("{}.placement", flows.path), "\"paper\"", message);
+        if wanted.1 == Near::Pod && flows.network.hosts_per_pod == 0 {
+            let message =
+                format!("asks for flows that share {}: the topology has no pods; expected \"random\"", words(wanted));
+            return Err(wrong(message));
+        }
+        let affected = (numbers.len() - n as usize).div_ceil(100);
+        // whoever is as affected as this shares a leaf at one end, and these are few
+        let racks = &flows.network.racks;
+        let mut by_leaf: HashMap<(bool, u32), Vec<u32>> = HashMap::new();
+        for number in numbers {
+            let (src, dst) = flows.ends(*number);
+            by_leaf.entry((false, racks[src as usize])).or_default().push(*number);
+            by_leaf.entry((true, racks[dst as usize])).or_default().push(*number);
+        }
         for attempt in 0..MOST_DRAWS {
             let elephants = drawn(attempt);
-            let herd = Herd::new(flows.network, elephants.iter().map(|f| flows.ends(*f)));
-            let mut ranks: Vec<(Near, Near)> = numbers
-                .iter()
-                .filter(|f| !elephants.contains(f))
-                .map(|f| rank(herd.sharing(flows.network, flows.ends(*f), false)))
-                .collect();
-            ranks.sort_unstable_by(|a, b| b.cmp(a));
-            if ranks.get(affected - 1) == Some(&wanted) {
+            let ends = || elephants.iter().map(|f| flows.ends(*f));
+            let herd = Herd::new(flows.network, ends());
+            let leaves = ends().flat_map(|(src, dst)| [(false, racks[src as usize]), (true, racks[dst as usize])]);
+            let mut near: Vec<u32> = leaves.filter_map(|leaf| by_leaf.get(&leaf)).flatten().copied().collect();
+            near.sort_unstable();
+            near.dedup();
+            let (mut as_wanted, mut more) = (0, 0);
+            for flow in near.into_iter().filter(|f| !elephants.contains(f)) {
+                let rank = rank(herd.sharing(flows.network, flows.ends(flow), false));
+                as_wanted += usize::from(rank == wanted);
+                more += usize::from(rank > wanted);
+            }
+            if more < affected && more + as_wanted >= affected {
                 return Ok(elephants);
             }
         }
@@ -192,7 +218,7 @@ impl Traffic {
             numbers.len(),
             words(wanted)
         );
-        Err(Problem::with_value(format!("{}.placement", flows.path), "\"paper\"", message))
+        Err(wrong(message))
     }
 }
 

@@ -128,3 +128,17 @@ fn a_run_ends_when_the_permutation_is_done() {
     }
     assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight);
 }
+
+#[test]
+fn none_of_them_is_a_run_without() {
+    for placement in ["paper", "random"] {
+        let s = scenario(3, &[("traffic.elephants.flows", "0"), ("traffic.elephants.placement", placement)]);
+        let (spec, with) = (s.build().unwrap(), built(3, 1));
+        assert!(spec.flows.len() == with.flows.len() && spec.flows.iter().all(|f| f.group == 0));
+        assert!(spec.sharing.iter().all(|s| *s == Sharing { source: Near::None, destination: Near::None }));
+        let same =
+            spec.flows.iter().zip(&with.flows).filter(|(a, b)| (a.src, a.dst, a.start) == (b.src, b.dst, b.start));
+        assert_eq!(same.count(), spec.flows.len(), "the same flows as with elephants");
+        assert_eq!(s.notes().unwrap(), [""; 0]);
+    }
+}

@@ -131,7 +131,7 @@ fn numbers_and_units() {
         ("\"100p\"", "\"0p\"", "queue.limit = \"0p\": expected room for at least one packet\nqueue.mark = \"20p\": expected at most the limit, 0p: a queue never grows beyond it".to_owned()),
         ("\"20p\"", "\"200p\"", "queue.mark = \"200p\": expected at most the limit, 100p: a queue never grows beyond it".to_owned()),
         ("flows = 10", "flows = 0", "traffic.load.flows = 0: expected a whole number >= 1".to_owned()),
-        ("flows = 10", "flows = -1", "traffic.load.flows = -1: expected a whole number >= 1".to_owned()),
+        ("flows = 10", "flows = -1", "traffic.load.flows = -1: expected a whole number >= 0".to_owned()),
         (
             "flows = 10",
             "flows = 5000000",
@@ -258,7 +258,7 @@ fn a_set_is_checked_like_a_file() {
     assert_eq!(set("topology.link.delay", "10"), format!("topology.link.delay = \"10\": {TIME}"));
     assert_eq!(set("traffic.flws", "4"), "traffic.flws: unknown key (did you mean \"flows\"?)");
     assert_eq!(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected a whole number >= 1");
-    assert_eq!(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected a whole number >= 1");
+    assert_eq!(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected a whole number >= 0");
     assert_eq!(set("controller", "vegas"), format!("controller = \"vegas\": {}", one_of_the_controllers()));
     assert_eq!(
         set("controller.targt", "static"),
@@ -1559,7 +1559,19 @@ fn elephants_that_cannot_be() {
     );
     assert_eq!(
         elephants("of = \"load\"\nflows = 4\nplacement = \"paper\""),
-        "traffic.more.flows = 4: the paper has 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\""
+        "traffic.more.flows = 4: the paper has 0, 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\""
+    );
+    let spine =
+        GOOD.replace("kind = \"fat-tree\"\nk = 4", "kind = \"leaf-spine\"\nleaves = 4\nhosts_per_leaf = 4\nspines = 2");
+    assert_ne!(spine, GOOD);
+    assert_eq!(
+        check(&format!(
+            "{spine}[[traffic]]\nname = \"more\"\npattern = \"elephants\"\nof = \"load\"\nflows = 2\nplacement = \"paper\""
+        ))
+        .unwrap_err()
+        .to_string(),
+        "traffic.more.placement = \"paper\": asks for flows that share a leaf at one end and a pod at the other: the \
+         topology has no pods; expected \"random\""
     );
     assert_eq!(
         elephants("of = \"load\"\nflows = 2\nplacement = \"far\""),

@@ -36,6 +36,9 @@ impl Traffic {
             _ => {}
         }
         match (self.pattern, self.flows) {
+            (pattern, Some(0)) if pattern != Pattern::Elephants => {
+                out.push(Problem::with_value(key("flows"), 0, "expected a whole number >= 1"));
+            }
             (
                 Pattern::File
                 | Pattern::Permutation

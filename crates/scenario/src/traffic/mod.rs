@@ -59,9 +59,9 @@ pub struct Traffic {
     pub single_path: Option<bool>,
     /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
     /// given; `file` and `connection-matrix`: as many as the file has unless given, otherwise its first ones;
-    /// `poisson`: all that arrive unless given, otherwise the first.
+    /// `poisson`: all that arrive unless given, otherwise the first. 0 of `elephants` alone: a run without them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 0))]
     pub flows: Option<u64>,
     /// Receiver of `hotspot` and `incast`: a host's name or number, `last` or `random`; `last`
     /// unless given.

@@ -143,6 +143,9 @@ impl Domain {
         }
         let mut io = io!(self, at, reach, packet.size);
         if packet.has(flag::TRACED) {
+            if packet.is_pause_frame() {
+                return io.obey(packet);
+            }
             let node = net.spec.links[packet.link as usize].to;
             io.trace(packet, Happening::Arrive, false, node);
         }
@@ -340,6 +343,7 @@ impl Domain {
                 }
                 return;
             }
+            TimerKind::Cleared => return io.clear_pauses(timer.entity),
             _ => net.ends[timer.entity as usize],
         };
         match timer.kind {

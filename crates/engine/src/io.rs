@@ -8,7 +8,7 @@ use crate::nic::FairNic;
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag, turn};
 use crate::port::explicit::Offered;
-use crate::port::shared::Pool;
+use crate::port::shared::{Pool, Room};
 use crate::port::{Interval, Port, Sent};
 use crate::processing::{EngineId, Full, Held, Processing, Side};
 use crate::spec::Done;
@@ -285,10 +285,12 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
         }
         let packet = &Packet { turn: if self.net.entropy { packet.turn } else { turn::NONE }, ..*packet };
-        let pool = p.pool().map(|i| &mut self.pools[i as usize]);
         // the flow is far away in memory: it is asked only where its class matters
         let class = if p.has_classes() { self.net.class(packet) } else { 0 };
-        let offered = p.offer(now, packet, ext.as_deref_mut(), class, pool, &self.net.interval);
+        let pool = p.pool();
+        let account = pool.and(self.net.pfc.as_ref()).and_then(|pfc| pfc.account(packet.link, class));
+        let room = pool.map(|i| Room { pool: &mut self.pools[i as usize], account });
+        let offered = p.offer(now, packet, ext.as_deref_mut(), class, room, &self.net.interval);
         let link = p.link;
         if let Some(cut) = p.take_cut().filter(|cut| cut.dropped) {
             self.tally.dropped += 1;
@@ -315,14 +317,25 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
                 }
             }
         }
+        if let (Some(pool), Some(account)) = (pool, account) {
+            self.balance(pool, account, packet, false);
+        }
     }
 
     /// An explicit queue ends a transmission.
     pub fn depart(&mut self, port: u32) {
+        if self.net.pfc.is_some() {
+            // what waited while the port did not send is accounted for
+            self.watch(port);
+        }
         let p = &mut self.ports[port as usize];
-        let pool = p.pool().map(|i| &mut self.pools[i as usize]);
-        let Some(mut departed) = p.depart(self.now, pool, &self.net.interval) else { return };
+        let pool = p.pool();
+        let shared = pool.map(|i| &mut self.pools[i as usize]);
+        let Some(mut departed) = p.depart(self.now, shared, &self.net.interval) else { return };
         let link = p.link;
+        if let (Some(pool), Some(account)) = (pool, departed.account) {
+            self.balance(pool, account, &departed.packet, true);
+        }
         if let Some(next) = departed.next {
             self.timer(next, TimerKind::Departure, link);
         }
@@ -333,6 +346,9 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             self.trace(&departed.packet, Happening::Mark, true, link);
         }
         let Some(time) = departed.arrives else {
+            if departed.packet.is_pause_frame() {
+                return;
+            }
             self.tally.dropped += 1;
             if departed.packet.has(flag::TRACED) {
                 self.trace(&departed.packet, Happening::Loss, true, link);
@@ -346,7 +362,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     }
 
     /// Adds what happened at a port up to now to its time series, if it has one.
-    fn watch(&mut self, port: u32) {
+    pub fn watch(&mut self, port: u32) {
         let p = &mut self.ports[port as usize];
         if p.is_probed() {
             observe_port(p, self.now, self.net, self.rec);

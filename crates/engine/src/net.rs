@@ -4,6 +4,7 @@ use crate::messages::Join;
 use crate::order::Order;
 use crate::packet::{Packet, flag};
 use crate::paths::{Hops, Paths, hops, hops_at};
+use crate::port::pfc::Pfc;
 use crate::port::{Interval, Port};
 use crate::prefetch;
 use crate::routing::Chooser;
@@ -60,6 +61,8 @@ pub struct Net<'a> {
     pub hosts_cost: bool,
     /// Packets have entropy values.
     pub entropy: bool,
+    /// Priority flow control, if switches have it.
+    pub pfc: Option<Pfc>,
     /// What opens flows that wait.
     pub triggers: Triggers,
     /// Longest latency of a link, ps: what other hosts do is heard of after it. No engine window is longer, whatever the

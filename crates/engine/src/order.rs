@@ -125,6 +125,8 @@ pub enum TimerKind {
     Activation,
     /// Flows of a host open together ([`Opening`](crate::triggers::Opening) as entity).
     Opening,
+    /// The state of a link (entity) goes down or comes up: no pause of its port outlives that.
+    Cleared,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,
@@ -135,7 +137,7 @@ pub enum TimerKind {
 pub struct Timer {
     /// Kind.
     pub kind: TimerKind,
-    /// Flow; link for departures and far moves; query; engine of a host; trigger; what one opens.
+    /// Flow; link for departures, cleared pauses and far moves; query; engine of a host; trigger; what one opens.
     pub entity: u32,
 }
 

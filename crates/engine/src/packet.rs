@@ -148,6 +148,33 @@ impl Packet {
         self.len > self.size && self.aux == 0 && !self.has(flag::REVERSE)
     }
 
+    /// What a switch tells the neighbour that `of` came from: to pause `class`, or to resume it. It travels over a link
+    /// of its own accord and goes no further; it wears the flow of `of` in the other direction, of which the neighbour,
+    /// if it is a host, has an end.
+    pub fn pause_frame(of: &Packet, class: u8, pause: bool, now: u64) -> Packet {
+        let reverse = !of.flags & flag::REVERSE;
+        Packet {
+            seq: class as u64,
+            ack: pause as u64,
+            ts: now,
+            // no path has so many links
+            hop: u8::MAX - 1,
+            flags: flag::SYN | flag::RST | flag::PATH | flag::TRACED | reverse,
+            turn: turn::NONE,
+            ext: NO_EXT,
+            size: 46,
+            len: 0,
+            aux: 0,
+            ..*of
+        }
+    }
+
+    /// It is one that [`Packet::pause_frame`] made.
+    #[inline]
+    pub fn is_pause_frame(&self) -> bool {
+        self.has(flag::SYN | flag::RST)
+    }
+
     /// Whether all of `flags` are set.
     #[inline]
     pub fn has(&self, flags: u16) -> bool {

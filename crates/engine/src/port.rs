@@ -11,6 +11,7 @@
 pub mod explicit;
 pub mod faults;
 mod lane;
+pub mod pfc;
 mod scheduler;
 pub mod shared;
 
@@ -841,7 +842,10 @@ impl Port {
             queue_max_bytes: b.max_bytes,
             packets_total: self.count.packets,
             lost_total: total.drops + total.losses + taken.total,
-            classes: self.rare.explicit.as_ref().map_or(Vec::new(), |q| q.records(span)),
+            classes: self.rare.explicit.as_ref().map_or(Vec::new(), |q| q.records(span, end, interval)),
+            pauses: self.rare.explicit.as_ref().map_or(0, |q| q.pausing.pauses),
+            paused_ps: self.rare.explicit.as_ref().map_or(0, |q| q.pausing.time_to(end, interval)),
+            deadlocked_ps: None,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! A directed link and the port at its sending end share one number. The local ports of a node
 //! are its outgoing links in the order of `links`.
 
+pub use crate::port::shared::Threshold;
 use incast_cc as cc;
 use incast_cc::{Rate, Time};
 pub use incast_record::{Near, Sharing};
@@ -130,12 +131,48 @@ pub struct BufferSpec {
     pub alpha: f64,
     /// Bytes that every queue has for itself.
     pub reserve: u64,
+    /// Priority flow control; without it what does not fit is dropped.
+    pub pfc: Option<PfcSpec>,
+}
+
+/// Priority flow control ([`pfc`](crate::port::pfc)): what a class has in the buffer is counted by the link that it came
+/// over, and the neighbour there pauses.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PfcSpec {
+    /// By class, of which all ports have as many: it is paused rather than dropped, and not under the dynamic thresholds
+    /// and reserves of its queues.
+    pub lossless: Vec<bool>,
+    /// Up to where an account fills the shared part; `None`: an eighth of what is free for links that are no quicker than
+    /// the slowest host's, twice that for every doubling of the rate, all at most.
+    pub threshold: Option<Threshold>,
+    /// Bytes that every account has for itself.
+    pub reserve: u64,
+    /// What every account has beyond the threshold.
+    pub headroom: Headroom,
+    /// The neighbour resumes when the share is so far below the threshold, bytes.
+    pub margin: u64,
+}
+
+/// Room for what still comes over a link while its port hears of the pause.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Headroom {
+    /// So many bytes.
+    Bytes(u64),
+    /// What the link can bring until it has stopped.
+    Link,
+    /// Three times what it brings in its delay (HPCC's simulator).
+    Delays,
 }
 
 impl Spec {
-    /// The port of `link` keeps explicit queues: for its discipline, or because they share a buffer.
+    /// The port of `link` keeps explicit queues: for its discipline, or because they share a buffer, or obey pauses.
     pub fn is_explicit(&self, link: &LinkSpec) -> bool {
-        self.queues[link.queue as usize].is_explicit() || self.shares_buffer(link)
+        self.queues[link.queue as usize].is_explicit() || self.shares_buffer(link) || self.pfc().is_some()
+    }
+
+    /// Priority flow control, if switches have it.
+    pub fn pfc(&self) -> Option<&PfcSpec> {
+        self.buffer.as_ref()?.pfc.as_ref()
     }
 
     /// The queues of the port of `link` are in a shared buffer.

@@ -442,7 +442,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 16] = [
+const TIMER_KINDS: [TimerKind; 17] = [
     TimerKind::Departure,
     TimerKind::Start,
     TimerKind::Stop,
@@ -458,6 +458,7 @@ const TIMER_KINDS: [TimerKind; 16] = [
     TimerKind::Process,
     TimerKind::Activation,
     TimerKind::Opening,
+    TimerKind::Cleared,
     TimerKind::Far,
 ];
 

@@ -12,6 +12,7 @@ use crate::order::Order;
 use crate::packet::{Packet, STAMPS, flag};
 use crate::paths::{Paths, divisors};
 use crate::port::faults::Faults;
+use crate::port::pfc::{Pfc, deadlocked};
 use crate::port::shared::Pool;
 use crate::port::{Class, Interval, Port};
 use crate::processing::{EngineId, Processing, Side};
@@ -21,7 +22,7 @@ use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use crate::triggers::Triggers;
 use incast_cc::Time;
-use incast_record::{Collector, FlowRecord, MessageKind, Outcome, Role};
+use incast_record::{Collector, FlowRecord, MessageKind, Outcome, PortRecord, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -214,6 +215,13 @@ impl<'a> World<'a> {
         }
 
         let faults = Faults::of_links(spec).map_err(RunError::Invalid)?;
+        let (pfc, mut accounts) = match spec.pfc() {
+            Some(pfc) => {
+                let (pfc, accounts) = Pfc::new(spec, pfc).map_err(RunError::Invalid)?;
+                (Some(pfc), accounts)
+            }
+            None => (None, vec![Vec::new(); nodes]),
+        };
 
         // merge domains which a link is too quick to separate
         let smallest =
@@ -267,7 +275,7 @@ impl<'a> World<'a> {
                 port_of[*l as usize] = domain.ports.len() as u32;
                 let queue = &spec.queues[link.queue as usize];
                 let shares = spec.shares_buffer(link);
-                let queue = &QueueSpec { explicit: queue.explicit || shares, ..queue.clone() };
+                let queue = &QueueSpec { explicit: spec.is_explicit(link), ..queue.clone() };
                 let class = Class::new(link, queue, spec.ties);
                 let class = classes.iter().find(|c| ***c == class).cloned().unwrap_or_else(|| {
                     classes.push(Arc::new(class));
@@ -283,14 +291,19 @@ impl<'a> World<'a> {
                 domain.ports.push(port);
             }
             if let Some(buffer) = spec.buffer.as_ref().filter(|_| node >= spec.hosts) {
-                let queues = |l: &u32| spec.queues[spec.links[*l as usize].queue as usize].count() as u64;
+                let lossless = buffer.pfc.iter().flat_map(|p| &p.lossless).filter(|l| **l).count() as u64;
+                let queues = |l: &u32| spec.queues[spec.links[*l as usize].queue as usize].count() as u64 - lossless;
                 let queues = outgoing[node as usize].iter().map(queues).sum();
-                let Some(pool) = Pool::new(buffer.size, buffer.alpha, buffer.reserve, queues) else {
+                let accounts = std::mem::take(&mut accounts[node as usize]);
+                let own = accounts.iter().map(|a| a.reserve.saturating_add(a.headroom)).fold(0, u64::saturating_add);
+                let pool = Pool::new(buffer.size, buffer.alpha, buffer.reserve, queues);
+                let Some(pool) = pool.and_then(|pool| pool.with_accounts(accounts)) else {
                     let name = &spec.node_names[node as usize];
                     let (size, reserve) = (buffer.size, buffer.reserve);
+                    let own = if own > 0 { format!(", and {own} B of reserves and headrooms,") } else { String::new() };
                     return invalid(format!(
-                        "switch {name}: {queues} queues with {reserve} B each for themselves are more than the {size} B \
-                         that they share"
+                        "switch {name}: {queues} queues with {reserve} B each for themselves{own} are more than the \
+                         {size} B that they share"
                     ));
                 };
                 domain.pools.push(pool);
@@ -382,6 +395,7 @@ impl<'a> World<'a> {
             paths,
             hosts_cost: !spec.host_costs.is_empty(),
             entropy: matches!(spec.choice, PathChoice::Entropy(_)),
+            pfc,
         };
         for f in 0..spec.flows.len() as u32 {
             let flow = net.flow(f);
@@ -464,6 +478,9 @@ impl<'a> World<'a> {
         let mut segments: BTreeSet<(u32, u64, u64, bool)> = BTreeSet::new();
         let mut packets = 0;
         let mut note = |p: &Packet| {
+            if p.is_pause_frame() {
+                return;
+            }
             packets += 1;
             if p.len > 0 {
                 segments.insert((p.flow, p.seq, p.ts, p.has(flag::MEASURED)));
@@ -554,11 +571,13 @@ impl<'a> World<'a> {
             }
         });
         let flows: Vec<FlowRecord> = flows.collect();
+        let stuck = deadlocked(&self.net, &self.domains);
         let ports = (0..spec.links.len())
             .map(|l| {
                 let at = self.net.place[spec.links[l].from as usize];
                 let port = &mut self.domains[at.domain as usize].ports[self.net.port_of[l] as usize];
-                port.record(&spec.links[l].name, end, &interval)
+                let record = port.record(&spec.links[l].name, end, &interval);
+                PortRecord { deadlocked_ps: stuck.get(&(l as u32)).copied(), ..record }
             })
             .collect();
         let mut engines = Vec::new();

@@ -443,7 +443,8 @@ fn networks() -> impl Strategy<Value = Spec> {
             // switches may send by token buckets, which queues of events cannot
             if choice & 4 != 0 && choice & 32 != 0 {
                 let size = if choice & 8 != 0 { 40_000 } else { 400_000 };
-                spec.buffer = Some(BufferSpec { size, alpha: [0.5, 2.0][(choice & 1) as usize], reserve: seed % 1000 });
+                let alpha = [0.5, 2.0][(choice & 1) as usize];
+                spec.buffer = Some(BufferSpec { size, alpha, reserve: seed % 1000, pfc: pfc(&spec, seed) });
             }
             let explicit = spec.links.iter().any(|l| spec.is_explicit(l));
             if !explicit {
@@ -496,6 +497,20 @@ fn networks() -> impl Strategy<Value = Spec> {
             spec
         },
     )
+}
+
+/// Priority flow control for some of the classes, where hosts can obey it, at every other seed.
+fn pfc(spec: &Spec, seed: u64) -> Option<PfcSpec> {
+    let classes = spec.queues[0].count() as u64;
+    let able = |q: &QueueSpec| !matches!(q.discipline, Discipline::FairNic { .. } | Discipline::Trimming(_));
+    let thresholds = [None, Some(Threshold::Fixed(6_000)), Some(Threshold::Dynamic(0.3))];
+    (seed & 1 == 0 && spec.queues.iter().all(able)).then(|| PfcSpec {
+        lossless: (0..classes).map(|c| (seed >> 1) % classes == c || seed & 16 == 0).collect(),
+        threshold: thresholds[(seed % 3) as usize],
+        reserve: seed % 300,
+        headroom: Headroom::Bytes(seed % 1500),
+        margin: 1000,
+    })
 }
 
 /// What fails: link by number, when (us) and for how long, how, and when that is seen (us).
@@ -678,6 +693,7 @@ proptest! {
         spec.queues[0] =
             QueueSpec { discipline: Discipline::Trimming(trimming), count_in_service, ..drop_tail(limit) };
         spec.links.iter_mut().for_each(|l| l.bucket = 0);
+        spec.buffer = spec.buffer.map(|buffer| BufferSpec { pfc: None, ..buffer });
         for t in &mut spec.transports {
             (t.mss, t.sack) = (t.mss.min(1448), true);
             t.scoreboard = if t.scoreboard == Rules::Ns3 { Rules::Rfc6675 } else { t.scoreboard };

@@ -5,7 +5,7 @@ mod net;
 use fifo::packet;
 use incast_cc::{Rate, Time};
 use incast_engine::port::explicit::Offered;
-use incast_engine::port::shared::Pool;
+use incast_engine::port::shared::{Pool, Room};
 use incast_engine::port::{Interval, Port};
 use incast_engine::spec::*;
 use net::*;
@@ -60,9 +60,14 @@ fn saturated_queues_hold_what_the_paper_derives() {
                 while let Some(end) = ends.filter(|e| *e <= now) {
                     *ends = port.depart(end, Some(&mut pool), &interval).unwrap().next;
                 }
-                if let Offered::Waits { ends: end, .. } =
-                    port.offer(now, &packet(1000, false), None, 0, Some(&mut pool), &interval)
-                {
+                if let Offered::Waits { ends: end, .. } = port.offer(
+                    now,
+                    &packet(1000, false),
+                    None,
+                    0,
+                    Some(Room { pool: &mut pool, account: None }),
+                    &interval,
+                ) {
                     *ends = ends.or(end);
                 }
             }
@@ -82,7 +87,7 @@ fn a_burst_has_more_room_where_nobody_else_queues() {
     let run = |elephants: u32| {
         let mut spec = star(20, Rate::gbps(10), Time::us(1));
         spec.queues = vec![QueueSpec { limit: Limit::None, ..drop_tail(1) }];
-        spec.buffer = Some(BufferSpec { size: 200_000, alpha: 1.0, reserve: 0 });
+        spec.buffer = Some(BufferSpec { size: 200_000, alpha: 1.0, reserve: 0, pfc: None });
         spec.transports = vec![tcp()];
         spec.controllers = vec![controller("newreno", &[])];
         spec.flows = (0..elephants).flat_map(|i| [bulk(i, 3 + i, None), bulk(6 + i, 3 + i, None)]).collect();

@@ -287,6 +287,13 @@ pub struct PortRecord {
     pub queue_mean_bytes: f64,
     /// As max, in bytes.
     pub queue_max_bytes: u64,
+    /// Times that the neighbour paused one of its classes while none was, measured interval.
+    pub pauses: u64,
+    /// Time that some of its classes was paused, measured interval.
+    pub paused_ps: u64,
+    /// Since when one of its classes is part of a deadlock at the end of the run: paused by a neighbour that waits, over
+    /// others, for this very port.
+    pub deadlocked_ps: Option<u64>,
     /// Packets sent, whole run.
     pub packets_total: u64,
     /// Drops and losses, whole run.
@@ -314,6 +321,10 @@ pub struct ClassRecord {
     pub queue_mean_bytes: f64,
     /// As max, in bytes.
     pub queue_max_bytes: u64,
+    /// Times that the neighbour paused it.
+    pub pauses: u64,
+    /// Time that it was paused.
+    pub paused_ps: u64,
 }
 
 /// One engine of a host's own processing, over the measured interval.

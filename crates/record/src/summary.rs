@@ -177,6 +177,13 @@ pub const FIGURES: &[Figure] = &[
     figure("queues.drops", "packets", "Packets dropped by queues in the measured interval, all ports, ACKs included."),
     figure("queues.losses", "packets", "Packets lost on links (error rate) in the measured interval, all ports."),
     figure("queues.marks", "packets", "Packets CE-marked by queues in the measured interval, all ports."),
+    figure("queues.pauses", "1", "Times that priority flow control paused a port in the measured interval, all ports."),
+    figure("queues.paused_s", "s", "Time in it that some class of a port was paused, summed over all ports."),
+    figure(
+        "queues.deadlocked",
+        "ports",
+        "Ports that priority flow control has paused at the end of the run and that can never go on: they wait for each other.",
+    ),
     figure(
         "queues.busiest.port",
         "",
@@ -467,6 +474,9 @@ fn queue_figures(ports: &[PortRecord], interval_ps: u64) -> Value {
         "drops": sum(|p| p.drops),
         "losses": sum(|p| p.losses),
         "marks": sum(|p| p.marks),
+        "pauses": sum(|p| p.pauses),
+        "paused_s": ports.iter().map(|p| seconds(p.paused_ps)).sum::<f64>(),
+        "deadlocked": sum(|p| p.deadlocked_ps.is_some() as u64),
         "busiest": {
             "port": busiest.map(|p| &p.name),
             "mean_packets": busiest.map(|p| p.queue_mean_packets),

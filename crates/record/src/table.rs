@@ -371,6 +371,24 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         ),
         column("queue_mean_bytes", "B", "As queue_mean_packets, in bytes.", opt_f64s(|p| p.queue_mean_bytes)),
         column("queue_max_bytes", "B", "As queue_max_packets, in bytes.", u64s(|p| p.queue_max_bytes)),
+        column(
+            "pauses",
+            "1",
+            "Times that priority flow control paused the port in the measured interval, while none of its classes was paused.",
+            u64s(|p| p.pauses),
+        ),
+        column(
+            "paused_s",
+            "s",
+            "Time in the measured interval that some of its classes was paused.",
+            Values::F64(rows.iter().map(|p| seconds(p.paused_ps)).collect()),
+        ),
+        column(
+            "deadlocked_s",
+            "s",
+            "Since when it is paused, where all that its neighbour waits for are ports that wait, over others, for it or for others in a ring; missing where the run ends without that.",
+            Values::OptF64(rows.iter().map(|p| p.deadlocked_ps.map(seconds)).collect()),
+        ),
         column("packets_total", "packets", "Packets sent, whole run.", u64s(|p| p.packets_total)),
         column("lost_total", "packets", "Drops and losses, whole run.", u64s(|p| p.lost_total)),
     ]
@@ -411,6 +429,18 @@ pub fn classes(outcome: &Outcome) -> Vec<Column> {
         ),
         column("queue_mean_bytes", "B", "As queue_mean_packets, in bytes.", f64s(|c| c.queue_mean_bytes)),
         column("queue_max_bytes", "B", "As queue_max_packets, in bytes.", u64s(|c| c.queue_max_bytes)),
+        column(
+            "pauses",
+            "1",
+            "Times that priority flow control paused it in the measured interval.",
+            u64s(|c| c.pauses),
+        ),
+        column(
+            "paused_s",
+            "s",
+            "Time in the measured interval that it was paused.",
+            Values::F64(rows.iter().map(|r| seconds(r.2.paused_ps)).collect()),
+        ),
     ]
 }
 

@@ -1,10 +1,11 @@
-//! A buffer that the queues of a switch share.
+//! A buffer that the queues of a switch share, and flow control by what is in it.
 
 use crate::problem::{self, Problem};
-use crate::quantity::Size;
+use crate::quantity::{Headroom, Room, Size};
 use crate::queue::Queue;
 use crate::topology::Network;
 use incast_cc::Bytes;
+use incast_engine::port::pfc::Pfc as Engine;
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,33 @@ pub struct Buffer {
     /// What every queue has for itself, out of the whole.
     #[serde(default = "nothing")]
     pub reserve: Size,
+    /// Priority flow control: neighbours pause instead of what does not fit being dropped. Given at all, if only as `{}`, it is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pfc: Option<Pfc>,
+}
+
+/// Priority flow control (IEEE 802.1Qbb), by the rules of HPCC's switch model.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Pfc {
+    /// Traffic classes that are paused rather than dropped; all unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<u8>>,
+    /// A link is paused when a class of it has this times what is free. Unless given 0.125 for links no quicker than the slowest host's, twice that for every doubling of the rate, at most 1 (HPCC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// A link is paused when a class of it has this much beyond its reserve; instead of `alpha`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Size>,
+    /// What every class of a link has for itself, out of the whole.
+    #[serde(default = "reserve")]
+    pub reserve: Size,
+    /// What every class of a link has for what still comes before it has stopped, out of the whole: what the link can bring by then ("link"), three times what it brings in its delay ("hpcc"), or a size.
+    #[serde(default = "headroom")]
+    pub headroom: Headroom,
+    /// The link resumes when what the class has is this far below the threshold.
+    #[serde(default = "resume_offset")]
+    pub resume_offset: Size,
 }
 
 fn one() -> f64 {
@@ -30,10 +58,93 @@ fn nothing() -> Size {
     Size(Bytes(0))
 }
 
+// HPCC's simulator, switch-mmu.cc.
+fn reserve() -> Size {
+    Size(Bytes(4096))
+}
+fn resume_offset() -> Size {
+    Size(Bytes(3072))
+}
+
+fn headroom() -> Headroom {
+    Headroom(Room::Link)
+}
+
+impl Pfc {
+    /// As the engine has it, for queues of so many classes.
+    fn spec(&self, classes: usize) -> spec::PfcSpec {
+        let lossless = |c: usize| self.classes.as_ref().is_none_or(|own| own.iter().any(|own| *own as usize == c));
+        spec::PfcSpec {
+            lossless: (0..classes).map(lossless).collect(),
+            threshold: match (self.threshold, self.alpha) {
+                (Some(size), _) => Some(spec::Threshold::Fixed(size.0.0)),
+                (None, alpha) => alpha.map(spec::Threshold::Dynamic),
+            },
+            reserve: self.reserve.0.0,
+            headroom: match self.headroom.0 {
+                Room::Link => spec::Headroom::Link,
+                Room::Hpcc => spec::Headroom::Delays,
+                Room::Bytes(n) => spec::Headroom::Bytes(n),
+            },
+            margin: self.resume_offset.0.0,
+        }
+    }
+
+    /// What does not fit by itself.
+    fn check(&self, queue: &Queue, out: &mut Vec<Problem>) {
+        let has = queue.spec().count();
+        let mut seen = Vec::new();
+        for class in self.classes.iter().flatten() {
+            if *class as usize >= has {
+                let message = match has {
+                    1 => "expected 0: the queues have one class".to_owned(),
+                    n => format!("expected 0 to {}, the classes of queue", n - 1),
+                };
+                out.push(Problem::with_value("buffer.pfc.classes", class, message));
+            }
+            if seen.contains(class) {
+                out.push(Problem::with_value("buffer.pfc.classes", class, "is there twice"));
+            }
+            seen.push(*class);
+        }
+        if self.classes.as_ref().is_some_and(Vec::is_empty) {
+            let message = "expected at least one class; without flow control leave out buffer.pfc";
+            out.push(Problem::with_value("buffer.pfc.classes", "[]", message));
+        }
+        if let Some(alpha) = self.alpha.filter(|alpha| !(*alpha > 0.0 && *alpha <= 1e6)) {
+            out.push(Problem::with_value(
+                "buffer.pfc.alpha",
+                problem::number(alpha),
+                "expected above 0, at most 1000000",
+            ));
+        }
+        if let (Some(_), Some(alpha)) = (self.threshold, self.alpha) {
+            let message = "expected no alpha beside threshold, which stands in its place";
+            out.push(Problem::with_value("buffer.pfc.alpha", problem::number(alpha), message));
+        }
+        for (key, queue) in [("queue", Some(queue)), ("queue.host", queue.host())] {
+            let Some(queue) = queue else { continue };
+            if let Queue::FairNic(_) = queue {
+                let message = "expected a queue that can be paused beside buffer.pfc: drop-tail, with limit = \"none\"";
+                out.push(Problem::with_value(format!("{key}.kind"), "\"fair-nic\"", message));
+            } else if let Queue::Trimming(_) = queue {
+                let message = "expected a queue that does not trim beside buffer.pfc, which drops nothing";
+                out.push(Problem::with_value(format!("{key}.kind"), "\"trimming\"", message));
+            } else if queue.spec().count() != has {
+                let n = queue.spec().count();
+                let message =
+                    format!("expected as many classes as the switches' queues have, {has}: each is paused by itself");
+                out.push(Problem::with_value(format!("{key}.classes"), format!("{n} of them"), message));
+            }
+        }
+    }
+}
+
 impl Buffer {
-    /// As the engine has it.
-    pub(crate) fn spec(&self) -> spec::BufferSpec {
-        spec::BufferSpec { size: self.size.0.0, alpha: self.alpha, reserve: self.reserve.0.0 }
+    /// As the engine has it, for queues like this.
+    pub(crate) fn spec(&self, queue: &Queue) -> spec::BufferSpec {
+        let pfc = self.pfc.as_ref().map(|pfc| pfc.spec(queue.spec().count()));
+        spec::BufferSpec { size: self.size.0.0, alpha: self.alpha, reserve: self.reserve.0.0, pfc }
     }
 
     /// What does not fit: `packet` is the largest packet, in bytes.
@@ -50,7 +161,11 @@ impl Buffer {
             let message = format!("expected at least {packet}B, a full packet of the transport");
             out.push(Problem::with_value("buffer.size", format!("\"{}\"", self.size), message));
         }
-        let queues = queue.spec().count() as u64;
+        if let Some(pfc) = &self.pfc {
+            pfc.check(queue, out);
+        }
+        let lossless = self.spec(queue).pfc.map_or(0, |pfc| pfc.lossless.iter().filter(|l| **l).count());
+        let queues = (queue.spec().count() - lossless) as u64;
         let mut ports = vec![0u64; network.names.len()];
         network.links.iter().for_each(|l| ports[l.from as usize] += 1);
         let most = ports.iter().skip(network.hosts as usize).max().map_or(0, |ports| ports * queues);
@@ -62,5 +177,25 @@ impl Buffer {
             let message = "expected no burst of links beside it: a token bucket has no departures to count";
             out.push(Problem::new("buffer", message));
         }
+    }
+
+    /// Whether the links of `spec` can be paused, and what is set apart for them leaves something to share.
+    pub(crate) fn check_links(&self, spec: &spec::Spec) -> Result<(), Problem> {
+        let Some(pfc) = spec.pfc() else { return Ok(()) };
+        if let Some(link) = spec.links.iter().find(|l| l.bucket > 0) {
+            let message =
+                format!("expected no burst of links beside it, which {} has: a token bucket does not stop", link.name);
+            return Err(Problem::new("buffer.pfc", message));
+        }
+        let (_, accounts) = Engine::new(spec, pfc).map_err(|message| Problem::new("buffer.pfc", message))?;
+        let own = accounts.iter().map(|own| own.iter().map(|a| a.reserve.saturating_add(a.headroom)).sum::<u64>());
+        let Some((own, node)) = own.zip(&spec.node_names).max_by_key(|most| most.0) else { return Ok(()) };
+        if own >= self.size.0.0 {
+            let message = format!(
+                "expected more than {own}B: reserves and headrooms that buffer.pfc sets apart for the links into {node}"
+            );
+            return Err(Problem::with_value("buffer.size", format!("\"{}\"", self.size), message));
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! From a checked document to what the engine simulates.
 
-use crate::buffer::Buffer;
 use crate::controller::Controller;
 use crate::document::{Document, Domains, Interval, Ties, Until};
 use crate::elephants::Herd;
@@ -296,7 +295,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
         flows,
         triggers,
         queries,
-        buffer: doc.buffer.as_ref().map(Buffer::spec),
+        buffer: doc.buffer.as_ref().map(|buffer| buffer.spec(&doc.queue)),
         observe,
         host_costs,
         ties: match doc.run.ties {
@@ -312,6 +311,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     keep_to_one_path(doc, &mut spec);
     check_paths(&spec)?;
     failures::apply(&failures, &mut spec).map_err(Errors)?;
+    doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;
     Ok(spec)
 }
 

@@ -19,6 +19,7 @@ builtin!(
     "star",
     "incast",
     "incast-trimming",
+    "pfc-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",
     "ns3-random-pairs",
@@ -42,6 +43,7 @@ pub const PREFIX: &str = "builtin:";
 const FILES: &[(&str, &str)] = &[
     ("ns3-random-hotspot", include_str!("../../../scenarios/ns3-random-hotspot.csv")),
     ("ns3-random-pairs", include_str!("../../../scenarios/ns3-random-pairs.csv")),
+    ("pfc-incast-victim", include_str!("../../../scenarios/pfc-incast-victim.csv")),
     ("htsim-permutation-swift", include_str!("../../../scenarios/htsim-permutation-swift.csv")),
     ("htsim-permutation-dctcp", include_str!("../../../scenarios/htsim-permutation-dctcp.csv")),
 ];

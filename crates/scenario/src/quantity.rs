@@ -25,6 +25,7 @@ fn units(format: &str) -> &'static [(&'static str, f64)] {
         "rate" => &[("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)],
         "size" => &BYTES[..7],
         "limit" => &BYTES,
+        "headroom" => &BYTES[..7],
         "line-rate" => &[("%", 1e-2), ("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)],
         _ => &[],
     }
@@ -89,6 +90,7 @@ fn parse_format(format: &str, text: &str) -> Result<(), String> {
         "size" => text.parse::<cc::Bytes>().map(drop).map_err(wrong),
         "limit" => text.parse::<Limit>().map(drop),
         "line-rate" => text.parse::<PartOrRate>().map(drop),
+        "headroom" => text.parse::<Room>().map(drop),
         _ => Ok(()),
     }
 }
@@ -101,11 +103,14 @@ pub fn expected(format: &str) -> Option<&'static str> {
         "size" => Some("a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\""),
         "limit" => Some(LIMIT),
         "line-rate" => Some(LINE_RATE),
+        "headroom" => Some(HEADROOM),
         _ => None,
     }
 }
 
 const LIMIT: &str = "a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
+
+const HEADROOM: &str = "\"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"30kB\"";
 
 const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate with \
                          a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
@@ -200,6 +205,43 @@ quantity!(
     /// A rate of a sender: `"50%"` of its link's, or `"10Gbps"`.
     LineRate, PartOrRate, "line-rate", r"^[0-9._]+ *(%|bps|kbps|Mbps|Gbps|Tbps)$", |r| r.to_string()
 );
+
+quantity!(
+    /// Headroom of a link under priority flow control: `"link"`, `"hpcc"`, or `"30kB"`.
+    Headroom, Room, "headroom", r"^[0-9._]+ *(B|kB|MB|GB|KiB|MiB|GiB)$|^link$|^hpcc$", |r| r.to_string()
+);
+
+/// How much headroom a link has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Room {
+    /// What it can bring until it has stopped.
+    Link,
+    /// Three times what it brings in its delay.
+    Hpcc,
+    /// Bytes.
+    Bytes(u64),
+}
+
+impl FromStr for Room {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Room, String> {
+        match text.trim() {
+            "link" => Ok(Room::Link),
+            "hpcc" => Ok(Room::Hpcc),
+            size => size.parse::<cc::Bytes>().map(|b| Room::Bytes(b.0)).map_err(|_| format!("expected {HEADROOM}")),
+        }
+    }
+}
+
+impl fmt::Display for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Room::Link => f.write_str("link"),
+            Room::Hpcc => f.write_str("hpcc"),
+            Room::Bytes(n) => f.write_str(&bytes(*n)),
+        }
+    }
+}
 
 /// A part of a link's rate, or a rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -403,6 +403,40 @@ fn buffers_that_contradict() {
     assert!(reserve.starts_with("buffer.reserve = \"600kB\": expected at most "), "{reserve}");
     assert_eq!(buffer("size = \"1MB\"\nalpa = 1.0"), "buffer.alpa: unknown key (did you mean \"alpha\"?)");
     check(&GOOD.replace("[queue]", "[buffer]\nsize = \"1MB\"\n\n[queue]")).unwrap();
+    let pfc = |keys: &str| buffer(&format!("size = \"4MB\"\npfc = {{ {keys} }}"));
+    assert_eq!(pfc("classes = [1]"), "buffer.pfc.classes = 1: expected 0: the queues have one class");
+    assert_eq!(pfc("classes = [0, 0]"), "buffer.pfc.classes = 0: is there twice");
+    assert_eq!(
+        pfc("classes = []"),
+        "buffer.pfc.classes = []: expected at least one class; without flow control leave out buffer.pfc"
+    );
+    assert_eq!(pfc("alpha = 0.0"), "buffer.pfc.alpha = 0: expected above 0, at most 1000000");
+    assert_eq!(
+        pfc("alpha = 0.5, threshold = \"20kB\""),
+        "buffer.pfc.alpha = 0.5: expected no alpha beside threshold, which stands in its place"
+    );
+    assert_eq!(
+        pfc("headroom = \"3kb\""),
+        "buffer.pfc.headroom = \"3kb\": expected \"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), \
+         such as \"30kB\" (did you mean \"3kB\"?)"
+    );
+    assert_eq!(pfc("headrom = \"3kB\""), "buffer.pfc.headrom: unknown key (did you mean \"headroom\"?)");
+    let room = pfc("headroom = \"1MB\"");
+    assert!(room.starts_with("buffer.size = \"4MB\": expected more than "), "{room}");
+    assert!(room.contains("reserves and headrooms that buffer.pfc sets apart for the links into "), "{room}");
+    let host = |host: &str| {
+        message("[queue]", &format!("[buffer]\nsize = \"4MB\"\npfc = {{}}\n\n[queue.host]\n{host}\n\n[queue]"))
+    };
+    assert_eq!(
+        host("kind = \"fair-nic\""),
+        "queue.host.kind = \"fair-nic\": expected a queue that can be paused beside buffer.pfc: drop-tail, with limit = \"none\""
+    );
+    let classes = "kind = \"strict-priority\"\nclasses = [{ kind = \"drop-tail\", limit = \"9p\" }, { kind = \"drop-tail\", limit = \"9p\" }]";
+    assert_eq!(
+        host(classes),
+        "queue.host.classes = 2 of them: expected as many classes as the switches' queues have, 1: each is paused by itself"
+    );
+    check(&GOOD.replace("[queue]", "[buffer]\nsize = \"4MB\"\npfc = {}\n\n[queue]")).unwrap();
 }
 
 #[test]
@@ -884,7 +918,7 @@ fn files_that_are_not_there() {
     assert_eq!(
         unknown,
         "traffic.load.file = \"builtin:htsim-permutation-swft\": no file of this name comes with the program; expected \
-         builtin: and one of ns3-random-hotspot, ns3-random-pairs, htsim-permutation-swift, htsim-permutation-dctcp (did you mean \"htsim-permutation-swift\"?)"
+         builtin: and one of ns3-random-hotspot, ns3-random-pairs, pfc-incast-victim, htsim-permutation-swift, htsim-permutation-dctcp (did you mean \"htsim-permutation-swift\"?)"
     );
     let unknown = Scenario::load("hotspto").unwrap_err().to_string();
     assert!(

@@ -8,9 +8,9 @@
 //! alone. The account is the same as a FIFO port's: wherever both can serve, they give the same
 //! bytes, which tests hold them to.
 
-use super::lane::{Lane, Waiting};
+use super::lane::{Lane, Pausing, Waiting};
 use super::scheduler::Scheduler;
-use super::shared::Pool;
+use super::shared::{Pool, Room};
 use super::{Interval, Port, unusual};
 use crate::hash;
 use crate::packet::{Ext, Packet, flag};
@@ -61,6 +61,8 @@ pub struct Departed {
     pub arrives: Option<u64>,
     /// When the next transmission, which begins now, ends, ps.
     pub next: Option<u64>,
+    /// Account of a shared buffer that it leaves, where that is not its queue's.
+    pub account: Option<u32>,
 }
 
 /// A packet that waited and was cut to its header.
@@ -104,10 +106,15 @@ struct Service {
 /// The queues. Packets that left stay in the account until it next moves, as in the ring of a FIFO port.
 #[derive(Clone, Debug)]
 pub(super) struct Explicit {
-    lanes: Vec<Lane>,
+    pub(super) lanes: Vec<Lane>,
     scheduler: Scheduler,
     trim: Option<Trim>,
     service: Option<Service>,
+    /// Pause frames that wait for the transmitter, and the one that it has, since when, ps.
+    pub(super) frames: VecDeque<Packet>,
+    pub(super) frame: Option<(Packet, u64)>,
+    /// Some class is paused.
+    pub(super) pausing: Pausing,
     gone: VecDeque<Gone>,
     /// Packets and bytes in the account, and of those the bytes below the discipline, which are of the first.
     packets: u32,
@@ -142,6 +149,9 @@ impl Explicit {
                 scheduler,
                 trim,
                 service: None,
+                frames: VecDeque::new(),
+                frame: None,
+                pausing: Pausing::default(),
                 gone: VecDeque::new(),
                 packets: 0,
                 bytes: 0,
@@ -269,7 +279,8 @@ impl Explicit {
     /// Begins a transmission at `now`, if something may go; when it ends.
     fn begin(&mut self, now: u64, below: u32) -> Option<u64> {
         let Explicit { lanes, scheduler, .. } = self;
-        let lane = scheduler.next(lanes.len(), |i| lanes[i].queue.front().map(|w| w.size))?;
+        let head = |i: usize| lanes[i].queue.front().filter(|_| lanes[i].pausing.since.is_none()).map(|w| w.size);
+        let lane = scheduler.next(lanes.len(), head)?;
         let waiting = lanes[lane].queue.pop_front()?;
         self.work -= waiting.wire;
         if self.lanes.len() > 1 && below > 0 && self.gone.is_empty() {
@@ -308,12 +319,28 @@ impl Explicit {
         }
     }
 
-    /// The accounts of the classes over an interval of `span` ps; none where there is one queue for all.
-    pub(super) fn records(&self, span: f64) -> Vec<ClassRecord> {
+    /// Nothing is being transmitted.
+    pub(super) fn is_idle(&self) -> bool {
+        self.service.is_none() && self.frame.is_none()
+    }
+
+    /// Nothing is here, and what comes to queue `i` may go at once.
+    fn lets_pass(&self, i: usize) -> bool {
+        self.here.0 == 0 && self.frame.is_none() && self.lanes[i].pausing.since.is_none()
+    }
+
+    /// The packet in transmission is of this account of a shared buffer, if of one.
+    pub(super) fn account_in_service(&self) -> Option<u32> {
+        self.service.as_ref()?.waiting.account
+    }
+
+    /// The accounts of the classes over an interval of `span` ps in a run that ends at `end`; none where there is one
+    /// queue for all.
+    pub(super) fn records(&self, span: f64, end: u64, interval: &Interval) -> Vec<ClassRecord> {
         if self.lanes.len() == 1 {
             return Vec::new();
         }
-        self.lanes.iter().map(|l| l.record(span)).collect()
+        self.lanes.iter().map(|l| l.record(span, end, interval)).collect()
     }
 }
 
@@ -338,15 +365,15 @@ impl Port {
         }
     }
 
-    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`, which are in the shared buffer `pool`
-    /// if in any. Where `ends` says so, the caller calls [`Port::depart`] then.
+    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`, where it needs `room` in a shared
+    /// buffer if they are in one. Where `ends` says so, the caller calls [`Port::depart`] then.
     pub fn offer(
         &mut self,
         now: u64,
         packet: &Packet,
         ext: Option<&mut Ext>,
         class: u8,
-        pool: Option<&mut Pool>,
+        room: Option<Room>,
         interval: &Interval,
     ) -> Offered {
         if now >= self.next_look {
@@ -359,12 +386,12 @@ impl Port {
         let (packets, bytes) = explicit.counted_of(i, below);
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
         let lane = &mut explicit.lanes[i];
-        let full = pool.as_deref().is_some_and(|pool| !pool.takes(lane.here.1, size));
+        let full = room.as_ref().is_some_and(|room| !room.takes(lane.here.1, size));
         let mut verdict = if full { Verdict::Drop } else { lane.admit(&arrival) };
-        let mut pool = pool;
+        let mut room = room;
         let (mut packet, mut size, mut arrival) = (*packet, size, arrival);
         if verdict == Verdict::Drop && i == 1 && explicit.trim.is_some() {
-            let drawn = self.cuts_newest(&arrival, pool.as_deref_mut(), interval);
+            let drawn = self.cuts_newest(&arrival, room.as_mut().map(|room| &mut *room.pool), interval);
             let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
             if drawn {
                 verdict = Verdict::Accept;
@@ -374,7 +401,7 @@ impl Port {
                 (i, size) = (0, packet.size as u64 + self.class.framing as u64);
                 let (packets, bytes) = explicit.counted_of(0, below);
                 arrival = Arrival { packets: packets as u64, bytes, size, ..arrival };
-                let full = pool.as_deref().is_some_and(|pool| !pool.takes(explicit.lanes[0].here.1, size));
+                let full = room.as_ref().is_some_and(|room| !room.takes(explicit.lanes[0].here.1, size));
                 verdict = if full { Verdict::Drop } else { explicit.lanes[0].admit(&arrival) };
             }
         }
@@ -401,25 +428,27 @@ impl Port {
         let mut lost = self.class.lossy && self.loses_latest(size);
         let index = self.count.packets - 1;
         let mut arrives = now + self.class.delay;
-        if wire == 0 && self.fails() && !lost && self.rare.explicit.as_ref().is_some_and(|q| q.here.0 == 0) {
+        if wire == 0 && self.fails() && !lost && self.rare.explicit.as_ref().is_some_and(|q| q.lets_pass(i)) {
             match self.arrival_of(now, now, index) {
                 Some(time) => arrives = time,
                 None => lost = self.loses_to_failure(now, interval),
             }
         }
         let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
-        let (idle, counted) = (explicit.here.0 == 0, explicit.counted(below));
+        let counted = explicit.counted(below);
+        let passes = wire == 0 && explicit.lets_pass(i);
         let lane = &mut explicit.lanes[i];
-        if idle && wire == 0 {
+        if passes {
             marked |= lane.marks_departure(packet, (1, size), interval.holds(now));
             lane.empty_since = now;
             return Offered::Passed { marked, lost, arrives };
         }
         let packet = Packet { flags: packet.flags | if marked { flag::CE } else { 0 }, ..*packet };
-        if let Some(pool) = pool {
-            pool.take(lane.here.1, size);
+        let account = room.as_ref().and_then(|room| room.account);
+        if let Some(room) = &mut room {
+            room.take(lane.here.1, size);
         }
-        lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost, index });
+        lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost, index, account });
         if explicit.lanes.len() == 1 && explicit.here.0 < below {
             // it passes straight through the discipline
             explicit.lanes[i].empty_since = now;
@@ -432,7 +461,7 @@ impl Port {
         }
         explicit.packets += 1;
         explicit.bytes += size;
-        let ends = if explicit.service.is_none() { self.begin(now) } else { None };
+        let ends = if explicit.is_idle() { self.begin(now) } else { None };
         let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
         let after = explicit.counted(below);
         if after > counted {
@@ -525,15 +554,20 @@ impl Port {
     pub fn depart(&mut self, now: u64, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
         let below = self.class.below;
         let explicit = self.rare.explicit.as_mut()?;
+        if let Some((frame, began)) = explicit.frame.take() {
+            return Some(self.depart_frame(frame, began, now, interval));
+        }
         let Service { waiting, lane: i, began, arrives, .. } = explicit.service.take()?;
-        let Waiting { mut packet, ext, size, lost, .. } = waiting;
+        let Waiting { mut packet, ext, size, lost, account, .. } = waiting;
         let lane = &mut explicit.lanes[i];
         let marked = lane.marks_departure(&packet, lane.here, interval.holds(now));
         packet.flags |= if marked { flag::CE } else { 0 };
         lane.here.0 -= 1;
         lane.here.1 -= size;
-        if let Some(pool) = pool {
-            pool.give_back(lane.here.1, size);
+        match (pool, account) {
+            (Some(pool), Some(account)) => pool.leave(account, size),
+            (Some(pool), None) => pool.give_back(lane.here.1, size),
+            (None, _) => {}
         }
         explicit.here.0 -= 1;
         explicit.here.1 -= size;
@@ -548,13 +582,18 @@ impl Port {
             self.loses_to_failure(now, interval);
         }
         let next = self.begin(now);
-        Some(Departed { packet, ext, lost, marked, arrives, next })
+        Some(Departed { packet, ext, lost, marked, arrives, next, account })
     }
 
     /// Begins a transmission at `now`, if something may go; when it ends.
-    fn begin(&mut self, now: u64) -> Option<u64> {
+    pub(super) fn begin(&mut self, now: u64) -> Option<u64> {
         let below = self.class.below;
-        let ends = self.rare.explicit.as_mut()?.begin(now, below)?;
+        let explicit = self.rare.explicit.as_mut()?;
+        if let Some(frame) = explicit.frames.pop_front() {
+            explicit.frame = Some((frame, now));
+            return Some(now + self.frame_wire(now));
+        }
+        let ends = explicit.begin(now, below)?;
         if self.fails() { self.begin_failing(now) } else { Some(ends) }
     }
 

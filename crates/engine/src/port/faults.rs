@@ -169,6 +169,15 @@ impl Port {
         true
     }
 
+    /// When a pause frame arrives whose transmission lasts from `start` to `end`; `None`: the link is down. No other
+    /// loss meets it.
+    pub(super) fn arrival_of_frame(&mut self, start: u64, end: u64) -> Option<u64> {
+        let Some(faults) = &mut self.rare.faults else { return Some(end + self.class.delay) };
+        faults.forget(start);
+        let (arrival, lost) = faults.arrival(start, end, &self.class, || 1.0);
+        (!lost).then_some(arrival)
+    }
+
     /// When packet number `index` arrives whose transmission lasts from `start` to `end`; `None`: a failure has it.
     pub(super) fn arrival_of(&mut self, start: u64, end: u64, index: u64) -> Option<u64> {
         let (link, seed) = (self.link as u64, self.rare.seed);

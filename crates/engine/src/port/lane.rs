@@ -1,5 +1,6 @@
 //! One queue of an explicit port: its discipline, its packets, its account.
 
+use super::Interval;
 use crate::hash;
 use crate::packet::{Ext, Packet, flag};
 use crate::queue::{Arrival, Bound, RedState, Rule, Verdict, decide};
@@ -20,6 +21,8 @@ pub(super) struct Waiting {
     pub lost: bool,
     /// Its number among those accepted.
     pub index: u64,
+    /// Its account in a shared buffer, where it is not on that of its queue.
+    pub account: Option<u32>,
 }
 
 /// What is counted, from the start of the run.
@@ -33,6 +36,41 @@ pub(super) struct Counts {
     pub max_bytes: u64,
     packet_time: u128,
     byte_time: u128,
+}
+
+/// Whether a queue, or some queue of a port, is paused by the neighbour ([`pfc`](super::pfc)).
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Pausing {
+    /// Since when, ps.
+    pub since: Option<u64>,
+    /// When the neighbour asked for it.
+    pub asked: u64,
+    /// Pauses that began inside the measured interval.
+    pub pauses: u64,
+    /// Time of those that are over, inside it.
+    time: u64,
+}
+
+impl Pausing {
+    /// It is paused, if it was not.
+    pub(super) fn begin(&mut self, now: u64, asked: u64, interval: &Interval) {
+        self.asked = asked;
+        if self.since.is_none() {
+            self.since = Some(now);
+            self.pauses += interval.holds(now) as u64;
+        }
+    }
+
+    /// It is paused no longer.
+    pub(super) fn end(&mut self, now: u64, interval: &Interval) {
+        self.time = self.time_to(now, interval);
+        self.since = None;
+    }
+
+    /// Time paused up to `now`, inside the measured interval.
+    pub(super) fn time_to(&self, now: u64, interval: &Interval) -> u64 {
+        self.time + self.since.map_or(0, |since| interval.overlap(since, now))
+    }
 }
 
 /// A queue.
@@ -55,6 +93,7 @@ pub(super) struct Lane {
     pub count: Counts,
     /// Marks at departures inside the measured interval.
     pub departing_marks: u64,
+    pub pausing: Pausing,
     pub at_from: Option<Counts>,
     pub at_to: Option<Counts>,
 }
@@ -75,6 +114,7 @@ impl Lane {
             empty_since: 0,
             count: Counts::default(),
             departing_marks: 0,
+            pausing: Pausing::default(),
             at_from: None,
             at_to: None,
         }
@@ -141,7 +181,7 @@ impl Lane {
     }
 
     /// Its account of the measured interval, of `span` ps.
-    pub(super) fn record(&self, span: f64) -> ClassRecord {
+    pub(super) fn record(&self, span: f64, end: u64, interval: &Interval) -> ClassRecord {
         let to = self.at_to.unwrap_or(self.count);
         let from = self.at_from.unwrap_or(to);
         let mean = |integral: u128| if span > 0.0 { integral as f64 / span } else { 0.0 };
@@ -154,6 +194,8 @@ impl Lane {
             queue_max_packets: to.max_packets as u64,
             queue_mean_bytes: mean(to.byte_time - from.byte_time),
             queue_max_bytes: to.max_bytes,
+            pauses: self.pausing.pauses,
+            paused_ps: self.pausing.time_to(end, interval),
         }
     }
 }

@@ -8,6 +8,15 @@
 //! A queue may have a reserve of its own, as switches have it: what it holds up to that is not counted, and the rest of
 //! the buffer, less all reserves, is shared by the rule. A packet is in the buffer from its arrival to the end of its
 //! transmission.
+//!
+//! With priority flow control ([`pfc`](super::pfc)) packets of the classes that it protects are on the account of the
+//! link that they came over, not of the queue that they wait in. The rule is that of the switch model of HPCC's simulator
+//! (`switch-mmu.cc` of alibaba-edu/High-Precision-Congestion-Control): a packet goes to the reserve and the shared part
+//! while the account's share of that does not exceed its threshold, else to the headroom of the account, else it is
+//! dropped. What leaves empties the headroom first. The neighbour is to pause while the headroom is in use or the share
+//! has reached the threshold (or there is no room for as much again as came last, which is no rule of HPCC's: it matters
+//! where there is next to no headroom), and to resume when the headroom is empty and the share a margin below the threshold, or
+//! nothing. Reserves and headrooms of all accounts are taken out of the whole.
 
 /// The shared part of a switch's buffer.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,6 +24,100 @@ pub struct Pool {
     free: u64,
     alpha: f64,
     reserve: u64,
+    accounts: Vec<Account>,
+}
+
+/// Up to where an account fills the shared part.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Threshold {
+    /// This times what is free.
+    Dynamic(f64),
+    /// Bytes, as far as there are any free.
+    Fixed(u64),
+}
+
+/// What a class that is paused rather than dropped has in the buffer, of one link into the switch.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Account {
+    /// Link that its packets come over.
+    pub link: u32,
+    /// Class.
+    pub class: u8,
+    /// Bytes that are its own.
+    pub reserve: u64,
+    /// Bytes for what comes until the neighbour has stopped.
+    pub headroom: u64,
+    /// Share of the rest, above which its packets go to the headroom.
+    pub threshold: Threshold,
+    /// The neighbour resumes when the share is so far below the threshold, bytes.
+    pub margin: u64,
+    /// Bytes in reserve and shared part, and in the headroom.
+    held: u64,
+    spare: u64,
+    /// The neighbour was told to pause then, ps.
+    paused: Option<u64>,
+}
+
+impl Account {
+    /// An empty account.
+    pub fn new(link: u32, class: u8, reserve: u64, headroom: u64, threshold: Threshold, margin: u64) -> Account {
+        Account { link, class, reserve, headroom, threshold, margin, held: 0, spare: 0, paused: None }
+    }
+
+    fn share(&self) -> u64 {
+        self.held.saturating_sub(self.reserve)
+    }
+
+    /// Whether a share of so many bytes keeps to the threshold, so much being free.
+    fn keeps(&self, share: u64, free: u64) -> bool {
+        match self.threshold {
+            Threshold::Dynamic(alpha) => share as f64 <= alpha * free as f64,
+            Threshold::Fixed(most) => share <= most,
+        }
+    }
+
+    /// Whether its share has reached the threshold, so much being free.
+    fn has_reached(&self, free: u64) -> bool {
+        match self.threshold {
+            Threshold::Dynamic(alpha) => self.share() as f64 >= alpha * free as f64,
+            Threshold::Fixed(most) => self.share() >= most,
+        }
+    }
+}
+
+/// Where a packet of an account goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    /// Its reserve and the shared part, which grows by so much.
+    Shared(u64),
+    Headroom,
+}
+
+/// A place in a shared buffer for a packet that comes to a port.
+#[derive(Debug)]
+pub struct Room<'a> {
+    /// The buffer.
+    pub pool: &'a mut Pool,
+    /// The packet's account, where it is not on that of its queue.
+    pub account: Option<u32>,
+}
+
+impl Room<'_> {
+    /// Whether there is room for `size` bytes in a queue that holds `held`.
+    pub(super) fn takes(&self, held: u64, size: u64) -> bool {
+        match self.account {
+            Some(account) => self.pool.part(account, size).is_some(),
+            None => self.pool.takes(held, size),
+        }
+    }
+
+    /// They are in it.
+    pub(super) fn take(&mut self, held: u64, size: u64) {
+        match self.account {
+            Some(account) => self.pool.enter(account, size),
+            None => self.pool.take(held, size),
+        }
+    }
 }
 
 impl Pool {
@@ -22,7 +125,79 @@ impl Pool {
     /// are more than all.
     pub fn new(size: u64, alpha: f64, reserve: u64, queues: u64) -> Option<Pool> {
         let free = size.checked_sub(reserve.checked_mul(queues)?)?;
-        Some(Pool { free, alpha, reserve })
+        Some(Pool { free, alpha, reserve, accounts: Vec::new() })
+    }
+
+    /// ... with accounts beside; `None` if they ask for more than all.
+    pub fn with_accounts(self, accounts: Vec<Account>) -> Option<Pool> {
+        let own = accounts.iter().try_fold(0u64, |sum, a| sum.checked_add(a.reserve)?.checked_add(a.headroom))?;
+        Some(Pool { free: self.free.checked_sub(own)?, accounts, ..self })
+    }
+
+    /// Account number `i`.
+    pub fn account(&self, i: u32) -> &Account {
+        &self.accounts[i as usize]
+    }
+
+    /// Where `size` bytes more of an account go, if anywhere.
+    fn part(&self, account: u32, size: u64) -> Option<Part> {
+        let a = &self.accounts[account as usize];
+        let share = (a.held + size).saturating_sub(a.reserve);
+        let growth = share - a.share();
+        if share == 0 || (growth <= self.free && a.keeps(share, self.free)) {
+            return Some(Part::Shared(growth));
+        }
+        (a.spare + size <= a.headroom).then_some(Part::Headroom)
+    }
+
+    /// `size` bytes of an account come that there is room for.
+    fn enter(&mut self, account: u32, size: u64) {
+        let part = self.part(account, size);
+        let a = &mut self.accounts[account as usize];
+        if let Some(Part::Shared(growth)) = part {
+            a.held += size;
+            self.free -= growth;
+        } else {
+            a.spare += size;
+        }
+    }
+
+    /// `size` bytes of an account leave.
+    pub(super) fn leave(&mut self, account: u32, size: u64) {
+        let a = &mut self.accounts[account as usize];
+        let spare = a.spare.min(size);
+        a.spare -= spare;
+        let share = a.share();
+        a.held -= size - spare;
+        self.free += share - a.share();
+    }
+
+    /// Whether the neighbour at the other end of an account's link is to be told to pause now, `size` bytes having come,
+    /// which it then knows; a pause from before `cleared`, ps, holds no longer.
+    pub fn pauses(&mut self, account: u32, size: u64, now: u64, cleared: Option<u64>) -> bool {
+        let full = self.part(account, size).is_none();
+        let a = &mut self.accounts[account as usize];
+        let paused = a.paused.is_some_and(|since| cleared.is_none_or(|cleared| cleared <= since));
+        let pauses = !paused && (full || a.spare > 0 || a.has_reached(self.free));
+        if pauses {
+            a.paused = Some(now);
+        }
+        pauses
+    }
+
+    /// Whether it is to be told to resume, which it then knows; see [`Pool::pauses`].
+    pub fn resumes(&mut self, account: u32, cleared: Option<u64>) -> bool {
+        let a = &mut self.accounts[account as usize];
+        let Some(since) = a.paused else { return false };
+        if cleared.is_some_and(|cleared| cleared > since) {
+            a.paused = None;
+            return false;
+        }
+        let resumes = a.spare == 0 && (a.share() == 0 || a.keeps(a.share() + a.margin, self.free));
+        if resumes {
+            a.paused = None;
+        }
+        resumes
     }
 
     /// Bytes above which the shared part of a queue takes nothing now.

@@ -1,0 +1,345 @@
+//! Priority flow control: a switch pauses its neighbours instead of dropping their packets (IEEE 802.1Qbb).
+//!
+//! What a class of a link has in the buffer of the switch at its end is an account ([`shared`](super::shared)), which
+//! says when to pause and when to resume. The switch then sends a frame over the link back, which waits for the packet in
+//! transmission there and for no queue, takes 64 B on the wire or more, and is neither counted among packets nor lost but
+//! where the link is down. From its arrival on the neighbour begins no packet of the class; others go on. A pause holds
+//! until the frame that ends it: times in quanta, and their refreshing, are not modelled.
+//!
+//! A link that goes down or comes up, in either direction, forgets all pauses at both of its ends.
+
+use super::shared::{Account, Threshold};
+use super::{Interval, Port, explicit::Departed};
+use crate::domain::Domain;
+use crate::io::{Io, Outbox};
+use crate::net::Net;
+use crate::order::TimerKind;
+use crate::packet::Packet;
+use crate::spec::{Discipline, Effect, Headroom, LinkSpec, PfcSpec, Spec, TransportSpec};
+use incast_cc::{Rate, Time};
+use incast_record::Recorder;
+use std::collections::BTreeMap;
+
+/// Bytes of a pause frame on a wire without overhead; Ethernet's makes them 64 and what goes around a frame.
+const FRAME: u64 = 46;
+/// No frame is shorter on the wire.
+const SHORTEST: u64 = 64;
+
+/// Bytes that a pause frame takes on `link`.
+fn frame_bytes(overhead: u32) -> u64 {
+    (FRAME + overhead as u64).max(SHORTEST)
+}
+
+/// Who pauses whom.
+#[derive(Debug)]
+pub struct Pfc {
+    /// Place of every class among those that are paused rather than dropped.
+    places: Vec<Option<u32>>,
+    /// First account of every link in the buffer of the switch at its end.
+    first: Vec<Option<u32>>,
+    /// The link back, of every link between two nodes.
+    back: Vec<Option<u32>>,
+    /// When a link or the one back goes down or comes up, in order, ps.
+    edges: BTreeMap<u32, Vec<u64>>,
+}
+
+impl Pfc {
+    /// What `spec` asks for, and the accounts of every switch; an error in words if that cannot be.
+    pub fn new(spec: &Spec, pfc: &PfcSpec) -> Result<(Pfc, Vec<Vec<Account>>), String> {
+        let mut next = 0..;
+        let places: Vec<Option<u32>> = pfc.lossless.iter().map(|l| if *l { next.next() } else { None }).collect();
+        let back = links_back(spec);
+        let mut first = vec![None; spec.links.len()];
+        let mut accounts: Vec<Vec<Account>> = vec![Vec::new(); spec.node_names.len()];
+        for (l, link) in (0u32..).zip(&spec.links) {
+            let queue = &spec.queues[link.queue as usize];
+            if queue.count() != places.len() || matches!(queue.discipline, Discipline::Trimming(_)) {
+                return Err(format!(
+                    "link {}: {} queues by class, where priority flow control knows {}, and none that trims",
+                    link.name,
+                    queue.count(),
+                    places.len()
+                ));
+            }
+            if matches!(queue.discipline, Discipline::FairNic { .. }) {
+                return Err(format!("link {}: a fair NIC obeys no pause of priority flow control", link.name));
+            }
+            if link.to < spec.hosts {
+                continue;
+            }
+            let Some(back) = back[l as usize] else {
+                return Err(format!(
+                    "link {}: no link back, over which priority flow control could pause it",
+                    link.name
+                ));
+            };
+            let classes = pfc.lossless.iter().filter(|l| **l).count() as u64;
+            let headroom = headroom(spec, pfc, link, &spec.links[back as usize], classes)?;
+            let own = &mut accounts[link.to as usize];
+            first[l as usize] = Some(own.len() as u32);
+            let threshold = pfc.threshold.unwrap_or(Threshold::Dynamic(share_of(spec, link.rate)));
+            let account = |class: u8| Account::new(l, class, pfc.reserve, headroom, threshold, pfc.margin);
+            own.extend((0u8..).zip(&pfc.lossless).filter(|c| *c.1).map(|c| account(c.0)));
+        }
+        let edges = edges(spec, &back);
+        Ok((Pfc { places, first, back, edges }, accounts))
+    }
+
+    /// The account of a packet of `class` that came over `link`, if it is on one.
+    pub fn account(&self, link: u32, class: u8) -> Option<u32> {
+        Some(self.first[link as usize]? + (*self.places.get(class as usize)?)?)
+    }
+
+    /// When the link, or the one back, last went down or came up by `now`.
+    fn cleared(&self, link: u32, now: u64) -> Option<u64> {
+        let edges = self.edges.get(&link)?;
+        Some(edges[edges.partition_point(|e| *e <= now).checked_sub(1)?])
+    }
+
+    /// When it next does.
+    fn next_edge(&self, link: u32, now: u64) -> Option<u64> {
+        self.edges.get(&link)?.iter().copied().find(|e| *e > now)
+    }
+}
+
+/// Of the links from one node to another the first has the first one back, and so on.
+fn links_back(spec: &Spec) -> Vec<Option<u32>> {
+    let mut between: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+    for (l, link) in (0u32..).zip(&spec.links) {
+        between.entry((link.from, link.to)).or_default().push(l);
+    }
+    let mut back = vec![None; spec.links.len()];
+    for ((from, to), links) in &between {
+        for (there, here) in links.iter().zip(between.get(&(*to, *from)).into_iter().flatten()) {
+            back[*there as usize] = Some(*here);
+        }
+    }
+    back
+}
+
+fn edges(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<u64>> {
+    let mut edges: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for failure in spec.failures.iter().filter(|f| matches!(f.effect, Effect::Down { .. })) {
+        for link in [Some(failure.link), back[failure.link as usize]].into_iter().flatten() {
+            edges.entry(link).or_default().extend([failure.from.0, failure.until.0]);
+        }
+    }
+    for edges in edges.values_mut() {
+        edges.retain(|e| *e < Time::NEVER.0);
+        edges.sort_unstable();
+    }
+    edges
+}
+
+/// Part of what is free that an account of a link at this rate may fill.
+fn share_of(spec: &Spec, rate: Rate) -> f64 {
+    let slowest = spec.links.iter().filter(|l| l.from < spec.hosts).map(|l| l.rate.0).min().unwrap_or(rate.0);
+    // HPCC's simulator shifts by 3, one less for every doubling of the rate
+    let (mut shift, mut rate) = (3, rate.0);
+    while rate > slowest && shift > 0 {
+        shift -= 1;
+        rate /= 2;
+    }
+    1.0 / (1u32 << shift) as f64
+}
+
+/// Bytes that may still come over `link` when its port is told over `back` to pause, `classes` of which are.
+fn headroom(spec: &Spec, pfc: &PfcSpec, link: &LinkSpec, back: &LinkSpec, classes: u64) -> Result<u64, String> {
+    if let Headroom::Bytes(bytes) = pfc.headroom {
+        return Ok(bytes);
+    }
+    if link.rate == Rate::INFINITE {
+        return Err(format!(
+            "link {}: at an infinite rate no headroom holds what comes until it has stopped",
+            link.name
+        ));
+    }
+    let brings = |time: u64| (time as u128 * link.rate.0 as u128).div_ceil(8_000_000_000_000) as u64;
+    if pfc.headroom == Headroom::Delays {
+        return Ok(3 * brings(link.delay.0));
+    }
+    let largest = |t: &TransportSpec| {
+        let segment = t.mss + t.header;
+        let data = if t.mtu > 0 { segment.min(t.mtu) } else { segment };
+        data.max(t.ack_size + 4 * t.sack_block).max(t.syn_size)
+    };
+    let packet = spec.transports.iter().map(largest).max().unwrap_or(0) as u64;
+    let counted = if spec.queues.iter().any(|q| q.count_overhead) { packet + link.overhead as u64 } else { packet };
+    // the frame waits for a packet and for frames about other classes; then the port may just have begun a packet
+    let waits = back.rate.serialize(packet + back.overhead as u64).0;
+    let frames = classes * back.rate.serialize(frame_bytes(back.overhead)).0;
+    Ok(brings(waits + frames + back.delay.0 + link.delay.0) + 2 * counted)
+}
+
+impl Port {
+    /// Time on the wire of a pause frame that begins at `now`.
+    pub(super) fn frame_wire(&self, now: u64) -> u64 {
+        let (framing, overhead) = (self.class.framing, self.class.overhead);
+        self.wire_from(now, frame_bytes(framing + overhead) - overhead as u64)
+    }
+
+    /// Takes a pause frame; when its transmission ends, if it begins now.
+    pub fn send_frame(&mut self, now: u64, frame: Packet) -> Option<u64> {
+        let explicit = self.rare.explicit.as_mut()?;
+        explicit.frames.push_back(frame);
+        if explicit.is_idle() { self.begin(now) } else { None }
+    }
+
+    /// The transmission of a pause frame, begun at `began`, ends.
+    pub(super) fn depart_frame(&mut self, frame: Packet, began: u64, now: u64, interval: &Interval) -> Departed {
+        let arrives = self.arrival_of_frame(began, now);
+        let next = self.begin_anew(now, interval);
+        Departed { packet: frame, ext: None, lost: false, marked: false, arrives, next, account: None }
+    }
+
+    /// Begins a transmission at `now`, after a time without one in which packets may have waited.
+    fn begin_anew(&mut self, now: u64, interval: &Interval) -> Option<u64> {
+        if now >= self.next_look {
+            self.look(now, interval);
+        }
+        self.settle(now);
+        self.begin(now)
+    }
+
+    /// `class` is paused, or resumed, as the neighbour asked at `asked`; when the transmission ends that begins then, if
+    /// one does.
+    pub fn obey(&mut self, class: u8, pause: bool, asked: u64, now: u64, interval: &Interval) -> Option<u64> {
+        let explicit = self.rare.explicit.as_mut()?;
+        let lane = explicit.lanes.get_mut(class as usize)?;
+        if pause {
+            lane.pausing.begin(now, asked, interval);
+            explicit.pausing.begin(now, asked, interval);
+            return None;
+        }
+        lane.pausing.end(now, interval);
+        self.go_on(now, interval)
+    }
+
+    /// Pauses that were asked for before `now` hold no longer; when the transmission ends that begins then, if one does.
+    pub fn clear_pauses(&mut self, now: u64, interval: &Interval) -> Option<u64> {
+        let explicit = self.rare.explicit.as_mut()?;
+        for lane in explicit.lanes.iter_mut().filter(|l| l.pausing.asked < now) {
+            lane.pausing.end(now, interval);
+        }
+        self.go_on(now, interval)
+    }
+
+    /// Some class may be paused no longer.
+    fn go_on(&mut self, now: u64, interval: &Interval) -> Option<u64> {
+        let explicit = self.rare.explicit.as_mut()?;
+        if explicit.lanes.iter().all(|l| l.pausing.since.is_none()) {
+            explicit.pausing.end(now, interval);
+        }
+        if explicit.is_idle() { self.begin_anew(now, interval) } else { None }
+    }
+
+    /// Since when its classes are paused that have something, by class.
+    fn stalled(&self) -> impl Iterator<Item = (u8, u64)> {
+        let lanes = self.rare.explicit.iter().flat_map(|q| (0u8..).zip(&q.lanes));
+        lanes.filter(|l| !l.1.queue.is_empty()).filter_map(|(class, lane)| Some((class, lane.pausing.since?)))
+    }
+
+    /// Class and account of what it has, the packet in transmission without a class.
+    fn on_accounts(&self) -> impl Iterator<Item = (Option<u8>, u32)> {
+        let explicit = self.rare.explicit.iter();
+        let waiting = explicit.clone().flat_map(|q| (0u8..).zip(&q.lanes));
+        let waiting = waiting.flat_map(|(class, lane)| lane.queue.iter().map(move |w| (Some(class), w.account)));
+        let service = explicit.map(|q| (None, q.account_in_service()));
+        waiting.chain(service).filter_map(|(class, account)| Some((class, account?)))
+    }
+}
+
+impl<O: Outbox, R: Recorder> Io<'_, O, R> {
+    /// A packet has come to an account of a buffer of this domain, or (`left`) has left it: its neighbour may have to be
+    /// told.
+    #[cold]
+    pub fn balance(&mut self, pool: u32, account: u32, packet: &Packet, left: bool) {
+        let Some(pfc) = &self.net.pfc else { return };
+        let pool = &mut self.pools[pool as usize];
+        let (link, class) = (pool.account(account).link, pool.account(account).class);
+        let cleared = pfc.cleared(link, self.now);
+        let told = match left {
+            true => pool.resumes(account, cleared),
+            false => pool.pauses(account, packet.size as u64, self.now, cleared),
+        };
+        let Some(back) = pfc.back[link as usize].filter(|_| told) else { return };
+        let port = self.net.port_of[back as usize];
+        self.watch(port);
+        let frame = Packet::pause_frame(packet, class, !left, self.now);
+        if let Some(ends) = self.ports[port as usize].send_frame(self.now, frame) {
+            self.timer(ends, TimerKind::Departure, back);
+        }
+    }
+
+    /// A pause frame arrives over the link back of the one that it is about.
+    #[cold]
+    pub fn obey(&mut self, frame: &Packet) {
+        let Some(pfc) = &self.net.pfc else { return };
+        let Some(link) = pfc.back[frame.link as usize] else { return };
+        if pfc.cleared(link, self.now).is_some_and(|cleared| cleared > frame.ts) {
+            return;
+        }
+        let port = self.net.port_of[link as usize];
+        self.watch(port);
+        let (class, pause) = (frame.seq as u8, frame.ack > 0);
+        let ends = self.ports[port as usize].obey(class, pause, frame.ts, self.now, &self.net.interval);
+        if let Some(ends) = ends {
+            self.timer(ends, TimerKind::Departure, link);
+        }
+        if let Some(edge) = pfc.next_edge(link, self.now).filter(|_| pause) {
+            self.timer(edge, TimerKind::Cleared, link);
+        }
+    }
+
+    /// A link goes down or comes up.
+    #[cold]
+    pub fn clear_pauses(&mut self, link: u32) {
+        let port = self.net.port_of[link as usize];
+        self.watch(port);
+        if let Some(ends) = self.ports[port as usize].clear_pauses(self.now, &self.net.interval) {
+            self.timer(ends, TimerKind::Departure, link);
+        }
+    }
+}
+
+/// Where a packet is: link of the port, and its class unless it is being transmitted.
+type Place = (u32, Option<u8>);
+
+/// Ports of which a class is in a deadlock, and since when it is paused: all that its account at the other end waits
+/// for are such ports.
+pub fn deadlocked(net: &Net, domains: &[Domain]) -> BTreeMap<u32, u64> {
+    let Some(pfc) = &net.pfc else { return BTreeMap::new() };
+    let ports = || domains.iter().flat_map(|d| &d.ports);
+    let mut stalled: BTreeMap<(u32, u8), u64> =
+        ports().flat_map(|p| p.stalled().map(|(class, since)| ((p.link, class), since))).collect();
+    // what is on an account waits at these ports, by link and class
+    let mut waits: BTreeMap<(u32, u32), Vec<Place>> = BTreeMap::new();
+    for port in ports() {
+        let switch = net.spec.links[port.link as usize].from;
+        for (class, account) in port.on_accounts() {
+            let at = waits.entry((switch, account)).or_default();
+            if at.last() != Some(&(port.link, class)) {
+                at.push((port.link, class));
+            }
+        }
+    }
+    loop {
+        let stuck = |link: u32, class: u8| {
+            let account = pfc.account(link, class).map(|a| (net.spec.links[link as usize].to, a));
+            let at = account.and_then(|account| waits.get(&account));
+            at.is_some_and(|at| at.iter().all(|(l, c)| c.is_some_and(|c| stalled.contains_key(&(*l, c)))))
+        };
+        let left: BTreeMap<(u32, u8), u64> =
+            stalled.iter().filter(|((l, c), _)| stuck(*l, *c)).map(|(k, since)| (*k, *since)).collect();
+        if left.len() == stalled.len() {
+            break;
+        }
+        stalled = left;
+    }
+    let mut first = BTreeMap::new();
+    for ((link, _), since) in stalled {
+        let known = first.entry(link).or_insert(since);
+        *known = since.min(*known);
+    }
+    first
+}

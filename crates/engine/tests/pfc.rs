@@ -1,0 +1,217 @@
+//! Priority flow control: nothing is dropped where the headroom suffices, exactly what does not fit where it does not;
+//! who waits for whom.
+mod net;
+
+use incast_cc::{Rate, Time};
+use incast_engine::spec::*;
+use incast_record::{Outcome, PortRecord};
+use net::*;
+
+fn pfc() -> PfcSpec {
+    PfcSpec { lossless: vec![true], threshold: None, reserve: 4096, headroom: Headroom::Link, margin: 3072 }
+}
+
+fn with(pfc: PfcSpec, size: u64) -> Option<BufferSpec> {
+    Some(BufferSpec { size, alpha: 1.0, reserve: 0, pfc: Some(pfc) })
+}
+
+/// Packets of `mss` bytes without headers, back to back at `rate`.
+fn flood(src: u32, dst: u32, mss: u32, rate: Rate) -> FlowSpec {
+    FlowSpec { app: App::Datagrams { gap: rate.serialize(mss as u64) }, ..bulk(src, dst, None) }
+}
+
+fn endless(mut spec: Spec, duration: Time) -> Spec {
+    spec.queues = vec![QueueSpec { limit: Limit::None, ..drop_tail(1) }];
+    spec.controllers = vec![controller("newreno", &[])];
+    (spec.duration, spec.measure_to) = (duration, duration);
+    spec
+}
+
+fn port<'a>(o: &'a Outcome, name: &str) -> &'a PortRecord {
+    o.ports.iter().find(|p| p.name == name).unwrap()
+}
+
+fn drops(o: &Outcome) -> u64 {
+    o.ports.iter().map(|p| p.drops).sum()
+}
+
+/// Seven hosts at line rate into an eighth, over links of several lengths and with packets of several sizes.
+#[test]
+fn an_incast_at_line_rate_loses_nothing() {
+    for (delay, mss, size) in [(0, 1500, 400_000), (1, 1500, 400_000), (1, 64, 400_000), (5, 9000, 1_500_000)] {
+        let mut spec = endless(star(8, Rate::gbps(10), Time::us(delay)), Time::us(600));
+        spec.transports = vec![TransportSpec { mss, ..htsim() }];
+        spec.flows = (0..7).map(|h| flood(h, 7, mss, Rate::gbps(10))).collect();
+        spec.buffer = with(pfc(), size);
+        let o = judged(&spec);
+        assert_eq!(drops(&o), 0, "{delay} us, {mss} B");
+        let last = port(&o, "s>h7");
+        assert!(last.queue_max_bytes < size, "{last:?}");
+        // the bottleneck never runs dry: the first packet comes after two delays
+        let idle = o.end_ps - last.busy_ps;
+        assert!(idle <= 2 * delay * 1_000_000 + 2 * Rate::gbps(10).serialize(mss as u64).0, "{last:?}");
+        let paused: Vec<u64> = (0..7).map(|h| port(&o, &format!("h{h}>s")).paused_ps).collect();
+        assert!(paused.iter().all(|p| (400_000_000..600_000_000).contains(p)), "a seventh each: {paused:?}");
+        // without it the buffer overflows
+        spec.buffer = Some(BufferSpec { size, alpha: 1.0, reserve: 0, pfc: None });
+        assert!(drops(&judged(&spec)) > 0);
+    }
+}
+
+/// One host at 10 Gb/s into a link of 1 Mb/s. The threshold is 20,500 B, the twenty-first packet of 1000 B is beyond
+/// it. The frame takes 51.2 ns and the delay, packets 800 ns: with 2 us of delay they go on for 4051.2 ns after
+/// the transmission of that one, which is six packets more.
+#[test]
+fn a_headroom_of_a_packet_too_little_drops_a_packet() {
+    let run = |headroom: Headroom| {
+        let mut spec = endless(star(2, Rate::gbps(10), Time::us(2)), Time::us(100));
+        spec.links[3].rate = Rate::mbps(1);
+        spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+        spec.flows = vec![flood(0, 1, 1000, Rate::gbps(10))];
+        let threshold = Some(Threshold::Fixed(20_500));
+        // a frame to h1 may wait for a packet at 1 Mb/s, 8 ms, which is 10 MB of headroom
+        spec.buffer = with(PfcSpec { threshold, headroom, reserve: 0, ..pfc() }, 20_000_000);
+        let o = judged(&spec);
+        (drops(&o), port(&o, "s>h1").packets_total)
+    };
+    // 20 in the shared part, 1 that exceeds it, 6 until the port stops; one of the first has begun to leave
+    assert_eq!(run(Headroom::Bytes(7000)).0, 0);
+    assert_eq!(run(Headroom::Bytes(6999)).0, 1);
+    // without any the pause begins with the twentieth, the last that fits
+    assert_eq!(run(Headroom::Bytes(0)).0, 6);
+    assert_eq!(run(Headroom::Link).0, 0);
+    // three times 2 us of 10 Gb/s are 7500 B
+    assert_eq!(run(Headroom::Delays).0, 0);
+    assert_eq!(run(Headroom::Bytes(7000)).1, 27, "and not one packet more while it is paused");
+}
+
+/// Hosts 0, 1 and 2 behind a switch, 3 and 4 behind another: 0 and 1 fill the way to 3, 2 sends to 4, which nobody
+/// else does.
+fn victims(lossless: Vec<bool>, classes: Option<(u8, u8)>) -> Spec {
+    let mut spec = endless(star(5, Rate::gbps(10), Time::us(1)), Time::ms(2));
+    let sample = spec.links[0].clone();
+    spec.node_names = ["h0", "h1", "h2", "h3", "h4", "a", "b"].map(str::to_owned).to_vec();
+    spec.domain_of = vec![0, 0, 0, 1, 1, 0, 1];
+    let ends = [(0, 5), (1, 5), (2, 5), (5, 0), (5, 1), (5, 2), (5, 6), (6, 5), (6, 3), (6, 4), (3, 6), (4, 6)];
+    let names = &spec.node_names;
+    let link = |(from, to): (u32, u32)| LinkSpec {
+        from,
+        to,
+        rate: if (from, to) == (6, 3) { Rate::gbps(2) } else { Rate::gbps(10) },
+        name: format!("{}>{}", names[from as usize], names[to as usize]),
+        ..sample.clone()
+    };
+    spec.links = ends.map(link).to_vec();
+    let table =
+        |set: [u32; 5], ports: u32| Router::Table { set: set.to_vec(), sets: (0..ports).map(|p| vec![p]).collect() };
+    spec.routers = vec![table([0, 1, 2, 3, 3], 4), table([0, 0, 0, 1, 2], 3)];
+    spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+    spec.flows =
+        vec![flood(0, 3, 1000, Rate::gbps(3)), flood(1, 3, 1000, Rate::gbps(3)), flood(2, 4, 1000, Rate::gbps(3))];
+    if let Some((filling, victim)) = classes {
+        let queue = spec.queues[0].clone();
+        let discipline =
+            Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(), queue.clone()] };
+        spec.queues = vec![QueueSpec { discipline, ..queue }];
+        spec.flows.iter_mut().zip([filling, filling, victim]).for_each(|(f, class)| f.class = class);
+    }
+    spec.buffer = with(PfcSpec { lossless, ..pfc() }, 300_000);
+    spec
+}
+
+#[test]
+fn a_pause_holds_up_who_goes_elsewhere() {
+    let rate = |o: &Outcome| o.flows[2].delivered as f64 * 8.0 / 2e-3 / 1e9;
+    let o = judged(&victims(vec![true], None));
+    assert_eq!(drops(&o), 0);
+    assert!(port(&o, "a>b").paused_ps > 0);
+    // of 10 Gb/s between the switches 2 go to h3, and as many to h4 as each of the others sends: 1
+    assert!((0.8..1.4).contains(&rate(&o)), "{}", rate(&o));
+    // in a class of its own it is not held up, although that class is lossless too; nor without flow control
+    let o = judged(&victims(vec![true, true], Some((1, 0))));
+    assert_eq!(drops(&o), 0);
+    assert!(rate(&o) > 2.95, "{}", rate(&o));
+    let shared = port(&o, "a>b");
+    assert_eq!((shared.classes[0].pauses, shared.classes[0].paused_ps), (0, 0));
+    assert!(shared.classes[1].pauses > 0 && shared.classes[1].paused_ps == shared.paused_ps, "{shared:?}");
+    let o = judged(&Spec { buffer: None, ..victims(vec![true], None) });
+    assert!(rate(&o) > 2.95, "{}", rate(&o));
+}
+
+#[test]
+fn only_lossless_classes_are_paused() {
+    // the class that fills is dropped, the other one passes
+    let o = judged(&victims(vec![true, false], Some((1, 0))));
+    let last = port(&o, "b>h3");
+    assert!(last.classes[1].drops > 0 && drops(&o) == last.classes[1].drops, "{last:?}");
+    assert!(o.ports.iter().all(|p| p.pauses == 0));
+    let o = judged(&victims(vec![false, true], Some((1, 0))));
+    assert_eq!(drops(&o), 0);
+    assert!(port(&o, "a>b").classes[1].pauses > 0);
+}
+
+/// Three switches in a ring, a host at each, which sends to the host behind the next switch but one.
+fn ring(size: u64) -> Spec {
+    let mut spec = endless(star(3, Rate::gbps(10), Time::us(1)), Time::ms(2));
+    let sample = spec.links[0].clone();
+    spec.node_names = ["h0", "h1", "h2", "a", "b", "c"].map(str::to_owned).to_vec();
+    spec.domain_of = vec![0, 1, 2, 0, 1, 2];
+    let ends = [(0, 3), (1, 4), (2, 5), (3, 0), (4, 1), (5, 2), (3, 4), (4, 5), (5, 3), (4, 3), (5, 4), (3, 5)];
+    let names = &spec.node_names;
+    let link = |(from, to): (u32, u32)| LinkSpec {
+        from,
+        to,
+        name: format!("{}>{}", names[from as usize], names[to as usize]),
+        ..sample.clone()
+    };
+    spec.links = ends.map(link).to_vec();
+    // local ports: 0 down, 1 onwards, 2 back
+    let on =
+        |own: usize| Router::Table { set: (0..3).map(|h| u32::from(h != own)).collect(), sets: vec![vec![0], vec![1]] };
+    spec.routers = (0..3).map(on).collect();
+    spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+    spec.flows = (0..3).map(|h| flood(h, (h + 2) % 3, 1000, Rate::gbps(10))).collect();
+    spec.buffer = with(pfc(), size);
+    spec
+}
+
+#[test]
+fn a_ring_of_buffers_that_wait_for_each_other_stops_for_good() {
+    let o = judged(&ring(100_000));
+    assert_eq!((drops(&o), o.end_ps), (0, Time::ms(2).0));
+    for name in ["a>b", "b>c", "c>a"] {
+        let port = port(&o, name);
+        let since = port.deadlocked_ps.unwrap();
+        assert!(since < Time::us(500).0 && port.paused_ps >= Time::ms(2).0 - since, "{port:?}");
+    }
+    // hosts wait for them, and lie in no ring, but wait for it all the same
+    assert!(port(&o, "h0>a").deadlocked_ps.is_some());
+    assert!(port(&o, "a>c").deadlocked_ps.is_none());
+    // without so much to send it stays away
+    let mut spec = ring(100_000);
+    spec.flows.iter_mut().for_each(|f| f.app = App::Datagrams { gap: Time::us(2) });
+    let o = judged(&spec);
+    assert!(o.ports.iter().all(|p| p.deadlocked_ps.is_none() && p.pauses == 0));
+}
+
+/// The way to the sender fails while its port is paused, so that it never hears of the end of that; and the other way.
+#[test]
+fn a_link_that_fails_forgets_its_pauses() {
+    for link in [0, 2] {
+        let mut spec = endless(star(3, Rate::gbps(10), Time::us(1)), Time::ms(1));
+        spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+        spec.flows = (0..2).map(|h| flood(h, 2, 1000, Rate::gbps(8))).collect();
+        spec.flows[1].stop = Time::us(300);
+        spec.buffer = with(pfc(), 150_000);
+        let down = Effect::Down { detection: Time::ZERO };
+        let (from, until) = (Time::us(200), Time::us(400));
+        spec.failures = vec![Failure { link: [0, 3][(link == 2) as usize], from, until, effect: down }];
+        let o = judged(&spec);
+        let own = port(&o, "h0>s");
+        assert!(own.pauses > 0, "{own:?}");
+        let late = o.end_ps - until.0;
+        // once repaired it sends what has gathered as quickly as it can
+        assert!(port(&o, "s>h2").busy_ps > late * 9 / 10, "{own:?}");
+        assert!(own.paused_ps < from.0 + late, "{own:?}");
+    }
+}

@@ -70,7 +70,7 @@ class Run:
     def _governed(self, name: str) -> float | None:
         """Look up a figure of the flows that a controller governs; ``None`` where their entries do not add up to it."""
         parts = [group["flows"] for entry, group in self.summary["groups"].items() if entry not in self.datagrams]
-        if any(part[name] is None for part in parts):
+        if not parts or any(part[name] is None for part in parts):
             return None
         if len(parts) == 1:
             return float(parts[0][name])

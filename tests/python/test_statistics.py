@@ -110,6 +110,7 @@ def test_figures_of_flows_leave_datagrams_out() -> None:
     assert of(both, "jain") == pytest.approx(8**2 / (3 * (1 + 9 + 16)))
     assert of(both, "timeouts") == 7
     assert of(both, "delay_mean_s") is None
+    assert of({"udp": udp}, "jain") is None, "no flow of the governed entry came"
     assert of(both, "throughput_mean_bps", ()) == 5, "without datagrams all flows are meant"
 
 

@@ -72,6 +72,9 @@ params! {
     /// Largest window, in bandwidth-delay products; a flow starts with it.
     max_cwnd: f64 = "1.25", "bandwidth-delay products", "the paper; its authors' simulator 1.5",
         "a number of at least 1" => |x| *x >= 1.0;
+    together {
+        "base_rtt": "a time above 0" => |p| p.base_rtt != Some(Time::ZERO);
+    }
 }
 
 /// What `describe` prints.

@@ -33,7 +33,7 @@ swift_params! {
         tighten: f64 = "0.5", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     }
     {}
-    {}
+    { "loose_target": "a time above 0" => |p| p.loose_target != Some(Time::ZERO); }
 }
 
 /// What `describe` prints.

@@ -20,7 +20,7 @@ swift_window_params! {
         end_to_end_target: Option<Time> = "auto", "", "own choice; the paper's table 4 has 100us, 150us and 200us";
     }
     {}
-    {}
+    { "end_to_end_target": "a time above 0" => |p| p.end_to_end_target != Some(Time::ZERO); }
 }
 
 /// What `describe` prints.

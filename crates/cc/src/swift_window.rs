@@ -253,7 +253,8 @@ macro_rules! swift_params {
                 fs_max_cwnd: f64 = "100.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
                 /// Target delay of target = "static".
                 static_target: $crate::Time = "25ms", "",
-                    "fixed target of the ns-3 study omarghara/DCTCP-SWIFT-YASOMAM";
+                    "fixed target of the ns-3 study omarghara/DCTCP-SWIFT-YASOMAM",
+                    "a time above 0 with a unit, such as \"100us\"" => |t| *t > $crate::Time::ZERO;
                 /// Room that target = "min-rtt" leaves above the smallest delay; auto is ten packet times.
                 epsilon: Option<$crate::Time> = "0s", "",
                     "omarghara/DCTCP-SWIFT-YASOMAM uses 0 and 1ms; auto is an own choice";
@@ -266,6 +267,7 @@ macro_rules! swift_params {
             { $($profile)* }
             {
                 "fs_min_cwnd": "below fs_max_cwnd" => |p| p.fs_min_cwnd < p.fs_max_cwnd;
+                "base_target": "a time above 0" => |p| p.base_target != Some($crate::Time::ZERO);
                 $($rules)*
             }
         }

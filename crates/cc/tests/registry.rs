@@ -122,6 +122,33 @@ fn parameters_that_contradict_one_another_are_found() {
 const OWN_START: [&str; 4] = ["fastflow", "timely", "hpcc", "dcqcn"];
 
 #[test]
+fn times_that_delays_are_held_against_are_above_0() {
+    let targets = [
+        ("swift", "base_target"),
+        ("swift", "static_target"),
+        ("swift", "endpoint_target"),
+        ("lswift", "base_target"),
+        ("mswift", "base_target"),
+        ("swift-ecn", "base_target"),
+        ("swift-moving", "base_target"),
+        ("swift-moving", "loose_target"),
+        ("swift-v0", "end_to_end_target"),
+        ("fastflow", "base_rtt"),
+        ("hpcc", "base_rtt"),
+        ("timely", "t_low"),
+        ("timely", "min_rtt"),
+    ];
+    for (kind, key) in targets {
+        let with = |value| {
+            let mut config = Config::new(kind).unwrap();
+            config.set(key, value).map_err(|e| e.to_string()).and_then(|()| config.check().map_err(|e| e.to_string()))
+        };
+        assert!(with("0s").unwrap_err().contains("above 0"), "{kind}:{key}");
+        assert_eq!(with("60us"), Ok(()), "{kind}:{key}");
+    }
+}
+
+#[test]
 fn a_built_controller_starts_at_the_initial_window() {
     for kind in KINDS.iter().filter(|kind| !OWN_START.contains(&kind.name)) {
         let cc = Config::new(kind.name).unwrap().build(&env(MSS, 10.0));

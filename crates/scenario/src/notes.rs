@@ -9,7 +9,7 @@ use crate::traffic::{App, Traffic};
 use crate::transport::{Preset, Rules, Transport};
 use crate::triggers;
 use incast_cc as cc;
-use incast_engine::spec::Spec;
+use incast_engine::spec::{Limit, Spec};
 use incast_engine::triggers::Triggers;
 
 /// The notes on a scenario, a sentence each. `spec` is what it builds, `left_out` what was dropped on the
@@ -32,6 +32,7 @@ pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
             found.extend(class_without_queue(t, used.classes));
         }
     }
+    found.extend(short_of_a_window(doc, spec));
     // the builder has refused what the engine would
     if let Ok(at_work) = Triggers::new(spec) {
         found.extend(relayed(spec, &at_work));
@@ -169,6 +170,19 @@ fn waiting_in_vain(doc: &Document, spec: &Spec, at_work: &Triggers) -> Option<St
             "{n} flows, the first of them flow {first}, of traffic.{name}, wait for flows that have no end: they never \
              open"
         ),
+    })
+}
+
+/// Engines of senders that lose of what a window lets go at once.
+fn short_of_a_window(doc: &Document, spec: &Spec) -> Option<String> {
+    let queue = doc.hosts.as_ref()?.send.as_ref()?.queue;
+    let Limit::Packets(holds) = queue.spec() else { return None };
+    let window = spec.transports.iter().map(|t| t.initial_window).fold(0.0, f64::max);
+    (window > holds as f64).then(|| {
+        format!(
+            "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: what a flow sends at once \
+             beyond it is lost at its own host"
+        )
     })
 }
 

@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, in the user's words: the key, the value, what was expected.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// One thing that is wrong.
@@ -35,9 +36,9 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.key)?;
+        f.write_str(&visible(&self.key))?;
         if let Some(value) = &self.value {
-            write!(f, " = {value}")?;
+            write!(f, " = {}", visible(value))?;
         }
         write!(f, ": {}", self.message)?;
         match &self.suggestion {
@@ -45,6 +46,18 @@ impl fmt::Display for Problem {
             None => Ok(()),
         }
     }
+}
+
+/// Text of a file, of which control characters would move the cursor or worse.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
 }
 
 /// Everything that is wrong, one problem a line. At most [`Errors::SHOWN`] are printed, all are
@@ -111,6 +124,13 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn control_characters_are_shown() {
+        let p = Problem::with_value("m.csv, column a\rb", "1\u{1b}[31m\t2", "unknown");
+        assert_eq!(p.to_string(), "m.csv, column a\\rb = 1\\u{1b}[31m\\t2: unknown");
+        assert_eq!(Problem::with_value("k\u{e4}", "\u{b5}s", "x").to_string(), "k\u{e4} = \u{b5}s: x");
+    }
 
     #[test]
     fn edits() {

@@ -1768,3 +1768,15 @@ fn flows_of_a_file_that_wait_for_nothing() {
          to 1, such as 0 or 0:received"
     );
 }
+
+#[test]
+fn a_host_that_loses_its_own_window_is_noted() {
+    let notes = |queue: &str| {
+        let hosts = format!("[hosts]\nsend = {{ packet_time = \"300ns\", queue = \"{queue}\" }}\n[[traffic]]");
+        Scenario::from_toml(&GOOD.replace("[[traffic]]", &hosts), Path::new("."), "test").unwrap().notes().unwrap()
+    };
+    let short = "hosts.send.queue = \"1p\" holds less than an initial window, 10 packets: what a flow sends at once \
+                 beyond it is lost at its own host";
+    assert_eq!(notes("1p"), [short]);
+    assert_eq!((notes("10p"), notes("none")), (vec![], vec![]));
+}

@@ -86,6 +86,8 @@ fn an_incast_loses_nothing_and_never_waits_for_a_timer() {
     assert!(cut.flows.iter().all(|f| f.finish_ps.is_some()));
     let port = cut.ports.iter().find(|p| p.name == "s>h16").unwrap();
     assert!(port.trimmed > 0 && port.drops == 0, "{port:?}");
+    // also what was cut while it waited counts once
+    assert_eq!(port.classes.iter().map(|c| c.packets).sum::<u64>(), port.packets);
     // every cut is a header that came, an answer, and one segment sent again
     assert_eq!(sum(&cut, |f| f.trimmed), port.trimmed);
     // (a header may wait behind data that came after it, ten headers to one: then duplicates tell first, and once more)

@@ -525,7 +525,7 @@ impl Port {
             events.drops += 1;
             events.cut_bytes += self.class.overhead as u64;
         } else {
-            lane.accept(cut.size, false);
+            // it counts where it came to
             if let Some(pool) = pool {
                 pool.take(held, cut.size);
             }

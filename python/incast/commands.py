@@ -134,6 +134,7 @@ def run(
         with progress.of_run(err, asked.name, quiet) as show:
             result = asked.run(progress=show)
         result.write(aside)
+    _tell(result.notes())
     with output.about(folder):
         if json:
             sys.stdout.write(result.json())

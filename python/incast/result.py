@@ -123,6 +123,16 @@ class Result:
         cost: Cost = self.manifest["cost"]
         return cost
 
+    def notes(self) -> list[str]:
+        """Return what is worth knowing of the run, a sentence each: ports that wait for each other for ever."""
+        if not self.summary["queues"].get("deadlocked"):
+            return []
+        rows = self.ports.select(["port", "deadlocked_s"]).to_pylist()
+        stuck = sorted((row["deadlocked_s"], row["port"]) for row in rows if row["deadlocked_s"] is not None)
+        named = ", ".join(f"{port} (since {since * 1e6:g} us)" for since, port in stuck[:4])
+        more = f" and {len(stuck) - 4} more" if len(stuck) > 4 else ""
+        return [f"priority flow control ended in a deadlock: these ports are paused for ever: {named}{more}"]
+
     def polars(self, table: str = "flows") -> polars.DataFrame:
         """Return a table as a Polars frame (needs the package ``polars``)."""
         import polars

@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
@@ -340,3 +341,16 @@ def test_flows_that_never_start_are_noted(incast: Command) -> None:
         answer = incast(*words, *late, "--out", words[0], "--quiet")
         assert answer.status == 0, answer.err
         assert answer.err.count("starts: the first would open at 2s, and the run ends at run.duration, 1ms") == 1
+
+
+def test_ports_that_wait_for_each_other_are_named() -> None:
+    names = ["a>b", "b>c", "c>a", "h0>a", "h1>b", "h2>c"]
+    ports = pa.table({"port": names, "deadlocked_s": [2e-6, 1e-6, 3e-6, 4e-6, 5e-6, None]})
+    summary = json.dumps({"queues": {"deadlocked": 5}})
+    assert Result({}, "", summary, {"ports": ports}.__getitem__).notes() == [
+        "priority flow control ended in a deadlock: these ports are paused for ever: b>c (since 1 us), "
+        "a>b (since 2 us), c>a (since 3 us), h0>a (since 4 us) and 1 more"
+    ]
+    # also of folders that an earlier version left
+    for queues in ({"deadlocked": 0}, {}):
+        assert Result({}, "", json.dumps({"queues": queues}), {"ports": ports}.__getitem__).notes() == []

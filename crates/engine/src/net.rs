@@ -3,7 +3,7 @@
 use crate::messages::Join;
 use crate::order::Order;
 use crate::packet::{Packet, flag};
-use crate::paths::{Hops, Paths, hops, hops_at};
+use crate::paths::{Hops, Timetable, hops, hops_at};
 use crate::port::pfc::Pfc;
 use crate::port::{Interval, Port};
 use crate::prefetch;
@@ -70,8 +70,8 @@ pub struct Net<'a> {
     pub relay: u64,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
-    /// Numbers of paths, where the policy asks for them and no arithmetic gives them; from when on they hold, ps.
-    pub paths: Vec<(u64, Paths)>,
+    /// Numbers of paths, where the policy asks for them and no arithmetic gives them.
+    pub paths: Option<Timetable>,
 }
 
 /// No port: the packet is for a host, or has no route.
@@ -84,12 +84,6 @@ impl Net<'_> {
     #[inline]
     pub fn transport(&self, i: u32) -> &TransportSpec {
         &self.spec.transports[i as usize]
-    }
-
-    /// Numbers of paths at `time`, if there are any.
-    fn paths(&self, time: u64) -> Option<&Paths> {
-        let before = self.paths.partition_point(|(start, _)| *start <= time);
-        Some(&self.paths[before.checked_sub(1)?].1)
     }
 
     /// The part of flow `i` in a two-way connection.
@@ -187,16 +181,11 @@ impl Switch {
             _ if n == 1 => 0,
             PathChoice::First => 0,
             PathChoice::Ecmp => crate::hash::pick(crate::hash::ecmp(net.spec.seed, packet.flow, reverse, self.node), n),
-            PathChoice::Spray if !net.spec.acks_by_flow || !reverse => crate::hash::pick(self.draw(net, packet), n),
+            PathChoice::Spray if !net.spec.acks_by_flow || !reverse => {
+                crate::hash::pick(draw(net, packet, self.node), n)
+            }
             _ => self.pick(net, packet, n),
         }
-    }
-
-    /// A packet's random number at this switch.
-    #[inline]
-    fn draw(&self, net: &Net, packet: &Packet) -> u64 {
-        let reverse = packet.has(flag::REVERSE);
-        crate::hash::spray(net.spec.seed, packet.flow, reverse, packet.id, packet.aux, packet.ts, self.node)
     }
 
     /// Which of `n` (at least 2) next hops a packet takes under the policies that are neither per flow nor uniform.
@@ -209,19 +198,20 @@ impl Switch {
         }
         match &spec.choice {
             PathChoice::SpraySource => {
-                let draw = self.draw(net, packet);
-                let Some(paths) = net.paths(packet.time) else { return crate::hash::pick(draw, n) };
+                let draw = draw(net, packet, self.node);
+                let Some(paths) = &net.paths else { return crate::hash::pick(draw, n) };
+                let paths = paths.at(packet.time);
                 let path = crate::hash::pick(draw, paths.count(self.node, packet.dst));
                 paths.step(self.node, packet.dst, hops_at(&self.router, packet.dst, packet.time), path).0
             }
             PathChoice::RoundRobinSource => {
                 let index = (ecmp(u32::MAX) >> 40) + packet.id as u64;
-                let Some(paths) = net.paths(packet.time) else {
+                let Some(paths) = &net.paths else {
                     return ((index / self.divisor as u64) % n as u64) as u32;
                 };
                 let flow = net.flow(packet.flow);
                 let src = if reverse { flow.dst } else { flow.src };
-                paths.follow(spec, self.node, src, packet.dst, index)
+                paths.at(packet.time).follow(spec, self.node, src, packet.dst, index)
             }
             PathChoice::Entropy(_) => {
                 crate::hash::pick(crate::hash::entropy(spec.seed, packet.flow, reverse, packet.turn, self.node), n)
@@ -242,8 +232,7 @@ impl Switch {
     /// Domain-local port for a packet that arrives `now`, where [`Switch::route`] left the choice open; `ports`
     /// are those of the domain.
     pub fn choose(&mut self, net: &Net, ports: &[Port], packet: &Packet, now: u64) -> u32 {
-        let draw = self.draw(net, packet);
-        let Switch { first_port, router, chooser, .. } = self;
+        let Switch { node, first_port, router, chooser, .. } = self;
         let router: &Router = router;
         let Some(chooser) = chooser else { return UNPLANNED };
         let own = |router: &Router| match router {
@@ -260,7 +249,15 @@ impl Switch {
         };
         let hops = hops_at(router, packet.dst, now);
         let flow = (packet.flow, packet.has(flag::REVERSE));
+        let draw = || draw(net, packet, *node);
         let i = chooser.choose(net.spec, flow, set, hops, draw, &ports[*first_port as usize..], now);
         *first_port + hops.get(i)
     }
+}
+
+/// A packet's random number at switch `node`.
+#[inline]
+fn draw(net: &Net, packet: &Packet, node: u32) -> u64 {
+    let reverse = packet.has(flag::REVERSE);
+    crate::hash::spray(net.spec.seed, packet.flow, reverse, packet.id, packet.aux, packet.ts, node)
 }

@@ -1,11 +1,62 @@
 //! Numbers of shortest paths, for policies that choose among whole paths rather than next hops.
 
-use crate::spec::{Router, Spec};
+use crate::spec::{Detour, Router, Spec};
+
+/// The [`Paths`] of a network at all times.
+#[derive(Clone, Debug)]
+pub struct Timetable {
+    /// From when on (ps, rising) which of `paths` hold.
+    states: Vec<(u64, usize)>,
+    paths: Vec<Paths>,
+}
+
+impl Timetable {
+    /// Counts the paths to the ends of `spec`'s flows, once for each state of the network.
+    pub fn new(spec: &Spec) -> Timetable {
+        let (states, firsts) = states(spec);
+        Timetable { states, paths: firsts.into_iter().map(|time| Paths::new(spec, time)).collect() }
+    }
+
+    /// Those at `time`, ps.
+    pub fn at(&self, time: u64) -> &Paths {
+        let before = self.states.partition_point(|(start, _)| *start <= time);
+        &self.paths[self.states[before.saturating_sub(1)].1]
+    }
+
+    /// What it would hold in memory for `spec`, in bytes.
+    pub fn size(spec: &Spec) -> u64 {
+        states(spec).1.len() as u64 * spec.routers.len() as u64 * spec.hosts as u64 * size_of::<u32>() as u64
+    }
+}
+
+/// When routes change, ps, from 0 on, each time with the number of the state that begins; and when each state is first
+/// seen. A link that fails again and again makes two states.
+fn states(spec: &Spec) -> (Vec<(u64, usize)>, Vec<u64>) {
+    let rerouted = || spec.routers.iter().filter_map(|r| if let Router::Rerouted(r) = r { Some(r) } else { None });
+    let mut starts = vec![0];
+    rerouted().for_each(|r| starts.extend(&r.starts));
+    starts.sort_unstable();
+    starts.dedup();
+    let mut known: Vec<Vec<&[Detour]>> = Vec::new();
+    let (mut numbered, mut firsts) = (Vec::new(), Vec::new());
+    for start in starts {
+        let detours: Vec<&[Detour]> = rerouted().map(|r| r.at(start)).collect();
+        let number = known.iter().position(|state| *state == detours).unwrap_or(known.len());
+        if number == known.len() {
+            known.push(detours);
+            firsts.push(start);
+        }
+        numbered.push((start, number));
+    }
+    (numbered, firsts)
+}
 
 /// Where every local port leads, and how many shortest paths join every switch to every host that a flow has.
 ///
-/// A path of number `p` among the `n` from a node begins with the next hop in whose share `p` lies: next hops
-/// in their order have as many numbers as paths go on from them, and what is left of `p` counts those.
+/// Paths from a node are numbered in two ways. [`Paths::step`] gives next hops, in their order, as many numbers in a row as
+/// paths go on from them; [`Paths::turn`] deals the numbers out among the next hops as long as they have paths left. In
+/// what every next hop has as many paths behind it the one is what a switch draws that knows its next hops only, the
+/// other what [`divisors`] give.
 #[derive(Clone, Debug)]
 pub struct Paths {
     /// When these are the shortest, ps.
@@ -88,15 +139,32 @@ impl Paths {
         (0, 0)
     }
 
+    /// [`Paths::step`] by the other numbers.
+    fn turn(&self, node: u32, dst: u32, hops: Hops, path: u32) -> (u32, u32) {
+        let shares: Vec<u32> = hops.iter().map(|port| self.count(self.end(node, port), dst)).collect();
+        let (mut rest, mut dealt) = (path, 0);
+        // from round to round the same next hops have paths left, until one of them has not
+        while let Some(least) = shares.iter().copied().filter(|share| *share > dealt).min() {
+            let mut left = (0u32..).zip(&shares).filter(|(_, share)| **share > dealt);
+            let n = left.clone().count() as u32;
+            if rest / n < least - dealt {
+                return left.nth((rest % n) as usize).map_or((0, 0), |(i, _)| (i, dealt + rest / n));
+            }
+            rest -= n * (least - dealt);
+            dealt = least;
+        }
+        (0, 0)
+    }
+
     /// Which of its next hops the switch `node` gives a packet from `src` to `dst` that follows path number
-    /// `path`, counted from the first switch and over again.
+    /// `path` ([`Paths::turn`]), counted from the first switch and over again.
     pub fn follow(&self, spec: &Spec, node: u32, src: u32, dst: u32, path: u64) -> u32 {
         let mut at = self.end(src, 0);
         let mut rest = (path % self.count(at, dst).max(1) as u64) as u32;
         for _ in 0..=spec.routers.len() {
             let Some(router) = at.checked_sub(self.hosts).and_then(|s| spec.routers.get(s as usize)) else { break };
             let ports = hops_at(router, dst, self.time);
-            let (i, further) = self.step(at, dst, ports, rest);
+            let (i, further) = self.turn(at, dst, ports, rest);
             if at == node || ports.is_empty() {
                 return i;
             }

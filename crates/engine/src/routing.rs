@@ -128,7 +128,7 @@ impl Chooser {
     }
 
     /// Which of at least two next hops a packet of `flow` (and direction) takes at `now`. `set` numbers the set of next
-    /// hops, `draw` is the packet's own random number, and `ports` are the switch's ports.
+    /// hops, `draw` gives the packet's own random number, and `ports` are the switch's ports.
     #[expect(clippy::too_many_arguments, reason = "what a switch knows of a packet; one caller")]
     pub fn choose(
         &mut self,
@@ -136,7 +136,7 @@ impl Chooser {
         flow: (u32, bool),
         set: u32,
         hops: Hops,
-        draw: u64,
+        draw: impl Fn() -> u64 + Copy,
         ports: &[Port],
         now: u64,
     ) -> u32 {
@@ -144,7 +144,7 @@ impl Chooser {
             PathChoice::RoundRobin { rounds } => self.turn(spec.seed, set, hops.len(), *rounds),
             PathChoice::Adaptive(rule) => self.gauges.lowest(rule, hops, draw, ports, now),
             PathChoice::PowerOfTwo => {
-                let n = hops.len();
+                let (n, draw) = (hops.len(), draw());
                 let a = hash::pick(draw, n);
                 let b = (a + 1 + hash::pick(hash::mix(draw), n - 1)) % n;
                 let bytes = |i: u32| ports[hops.get(i) as usize].filling(now).1;
@@ -152,7 +152,7 @@ impl Chooser {
             }
             PathChoice::EcmpEscape(rule, probability) => {
                 let hashed = hash::pick(hash::ecmp(spec.seed, flow.0, flow.1, self.node), hops.len());
-                if !chance(draw, *probability) {
+                if !chance(draw(), *probability) {
                     return hashed;
                 }
                 let best = self.gauges.lowest(rule, hops, draw, ports, now);
@@ -165,7 +165,7 @@ impl Chooser {
                 let course = self.flowlets.course(key, kept, now);
                 let had = course.port.and_then(|had| hops.iter().position(|port| port == had).map(|i| i as u32));
                 let i = match had {
-                    Some(i) if now - course.last <= rule.gap.0 || !chance(draw, rule.probability) => i,
+                    Some(i) if now - course.last <= rule.gap.0 || !chance(draw(), rule.probability) => i,
                     _ => self.gauges.anew(rule, had, hops, draw, ports, now),
                 };
                 *course = Course { last: now, port: Some(hops.get(i)) };
@@ -233,8 +233,16 @@ impl Gauges {
     }
 
     /// The next hop of a flowlet that begins, `had` being the flow's so far.
-    fn anew(&mut self, rule: &Flowlet, had: Option<u32>, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
-        let Some(by) = &rule.by else { return hash::pick(draw, hops.len()) };
+    fn anew(
+        &mut self,
+        rule: &Flowlet,
+        had: Option<u32>,
+        hops: Hops,
+        draw: impl Fn() -> u64,
+        ports: &[Port],
+        now: u64,
+    ) -> u32 {
+        let Some(by) = &rule.by else { return hash::pick(draw(), hops.len()) };
         let best = self.lowest(by, hops, draw, ports, now);
         let band = |i: u32| self.band[hops.get(i) as usize];
         had.filter(|had| band(*had) <= band(best)).unwrap_or(best)
@@ -242,7 +250,7 @@ impl Gauges {
 
     /// One of the ports in the lowest band.
     #[inline]
-    fn lowest(&mut self, rule: &Adaptive, hops: Hops, draw: u64, ports: &[Port], now: u64) -> u32 {
+    fn lowest(&mut self, rule: &Adaptive, hops: Hops, draw: impl Fn() -> u64, ports: &[Port], now: u64) -> u32 {
         match hops {
             Hops::Run(first, n) => {
                 let run = first as usize..(first + n) as usize;
@@ -293,16 +301,16 @@ fn chance(draw: u64, probability: f64) -> bool {
     (hash::mix(draw ^ 0x434f_494e) >> 11) as f64 * (1.0 / (1u64 << 53) as f64) < probability
 }
 
-/// One of the items in the lowest band by `draw`: its place.
+/// One of the items in the lowest band: its place. Among several `draw` decides.
 #[inline]
-fn lowest<T>(items: &[T], draw: u64, band: impl Fn(&T) -> u8) -> u32 {
+fn lowest<T>(items: &[T], draw: impl Fn() -> u64, band: impl Fn(&T) -> u8) -> u32 {
     let (mut least, mut ties) = (u8::MAX, 0);
     for item in items {
         let band = band(item);
         ties = if band < least { 1 } else { ties + u32::from(band == least) };
         least = least.min(band);
     }
-    let mut left = hash::pick(draw, ties);
+    let mut left = if ties == 1 { 0 } else { hash::pick(draw(), ties) };
     for (i, item) in (0..).zip(items) {
         if band(item) == least {
             if left == 0 {

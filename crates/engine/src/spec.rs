@@ -315,10 +315,15 @@ pub struct Detour {
 }
 
 impl Rerouted {
+    /// What is routed otherwise at `time` (ps).
+    pub fn at(&self, time: u64) -> &[Detour] {
+        let now = self.starts.partition_point(|start| *start <= time);
+        now.checked_sub(1).map_or(&[], |i| &self.detours[i])
+    }
+
     /// The set of next hops towards host `dst` at `time` (ps), where that is not the base's business.
     pub fn set(&self, dst: u32, time: u64) -> Option<u32> {
-        let now = self.starts.partition_point(|start| *start <= time);
-        let detours = &self.detours[now.checked_sub(1)?];
+        let detours = self.at(time);
         let detour = detours.get(detours.partition_point(|d| d.last < dst))?;
         (detour.first <= dst).then_some(detour.set)
     }
@@ -405,6 +410,11 @@ pub struct Recycled {
 }
 
 impl PathChoice {
+    /// Packets are given whole paths, not a next hop at every switch.
+    pub fn is_by_path(&self) -> bool {
+        matches!(self, PathChoice::SpraySource | PathChoice::RoundRobinSource)
+    }
+
     /// Packets of one flow take several paths.
     pub fn spreads(&self) -> bool {
         !matches!(self, PathChoice::Ecmp | PathChoice::First)

@@ -10,7 +10,7 @@ use crate::net::{Ends, HOST, Hop, Net, Switch};
 use crate::nic::FairNic;
 use crate::order::Order;
 use crate::packet::{Packet, STAMPS, flag};
-use crate::paths::{Paths, divisors};
+use crate::paths::{Timetable, divisors};
 use crate::port::faults::Faults;
 use crate::port::pfc::{Pfc, deadlocked};
 use crate::port::shared::Pool;
@@ -263,7 +263,7 @@ impl<'a> World<'a> {
             PathChoice::RoundRobinSource => divisors(spec),
             _ => vec![1; spec.routers.len()],
         };
-        let by_path = matches!(spec.choice, PathChoice::SpraySource | PathChoice::RoundRobinSource);
+        let by_path = spec.choice.is_by_path();
         let regular = spec.routers.iter().all(|r| matches!(r, Router::Tree { .. }));
         let mut classes: Vec<Arc<Class>> = Vec::new();
         let mut port_of = vec![0u32; spec.links.len()];
@@ -364,16 +364,7 @@ impl<'a> World<'a> {
                 ));
             }
         }
-        let mut starts: Vec<u64> = if by_path && !regular { vec![0] } else { Vec::new() };
-        if !starts.is_empty() {
-            starts.extend(spec.routers.iter().flat_map(|r| match r {
-                Router::Rerouted(rerouted) => rerouted.starts.clone(),
-                _ => Vec::new(),
-            }));
-            starts.sort_unstable();
-            starts.dedup();
-        }
-        let paths = starts.into_iter().map(|start| (start, Paths::new(spec, start))).collect();
+        let paths = (by_path && !regular).then(|| Timetable::new(spec));
         let envs = (0..spec.flows.len()).map(|f| fabric.env(f)).collect();
         let order = Order { seed: spec.seed, ties: spec.ties };
         let joins = joins(spec)?;

@@ -6,7 +6,7 @@ mod net;
 use incast_cc::{Rate, Time};
 use incast_engine::detours::{Stranded, reroute, stranded};
 use incast_engine::hash;
-use incast_engine::paths::hops_at;
+use incast_engine::paths::{Timetable, hops_at};
 use incast_engine::spec::*;
 use incast_record::{Happening, Outcome};
 use net::*;
@@ -186,14 +186,7 @@ fn cut(spec: &mut Spec, a: &str, b: &str, from: Time, detection: Time) {
 }
 
 fn permutation(choice: PathChoice) -> Spec {
-    let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
-    spec.choice = choice;
-    spec.queues = vec![drop_tail(30)];
-    spec.transports[0].dupthresh = 30;
-    spec.duration = Time::ms(20);
-    spec.measure_to = spec.duration;
-    spec.flows = (0..16).map(|h| bulk(h, (h + 5) % 16, Some(400_000))).collect();
-    spec
+    net::permutation(choice, 30, 400_000)
 }
 
 fn policies() -> Vec<PathChoice> {
@@ -244,6 +237,48 @@ fn every_policy_goes_around() {
         assert_eq!(o.ports.iter().map(|p| p.losses).sum::<u64>(), 0, "{choice:?}");
         assert!(o.flows.iter().all(|f| f.finish_ps.is_some()), "{choice:?}");
     }
+}
+
+/// Until a failure is seen nothing is different for it, whatever the policy.
+#[test]
+fn a_failure_to_come_changes_nothing() {
+    for choice in policies() {
+        let mut spec = permutation(choice.clone());
+        spec.observe.trace = (0..16).collect();
+        let whole = run(&spec);
+        cut(&mut spec, "agg0", "core0", Time::us(20), Time::ZERO);
+        reroute(&mut spec);
+        let failing = run(&spec);
+        let before = |o: &Outcome| {
+            let events = o.trace.iter().filter(|e| e.time_ps < Time::us(20).0 && e.event != Happening::Loss);
+            events.map(|e| format!("{e:?}")).collect::<Vec<_>>()
+        };
+        let (whole, failing) = (before(&whole), before(&failing));
+        assert!(whole.len() > 1000, "{choice:?}: {} events", whole.len());
+        assert!(whole == failing, "{choice:?}: {:?}", whole.iter().zip(&failing).find(|(a, b)| a != b));
+    }
+}
+
+/// A link that flaps makes two states of the network, however often it does.
+#[test]
+fn states_are_counted_once() {
+    let mut spec = permutation(PathChoice::SpraySource);
+    let bytes = |spec: &Spec| Timetable::size(spec) / (20 * 16 * 4);
+    assert_eq!(bytes(&spec), 1);
+    for i in 0..50 {
+        for name in ["agg0>core0", "core0>agg0"] {
+            let (from, until) = (Time::us(10 * i + 2), Time::us(10 * i + 7));
+            let effect = Effect::Down { detection: Time::us(1) };
+            spec.failures.push(Failure { link: link(&spec, name), from, until, effect });
+        }
+    }
+    let mut flapping = spec.clone();
+    reroute(&mut flapping);
+    assert_eq!(bytes(&flapping), 2);
+    judged(&flapping);
+    cut(&mut spec, "edge5", "agg4", Time::us(15), Time::us(20));
+    reroute(&mut spec);
+    assert_eq!(bytes(&spec), 4);
 }
 
 /// Of three paths left two go by the second uplink of the edge: a source route takes each as often, a switch each

@@ -68,15 +68,9 @@ fn with_tables(spec: &Spec) -> Spec {
     Spec { routers: spec.routers.iter().map(table).collect(), ..spec.clone() }
 }
 
-/// A permutation on a small fat tree with queues that overflow at times, everything traced.
+/// A permutation with queues that overflow at times, everything traced.
 fn permutation(choice: PathChoice) -> Spec {
-    let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
-    spec.choice = choice;
-    spec.queues = vec![drop_tail(12)];
-    spec.transports[0].dupthresh = 30;
-    spec.duration = Time::ms(20);
-    spec.measure_to = spec.duration;
-    spec.flows = (0..16).map(|h| bulk(h, (h + 5) % 16, Some(300_000))).collect();
+    let mut spec = net::permutation(choice, 12, 300_000);
     spec.observe.trace = (0..16).collect();
     spec
 }
@@ -101,9 +95,7 @@ fn every_policy_is_the_same_under_every_partition() {
         let regular = judged(&spec);
         assert!(regular.flows.iter().all(|f| f.finish_ps.is_some()), "{choice:?}");
         let tables = judged(&with_tables(&spec));
-        let same = format!("{:?}", regular.flows) == format!("{:?}", tables.flows);
-        // whole paths are numbered otherwise in tables, where the choice is by path
-        assert!(same || matches!(choice, PathChoice::SpraySource | PathChoice::RoundRobinSource), "{choice:?}");
+        assert_eq!(format!("{:?}", regular.flows), format!("{:?}", tables.flows), "{choice:?}");
         spec.acks_by_flow = true;
         judged(&spec);
     }

@@ -272,7 +272,7 @@ pub struct PortRecord {
     pub drops: u64,
     /// Packets cut to their headers, measured interval.
     pub trimmed: u64,
-    /// Packets lost on the link (error rate), measured interval.
+    /// Packets lost on the link (error rate, failures), measured interval.
     pub losses: u64,
     /// Packets CE-marked, measured interval.
     pub marks: u64,

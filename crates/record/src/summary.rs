@@ -175,7 +175,11 @@ pub const FIGURES: &[Figure] = &[
         "Those of the finished writes during which the retransmission timer of their flow fired.",
     ),
     figure("queues.drops", "packets", "Packets dropped by queues in the measured interval, all ports, ACKs included."),
-    figure("queues.losses", "packets", "Packets lost on links (error rate) in the measured interval, all ports."),
+    figure(
+        "queues.losses",
+        "packets",
+        "Packets lost on links (error rates, failures) in the measured interval, all ports.",
+    ),
     figure("queues.marks", "packets", "Packets CE-marked by queues in the measured interval, all ports."),
     figure("queues.pauses", "1", "Times that priority flow control paused a port in the measured interval, all ports."),
     figure("queues.paused_s", "s", "Time in it that some class of a port was paused, summed over all ports."),

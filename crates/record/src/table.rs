@@ -347,7 +347,7 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column(
             "losses",
             "packets",
-            "Packets lost on the link (error rate) in the measured interval.",
+            "Packets lost on the link (error rate, failures) in the measured interval.",
             u64s(|p| p.losses),
         ),
         column("marks", "packets", "Packets the queue CE-marked in the measured interval.", u64s(|p| p.marks)),

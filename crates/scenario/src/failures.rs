@@ -5,6 +5,7 @@ use crate::quantity::{Rate, Time};
 use incast_cc as cc;
 use incast_engine::detours::{reroute, stranded};
 use incast_engine::hash::{bits, purpose};
+use incast_engine::paths::Timetable;
 use incast_engine::spec::{Effect, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,6 +167,21 @@ impl Failure {
     }
 }
 
+/// What whole paths may take in memory in all states of the network together, in bytes.
+const MOST_STATES: u64 = 4_000_000_000;
+
+/// Why failures leave too many states for a routing that counts whole paths in each, if they do.
+fn too_many_states(spec: &Spec, most: u64) -> Option<Problem> {
+    let size = if spec.choice.is_by_path() { Timetable::size(spec) } else { 0 };
+    (size > most).then(|| {
+        let message = format!(
+            "routing by whole paths would count these in every state of the network, in {size} B of memory; expected \
+             failures that need at most {most} B, or a routing that chooses at every switch, such as \"spray\""
+        );
+        Problem::new("failures", message)
+    })
+}
+
 /// Adds the failures of a document to what it builds, and the ways around them.
 pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Problem>> {
     if failures.is_empty() {
@@ -191,6 +207,9 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Pro
         return Err(problems);
     }
     reroute(spec);
+    if let Some(problem) = too_many_states(spec, MOST_STATES) {
+        return Err(vec![problem]);
+    }
     if let Some(lost) = stranded(spec) {
         let flow = &spec.flows[lost.flow as usize];
         let entry = entry_of[lost.failure];
@@ -276,5 +295,30 @@ fn failed(entry: usize, failure: &Failure, spec: &Spec) -> Result<Vec<u32>, Prob
     match links.iter().flat_map(|l| [*l, *l ^ 1]).find_map(|l| wrong(&l)) {
         Some(problem) => Err(problem),
         None => Ok(links),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Timetable, too_many_states};
+    use crate::Scenario;
+
+    #[test]
+    fn whole_paths_are_counted_in_so_many_states_and_no_more() {
+        let spec = |routing: &str| {
+            let mut s = Scenario::load("link-failure").unwrap();
+            s.set("routing.kind", routing).unwrap();
+            s.build().unwrap()
+        };
+        let by_path = spec("spray-source");
+        let size = Timetable::size(&by_path);
+        assert_eq!(size, 2 * 4 * by_path.routers.len() as u64 * by_path.hosts as u64, "without the link, and with it");
+        assert_eq!(too_many_states(&by_path, size), None);
+        let told = too_many_states(&by_path, size - 1).unwrap().to_string();
+        assert!(
+            told.starts_with("failures: routing by whole paths") && told.contains(&format!("in {size} B")),
+            "{told}"
+        );
+        assert_eq!(too_many_states(&spec("spray"), size - 1), None);
     }
 }

@@ -362,13 +362,8 @@ impl Receiver {
         if let Some(ext) = ext.filter(|_| p.has(flag::DATA)) {
             self.hold(ext);
         }
-        let last_fragment = p.aux >> 4;
-        if last_fragment > 0 && !self.reassembled(p, last_fragment) {
+        if !self.is_whole(io, p) {
             return;
-        }
-        if p.has(flag::TRACED) {
-            let node = io.hosts[self.host as usize].node;
-            io.trace(p, Happening::Receive, false, node);
         }
         if !self.stop_planned {
             self.stop_planned = true;
@@ -406,6 +401,20 @@ impl Receiver {
         }
     }
 
+    /// Whether a packet has come whole, seen by whoever traces it.
+    #[inline]
+    fn is_whole<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) -> bool {
+        let last_fragment = p.aux >> 4;
+        if last_fragment > 0 && !self.reassembled(p, last_fragment) {
+            return false;
+        }
+        if p.has(flag::TRACED) {
+            let node = io.hosts[self.host as usize].node;
+            io.trace(p, Happening::Receive, false, node);
+        }
+        true
+    }
+
     /// Counts a packet that has come whole.
     #[inline(always)]
     fn count<O, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
@@ -435,13 +444,8 @@ impl Receiver {
         if p.is_trimmed() {
             return self.note_trimmed(io, p);
         }
-        let last_fragment = p.aux >> 4;
-        if last_fragment > 0 && !self.reassembled(p, last_fragment) {
+        if !self.is_whole(io, p) {
             return;
-        }
-        if p.has(flag::TRACED) {
-            let node = io.hosts[self.host as usize].node;
-            io.trace(p, Happening::Receive, false, node);
         }
         let t = io.net.transport(self.transport);
         self.count(io, t, p);

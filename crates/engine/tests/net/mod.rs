@@ -191,6 +191,18 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
     }
 }
 
+/// A permutation of flows of `size` bytes on a small fat tree with queues of `limit` packets.
+pub fn permutation(choice: PathChoice, limit: u64, size: u64) -> Spec {
+    let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
+    spec.choice = choice;
+    spec.queues = vec![drop_tail(limit)];
+    spec.transports[0].dupthresh = 30;
+    spec.duration = Time::ms(20);
+    spec.measure_to = spec.duration;
+    spec.flows = (0..16).map(|h| bulk(h, (h + 5) % 16, Some(size))).collect();
+    spec
+}
+
 /// A k-ary fat tree with the numbering of ns-3.
 pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
     let h = k / 2;

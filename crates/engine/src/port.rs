@@ -321,7 +321,8 @@ impl Port {
                 seed,
                 pool: None,
                 explicit: Explicit::of(queue, class.rate, link, seed),
-                red: RedState::for_queue(queue, class.rate, link as u64, seed),
+                // explicit queues keep their own
+                red: RedState::for_queue(queue, class.rate, link as u64, seed).filter(|_| !queue.is_explicit()),
                 faults: None,
                 taken_by_failures: Taken::default(),
                 empty_since: 0,

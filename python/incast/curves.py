@@ -83,7 +83,7 @@ def values_of(parameter: model.Parameter, text: str) -> list[float]:
     if ":" not in text:
         return [parameter.read(part) for part in text.split(",")]
     match = re.fullmatch(r"([^:]+):([^:]+):(log|lin)([0-9]+)", text)
-    expected = "expected FROM:TO:logN or FROM:TO:linN with N of at least 2, such as 0.001:0.1:log20"
+    expected = f"expected FROM:TO:logN or FROM:TO:linN with N from 2 to {MOST_POINTS:,d}, such as 0.001:0.1:log20"
     if match is None or not 2 <= int(match[4]) <= MOST_POINTS:
         raise ModelError(f'{parameter.name} = "{text}": {expected}')
     ends = parameter.read(match[1]), parameter.read(match[2])

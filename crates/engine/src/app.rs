@@ -57,7 +57,7 @@ impl AppState {
     pub fn new(app: App, stop: Time, extra: u64) -> AppState {
         let tick = match app {
             App::OnOff { rate, write, .. } => rate.serialize(write).0.max(1),
-            App::Datagrams { gap } => gap.0.max(1),
+            App::Udp { gap } => gap.0.max(1),
             App::Bulk { .. } | App::Messages | App::ClosedLoop { .. } => 0,
         };
         let writes = matches!(app, App::ClosedLoop { .. }).then(Box::default);
@@ -148,7 +148,7 @@ impl AppState {
 
     /// The time from one datagram to the next, ps, if they are datagrams.
     pub fn datagram_gap(&self) -> Option<u64> {
-        matches!(self.app, App::Datagrams { .. }).then_some(self.tick)
+        matches!(self.app, App::Udp { .. }).then_some(self.tick)
     }
 
     /// It moves bytes as fast as it may.
@@ -202,7 +202,7 @@ impl AppState {
     pub fn fits(&self, space: u64) -> bool {
         match self.app {
             App::OnOff { write, .. } | App::Bulk { write, .. } => space >= write,
-            App::Messages | App::ClosedLoop { .. } | App::Datagrams { .. } => space > 0,
+            App::Messages | App::ClosedLoop { .. } | App::Udp { .. } => space > 0,
         }
     }
 

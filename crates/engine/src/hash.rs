@@ -64,7 +64,7 @@ pub const fn spray(seed: u64, flow: u32, reverse: bool, id: u16, part: u8, ts: u
     fold(fold(fold(mix(seed ^ 0x5350_5241), packet), ts), node as u64)
 }
 
-/// Hash of (flow, direction, entropy value), salted by seed and switch.
+/// Hash of (flow, direction, entropy), salted by seed and switch.
 #[inline]
 pub const fn entropy(seed: u64, flow: u32, reverse: bool, value: u16, node: u32) -> u64 {
     let packet = (flow as u64) << 17 | (value as u64) << 1 | reverse as u64;

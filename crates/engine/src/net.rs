@@ -59,7 +59,7 @@ pub struct Net<'a> {
     pub joins: Vec<Option<Join>>,
     /// Hosts cost their packets something.
     pub hosts_cost: bool,
-    /// Packets have entropy values.
+    /// Packets have entropies.
     pub entropy: bool,
     /// Priority flow control, if switches have it.
     pub pfc: Option<Pfc>,
@@ -214,7 +214,7 @@ impl Switch {
                 paths.at(packet.time).follow(spec, self.node, src, packet.dst, index)
             }
             PathChoice::Entropy(_) => {
-                crate::hash::pick(crate::hash::entropy(spec.seed, packet.flow, reverse, packet.turn, self.node), n)
+                crate::hash::pick(crate::hash::entropy(spec.seed, packet.flow, reverse, packet.entropy(), self.node), n)
             }
             _ => CHOICE,
         }

@@ -121,8 +121,8 @@ pub struct Packet {
     pub id: u16,
     /// Where equal times ask for it ([`Ties::Scheduled`](crate::spec::Ties::Scheduled)), its turn among those
     /// that arrive together ([`turn`]); until its first port has sent it, IP bytes of the packet that it
-    /// answers ([`u16::MAX`]: a timer). Under [`PathChoice::Entropy`](crate::spec::PathChoice::Entropy) its entropy value
-    /// instead; an ACK has that of the data packet that came last.
+    /// answers ([`u16::MAX`]: a timer). Under [`PathChoice::Entropy`](crate::spec::PathChoice::Entropy) its entropy
+    /// instead ([`Packet::entropy`]); an ACK has that of the data packet that came last.
     pub turn: u16,
     /// Index of the extension where the packet waits, or [`NO_EXT`].
     pub ext: u32,
@@ -142,6 +142,12 @@ pub struct Packet {
 const _: () = assert!(size_of::<Packet>() == 64);
 
 impl Packet {
+    /// Its entropy, where it has one: what switches hash to choose among next hops.
+    #[inline]
+    pub fn entropy(&self) -> u16 {
+        self.turn
+    }
+
     /// A queue has cut it to its header: less is left than it carried.
     #[inline]
     pub fn is_trimmed(&self) -> bool {

@@ -119,7 +119,7 @@ impl Chooser {
     pub fn new(spec: &Spec, node: u32, links: &[u32]) -> Option<Box<Chooser>> {
         let gauges = match &spec.choice {
             PathChoice::Adaptive(rule)
-            | PathChoice::EcmpEscape(rule, _)
+            | PathChoice::EcmpAdaptive(rule, _)
             | PathChoice::Flowlet(Flowlet { by: Some(rule), .. }) => Gauges::new(rule, spec, links),
             PathChoice::PowerOfTwo | PathChoice::RoundRobin { .. } | PathChoice::Flowlet(_) => Gauges::default(),
             _ => return None,
@@ -150,7 +150,7 @@ impl Chooser {
                 let bytes = |i: u32| ports[hops.get(i) as usize].filling(now).1;
                 if bytes(b) < bytes(a) { b } else { a }
             }
-            PathChoice::EcmpEscape(rule, probability) => {
+            PathChoice::EcmpAdaptive(rule, probability) => {
                 let hashed = hash::pick(hash::ecmp(spec.seed, flow.0, flow.1, self.node), hops.len());
                 if !chance(draw(), *probability) {
                     return hashed;

@@ -366,11 +366,12 @@ pub enum PathChoice {
     PowerOfTwo,
     /// A packet of a flow that follows the one before by more than a gap may take another next hop.
     Flowlet(Flowlet),
-    /// As [`PathChoice::Ecmp`], with a way out: with this probability a packet whose port is in the highest of the
+    /// As [`PathChoice::Ecmp`], but with this probability a packet whose port is in the highest of the
     /// bands that its next hops are in takes one in the lowest, at random (htsim's `ecmp_host_ar`).
-    EcmpEscape(Adaptive, f64),
-    /// Hash of (flow, direction, entropy value) salted by seed and switch. The value is the sender's to give, travels in
-    /// [`Packet::turn`](crate::packet::Packet::turn), and comes back with the ACK: not under [`Ties::Scheduled`].
+    EcmpAdaptive(Adaptive, f64),
+    /// Hash of (flow, direction, entropy) salted by seed and switch. The entropy is the sender's to give, travels with the
+    /// packet ([`Packet::entropy`](crate::packet::Packet::entropy)), and comes back with the ACK: not under
+    /// [`Ties::Scheduled`].
     Entropy(Entropy),
 }
 
@@ -386,7 +387,7 @@ pub struct Flowlet {
     pub probability: f64,
 }
 
-/// Where the entropy values of data packets come from.
+/// Where the entropies of data packets come from.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Entropy {
     /// A counter of each flow, from a value drawn for it on: it goes up after each segment that is sent for the first
@@ -995,7 +996,7 @@ pub enum App {
     /// No transport beneath it (UDP): full segments at a constant pace from the flow's start to its stop. Nothing is
     /// acknowledged or sent again, there is no window and no ECN; the controller has no part in it. Where the NIC takes
     /// only so many packets of a flow, the ones beyond are never sent.
-    Datagrams {
+    Udp {
         /// Time from one segment to the next, above 0.
         gap: Time,
     },

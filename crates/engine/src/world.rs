@@ -112,7 +112,7 @@ fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
     let mut datagrams = false;
     for flow in &spec.flows {
         match flow.app {
-            App::Datagrams { .. } => datagrams = true,
+            App::Udp { .. } => datagrams = true,
             _ => governs[flow.controller as usize] = true,
         }
     }
@@ -168,9 +168,7 @@ impl<'a> World<'a> {
         }
 
         if spec.ties == Ties::Scheduled && matches!(spec.choice, PathChoice::Entropy(_)) {
-            return invalid(
-                "packets have room for an entropy value or for what scheduled ties ask, not for both".into(),
-            );
+            return invalid("packets have room for an entropy or for what scheduled ties ask, not for both".into());
         }
         if !spec.host_costs.is_empty() && spec.host_costs.len() != spec.hosts as usize {
             return invalid(format!("costs of {} hosts are given for {}", spec.host_costs.len(), spec.hosts));
@@ -351,11 +349,11 @@ impl<'a> World<'a> {
 
         let fabric = Fabric::new(spec);
         for (f, flow) in spec.flows.iter().enumerate() {
-            if let App::Datagrams { gap: Time::ZERO } = flow.app {
+            if let App::Udp { gap: Time::ZERO } = flow.app {
                 return invalid(format!("flow {f}: datagrams without time between them"));
             }
             let controller = &spec.controllers[flow.controller as usize];
-            let asks = !matches!(flow.app, App::Datagrams { .. });
+            let asks = !matches!(flow.app, App::Udp { .. });
             if asks && controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
                 return invalid(format!(
                     "flow {f}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} ports",
@@ -502,17 +500,17 @@ impl<'a> World<'a> {
             let ideal = fabric.ideal(f);
             let size = match flow.app {
                 App::Bulk { size, .. } => size,
-                App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } | App::Datagrams { .. } => None,
+                App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } | App::Udp { .. } => None,
             };
             let finished = s.finished;
             FlowRecord {
                 flow: f as u32,
                 group: flow.group,
                 controller: match flow.app {
-                    App::Datagrams { .. } => controllers.len() as u32 - 1,
+                    App::Udp { .. } => controllers.len() as u32 - 1,
                     _ => number[flow.controller as usize],
                 },
-                datagrams: matches!(flow.app, App::Datagrams { .. }),
+                datagrams: matches!(flow.app, App::Udp { .. }),
                 sharing: spec.sharing.get(f).copied().unwrap_or_default(),
                 role: match self.net.join(f as u32) {
                     None => Role::Data,

@@ -8,7 +8,7 @@ use net::*;
 
 /// A full packet every 8 us over 1 Gb/s, where it takes 4 us.
 fn udp(src: u32, dst: u32) -> FlowSpec {
-    FlowSpec { app: App::Datagrams { gap: Time::us(8) }, ..bulk(src, dst, None) }
+    FlowSpec { app: App::Udp { gap: Time::us(8) }, ..bulk(src, dst, None) }
 }
 
 /// 500-byte packets with headers: 4 us on a link.
@@ -64,7 +64,7 @@ fn what_is_lost_stays_lost() {
 #[test]
 fn a_segment_in_fragments_arrives_whole_or_not() {
     let transport = TransportSpec { mss: 3000, header: 28, mtu: 1500, ..htsim() };
-    let flow = FlowSpec { app: App::Datagrams { gap: Time::us(50) }, ..bulk(0, 1, None) };
+    let flow = FlowSpec { app: App::Udp { gap: Time::us(50) }, ..bulk(0, 1, None) };
     let mut spec = wire(Rate::gbps(1), Time::us(1), transport, "swift", flow);
     spec.duration = Time::ms(1);
     spec.measure_to = spec.duration;

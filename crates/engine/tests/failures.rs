@@ -201,7 +201,7 @@ fn policies() -> Vec<PathChoice> {
         PathChoice::RoundRobin { rounds: 5 },
         PathChoice::Adaptive(rule.clone()),
         PathChoice::PowerOfTwo,
-        PathChoice::EcmpEscape(rule.clone(), 0.5),
+        PathChoice::EcmpAdaptive(rule.clone(), 0.5),
         PathChoice::Flowlet(Flowlet { gap: Time::us(10), by: Some(rule), probability: 1.0 }),
         PathChoice::Entropy(Entropy::Counter),
         PathChoice::Entropy(Entropy::Recycled(recycled)),

@@ -17,7 +17,7 @@ fn with(pfc: PfcSpec, size: u64) -> Option<BufferSpec> {
 
 /// Packets of `mss` bytes without headers, back to back at `rate`.
 fn flood(src: u32, dst: u32, mss: u32, rate: Rate) -> FlowSpec {
-    FlowSpec { app: App::Datagrams { gap: rate.serialize(mss as u64) }, ..bulk(src, dst, None) }
+    FlowSpec { app: App::Udp { gap: rate.serialize(mss as u64) }, ..bulk(src, dst, None) }
 }
 
 fn endless(mut spec: Spec, duration: Time) -> Spec {
@@ -189,7 +189,7 @@ fn a_ring_of_buffers_that_wait_for_each_other_stops_for_good() {
     assert!(port(&o, "a>c").deadlocked_ps.is_none());
     // without so much to send it stays away
     let mut spec = ring(100_000);
-    spec.flows.iter_mut().for_each(|f| f.app = App::Datagrams { gap: Time::us(2) });
+    spec.flows.iter_mut().for_each(|f| f.app = App::Udp { gap: Time::us(2) });
     let o = judged(&spec);
     assert!(o.ports.iter().all(|p| p.deadlocked_ps.is_none() && p.pauses == 0));
 }

@@ -212,7 +212,7 @@ fn apps() -> impl Strategy<Value = App> {
         1 => (1u64..30_000, 1u32..4, 0u64..3, prop::option::of(1u64..20)).prop_map(
             |(write, outstanding, ms, count)| App::ClosedLoop { write, outstanding, think: Time::ms(ms), count }
         ),
-        1 => pick(&[40u64, 300, 5000]).prop_map(|us| App::Datagrams { gap: Time::us(us) }),
+        1 => pick(&[40u64, 300, 5000]).prop_map(|us| App::Udp { gap: Time::us(us) }),
     ]
 }
 
@@ -388,13 +388,13 @@ fn networks() -> impl Strategy<Value = Spec> {
                     let refresh = if choice & 16 == 0 { Time::ZERO } else { Time::us(5) };
                     PathChoice::Adaptive(bands(by, refresh))
                 }
-                8 => PathChoice::EcmpEscape(bands(Gauged::Queue, Time::ZERO), 0.5),
+                8 => PathChoice::EcmpAdaptive(bands(Gauged::Queue, Time::ZERO), 0.5),
                 9 | 10 => PathChoice::Flowlet(Flowlet {
                     gap: Time::us(if choice & 16 == 0 { 0 } else { 300 }),
                     by: (choice % 16 == 9).then(|| bands(Gauged::Queue, Time::us(5))),
                     probability: if choice & 32 == 0 { 0.5 } else { 1.0 },
                 }),
-                // entropy values and what scheduled ties ask have one place
+                // entropies and what scheduled ties ask have one place
                 11 if ties != Ties::Scheduled => PathChoice::Entropy(Entropy::Counter),
                 12 | 13 if ties != Ties::Scheduled => PathChoice::Entropy(Entropy::Recycled(Recycled {
                     ring: 3,
@@ -609,7 +609,7 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
         }
         list.retain(|r| r.1 > *next);
     }
-    for flow in outcome.flows.iter().filter(|f| matches!(spec.flows[f.flow as usize].app, App::Datagrams { .. })) {
+    for flow in outcome.flows.iter().filter(|f| matches!(spec.flows[f.flow as usize].app, App::Udp { .. })) {
         let mss = spec.transports[spec.flows[flow.flow as usize].transport as usize].mss as u64;
         prop_assert_eq!(flow.delivered, flow.arrived * mss, "datagrams are delivered as they come");
         prop_assert_eq!(flow.written, flow.sent * mss);
@@ -619,7 +619,7 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     for flow in &outcome.flows {
         // a reset receiver counts what comes later, and takes nothing of it; so does one that closed
         let ends = &spec.flows[flow.flow as usize];
-        let reliable = !matches!(ends.app, App::Datagrams { .. });
+        let reliable = !matches!(ends.app, App::Udp { .. });
         if reliable && ends.at_stop == AtStop::Drain && ends.sink_stop == Time::NEVER {
             // extra packets are none of the application's bytes
             let held = held.get(&flow.flow).copied().unwrap_or(0).min(flow.size.unwrap_or(u64::MAX));
@@ -630,7 +630,7 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     // late packets, their extents and the room they need, from the trace alone
     for flow in &outcome.flows {
         let ends = &spec.flows[flow.flow as usize];
-        if matches!(ends.app, App::Datagrams { .. }) || ends.at_stop == AtStop::Reset || ends.sink_stop != Time::NEVER {
+        if matches!(ends.app, App::Udp { .. }) || ends.at_stop == AtStop::Reset || ends.sink_stop != Time::NEVER {
             continue;
         }
         let (mut late, mut extents, mut came) = (0, Vec::new(), Vec::<(u64, u64, u64)>::new());

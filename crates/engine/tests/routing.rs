@@ -30,7 +30,7 @@ fn policies() -> Vec<PathChoice> {
         PathChoice::PowerOfTwo,
         flowlet(10, None),
         flowlet(1, Some((0.05, Time::ns(100)))),
-        escape(0.5),
+        ecmp_adaptive(0.5),
         PathChoice::Entropy(Entropy::Counter),
         reps(),
     ]
@@ -41,8 +41,8 @@ fn flowlet(gap: u64, band: Option<(f64, Time)>) -> PathChoice {
     PathChoice::Flowlet(Flowlet { gap: Time::us(gap), by, probability: 1.0 })
 }
 
-fn escape(probability: f64) -> PathChoice {
-    PathChoice::EcmpEscape(Adaptive { by: Gauged::Queue, bands: vec![0.001], refresh: Time::ZERO }, probability)
+fn ecmp_adaptive(probability: f64) -> PathChoice {
+    PathChoice::EcmpAdaptive(Adaptive { by: Gauged::Queue, bands: vec![0.001], refresh: Time::ZERO }, probability)
 }
 
 fn reps() -> PathChoice {
@@ -349,10 +349,10 @@ fn who_may_leave_a_full_port_does() {
         up.map(|p| p.queue_max_packets).max().unwrap()
     };
     let meets = (0..20).find(|seed| most(PathChoice::Ecmp, *seed) > 5).expect("two flows on two ports");
-    assert!(most(escape(1.0), meets) <= 2);
+    assert!(most(ecmp_adaptive(1.0), meets) <= 2);
     // half of the packets look: what comes in a row to the wrong port is short
-    assert!(most(escape(0.5), meets) < most(PathChoice::Ecmp, meets) / 2);
-    assert_eq!(most(escape(0.0), meets), most(PathChoice::Ecmp, meets));
+    assert!(most(ecmp_adaptive(0.5), meets) < most(PathChoice::Ecmp, meets) / 2);
+    assert_eq!(most(ecmp_adaptive(0.0), meets), most(PathChoice::Ecmp, meets));
 }
 
 /// The path of every data packet and of the ACK that brings its value back: a counter's packets are spread evenly, and

@@ -114,7 +114,7 @@ fn a_datagram_cut_to_its_header_is_not_delivered() {
     // each of three at half the rate of the link that they share
     let mut spec = incast(3, trimming(8, 1000, 10));
     let gap = Rate::gbps(50).serialize(4000);
-    spec.flows = (0..3).map(|h| FlowSpec { app: App::Datagrams { gap }, ..bulk(h, 3, None) }).collect();
+    spec.flows = (0..3).map(|h| FlowSpec { app: App::Udp { gap }, ..bulk(h, 3, None) }).collect();
     (spec.duration, spec.measure_to) = (Time::us(100), Time::us(100));
     let outcome = judged(&spec);
     let mss = spec.transports[0].mss as u64;

@@ -89,7 +89,7 @@ pub struct Invalid {
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.value.is_nan() {
-            write!(f, "{}: expected {}", self.parameter, self.expected)
+            write!(f, "{} = nan: expected {}", self.parameter, self.expected)
         } else {
             write!(f, "{} = {}: expected {}", self.parameter, self.quantity.write(self.value), self.expected)
         }

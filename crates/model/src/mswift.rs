@@ -100,7 +100,7 @@ impl MSwift {
             throughput_bps: throughput,
             mean_window_packets: throughput * self.short_rtt_s / (8.0 * self.mss_bytes),
             mean_rtt_s: average,
-            slow_in_history: (self.history * self.q - 1e-9).ceil(),
+            slow_in_history: (self.history * self.q - 1e-9).ceil().max(1.0),
             // the lower median is slow where at most (H - 1)/2 delays are fast
             random_slow_medians: self.few_fast((self.history as u32 - 1) / 2),
         })

@@ -248,6 +248,7 @@ fn medians_of_mswift() {
     assert_eq!(of(1.0 / 3.0, 3.0).slow_in_history, 1.0);
     assert_eq!(of(1.0 / 3.0, 4.0).slow_in_history, 2.0);
     assert_eq!(of(0.01, 10.0).slow_in_history, 1.0);
+    assert_eq!(of(1e-300, 10.0).slow_in_history, 1.0);
     // two or three slow of three: 3 q^2 (1 - q) + q^3
     assert!((of(0.1, 3.0).random_slow_medians - 0.028).abs() < 1e-12);
     // the lower of the two in the middle of four is slow where three or four are
@@ -270,7 +271,7 @@ fn what_lies_outside_is_refused_with_what_was_expected() {
     let words = |result: Result<f64, incast_model::Invalid>| result.unwrap_err().to_string();
     let swift = Swift { q: 0.01, ..Swift::default() };
     let of = |swift: Swift| words(swift.solve().map(|s| s.throughput_bps));
-    assert_eq!(of(Swift::default()), "q: expected a number above 0, at most 1/4");
+    assert_eq!(of(Swift::default()), "q = nan: expected a number above 0, at most 1/4");
     assert_eq!(of(Swift { q: 0.5, ..swift }), "q = 0.5: expected a number above 0, at most 1/4");
     assert_eq!(of(Swift { q: -0.1, ..swift }), "q = -0.1: expected a number above 0, at most 1/4");
     assert_eq!(of(Swift { short_rtt_s: 0.0, ..swift }), "short_rtt = 0s: expected a time above 0");

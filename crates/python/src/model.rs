@@ -3,6 +3,7 @@
 use incast_cc::{Bytes, Rate, Time};
 use incast_engine::ideal::Fabric;
 use incast_model::{Model, Quantity};
+use incast_scenario::Problem;
 use incast_scenario::bounds::fair_shares;
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::create_exception;
@@ -17,13 +18,19 @@ create_exception!(
     "A model is not known, or a parameter is outside of what it is valid for; the message says what was expected."
 );
 
+/// Models that take a scenario ([`model_bounds`]); the package describes them.
+const OF_SCENARIOS: [&str; 2] = ["ideal-fct", "fair-share"];
+
 fn model_error(error: impl std::fmt::Display) -> PyErr {
     ModelError::new_err(error.to_string())
 }
 
 fn found(name: &str) -> PyResult<&'static Model> {
-    let names = || incast_model::MODELS.map(|m| m.name).join(", ");
-    incast_model::find(name).ok_or_else(|| model_error(format!("{name}: no such model; expected one of {}", names())))
+    incast_model::find(name).ok_or_else(|| {
+        let names = || incast_model::MODELS.iter().map(|m| m.name).chain(OF_SCENARIOS);
+        let message = format!("no such model; expected one of {}", names().collect::<Vec<_>>().join(", "));
+        model_error(Problem::new(name, message).suggest(name, names()))
+    })
 }
 
 fn word(quantity: Quantity) -> &'static str {

@@ -30,7 +30,7 @@ pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
         let most = match flow.app {
             _ if links.is_empty() => 0.0,
             App::OnOff { rate, .. } => rate.as_f64(),
-            App::Datagrams { gap } => 8.0 * f64::from(transport.mss) / gap.as_secs_f64(),
+            App::Udp { gap } => 8.0 * f64::from(transport.mss) / gap.as_secs_f64(),
             _ => f64::INFINITY,
         };
         // a bit of payload takes so many seconds of a link, of which it has one a second

@@ -86,7 +86,7 @@ pub enum Routing {
         #[serde(default)]
         acks: Acks,
     },
-    /// ECMP with a way out: some of the packets whose port is as full as the fullest take one of the emptiest (htsim's
+    /// Adaptive ECMP: some of the packets whose port is as full as the fullest take one of the emptiest (htsim's
     /// `ecmp_host_ar`).
     EcmpAdaptive {
         /// Share of the packets for which a switch looks at its ports.
@@ -99,21 +99,21 @@ pub enum Routing {
         #[serde(default)]
         acks: Acks,
     },
-    /// Recycled entropy packet spraying: senders give every packet a value that switches hash, and use again those that
+    /// Recycled entropy packet spraying: senders give every packet an entropy that switches hash, and use again those that
     /// came back without a mark.
     Reps {
-        /// Values that a sender remembers.
+        /// Entropies that a sender remembers.
         #[serde(default = "eight")]
         #[schemars(range(min = 1, max = 1024))]
         ring: u32,
-        /// Values that there are.
+        /// Entropies that there are.
         #[serde(default = "all_values")]
         #[schemars(range(min = 1, max = 65536))]
         values: u32,
-        /// Packets that take random values after a freeze.
+        /// Packets that take random entropies after a freeze.
         #[serde(default = "sixteen")]
         explore: u32,
-        /// For how long a timeout freezes the ring, at least: packets take its values in turn.
+        /// For how long a timeout freezes the ring, at least: packets take its entropies in turn.
         #[serde(default = "ten_ms")]
         freeze: Time,
         /// What ACKs do.
@@ -155,7 +155,7 @@ pub enum SprayBy {
     /// A random number of the packet at every switch.
     #[default]
     Random,
-    /// A hash of flow, switch and the flow's path value, which grows by one with every segment that goes for the first
+    /// A hash of flow, switch and the flow's entropy, which grows by one with every segment that goes for the first
     /// time; a retransmission has the value as it is, an ACK that of the data packet which came last (htsim, in the fork
     /// of the MSwift paper).
     Counter,
@@ -298,7 +298,7 @@ impl Routing {
             Routing::PowerOfTwo { .. } => PathChoice::PowerOfTwo,
             Routing::Adaptive { comparison, .. } => PathChoice::Adaptive(comparison.spec()),
             Routing::EcmpAdaptive { probability, comparison, .. } => {
-                PathChoice::EcmpEscape(comparison.spec(), *probability)
+                PathChoice::EcmpAdaptive(comparison.spec(), *probability)
             }
             Routing::Flowlet { gap, by, probability, readings, .. } => PathChoice::Flowlet(spec::Flowlet {
                 gap: gap.0,
@@ -337,7 +337,7 @@ impl Routing {
     /// Bounds that types do not give.
     pub(crate) fn check(&self, queue: &Queue, ties: Ties, out: &mut Vec<Problem>) {
         if ties == Ties::Scheduled && matches!(self.choice(), PathChoice::Entropy(_)) {
-            let message = "packets carry what scheduled ties ask in place of their path values; expected \"hash\" or \
+            let message = "packets carry what scheduled ties ask in place of their entropies; expected \"hash\" or \
                            \"link\" with this routing";
             out.push(Problem::with_value("run.ties", "\"scheduled\"", message));
         }

@@ -8,7 +8,7 @@ use incast_engine::triggers::Triggers;
 pub(crate) fn ends(flow: &FlowSpec) -> bool {
     use incast_engine::spec::App;
     let stops = flow.stop != Time::NEVER && flow.at_stop == AtStop::Drain;
-    flow.app.is_finite() || stops && !matches!(flow.app, App::Datagrams { .. } | App::Messages)
+    flow.app.is_finite() || stops && !matches!(flow.app, App::Udp { .. } | App::Messages)
 }
 
 /// Flows that never open where only flows of which `ends` is true come to an end, in order.

@@ -90,7 +90,7 @@ fn defaults_are_htsims() {
     let flowlet = |by| PathChoice::Flowlet(Flowlet { gap: incast_cc::Time::us(10), by, probability: 1.0 });
     assert_eq!(built("{ kind = \"flowlet\" }"), flowlet(None));
     assert_eq!(built("{ kind = \"flowlet\", by = \"adaptive\" }"), flowlet(Some(bands.clone())));
-    assert_eq!(built("{ kind = \"ecmp-adaptive\" }"), PathChoice::EcmpEscape(bands, 0.5));
+    assert_eq!(built("{ kind = \"ecmp-adaptive\" }"), PathChoice::EcmpAdaptive(bands, 0.5));
     let reps = Recycled { ring: 8, values: 65_536, explore: 16, freeze: incast_cc::Time::ms(10) };
     assert_eq!(built("{ kind = \"reps\" }"), PathChoice::Entropy(Entropy::Recycled(reps)));
 }

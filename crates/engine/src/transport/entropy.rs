@@ -1,4 +1,4 @@
-//! Entropy values: what a sender gives its packets for switches to hash.
+//! Entropies: what a sender gives its packets for switches to hash.
 //!
 //! REPS (Bonato et al., arXiv 2407.21625; with the constants of its authors' uet-htsim): the values of good
 //! acknowledgements, those without a mark, are kept in a ring, the latest few, and used again, the earliest that has not
@@ -13,7 +13,7 @@ use crate::hash::{self, purpose};
 use crate::net::Net;
 use crate::spec::{Entropy, PathChoice, Recycled};
 
-/// Where a flow's values come from.
+/// Where a flow's entropies come from.
 #[derive(Clone, Debug)]
 pub struct Source {
     seed: u64,
@@ -39,7 +39,7 @@ struct Ring {
     head: usize,
     /// So many of the latest have not been used.
     fresh: usize,
-    /// Packets that are to take random values.
+    /// Packets that are to take random entropies.
     explore: u32,
     /// Until when the ring is frozen, ps; 0 where it is not. Place of the value to use then.
     frozen: u64,
@@ -47,7 +47,7 @@ struct Ring {
 }
 
 impl Source {
-    /// The source of flow `flow`, if its packets have values.
+    /// The source of flow `flow`, if its packets have entropies.
     pub fn new(net: &Net, flow: u32) -> Option<Box<Source>> {
         let PathChoice::Entropy(entropy) = &net.spec.choice else { return None };
         let mut source = Source { seed: net.spec.seed, flow, draws: 0, kind: Kind::Counter(0) };

@@ -139,7 +139,7 @@ pub struct Receiver {
     cnp_from: u64,
     /// Stamps of the data packet that came last, until an ACK has returned them.
     telemetry: Option<Box<Telemetry>>,
-    /// Entropy value of the packet that came last.
+    /// Entropy of the packet that came last.
     entropy: u16,
     /// What has come out of order, if something has.
     pub reordering: Option<Box<Reordering>>,
@@ -372,7 +372,7 @@ impl Receiver {
                 io.timer(stop.0, TimerKind::SinkStop, self.flow);
             }
         }
-        self.entropy = p.turn;
+        self.entropy = p.entropy();
         self.count(io, t, p);
         if p.has(flag::CE) && self.cnp_interval > 0 {
             self.notify(io);
@@ -477,7 +477,7 @@ impl Receiver {
     #[cold]
     fn answer_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
         self.note_trimmed(io, p);
-        self.entropy = p.turn;
+        self.entropy = p.entropy();
         self.tell(io, p.seq, 0);
     }
 

@@ -244,7 +244,7 @@ pub struct Sender {
     peer_closed: bool,
     /// ... when everything had been sent once.
     peer_closed_last: bool,
-    /// Where the entropy values of its packets come from, if they have any.
+    /// Where the entropies of its packets come from, if they have any.
     entropy: Option<Box<Source>>,
     /// The trigger that opens it is yet to.
     waits: bool,
@@ -260,7 +260,7 @@ impl Sender {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
         let config = &net.spec.controllers[spec.controller as usize];
-        let datagrams = matches!(spec.app, App::Datagrams { .. });
+        let datagrams = matches!(spec.app, App::Udp { .. });
         let profile = if datagrams { Profile::TCP } else { config.profile() };
         let traced = net.spec.observe.trace.contains(&flow);
         let segment_rtt = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
@@ -581,7 +581,7 @@ impl Sender {
             }
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
                 if let Some(entropy) = &mut self.entropy {
-                    entropy.heard(io.now, p.turn, p.has(flag::ECE));
+                    entropy.heard(io.now, p.entropy(), p.has(flag::ECE));
                 }
                 if self.peer_closed && self.fin {
                     // nobody waits for the rest: what the ACK says no longer matters

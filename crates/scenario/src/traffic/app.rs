@@ -185,7 +185,7 @@ impl App {
                 count: c.count,
             },
             // the pace follows from the sender's link ([`Traffic::paced`])
-            App::Udp(_) => spec::App::Datagrams { gap: cc::Time::ZERO },
+            App::Udp(_) => spec::App::Udp { gap: cc::Time::ZERO },
         }
     }
 
@@ -265,7 +265,7 @@ impl Traffic {
             PartOrRate::Rate(rate) => rate,
         };
         let gap = rate.serialize(ideal::wire_bytes(flows.settings(flow.transport), link.overhead));
-        Ok(spec::FlowSpec { app: spec::App::Datagrams { gap: gap.max(cc::Time(1)) }, ..flow })
+        Ok(spec::FlowSpec { app: spec::App::Udp { gap: gap.max(cc::Time(1)) }, ..flow })
     }
 
     /// A write that enters the send buffer whole or not at all has to fit into it.

@@ -125,7 +125,6 @@ const OWN_START: [&str; 4] = ["fastflow", "timely", "hpcc", "dcqcn"];
 fn times_that_delays_are_held_against_are_above_0() {
     let targets = [
         ("swift", "base_target"),
-        ("swift", "static_target"),
         ("swift", "endpoint_target"),
         ("lswift", "base_target"),
         ("mswift", "base_target"),

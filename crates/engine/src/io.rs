@@ -78,7 +78,7 @@ pub struct Tally {
     pub delivered: u64,
     /// Packets refused by queues, lost on links, or without a route.
     pub dropped: u64,
-    /// Time of the last arrival, ps.
+    /// Time of the last arrival, ps; with priority flow control of the last event at a port, which may come after it.
     pub last: u64,
 }
 
@@ -363,6 +363,9 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 
     /// Adds what happened at a port up to now to its time series, if it has one.
     pub fn watch(&mut self, port: u32) {
+        if self.net.pfc.is_some() {
+            self.tally.last = self.tally.last.max(self.now);
+        }
         let p = &mut self.ports[port as usize];
         if p.is_probed() {
             observe_port(p, self.now, self.net, self.rec);

@@ -456,8 +456,9 @@ impl<'a> World<'a> {
         let spec = self.net.spec;
         let mut collector = collector;
         let last = self.domains.iter().map(|d| d.tally.last).max().unwrap_or(0);
-        // a run with nothing left to happen ends with its last arrival
-        let end = if idle { last.min(end) } else { end };
+        // a run with nothing left to happen ends with its last arrival, unless it is ports that wait for one another
+        let stalled = idle && self.domains.iter().flat_map(|d| &d.ports).any(Port::is_stalled);
+        let end = if idle && !stalled { last.min(end) } else { end };
         let to = self.net.interval.to.min(end).max(self.net.interval.from);
         let interval = Interval { to, ..self.net.interval };
         for d in &mut self.domains {

@@ -194,6 +194,22 @@ fn a_ring_of_buffers_that_wait_for_each_other_stops_for_good() {
     assert!(o.ports.iter().all(|p| p.deadlocked_ps.is_none() && p.pauses == 0));
 }
 
+#[test]
+fn a_ring_that_waits_for_itself_ends_at_its_duration_although_its_senders_have_stopped() {
+    let mut spec = ring(100_000);
+    spec.flows.iter_mut().for_each(|f| f.stop = Time::us(300));
+    let o = judged(&spec);
+    assert_eq!((drops(&o), o.end_ps), (0, Time::ms(2).0));
+    assert!(o.packets_in_flight > 0);
+    for name in ["a>b", "b>c", "c>a"] {
+        let port = port(&o, name);
+        assert!(port.paused_ps >= Time::ms(2).0 - port.deadlocked_ps.unwrap(), "{port:?}");
+        // nothing has moved since, so that the mean is nearly what is there
+        let (mean, max) = (port.queue_mean_packets, port.queue_max_packets as f64);
+        assert!(mean <= max && mean > max / 2.0, "{port:?}");
+    }
+}
+
 /// The way to the sender fails while its port is paused, so that it never hears of the end of that; and the other way.
 #[test]
 fn a_link_that_fails_forgets_its_pauses() {

@@ -233,6 +233,11 @@ impl Port {
         if explicit.is_idle() { self.begin_anew(now, interval) } else { None }
     }
 
+    /// Something is in its queues that nothing under way sends: a pause holds it.
+    pub fn is_stalled(&self) -> bool {
+        self.rare.explicit.as_ref().is_some_and(|q| q.is_idle() && q.filling().0 > 0)
+    }
+
     /// Since when its classes are paused that have something, by class.
     fn stalled(&self) -> impl Iterator<Item = (u8, u64)> {
         let lanes = self.rare.explicit.iter().flat_map(|q| (0u8..).zip(&q.lanes));

@@ -315,10 +315,11 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
                 if let Some(ends) = ends {
                     self.timer(ends, TimerKind::Departure, link);
                 }
+                // what was refused asks for no pause: an account that is empty would never take it back
+                if let (Some(pool), Some(account)) = (pool, account) {
+                    self.balance(pool, account, packet, false);
+                }
             }
-        }
-        if let (Some(pool), Some(account)) = (pool, account) {
-            self.balance(pool, account, packet, false);
         }
     }
 

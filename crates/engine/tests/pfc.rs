@@ -3,6 +3,9 @@
 mod net;
 
 use incast_cc::{Rate, Time};
+use incast_engine::hash;
+use incast_engine::port::pfc::Pfc;
+use incast_engine::port::shared::Account;
 use incast_engine::spec::*;
 use incast_record::{Outcome, PortRecord};
 use net::*;
@@ -18,6 +21,56 @@ fn with(pfc: PfcSpec, size: u64) -> Option<BufferSpec> {
 /// Packets of `mss` bytes without headers, back to back at `rate`.
 fn flood(src: u32, dst: u32, mss: u32, rate: Rate) -> FlowSpec {
     FlowSpec { app: App::Udp { gap: rate.serialize(mss as u64) }, ..bulk(src, dst, None) }
+}
+
+/// A star whose links differ in rate, overhead and delay, with packets of several sizes and classes, and pauses of all
+/// kinds; its senders stop, so that all can arrive.
+fn random(seed: u64, headroom: Option<Headroom>) -> Spec {
+    let mut draws = 0;
+    let mut n = |of: u64| {
+        draws += 1;
+        (hash::uniform(seed, 77, 0, draws) * of as f64) as u64
+    };
+    let hosts = 3 + n(5) as u32;
+    let mut spec = endless(star(hosts, Rate::gbps(10), Time::us(1)), Time::ms(60));
+    let rates = [1, 10, 40, 100].map(Rate::gbps);
+    for l in 0..hosts as usize {
+        let rate = rates[n(4) as usize];
+        let back = if seed % 2 == 0 { rate } else { rates[n(4) as usize] };
+        let delay = Time::ns([0, 100, 1000, 5000][n(4) as usize]);
+        let overhead = [0, 18, 38][n(3) as usize];
+        for (l, rate) in [(l, rate), (l + hosts as usize, back)] {
+            spec.links[l] = LinkSpec { rate, delay, overhead, ..spec.links[l].clone() };
+        }
+    }
+    let classes = 1 + n(3) as usize;
+    let queue = QueueSpec { count_in_service: n(2) == 0, ..spec.queues[0].clone() };
+    let several = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(); classes] };
+    spec.queues = vec![if classes > 1 { QueueSpec { discipline: several, ..queue } } else { queue }];
+    let sizes = [46, 64, 300, 1000, 1500, 9000];
+    spec.transports = (0..3).map(|_| TransportSpec { mss: sizes[n(6) as usize], ..htsim() }).collect();
+    let flow = |_| {
+        let (src, transport) = (n(hosts as u64) as u32, n(3) as u32);
+        let dst = (src + 1 + n(hosts as u64 - 1) as u32) % hosts;
+        let whole = spec.transports[transport as usize].mss as u64 + 20;
+        let gap = Time(spec.links[src as usize].rate.serialize(whole).0 * (1 + n(3)));
+        let (start, stop) = (Time::ns(n(20_000)), Time::us(60 + n(60)));
+        let class = n(classes as u64) as u8;
+        FlowSpec { app: App::Udp { gap }, transport, class, start, stop, ..bulk(src, dst, None) }
+    };
+    spec.flows = (0..1 + 3 * hosts).map(flow).collect();
+    let threshold = [None, Some(Threshold::Fixed(n(20_000))), Some(Threshold::Dynamic(0.1))][n(3) as usize];
+    let little = [Headroom::Bytes(0), Headroom::Bytes(1000), Headroom::Delays][n(3) as usize];
+    let (reserve, margin) = ([0, 100, 4096][n(3) as usize], [0, 3072][n(2) as usize]);
+    let headroom = headroom.unwrap_or(little);
+    let pfc = PfcSpec { lossless: vec![true; classes], threshold, reserve, headroom, margin };
+    // what the accounts have for themselves, and something to share
+    let shared = [1000, 20_000, 200_000][n(3) as usize];
+    spec.buffer = with(pfc.clone(), 0);
+    let own = |a: &Account| a.reserve + a.headroom;
+    let own: u64 = Pfc::new(&spec, &pfc).unwrap().1.iter().flatten().map(own).sum();
+    spec.buffer = with(pfc, own + shared);
+    Spec { seed, ..spec }
 }
 
 fn endless(mut spec: Spec, duration: Time) -> Spec {
@@ -83,6 +136,18 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
     // three times 2 us of 10 Gb/s are 7500 B
     assert_eq!(run(Headroom::Delays).0, 0);
     assert_eq!(run(Headroom::Bytes(7000)).1, 27, "and not one packet more while it is paused");
+}
+
+/// Packets that its headroom does not hold, a buffer that others fill: drops, but nothing waits for ever.
+#[test]
+fn a_class_that_has_nothing_in_the_buffer_is_not_paused() {
+    for seed in 0..150 {
+        let o = run(&random(seed, None));
+        assert_eq!(o.packets_in_flight, 0, "seed {seed}: dropped {} of {}", drops(&o), o.packets_sent);
+    }
+    for seed in 0..10 {
+        judged(&random(seed, None));
+    }
 }
 
 /// Hosts 0, 1 and 2 behind a switch, 3 and 4 behind another: 0 and 1 fill the way to 3, 2 sends to 4, which nobody

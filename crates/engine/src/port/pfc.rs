@@ -255,7 +255,7 @@ impl Port {
 }
 
 impl<O: Outbox, R: Recorder> Io<'_, O, R> {
-    /// A packet has come to an account of a buffer of this domain, or (`left`) has left it: its neighbour may have to be
+    /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may have to be
     /// told.
     #[cold]
     pub fn balance(&mut self, pool: u32, account: u32, packet: &Packet, left: bool) {

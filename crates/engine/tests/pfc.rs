@@ -9,6 +9,7 @@ use incast_engine::port::shared::Account;
 use incast_engine::spec::*;
 use incast_record::{Outcome, PortRecord};
 use net::*;
+use std::time::{Duration, Instant};
 
 fn pfc() -> PfcSpec {
     PfcSpec { lossless: vec![true], threshold: None, reserve: 4096, headroom: Headroom::Link, margin: 3072 }
@@ -273,6 +274,18 @@ fn a_ring_that_waits_for_itself_ends_at_its_duration_although_its_senders_have_s
         let (mean, max) = (port.queue_mean_packets, port.queue_max_packets as f64);
         assert!(mean <= max && mean > max / 2.0, "{port:?}");
     }
+}
+
+/// A look at all links for every link would be some 2.4 billion of them here, and take seconds.
+#[test]
+fn a_large_fabric_is_set_up_at_once() {
+    let mut spec = fat_tree(32, Rate::gbps(100), Time::us(1));
+    spec.queues = vec![QueueSpec { limit: Limit::None, ..drop_tail(1) }];
+    let begun = Instant::now();
+    let (_, accounts) = Pfc::new(&spec, &pfc()).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    // every link but those into hosts
+    assert_eq!(accounts.iter().flatten().count(), spec.links.len() - 8192);
 }
 
 /// The way to the sender fails while its port is paused, so that it never hears of the end of that; and the other way.

@@ -51,6 +51,12 @@ impl Pfc {
         let back = links_back(spec);
         let mut first = vec![None; spec.links.len()];
         let mut accounts: Vec<Vec<Account>> = vec![Vec::new(); spec.node_names.len()];
+        // of all links and packets once, there being many of both
+        let slowest = spec.links.iter().filter(|l| l.from < spec.hosts).map(|l| l.rate).min();
+        let slowest = slowest.unwrap_or(Rate::INFINITE);
+        let packet = largest_packet(spec);
+        let counts_overhead = spec.queues.iter().any(|q| q.count_overhead);
+        let classes = pfc.lossless.iter().filter(|l| **l).count() as u64;
         for (l, link) in (0u32..).zip(&spec.links) {
             let queue = &spec.queues[link.queue as usize];
             if queue.count() != places.len() || matches!(queue.discipline, Discipline::Trimming(_)) {
@@ -73,11 +79,12 @@ impl Pfc {
                     link.name
                 ));
             };
-            let classes = pfc.lossless.iter().filter(|l| **l).count() as u64;
-            let headroom = headroom(spec, pfc, link, &spec.links[back as usize], classes)?;
+            let counted = if counts_overhead { packet + link.overhead as u64 } else { packet };
+            let ways = (link, &spec.links[back as usize]);
+            let headroom = headroom(pfc, ways, classes, packet, counted)?;
             let own = &mut accounts[link.to as usize];
             first[l as usize] = Some(own.len() as u32);
-            let threshold = pfc.threshold.unwrap_or(Threshold::Dynamic(share_of(spec, link.rate)));
+            let threshold = pfc.threshold.unwrap_or(Threshold::Dynamic(share_of(link.rate, slowest)));
             let account = |class: u8| Account::new(l, class, pfc.reserve, headroom, threshold, pfc.margin);
             own.extend((0u8..).zip(&pfc.lossless).filter(|c| *c.1).map(|c| account(c.0)));
         }
@@ -131,20 +138,37 @@ fn edges(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<u64>> {
     edges
 }
 
-/// Part of what is free that an account of a link at this rate may fill.
-fn share_of(spec: &Spec, rate: Rate) -> f64 {
-    let slowest = spec.links.iter().filter(|l| l.from < spec.hosts).map(|l| l.rate.0).min().unwrap_or(rate.0);
+/// Part of what is free that an account of a link at this rate may fill, the slowest of hosts' links being at another.
+fn share_of(rate: Rate, slowest: Rate) -> f64 {
     // HPCC's simulator shifts by 3, one less for every doubling of the rate
     let (mut shift, mut rate) = (3, rate.0);
-    while rate > slowest && shift > 0 {
+    while rate > slowest.0 && shift > 0 {
         shift -= 1;
         rate /= 2;
     }
     1.0 / (1u32 << shift) as f64
 }
 
-/// Bytes that may still come over `link` when its port is told over `back` to pause, `classes` of which are.
-fn headroom(spec: &Spec, pfc: &PfcSpec, link: &LinkSpec, back: &LinkSpec, classes: u64) -> Result<u64, String> {
+/// Bytes of the largest packet that its transports send.
+fn largest_packet(spec: &Spec) -> u64 {
+    let largest = |t: &TransportSpec| {
+        let segment = t.mss + t.header;
+        let data = if t.mtu > 0 { segment.min(t.mtu) } else { segment };
+        data.max(t.ack_size + 4 * t.sack_block).max(t.syn_size)
+    };
+    spec.transports.iter().map(largest).max().unwrap_or(0) as u64
+}
+
+/// Bytes that may still come over a link when its port is told over the one back to pause, `classes` of which are;
+/// packets are of `packet` bytes, `counted` by an account.
+fn headroom(
+    pfc: &PfcSpec,
+    ways: (&LinkSpec, &LinkSpec),
+    classes: u64,
+    packet: u64,
+    counted: u64,
+) -> Result<u64, String> {
+    let (link, back) = ways;
     if let Headroom::Bytes(bytes) = pfc.headroom {
         return Ok(bytes);
     }
@@ -158,13 +182,6 @@ fn headroom(spec: &Spec, pfc: &PfcSpec, link: &LinkSpec, back: &LinkSpec, classe
     if pfc.headroom == Headroom::Delays {
         return Ok(3 * brings(link.delay.0));
     }
-    let largest = |t: &TransportSpec| {
-        let segment = t.mss + t.header;
-        let data = if t.mtu > 0 { segment.min(t.mtu) } else { segment };
-        data.max(t.ack_size + 4 * t.sack_block).max(t.syn_size)
-    };
-    let packet = spec.transports.iter().map(largest).max().unwrap_or(0) as u64;
-    let counted = if spec.queues.iter().any(|q| q.count_overhead) { packet + link.overhead as u64 } else { packet };
     // the frame waits for a packet and for frames about other classes; then the port may just have begun a packet
     let waits = back.rate.serialize(packet + back.overhead as u64).0;
     let frames = classes * back.rate.serialize(frame_bytes(back.overhead)).0;

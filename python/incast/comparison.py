@@ -47,6 +47,8 @@ class Run:
     """Traffic entries of pattern ``elephants``."""
     datagrams: tuple[str, ...] = ()
     """Traffic entries that send datagrams at a rate of their own, beside others that a controller governs."""
+    rates: tuple[float, ...] = ()
+    """Where there are such: bits per second of the flows that a controller governs and that carry no requests."""
 
     def figure(self, key: str) -> float | None:
         """Look a figure up by its dotted key; ``None`` where it does not exist."""
@@ -69,19 +71,17 @@ class Run:
 
     def _governed(self, name: str) -> float | None:
         """Look up a figure of the flows that a controller governs; ``None`` where their entries do not add up to it."""
-        parts = [group["flows"] for entry, group in self.summary["groups"].items() if entry not in self.datagrams]
-        if not parts or any(part[name] is None for part in parts):
+        flows = [group["flows"] for entry, group in self.summary["groups"].items() if entry not in self.datagrams]
+        parts = [part for part in flows if part["count"]]
+        if not parts:
             return None
         if len(parts) == 1:
-            return float(parts[0][name])
-        count: int = sum(part["count"] for part in parts)
-        rates = [part["count"] * part["throughput_mean_bps"] for part in parts]
+            return None if parts[0][name] is None else float(parts[0][name])
         if name == "throughput_mean_bps":
-            return math.fsum(rates) / count
+            return math.fsum(self.rates) / len(self.rates) if self.rates else None
         if name == "jain":
-            # An index is the square of the sum over n times the sum of squares, which it therefore gives back.
-            squares = math.fsum(rate**2 / (p["count"] * p["jain"]) for rate, p in zip(rates, parts, strict=True))
-            return math.fsum(rates) ** 2 / (count * squares) if squares > 0 else None
+            squares = math.fsum(rate**2 for rate in self.rates)
+            return math.fsum(self.rates) ** 2 / (len(self.rates) * squares) if squares > 0 else None
         return float(sum(part[name] for part in parts)) if name == "timeouts" else None
 
 
@@ -279,7 +279,15 @@ def _load(case: Case, folder: Path) -> Run:
     datagrams = tuple(entry["name"] for entry in entries if entry["app"]["kind"] == "udp")
     if len(datagrams) == len(entries):
         datagrams = ()
-    return Run(case, folder, result.summary, result.manifest, on_s, elephants, datagrams)
+    rates = _rates(folder, datagrams) if datagrams else ()
+    return Run(case, folder, result.summary, result.manifest, on_s, elephants, datagrams, rates)
+
+
+def _rates(folder: Path, datagrams: tuple[str, ...]) -> tuple[float, ...]:
+    """Read the rates of a run's flows that are no datagrams and no requests: those that share, as in the summary."""
+    rows = read_table(folder, "flows", ["group", "role", "throughput_bps"]).to_pylist()
+    shares = [row["throughput_bps"] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
+    return tuple(rate for rate in shares if rate is not None)
 
 
 def series_cases(study: Study) -> list[Case]:
@@ -301,11 +309,13 @@ def _busiest(comparison: Comparison, case: Case) -> str:
 def _series_jobs(comparison: Comparison) -> dict[Case, tuple[Scenario, Path]]:
     jobs = {}
     for case in series_cases(comparison.study):
-        summary = comparison.runs[case].summary
+        summary, flows = comparison.runs[case].summary, comparison.runs[case].first_flows()
+        if not flows:
+            raise StudyError(f"the run {case} has no flow that a controller governs")
         # Whole nanoseconds, and not below 1 us: there a series would be one point a packet.
         interval_ns = max(1000, round(summary["run"]["sim_s"] * 1e9 / SERIES_POINTS))
         extra = {
-            "measure.series.flows": list(comparison.runs[case].first_flows()),
+            "measure.series.flows": list(flows),
             "measure.series.ports": [_busiest(comparison, case)],
             "measure.series.interval": f"{interval_ns}ns",
         }

@@ -160,6 +160,76 @@ def test_elephants_stand_in_no_figure_of_flows(incast: Command, tmp_path: Path) 
     assert "figures of flows are without elephants" in (tmp_path / "c/report.html").read_text()
 
 
+BESIDE_DATAGRAMS = """
+controller = "swift"
+[run]
+duration = "500us"
+[topology]
+kind = "star"
+sources = 8
+source_link = { rate = "10Gbps", delay = "2us" }
+sink_link = { rate = "10Gbps", delay = "2us" }
+[queue]
+kind = "drop-tail"
+limit = "1MB"
+[transport]
+preset = "swift"
+[[traffic]]
+name = "rpc"
+pattern = "pairs"
+flows = 4
+app = { kind = "query", request = "100B", response = "20kB" }
+[[traffic]]
+name = "load"
+pattern = "pairs"
+flows = 2
+app = { kind = "bulk" }
+"""
+
+NOISE = """
+[[traffic]]
+name = "noise"
+pattern = "pairs"
+flows = 1
+start = "499us"
+app = { kind = "udp", rate = "1kbps" }
+"""
+
+ELEPHANTS = """
+[[traffic]]
+name = "elephants"
+pattern = "elephants"
+of = "noise"
+flows = 0
+app = { kind = "bulk" }
+"""
+
+
+def test_a_datagram_beside_queries_changes_no_figure_of_flows(incast: Command, tmp_path: Path) -> None:
+    """One that begins as the run ends takes no rate from anybody; requests, small as they are, count in neither."""
+    for name, text in (("alone", BESIDE_DATAGRAMS), ("beside", BESIDE_DATAGRAMS + NOISE)):
+        (tmp_path / f"{name}.toml").write_text(text)
+        words = ("--cc", "swift", "--seeds", "1", "--vary", "traffic.load.flows=2", "--out", name, "--quiet")
+        done = incast("compare", str(tmp_path / f"{name}.toml"), *words)
+        assert done.status == 0, done.err
+    alone, beside = (next(iter(load(tmp_path / name).runs.values())) for name in ("alone", "beside"))
+    assert beside.datagrams == ("noise",)
+    for key in ("flows.throughput_mean_bps", "flows.jain"):
+        assert beside.figure(key) == pytest.approx(alone.figure(key)), key
+
+
+def test_a_run_without_governed_flows_has_no_windows_to_draw(incast: Command, tmp_path: Path) -> None:
+    network, *_ = BESIDE_DATAGRAMS.partition("[[traffic]]")
+    (tmp_path / "s.toml").write_text(network + NOISE.replace("499us", "0s").replace("1kbps", "1Gbps") + ELEPHANTS)
+    words = ("--cc", "swift", "--seeds", "1", "--vary", "traffic.elephants.flows=0", "--out", "c")
+    done = incast("compare", str(tmp_path / "s.toml"), *words)
+    assert done.status == 0, done.err
+    assert "no picture over time: the run" in done.err
+    assert "has no flow that a controller governs" in done.err
+    assert "has no flow that a controller governs" in (tmp_path / "c/report.html").read_text()
+    assert incast("report", "c").status == 0
+
+
 def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Path) -> None:
     words = ("compare", "dumbbell", "--cc", "swift", "--cc", "dctcp", "--seeds", "2", "--paired")
     done = incast(*words, "--set", "run.duration=20ms", "--set", "run.warmup=10ms", "--out", "c")

@@ -61,14 +61,16 @@ def test_percentiles_are_nearest_ranks() -> None:
     assert nearest_rank([3.0], 1) == 3
 
 
-def compared(figures: dict[str, list[dict[str, object]]], datagrams: tuple[str, ...] = ()) -> Comparison:
+def compared(
+    figures: dict[str, list[dict[str, object]]], datagrams: tuple[str, ...] = (), rates: tuple[float, ...] = ()
+) -> Comparison:
     """Make a comparison of summaries, a controller's by seed."""
     seeds = len(next(iter(figures.values())))
     study = Study.parse(["permutation"], list(figures), "traffic.flows=4", seeds, [])
     runs = {}
     for case in study.cases():
         summary = figures[case.controller.text][case.seed - 1]
-        runs[case] = Run(case, Path(), summary, {}, 0.0, (), datagrams)
+        runs[case] = Run(case, Path(), summary, {}, 0.0, (), datagrams, rates)
     return Comparison(study, Path(), runs)
 
 
@@ -95,12 +97,13 @@ def test_figures_of_flows_leave_datagrams_out() -> None:
     """Rates 1, 3 and 4 with 12 of a datagram beside; of one governed entry all is known, of two what adds up."""
     one = {"count": 2, "throughput_mean_bps": 2.0, "jain": 16 / (2 * 10), "timeouts": 5, "delay_mean_s": 0.25}
     two = {"count": 1, "throughput_mean_bps": 4.0, "jain": 1.0, "timeouts": 2, "delay_mean_s": 0.5}
+    none = {"count": 0, "throughput_mean_bps": None, "jain": None, "timeouts": 0, "delay_mean_s": None}
     udp = {"count": 1, "throughput_mean_bps": 12.0, "jain": 1.0, "timeouts": 0, "delay_mean_s": 9.0}
     all_ = {"count": 4, "throughput_mean_bps": 5.0, "jain": 0.5, "timeouts": 7, "delay_mean_s": 3.0}
 
-    def of(groups: dict[str, dict[str, float]], key: str, datagrams: tuple[str, ...] = ("udp",)) -> float | None:
+    def of(groups: dict[str, dict[str, float | None]], key: str, datagrams: tuple[str, ...] = ("udp",)) -> float | None:
         summary = {"flows": all_, "groups": {name: {"flows": flows} for name, flows in groups.items()}}
-        found = compared({"swift": [summary]}, datagrams)
+        found = compared({"swift": [summary]}, datagrams, (1.0, 3.0, 4.0))
         return next(iter(found.runs.values())).figure(f"flows.{key}")
 
     assert of({"one": one, "udp": udp}, "throughput_mean_bps") == 2
@@ -110,7 +113,11 @@ def test_figures_of_flows_leave_datagrams_out() -> None:
     assert of(both, "jain") == pytest.approx(8**2 / (3 * (1 + 9 + 16)))
     assert of(both, "timeouts") == 7
     assert of(both, "delay_mean_s") is None
-    assert of({"udp": udp}, "jain") is None, "no flow of the governed entry came"
+    assert of({**both, "none": none}, "timeouts") == 7, "an entry without flows adds nothing"
+    for name in ("throughput_mean_bps", "jain", "timeouts", "delay_mean_s"):
+        assert of({"one": one, "none": none, "udp": udp}, name) == one[name]
+        assert of({"none": none, "udp": udp}, name) is None, "no flow of a governed entry came"
+    assert of({"udp": udp}, "jain") is None
     assert of(both, "throughput_mean_bps", ()) == 5, "without datagrams all flows are meant"
 
 

@@ -139,6 +139,20 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
     assert_eq!(run(Headroom::Bytes(7000)).1, 27, "and not one packet more while it is paused");
 }
 
+/// The headroom is what the rules of links, frames and resuming make of it, whatever the network.
+#[test]
+fn no_star_loses_a_packet_with_the_headroom_of_its_links() {
+    // at 41, 215, 240 and 243 frames about one class would wait for each other on the way back
+    for seed in 0..300 {
+        let o = run(&random(seed, Some(Headroom::Link)));
+        assert_eq!((drops(&o), o.packets_in_flight), (0, 0), "seed {seed}");
+        assert_eq!(o.packets_sent, o.packets_delivered, "seed {seed}");
+    }
+    for seed in 0..20 {
+        judged(&random(seed, Some(Headroom::Link)));
+    }
+}
+
 /// Packets that its headroom does not hold, a buffer that others fill: drops, but nothing waits for ever.
 #[test]
 fn a_class_that_has_nothing_in_the_buffer_is_not_paused() {

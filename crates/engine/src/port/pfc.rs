@@ -198,6 +198,11 @@ impl Port {
     /// Takes a pause frame; when its transmission ends, if it begins now.
     pub fn send_frame(&mut self, now: u64, frame: Packet) -> Option<u64> {
         let explicit = self.rare.explicit.as_mut()?;
+        // a frame says what holds now: it takes the place of one about its class that still waits
+        if let Some(waits) = explicit.frames.iter_mut().find(|f| f.seq == frame.seq) {
+            *waits = frame;
+            return None;
+        }
         explicit.frames.push_back(frame);
         if explicit.is_idle() { self.begin(now) } else { None }
     }

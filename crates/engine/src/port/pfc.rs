@@ -8,7 +8,7 @@
 //!
 //! A link that goes down or comes up, in either direction, forgets all pauses at both of its ends.
 
-use super::shared::{Account, Threshold};
+use super::shared::{Account, Pool, Threshold};
 use super::{Interval, Port, explicit::Departed};
 use crate::domain::Domain;
 use crate::io::{Io, Outbox};
@@ -260,10 +260,11 @@ impl Port {
         self.rare.explicit.as_ref().is_some_and(|q| q.is_idle() && q.filling().0 > 0)
     }
 
-    /// Since when its classes are paused that have something, by class.
-    fn stalled(&self) -> impl Iterator<Item = (u8, u64)> {
+    /// Its classes that are paused and have something: since when they are, and when the neighbour asked for it.
+    fn stalled(&self) -> impl Iterator<Item = (u8, u64, u64)> {
         let lanes = self.rare.explicit.iter().flat_map(|q| (0u8..).zip(&q.lanes));
-        lanes.filter(|l| !l.1.queue.is_empty()).filter_map(|(class, lane)| Some((class, lane.pausing.since?)))
+        let lanes = lanes.filter(|l| !l.1.queue.is_empty());
+        lanes.filter_map(|(class, lane)| Some((class, lane.pausing.since?, lane.pausing.asked)))
     }
 
     /// Class and account of what it has, the packet in transmission without a class.
@@ -333,12 +334,20 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 type Place = (u32, Option<u8>);
 
 /// Ports of which a class is in a deadlock, and since when it is paused: all that its account at the other end waits
-/// for are such ports.
+/// for are such ports. A pause that the other end has taken back by now, or asked for anew since, is none of these.
 pub fn deadlocked(net: &Net, domains: &[Domain]) -> BTreeMap<u32, u64> {
     let Some(pfc) = &net.pfc else { return BTreeMap::new() };
     let ports = || domains.iter().flat_map(|d| &d.ports);
-    let mut stalled: BTreeMap<(u32, u8), u64> =
-        ports().flat_map(|p| p.stalled().map(|(class, since)| ((p.link, class), since))).collect();
+    let mut buffers: BTreeMap<u32, &Pool> = BTreeMap::new();
+    for domain in domains {
+        let own = domain.ports.iter().filter_map(|p| Some((net.spec.links[p.link as usize].from, p.pool()?)));
+        buffers.extend(own.map(|(switch, pool)| (switch, &domain.pools[pool as usize])));
+    }
+    let asked =
+        |link: u32, class: u8| buffers.get(&net.spec.links[link as usize].to)?.paused(pfc.account(link, class)?);
+    let stalled = ports().flat_map(|p| p.stalled().map(|(class, since, at)| (p.link, class, since, at)));
+    let stalled = stalled.filter(|(link, class, _, at)| asked(*link, *class) == Some(*at));
+    let mut stalled: BTreeMap<(u32, u8), u64> = stalled.map(|(l, class, since, _)| ((l, class), since)).collect();
     // what is on an account waits at these ports, by link and class
     let mut waits: BTreeMap<(u32, u32), Vec<Place>> = BTreeMap::new();
     for port in ports() {

@@ -139,6 +139,11 @@ impl Pool {
         &self.accounts[i as usize]
     }
 
+    /// When the neighbour was told to pause an account that it has not been told to resume, ps.
+    pub fn paused(&self, account: u32) -> Option<u64> {
+        self.accounts[account as usize].paused
+    }
+
     /// Where `size` bytes more of an account go, if anywhere.
     fn part(&self, account: u32, size: u64) -> Option<Part> {
         let a = &self.accounts[account as usize];

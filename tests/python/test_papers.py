@@ -22,7 +22,7 @@ from incast.papers import definition, expression, judging, page
 from incast.papers.definition import Measure, Series
 from incast.papers.drawing import looks
 from incast.papers.evaluation import reduced
-from incast.papers.expression import ExpressionError
+from incast.papers.expression import ExpressionError, MeaninglessError
 from incast.papers.judging import judge
 
 SCENARIO = """
@@ -463,8 +463,13 @@ MISTAKES = [
         'each = [{ n = 1 }]\nsays = "{n} seconds"',
         "figures.fig1.claims[1].each: expected tables of texts, all with the same names",
     ),
+    (
+        'says = "DCTCP\'s delay is a second"',
+        'each = [{}]\nsays = "A second"',
+        "figures.fig1.claims[1].each: expected tables of texts, not empty ones",
+    ),
     ('{ name = "Swift" }', '{ name = "Swift", look = 9 }', "figures.fig1.series[0].look = 9: expected 1 to 8"),
-    ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected one of "),
+    ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected a figure that"),
     (
         '{ name = "Swift" }',
         '{ name = "Swift", values = { dealy = "x" } }',
@@ -558,7 +563,7 @@ measures.delay.scale = 1e3
 each = [{ s = "Swift", n = "4" }, { s = "DCTCP", n = "40" }]
 says = "{s} at {n}"
 where = "section {n}"
-holds = "all(delay('{s}', n) > {n} for n in x(4, 40)) and max(delay(['{s}', 'Swift'], 4)) < 9 and x(41) != x()"
+holds = "all(delay('{s}', n) > {n} for n in x(4, 40)) and max(delay(['{s}', 'Swift'], 4)) < 9 and max(x(4, 40)) == 40"
 """
     )
     figures = definition.load(paper).figures
@@ -667,6 +672,88 @@ def test_expressions_reach_nothing_else(text: str) -> None:
 def test_expressions_that_numbers_do_not_fit_are_errors(text: str) -> None:
     with pytest.raises(ExpressionError):
         value(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("f('a') < [6, 1, 0]", "f('a') < [6, 1, 0]: expected a number, not a list: of lists, compare each"),
+        ("f('a') == 2", "expected a number, not a list"),
+        ("f('a') != f('a')", "expected a number, not a list"),
+        ("not 2 == [2]", "expected a number, not a list"),
+        ("'10' < '9'", "expected a number, not a text"),
+        ("'10' == 10", "expected a number, not a text"),
+        ("(2 > 1) > 0", "expected a number, not a truth value"),
+        ("2 < 1 < 'a'", "expected a number, not a text"),
+        ("(1 > 0) + 1 > 1", "1 > 0) + 1: expected a number, not a truth value"),
+        ("-(1 > 0) < 1", "expected a number, not a truth value"),
+        ("mean(1 > 0, 2 > 3) < 1", "expected a number, not a truth value"),
+        ("abs(1 > 0) < 1", "expected a number, not a truth value"),
+        ("rising([[1, 9], [2, 3], [3, 0]])", "expected a number, not a list"),
+        ("falling(['b', 'a'])", "expected a number, not a text"),
+        ("max([1, 9], [2, 3]) < 4", "expected a number, not a list"),
+        ("min('b', 'a') < 4", "expected a number, not a text"),
+        ("ratio([1], 2) < 4", "expected a number, not a list"),
+        ("ratio(1) < 4", "ratio() missing 1 required positional argument: 'b'"),
+        ("max(ratios([1 > 0], [2])) < 4", "expected a number, not a truth value"),
+        ("slope([1, 2], ['a', 'b']) < 4", "expected a number, not a text"),
+        ("within(f('a'), 60, 0.1)", "within: expected two lists, not a list and a number"),
+        ("within(1, 2, 'a')", "expected a number, not a text"),
+        ("model('swift', 'throughput_bps', 'q') > 1", "names of parameters, each before its value"),
+        ("all([1 > 0], [1 > 0])", "expected a comparison, not a list"),
+        ("all('a')", "expected a comparison, not a text"),
+        ("all(1 > 0" + "".join(f" for {name} in [1, 2, 3]" for name in "abcdeghijkl") + ")", "more than 100,000 turns"),
+    ],
+)
+def test_expressions_of_other_kinds_have_no_value_whatever_is_measured(text: str, told: str) -> None:
+    with pytest.raises(MeaninglessError, match=re.escape(told)):
+        expression.truth(expression.parse(text, ["f"]), {"f": {"a": [1.0, 2.0, 4.0]}.__getitem__})
+
+
+@pytest.mark.parametrize("text", ["-" * 5000 + "1 > 0", "-" * 900 + "1 > 0", "1" + " + 1" * 5000 + " > 0"])
+def test_expressions_within_one_another_have_an_end(text: str) -> None:
+    with pytest.raises(ExpressionError, match="too many parts within one another: expected at most 64"):
+        expression.parse(text, [])
+    depth = expression.DEPTH - 2
+    deepest = expression.parse("-" * depth + "1 > 0", [])
+    assert expression.truth(deepest, {}) == (depth % 2 == 0)
+
+
+@pytest.mark.parametrize(
+    ("holds", "told"),
+    [
+        ("delay('DCTCP') >= 1.2", "delay('DCTCP') >= 1.2: expected a number, not a list"),
+        ("ratio(delay('DCTCP', 4)) > 1", "ratio() missing 1 required positional argument"),
+        ("within(delay('DCTCP', 4), 'a', 0.1)", "expected a number, not a text"),
+        ("within(delay('Swift'), 60, 100)", "within: expected two lists, not a list and a number"),
+        ("rising(delay(['Swift', 'DCTCP']))", "expected a number, not a list"),
+        ("delay('Swift', 4, 40) > 1", "delay() takes from 1 to 2 positional arguments but 3 were given"),
+        ("max(x('a')) > 1", "x('a'): expected a number, not a text"),
+        ("all(delay('Swift', n) > 0 for n in x() if n > 1000)", "expected at least one number, not an empty list"),
+        ("max(delay('Swift', x(2000))) > 0", "expected at least one number, not an empty list"),
+        ("within(delay('Swift'), [1, 2, 3, 4], 0.1)", "two lists of the same length, not of 3 and 4"),
+    ],
+)
+def test_claims_that_no_number_decides_are_refused_before_anything_runs(paper: Path, holds: str, told: str) -> None:
+    (paper / "paper.toml").write_text(PAPER.replace("delay('DCTCP', 40) >= 1e6", holds))
+    with pytest.raises(PaperError, match=re.escape(told)):
+        definition.load(paper)
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        "within(delay('Swift'), [60, 100], 0.1)",  # of scale small
+        "within(delay('Swift'), [60, 100, 2000], 0.1)",  # of scale paper
+        "max(delay('Swift', x(1000))) > 0",
+        "all(n > 0 for n in delay('Swift') if n > 100)",
+        "max(x(delay('Swift', 4))) > 2000",
+        "sqrt(delay('Swift', 4) - 50) > 1",
+    ],
+)
+def test_claims_that_other_numbers_or_points_may_decide_are_taken(paper: Path, holds: str) -> None:
+    (paper / "paper.toml").write_text(PAPER.replace("delay('DCTCP', 40) >= 1e6", holds))
+    assert len(definition.load(paper).figures["fig1"].claims) == 3
 
 
 def test_rows_of_tables_become_one_number() -> None:

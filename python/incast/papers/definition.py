@@ -282,6 +282,8 @@ def _like(table: _Table, before: Mapping[str, _Table]) -> _Table:
     """Give a figure what it lacks and the one that it is like has."""
     if not table.has("like"):
         return table
+    if not before:
+        raise table.wrong("like", "expected a figure that stands before this one, and none does")
     other = before[table.word("like", list(before))]
     own = {key: value for key, value in table.data.items() if key != "like"}
     return _Table(table.path, table.place, _over(own, other.data))
@@ -437,8 +439,7 @@ def _claim(table: _Table, figure: Figure) -> Claim:
         found=table.text("found", ""),
     )
     try:
-        for scale in SCALES:
-            judging.check(figure.at(scale), claim)
+        judging.check([figure.at(scale) for scale in SCALES], claim)
     except MeaninglessError as error:
         raise table.wrong("holds", f"{error}") from None
     table.done()
@@ -609,6 +610,8 @@ class _Table:
         for row in rows:
             if not all(isinstance(word, str) for word in row.values()) or row.keys() != rows[0].keys():
                 raise self.wrong("each", "expected tables of texts, all with the same names")
+        if not rows[0]:
+            raise self.wrong("each", "expected tables of texts, not empty ones")
         rest = {key: value for key, value in self.data.items() if key != "each"}
         return [_Table(self.path, self.place, self._filled(rest, row)) for row in rows]
 

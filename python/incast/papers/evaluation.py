@@ -222,8 +222,8 @@ def _work_out(paper: Paper, figure: Figure) -> dict[tuple[str, X, str], float]:
 
 def _worked_out(paper: Paper, figure: Figure, series: Series, point: Point, measure: str, of: ast.expr) -> float:
     try:
-        return float(expression.evaluate(of, {}, {"x": point.x}))
-    except (ExpressionError, TypeError) as error:
+        return expression.number(of, {"x": point.x})
+    except ExpressionError as error:
         raise PaperError(f"{paper.path}: {figure.name}, {series.name} at {point.x}, {measure}: {error}") from None
 
 
@@ -232,8 +232,8 @@ def _try_curves(paper: Paper, figure: Figure) -> None:
         for label, of in plot.curves:
             for point in figure.points:
                 try:
-                    float(expression.evaluate(of, {}, {"x": point.x}))
-                except (ExpressionError, TypeError) as error:
+                    expression.number(of, {"x": point.x})
+                except ExpressionError as error:
                     raise PaperError(f'{paper.path}: {figure.name}, curve "{label}" at {point.x}: {error}') from None
 
 

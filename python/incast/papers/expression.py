@@ -17,39 +17,76 @@ from typing import Any
 import numpy as np
 
 Value = Any
-"""A number, a truth value, a text, or a list of numbers."""
+"""A number, a truth value, a text, or a list of them."""
+
+DEPTH = 64
+"""Most parts of an expression within one another: far below where Python's own stack ends."""
+
+TURNS = 100_000
+"""Most turns of the loops of an expression."""
 
 
 class ExpressionError(Exception):
     """An expression cannot be read or evaluated."""
 
 
+class LengthError(ExpressionError):
+    """Lists of an expression are empty, or of lengths that do not go together: with other points they might."""
+
+
 class MeaninglessError(ExpressionError):
     """An expression asks for what is not there, or is no statement: whatever the numbers are, it has no value."""
 
 
+def as_number(value: Value) -> float:
+    """Return a number as it is; ``TypeError`` of anything else, truth values among it."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float):
+        raise TypeError(f"expected a number, not {_kind(value)}")
+    return value
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "a truth value"
+    return "a text" if isinstance(value, str) else "a list" if isinstance(value, list) else "a number"
+
+
+def _numbers(values: Sequence[Value]) -> list[float]:
+    return [as_number(value) for value in _listed(values)]
+
+
+def _same_length(name: str, a: Value, b: Value) -> tuple[list[float], list[float]]:
+    if not (isinstance(a, list) and isinstance(b, list)):
+        raise TypeError(f"{name}: expected two lists, not {_kind(a)} and {_kind(b)}")
+    if len(a) != len(b):
+        raise LengthError(f"{name}: expected two lists of the same length, not of {len(a)} and {len(b)}")
+    return _numbers([a]), _numbers([b])
+
+
 def mean(*values: Value) -> float:
     """Mean of numbers, or of one list."""
-    listed = _listed(values)
+    listed = _numbers(values)
     return math.fsum(listed) / len(listed)
 
 
 def ratio(a: float, b: float) -> float:
     """Return a over b."""
-    return a / b
+    return as_number(a) / as_number(b)
 
 
 def ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
     """Return each number of a over the one of b in its place."""
-    if len(a) != len(b):
-        raise ExpressionError("ratios: expected two lists of the same length")
-    return [x / y for x, y in zip(a, b, strict=True)]
+    over, under = _same_length("ratios", a, b)
+    return [x / y for x, y in zip(over, under, strict=True)]
 
 
 def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
     """Slope of ln y over ln x by least squares: the exponent of a power law."""
-    if len(xs) != len(ys) or len(xs) < 2 or min(*xs, *ys) <= 0:
-        raise ExpressionError("slope: expected two lists of the same length, of 2 or more numbers above 0")
+    xs, ys = _same_length("slope", xs, ys)
+    if len(xs) < 2:
+        raise LengthError("slope: expected two lists of 2 or more numbers")
+    if min(*xs, *ys) <= 0:
+        raise ExpressionError("slope: expected numbers above 0")
     u, v = [math.log(x) for x in xs], [math.log(y) for y in ys]
     mu, mv = mean(u), mean(v)
     return math.fsum((a - mu) * (b - mv) for a, b in zip(u, v, strict=True)) / math.fsum((a - mu) ** 2 for a in u)
@@ -57,13 +94,12 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 def rising(*values: Value) -> bool:
     """Whether each number is above the one before."""
-    listed = _listed(values)
-    return all(a < b for a, b in itertools.pairwise(listed))
+    return all(a < b for a, b in itertools.pairwise(_numbers(values)))
 
 
 def falling(*values: Value) -> bool:
     """Whether each number is below the one before."""
-    return rising([-value for value in _listed(values)])
+    return all(a > b for a, b in itertools.pairwise(_numbers(values)))
 
 
 def model(name: str, figure: str, *parameters: Value) -> float:
@@ -73,7 +109,7 @@ def model(name: str, figure: str, *parameters: Value) -> float:
 
     names, values = parameters[::2], parameters[1::2]
     if len(names) != len(values) or not all(isinstance(name, str) for name in names):
-        raise ExpressionError("model: expected a model, a figure, and names of parameters, each before its value")
+        raise MeaninglessError("model: expected a model, a figure, and names of parameters, each before its value")
     try:
         models.find(name).figure(figure)
     except ModelError as error:
@@ -86,11 +122,12 @@ def model(name: str, figure: str, *parameters: Value) -> float:
 
 def within(a: Value, b: Value, part: float) -> bool:
     """Whether a differs from b by at most this part of b; of two lists, each number from the one in its place."""
-    if not isinstance(a, list) and not isinstance(b, list):
-        return bool(abs(a - b) <= part * abs(b))
-    if not (isinstance(a, list) and isinstance(b, list) and len(a) == len(b) > 0):
-        raise ExpressionError("within: expected two numbers, or two lists of the same length")
-    return all(within(x, y, part) for x, y in zip(a, b, strict=True))
+    if isinstance(a, list) or isinstance(b, list):
+        pairs = zip(*_same_length("within", a, b), strict=True)
+    else:
+        pairs = zip([as_number(a)], [as_number(b)], strict=True)
+    part = as_number(part)
+    return all(abs(x - y) <= part * abs(y) for x, y in pairs)
 
 
 def every(*values: Value) -> bool:
@@ -106,31 +143,31 @@ def some(*values: Value) -> bool:
 def _truth(value: Value) -> bool:
     # Numbers are no statements: all of them but 0 would hold.
     if not isinstance(value, bool | np.bool_):
-        raise MeaninglessError(f"expected a comparison, not a {'text' if isinstance(value, str) else 'number'}")
+        raise MeaninglessError(f"expected a comparison, not {_kind(value)}")
     return bool(value)
 
 
 def _listed(values: Sequence[Value]) -> list[Value]:
     listed = list(values[0]) if len(values) == 1 and isinstance(values[0], list) else list(values)
     if not listed:
-        raise ExpressionError("expected at least one number")
+        raise LengthError("expected at least one number, not an empty list")
     return listed
 
 
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    "abs": abs,
+    "abs": lambda value: abs(as_number(value)),
     "all": every,
     "any": some,
     "falling": falling,
-    "max": lambda *values: max(_listed(values)),
+    "max": lambda *values: max(_numbers(values)),
     "mean": mean,
-    "min": lambda *values: min(_listed(values)),
+    "min": lambda *values: min(_numbers(values)),
     "model": model,
     "ratio": ratio,
     "ratios": ratios,
     "rising": rising,
     "slope": slope,
-    "sqrt": math.sqrt,
+    "sqrt": lambda value: math.sqrt(as_number(value)),
     "within": within,
 }
 """What every expression may call."""
@@ -158,8 +195,22 @@ def parse(text: str, functions: Sequence[str], names: Sequence[str] = ()) -> ast
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         raise ExpressionError(f"cannot be read: {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise ExpressionError(_TOO_DEEP) from None
     _check(tree, {*functions, *FUNCTIONS}, set(names))
     return tree
+
+
+_TOO_DEEP = f"too many parts within one another: expected at most {DEPTH}, as of a sum of {DEPTH} numbers"
+
+
+def number(node: ast.expr, names: Mapping[str, Value]) -> float:
+    """Evaluate what must be a number, of these names."""
+    found = evaluate(node, {}, names)
+    try:
+        return float(as_number(found))
+    except TypeError as error:
+        raise MeaninglessError(f"{ast.unparse(node)}: {error}") from None
 
 
 def truth(
@@ -169,7 +220,9 @@ def truth(
     return _truth(evaluate(node, functions, names))
 
 
-def _check(node: ast.expr, functions: set[str], names: set[str]) -> None:
+def _check(node: ast.expr, functions: set[str], names: set[str], depth: int = 1) -> None:
+    if depth > DEPTH:
+        raise ExpressionError(_TOO_DEEP)
     match node:
         case ast.Constant(value=bool()):
             raise ExpressionError("True and False are no part of claims")
@@ -196,15 +249,15 @@ def _check(node: ast.expr, functions: set[str], names: set[str]) -> None:
                     raise ExpressionError(f'"{ast.unparse(node)}": expected one name behind for')
                 if loop.target.id in functions:
                     raise ExpressionError(f'"{loop.target.id}" behind for: expected a name that is not a function\'s')
-                _check(loop.iter, functions, names)
+                _check(loop.iter, functions, names, depth + 1)
                 names = {*names, loop.target.id}
                 for condition in loop.ifs:
-                    _check(condition, functions, names)
+                    _check(condition, functions, names, depth + 1)
             parts = [each]
         case _:
             raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
     for part in parts:
-        _check(part, functions, names)
+        _check(part, functions, names, depth + 1)
 
 
 def evaluate(
@@ -212,8 +265,18 @@ def evaluate(
 ) -> Value:
     """Evaluate what ``parse`` has read; raises ``ExpressionError`` where the numbers do not fit."""
     known = {**FUNCTIONS, **functions}
+    turns = itertools.count(1)
 
     def value(node: ast.expr, names: Mapping[str, Value]) -> Value:
+        try:
+            return worked_out(node, names)
+        except TypeError as error:
+            # Of a kind, or of a number of arguments: neither changes with the numbers.
+            raise MeaninglessError(f"{ast.unparse(node)}: {error}") from None
+        except (ZeroDivisionError, OverflowError, ValueError) as error:
+            raise ExpressionError(f"{ast.unparse(node)}: {error}") from None
+
+    def worked_out(node: ast.expr, names: Mapping[str, Value]) -> Value:
         match node:
             case ast.Constant(value=constant):
                 return constant
@@ -225,13 +288,11 @@ def evaluate(
                 return [value(each, bound) for bound in bindings(loops, names)]
             case ast.BinOp(left=left, op=op, right=right):
                 a, b = evaluated([left, right], names)
-                if isinstance(a, str | list) or isinstance(b, str | list):
-                    raise ExpressionError(f"{ast.unparse(node)}: expected numbers")
-                return _BINARY[type(op)](a, b)
+                return _BINARY[type(op)](as_number(a), as_number(b))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return not _truth(value(operand, names))
             case ast.UnaryOp(operand=operand):
-                return -value(operand, names)
+                return -as_number(value(operand, names))
             case ast.BoolOp(op=op, values=parts):
                 # All parts are evaluated before, so that all numbers are shown beside the verdict.
                 found = [_truth(part) for part in evaluated(parts, names)]
@@ -239,7 +300,9 @@ def evaluate(
             case ast.Compare(left=left, ops=ops, comparators=others):
                 found = evaluated([left, *others], names)
                 pairs = zip(ops, found, found[1:], strict=False)
-                return all(bool(_COMPARE[type(op)](a, b)) for op, a, b in pairs)
+                # Likewise: what is no statement is found behind one that is false, too.
+                compared = [_compared(op, a, b) for op, a, b in pairs]
+                return all(compared)
             case ast.Call(func=ast.Name(id=name), args=args):
                 return known[name](*evaluated(args, names))
         raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
@@ -254,13 +317,23 @@ def evaluate(
         loop, *inner = loops
         over = value(loop.iter, names)
         if not isinstance(over, list):
-            raise ExpressionError(f"{ast.unparse(loop.iter)}: expected a list")
+            raise MeaninglessError(f"{ast.unparse(loop.iter)}: expected a list, not {_kind(over)}")
         for one in over:
+            if next(turns) > TURNS:
+                raise MeaninglessError(f"its loops take more than {TURNS:,d} turns")
             bound = {**names, ast.unparse(loop.target): one}
             if all(_truth(part) for part in evaluated(loop.ifs, bound)):
                 yield from bindings(inner, bound)
 
+    return value(node, names or {})
+
+
+def _compared(op: ast.cmpop, a: Value, b: Value) -> bool:
+    # Lists would be compared by the first pair that differs, which says nothing of their other numbers.
+    if isinstance(op, ast.Eq | ast.NotEq) and isinstance(a, str) and isinstance(b, str):
+        return _COMPARE[type(op)](a, b)
     try:
-        return value(node, names or {})
-    except (TypeError, ZeroDivisionError, OverflowError, ValueError) as error:
-        raise ExpressionError(f"{ast.unparse(node)}: {error}") from None
+        return bool(_COMPARE[type(op)](as_number(a), as_number(b)))
+    except TypeError as error:
+        each = ": of lists, compare each" if isinstance(a, list) or isinstance(b, list) else ""
+        raise TypeError(f"{error}{each}") from None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import itertools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incast.claims import Verdict
 from incast.papers import expression
-from incast.papers.expression import ExpressionError, MeaninglessError
+from incast.papers.expression import ExpressionError, LengthError, MeaninglessError, as_number
 
 if TYPE_CHECKING:
     from incast.papers.definition import Claim, Figure, X
@@ -43,17 +45,44 @@ def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
     return Finding(claim, Verdict.HOLDS if all(verdicts) else Verdict.FAILS, seen.numbers())
 
 
-def check(figure: Figure, claim: Claim) -> None:
-    """Try a claim on made-up numbers: ``MeaninglessError`` where it cannot be judged whatever is measured."""
-    # No two alike, so that differences of them can be divided by.
-    made_up = (1 + i * 0.6180339887 % 1 for i in itertools.count(1))
-    try:
-        _Seen(figure, lambda *_: next(made_up)).judge(claim, None)
-    except MeaninglessError:
-        raise
-    except (_Missing, ExpressionError):
-        # Of another scale's points, or what does not fit these numbers and may fit others.
-        return
+def check(figures: Sequence[Figure], claim: Claim) -> None:
+    """Try a claim of a figure, at its scales, on made-up numbers.
+
+    ``MeaninglessError`` where it cannot be judged whatever is measured.
+    """
+    gap: LengthError | None = None
+    for figure in figures:
+        # No two alike, so that differences of them can be divided by.
+        made_up = (1 + i * 0.6180339887 % 1 for i in itertools.count(1))
+        try:
+            _Seen(figure, lambda *_, made_up=made_up: next(made_up)).judge(claim, None)
+        except MeaninglessError:
+            raise
+        except LengthError as error:
+            # Of the points of this scale; another one may have more.
+            gap = error
+        except _Missing:
+            continue
+        except ExpressionError:
+            return  # it does not fit these numbers, and may fit others
+        else:
+            return
+    if gap is not None and not _lengths_are_measured(claim.holds, figures[0].measures):
+        raise MeaninglessError(f"{gap}")
+
+
+def _lengths_are_measured(node: ast.expr, measures: Collection[str]) -> bool:
+    """Whether numbers may decide how many a list of an expression has: by a condition, or the bounds of x()."""
+    loops = [part for part in ast.walk(node) if isinstance(part, ast.comprehension)]
+    bounds = [part for part in ast.walk(node) if isinstance(part, ast.Call) and _called(part) == "x" and part.args]
+    if not bounds and not any(loop.ifs for loop in loops):
+        return False
+    deciding: list[ast.AST] = [*loops, *bounds]
+    return any(_called(part) in measures for one in deciding for part in ast.walk(one))
+
+
+def _called(node: ast.AST) -> str:
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
 class _Seen:
@@ -93,7 +122,8 @@ class _Seen:
                 return self.places
             if any(isinstance(one, str) for one in self.places):
                 raise MeaninglessError(f"x({low}): the points are names")
-            return [one for one in self.places if low <= one and (high is None or one <= high)]  # type: ignore[operator]
+            least, most = as_number(low), math.inf if high is None else as_number(high)
+            return [one for one in self.places if least <= one <= most]  # type: ignore[operator]
 
         def published(measure: str, series: str, x: X) -> float:
             for one in figure.published:
@@ -112,6 +142,8 @@ class _Seen:
         functions: dict[str, Callable[..., Any]] = {name: read(name) for name in figure.measures}
         functions |= {"published": published, "x": places}
         functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
+        for name, function in functions.items():
+            function.__qualname__ = name  # what messages about a wrong number of arguments call it
         return expression.truth(claim.holds, functions)
 
     def _value(self, measure: str, series: str, x: X, seed: int | None) -> float:

@@ -94,7 +94,7 @@ def _usable(job: Job) -> bool:
     try:
         if not finished(job.folder, job.scenario):
             return False
-        Result.load(job.folder)
+        Result.load(job.folder, whole=True)
     except FolderError:
         return False
     return True

@@ -173,10 +173,11 @@ class Result:
                 os.fsync(file.fileno())
 
     @classmethod
-    def load(cls, folder: str | Path) -> Result:
+    def load(cls, folder: str | Path, whole: bool = False) -> Result:
         """Read a run folder back; its tables are read when they are first asked for.
 
-        Raises ``FolderError`` when a file is missing or damaged, for a table when it is read.
+        Raises ``FolderError`` when a file is missing or damaged, for a table when it is read; with
+        ``whole`` also at once for a table that is not there or was cut short.
         """
         folder = Path(folder)
         summary = _read(folder, "summary.json")
@@ -184,9 +185,15 @@ class Result:
             json.loads(summary)
         except ValueError as error:
             raise FolderError(f"{folder / 'summary.json'} is damaged: {error}") from None
-        return cls(
+        result = cls(
             read_manifest(folder), _read(folder, "scenario.toml"), summary, lambda name: read_table(folder, name)
         )
+        if whole:
+            began = [what for what in MESSAGES if result.summary.get(what, {}).get("count")]
+            for name in TABLES:
+                if name not in OPTIONAL or name in began or (folder / f"{name}.parquet").exists():
+                    _find_footer(folder / f"{name}.parquet")
+        return result
 
 
 def measured_run(scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None) -> Result:
@@ -240,6 +247,19 @@ def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.
     except FileNotFoundError:
         raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise FolderError(f"{path} cannot be read: {error}") from None
+
+
+def _find_footer(path: Path) -> None:
+    """Read the end of a table, which a file that was cut short lacks, and none of its rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        pq.read_metadata(path)
+    except FileNotFoundError:
+        raise FolderError(f"{path.parent} has no {path.name}: not a whole run folder") from None
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise FolderError(f"{path} cannot be read: {error}") from None
 
 

@@ -264,6 +264,22 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
     assert "<code>fig1</code> (1 of 4)" in (paper.parent / "p" / "report.html").read_text()
 
 
+def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, paper: Path) -> None:
+    (paper / "paper.toml").write_text(WORKED_OUT)
+    (paper / "more.toml").write_text(SCENARIO)
+    assert incast("paper", "run", str(paper), "--out", "p").status == 0
+    folder = next((paper.parent / "p").rglob("summary.json")).parent
+    for name in ("flows", "writes", "samples"):
+        table = folder / f"{name}.parquet"
+        table.write_bytes(table.read_bytes()[:100])
+        again = f"incast paper run {paper} makes it anew"
+        incast("paper", "report", str(paper), "--out", "p").refused(f"{name}.parquet cannot be read", again)
+        table.unlink()
+        incast("paper", "report", str(paper), "--out", "p").refused(f"has no {name}.parquet", again)
+        assert incast("paper", "run", str(paper), "--out", "p").status == 0
+        assert table.exists()
+
+
 def test_flows_that_did_not_finish_are_told_beside_the_verdicts(incast: Command, paper: Path) -> None:
     """Their completion times are in no number: four flows of 10 MB at 10 Gb/s need 32 ms."""
     finite = SCENARIO.replace(

@@ -239,7 +239,7 @@ def _try_curves(paper: Paper, figure: Figure) -> None:
 
 def _load(paper: Paper, folder: Path) -> _Run:
     try:
-        return _Run(Result.load(folder))
+        return _Run(Result.load(folder, whole=True))
     except FolderError as error:
         error.add_note(f"incast paper run {paper.called()} makes it anew")
         raise

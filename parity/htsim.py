@@ -38,7 +38,7 @@ def world() -> World:
                 "smcclure20/csg-htsim, commit bb725a5: a permutation of 250 flows of 2 MB by its matrix, means over "
                 "five runs there and five seeds here. Paths, drops and the order of events are drawn by each side for "
                 "itself, so that single runs differ by some percent on either. Queues of 8 packets drop at random when "
-                "close to full; retransmission timers are looked at every 10 ns, spraying goes by path values. The "
+                "close to full; retransmission timers are looked at every 10 ns, spraying goes by entropy. The "
                 "last two rows are upstream's program with one change, a random route for each data packet; one run "
                 "there.",
                 "ratios",

@@ -3,8 +3,8 @@
 //!
 //! Everything is exact integer arithmetic over store-and-forward links: a packet of `n` IP bytes
 //! passes a link in `rate.serialize(n + overhead) + delay`; a token bucket holds it back only for
-//! the bytes that the bucket lacks. Packets behind the first leave a bucket at its rate: what it saves up
-//! beyond one packet is not in an ideal time.
+//! the bytes that the bucket lacks, so that what it has saved up goes at once. IP fragments come out of a bucket at
+//! distances of their own; of them an ideal time is a bound from below.
 
 use crate::hash;
 use crate::paths::hops;

@@ -1,10 +1,12 @@
 //! Triggers: ends of flows activate them, and they open flows.
 //!
-//! A trigger counts its activations at one host: the source of the flows that it opens where they have one source; else
-//! the host of its activations where they have one host; else the source of the first flow that it opens. What happens
-//! at that host counts at once, and its flows open at once; what happens elsewhere it hears of the longest latency of a
-//! link later ([`Net::relay`](crate::net::Net::relay)), and so do the other hosts of what it has counted. So A
-//! activations that open S flows are A + S messages at most, where hosts that all counted for themselves would make A S.
+//! A trigger counts its activations at one host. Where the flows that it opens have one source, that is the host; where
+//! they have several and its activations have one host, it is that one. Where both have several, it is the source of
+//! what the trigger opens first, of several such flows the one of the lowest number.
+//!
+//! What happens at that host counts at once, and its flows open at once. What happens elsewhere it hears of the longest
+//! latency of a link later ([`Net::relay`](crate::net::Net::relay)), and so do the other hosts of what it has counted.
+//! So A activations that open S flows are A + S messages at most; hosts that all counted for themselves would make A S.
 
 use crate::RunError;
 use crate::spec::{App, Done, Spec};
@@ -48,8 +50,8 @@ impl Triggers {
     /// Those of `spec`. Their counts have no place yet.
     ///
     /// # Errors
-    /// A flow opens at an activation that does not come, or is of a kind that does not wait; an activation is the end of
-    /// a flow that there is not.
+    /// A flow opens at an activation that does not come, or is of a kind that does not wait; an activation is the end
+    /// of a flow that there is not.
     pub fn new(spec: &Spec) -> Result<Triggers, RunError> {
         // what flows wait for: trigger, activation, source; and the flow
         let mut waiting = Vec::new();

@@ -108,7 +108,8 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.reordering_buffer_max_bytes",
         "B",
-        "Most bytes that a receiver kept beyond a hole, of reordering or of losses, in the measured interval.",
+        "Most bytes that a receiver kept beyond a hole, of reordering or of losses, in the measured interval, all flows but \
+         those of datagrams.",
     ),
     figure("flows.retransmissions", "segments", "Data segments sent again in the measured interval."),
     figure("flows.timeouts", "events", "Retransmission timeouts in the measured interval."),

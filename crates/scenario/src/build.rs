@@ -318,7 +318,8 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
 /// Flows that can never open, as what they wait for waits for them in turn.
 fn check_circles(doc: &Document, spec: &Spec, listed: &HashMap<u32, (Rc<str>, u64)>) -> Result<(), Errors> {
     let at_work = Triggers::new(spec).map_err(|e| Problem::new("traffic", e.to_string()))?;
-    let Some(f) = triggers::never_open(spec, &at_work, |_| true).into_iter().next() else { return Ok(()) };
+    let never = triggers::never_open(spec, &at_work, |_| true);
+    let Some(f) = triggers::circle(spec, &never) else { return Ok(()) };
     let key = match listed.get(&f) {
         Some((file, line)) => format!("{file}, line {line}"),
         None => format!("traffic.{}, flow {f}", doc.traffic[spec.flows[f as usize].group as usize].name()),

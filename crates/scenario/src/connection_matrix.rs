@@ -12,7 +12,7 @@
 //! only receivers of NDP have any.
 
 use crate::build::Flows;
-use crate::failures::Failure;
+use crate::failures::{Failure, Listed};
 use crate::problem::Problem;
 use crate::traffic::{App, Bulk, MOST_BYTES, Traffic, check_two_hosts};
 use incast_cc as cc;
@@ -121,8 +121,9 @@ fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Result<Matrix, V
         let words: Vec<&str> = content.split_whitespace().collect();
         let Some(first) = words.first().filter(|w| !w.starts_with('#')) else { continue };
         let read = if let Some(which) = HEADERS.iter().position(|k| k == first) {
-            match (words.get(1).and_then(|w| w.parse::<u64>().ok()), counts[which]) {
-                (None, _) => Err((content.trim().to_owned(), format!("expected a whole number after {first}"))),
+            let number = if let [_, n] = words[..] { n.parse::<u64>().ok() } else { None };
+            match (number, counts[which]) {
+                (None, _) => Err((content.trim().to_owned(), format!("expected {first} and a whole number"))),
                 (_, Some((other, _))) => {
                     Err((content.trim().to_owned(), format!("line {other} has {first}; expected one such line")))
                 }
@@ -284,6 +285,9 @@ fn trigger(words: &[&str], line: usize) -> Result<(u64, Trigger), Wrong> {
         (None, ..) => fail("trigger", "no id; expected id and a whole number from 1"),
         (_, None, _) => fail("trigger", "no kind; expected oneshot, multishot or barrier"),
         (_, Some(Kind::Barrier), None) => fail("barrier", "no count; expected count and a whole number from 1"),
+        (_, Some(Kind::Oneshot | Kind::Multishot), Some(count)) => {
+            fail(&format!("count {count}"), "expected none: a barrier alone has a count")
+        }
         (Some(id), Some(kind), count) => Ok((id, Trigger { kind, count, line })),
     }
 }
@@ -401,8 +405,7 @@ impl Failed {
         match up().nth(link as usize) {
             Some(l) => Ok(Failure::from_the_beginning(
                 format!("agg{switch}>{}", flows.network.names[l.to as usize]),
-                name,
-                line,
+                Listed { place: format!("{name}, line {line}"), words: format!("switch_id {switch} link_id {link}") },
             )),
             None => {
                 let message =
@@ -434,7 +437,6 @@ impl Traffic {
         let name = self.file.clone().unwrap_or_default();
         let text = crate::read_named(&format!("{}.file", flows.path), flows.dir, &name).map_err(|p| vec![p])?;
         let mut matrix = read(&name, &text, unit, flows.network.hosts)?;
-        self.check_priorities(&name, &matrix.connections, flows)?;
         let failures = matrix.failures.iter().map(|f| f.of(&name, flows)).collect::<Result<Vec<_>, _>>();
         flows.failures.extend(failures.map_err(|p| vec![p])?);
         let found = &mut matrix.connections;
@@ -448,6 +450,7 @@ impl Traffic {
             return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
         }
         found.truncate(self.flows.map_or(usize::MAX, |n| n as usize));
+        self.check_priorities(&name, found, flows)?;
         let first = flows.len();
         let first_trigger = flows.first_trigger();
         for activations in matrix.triggers {

@@ -6,7 +6,7 @@ use incast_cc as cc;
 use incast_engine::detours::{reroute, stranded};
 use incast_engine::hash::{bits, purpose};
 use incast_engine::paths::Timetable;
-use incast_engine::spec::{Effect, Spec};
+use incast_engine::spec::{self, Effect, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -47,9 +47,18 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: Option<f64>,
-    /// File and line, of one that a connection matrix has.
+    /// Where, of one that a connection matrix has.
     #[serde(skip)]
-    pub(crate) listed: Option<String>,
+    pub(crate) listed: Option<Listed>,
+}
+
+/// A failure's line of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Listed {
+    /// File and line.
+    pub(crate) place: String,
+    /// What the line says of the link.
+    pub(crate) words: String,
 }
 
 /// Kinds of failures.
@@ -65,8 +74,7 @@ pub enum Kind {
 
 impl Failure {
     /// A link that is down all the time, on a line of a file.
-    pub(crate) fn from_the_beginning(link: String, file: &str, line: usize) -> Failure {
-        let listed = Some(format!("{file}, line {line}"));
+    pub(crate) fn from_the_beginning(link: String, listed: Listed) -> Failure {
         let at = Time(cc::Time::ZERO);
         let (until, detection, rate, delay, loss) = (None, None, None, None, None);
         Failure {
@@ -80,14 +88,36 @@ impl Failure {
             rate,
             delay,
             loss,
-            listed,
+            listed: Some(listed),
         }
     }
 
     /// Where its links are named: its number, unless a file has it.
     fn links_key(&self, entry: usize) -> String {
         let key = if self.link.is_some() { "link" } else { "between" };
-        self.listed.clone().unwrap_or_else(|| format!("failures.{entry}.{key}"))
+        self.listed.as_ref().map_or_else(|| format!("failures.{entry}.{key}"), |line| line.place.clone())
+    }
+
+    /// A problem with the links that it names.
+    fn wrong_links(&self, entry: usize, message: impl Into<String>) -> Problem {
+        let value = match (&self.listed, &self.link, &self.between) {
+            (Some(line), ..) => line.words.clone(),
+            (None, Some(link), _) => format!("\"{link}\""),
+            (None, None, between) => format!("{:?}", between.clone().unwrap_or_default()),
+        };
+        Problem::with_value(self.links_key(entry), value, message)
+    }
+
+    /// Why it cannot be about a link that `other` is about at the same time.
+    fn meets(&self, other: &Failure) -> String {
+        match (&self.listed, &other.listed) {
+            (Some(line), Some(other)) if line == other => {
+                "another entry of traffic reads this line too; expected one that has the failures of a file".into()
+            }
+            (Some(_), Some(other)) => format!("{} has this link; expected one line for a link", other.place),
+            (Some(_), None) => "an entry of failures is about this link; expected one or the other".into(),
+            (None, _) => "another entry is about this link at the same time; expected one after the other".into(),
+        }
     }
 
     /// Contradictions between keys; `entry` is its number.
@@ -171,14 +201,16 @@ impl Failure {
 const MOST_STATES: u64 = 4_000_000_000;
 
 /// Why failures leave too many states for a routing that counts whole paths in each, if they do.
-fn too_many_states(spec: &Spec, most: u64) -> Option<Problem> {
+fn too_many_states(failures: &[Failure], spec: &Spec, most: u64) -> Option<Problem> {
     let size = if spec.choice.is_by_path() { Timetable::size(spec) } else { 0 };
     (size > most).then(|| {
         let message = format!(
             "routing by whole paths would count these in every state of the network, in {size} B of memory; expected \
              failures that need at most {most} B, or a routing that chooses at every switch, such as \"spray\""
         );
-        Problem::new("failures", message)
+        let in_files = failures.iter().all(|f| f.listed.is_some());
+        let first = failures.iter().find_map(|f| f.listed.as_ref()).filter(|_| in_files);
+        Problem::new(first.map_or("failures", |line| line.place.as_str()), message)
     })
 }
 
@@ -190,13 +222,13 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Pro
     let mut problems = Vec::new();
     let mut entry_of = Vec::new();
     for (entry, failure) in failures.iter().enumerate() {
-        match failed(entry, failure, spec) {
+        match failed(entry, failure, spec, |place| &failures[entry_of[place]]) {
             Ok(links) => {
                 // both directions of a link lie side by side
                 for link in links.into_iter().flat_map(|l| [l, l ^ 1]) {
                     let effect = failure.effect();
                     let (from, until) = (failure.at.0, failure.over());
-                    spec.failures.push(incast_engine::spec::Failure { link, from, until, effect });
+                    spec.failures.push(spec::Failure { link, from, until, effect });
                     entry_of.push(entry);
                 }
             }
@@ -207,7 +239,7 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Pro
         return Err(problems);
     }
     reroute(spec);
-    if let Some(problem) = too_many_states(spec, MOST_STATES) {
+    if let Some(problem) = too_many_states(failures, spec, MOST_STATES) {
         return Err(vec![problem]);
     }
     if let Some(lost) = stranded(spec) {
@@ -223,20 +255,21 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Pro
             lost.flow,
             spec.groups[flow.group as usize],
         );
-        let failure = &failures[entry];
-        let value = match (&failure.link, &failure.between) {
-            (Some(link), _) => format!("\"{link}\""),
-            (None, between) => format!("{:?}", between.clone().unwrap_or_default()),
-        };
-        return Err(vec![Problem::with_value(failure.links_key(entry), value, message)]);
+        return Err(vec![failures[entry].wrong_links(entry, message)]);
     }
     Ok(())
 }
 
-/// Forward directions of the links that fail.
-fn failed(entry: usize, failure: &Failure, spec: &Spec) -> Result<Vec<u32>, Problem> {
+/// Forward directions of the links that fail; `of` says which failure one of `spec` is of.
+fn failed<'f>(
+    entry: usize,
+    failure: &Failure,
+    spec: &Spec,
+    of: impl Fn(usize) -> &'f Failure,
+) -> Result<Vec<u32>, Problem> {
     let at_that_time = |link: u32| {
-        (spec.failures.iter()).any(|f| f.link | 1 == link | 1 && f.from < failure.over() && failure.at.0 < f.until)
+        let meets = |f: &spec::Failure| f.link | 1 == link | 1 && f.from < failure.over() && failure.at.0 < f.until;
+        spec.failures.iter().position(meets)
     };
     let wrong = |link: &u32| {
         let bucket = failure.rate.is_some() && spec.links[*link as usize].bucket > 0;
@@ -248,23 +281,19 @@ fn failed(entry: usize, failure: &Failure, spec: &Spec) -> Result<Vec<u32>, Prob
     };
     let names = || spec.links.iter().map(|l| l.name.as_str());
     let links = if let Some(link) = &failure.link {
-        let named = |message: String| Problem::with_value(failure.links_key(entry), format!("\"{link}\""), message);
+        let named = |message: String| failure.wrong_links(entry, message);
         let number = names().zip(0u32..).find(|(name, _)| name == link);
         let Some((_, number)) = number else {
             let problem = named(format!("no such link; expected a name such as \"{}\"", spec.links[0].name));
             return Err(problem.suggest(link, names().take(10_000)));
         };
-        if at_that_time(number) {
-            return Err(named(
-                "another entry is about this link at the same time; expected one after the other".into(),
-            ));
+        if let Some(other) = at_that_time(number) {
+            return Err(named(failure.meets(of(other))));
         }
         vec![number & !1]
     } else {
         let [a, b] = failure.between.clone().unwrap_or_default();
-        let named = |message: String| {
-            Problem::with_value(format!("failures.{entry}.between"), format!("[\"{a}\", \"{b}\"]"), message)
-        };
+        let named = |message: String| failure.wrong_links(entry, message);
         let kind = |node: u32| spec.node_names[node as usize].trim_end_matches(|c: char| c.is_ascii_digit());
         let ends = |l: u32| [kind(spec.links[l as usize].from), kind(spec.links[l as usize].to)];
         let forward = || (0..spec.links.len() as u32).step_by(2);
@@ -277,7 +306,7 @@ fn failed(entry: usize, failure: &Failure, spec: &Spec) -> Result<Vec<u32>, Prob
         }
         let share = failure.share.unwrap_or(0.0);
         let count = (share * all.len() as f64).round() as usize;
-        let mut free: Vec<u32> = all.iter().copied().filter(|l| !at_that_time(*l)).collect();
+        let mut free: Vec<u32> = all.iter().copied().filter(|l| at_that_time(*l).is_none()).collect();
         if count == 0 || count > free.len() {
             let message = format!(
                 "makes {count} of {} links, of which {} do not fail at that time already; expected at least one, and no \
@@ -300,7 +329,7 @@ fn failed(entry: usize, failure: &Failure, spec: &Spec) -> Result<Vec<u32>, Prob
 
 #[cfg(test)]
 mod tests {
-    use super::{Timetable, too_many_states};
+    use super::{Failure, Listed, Timetable, too_many_states};
     use crate::Scenario;
 
     #[test]
@@ -313,12 +342,18 @@ mod tests {
         let by_path = spec("spray-source");
         let size = Timetable::size(&by_path);
         assert_eq!(size, 2 * 4 * by_path.routers.len() as u64 * by_path.hosts as u64, "without the link, and with it");
-        assert_eq!(too_many_states(&by_path, size), None);
-        let told = too_many_states(&by_path, size - 1).unwrap().to_string();
+        assert_eq!(too_many_states(&[], &by_path, size), None);
+        let told = too_many_states(&[], &by_path, size - 1).unwrap().to_string();
         assert!(
             told.starts_with("failures: routing by whole paths") && told.contains(&format!("in {size} B")),
             "{told}"
         );
-        assert_eq!(too_many_states(&spec("spray"), size - 1), None);
+        assert_eq!(too_many_states(&[], &spec("spray"), size - 1), None);
+        let listed = Listed { place: "m.cm, line 4".into(), words: "switch_id 0 link_id 0".into() };
+        let of_a_file = Failure::from_the_beginning("agg0>core0".into(), listed);
+        let of_the_scenario = Failure { listed: None, ..of_a_file.clone() };
+        let key = |failures: &[Failure]| too_many_states(failures, &by_path, size - 1).unwrap().to_string();
+        assert!(key(std::slice::from_ref(&of_a_file)).starts_with("m.cm, line 4: routing by whole paths"));
+        assert!(key(&[of_a_file, of_the_scenario]).starts_with("failures: routing by whole paths"));
     }
 }

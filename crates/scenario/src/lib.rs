@@ -316,11 +316,16 @@ fn entry<'t, 's, 'k>(
     let names: Vec<String> = entries.iter().map(|t| name(t)).collect();
     let (at, parts) = match names.iter().position(|n| n == rest[0]) {
         Some(i) if rest.len() > 1 => (i, rest[1..].to_vec()),
-        _ if names.len() == 1 => (0, rest.to_vec()),
+        _ if names.len() == 1 && check::number(rest[0]).is_none() => (0, rest.to_vec()),
         _ => {
             let quoted: Vec<String> = names.iter().map(|n| format!("traffic.{n}.KEY")).collect();
             let key = format!("traffic.{}", rest.join("."));
-            let message = format!("there are {} traffic entries; expected {}", names.len(), quoted.join(" or "));
+            let expected = quoted.join(" or ");
+            if check::number(rest[0]).is_some() {
+                let message = format!("entries of traffic go by name; expected {expected}");
+                return Err(Problem::new(key, message).into());
+            }
+            let message = format!("there are {} traffic entries; expected {expected}", names.len());
             let known = keys.iter().copied().chain(names.iter().map(String::as_str));
             let problem = Problem::new(key, message);
             return Err(if keys.contains(&rest[0]) { problem } else { problem.suggest(rest[0], known) }.into());

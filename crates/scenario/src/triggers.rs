@@ -3,6 +3,7 @@
 use incast_cc::Time;
 use incast_engine::spec::{AtStop, Done, FlowSpec, Spec};
 use incast_engine::triggers::Triggers;
+use std::collections::BTreeSet;
 
 /// Whether a flow comes to an end at all: it has a size, or stops and drains.
 pub(crate) fn ends(flow: &FlowSpec) -> bool {
@@ -34,6 +35,22 @@ pub(crate) fn never_open(spec: &Spec, triggers: &Triggers, ends: impl Fn(&FlowSp
         }
     }
     (0u32..).zip(opens).filter(|(_, opens)| !opens).map(|(f, _)| f).collect()
+}
+
+/// A flow that waits for itself, by way of what it waits for, where all flows come to an end but those of `never`, in
+/// order, that never open.
+pub(crate) fn circle(spec: &Spec, never: &[u32]) -> Option<u32> {
+    // each waits for one of them at least: who goes from one to the next comes round
+    let next = |f: u32| {
+        let waits = spec.triggers[spec.flows[f as usize].trigger?.trigger as usize].activations.iter();
+        waits.map(|(flow, _)| *flow).find(|flow| never.binary_search(flow).is_ok())
+    };
+    let mut met = BTreeSet::new();
+    let mut f = *never.first()?;
+    while met.insert(f) {
+        f = next(f)?;
+    }
+    Some(f)
 }
 
 /// How many flows hear from other hosts of what they wait for, and whether some hear of it by way of a third host.

@@ -58,7 +58,23 @@ fn what_is_wrong_is_said() {
         ),
         (
             "Nodes few\nConnections 1\n0->1 start 0 size 1\n".to_owned(),
-            "m.cm, line 1 = Nodes few: expected a whole number after Nodes",
+            "m.cm, line 1 = Nodes few: expected Nodes and a whole number",
+        ),
+        (
+            "Nodes 16 7\nConnections 1\n0->1 start 0 size 1\n".to_owned(),
+            "m.cm, line 1 = Nodes 16 7: expected Nodes and a whole number",
+        ),
+        (
+            "Nodes 16\nConnections 1 # one\n0->1 start 0 size 1\n".to_owned(),
+            "m.cm, line 2 = Connections 1 # one: expected Connections and a whole number",
+        ),
+        (
+            format!("{head}trigger id 1 oneshot count 4\n"),
+            "m.cm, line 3 = count 4: expected none: a barrier alone has a count",
+        ),
+        (
+            format!("{head}trigger id 1 count 1 multishot\n"),
+            "m.cm, line 3 = count 1: expected none: a barrier alone has a count",
         ),
         (
             format!("{head}0->16 start 0 size 1\n"),
@@ -158,8 +174,7 @@ fn what_is_wrong_is_said() {
                 "{head}Failures 2\n0->1 start 0 size 1\nfailure switch_type AGG switch_id 7 link_id 1\n\
                  failure link_id 1 switch_id 7 switch_type AGG\n"
             ),
-            "m.cm, line 6 = \"agg7>core3\": another entry is about this link at the same time; expected one after the \
-             other",
+            "m.cm, line 6 = switch_id 7 link_id 1: m.cm, line 5 has this link; expected one line for a link",
         ),
         (
             format!("{head}0->1 start 0 size 1 prio 256\n"),
@@ -273,6 +288,18 @@ fn a_circle_of_triggers_is_refused() {
     );
 }
 
+/// A flow that waits for a circle is not the one that waits for itself.
+#[test]
+fn the_circle_is_named_not_what_waits_for_it() {
+    let matrix = "Nodes 16\nConnections 3\nTriggers 2\n0->1 trigger 1 size 10\n2->3 trigger 2 size 10 \
+                  send_done_trigger 1\n4->5 trigger 1 size 10 send_done_trigger 2\ntrigger id 1 oneshot\n\
+                  trigger id 2 oneshot\n";
+    assert_eq!(
+        built("beside-circle", matrix, "start_unit = \"us\"").unwrap_err(),
+        "m.cm, line 5: waits for itself by way of what it waits for; expected flows that wait for earlier ones alone"
+    );
+}
+
 #[test]
 fn failures_are_links_that_are_not_there() {
     let matrix = "Nodes 16\nConnections 1\nFailures 2\n0->15 start 0 size 20000\n\
@@ -284,6 +311,18 @@ fn failures_are_links_that_are_not_there() {
     assert!(spec.failures.iter().all(|f| f.effect == Effect::Down { detection: incast_cc::Time::ZERO }));
     let o = incast_engine::run(&spec, &mut |_| true).unwrap();
     assert!(o.flows[0].finish_ps.is_some() && o.packets_dropped == 0, "switches go around from the beginning");
+    let again = "start_unit = \"us\"\n[[traffic]]\nname = \"n\"\npattern = \"connection-matrix\"\nfile = \"m.cm\"\n\
+                 start_unit = \"us\"";
+    let problem = "another entry of traffic reads this line too; expected one that has the failures of a file";
+    assert_eq!(
+        built("two-readers", matrix, again).unwrap_err(),
+        format!("m.cm, line 5 = switch_id 0 link_id 1: {problem}\nm.cm, line 6 = switch_id 5 link_id 0: {problem}")
+    );
+    let own = "start_unit = \"us\"\n[[failures]]\nlink = \"core1>agg0\"\nat = \"1ms\"";
+    assert_eq!(
+        built("beside-own", matrix, own).unwrap_err(),
+        "m.cm, line 5 = switch_id 0 link_id 1: an entry of failures is about this link; expected one or the other"
+    );
 }
 
 #[test]
@@ -295,6 +334,17 @@ fn priorities_are_classes() {
     let plain = matrix.replace(" prio 1", "").replace("prio 3 ", "");
     let spec = built("no-prio", &plain, "start_unit = \"us\"\nclass = 2").unwrap();
     assert!(spec.flows.iter().all(|f| (f.class, f.ack_class) == (2, 2)));
+    // of classes that ports do not have, those of the connections taken count
+    let beyond = matrix.replace("prio 3", "prio 9");
+    let class = "{ kind = \"drop-tail\", limit = \"100p\" }";
+    let queue = format!("{{ kind = \"strict-priority\", classes = [{}] }}", [class; 4].join(", "));
+    let with_classes = |s: &Scenario| {
+        let mut s = s.clone();
+        s.set("queue", &queue).and_then(|()| s.build())
+    };
+    let taken = |name: &str, n: u32| asked(name, &beyond, &format!("start_unit = \"us\"\nflows = {n}"), with_classes);
+    assert_eq!(taken("prio-left-out", 1).unwrap().flows.len(), 1);
+    assert_eq!(taken("prio-taken", 2).unwrap_err(), "m.cm, line 4 = prio 9: expected 0 to 3, the classes of queue");
 }
 
 #[test]

@@ -350,6 +350,13 @@ fn entries_of_lists_are_set_by_number() {
         wrong(&queue, "queue.weights.2", "3"),
         "queue.weights.2: there are 2 entries of queue.weights; expected queue.weights.0 to queue.weights.1"
     );
+    // of traffic, by name
+    const MORE: &str = "[[traffic]]\nname = \"more\"\npattern = \"permutation\"\napp = { kind = \"bulk\" }\n";
+    let by_name = "entries of traffic go by name; expected traffic.load.KEY";
+    assert_eq!(set("traffic.0.flows", "3"), format!("traffic.0.flows: {by_name}"));
+    assert_eq!(set("traffic.0", "3"), format!("traffic.0: {by_name}"));
+    let two = Scenario::from_toml(&format!("{GOOD}{MORE}"), Path::new("."), "test").unwrap();
+    assert_eq!(wrong(&two, "traffic.1.flows", "3"), format!("traffic.1.flows: {by_name} or traffic.more.KEY"));
     assert_eq!(set("measure.trace.0", "one"), "measure.trace.0 = \"one\": expected a whole number >= 0");
 }
 
@@ -1738,6 +1745,8 @@ fn collectives_that_cannot_be() {
         check(&format!("{all}[[traffic]]\npattern = \"elephants\"\nof = \"load\"\nflows = 1")).unwrap_err().to_string(),
         "traffic.elephants.of = \"load\": its flow 16 waits for another; expected an entry whose flows wait for none"
     );
+    let none = format!("{all}[[traffic]]\npattern = \"elephants\"\nof = \"load\"\nflows = 0\n");
+    assert_eq!(check(&none), Ok(()), "a run without any takes none of those that wait");
 }
 
 #[test]

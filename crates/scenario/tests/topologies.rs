@@ -1,6 +1,7 @@
 //! Wiring, numbering and routes.
 
 use incast_engine::ideal::Fabric;
+use incast_engine::paths::{Paths, divisors, hops};
 use incast_engine::spec::{Loss, Spec};
 use incast_scenario::Scenario;
 use std::collections::{BTreeSet, HashMap};
@@ -298,4 +299,36 @@ fn file_names_start_at_the_scenario() {
         e.unwrap().build().unwrap_err().to_string(),
         "topology.file = \"some/where/g.toml\": no such file; file names start from the folder of the scenario file"
     );
+}
+
+/// Round robin by whole paths that are counted deals them out as the divisors of a regular fabric do, where switches
+/// choose among three.
+#[test]
+fn counted_paths_go_round_as_divisors_do() {
+    let fabrics = [
+        ("hotspot", "topology.k", "6", vec![(1, 1), (1, 3), (3, 1), (3, 3), (9, 1)]),
+        ("leaf-spine", "topology.spines", "3", vec![(1, 1), (1, 3), (3, 1)]),
+    ];
+    for (name, key, value, choices) in fabrics {
+        let spec = load(name, &[(key, value)]);
+        let divisors = divisors(&spec);
+        let paths = Paths::new(&spec, 0);
+        let mut met = BTreeSet::new();
+        for flow in &spec.flows {
+            let edge = spec.links.iter().find(|l| l.from == flow.src).unwrap().to;
+            for index in 0..3 * u64::from(paths.count(edge, flow.dst)) {
+                let mut at = edge;
+                while at != flow.dst {
+                    let switch = (at - spec.hosts) as usize;
+                    let ports = hops(&spec.routers[switch], flow.dst);
+                    let choice = (index / u64::from(divisors[switch]) % u64::from(ports.len())) as u32;
+                    let place = format!("{name}: {} of path {index}", spec.node_names[at as usize]);
+                    assert_eq!(paths.follow(&spec, at, flow.src, flow.dst, index), choice, "{place}");
+                    met.insert((divisors[switch], ports.len()));
+                    at = spec.links.iter().filter(|l| l.from == at).nth(ports.get(choice) as usize).unwrap().to;
+                }
+            }
+        }
+        assert_eq!(met.into_iter().collect::<Vec<_>>(), choices, "{name}: divisors, and choices there");
+    }
 }

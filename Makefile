@@ -46,6 +46,8 @@ test: lint test-rust test-python ## Build, then run every test and lint
 lint: dev ## Formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	@echo "lines of code and scenarios have at most 120 characters"
+	@! LC_ALL=C.UTF-8 grep -rnE --include='*.rs' --include='*.toml' '^.{121,}$$' crates scenarios parity/scenarios
 	$(BIN)/ruff check python tests/python bench mutants parity
 	$(BIN)/ruff format --check python tests/python bench mutants parity
 	$(BIN)/mypy

@@ -46,12 +46,14 @@ params! {
     /// Whether slow start ends where ACKs come for half a round trip or round trips grow.
     hystart: bool = "true", "", "Linux";
     /// Window from which slow start may end so.
-    hystart_low_window: f64 = "16.0", "segments", "Ha and Rhee 2011, section 3; Linux", "a number of at least 0" => |x| *x >= 0.0;
+    hystart_low_window: f64 = "16.0", "segments", "Ha and Rhee 2011, section 3; Linux", "a number of at least 0"
+        => |x| *x >= 0.0;
     /// Longest pause in a train of ACKs.
     hystart_ack_delta: Time = "2ms", "", "Ha and Rhee 2011, section 3; Linux";
     /// Bytes of a burst that the train of ACKs may take longer by, at the rate of two windows a round trip; at most
     /// 1 ms.
-    hystart_cushion: f64 = "262144.0", "bytes", "Linux: four segments of offload", "a number of at least 0" => |x| *x >= 0.0;
+    hystart_cushion: f64 = "262144.0", "bytes", "Linux: four segments of offload", "a number of at least 0"
+        => |x| *x >= 0.0;
     /// Samples of a round trip before its least is compared with the least of all.
     hystart_samples: u32 = "8", "", "Ha and Rhee 2011, section 3; Linux";
     /// Least growth of the round trip that ends slow start; an eighth of the least of all if that is between.
@@ -83,8 +85,8 @@ pub static KIND: Kind = Kind {
     what: "Loss-based: after a loss the window keeps seven tenths, grows fast, slowly around where it lost, then fast \
            again, by a cubic function of time; never slower than Reno.",
     differences: &[
-        "An ACK counts for the segments that it covers, so that delayed ACKs do not slow the curve down; the RFC counts \
-         ACKs there and segments in the Reno estimate, Linux segments in both.",
+        "An ACK counts for the segments that it covers, so that delayed ACKs do not slow the curve down; the RFC \
+         counts ACKs there and segments in the Reno estimate, Linux segments in both.",
         "Slow start ends as in Linux' HyStart, not by the HyStart++ of RFC 9406 that the RFC suggests; its clock is in \
          microseconds.",
         "Time without data in flight is no part of the curve's; time in which the application or the receiver limits \

@@ -100,7 +100,8 @@ reno_params! {
     }
     {
         /// Gain of the moving average of the marked share.
-        g: f64 = "0.0625", "", "1/16: the paper's experiments, RFC 8257 section 4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+        g: f64 = "0.0625", "", "1/16: the paper's experiments, RFC 8257 section 4", "a number above 0, at most 1"
+            => |x| *x > 0.0 && *x <= 1.0;
         /// The average before anything is known; 1 makes the first cut a halving.
         initial_alpha: f64 = "1.0", "", "RFC 8257, Linux, ns-3; htsim starts at 0",
             "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;

@@ -10,7 +10,8 @@ use crate::{Ecn, Env, Profile};
 
 params! {
     /// Smallest window a reduction leaves.
-    floor: f64 = "2.0", "segments", "as DCTCP in Linux; the paper says nothing", "a number of at least 0" => |x| *x >= 0.0;
+    floor: f64 = "2.0", "segments", "as DCTCP in Linux; the paper says nothing", "a number of at least 0"
+        => |x| *x >= 0.0;
     /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" by the share of marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5";
     /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the ACK covers.
@@ -28,10 +29,10 @@ params! {
 pub static KIND: Kind = Kind {
     name: "gcn",
     title: "GCN",
-    source: "Kumar et al., Swift: Delay is simple and effective for congestion control in the datacenter, SIGCOMM 2020, \
-             section 4.1; all else DCTCP's, RFC 8257",
-    what: "DCTCP that cuts by the share of marks of the latest round trip instead of an average, with ACKs of marked data \
-           at once.",
+    source: "Kumar et al., Swift: Delay is simple and effective for congestion control in the datacenter, SIGCOMM \
+             2020, section 4.1; all else DCTCP's, RFC 8257",
+    what: "DCTCP that cuts by the share of marks of the latest round trip instead of an average, with ACKs of marked \
+           data at once.",
     differences: &[
         "The paper names the current mark rate and no more: here it is the marked share of DCTCP's latest complete \
          observation window, and the first mark after a reduction cuts by half of it, as in DCTCP with a gain of 1.",

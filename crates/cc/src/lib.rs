@@ -208,7 +208,8 @@ pub struct Idle {
     pub timeouts: u32,
 }
 
-/// What a port on a packet's way stamped on it (in-band telemetry, as Li et al., HPCC, SIGCOMM 2019, section 3.1, have it).
+/// What a port on a packet's way stamped on it (in-band telemetry, as Li et al., HPCC, SIGCOMM 2019, section 3.1, have
+/// it).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     /// Time of the stamp: the packet's arrival at the port.
@@ -312,8 +313,8 @@ impl Profile {
 }
 
 /// How a transport waits for packets that others have overtaken (Zhang, Zhang and Huang, Computer Communications 62,
-/// 2015, as Gerstein et al. apply it, arXiv 2025). A packet is late when at least `dupthresh` packets sent after it were
-/// acknowledged and it was not.
+/// 2015, as Gerstein et al. apply it, arXiv 2025). A packet is late when at least `dupthresh` packets sent after it
+/// were acknowledged and it was not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Late {
     /// So many consecutive late packets are a loss: `on_loss` is called and they are sent again.

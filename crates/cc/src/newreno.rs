@@ -30,7 +30,8 @@ reno_params! {
             }
             /// NewReno in whole segments; halves the window.
             "linux" = "Linux 6.1, net/ipv4/tcp_cong.c and tcp_input.c" {
-                slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments", timeouts = "once", halve = "cwnd",
+                slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments",
+                timeouts = "once", halve = "cwnd",
                 idle = "decay"
             }
         }

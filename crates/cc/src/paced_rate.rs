@@ -1,5 +1,6 @@
 //! A rate at which the sender paces, between a smallest one and the line's: what controllers have in common that
-//! keep a rate instead of a window ([`crate::timely`], [`crate::dcqcn`]). What may be in flight is only loosely bounded.
+//! keep a rate instead of a window ([`crate::timely`], [`crate::dcqcn`]). What may be in flight is only loosely
+//! bounded.
 
 use crate::{Env, Pacing};
 

@@ -707,7 +707,10 @@ macro_rules! controllers {
             }
             #[inline]
             fn on_recovered(&mut self, now: Time, in_flight: u64) {
-                match self { $(Cc::$type(cc) => cc.on_recovered(now, in_flight),)+ Cc::Foreign(cc) => cc.on_recovered(now, in_flight) }
+                match self {
+                    $(Cc::$type(cc) => cc.on_recovered(now, in_flight),)+
+                    Cc::Foreign(cc) => cc.on_recovered(now, in_flight),
+                }
             }
             fn on_undo(&mut self) {
                 match self { $(Cc::$type(cc) => cc.on_undo(),)+ Cc::Foreign(cc) => cc.on_undo() }

@@ -34,21 +34,24 @@ macro_rules! westwood_params {
         reno_params! {
             { $($form)* }
             {
-                /// What one sample of the bandwidth is: "ack" what an ACK newly reports over the time since the ACK before it,
-                /// "rtt" what a round trip's ACKs report over its time, "scheduled" what is reported in one smoothed round-trip
-                /// time from the first ACK after a sample, "ticks" what is reported in a window longer than the latest round
-                /// trip and than 50 ms, in whole ticks.
+                /// What one sample of the bandwidth is: "ack" what an ACK newly reports over the time since the ACK
+                /// before it, "rtt" what a round trip's ACKs report over its time, "scheduled" what is reported in one
+                /// smoothed round-trip time from the first ACK after a sample, "ticks" what is reported in a window
+                /// longer than the latest round trip and than 50 ms, in whole ticks.
                 sampling: $crate::bandwidth::Sampling = $sampling, "", $sampling_source;
                 /// How samples are averaged: "interval" by a first-order low-pass filter with the samples' intervals,
-                /// "tustin" by the same with a coefficient of 0.9, "first-order" 0.9 of the average and 0.1 of the sample,
-                /// "eighths" by 7/8 and 1/8, twice, "none" not at all.
+                /// "tustin" by the same with a coefficient of 0.9, "first-order" 0.9 of the average and 0.1 of the
+                /// sample, "eighths" by 7/8 and 1/8, twice, "none" not at all.
                 filter: $crate::bandwidth::Filter = $filter, "", $filter_source;
                 /// Time constant of the filter "interval".
-                tau: $crate::Time = "500ms", "", "Westwood's paper, section 2.2", "a time above 0" => |x| *x > $crate::Time::ZERO && *x < $crate::Time::NEVER;
+                tau: $crate::Time = "500ms", "", "Westwood's paper, section 2.2", "a time above 0"
+                    => |x| *x > $crate::Time::ZERO && *x < $crate::Time::NEVER;
                 /// Clock of the samples "ticks".
-                tick: $crate::Time = "1ms", "", "Linux with HZ = 1000", "a time above 0" => |x| *x > $crate::Time::ZERO && *x < $crate::Time::NEVER;
-                /// What a loss makes of the bandwidth times the shortest round trip: "bound" that is ssthresh and the most that
-                /// the window may be, "set" both, "recovered" both, but when the recovery ends; the loss halves the window.
+                tick: $crate::Time = "1ms", "", "Linux with HZ = 1000", "a time above 0"
+                    => |x| *x > $crate::Time::ZERO && *x < $crate::Time::NEVER;
+                /// What a loss makes of the bandwidth times the shortest round trip: "bound" that is ssthresh and the
+                /// most that the window may be, "set" both, "recovered" both, but when the recovery ends; the loss
+                /// halves the window.
                 at_loss: $crate::westwood::AtLoss = $at_loss, "", $at_loss_source;
                 /// Of what the shortest round trip is taken: the samples ("rtt"), or the smoothed one ("srtt").
                 min_of: $crate::bandwidth::MinOf = "rtt", "", "paper, section 3; ns-3 has srtt";
@@ -91,8 +94,8 @@ westwood_params! {
             "ns3" = "ns-3.35 to 3.37, TcpWestwood (src/internet/model/tcp-westwood.cc)" {
                 filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole"
             }
-            /// Samples of 50 ms and more in whole ticks; a loss halves, and the bandwidth tells the window that a recovery
-            /// ends with.
+            /// Samples of 50 ms and more in whole ticks; a loss halves, and the bandwidth tells the window that a
+            /// recovery ends with.
             "linux" = "Linux 6.1, net/ipv4/tcp_westwood.c" {
                 sampling = "ticks", filter = "eighths", at_loss = "recovered", slow_start_per = "segments",
                 avoidance = "bytes", arithmetic = "segments", timeouts = "once", idle = "decay"
@@ -109,8 +112,8 @@ westwood_params! {
 pub static KIND: Kind = Kind {
     name: "westwood",
     title: "Westwood",
-    source: "Casetti, Gerla, Mascolo, Sanadidi and Wang, TCP Westwood: end-to-end congestion control for wired/wireless \
-             networks, Wireless Networks 8, 2002, sections 2 and 3",
+    source: "Casetti, Gerla, Mascolo, Sanadidi and Wang, TCP Westwood: end-to-end congestion control for \
+             wired/wireless networks, Wireless Networks 8, 2002, sections 2 and 3",
     what: "NewReno that after a loss sets its window to what the bandwidth estimated from its ACKs carries in the \
            shortest round trip.",
     differences: &[

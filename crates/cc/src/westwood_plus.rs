@@ -28,8 +28,8 @@ westwood_params! {
 pub static KIND: Kind = Kind {
     name: "westwood-plus",
     title: "Westwood+",
-    source: "Grieco and Mascolo, Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion \
-             control, Computer Communication Review 34(2), 2004, section 3",
+    source: "Grieco and Mascolo, Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP \
+             congestion control, Computer Communication Review 34(2), 2004, section 3",
     what: "Westwood whose bandwidth is sampled once a round trip, which bunched ACKs do not inflate.",
     differences: &[
         "A sample lasts from an ACK to the first one that comes at least the latest round-trip time later.",

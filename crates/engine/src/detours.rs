@@ -2,7 +2,8 @@
 //!
 //! Routes stay the shortest in links over what is left, whatever the topology: for every switch with hosts one
 //! breadth-first search a set of dead links, and of its result only what differs from the router that is there. So
-//! regular trees keep their arithmetic, and a failure costs memory where it matters. Nothing is kept for pairs of hosts.
+//! regular trees keep their arithmetic, and a failure costs memory where it matters. Nothing is kept for pairs of
+//! hosts.
 
 use crate::paths::hops;
 use crate::spec::{Detour, Effect, Rerouted, Router, Spec};

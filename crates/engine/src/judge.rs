@@ -67,7 +67,10 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
     match event {
         Event::Arrival(packet, _) => net.links[packet.link as usize].domain,
         Event::Timer(t) => match t.kind {
-            TimerKind::Departure | TimerKind::Cleared => net.place[net.spec.links[t.entity as usize].from as usize].domain,
+            TimerKind::Departure | TimerKind::Cleared => {
+                let link = &net.spec.links[t.entity as usize];
+                net.place[link.from as usize].domain
+            }
             TimerKind::Query => net.place[net.spec.queries[t.entity as usize].root as usize].domain,
             TimerKind::Activation => net.place[net.triggers.list[t.entity as usize].home as usize].domain,
             TimerKind::Opening => net.place[net.triggers.openings[t.entity as usize].host as usize].domain,

@@ -65,8 +65,8 @@ pub struct Net<'a> {
     pub pfc: Option<Pfc>,
     /// What opens flows that wait.
     pub triggers: Triggers,
-    /// Longest latency of a link, ps: what other hosts do is heard of after it. No engine window is longer, whatever the
-    /// domains.
+    /// Longest latency of a link, ps: what other hosts do is heard of after it. No engine window is longer, whatever
+    /// the domains.
     pub relay: u64,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,

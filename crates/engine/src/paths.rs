@@ -53,10 +53,10 @@ fn states(spec: &Spec) -> (Vec<(u64, usize)>, Vec<u64>) {
 
 /// Where every local port leads, and how many shortest paths join every switch to every host that a flow has.
 ///
-/// Paths from a node are numbered in two ways. [`Paths::step`] gives next hops, in their order, as many numbers in a row as
-/// paths go on from them; [`Paths::turn`] deals the numbers out among the next hops as long as they have paths left. In
-/// what every next hop has as many paths behind it the one is what a switch draws that knows its next hops only, the
-/// other what [`divisors`] give.
+/// Paths from a node are numbered in two ways. [`Paths::step`] gives next hops, in their order, as many numbers in a
+/// row as paths go on from them; [`Paths::turn`] deals the numbers out among the next hops as long as they have paths
+/// left. In what every next hop has as many paths behind it the one is what a switch draws that knows its next hops
+/// only, the other what [`divisors`] give.
 #[derive(Clone, Debug)]
 pub struct Paths {
     /// When these are the shortest, ps.

@@ -158,8 +158,8 @@ impl Rule {
     /// Decides about an arrival, as far as the rule alone can.
     #[inline]
     pub fn admit(&self, a: &Arrival) -> Verdict {
-        let (Rule::DropTail { limit } | Rule::Ecn { limit, .. } | Rule::RandomDrop { limit, .. } | Rule::Red { limit }) =
-            self;
+        use Rule::{DropTail, Ecn, RandomDrop, Red};
+        let (DropTail { limit } | Ecn { limit, .. } | RandomDrop { limit, .. } | Red { limit }) = self;
         if limit.exceeded_by(a) {
             return Verdict::Drop;
         }

@@ -199,8 +199,8 @@ impl Chooser {
 }
 
 impl Flowlets {
-    /// What is known of the flow and direction `key`, whose packet comes `now`; nothing if the last came more than `kept`
-    /// ps ago.
+    /// What is known of the flow and direction `key`, whose packet comes `now`; nothing if the last came more than
+    /// `kept` ps ago.
     fn course(&mut self, key: u64, kept: u64, now: u64) -> &mut Course {
         if self.courses.len() >= self.most {
             self.courses.retain(|_, course| now - course.last <= kept);

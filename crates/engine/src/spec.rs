@@ -135,15 +135,15 @@ pub struct BufferSpec {
     pub pfc: Option<PfcSpec>,
 }
 
-/// Priority flow control ([`pfc`](crate::port::pfc)): what a class has in the buffer is counted by the link that it came
-/// over, and the neighbour there pauses.
+/// Priority flow control ([`pfc`](crate::port::pfc)): what a class has in the buffer is counted by the link that it
+/// came over, and the neighbour there pauses.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PfcSpec {
-    /// By class, of which all ports have as many: it is paused rather than dropped, and not under the dynamic thresholds
-    /// and reserves of its queues.
+    /// By class, of which all ports have as many: it is paused rather than dropped, and not under the dynamic
+    /// thresholds and reserves of its queues.
     pub lossless: Vec<bool>,
-    /// Up to where an account fills the shared part; `None`: an eighth of what is free for links that are no quicker than
-    /// the slowest host's, twice that for every doubling of the rate, all at most.
+    /// Up to where an account fills the shared part; `None`: an eighth of what is free for links that are no quicker
+    /// than the slowest host's, twice that for every doubling of the rate, all at most.
     pub threshold: Option<Threshold>,
     /// Bytes that every account has for itself.
     pub reserve: u64,
@@ -369,8 +369,8 @@ pub enum PathChoice {
     /// As [`PathChoice::Ecmp`], but with this probability a packet whose port is in the highest of the
     /// bands that its next hops are in takes one in the lowest, at random (htsim's `ecmp_host_ar`).
     EcmpAdaptive(Adaptive, f64),
-    /// Hash of (flow, direction, entropy) salted by seed and switch. The entropy is the sender's to give, travels with the
-    /// packet ([`Packet::entropy`](crate::packet::Packet::entropy)), and comes back with the ACK: not under
+    /// Hash of (flow, direction, entropy) salted by seed and switch. The entropy is the sender's to give, travels with
+    /// the packet ([`Packet::entropy`](crate::packet::Packet::entropy)), and comes back with the ACK: not under
     /// [`Ties::Scheduled`].
     Entropy(Entropy),
 }
@@ -380,8 +380,8 @@ pub enum PathChoice {
 pub struct Flowlet {
     /// A longer pause begins a flowlet.
     pub gap: Time,
-    /// By what the next hop is chosen anew: `None` at random (LetFlow); else one of the lowest band at random, which must
-    /// be a lower band than that of the port it has.
+    /// By what the next hop is chosen anew: `None` at random (LetFlow); else one of the lowest band at random, which
+    /// must be a lower band than that of the port it has.
     pub by: Option<Adaptive>,
     /// A flowlet looks for another next hop with this probability only.
     pub probability: f64,
@@ -638,10 +638,11 @@ pub struct TransportSpec {
     pub window_growth: bool,
     /// Two-way connections, as Linux has it: a side that sends data within a delayed ACK's time of receiving
     /// some is interactive, and acknowledges nothing at once for `quickack` alone. A delayed ACK that is
-    /// sent, a duplicate segment, or a mark (`mark_quickack`) ends that; duplicates, and a silence longer than the side's own retransmission timeout, begin `quickack` anew.
+    /// sent, a duplicate segment, or a mark (`mark_quickack`) ends that; duplicates, and a silence longer than the
+    /// side's own retransmission timeout, begin `quickack` anew.
     pub pingpong: bool,
-    /// ... a DCTCP receiver's first mark since the sender's last CWR does so, and two ACKs go at once. Linux 6.1 means to
-    /// (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then, so that nothing happens.
+    /// ... a DCTCP receiver's first mark since the sender's last CWR does so, and two ACKs go at once. Linux 6.1 means
+    /// to (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then, so that nothing happens.
     pub mark_quickack: bool,
     /// ... and how long its ACKs wait follows the times between segments that arrive in order, from half of
     /// `delayed_ack_timeout` up to that, and no longer than its own retransmission timeout where they are long.
@@ -699,8 +700,8 @@ pub struct TransportSpec {
     /// loss of what a timeout sent again begins a fast recovery; and sent again is what ever was, in the judgement of
     /// ACKs that come too soon and of reordering, not only what was since it was last given up.
     pub reordering_timer: bool,
-    /// With [`Rules::Rack`]: once reordering was seen, a reordering window stays at all times, and duplicate SACKs widen
-    /// it (RFC 8985 section 6.2, steps 3 and 4). Otherwise reordering is never seen.
+    /// With [`Rules::Rack`]: once reordering was seen, a reordering window stays at all times, and duplicate SACKs
+    /// widen it (RFC 8985 section 6.2, steps 3 and 4). Otherwise reordering is never seen.
     pub adaptive_reordering: bool,
     /// Added to the waits of probes of more than one segment and of RACK's timer (Linux: TCP_TIMEOUT_MIN, 2 ms).
     pub timeout_min: Time,
@@ -723,8 +724,8 @@ pub struct TransportSpec {
     /// of the time stamp, in whole milliseconds. What SACK reports ends the timer's back-off too, and starts
     /// the timer anew if it was sent before the first outstanding segment was sent last.
     pub segment_rtt: bool,
-    /// Tick of the clock that RTT samples and RACK's send times are of; zero is exact. Of time stamps a coarse one floors
-    /// samples at 1 us. With `segment_rtt` a divisor of the time stamps' 1 ms. Delivery rates are exact.
+    /// Tick of the clock that RTT samples and RACK's send times are of; zero is exact. Of time stamps a coarse one
+    /// floors samples at 1 us. With `segment_rtt` a divisor of the time stamps' 1 ms. Delivery rates are exact.
     pub timestamp_clock: Time,
     /// How the retransmission timeout follows from the samples.
     pub rto_rule: RtoRule,
@@ -812,7 +813,8 @@ pub enum Recovery {
     NewReno,
     /// NewReno as htsim's Swift has it: the controller's window goes on moving, and what it is inflated by begins at
     /// nothing, is at most the window itself, and shrinks by what a partial ACK covers, to grow by one segment. Every
-    /// partial ACK restarts the retransmission timer. After a timeout the first segment goes alone. With SACK: as `NewReno`.
+    /// partial ACK restarts the retransmission timer. After a timeout the first segment goes alone. With SACK: as
+    /// `NewReno`.
     Htsim,
     /// RFC 6937 proportional rate reduction.
     Prr,

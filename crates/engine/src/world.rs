@@ -356,7 +356,8 @@ impl<'a> World<'a> {
             let asks = !matches!(flow.app, App::Udp { .. });
             if asks && controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
                 return invalid(format!(
-                    "flow {f}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} ports",
+                    "flow {f}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} \
+                     ports",
                     controller.kind().name,
                     fabric.path(f, false).len()
                 ));
@@ -435,7 +436,8 @@ impl<'a> World<'a> {
         Ok(World { net, domains, lookahead, finite: finite as u64 })
     }
 
-    /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than can.
+    /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than
+    /// can.
     pub fn last_to_finish(&self) -> u64 {
         if self.net.spec.ends_when_finished && self.finite > 0 { self.finite } else { u64::MAX }
     }

@@ -97,7 +97,11 @@ proptest! {
     #![proptest_config(draws::cases(100))]
 
     #[test]
-    fn weights_share_bytes(weights in prop::collection::vec(1u32..8, 2..5), quantum in 100u32..4000, size in 100u64..1500) {
+    fn weights_share_bytes(
+        weights in prop::collection::vec(1u32..8, 2..5),
+        quantum in 100u32..4000,
+        size in 100u64..1500,
+    ) {
         // all have more than enough to send; after so many whole rounds each has sent its quanta, but for what is left
         // of its deficit, which is less than a packet (Shreedhar and Varghese, lemma 2)
         let (n, rounds) = (weights.len(), 40);

@@ -127,8 +127,8 @@ fn every_ack_and_every_new_segment_puts_the_probe_off() {
     assert_eq!(at(&mut bench, 75), [-11]);
 }
 
-/// A sender whose application writes a segment every `every` ms until `until` ms; its round trips take 20 ms, and it has
-/// the ACK of the first segment only. What was sent before.
+/// A sender whose application writes a segment every `every` ms until `until` ms; its round trips take 20 ms, and it
+/// has the ACK of the first segment only. What was sent before.
 fn writing(every: u64, until: u64) -> Bench {
     let app = App::OnOff {
         rate: Rate(8_000_000 / every),
@@ -527,8 +527,8 @@ fn duplicate_sacks_widen_the_window_once_a_round_trip_for_sixteen_recoveries() {
 
 #[test]
 fn of_an_ack_that_sacks_too_the_acknowledged_segment_tells_the_round_trip() {
-    // tcp_ack looks at SACKs first, so that the latest round trip is that of what is acknowledged: 1, of 60 ms. What was
-    // sent with it is not lost yet, though the SACK of 10 took 40 ms only
+    // tcp_ack looks at SACKs first, so that the latest round trip is that of what is acknowledged: 1, of 60 ms. What
+    // was sent with it is not lost yet, though the SACK of 10 took 40 ms only
     let found = |reordering_timer| {
         let mut bench = sender(TransportSpec { tail_loss_probe: false, reordering_timer, ..linux(10.0) }, None);
         assert_eq!(ack(&mut bench, 1, &[]), [10, 11]);

@@ -685,7 +685,8 @@ proptest! {
 
     #[test]
     fn trimmed_segments_are_repaired_in_any_world(
-        spec in networks(), limit in 2u64..30, headers in 1u64..40, header in pick(&[40u16, 64, 200]), per_data in 1u32..12,
+        spec in networks(),
+        limit in 2u64..30, headers in 1u64..40, header in pick(&[40u16, 64, 200]), per_data in 1u32..12,
     ) {
         let mut spec = spec;
         let trimming = Trimming { header, header_limit: Limit::Bytes(headers * 100), headers_per_data: per_data };
@@ -746,7 +747,8 @@ proptest! {
         arithmetic.queues[0].count_overhead = counted;
         arithmetic.links.iter_mut().for_each(|l| (l.bucket, l.overhead) = (0, overhead));
         if let Discipline::Classes { classes, .. } = &arithmetic.queues[0].discipline {
-            arithmetic.queues[0] = QueueSpec { discipline: classes[0].discipline.clone(), ..arithmetic.queues[0].clone() };
+            let discipline = classes[0].discipline.clone();
+            arithmetic.queues[0] = QueueSpec { discipline, ..arithmetic.queues[0].clone() };
         }
         // a departure is an event there, and comes before an arrival however late it began
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
@@ -773,7 +775,8 @@ proptest! {
         arithmetic.buffer = None;
         arithmetic.links.iter_mut().for_each(|l| l.bucket = 0);
         if let Discipline::Classes { classes, .. } = &arithmetic.queues[0].discipline {
-            arithmetic.queues[0] = QueueSpec { discipline: classes[0].discipline.clone(), ..arithmetic.queues[0].clone() };
+            let discipline = classes[0].discipline.clone();
+            arithmetic.queues[0] = QueueSpec { discipline, ..arithmetic.queues[0].clone() };
         }
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
         // a packet in transmission as the run ends is lost already by arithmetic

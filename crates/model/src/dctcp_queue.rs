@@ -1,4 +1,5 @@
-//! The queue of DCTCP in its steady state (Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, sections 3.3 and 3.4).
+//! The queue of DCTCP in its steady state (Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, sections 3.3 and
+//! 3.4).
 //!
 //! N synchronised flows of one bottleneck of C packets a second cut their windows by alpha/2 when the queue passes K:
 //!

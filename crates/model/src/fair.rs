@@ -1,9 +1,9 @@
 //! Max-min fair shares of links (Bertsekas and Gallager, Data Networks, section 6.5.2): no flow can get more without
 //! taking from one that has no more.
 //!
-//! Rates rise together until a link is full or a flow has what it wants; the flows of that link, or that flow, keep what
-//! they have, and the others go on. A flow may use any part of a link for each unit of its rate, so that headers, and
-//! flows that are spread over many paths, are numbers like any other.
+//! Rates rise together until a link is full or a flow has what it wants; the flows of that link, or that flow, keep
+//! what they have, and the others go on. A flow may use any part of a link for each unit of its rate, so that headers,
+//! and flows that are spread over many paths, are numbers like any other.
 
 use crate::declaration::{Invalid, Quantity};
 use std::cmp::{Ordering, Reverse};
@@ -51,8 +51,8 @@ impl Ord for Reached {
     }
 }
 
-/// Max-min fair rates of `flows` over links of these capacities, in the unit of the capacities; infinite for a flow that
-/// nothing limits. Costs O(n log n) for n entries of all the flows' lists.
+/// Max-min fair rates of `flows` over links of these capacities, in the unit of the capacities; infinite for a flow
+/// that nothing limits. Costs O(n log n) for n entries of all the flows' lists.
 ///
 /// Errors: a capacity, a demand or a part of a link that is below 0 or not a number; a link that does not exist.
 pub fn max_min(capacity: &[f64], flows: &[Demand]) -> Result<Vec<f64>, Invalid> {

@@ -1,7 +1,7 @@
 //! FastFlow over many paths of which one is slow (theorem 4 of Gerstein, Silberstein and Keslassy, arXiv 2025).
 //!
-//! With `a = T_s / baseRTT`, a target of 1.5 base round trips, and the bandwidth-delay product BDP in packets, the window
-//! grows by A packets a round trip; a slow packet takes one packet, and then the share fd/BDP of what is left:
+//! With `a = T_s / baseRTT`, a target of 1.5 base round trips, and the bandwidth-delay product BDP in packets, the
+//! window grows by A packets a round trip; a slow packet takes one packet, and then the share fd/BDP of what is left:
 //!
 //! ```text
 //! A = (12 - 7 a) / (4 a)          G = 1 - fd / BDP          T_avg = (1 - q) T_s + q T_l
@@ -54,9 +54,10 @@ pub static MODEL: Model = Model {
         paths::ASSUMPTIONS[3],
         paths::ASSUMPTIONS[4],
         "Slow packets are marked and take at least two target round trips, of 1.5 base round trips each.",
-        "Marks always take from the window: there is no waiting for a share of 25 % marked packets, as FastFlow has it.",
-        "Both decreases are made in full for one slow packet, one after the other. FastFlow as published takes one packet \
-         at most for one packet's mark.",
+        "Marks always take from the window: there is no waiting for a share of 25 % marked packets, as FastFlow has \
+         it.",
+        "Both decreases are made in full for one slow packet, one after the other. FastFlow as published takes one \
+         packet at most for one packet's mark.",
         "Fast increase never begins.",
     ],
     fails: &[

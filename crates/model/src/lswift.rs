@@ -13,8 +13,8 @@
 //! ```
 //!
 //! d does not fall with W, so the left side of (c) rises and has one root. It is found by bisection until the two
-//! bounds are within 1e-13 of one another, relatively. For q -> 0 the window is above fs_max_cwnd, t = B, and the law is
-//! that of theorem 3 with d in the place of max_mdf.
+//! bounds are within 1e-13 of one another, relatively. For q -> 0 the window is above fs_max_cwnd, t = B, and the law
+//! is that of theorem 3 with d in the place of max_mdf.
 
 use crate::declaration::{Model, Parameters, evaluate};
 use crate::paths::{self, is_positive, is_share};
@@ -121,8 +121,8 @@ impl LSwift {
         ((1.0 / d - 0.5) * self.ai).sqrt()
     }
 
-    /// The sawtooth by perturbation: begun with the target B, its window put into the target `steps` times. `None` where
-    /// a window on the way has a target above the slow delay.
+    /// The sawtooth by perturbation: begun with the target B, its window put into the target `steps` times. `None`
+    /// where a window on the way has a target above the slow delay.
     pub fn perturbed(&self, steps: u32) -> Option<Sawtooth> {
         let mut sawtooth = self.sawtooth(self.cut_at(f64::INFINITY));
         for _ in 0..steps {

@@ -1,5 +1,5 @@
-//! MSwift over many paths of which one is slow: the median of the last delays is a fast one, so nothing makes the window
-//! fall.
+//! MSwift over many paths of which one is slow: the median of the last delays is a fast one, so nothing makes the
+//! window fall.
 //!
 //! MSwift (Gerstein, Silberstein and Keslassy, arXiv 2025, section III) holds the median of its last
 //! `H = max(min(alpha W, K), 3)` delays against the target. Of H delays in a round robin over n paths at most

@@ -47,8 +47,8 @@ pub static MODEL: Model = Model {
         paths::ASSUMPTIONS[2],
         paths::ASSUMPTIONS[3],
         paths::ASSUMPTIONS[4],
-        "At least three packets overtake a slow one, and the ACK of the slow one comes within a round trip of that fall, \
-         so that its delay does not make the window fall again.",
+        "At least three packets overtake a slow one, and the ACK of the slow one comes within a round trip of that \
+         fall, so that its delay does not make the window fall again.",
         "The short round trip is below the target delay, hosts delay nothing, and the window stays above one packet.",
     ],
     fails: &[paths::FAILS[0], paths::FAILS[1]],

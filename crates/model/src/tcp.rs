@@ -53,8 +53,8 @@ pub static MODEL: Model = Model {
     fails: &[
         paths::FAILS[0],
         paths::FAILS[1],
-        "A recovery takes a round trip in which the window does not grow, and halves whole packets: NewReno's mean window \
-         is one and a half to two packets smaller, 13 % at n = 121, 5 % at 1024 and below 3 % at 2048.",
+        "A recovery takes a round trip in which the window does not grow, and halves whole packets: NewReno's mean \
+         window is one and a half to two packets smaller, 13 % at n = 121, 5 % at 1024 and below 3 % at 2048.",
         MISTAKE,
     ],
     parameters: Tcp::PARAMETERS,

@@ -21,8 +21,8 @@ fn names_are_unique_and_found() {
     assert!(find("reno").is_none());
 }
 
-/// Every model works with its defaults and a hundredth of slow or lost packets, or two flows; every parameter that is not a
-/// number is refused by its name; values and figures are in the order of the declarations.
+/// Every model works with its defaults and a hundredth of slow or lost packets, or two flows; every parameter that is
+/// not a number is refused by its name; values and figures are in the order of the declarations.
 #[test]
 fn defaults_work_and_each_parameter_is_checked() {
     for model in MODELS {

@@ -2,7 +2,8 @@
 //! of them slow, nothing else in the way.
 //!
 //! The sender and the receiver are the engine's. Between them stands a network of this file, which gives every data
-//! packet the delay of its path and returns ACKs at once, whatever the links' rates are: the setting of theorems 1 to 5.
+//! packet the delay of its path and returns ACKs at once, whatever the links' rates are: the setting of theorems 1 to
+//! 5.
 
 use incast_cc::Time;
 use incast_engine::io::{Instant, Outbox, Reach, Stamp};
@@ -278,9 +279,9 @@ fn swift_collapses_as_theorem_3_says() {
     }
 }
 
-/// Theorem 5, with the targets and delays of the paper's figures 5 and 2. Below n = 25 (64 in figure 2's setting) a long
-/// round trip is longer than the time between slow packets, and the controller, which lets a round trip of the latest
-/// sample pass between two falls, skips some of them.
+/// Theorem 5, with the targets and delays of the paper's figures 5 and 2. Below n = 25 (64 in figure 2's setting) a
+/// long round trip is longer than the time between slow packets, and the controller, which lets a round trip of the
+/// latest sample pass between two falls, skips some of them.
 #[test]
 fn lswift_collapses_as_theorem_5_says() {
     let figure5: Vec<(u64, f64)> = [(25, 10.71), (36, 12.52), (49, 14.00), (64, 15.99), (81, 17.47), (100, 18.97)]
@@ -326,7 +327,8 @@ fn unmarked_dctcp_collapses_as_theorem_2_says() {
 }
 
 /// Theorem 1. What it neglects costs NewReno one and a half to two packets of window: in a recovery the window does not
-/// grow for a round trip, and half of what is in flight is whole packets. That is 13 % at n = 121, and below 3 % at 2048.
+/// grow for a round trip, and half of what is in flight is whole packets. That is 13 % at n = 121, and below
+/// 3 % at 2048.
 #[test]
 fn newreno_lies_a_recovery_below_theorem_1() {
     let measured = measure(&[64, 121, 256, 512, 1024, 2048], 14_000, 30_000, r#""newreno""#);
@@ -339,8 +341,8 @@ fn newreno_lies_a_recovery_below_theorem_1() {
     Agreement { measured: &measured[1..], model: &model }.slopes();
 }
 
-/// The median of MSwift's delays is a fast one: its window is the largest there is, or the link is full. Packets leave one
-/// by one here. A burst's slow ACKs come back together, and are the majority of a history then.
+/// The median of MSwift's delays is a fast one: its window is the largest there is, or the link is full. Packets leave
+/// one by one here. A burst's slow ACKs come back together, and are the majority of a history then.
 #[test]
 fn mswift_does_not_collapse() {
     for (max_cwnd, initial) in [(30.0, 20.0), (1000.0, 20.0)] {

@@ -190,8 +190,8 @@ fn aimd(n: u64, cut: impl Fn(f64) -> f64, ai: f64) -> f64 {
     packets / time
 }
 
-/// The equations are those of the rules: 1 % for constant cuts from n = 64 up (one packet in n that adds nothing), 0.2 %
-/// for theorem 5, which counts it.
+/// The equations are those of the rules: 1 % for constant cuts from n = 64 up (one packet in n that adds nothing), 0.2
+/// % for theorem 5, which counts it.
 #[test]
 fn loops_of_the_rules_reach_the_models() {
     for n in [64, 121, 512, 2048] {

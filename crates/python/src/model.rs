@@ -87,8 +87,8 @@ pub fn model_declaration<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py
     Ok(made)
 }
 
-/// The figures of a model, an array each, of the values of its parameters, an array each in the order of the declarations
-/// and all of one length.
+/// The figures of a model, an array each, of the values of its parameters, an array each in the order of the
+/// declarations and all of one length.
 #[pyfunction]
 pub fn model_evaluate<'py>(
     py: Python<'py>,

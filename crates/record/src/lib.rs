@@ -110,8 +110,8 @@ impl Near {
     }
 }
 
-/// What a flow shares with elephants: the nearest source of one to its source, and the nearest destination of one to its
-/// destination. The two may be of different elephants.
+/// What a flow shares with elephants: the nearest source of one to its source, and the nearest destination of one to
+/// its destination. The two may be of different elephants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Sharing {
     /// At its source.
@@ -291,8 +291,8 @@ pub struct PortRecord {
     pub pauses: u64,
     /// Time that some of its classes was paused, measured interval.
     pub paused_ps: u64,
-    /// Since when one of its classes is part of a deadlock at the end of the run: paused by a neighbour that waits, over
-    /// others, for this very port.
+    /// Since when one of its classes is part of a deadlock at the end of the run: paused by a neighbour that waits,
+    /// over others, for this very port.
     pub deadlocked_ps: Option<u64>,
     /// Packets sent, whole run.
     pub packets_total: u64,

@@ -46,7 +46,9 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.throughput_mean_bps",
         "bit/s",
-        "Mean over all flows of the application bytes that reached the receiver for the first time in the measured interval (in order or not), times 8, divided by the length of the interval. Flows that carry requests are left out.",
+        "Mean over all flows of the application bytes that reached the receiver for the first time in the measured \
+         interval (in order or not), times 8, divided by the length of the interval. Flows that carry requests are \
+         left out.",
     ),
     figure(
         "flows.goodput_total_bps",
@@ -56,12 +58,14 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.delay_mean_s",
         "s",
-        "One-way delay, sender's IP layer to receiver, of data segments sent in the measured interval that arrived: sum over all flows divided by the number of segments.",
+        "One-way delay, sender's IP layer to receiver, of data segments sent in the measured interval that arrived: \
+         sum over all flows divided by the number of segments.",
     ),
     figure(
         "flows.delay_p99_s",
         "s",
-        "99th percentile of the same delays over all segments, from a histogram (less than 1/128 above the exact value, never below).",
+        "99th percentile of the same delays over all segments, from a histogram (less than 1/128 above the exact \
+         value, never below).",
     ),
     figure(
         "flows.rtt_mean_s",
@@ -82,34 +86,39 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.host_loss_total_pct",
         "%",
-        "100 * data packets that engines of hosts had no room for / sent data segments, all flows added up first; part of loss_total_pct. Nothing where hosts cost nothing.",
+        "100 * data packets that engines of hosts had no room for / sent data segments, all flows added up first; \
+         part of loss_total_pct. Nothing where hosts cost nothing.",
     ),
     figure(
         "flows.delivery_pct",
         "%",
-        "100 * arrived / sent data segments, all flows added up first; what is in flight at the end counts as sent only.",
+        "100 * arrived / sent data segments, all flows added up first; what is in flight at the end counts as sent \
+         only.",
     ),
     figure(
         "flows.jain",
         "1",
-        "Jain's fairness index (sum x)^2 / (n sum x^2) over all flows, x the application bytes delivered in the measured interval. Flows that carry requests are left out.",
+        "Jain's fairness index (sum x)^2 / (n sum x^2) over all flows, x the application bytes delivered in the \
+         measured interval. Flows that carry requests are left out.",
     ),
     figure(
         "flows.late_pct",
         "%",
-        "100 * late / arrived data segments, all flows but those of datagrams added up first: late are those sent for the first time that came after bytes beyond their end (RFC 4737: reordered).",
+        "100 * late / arrived data segments, all flows but those of datagrams added up first: late are those sent for \
+         the first time that came after bytes beyond their end (RFC 4737: reordered).",
     ),
     figure(
         "flows.reordering_extent_mean",
         "packets",
-        "Mean extent (RFC 4737) of late segments beyond what had come in order: arrivals from the first that overtook one to it.",
+        "Mean extent (RFC 4737) of late segments beyond what had come in order: arrivals from the first that overtook \
+         one to it.",
     ),
     figure("flows.reordering_extent_max", "packets", "Largest of these extents; nothing without one."),
     figure(
         "flows.reordering_buffer_max_bytes",
         "B",
-        "Most bytes that a receiver kept beyond a hole, of reordering or of losses, in the measured interval, all flows but \
-         those of datagrams.",
+        "Most bytes that a receiver kept beyond a hole, of reordering or of losses, in the measured interval, all \
+         flows but those of datagrams.",
     ),
     figure("flows.retransmissions", "segments", "Data segments sent again in the measured interval."),
     figure("flows.timeouts", "events", "Retransmission timeouts in the measured interval."),
@@ -131,20 +140,23 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "fct.slowdown_mean",
         "1",
-        "Mean over finished flows of completion time / ideal completion time, the ideal being that on the empty network (handshake, serialization, propagation, last ACK).",
+        "Mean over finished flows of completion time / ideal completion time, the ideal being that on the empty \
+         network (handshake, serialization, propagation, last ACK).",
     ),
     figure("fct.slowdown_p99", "1", "99th percentile of the same ratio."),
     figure(
         "fct.span_s",
         "s",
-        "From the opening of the first flow with a size until the receiver of the last to be complete had its last byte; missing unless all of them are. Of a collective: its completion time.",
+        "From the opening of the first flow with a size until the receiver of the last to be complete had its last \
+         byte; missing unless all of them are. Of a collective: its completion time.",
     ),
     figure("queries.count", "queries", "Queries that began, whole run."),
     figure("queries.finished", "queries", "Those of them that were answered whole; the figures below are over these."),
     figure(
         "queries.mean_s",
         "s",
-        "Mean query completion time: from the instant the requests are written until the root has the last byte of the last response.",
+        "Mean query completion time: from the instant the requests are written until the root has the last byte of \
+         the last response.",
     ),
     figure("queries.p50_s", "s", "50th percentile (median, nearest rank) of the query completion times."),
     figure("queries.p95_s", "s", "95th percentile of the query completion times."),
@@ -187,12 +199,14 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "queues.deadlocked",
         "ports",
-        "Ports that priority flow control has paused at the end of the run and that can never go on: they wait for each other.",
+        "Ports that priority flow control has paused at the end of the run and that can never go on: they wait for \
+         each other.",
     ),
     figure(
         "queues.busiest.port",
         "",
-        "Port with the largest time-averaged queue in packets among those that took a packet in the measured interval; the first such port in link order.",
+        "Port with the largest time-averaged queue in packets among those that took a packet in the measured \
+         interval; the first such port in link order.",
     ),
     figure("queues.busiest.mean_packets", "packets", "Its time-averaged queue, as its discipline counts packets."),
     figure(
@@ -214,7 +228,8 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "hosts.busiest.engine",
         "",
-        "Engine with the largest mean queue: host, rx (NIC to stack) or tx (stack to NIC), number. Nothing where hosts cost nothing.",
+        "Engine with the largest mean queue: host, rx (NIC to stack) or tx (stack to NIC), number. Nothing where \
+         hosts cost nothing.",
     ),
     figure("hosts.busiest.mean_packets", "packets", "Its time-averaged queue, the packet in service included."),
     figure(
@@ -232,12 +247,15 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "groups.*",
         "",
-        "The flows and fct figures of one traffic entry, over its flows alone; the queries and writes figures where it has any.",
+        "The flows and fct figures of one traffic entry, over its flows alone; the queries and writes figures where \
+         it has any.",
     ),
     figure(
         "flowmonitor.throughput_kibps",
         "Kibit/s",
-        "As scripts over ns-3's FlowMonitor compute it: mean over data flows of received IP bytes * 8 / (last reception - first transmission) / 1024. A flow that sent and received nothing counts as 0; one that sent nothing is no FlowMonitor flow and is left out.",
+        "As scripts over ns-3's FlowMonitor compute it: mean over data flows of received IP bytes * 8 / (last \
+         reception - first transmission) / 1024. A flow that sent and received nothing counts as 0; one that sent \
+         nothing is no FlowMonitor flow and is left out.",
     ),
     figure(
         "flowmonitor.delay_s",
@@ -247,7 +265,8 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flowmonitor.loss_pct",
         "%",
-        "Unweighted mean over data flows that sent of 100 * (tx - rx) / tx IP packets; retransmissions are new packets, packets in flight at the end count as lost.",
+        "Unweighted mean over data flows that sent of 100 * (tx - rx) / tx IP packets; retransmissions are new \
+         packets, packets in flight at the end count as lost.",
     ),
 ];
 

@@ -108,7 +108,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "role",
             "",
-            "data: a connection of its own; request, response: the two directions of a connection that carries queries.",
+            "data: a connection of its own; request, response: the two directions of a connection that carries \
+             queries.",
             Values::Dict {
                 codes: rows.iter().map(|f| f.role as u32).collect(),
                 names: Role::ALL.iter().map(|r| r.name().to_owned()).collect(),
@@ -119,7 +120,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "shared_source",
             "",
-            "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An elephant is compared with the others.",
+            "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An elephant is \
+             compared with the others.",
             near(|f| f.sharing.source),
         ),
         column("shared_destination", "", "As shared_source, of the destinations.", near(|f| f.sharing.destination)),
@@ -133,7 +135,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "finish_s",
             "s",
-            "Simulated time at which the last byte was acknowledged at the sender; missing where the flow did not finish.",
+            "Simulated time at which the last byte was acknowledged at the sender; missing where the flow did not \
+             finish.",
             opt_times(|f| f.finish_ps),
         ),
         column(
@@ -151,7 +154,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "ideal_fct_s",
             "s",
-            "Completion time on the empty network: handshake where there is one, serialization and propagation along the path, and back for the last ACK; missing without a size.",
+            "Completion time on the empty network: handshake where there is one, serialization and propagation along \
+             the path, and back for the last ACK; missing without a size.",
             opt_times(|f| f.ideal_fct_ps),
         ),
         column("slowdown", "1", "fct_s / ideal_fct_s.", Values::OptF64(rows.iter().map(slowdown).collect())),
@@ -182,7 +186,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "delivered_measured_bytes",
             "B",
-            "Application bytes that reached the receiver for the first time inside the measured interval, in order or not.",
+            "Application bytes that reached the receiver for the first time inside the measured interval, in order or \
+             not.",
             u64s(|f| f.delivered_m),
         ),
         column(
@@ -231,19 +236,22 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "trimmed",
             "segments",
-            "Data segments of the measured interval that arrived as headers, their payload cut off by queues; part of dropped.",
+            "Data segments of the measured interval that arrived as headers, their payload cut off by queues; part of \
+             dropped.",
             u64s(|f| f.trimmed),
         ),
         column(
             "late_packets",
             "segments",
-            "Those of arrived_packets, sent for the first time, that came after bytes beyond their end (RFC 4737: reordered); missing of datagrams.",
+            "Those of arrived_packets, sent for the first time, that came after bytes beyond their end (RFC 4737: \
+             reordered); missing of datagrams.",
             opt_u64s(|f| (!f.datagrams).then_some(f.late)),
         ),
         column(
             "reordering_extent_mean",
             "packets",
-            "Mean extent (RFC 4737) of those late_packets that ended beyond what had come in order: arrivals from the first that overtook the packet to it; missing without one.",
+            "Mean extent (RFC 4737) of those late_packets that ended beyond what had come in order: arrivals from the \
+             first that overtook the packet to it; missing without one.",
             extent,
         ),
         column(
@@ -255,7 +263,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "reordering_buffer_bytes",
             "B",
-            "Most bytes that the receiver kept beyond a hole, of reordering or of losses, in the measured interval; missing of datagrams.",
+            "Most bytes that the receiver kept beyond a hole, of reordering or of losses, in the measured interval; \
+             missing of datagrams.",
             opt_u64s(|f| (!f.datagrams).then_some(f.reordering_buffer)),
         ),
         column(
@@ -289,7 +298,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "fm_tx_packets",
             "packets",
-            "FlowMonitor: IP packets sent in the data direction, before fragmentation, SYN, FIN and pure ACKs included.",
+            "FlowMonitor: IP packets sent in the data direction, before fragmentation, SYN, FIN and pure ACKs \
+             included.",
             u64s(|f| f.fm_tx_packets),
         ),
         column("fm_rx_packets", "packets", "FlowMonitor: those received, after reassembly.", u64s(|f| f.fm_rx_packets)),
@@ -332,7 +342,8 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column(
             "utilisation",
             "1",
-            "Part of the measured interval the transmitter was busy; missing at infinite rate and for an empty interval.",
+            "Part of the measured interval the transmitter was busy; missing at infinite rate and for an empty \
+             interval.",
             Values::OptF64(used),
         ),
         column("packets", "packets", "Packets sent in the measured interval, ACKs included.", u64s(|p| p.packets)),
@@ -360,7 +371,8 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column(
             "queue_p99_packets",
             "packets",
-            "99th percentile of the queue length sampled at the scenario's queue interval; missing where no sample was taken.",
+            "99th percentile of the queue length sampled at the scenario's queue interval; missing where no sample \
+             was taken.",
             Values::OptF64(rows.iter().map(|p| p.queue_p99_packets).collect()),
         ),
         column(
@@ -374,7 +386,8 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column(
             "pauses",
             "1",
-            "Times that priority flow control paused the port in the measured interval, while none of its classes was paused.",
+            "Times that priority flow control paused the port in the measured interval, while none of its classes was \
+             paused.",
             u64s(|p| p.pauses),
         ),
         column(
@@ -386,7 +399,8 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
         column(
             "deadlocked_s",
             "s",
-            "Since when it is paused, where all that its neighbour waits for are ports that wait, over others, for it or for others in a ring; missing where the run ends without that.",
+            "Since when it is paused, where all that its neighbour waits for are ports that wait, over others, for it \
+             or for others in a ring; missing where the run ends without that.",
             Values::OptF64(rows.iter().map(|p| p.deadlocked_ps.map(seconds)).collect()),
         ),
         column("packets_total", "packets", "Packets sent, whole run.", u64s(|p| p.packets_total)),
@@ -476,7 +490,8 @@ pub fn engines(outcome: &Outcome) -> Vec<Column> {
         column(
             "queue_p99_packets",
             "packets",
-            "99th percentile of their number sampled at the scenario's queue interval; missing where no sample was taken.",
+            "99th percentile of their number sampled at the scenario's queue interval; missing where no sample was \
+             taken.",
             Values::OptF64(rows.iter().map(|e| e.queue_p99_packets).collect()),
         ),
         column("queue_max_packets", "packets", "Most packets in it.", u64s(|e| e.queue_max_packets)),
@@ -538,7 +553,8 @@ fn messages(outcome: &Outcome, rows: &[&MessageRecord]) -> Vec<Column> {
         column(
             "finish_s",
             "s",
-            "Simulated time at which it was complete: the root had the last byte of the last response, or the last byte of the write was acknowledged; missing where the run ended before.",
+            "Simulated time at which it was complete: the root had the last byte of the last response, or the last \
+             byte of the write was acknowledged; missing where the run ended before.",
             time(|m| m.finish_ps),
         ),
         column("completion_s", "s", "finish_s - start_s.", time(completion_ps)),
@@ -592,7 +608,8 @@ pub fn trace(outcome: &Outcome) -> Vec<Column> {
         column(
             "event",
             "",
-            "send (transport to NIC), enqueue (a port accepted it), mark (accepted and CE set), drop (refused by a queue), loss (lost on a link), arrive (far end of a link), receive (taken by the transport).",
+            "send (transport to NIC), enqueue (a port accepted it), mark (accepted and CE set), drop (refused by a \
+             queue), loss (lost on a link), arrive (far end of a link), receive (taken by the transport).",
             event,
         ),
         column(

@@ -164,8 +164,8 @@ impl Arrivals {
         found.truncate(most.map_or(usize::MAX, |n| n as usize));
         if found.is_empty() {
             let message = format!(
-                "no flow arrives by {until}: {expected:.3} are expected, of {mean:.0} B on average; expected a longer run \
-                 or more load"
+                "no flow arrives by {until}: {expected:.3} are expected, of {mean:.0} B on average; expected a longer \
+                 run or more load"
             );
             return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
         }

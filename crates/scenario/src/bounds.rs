@@ -1,8 +1,9 @@
 //! What the flows of a scenario can hope for: the max-min fair share of the fabric's links, as goodput.
 //!
-//! Every flow is taken to be active from the beginning to the end and to have data always, or at its application's rate;
-//! headers, fragments and the links' overhead count, ACKs and losses do not. It is what
-//! flows that share links fairly get, not a bound: where one is held elsewhere or gets less, others get more. Times of the empty network are the engine's ([`incast_engine::ideal`]).
+//! Every flow is taken to be active from the beginning to the end and to have data always, or at its application's
+//! rate; headers, fragments and the links' overhead count, ACKs and losses do not. It is what
+//! flows that share links fairly get, not a bound: where one is held elsewhere or gets less, others get more. Times of
+//! the empty network are the engine's ([`incast_engine::ideal`]).
 
 use incast_engine::ideal::Fabric;
 use incast_engine::spec::{App, Spec};

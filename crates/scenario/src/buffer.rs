@@ -21,7 +21,8 @@ pub struct Buffer {
     /// What every queue has for itself, out of the whole.
     #[serde(default = "nothing")]
     pub reserve: Size,
-    /// Priority flow control: neighbours pause instead of what does not fit being dropped. Given at all, if only as `{}`, it is on.
+    /// Priority flow control: neighbours pause instead of what does not fit being dropped. Given at all, if only as
+    /// `{}`, it is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pfc: Option<Pfc>,
 }
@@ -33,7 +34,8 @@ pub struct Pfc {
     /// Traffic classes that are paused rather than dropped; all unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<u8>>,
-    /// A link is paused when a class of it has this times what is free. Unless given 0.125 for links no quicker than the slowest host's, twice that for every doubling of the rate, at most 1 (HPCC).
+    /// A link is paused when a class of it has this times what is free. Unless given 0.125 for links no quicker than
+    /// the slowest host's, twice that for every doubling of the rate, at most 1 (HPCC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// A link is paused when a class of it has this much beyond its reserve; instead of `alpha`.
@@ -42,7 +44,8 @@ pub struct Pfc {
     /// What every class of a link has for itself, out of the whole.
     #[serde(default = "reserve")]
     pub reserve: Size,
-    /// What every class of a link has for what still comes before it has stopped, out of the whole: what the link can bring by then ("link"), three times what it brings in its delay ("hpcc"), or a size.
+    /// What every class of a link has for what still comes before it has stopped, out of the whole: what the link can
+    /// bring by then ("link"), three times what it brings in its delay ("hpcc"), or a size.
     #[serde(default = "headroom")]
     pub headroom: Headroom,
     /// The link resumes when what the class has is this far below the threshold.

@@ -471,7 +471,8 @@ fn observe(
         let smallest = (doc.run.duration.0.0 as u128 * series as u128).div_ceil(MAX_SAMPLES as u128) as u64;
         if every.0 < smallest {
             let message = format!(
-                "expected at least {} for {} flows and {} ports over {}: all series together have at most {MAX_SAMPLES} values",
+                "expected at least {} for {} flows and {} ports over {}: all series together have at most \
+                 {MAX_SAMPLES} values",
                 cc::Time(smallest),
                 m.series.flows.len(),
                 m.series.ports.len(),
@@ -499,7 +500,8 @@ fn check_paths(spec: &Spec) -> Result<(), Errors> {
         if fabric.path(i, false).is_empty() || fabric.path(i, true).is_empty() {
             problems.push(Problem::new(key, "no path joins the two hosts"));
         } else if fabric.ideal(i).idle_rtt == cc::Time::ZERO {
-            let message = "its whole path takes no time, there and back; expected a finite rate or a delay above 0 on at least one link of it";
+            let message = "its whole path takes no time, there and back; expected a finite rate or a delay above 0 on \
+                           at least one link of it";
             problems.push(Problem::new(key, message));
         }
         if problems.len() > Errors::SHOWN {

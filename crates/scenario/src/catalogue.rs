@@ -212,8 +212,8 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
             let file = format!("{}{name}", builtin::PREFIX);
             let table = SizeTable::read(&file, text, PACKET).map_err(Errors)?;
             d.what = format!(
-                "{}\n\nMean, with packets of {PACKET} B: {:.1} B drawn linearly, {:.1} B by the upper line. In a scenario: \
-                 arrivals.sizes = \"{file}\".",
+                "{}\n\nMean, with packets of {PACKET} B: {:.1} B drawn linearly, {:.1} B by the upper line. In a \
+                 scenario: arrivals.sizes = \"{file}\".",
                 builtin::header(text),
                 table.mean(Rule::Linear),
                 table.mean(Rule::Upper),

@@ -3,9 +3,9 @@
 //! The numbers behind `start` have no unit, and htsim's programs read them differently (`main_swift` in microseconds,
 //! `main_eqds` in picoseconds), so whoever uses a file says which it is.
 //!
-//! Triggers are htsim's (`trigger.cpp`): a connection activates one when it is done at its sender or at its receiver, and
-//! starts with one in place of a start. A oneshot starts its connections at the first activation, a multishot one of
-//! them an activation, in the order of the file, a barrier all of them at the activation of a number.
+//! Triggers are htsim's (`trigger.cpp`): a connection activates one when it is done at its sender or at its receiver,
+//! and starts with one in place of a start. A oneshot starts its connections at the first activation, a multishot one
+//! of them an activation, in the order of the file, a barrier all of them at the activation of a number.
 //!
 //! A failure is a link of an aggregation switch to a core switch that is not there, from the beginning on
 //! (`FatTreeTopology::add_failed_link`). Priorities (`prio`, the lower the better) are traffic classes here; in htsim

@@ -241,7 +241,8 @@ impl JsonSchema for Controller {
         let kinds: Vec<Json> = KINDS.iter().map(|k| kind_schema(k)).collect();
         let short = json!({
             "type": "string",
-            "description": "Short form: a kind, and after a colon its parameters: \"swift:target=min-rtt,epsilon=100us\".",
+            "description": "Short form: a kind, and after a colon its parameters: \
+                            \"swift:target=min-rtt,epsilon=100us\".",
         });
         let own = json!({
             "type": "object",

@@ -71,8 +71,8 @@ pub struct Run {
     /// End of the measured interval; the run's end where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure_until: Option<Time>,
-    /// When it ends before `duration`: once nothing is left to happen (`idle`), which a flow without end never lets be, or
-    /// once everything of a known size has finished (`finished`).
+    /// When it ends before `duration`: once nothing is left to happen (`idle`), which a flow without end never lets be,
+    /// or once everything of a known size has finished (`finished`).
     #[serde(default)]
     pub until: Until,
     /// Everything random is a function of it: placement, start jitter, ECMP, losses.
@@ -114,9 +114,13 @@ pub enum Ties {
     /// By a hash of seed, link or flow, and time: none is favoured.
     #[default]
     Hash,
-    /// By the number of the link or flow, always the same: for comparisons with simulators where flows that start together go on in that order.
+    /// By the number of the link or flow, always the same: for comparisons with simulators where flows that start
+    /// together go on in that order.
     Link,
-    /// The order of a simulator with one list of events (ns-3): what arrives when another packet has left finds it still there if its own transmission began earlier, and of arrivals over links alike the one comes first that was set going by what began longer ago; else as "link". A queue that marks at departure has none of it: there a departure comes first.
+    /// The order of a simulator with one list of events (ns-3): what arrives when another packet has left finds it
+    /// still there if its own transmission began earlier, and of arrivals over links alike the one comes first that was
+    /// set going by what began longer ago; else as "link". A queue that marks at departure has none of it: there a
+    /// departure comes first.
     Scheduled,
 }
 

@@ -33,8 +33,8 @@ pub struct Failure {
     /// When it is repaired; never where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
-    /// With `kind = "down"`: switches route around the link so long after it fails, and over it again so long after it is
-    /// repaired; `0s` where it is not given. What is over by then they never see.
+    /// With `kind = "down"`: switches route around the link so long after it fails, and over it again so long after it
+    /// is repaired; `0s` where it is not given. What is over by then they never see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detection: Option<Time>,
     /// With `kind = "degraded"`: rate in the meantime.
@@ -247,8 +247,8 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Pro
         let entry = entry_of[lost.failure];
         let name = |host: u32| &spec.node_names[host as usize];
         let message = format!(
-            "leaves no path between {} and {} from {} on, where flow {} of traffic.{} may have traffic; expected a path, \
-             or a flow that stops before or starts after",
+            "leaves no path between {} and {} from {} on, where flow {} of traffic.{} may have traffic; expected a \
+             path, or a flow that stops before or starts after",
             name(flow.src),
             name(flow.dst),
             cc::Time(lost.from),
@@ -309,8 +309,8 @@ fn failed<'f>(
         let mut free: Vec<u32> = all.iter().copied().filter(|l| at_that_time(*l).is_none()).collect();
         if count == 0 || count > free.len() {
             let message = format!(
-                "makes {count} of {} links, of which {} do not fail at that time already; expected at least one, and no \
-                 more than these",
+                "makes {count} of {} links, of which {} do not fail at that time already; expected at least one, and \
+                 no more than these",
                 all.len(),
                 free.len()
             );

@@ -180,8 +180,8 @@ fn short_of_a_window(doc: &Document, spec: &Spec) -> Option<String> {
     let window = spec.transports.iter().map(|t| t.initial_window).fold(0.0, f64::max);
     (window > holds as f64).then(|| {
         format!(
-            "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: what a flow sends at once \
-             beyond it is lost at its own host"
+            "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: what a flow sends at \
+             once beyond it is lost at its own host"
         )
     })
 }

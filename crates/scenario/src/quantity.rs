@@ -112,8 +112,8 @@ const LIMIT: &str = "a limit in packets such as \"250p\", in bytes such as \"1MB
 
 const HEADROOM: &str = "\"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"30kB\"";
 
-const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate with \
-                         a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
+const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate \
+                         with a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
 
 macro_rules! quantity {
     ($(#[doc = $doc:literal])+ $name:ident, $inner:ty, $format:literal, $pattern:literal, $text:expr) => {

@@ -98,7 +98,8 @@ pub struct DropTail {
 pub struct EcnThreshold {
     /// Largest queue; beyond it arrivals are dropped.
     pub limit: QueueLimit,
-    /// Threshold K: an ECN-capable arrival that finds this much queued is marked. At most `limit` where both are packets or both are bytes; a mixture is not compared.
+    /// Threshold K: an ECN-capable arrival that finds this much queued is marked. At most `limit` where both are
+    /// packets or both are bytes; a mixture is not compared.
     pub mark: QueueLimit,
     /// When the queue is compared with K: at a packet's arrival, or at the end of its transmission.
     #[serde(default)]
@@ -106,7 +107,8 @@ pub struct EcnThreshold {
     /// What happens above K to packets that are not ECN-capable.
     #[serde(default)]
     pub non_ect: NonEct,
-    /// ECN-capable packets that find no room count as marked too (ns-3's RED marks before it looks at the limit). Only the count differs.
+    /// ECN-capable packets that find no room count as marked too (ns-3's RED marks before it looks at the limit). Only
+    /// the count differs.
     #[serde(default)]
     pub count_dropped_marks: bool,
     /// Its port.
@@ -142,7 +144,8 @@ pub enum NonEct {
 pub struct RandomDrop {
     /// Largest queue.
     pub limit: QueueLimit,
-    /// An arrival with which the queue would exceed this may be dropped (htsim: the limit less three full packets). In the unit of the limit.
+    /// An arrival with which the queue would exceed this may be dropped (htsim: the limit less three full packets). In
+    /// the unit of the limit.
     pub threshold: QueueLimit,
     /// Probability that it is.
     #[serde(default = "random_drop")]

@@ -99,8 +99,8 @@ pub enum Routing {
         #[serde(default)]
         acks: Acks,
     },
-    /// Recycled entropy packet spraying: senders give every packet an entropy that switches hash, and use again those that
-    /// came back without a mark.
+    /// Recycled entropy packet spraying: senders give every packet an entropy that switches hash, and use again those
+    /// that came back without a mark.
     Reps {
         /// Entropies that a sender remembers.
         #[serde(default = "eight")]
@@ -156,8 +156,8 @@ pub enum SprayBy {
     #[default]
     Random,
     /// A hash of flow, switch and the flow's entropy, which grows by one with every segment that goes for the first
-    /// time; a retransmission has the value as it is, an ACK that of the data packet which came last (htsim, in the fork
-    /// of the MSwift paper).
+    /// time; a retransmission has the value as it is, an ACK that of the data packet which came last (htsim, in the
+    /// fork of the MSwift paper).
     Counter,
 }
 

@@ -87,7 +87,8 @@ impl<'a> Row<'a> {
         let (values, width) = (self.record.len(), self.rows.width);
         if values > width {
             let message = format!(
-                "{values} values under {width} columns; a value that holds a comma goes in quotes, such as \"swift:target=min-rtt,epsilon=100us\""
+                "{values} values under {width} columns; a value that holds a comma goes in quotes, such as \
+                 \"swift:target=min-rtt,epsilon=100us\""
             );
             problems.push(Problem::new(format!("{}, line {}", self.rows.name, self.line), message));
         }

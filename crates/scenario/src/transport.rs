@@ -41,10 +41,13 @@ pub struct Transport {
     /// A flow opens with SYN and SYN-ACK and closes with FIN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<bool>,
-    /// FIN travels on the last data segment where the application has closed by then, and the receiver answers with an ACK and a FIN of its own, on which no mark is echoed (ns-3). Otherwise FIN is a segment of its own with one answer.
+    /// FIN travels on the last data segment where the application has closed by then, and the receiver answers with an
+    /// ACK and a FIN of its own, on which no mark is echoed (ns-3). Otherwise FIN is a segment of its own with one
+    /// answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fin_with_data: Option<bool>,
-    /// Without `handshake`: a flow opens with a SYN of `syn_size` bytes, whose pure ACK lets data flow and is an ACK of one byte to the controller; no third packet, no FIN (htsim's TCP).
+    /// Without `handshake`: a flow opens with a SYN of `syn_size` bytes, whose pure ACK lets data flow and is an ACK of
+    /// one byte to the controller; no third packet, no FIN (htsim's TCP).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lone_syn: Option<bool>,
     /// First retransmission of a SYN after this; doubles.
@@ -56,7 +59,8 @@ pub struct Transport {
     /// Timeouts in a row before the flow gives up; 0: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_retries: Option<u32>,
-    /// Segments per ACK; 1 acknowledges every segment at once. `auto` is 1 under a controller that asks for it (Swift), otherwise the preset's number.
+    /// Segments per ACK; 1 acknowledges every segment at once. `auto` is 1 under a controller that asks for it (Swift),
+    /// otherwise the preset's number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Auto<NonZeroU32>>,
     /// Longest wait of a delayed ACK.
@@ -65,28 +69,43 @@ pub struct Transport {
     /// Segments at the start of a connection that are acknowledged one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quickack: Option<u32>,
-    /// A segment that ends a write of the application (PSH) is acknowledged at once: Linux, once the receiver has read it.
+    /// A segment that ends a write of the application (PSH) is acknowledged at once: Linux, once the receiver has read
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push_ack: Option<bool>,
     /// A segment that says the sender reduced its window (CWR) is acknowledged at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwr_ack: Option<bool>,
-    /// The receiver's window starts at the whole segments that fit into 65535 bytes (65160 with segments of 1448) and grows by two segments with every one that arrives, up to half of the receive buffer. What makes it grow is acknowledged at once and does not count for `quickack`: a Linux connection acknowledges its first megabytes segment by segment.
+    /// The receiver's window starts at the whole segments that fit into 65535 bytes (65160 with segments of 1448) and
+    /// grows by two segments with every one that arrives, up to half of the receive buffer. What makes it grow is
+    /// acknowledged at once and does not count for `quickack`: a Linux connection acknowledges its first megabytes
+    /// segment by segment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_growth: Option<bool>,
-    /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (`mark_quickack`; Linux' interactive mode); duplicates and long silences begin `quickack` anew.
+    /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for
+    /// `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (`mark_quickack`; Linux' interactive
+    /// mode); duplicates and long silences begin `quickack` anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pingpong: Option<bool>,
-    /// With `pingpong`: the first mark since the sender's last CWR ends the interactive mode of a DCTCP receiver, and two ACKs go at once. Linux 6.1 means to (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then, and nothing happens.
+    /// With `pingpong`: the first mark since the sender's last CWR ends the interactive mode of a DCTCP receiver, and
+    /// two ACKs go at once. Linux 6.1 means to (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then,
+    /// and nothing happens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_quickack: Option<bool>,
-    /// With `pingpong`: how long an ACK of such a connection waits follows the times between segments, up to `delayed_ack_timeout`; after a pause longer than half of that it is no longer than the side's own retransmission timeout. A segment that finds an ACK about to go makes it go at once (Linux, tcp_event_data_recv and tcp_send_delayed_ack).
+    /// With `pingpong`: how long an ACK of such a connection waits follows the times between segments, up to
+    /// `delayed_ack_timeout`; after a pause longer than half of that it is no longer than the side's own retransmission
+    /// timeout. A segment that finds an ACK about to go makes it go at once (Linux, tcp_event_data_recv and
+    /// tcp_send_delayed_ack).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_ack: Option<bool>,
-    /// A worker that a request wakes writes its response once everything that arrives at that instant has been taken in and acknowledged: the kernel deals with its packets first (Linux). Only the first to be woken has sent a segment by then: it begins at once, and the next arrival interrupts it. Otherwise workers write within the arrival.
+    /// A worker that a request wakes writes its response once everything that arrives at that instant has been taken in
+    /// and acknowledged: the kernel deals with its packets first (Linux). Only the first to be woken has sent a segment
+    /// by then: it begins at once, and the next arrival interrupts it. Otherwise workers write within the arrival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wakeup: Option<bool>,
-    /// Retransmission timers of one host, and delayed ACKs of its two-way connections, that fire on the same tick do so the last set first (a slot of Linux' timer wheel); one that is set again for the same tick keeps its place. Otherwise in the order that `run.ties` says.
+    /// Retransmission timers of one host, and delayed ACKs of its two-way connections, that fire on the same tick do so
+    /// the last set first (a slot of Linux' timer wheel); one that is set again for the same tick keeps its place.
+    /// Otherwise in the order that `run.ties` says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_set_first: Option<bool>,
     /// Selective acknowledgements (RFC 2018, 6675).
@@ -96,14 +115,21 @@ pub struct Transport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub dupthresh: Option<u32>,
-    /// More duplicates than there are segments to account for are taken for reordering: without `sack`, under the recovery `linux`, `dupthresh` becomes the number of segments outstanding, at most 300, for good (Linux, tcp_check_reno_reordering).
+    /// More duplicates than there are segments to account for are taken for reordering: without `sack`, under the
+    /// recovery `linux`, `dupthresh` becomes the number of segments outstanding, at most 300, for good (Linux,
+    /// tcp_check_reno_reordering).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reordering: Option<bool>,
-    /// Bytes that each SACK block adds to an ACK, which then reports at most three beside time stamps (40 bytes of TCP options). 0: every ACK is of `ack_size`. Only with `sack`.
+    /// Bytes that each SACK block adds to an ACK, which then reports at most three beside time stamps (40 bytes of TCP
+    /// options). 0: every ACK is of `ack_size`. Only with `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 40))]
     pub sack_block: Option<u32>,
-    /// Of the segments beyond a hole only the first three after the edge has moved are acknowledged at once; the others wait, together, for a twentieth of a round trip (the handshake's; of a two-way connection the smoothed one; at most 1 ms) and 100 us, for 44 of them, or for a third SACK block; those of a host that wait for nothing but the 100 us any longer go with the first of them (Linux: the timer's slack). Growing windows and `quickack` acknowledge all.
+    /// Of the segments beyond a hole only the first three after the edge has moved are acknowledged at once; the others
+    /// wait, together, for a twentieth of a round trip (the handshake's; of a two-way connection the smoothed one; at
+    /// most 1 ms) and 100 us, for 44 of them, or for a third SACK block; those of a host that wait for nothing but the
+    /// 100 us any longer go with the first of them (Linux: the timer's slack). Growing windows and `quickack`
+    /// acknowledge all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack_compression: Option<bool>,
     /// How SACKs and duplicates become losses and repairs. Without `sack`, duplicate ACKs tell of losses under each.
@@ -118,58 +144,94 @@ pub struct Transport {
     /// A reduction for ECN is spread over a round trip by PRR instead of taking effect at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_by_prr: Option<bool>,
-    /// An ECN-Echo starts its reduction before anything else of its ACK is looked at and in any state, so that it replaces a fast recovery or the slow start after a timeout, and no fast recovery begins until it ends. Controllers see an ECN-Echo from an ACK that advances until CWR is sent or an ACK comes without; that of a mere duplicate does not count (ns-3).
+    /// An ECN-Echo starts its reduction before anything else of its ACK is looked at and in any state, so that it
+    /// replaces a fast recovery or the slow start after a timeout, and no fast recovery begins until it ends.
+    /// Controllers see an ECN-Echo from an ACK that advances until CWR is sent or an ACK comes without; that of a mere
+    /// duplicate does not count (ns-3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_preempts: Option<bool>,
     /// The first two duplicate ACKs each release a new segment (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// With no new data to send, a recovery sends again what SACK neither reports nor proves lost (RFC 6675 NextSeg rules 3 and 4). Linux has not done so since 4.15.
+    /// With no new data to send, a recovery sends again what SACK neither reports nor proves lost (RFC 6675 NextSeg
+    /// rules 3 and 4). Linux has not done so since 4.15.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward_retransmit: Option<bool>,
-    /// Tail-loss probes (RFC 8985 section 7): two smoothed round trips and `timeout_min` after the last new segment or advancing ACK (with a single segment outstanding `rto_min` in place of `timeout_min`), but no later than the retransmission timeout, one segment of new data goes whatever the congestion window, or where there is none the last segment again, so that its ACK tells what of the tail is lost; one probe at a time, none while losses are repaired or, but for a reduction for ECN, something is SACKed. A loss that the probe itself repaired reduces the window as ECN does; of the controllers that recover by themselves those that sample delivery rates or wait for late segments hear nothing of it, the others take it for a loss. net.ipv4.tcp_early_retrans = 3. Only with `sack`, not under the scoreboard `ns3`.
+    /// Tail-loss probes (RFC 8985 section 7): two smoothed round trips and `timeout_min` after the last new segment or
+    /// advancing ACK (with a single segment outstanding `rto_min` in place of `timeout_min`), but no later than the
+    /// retransmission timeout, one segment of new data goes whatever the congestion window, or where there is none the
+    /// last segment again, so that its ACK tells what of the tail is lost; one probe at a time, none while losses are
+    /// repaired or, but for a reduction for ECN, something is SACKed. A loss that the probe itself repaired reduces the
+    /// window as ECN does; of the controllers that recover by themselves those that sample delivery rates or wait for
+    /// late segments hear nothing of it, the others take it for a loss. net.ipv4.tcp_early_retrans = 3. Only with
+    /// `sack`, not under the scoreboard `ns3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tail_loss_probe: Option<bool>,
-    /// Under the scoreboard `rack`: a segment that others have overtaken, but which may be reordered, is lost when its time is over and `timeout_min` more (RFC 8985 section 6.2, step 5). Otherwise it waits for the next ACK. With it RACK is Linux' in four more respects: of an ACK that acknowledges and SACKs, SACKs are looked at first; segments that are SACKed are counted, not their bytes; the loss of what a timeout sent again begins a fast recovery; sent again is what ever was, in the judgement of ACKs that come too soon and of reordering, not only what was since it was last given up.
+    /// Under the scoreboard `rack`: a segment that others have overtaken, but which may be reordered, is lost when its
+    /// time is over and `timeout_min` more (RFC 8985 section 6.2, step 5). Otherwise it waits for the next ACK. With it
+    /// RACK is Linux' in four more respects: of an ACK that acknowledges and SACKs, SACKs are looked at first; segments
+    /// that are SACKed are counted, not their bytes; the loss of what a timeout sent again begins a fast recovery; sent
+    /// again is what ever was, in the judgement of ACKs that come too soon and of reordering, not only what was since
+    /// it was last given up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reordering_timer: Option<bool>,
-    /// Under the scoreboard `rack`: once a segment that was sent once arrives after one behind it, the reordering window stays, also while losses are repaired, and each round trip with a duplicate SACK widens it by a quarter of the shortest round trip, up to the smoothed one, for 16 recoveries (RFC 8985 section 6.2, steps 3 and 4). Otherwise it is a quarter until three segments are SACKed or losses are repaired, and nothing afterwards.
+    /// Under the scoreboard `rack`: once a segment that was sent once arrives after one behind it, the reordering
+    /// window stays, also while losses are repaired, and each round trip with a duplicate SACK widens it by a quarter
+    /// of the shortest round trip, up to the smoothed one, for 16 recoveries (RFC 8985 section 6.2, steps 3 and 4).
+    /// Otherwise it is a quarter until three segments are SACKed or losses are repaired, and nothing afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_reordering: Option<bool>,
-    /// Added to the waits of tail-loss probes and of `reordering_timer` (Linux: TCP_TIMEOUT_MIN; RFC 8985 leaves it to the clock).
+    /// Added to the waits of tail-loss probes and of `reordering_timer` (Linux: TCP_TIMEOUT_MIN; RFC 8985 leaves it to
+    /// the clock).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_min: Option<Time>,
-    /// The first new data after a reduction for a loss or a timeout says CWR too (RFC 3168 section 6.1.2), not only that after one for ECN.
+    /// The first new data after a reduction for a loss or a timeout says CWR too (RFC 3168 section 6.1.2), not only
+    /// that after one for ECN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwr_after_loss: Option<bool>,
-    /// F-RTO (RFC 5682): after a timeout one segment goes again, then, once an ACK advances, new data; their ACKs tell whether the timeout was spurious and is undone. net.ipv4.tcp_frto.
+    /// F-RTO (RFC 5682): after a timeout one segment goes again, then, once an ACK advances, new data; their ACKs tell
+    /// whether the timeout was spurious and is undone. net.ipv4.tcp_frto.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frto: Option<bool>,
     /// The receiver reports what came again as a first SACK block (RFC 2883). Only with `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dsack: Option<bool>,
-    /// A reduction is undone when all that was sent again turns out to have arrived before: duplicate SACKs report it (RFC 3708), or, with `timestamps`, an ACK echoes a time stamp older than the first retransmission (RFC 4015).
+    /// A reduction is undone when all that was sent again turns out to have arrived before: duplicate SACKs report it
+    /// (RFC 3708), or, with `timestamps`, an ACK echoes a time stamp older than the first retransmission (RFC 4015).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<bool>,
-    /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn), or under the scoreboard `ns3` each ACK of segments none of which was sent again.
+    /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn), or under the scoreboard
+    /// `ns3` each ACK of segments none of which was sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole milliseconds; the smallest RTT and the controller go by the last of those segments, the estimator by the first. What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time stamp of ACKs that advance.
+    /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if
+    /// none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole
+    /// milliseconds; the smallest RTT and the controller go by the last of those segments, the estimator by the first.
+    /// What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first
+    /// outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time
+    /// stamp of ACKs that advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_rtt: Option<bool>,
-    /// Tick of the clock that RTT samples and RACK's send times are of; 0 is exact. ns-3's is 1 ms, and a sample of zero ticks counts 1 us; Linux times segments in whole microseconds. With `segment_rtt` whole ticks make 1 ms. Delivery rates are exact.
+    /// Tick of the clock that RTT samples and RACK's send times are of; 0 is exact. ns-3's is 1 ms, and a sample of
+    /// zero ticks counts 1 us; Linux times segments in whole microseconds. With `segment_rtt` whole ticks make 1 ms.
+    /// Delivery rates are exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp_clock: Option<Time>,
     /// How the retransmission timeout follows from the samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_rule: Option<RtoRule>,
-    /// Tick of the kernel's timers; 0 is exact. They fire on a tick, later than asked for: on Linux' timer wheel waits below 63 ticks one tick, below 504 up to 8, and so on.
+    /// Tick of the kernel's timers; 0 is exact. They fire on a tick, later than asked for: on Linux' timer wheel waits
+    /// below 63 ticks one tick, below 504 up to 8, and so on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_tick: Option<Time>,
-    /// Retransmission timers are looked at in this interval only, counted from time zero; 0 is exact. One that is over then fires a two-hundredth of what is left until the next look later. htsim's Swift and its kin: 10 ms (SwiftRtxTimerScanner).
+    /// Retransmission timers are looked at in this interval only, counted from time zero; 0 is exact. One that is over
+    /// then fires a two-hundredth of what is left until the next look later. htsim's Swift and its kin: 10 ms
+    /// (SwiftRtxTimerScanner).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_scan: Option<Time>,
-    /// What goes again after a timeout, beyond the first segment, is new data under the old sequence numbers: what was lost there is never sent again, the flow ends so much earlier and never finishes. A bug of htsim's Swift (doNextEvent and send_next_packet), for those who meet its hung flows. Only for bulk flows, without SACK.
+    /// What goes again after a timeout, beyond the first segment, is new data under the old sequence numbers: what was
+    /// lost there is never sent again, the flow ends so much earlier and never finishes. A bug of htsim's Swift
+    /// (doNextEvent and send_next_packet), for those who meet its hung flows. Only for bulk flows, without SACK.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_renumbers: Option<bool>,
     /// Floor of the retransmission timeout.
@@ -181,17 +243,21 @@ pub struct Transport {
     /// Retransmission timeout before the first RTT sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_initial: Option<Time>,
-    /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar). The rule `linux` has none: its floor stands there.
+    /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar). The rule `linux` has none: its floor stands
+    /// there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_granularity: Option<Time>,
     /// Initial window in segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub initial_window: Option<f64>,
-    /// After an idle time of more than one RTO the controller's rule for it applies: NewReno's and DCTCP's `idle` is to restart from the initial window (RFC 5681 4.1), or to halve the window once for each RTO (Linux); Swift has none. Otherwise windows survive idle times.
+    /// After an idle time of more than one RTO the controller's rule for it applies: NewReno's and DCTCP's `idle` is to
+    /// restart from the initial window (RFC 5681 4.1), or to halve the window once for each RTO (Linux); Swift has
+    /// none. Otherwise windows survive idle times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
-    /// With nothing in flight one segment goes whatever the window. Otherwise a window below one segment sends nothing until the retransmission timer fires (ns-3); controllers that pace such windows (Swift) are not held to it.
+    /// With nothing in flight one segment goes whatever the window. Otherwise a window below one segment sends nothing
+    /// until the retransmission timer fires (ns-3); controllers that pace such windows (Swift) are not held to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least_segment: Option<bool>,
     /// Windows grow only while they limit sending (RFC 7661).
@@ -200,7 +266,8 @@ pub struct Transport {
     /// Send buffer: bytes unacknowledged or unsent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_buffer: Option<Size>,
-    /// A bulk application's write waits until the send buffer takes all of it (ns-3's TcpTxBuffer). Otherwise as much is taken as there is room for.
+    /// A bulk application's write waits until the send buffer takes all of it (ns-3's TcpTxBuffer). Otherwise as much
+    /// is taken as there is room for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_writes: Option<bool>,
     /// Receive buffer.
@@ -209,7 +276,8 @@ pub struct Transport {
     /// Window scaling (RFC 7323); without it the advertised window ends at 65535 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
-    /// Unsent bytes at which a bulk application stops writing until less than half of them are left (TCP_NOTSENT_LOWAT); 0: only the send buffer stops it.
+    /// Unsent bytes at which a bulk application stops writing until less than half of them are left
+    /// (TCP_NOTSENT_LOWAT); 0: only the send buffer stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notsent_lowat: Option<Size>,
     /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
@@ -221,16 +289,20 @@ pub struct Transport {
     /// ECN; `auto` is what the controller was designed for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ecn>,
-    /// DCTCP receiver: the packet that changes the mark's state is acknowledged at once (RFC 8257 3.2, Linux), besides the flush of the pending ACK (DCTCP paper, ns-3).
+    /// DCTCP receiver: the packet that changes the mark's state is acknowledged at once (RFC 8257 3.2, Linux), besides
+    /// the flush of the pending ACK (DCTCP paper, ns-3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_change_ack: Option<bool>,
     /// DCTCP receiver: what the ACK covers that a change of the mark's state flushes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_flush: Option<Flush>,
-    /// A CE mark counts only on a segment beyond all whose mark counted before: marks on retransmissions below them are not echoed, nor is that of the first segment if the handshake's last ACK, which has its number, was marked (ns-3).
+    /// A CE mark counts only on a segment beyond all whose mark counted before: marks on retransmissions below them are
+    /// not echoed, nor is that of the first segment if the handshake's last ACK, which has its number, was marked
+    /// (ns-3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_must_advance: Option<bool>,
-    /// ACKs of what a timeout declared lost are RTT samples too; ns-3 takes the next of a segment sent for the first time after the timeout.
+    /// ACKs of what a timeout declared lost are RTT samples too; ns-3 takes the next of a segment sent for the first
+    /// time after the timeout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_after_timeout: Option<bool>,
     /// SYN, ACK, FIN and retransmissions are ECN-capable too.
@@ -424,13 +496,19 @@ impl Preset {
 pub enum Recovery {
     /// RFC 6582: inflated by duplicates, deflated by partial ACKs.
     Newreno,
-    /// htsim's Swift: as newreno, but the inflation stands on the controller's window, which goes on moving, begins at nothing and is at most the window; every partial ACK restarts the retransmission timer; after a timeout the first segment goes alone. Beside a controller that cuts when recovery ends (`swift:recovery=at-exit`), without SACK.
+    /// htsim's Swift: as newreno, but the inflation stands on the controller's window, which goes on moving, begins at
+    /// nothing and is at most the window; every partial ACK restarts the retransmission timer; after a timeout the
+    /// first segment goes alone. Beside a controller that cuts when recovery ends (`swift:recovery=at-exit`), without
+    /// SACK.
     Htsim,
     /// RFC 6937, proportional rate reduction.
     Prr,
-    /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, other ACKs only when they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit products.
+    /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, other ACKs
+    /// only when they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit products.
     PrrNs3,
-    /// Proportional rate reduction as Linux does it: whole segments, in proportion to the window before the reduction, one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate ACK stands for a segment that arrived.
+    /// Proportional rate reduction as Linux does it: whole segments, in proportion to the window before the reduction,
+    /// one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate ACK stands for
+    /// a segment that arrived.
     Linux,
 }
 
@@ -460,9 +538,13 @@ pub enum Flush {
 pub enum Rules {
     /// RFC 6675.
     Rfc6675,
-    /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to the full size; a retransmission counts as in flight until it is acknowledged, SACKed or not; without new data all that fits of what is not proven lost goes; no rescue retransmission.
+    /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs
+    /// counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to the
+    /// full size; a retransmission counts as in flight until it is acknowledged, SACKed or not; without new data all
+    /// that fits of what is not proven lost goes; no rescue retransmission.
     Ns3,
-    /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are found too.
+    /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are found
+    /// too.
     Rack,
 }
 
@@ -523,7 +605,8 @@ pub struct WindowPacing {
     /// Highest rate.
     #[serde(default = "no_bound")]
     pub max: Rate,
-    /// What follows the first segment of a fast recovery or after a timeout waits as if the rate were `max`, as in the Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).
+    /// What follows the first segment of a fast recovery or after a timeout waits as if the rate were `max`, as in the
+    /// Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).
     #[serde(default)]
     pub restart_at_max: bool,
 }

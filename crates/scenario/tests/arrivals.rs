@@ -215,12 +215,13 @@ fn what_is_wrong_is_said() {
         (wrong("load = 0.1, sizes = \"builtin:websaerch\""), "(did you mean \"websearch\"?)"),
         (
             wrong(&format!("{good}, until = \"1s\"")),
-            "traffic.websearch.arrivals.until = \"1s\": expected a time after start, 0s, and at most run.duration, 20ms",
+            "traffic.websearch.arrivals.until = \"1s\": expected a time after start, 0s, and at most run.duration, \
+             20ms",
         ),
         (
             wrong("load = 1e-9, sizes = \"builtin:websearch\""),
-            "traffic.websearch.arrivals.load = 0.000000001: no flow arrives by 20ms: 0.000 are expected, of 1711250 B on \
-          average; expected a longer run or more load",
+            "traffic.websearch.arrivals.load = 0.000000001: no flow arrives by 20ms: 0.000 are expected, of 1711250 B \
+          on average; expected a longer run or more load",
         ),
         (
             wrong(&format!("{good}, packet = \"9kB\"")),
@@ -228,7 +229,8 @@ fn what_is_wrong_is_said() {
         ),
         (
             entry(""),
-            "traffic.websearch.arrivals: missing; expected a table such as { load = 0.5, sizes = \"builtin:websearch\" }",
+            "traffic.websearch.arrivals: missing; expected a table such as { load = 0.5, sizes = \
+             \"builtin:websearch\" }",
         ),
         (
             entry(&format!("arrivals = {{ {good} }}\njitter = \"1us\"")),

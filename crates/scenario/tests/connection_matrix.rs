@@ -97,7 +97,8 @@ fn what_is_wrong_is_said() {
         (format!("{head}0->1 start 0 size\n"), "m.cm, line 3 = size: expected a number after size"),
         (
             format!("{head}0->1 id 1 trigger 2 size 5\n"),
-            "m.cm, line 3 = trigger 2: no line of the file has this trigger; expected one, such as trigger id 1 oneshot",
+            "m.cm, line 3 = trigger 2: no line of the file has this trigger; expected one, such as trigger id 1 \
+             oneshot",
         ),
         (
             format!("{head}Triggers 1\n0->1 trigger 1 size 5 start 0\ntrigger id 1 oneshot\n"),

@@ -81,7 +81,8 @@ fn keys_and_words() {
         (
             "\"fat-tree\"",
             "\"fatree\"",
-            "topology.kind = \"fatree\": expected one of \"fat-tree\", \"dumbbell\", \"star\", \"leaf-spine\", \"graph\" (did you mean \"fat-tree\"?)",
+            "topology.kind = \"fatree\": expected one of \"fat-tree\", \"dumbbell\", \"star\", \"leaf-spine\", \
+             \"graph\" (did you mean \"fat-tree\"?)",
         ),
         (
             "kind = \"fat-tree\"",
@@ -91,17 +92,22 @@ fn keys_and_words() {
         (
             "\"ecmp\"",
             "\"emcp\"",
-            "routing.kind = \"emcp\": expected one of \"ecmp\", \"first-path\", \"spray\", \"spray-source\", \"ns3-per-packet\", \"round-robin\", \"adaptive\", \"power-of-two\", \"flowlet\", \"ecmp-adaptive\", \"reps\" (did you mean \"ecmp\"?)",
+            "routing.kind = \"emcp\": expected one of \"ecmp\", \"first-path\", \"spray\", \"spray-source\", \
+             \"ns3-per-packet\", \"round-robin\", \"adaptive\", \"power-of-two\", \"flowlet\", \"ecmp-adaptive\", \
+             \"reps\" (did you mean \"ecmp\"?)",
         ),
         (
             "\"hotspot\"",
             "\"hotpsot\"",
-            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"matrix\", \"connection-matrix\", \"elephants\", \"all-to-all\", \"ring-allreduce\" (did you mean \"hotspot\"?)",
+            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \
+             \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"matrix\", \"connection-matrix\", \
+             \"elephants\", \"all-to-all\", \"ring-allreduce\" (did you mean \"hotspot\"?)",
         ),
         (
             "\"linux\"",
             "\"lunix\"",
-            "transport.preset = \"lunix\": expected one of \"linux\", \"linux-default\", \"ns3\", \"htsim\", \"swift\" (did you mean \"linux\"?)",
+            "transport.preset = \"lunix\": expected one of \"linux\", \"linux-default\", \"ns3\", \"htsim\", \
+             \"swift\" (did you mean \"linux\"?)",
         ),
         ("flows = 10", "flow = 10", "traffic.load.flow: unknown key (did you mean \"flows\"?)"),
         ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),
@@ -128,16 +134,37 @@ fn numbers_and_units() {
         ("\"10us\"", "10", format!("topology.link.delay = 10: {TIME}")),
         ("\"100p\"", "100", format!("queue.limit = 100: {LIMIT}")),
         ("\"100p\"", "\"100packets\"", format!("queue.limit = \"100packets\": {LIMIT}")),
-        ("\"100p\"", "\"0p\"", "queue.limit = \"0p\": expected room for at least one packet\nqueue.mark = \"20p\": expected at most the limit, 0p: a queue never grows beyond it".to_owned()),
-        ("\"20p\"", "\"200p\"", "queue.mark = \"200p\": expected at most the limit, 100p: a queue never grows beyond it".to_owned()),
+        (
+            "\"100p\"",
+            "\"0p\"",
+            "queue.limit = \"0p\": expected room for at least one packet\n\
+                                queue.mark = \"20p\": expected at most the limit, 0p: a queue never grows beyond \
+                                it"
+            .to_owned(),
+        ),
+        (
+            "\"20p\"",
+            "\"200p\"",
+            "queue.mark = \"200p\": expected at most the limit, 100p: a queue never grows beyond \
+                                 it"
+            .to_owned(),
+        ),
         ("flows = 10", "flows = 0", "traffic.load.flows = 0: expected a whole number >= 1".to_owned()),
         ("flows = 10", "flows = -1", "traffic.load.flows = -1: expected a whole number >= 0".to_owned()),
         (
             "flows = 10",
             "flows = 5000000",
-            "traffic.load.flows = 5000000: expected at most 4000000 flows in all: the state and the record of a flow take about a kilobyte".to_owned(),
+            "traffic.load.flows = 5000000: expected at most 4000000 flows in all: the state and the record of a flow \
+             take about a kilobyte"
+                .to_owned(),
         ),
-        ("\"1MB\"", "\"1Mb\"", "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\" (did you mean \"1MB\"?)".to_owned()),
+        (
+            "\"1MB\"",
+            "\"1Mb\"",
+            "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, \
+                                MiB, GiB), such as \"128kB\" (did you mean \"1MB\"?)"
+                .to_owned(),
+        ),
         ("\"1MB\"", "\"0B\"", "traffic.load.app.size = \"0B\": expected at least 1 byte".to_owned()),
         ("trace = [0]", "trace = [-1]", "measure.trace.0 = -1: expected a whole number >= 0".to_owned()),
         ("trace = [0]", "trace = 0", "measure.trace = 0: expected a list of whole numbers >= 0".to_owned()),
@@ -145,12 +172,38 @@ fn numbers_and_units() {
         (
             "trace = [0]",
             "series = { ports = [\"edge7>h16\"] }",
-            "measure.series.ports = \"edge7>h16\": no such port; expected names such as \"agg0>core0\" (did you mean \"edge7>h14\"?)".to_owned(),
+            "measure.series.ports = \"edge7>h16\": no such port; expected names such as \"agg0>core0\" (did you mean \
+             \"edge7>h14\"?)"
+                .to_owned(),
         ),
-        ("preset = \"linux\"", "delayed_ack = 0", "transport.delayed_ack = 0: expected \"auto\" or a whole number >= 1".to_owned()),
-        ("preset = \"linux\"", "initial_window = 0.0", "transport.initial_window = 0.0: expected a number above 0".to_owned()),
-        ("preset = \"linux\"", "rto_min = \"200s\"", "transport.rto_min = \"200s\": expected at most rto_max, 120s".to_owned()),
-        ("preset = \"linux\"", "send_buffer = \"1kB\"", "transport.send_buffer = \"1kB\": expected at least one segment, 1448B".to_owned()),
+        (
+            "preset = \"linux\"",
+            "delayed_ack = 0",
+            "transport.delayed_ack = 0: expected \"auto\" or a whole number >= \
+                                                   1"
+            .to_owned(),
+        ),
+        (
+            "preset = \"linux\"",
+            "initial_window = 0.0",
+            "transport.initial_window = 0.0: expected a number above \
+                                                        0"
+            .to_owned(),
+        ),
+        (
+            "preset = \"linux\"",
+            "rto_min = \"200s\"",
+            "transport.rto_min = \"200s\": expected at most rto_max, \
+                                                      120s"
+                .to_owned(),
+        ),
+        (
+            "preset = \"linux\"",
+            "send_buffer = \"1kB\"",
+            "transport.send_buffer = \"1kB\": expected at least one \
+                                                         segment, 1448B"
+                .to_owned(),
+        ),
     ];
     for (from, to, expected) in cases {
         assert_eq!(message(from, to), expected, "{to}");
@@ -212,7 +265,8 @@ fn controllers() {
     );
     assert_eq!(
         message("\"dctcp\"", "\"swift:target=minrtt\""),
-        "controller.target = \"minrtt\": expected one of: \"published\" \"static\" \"min-rtt\" (did you mean \"min-rtt\"?)"
+        "controller.target = \"minrtt\": expected one of: \"published\" \"static\" \"min-rtt\" (did you mean \
+         \"min-rtt\"?)"
     );
     assert_eq!(
         message("\"dctcp\"", "\"swift:min-rtt\""),
@@ -220,7 +274,8 @@ fn controllers() {
     );
     assert_eq!(
         message("controller = \"dctcp\"", ""),
-        "traffic.load.controller: missing; expected a controller such as \"dctcp\", here or at the top of the scenario for all entries"
+        "traffic.load.controller: missing; expected a controller such as \"dctcp\", here or at the top of the \
+         scenario for all entries"
     );
 }
 
@@ -275,14 +330,16 @@ fn a_set_is_checked_like_a_file() {
     );
     assert_eq!(
         s.set("traffic.mroe.flows", "4").unwrap_err().to_string(),
-        "traffic.mroe.flows: there are 2 traffic entries; expected traffic.load.KEY or traffic.more.KEY (did you mean \"more\"?)"
+        "traffic.mroe.flows: there are 2 traffic entries; expected traffic.load.KEY or traffic.more.KEY (did you mean \
+         \"more\"?)"
     );
     s.set("traffic.more.flows", "4").unwrap();
     assert_eq!(s.build().unwrap().flows.len(), 14);
     let twice = two.replace("\"more\"", "\"load\"");
     assert_eq!(
         check(&twice).unwrap_err().to_string(),
-        "traffic.load.name = \"load\": another traffic entry has this name; expected a name of its own, as name = \"...\""
+        "traffic.load.name = \"load\": another traffic entry has this name; expected a name of its own, as name = \
+         \"...\""
     );
 }
 
@@ -392,7 +449,8 @@ fn traffic_that_contradicts() {
     );
     assert_eq!(
         message("kind = \"bulk\", size = \"1MB\"", "kind = \"cbr\", rate = \"inf\""),
-        "traffic.load.app.rate = \"inf\": expected a finite rate; kind = \"bulk\" writes as fast as the transport takes it"
+        "traffic.load.app.rate = \"inf\": expected a finite rate; kind = \"bulk\" writes as fast as the transport \
+         takes it"
     );
 }
 
@@ -424,8 +482,8 @@ fn buffers_that_contradict() {
     );
     assert_eq!(
         pfc("headroom = \"3kb\""),
-        "buffer.pfc.headroom = \"3kb\": expected \"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), \
-         such as \"30kB\" (did you mean \"3kB\"?)"
+        "buffer.pfc.headroom = \"3kb\": expected \"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, \
+         GiB), such as \"30kB\" (did you mean \"3kB\"?)"
     );
     assert_eq!(pfc("headrom = \"3kB\""), "buffer.pfc.headrom: unknown key (did you mean \"headroom\"?)");
     let room = pfc("headroom = \"1MB\"");
@@ -436,12 +494,15 @@ fn buffers_that_contradict() {
     };
     assert_eq!(
         host("kind = \"fair-nic\""),
-        "queue.host.kind = \"fair-nic\": expected a queue that can be paused beside buffer.pfc: drop-tail, with limit = \"none\""
+        "queue.host.kind = \"fair-nic\": expected a queue that can be paused beside buffer.pfc: drop-tail, with limit \
+         = \"none\""
     );
-    let classes = "kind = \"strict-priority\"\nclasses = [{ kind = \"drop-tail\", limit = \"9p\" }, { kind = \"drop-tail\", limit = \"9p\" }]";
+    let classes = "kind = \"strict-priority\"\nclasses = [{ kind = \"drop-tail\", limit = \"9p\" }, { kind = \
+                   \"drop-tail\", limit = \"9p\" }]";
     assert_eq!(
         host(classes),
-        "queue.host.classes = 2 of them: expected as many classes as the switches' queues have, 1: each is paused by itself"
+        "queue.host.classes = 2 of them: expected as many classes as the switches' queues have, 1: each is paused by \
+         itself"
     );
     check(&GOOD.replace("[queue]", "[buffer]\nsize = \"4MB\"\npfc = {}\n\n[queue]")).unwrap();
 }
@@ -516,7 +577,8 @@ fn queues_that_contradict() {
     let strict = |class: &str| message(queue, &format!("kind = \"strict-priority\"\nclasses = [{class}]"));
     assert_eq!(
         strict("{ kind = \"fair-nic\" }"),
-        "queue.classes.0.kind = \"fair-nic\": expected one of \"drop-tail\", \"ecn-threshold\", \"red\", \"random-drop\""
+        "queue.classes.0.kind = \"fair-nic\": expected one of \"drop-tail\", \"ecn-threshold\", \"red\", \
+         \"random-drop\""
     );
     assert_eq!(
         strict("{ kind = \"drop-tail\", limit = \"20p\", device = 3 }"),
@@ -588,7 +650,8 @@ fn links_that_contradict() {
     let tier = |change: &str| message("k = 4", &format!("k = 4\ncore_link = {{ {change} }}"));
     assert_eq!(
         tier("burst = \"20B\""),
-        "topology.core_link.burst = \"20B\": expected at least 1500B, a full packet with its overhead: it would never leave"
+        "topology.core_link.burst = \"20B\": expected at least 1500B, a full packet with its overhead: it would never \
+         leave"
     );
     assert_eq!(
         tier("lose = [1], error_rate = 1.0"),
@@ -608,7 +671,8 @@ fn single_links() {
     let one = |keys: &str| message(routing, &format!("[[links]]\n{keys}\n\n{routing}"));
     assert_eq!(
         one("link = \"agg0>core7\""),
-        "links.0.link = \"agg0>core7\": no such link; expected a name such as \"agg0>core0\" (did you mean \"agg0>core0\"?)"
+        "links.0.link = \"agg0>core7\": no such link; expected a name such as \"agg0>core0\" (did you mean \
+         \"agg0>core0\"?)"
     );
     assert_eq!(one("delay = \"1us\""), "links.0.link: missing; expected a text in quotes");
     assert_eq!(one("link = \"h0>edge0\"\ndealy = \"1us\""), "links.0.dealy: unknown key (did you mean \"delay\"?)");
@@ -653,7 +717,8 @@ fn failures_of_links() {
     assert_eq!(one(&format!("{core}\nuntill = \"2ms\"")), "failures.0.untill: unknown key (did you mean \"until\"?)");
     assert_eq!(
         one(&format!("link = \"agg0>core7\"\n{at}")),
-        "failures.0.link = \"agg0>core7\": no such link; expected a name such as \"agg0>core0\" (did you mean \"agg0>core0\"?)"
+        "failures.0.link = \"agg0>core7\": no such link; expected a name such as \"agg0>core0\" (did you mean \
+         \"agg0>core0\"?)"
     );
     assert_eq!(one(at), "failures.0.link: missing; expected a link such as \"agg0>core0\", or between and share");
     let between = format!("between = [\"agg\", \"core\"]\n{at}");
@@ -676,8 +741,8 @@ fn failures_of_links() {
     assert_eq!(one(&format!("{between}\nshare = 1.5")), "failures.0.share = 1.5: expected a number from 0 to 1");
     assert_eq!(
         one(&format!("{between}\nshare = 0.01")),
-        "failures.0.share = 0.01: makes 0 of 16 links, of which 16 do not fail at that time already; expected at least one, \
-         and no more than these"
+        "failures.0.share = 0.01: makes 0 of 16 links, of which 16 do not fail at that time already; expected at \
+         least one, and no more than these"
     );
     assert_eq!(
         one(&format!("between = [\"agg\", \"spine\"]\nshare = 0.5\n{at}")),
@@ -705,11 +770,13 @@ fn failures_of_links() {
     assert_eq!(one(&format!("{degraded}\nrate = \"0bps\"")), "failures.0.rate = \"0bps\": expected a rate above 0");
     assert_eq!(
         one(&format!("{degraded}\nloss = 0.1\ndetection = \"1us\"")),
-        "failures.0.detection = \"1us\": expected none with kind = \"degraded\": switches do not route around what works"
+        "failures.0.detection = \"1us\": expected none with kind = \"degraded\": switches do not route around what \
+         works"
     );
     assert_eq!(
         one(&format!("{core}\n[[failures]]\nlink = \"core0>agg0\"\nat = \"2ms\"")),
-        "failures.1.link = \"core0>agg0\": another entry is about this link at the same time; expected one after the other"
+        "failures.1.link = \"core0>agg0\": another entry is about this link at the same time; expected one after the \
+         other"
     );
     // a host has one link; ten flows of the hotspot go somewhere else
     let said = one("link = \"edge0>h0\"\nat = \"1ms\"\ndetection = \"2us\"");
@@ -874,7 +941,8 @@ fn forms_and_messages_that_contradict() {
     );
     assert_eq!(
         app("{ kind = \"query\", response = \"1kB\", total = \"1MB\" }"),
-        "traffic.load.app.total = \"1MB\": expected either response, the bytes of every worker, or total, split among them"
+        "traffic.load.app.total = \"1MB\": expected either response, the bytes of every worker, or total, split among \
+         them"
     );
     assert_eq!(app("{ kind = \"query\", total = 5 }"), format!("traffic.load.app.total = 5: {size}"));
     assert_eq!(
@@ -925,7 +993,8 @@ fn files_that_are_not_there() {
     assert_eq!(
         unknown,
         "traffic.load.file = \"builtin:htsim-permutation-swft\": no file of this name comes with the program; expected \
-         builtin: and one of ns3-random-hotspot, ns3-random-pairs, pfc-incast-victim, htsim-permutation-swift, htsim-permutation-dctcp (did you mean \"htsim-permutation-swift\"?)"
+         builtin: and one of ns3-random-hotspot, ns3-random-pairs, pfc-incast-victim, htsim-permutation-swift, \
+         htsim-permutation-dctcp (did you mean \"htsim-permutation-swift\"?)"
     );
     let unknown = Scenario::load("hotspto").unwrap_err().to_string();
     assert!(
@@ -982,22 +1051,26 @@ fn bad_lines_of_a_flow_file() {
         "flows.csv, line 3, column start = 1: {TIME}\n\
          flows.csv, line 4, column destination = h16: expected a host: h0 to h15, or a number from 0 to 15\n\
          flows.csv, line 5, column destination = 2: expected another host than the source, h2\n\
-         flows.csv, line 6, column size = 2Mb: expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"\n\
+         flows.csv, line 6, column size = 2Mb: expected a size above 0, in bytes or with a unit, such as 2000000 or \
+         \"2MB\"\n\
          flows.csv, line 7, column controller = sift: {} (did you mean \"swift\"?)\n\
          flows.csv, line 8, column path = edge0 agg0 edge2: no link goes from agg0 to edge2\n\
-         flows.csv, line 9, column path = edge0 agg9 edge1: no node is called agg9; expected names of switches from source to destination (did you mean \"agg0\"?)\n\
+         flows.csv, line 9, column path = edge0 agg9 edge1: no node is called agg9; expected names of switches from \
+         source to destination (did you mean \"agg0\"?)\n\
          flows.csv, line 10, column source: empty; expected a host's name or number",
         one_of_the_controllers()
     );
     assert_eq!(flows("bad-lines", csv).unwrap_err().to_string(), expected);
     assert_eq!(
         flows("bad-header", "start,source,dest\n0s,h0,h1\n").unwrap_err().to_string(),
-        "flows.csv, line 1, column dest = dest: unknown column; expected some of start,source,destination,size,controller,path,reverse_path,after\n\
+        "flows.csv, line 1, column dest = dest: unknown column; expected some of \
+         start,source,destination,size,controller,path,reverse_path,after\n\
          flows.csv, line 1: the column destination is missing"
     );
     assert_eq!(
         flows("too-wide", "start,source,destination\n0s,h0,h1,7\n").unwrap_err().to_string(),
-        "flows.csv, line 2: 4 values under 3 columns; a value that holds a comma goes in quotes, such as \"swift:target=min-rtt,epsilon=100us\""
+        "flows.csv, line 2: 4 values under 3 columns; a value that holds a comma goes in quotes, such as \
+         \"swift:target=min-rtt,epsilon=100us\""
     );
 }
 
@@ -1005,7 +1078,8 @@ fn bad_lines_of_a_flow_file() {
 fn a_flow_file() {
     let csv = "# what, from where to where\n\
                start, source, destination, size, controller, path, reverse_path\n\
-               0s, h0, 15, 2000000,\"swift:target=min-rtt,epsilon=100us\", edge0 agg1 core2 agg7 edge7, edge7 agg6 core0 agg0 edge0\n\
+               0s, h0, 15, 2000000,\"swift:target=min-rtt,epsilon=100us\", edge0 agg1 core2 agg7 edge7, edge7 agg6 \
+               core0 agg0 edge0\n\
                5us, 3, h0, , ,\n";
     let spec = flows("good", csv).unwrap();
     let f = &spec.flows[0];
@@ -1061,7 +1135,8 @@ fn graph_files() {
     assert_eq!(
         build(
             "apart.toml",
-            "hosts = [\"a\", \"b\"]\nswitches = [\"s\", \"t\"]\n[[links]]\na = \"a\"\nb = \"s\"\nrate = \"1Gbps\"\ndelay = \"1us\"\n[[links]]\na = \"b\"\nb = \"t\"\nrate = \"1Gbps\"\ndelay = \"1us\"\n"
+            "hosts = [\"a\", \"b\"]\nswitches = [\"s\", \"t\"]\n[[links]]\na = \"a\"\nb = \"s\"\nrate = \"1Gbps\"\n\
+             delay = \"1us\"\n[[links]]\na = \"b\"\nb = \"t\"\nrate = \"1Gbps\"\ndelay = \"1us\"\n"
         ),
         Err((0..10)
             .map(|i| format!("traffic.load, flow {i} (a to b): no path joins the two hosts"))
@@ -1071,7 +1146,8 @@ fn graph_files() {
     assert_eq!(
         build("rows.csv", "kind,name,peer,rate,delay\nhost,a\nhost,b\nswich,s\nlink,a,s,1Gbps,1\n"),
         Err(format!(
-            "rows.csv, line 4, column kind = swich: expected one of \"host\", \"switch\", \"link\" (did you mean \"switch\"?)\n\
+            "rows.csv, line 4, column kind = swich: expected one of \"host\", \"switch\", \"link\" (did you mean \
+             \"switch\"?)\n\
              rows.csv, line 5, column delay = 1: {TIME}"
         ))
     );
@@ -1184,7 +1260,8 @@ fn every_line_of_a_flow_file_is_looked_at() {
     assert_eq!(errors.0.len(), 31);
     assert_eq!(
         errors.0[0].to_string(),
-        "flows.csv, line 2: 6 values under 5 columns; a value that holds a comma goes in quotes, such as \"swift:target=min-rtt,epsilon=100us\""
+        "flows.csv, line 2: 6 values under 5 columns; a value that holds a comma goes in quotes, such as \
+         \"swift:target=min-rtt,epsilon=100us\""
     );
     assert_eq!(errors.0[30].to_string(), format!("flows.csv, line 32, column start = 1: {TIME}"));
     assert!(errors.to_string().ends_with("\n... and 11 more"), "{errors}");
@@ -1264,7 +1341,8 @@ fn quantities_that_are_nearly_right() {
     );
     assert_eq!(
         set("measure.series.interval", "1US"),
-        "measure.series.interval = \"1US\": expected \"change\" or a time with a unit (ps, ns, us, ms, s), such as \"10us\" (did you mean \"1us\"?)"
+        "measure.series.interval = \"1US\": expected \"change\" or a time with a unit (ps, ns, us, ms, s), such as \
+         \"10us\" (did you mean \"1us\"?)"
     );
     // And in a file.
     assert_eq!(
@@ -1314,7 +1392,8 @@ fn what_toml_cannot_read_says_why() {
     s.set("traffic.app", "{ kind = \"query\", total = \"1MB\" }").unwrap();
     assert_eq!(
         s.set("traffic.app.count", "99999999999999999999").unwrap_err().to_string(),
-        "traffic.app.count = \"99999999999999999999\": expected a whole number >= 1; whole numbers end at 9223372036854775807"
+        "traffic.app.count = \"99999999999999999999\": expected a whole number >= 1; whole numbers end at \
+         9223372036854775807"
     );
 }
 
@@ -1337,17 +1416,13 @@ fn a_form_beside_the_transport_of_another_world_is_noted() {
     };
     assert_eq!(
         notes(&[("controller", "swift:form=seed-000")]),
-        [
-            "controller.form = \"seed-000\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what runs is \
-          neither world's (docs/forms.md)"
-        ]
+        ["controller.form = \"seed-000\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what \
+          runs is neither world's (docs/forms.md)"]
     );
     assert_eq!(
         notes(&[("traffic.controller", "dctcp:form=linux"), ("traffic.transport.preset", "htsim")]),
-        [
-            "traffic.load.controller.form = \"linux\" belongs beside traffic.load.transport.preset = \"linux\", here it is \
-          \"htsim\": what runs is neither world's (docs/forms.md)"
-        ]
+        ["traffic.load.controller.form = \"linux\" belongs beside traffic.load.transport.preset = \"linux\", here \
+          it is \"htsim\": what runs is neither world's (docs/forms.md)"]
     );
     for (controller, preset) in [
         ("swift:form=seed-000", "ns3"),
@@ -1491,8 +1566,8 @@ fn forms_of_a_flow_file_are_noted() {
     std::fs::write(dir.join("flows.csv"), csv).unwrap();
     let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"");
     let mut s = Scenario::from_toml(&text, &dir, "test").unwrap();
-    let foreign = "flows.csv, column controller: form = \"htsim\" belongs beside transport.preset = \"htsim\", here it is \
-                   \"linux\": what runs is neither world's (docs/forms.md)";
+    let foreign = "flows.csv, column controller: form = \"htsim\" belongs beside transport.preset = \"htsim\", here \
+                   it is \"linux\": what runs is neither world's (docs/forms.md)";
     assert_eq!(s.notes().unwrap(), [foreign]);
     // the lines without a controller have the scenario's
     s.set("controller", "dctcp:form=ns3").unwrap();
@@ -1517,8 +1592,8 @@ fn a_flow_that_the_entry_moves_beyond_its_stop() {
     };
     assert_eq!(
         error(&[("traffic.stop", "900us"), ("traffic.stagger", "200us"), ("traffic.start", "200us")]),
-        "traffic.load.stop = \"900us\": flow 1 of flows.csv, listed at 500us, opens at 900us by the entry's start, 200us, \
-         and stagger, 200us; expected a later stop"
+        "traffic.load.stop = \"900us\": flow 1 of flows.csv, listed at 500us, opens at 900us by the entry's start, \
+         200us, and stagger, 200us; expected a later stop"
     );
     assert_eq!(
         error(&[("traffic.stop", "900us")]),
@@ -1592,7 +1667,8 @@ fn elephants_that_cannot_be() {
     );
     assert_eq!(
         elephants("of = \"laod\"\nflows = 1"),
-        "traffic.more.of = \"laod\": no entry before this one has this name; expected one of load (did you mean \"load\"?)"
+        "traffic.more.of = \"laod\": no entry before this one has this name; expected one of load (did you mean \
+         \"load\"?)"
     );
     assert_eq!(
         elephants("of = \"load\"\nflows = 10"),
@@ -1600,14 +1676,16 @@ fn elephants_that_cannot_be() {
     );
     assert_eq!(
         elephants("of = \"load\"\nflows = 4\nplacement = \"paper\""),
-        "traffic.more.flows = 4: the paper has 0, 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\""
+        "traffic.more.flows = 4: the paper has 0, 1, 2, 3 or 6 elephants; expected one of these, or placement = \
+         \"random\""
     );
     let spine =
         GOOD.replace("kind = \"fat-tree\"\nk = 4", "kind = \"leaf-spine\"\nleaves = 4\nhosts_per_leaf = 4\nspines = 2");
     assert_ne!(spine, GOOD);
     assert_eq!(
         check(&format!(
-            "{spine}[[traffic]]\nname = \"more\"\npattern = \"elephants\"\nof = \"load\"\nflows = 2\nplacement = \"paper\""
+            "{spine}[[traffic]]\nname = \"more\"\npattern = \"elephants\"\nof = \"load\"\nflows = 2\n\
+             placement = \"paper\""
         ))
         .unwrap_err()
         .to_string(),
@@ -1649,7 +1727,8 @@ fn elephants_that_cannot_be() {
         check(&format!("{asking}[[traffic]]\npattern = \"elephants\"\nof = \"load\"\nflows = 1"))
             .unwrap_err()
             .to_string(),
-        "traffic.elephants.of = \"load\": its flows are two-way connections; expected an entry of another app than query"
+        "traffic.elephants.of = \"load\": its flows are two-way connections; expected an entry of another app than \
+         query"
     );
     assert_eq!(
         set("traffic.of", "load"),
@@ -1664,8 +1743,8 @@ fn elephants_that_cannot_be() {
 #[test]
 fn datagrams_that_cannot_be() {
     let udp = |rate: &str| set("traffic.app", &format!("{{ kind = \"udp\", rate = \"{rate}\" }}"));
-    let expected = "expected a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate \
-                    with a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
+    let expected = "expected a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a \
+                    rate with a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
     for wrong in ["50", "0%", "101%", "-1%", "0.00001%", "inf", "0bps", "%", "a lot"] {
         assert_eq!(udp(wrong), format!("traffic.app.rate = \"{wrong}\": {expected}"));
     }
@@ -1733,7 +1812,8 @@ fn collectives_that_cannot_be() {
     );
     assert_eq!(
         message("\"ring-allreduce\"", "\"ring-allreduce\"\norder = \"at-once\"", "ring-allreduce"),
-        "traffic.load.order = \"at-once\": the pattern ring-allreduce has no such order; expected pattern = \"all-to-all\""
+        "traffic.load.order = \"at-once\": the pattern ring-allreduce has no such order; expected pattern = \
+         \"all-to-all\""
     );
     assert_eq!(
         set("traffic.members", "4"),
@@ -1751,7 +1831,8 @@ fn collectives_that_cannot_be() {
 
 #[test]
 fn flows_of_a_file_that_wait_for_nothing() {
-    let file = "start,source,destination,after\n0s,h0,h1,\n0s,h1,h2,1\n0s,h1,h2,7\n0s,h1,h2,0:sometime\n0s,h1,h2,0:received 0\n";
+    let file = "start,source,destination,after\n0s,h0,h1,\n0s,h1,h2,1\n0s,h1,h2,7\n0s,h1,h2,0:sometime\n\
+                0s,h1,h2,0:received 0\n";
     let wrong = |line: u32, value: &str, why: &str| {
         format!(
             "flows.csv, line {line}, column after = {value}: {value} is {why}; expected numbers of others from 0 to 4, \
@@ -1764,7 +1845,8 @@ fn flows_of_a_file_that_wait_for_nothing() {
     assert_eq!(flows("after-lines", file).unwrap_err().to_string(), expected);
     assert_eq!(
         flows("after-circle", "start,source,destination,after\n0s,h0,h1,1\n0s,h1,h2,0\n").unwrap_err().to_string(),
-        "flows.csv, line 2: waits for itself by way of what it waits for; expected flows that wait for earlier ones alone"
+        "flows.csv, line 2: waits for itself by way of what it waits for; expected flows that wait for earlier ones \
+         alone"
     );
     let dir = folder("after-left-out");
     std::fs::write(dir.join("flows.csv"), "start,source,destination,after\n0s,h0,h1,1\n0s,h1,h2,\n").unwrap();
@@ -1773,8 +1855,8 @@ fn flows_of_a_file_that_wait_for_nothing() {
     std::fs::remove_dir_all(&dir).unwrap();
     assert_eq!(
         left_out,
-        "flows.csv, line 2, column after = 1: 1 is of a flow that flows = 1 leaves out; expected numbers of others from 0 \
-         to 1, such as 0 or 0:received"
+        "flows.csv, line 2, column after = 1: 1 is of a flow that flows = 1 leaves out; expected numbers of others \
+         from 0 to 1, such as 0 or 0:received"
     );
 }
 

@@ -56,8 +56,8 @@ fn hotspot_idle_rtt() {
     assert_eq!(near.hop_rtt, Time::ns(22_016 + 10_432));
 }
 
-/// Slower links later on the path: packets leave at the pace of the slowest so far; what a token bucket saves goes at once;
-/// a last partial segment; the handshake's round trip; checked against a packet-by-packet walk.
+/// Slower links later on the path: packets leave at the pace of the slowest so far; what a token bucket saves goes at
+/// once; a last partial segment; the handshake's round trip; checked against a packet-by-packet walk.
 #[test]
 fn a_transfer_walked_packet_by_packet() {
     let sizes =

@@ -152,8 +152,10 @@ fn starts() {
 #[test]
 fn entries_keep_their_own_controller_and_transport() {
     let text = incast_scenario::builtin::text("random-pairs").unwrap().to_owned()
-        + "controller = \"swift\"\ntransport = { mss = 1000 }\nat_stop = \"reset\"\nstop = \"2s\"\nread_rate = \"1Gbps\"\n\
-           [[traffic]]\npattern = \"incast\"\nflows = 3\ntransport = { preset = \"htsim\" }\napp = { kind = \"cbr\", rate = \"1Mbps\" }\n";
+        + "controller = \"swift\"\ntransport = { mss = 1000 }\nat_stop = \"reset\"\nstop = \"2s\"\n\
+           read_rate = \"1Gbps\"\n\
+           [[traffic]]\npattern = \"incast\"\nflows = 3\ntransport = { preset = \"htsim\" }\n\
+           app = { kind = \"cbr\", rate = \"1Mbps\" }\n";
     let s = Scenario::from_toml(&text, std::path::Path::new("."), "two").unwrap();
     let spec = s.build().unwrap();
     assert_eq!(spec.groups, ["load", "incast"]);

@@ -100,7 +100,8 @@ fn hashes() {
 fn files_a_scenario_names_are_part_of_its_hash() {
     let dir = std::env::temp_dir().join(format!("incast-hash-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
-    let text = "controller = \"dctcp\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"fat-tree\"\nk = 4\nlink = { rate = \"1Gbps\", delay = \"1us\" }\n\
+    let text = "controller = \"dctcp\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"fat-tree\"\nk = 4\n\
+                link = { rate = \"1Gbps\", delay = \"1us\" }\n\
                 [queue]\nkind = \"drop-tail\"\nlimit = \"10p\"\n[[traffic]]\npattern = \"file\"\nfile = \"f.csv\"\n";
     std::fs::write(dir.join("s.toml"), text).unwrap();
     std::fs::write(dir.join("f.csv"), "start,source,destination,size\n0s,h0,h1,1000\n").unwrap();
@@ -296,7 +297,8 @@ fn everything_listed_is_described() {
     assert_eq!(list("controller").unwrap(), list("controllers").unwrap());
     assert_eq!(
         list("queeus").unwrap_err().to_string(),
-        "queeus: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, applications, sizes, transports, tables, scenarios, models (did you mean \"queues\"?)"
+        "queeus: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, \
+         applications, sizes, transports, tables, scenarios, models (did you mean \"queues\"?)"
     );
     assert_eq!(
         describe("topology", "fattree").unwrap_err().to_string(),
@@ -304,8 +306,9 @@ fn everything_listed_is_described() {
     );
     assert_eq!(
         describe("failures", "x").unwrap_err().to_string(),
-        "failures: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, applications, \
-         sizes, transports, tables, scenarios, models; failures is one of the tables: incast describe table failures"
+        "failures: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, \
+         applications, sizes, transports, tables, scenarios, models; failures is one of the tables: incast describe \
+         table failures"
     );
     let tables: Vec<String> = list("tables").unwrap().into_iter().map(|i| i.name).collect();
     assert_eq!(tables, ["run", "links", "failures", "buffer", "hosts", "transport", "measure", "traffic"]);
@@ -357,7 +360,13 @@ fn keys_of_links_and_of_pacing_are_described() {
     );
     assert_eq!(tree.matches("Packets lost for certain").count(), 1, "once for all of them");
     let linux = describe("transport", "linux").unwrap().to_string();
-    assert!(linux.contains("\nKeys of pacing\n  slow_start  (required)\n      Windows a round trip in slow start (Linux and ns-3: 2).\n"), "{linux}");
+    assert!(
+        linux.contains(
+            "\nKeys of pacing\n  slow_start  (required)\n      Windows a round trip in slow start \
+                            (Linux and ns-3: 2).\n"
+        ),
+        "{linux}"
+    );
     let word = "\n        \"prr\": RFC 6937, proportional rate reduction.\n";
     assert!(linux.contains(word), "words with their meanings: {linux}");
     assert!(linux.contains("  max = \"inf\"\n      Highest rate."), "{linux}");

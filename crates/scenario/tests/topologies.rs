@@ -192,7 +192,8 @@ fn graph(text: &str, name: &str, extra: &str) -> Spec {
     let file = if text.starts_with("kind") { "g.csv" } else { "g.toml" };
     std::fs::write(dir.join(file), text).unwrap();
     let scenario = format!(
-        "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"graph\"\nfile = \"{file}\"\n{extra}\n\
+        "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"graph\"\nfile = \"{file}\"\n\
+         {extra}\n\
          [queue]\nkind = \"drop-tail\"\nlimit = \"100p\"\n[[traffic]]\npattern = \"random-pairs\"\nflows = 500\n"
     );
     let spec = Scenario::from_toml(&scenario, &dir, "g").unwrap().build().unwrap();
@@ -291,7 +292,8 @@ fn parallel_links_have_names_of_their_own() {
 #[test]
 fn file_names_start_at_the_scenario() {
     let e = Scenario::from_toml(
-        "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"graph\"\nfile = \"g.toml\"\n[queue]\nkind = \"drop-tail\"\nlimit = \"1p\"\n[[traffic]]\npattern = \"random-pairs\"\nflows = 1\n",
+        "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[topology]\nkind = \"graph\"\nfile = \"g.toml\"\n\
+         [queue]\nkind = \"drop-tail\"\nlimit = \"1p\"\n[[traffic]]\npattern = \"random-pairs\"\nflows = 1\n",
         Path::new("some/where"),
         "x",
     );

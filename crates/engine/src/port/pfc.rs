@@ -1,10 +1,10 @@
 //! Priority flow control: a switch pauses its neighbours instead of dropping their packets (IEEE 802.1Qbb).
 //!
 //! What a class of a link has in the buffer of the switch at its end is an account ([`shared`](super::shared)), which
-//! says when to pause and when to resume. The switch then sends a frame over the link back, which waits for the packet in
-//! transmission there and for no queue, takes 64 B on the wire or more, and is neither counted among packets nor lost but
-//! where the link is down. From its arrival on the neighbour begins no packet of the class; others go on. A pause holds
-//! until the frame that ends it: times in quanta, and their refreshing, are not modelled.
+//! says when to pause and when to resume. The switch then sends a frame over the link back, which waits for the packet
+//! in transmission there and for no queue, takes 64 B on the wire or more, and is neither counted among packets nor
+//! lost but where the link is down. From its arrival on the neighbour begins no packet of the class; others go on. A
+//! pause holds until the frame that ends it: times in quanta, and their refreshing, are not modelled.
 //!
 //! A link that goes down or comes up, in either direction, forgets all pauses at both of its ends.
 
@@ -223,8 +223,8 @@ impl Port {
         self.begin(now)
     }
 
-    /// `class` is paused, or resumed, as the neighbour asked at `asked`; when the transmission ends that begins then, if
-    /// one does.
+    /// `class` is paused, or resumed, as the neighbour asked at `asked`; when the transmission ends that begins then,
+    /// if one does.
     pub fn obey(&mut self, class: u8, pause: bool, asked: u64, now: u64, interval: &Interval) -> Option<u64> {
         let explicit = self.rare.explicit.as_mut()?;
         let lane = explicit.lanes.get_mut(class as usize)?;
@@ -237,7 +237,8 @@ impl Port {
         self.go_on(now, interval)
     }
 
-    /// Pauses that were asked for before `now` hold no longer; when the transmission ends that begins then, if one does.
+    /// Pauses that were asked for before `now` hold no longer; when the transmission ends that begins then, if one
+    /// does.
     pub fn clear_pauses(&mut self, now: u64, interval: &Interval) -> Option<u64> {
         let explicit = self.rare.explicit.as_mut()?;
         for lane in explicit.lanes.iter_mut().filter(|l| l.pausing.asked < now) {
@@ -278,8 +279,8 @@ impl Port {
 }
 
 impl<O: Outbox, R: Recorder> Io<'_, O, R> {
-    /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may have to be
-    /// told.
+    /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may
+    /// have to be told.
     #[cold]
     pub fn balance(&mut self, pool: u32, account: u32, packet: &Packet, left: bool) {
         let Some(pfc) = &self.net.pfc else { return };

@@ -10,13 +10,13 @@
 //! transmission.
 //!
 //! With priority flow control ([`pfc`](super::pfc)) packets of the classes that it protects are on the account of the
-//! link that they came over, not of the queue that they wait in. The rule is that of the switch model of HPCC's simulator
-//! (`switch-mmu.cc` of alibaba-edu/High-Precision-Congestion-Control): a packet goes to the reserve and the shared part
-//! while the account's share of that does not exceed its threshold, else to the headroom of the account, else it is
-//! dropped. What leaves empties the headroom first. The neighbour is to pause while the headroom is in use or the share
-//! has reached the threshold (or there is no room for as much again as came last, which is no rule of HPCC's: it matters
-//! where there is next to no headroom), and to resume when the headroom is empty and the share a margin below the threshold, or
-//! nothing. Reserves and headrooms of all accounts are taken out of the whole.
+//! link that they came over, not of the queue that they wait in. The rule is that of the switch model of HPCC's
+//! simulator (`switch-mmu.cc` of alibaba-edu/High-Precision-Congestion-Control): a packet goes to the reserve and the
+//! shared part while the account's share of that does not exceed its threshold, else to the headroom of the account,
+//! else it is dropped. What leaves empties the headroom first. The neighbour is to pause while the headroom is in use
+//! or the share has reached the threshold (or there is no room for as much again as came last, which is no rule of
+//! HPCC's: it matters where there is next to no headroom), and to resume when the headroom is empty and the share a
+//! margin below the threshold, or nothing. Reserves and headrooms of all accounts are taken out of the whole.
 
 /// The shared part of a switch's buffer.
 #[derive(Clone, PartialEq, Debug)]
@@ -121,8 +121,8 @@ impl Room<'_> {
 }
 
 impl Pool {
-    /// A buffer of `size` bytes for `queues` queues, of which each has `reserve` bytes for itself; `None` if the reserves
-    /// are more than all.
+    /// A buffer of `size` bytes for `queues` queues, of which each has `reserve` bytes for itself; `None` if the
+    /// reserves are more than all.
     pub fn new(size: u64, alpha: f64, reserve: u64, queues: u64) -> Option<Pool> {
         let free = size.checked_sub(reserve.checked_mul(queues)?)?;
         Some(Pool { free, alpha, reserve, accounts: Vec::new() })
@@ -177,8 +177,8 @@ impl Pool {
         self.free += share - a.share();
     }
 
-    /// Whether the neighbour at the other end of an account's link is to be told to pause now, `size` bytes having come,
-    /// which it then knows; a pause from before `cleared`, ps, holds no longer.
+    /// Whether the neighbour at the other end of an account's link is to be told to pause now, `size` bytes having
+    /// come, which it then knows; a pause from before `cleared`, ps, holds no longer.
     pub fn pauses(&mut self, account: u32, size: u64, now: u64, cleared: Option<u64>) -> bool {
         let full = self.part(account, size).is_none();
         let a = &mut self.accounts[account as usize];

@@ -1,10 +1,10 @@
 //! Entropies: what a sender gives its packets for switches to hash.
 //!
 //! REPS (Bonato et al., arXiv 2407.21625; with the constants of its authors' uet-htsim): the values of good
-//! acknowledgements, those without a mark, are kept in a ring, the latest few, and used again, the earliest that has not
-//! been used first; where there is none, a packet takes a random value. After a timeout the ring is frozen for some
-//! time: packets take its values in turn, used or not, since paths that carried something lately are likely to be whole.
-//! Then it is emptied, and some packets explore.
+//! acknowledgements, those without a mark, are kept in a ring, the latest few, and used again, the earliest that has
+//! not been used first; where there is none, a packet takes a random value. After a timeout the ring is frozen for some
+//! time: packets take its values in turn, used or not, since paths that carried something lately are likely to be
+//! whole. Then it is emptied, and some packets explore.
 //!
 //! The counter is htsim's spraying as in the fork that the MSwift paper names (smcclure20/csg-htsim,
 //! `SwiftSubflowSrc::move_path_flow_label`).

@@ -218,8 +218,8 @@ impl Rack {
         [rtt(self.acked.filter(|_| !self.again)), rtt(self.sacked)]
     }
 
-    /// The segment of `len` bytes at `seq`, last sent at `sent`, has arrived: it is `acked`, or SACKed. The ACK of a segment sent
-    /// again that comes sooner than the quickest round trip is for an earlier copy.
+    /// The segment of `len` bytes at `seq`, last sent at `sent`, has arrived: it is `acked`, or SACKed. The ACK of a
+    /// segment sent again that comes sooner than the quickest round trip is for an earlier copy.
     #[inline]
     pub fn arrived(&mut self, sent: u64, seq: u64, len: u16, again: bool, acked: bool) {
         if !self.tells {

@@ -1,9 +1,9 @@
 //! How far packets arrive out of order: RFC 4737's reordered packets and their extent, and what a receiver has to keep.
 //!
-//! A data packet that is no retransmission is late (RFC 4737, section 3.3: reordered) when bytes beyond its end have come
-//! before it. Its extent (section 4.2.1) is the number of arrivals from the first packet that overtook it to it. Of that,
-//! only packets that ended beyond all before them need to be known, and only while the receiver has a hole. So a late
-//! packet below what has come in order, whose retransmission was first, has no extent; one beyond a hole has the
+//! A data packet that is no retransmission is late (RFC 4737, section 3.3: reordered) when bytes beyond its end have
+//! come before it. Its extent (section 4.2.1) is the number of arrivals from the first packet that overtook it to it.
+//! Of that, only packets that ended beyond all before them need to be known, and only while the receiver has a hole. So
+//! a late packet below what has come in order, whose retransmission was first, has no extent; one beyond a hole has the
 //! standard's, whether its retransmission was there already or not.
 
 use std::collections::VecDeque;

@@ -245,7 +245,9 @@ pub fn limits() -> impl Strategy<Value = Limit> {
 }
 
 pub fn rates() -> impl Strategy<Value = Rate> {
-    prop_oneof![4 => Just(Rate::gbps(10)), 2 => Just(Rate::gbps(30)), 1 => Just(Rate::INFINITE), 1 => Just(Rate::mbps(900))]
+    prop_oneof![
+        4 => Just(Rate::gbps(10)), 2 => Just(Rate::gbps(30)), 1 => Just(Rate::INFINITE), 1 => Just(Rate::mbps(900)),
+    ]
 }
 
 /// Offers everything to a port and to the list; `decide` is the discipline in the reference.

@@ -95,7 +95,8 @@ impl Traffic {
                 Some(stop) if stop.0 <= start => {
                     // one flow of those that the entry's own keys move beyond its stop says it for all
                     let message = format!(
-                        "flow {i} of {name}, listed at {listed}, opens at {start} by the entry's {}; expected a later stop",
+                        "flow {i} of {name}, listed at {listed}, opens at {start} by the entry's {}; expected a later \
+                         stop",
                         self.moved_by()
                     );
                     problems.push(Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message));

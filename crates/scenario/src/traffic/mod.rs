@@ -45,16 +45,16 @@ pub struct Traffic {
     /// Which flows `elephants` takes.
     #[serde(default)]
     pub placement: Placement,
-    /// Hosts that take part in `all-to-all` and `ring-allreduce`: so many are drawn, in the order drawn; all, in the order of
-    /// their numbers, unless given.
+    /// Hosts that take part in `all-to-all` and `ring-allreduce`: so many are drawn, in the order drawn; all, in the
+    /// order of their numbers, unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub members: Option<u32>,
     /// When the flows of `all-to-all` open.
     #[serde(default)]
     pub order: Order,
-    /// Packets of a flow, and its ACKs, keep to the path that `ecmp` would give them, whatever `[routing]` says; `false`
-    /// unless given, but for `elephants`.
+    /// Packets of a flow, and its ACKs, keep to the path that `ecmp` would give them, whatever `[routing]` says;
+    /// `false` unless given, but for `elephants`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub single_path: Option<bool>,
     /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
@@ -70,7 +70,8 @@ pub struct Traffic {
     /// `hotspot`: what becomes of a flow whose sender would be the receiver.
     #[serde(default)]
     pub to_itself: ToItself,
-    /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of `poisson`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
+    /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of `poisson`,
+    /// relative to the scenario file; or `builtin:` and the name of one that comes with the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Unit of the starts in the file of the pattern `connection-matrix`; must be given, htsim's programs disagree.
@@ -95,7 +96,8 @@ pub struct Traffic {
     #[serde(default)]
     pub at_stop: AtStop,
     /// When the receiving applications close; never, unless given. A flow with bytes beyond a hole
-    /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as in ns-3. Not with `query`.
+    /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as
+    /// in ns-3. Not with `query`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sink_stop: Option<Time>,
     /// Rate at which receiving applications read; `inf` reads at once.
@@ -147,19 +149,19 @@ pub enum Pattern {
     /// Flows that arrive at random, at a load, of sizes from a table: every host is a Poisson process of its own, and
     /// sends each flow to one of the others, all alike. `arrivals` has the load and the table.
     Poisson,
-    /// A flow for every cell above 0 of a traffic matrix, a CSV file with a row a source, a column a destination and bytes
-    /// in the cells.
+    /// A flow for every cell above 0 of a traffic matrix, a CSV file with a row a source, a column a destination and
+    /// bytes in the cells.
     Matrix,
-    /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A size
-    /// of 0 is without end; `prio` is a traffic class.
+    /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A
+    /// size of 0 is without end; `prio` is a traffic class.
     ConnectionMatrix,
     /// Some flows of another entry (`of`), turned into flows of this one: same ends and numbers, but application,
     /// controller, transport and times of this entry, and a single path. `placement` says which.
     Elephants,
     /// Every member sends `app.size` to every other; in round r the i-th sends to the one r places after it.
     AllToAll,
-    /// Ring all-reduce of a buffer of `app.size` that every member has: in each of 2 (n - 1) steps every one of n members
-    /// sends an n-th of it to the next member, what it has received in the step before.
+    /// Ring all-reduce of a buffer of `app.size` that every member has: in each of 2 (n - 1) steps every one of n
+    /// members sends an n-th of it to the next member, what it has received in the step before.
     RingAllreduce,
 }
 
@@ -192,8 +194,8 @@ pub enum Placement {
     #[default]
     Random,
     /// Drawn uniformly until the most affected 1 % of the other flows (rounded up) are as the paper on MSwift reports
-    /// them (section IV.B): with 1 elephant they share a leaf with it at one end and nothing at the other, with 2 or 3 a
-    /// leaf at one end and a pod at the other, with 6 leaves at both ends. Sources are compared with sources,
+    /// them (section IV.B): with 1 elephant they share a leaf with it at one end and nothing at the other, with 2 or 3
+    /// a leaf at one end and a pod at the other, with 6 leaves at both ends. Sources are compared with sources,
     /// destinations with destinations.
     Paper,
 }

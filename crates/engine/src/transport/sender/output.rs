@@ -407,8 +407,8 @@ impl Sender {
         }
     }
 
-    /// The receiver has only the header of the segment at `seq`: it goes again at once, in the place of the copy that was
-    /// cut, whatever window and pace say. That is no loss to the controller, nor to recovery.
+    /// The receiver has only the header of the segment at `seq`: it goes again at once, in the place of the copy that
+    /// was cut, whatever window and pace say. That is no loss to the controller, nor to recovery.
     #[cold]
     pub(super) fn repair_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64) {
         let Some(hole) = self.board.trimmed(seq) else { return };

@@ -103,8 +103,8 @@ impl Sender {
     }
 
     /// A reduction for a loss that a probe repaired: as one for ECN, and over at once. Controllers that sample delivery
-    /// have `cong_control` in Linux, for which this state changes no window. Those of delay react to a loss of their own
-    /// as to any other; where they wait for late segments, only runs of them are losses, and this is one segment.
+    /// have `cong_control` in Linux, for which this state changes no window. Those of delay react to a loss of their
+    /// own as to any other; where they wait for late segments, only runs of them are losses, and this is one segment.
     pub(super) fn reduce_for_probe<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let event = self.congestion(io);
         if self.profile.own_recovery {

@@ -201,8 +201,9 @@ fn the_busiest_port_has_the_largest_mean_queue_and_the_lowest_number() {
     let s = summarize(&outcome(), "s", "v");
     assert_eq!(
         s["queues"],
-        json!({"drops": 9, "losses": 3, "marks": 6, "busiest": {"port": "b>c", "mean_packets": 5.5,
-               "p99_packets": 7.0, "max_packets": 8, "utilisation": 0.25}})
+        json!({"drops": 9, "losses": 3, "marks": 6, "pauses": 0, "paused_s": 0.0, "deadlocked": 0,
+               "busiest": {"port": "b>c", "mean_packets": 5.5, "p99_packets": 7.0, "max_packets": 8,
+               "utilisation": 0.25}})
     );
     let mut unlimited = outcome();
     unlimited.ports[1].rate_bps = 0;

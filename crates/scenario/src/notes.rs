@@ -9,8 +9,9 @@ use crate::traffic::{App, Traffic};
 use crate::transport::{Preset, Rules, Transport};
 use crate::triggers;
 use incast_cc as cc;
-use incast_engine::spec::{Limit, Spec};
+use incast_engine::spec::{Limit, LinkSpec, Spec};
 use incast_engine::triggers::Triggers;
+use std::slice;
 
 /// The notes on a scenario, a sentence each. `spec` is what it builds, `left_out` what was dropped on the
 /// way to it.
@@ -33,6 +34,7 @@ pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
         }
     }
     found.extend(short_of_a_window(doc, spec));
+    found.extend(dropped_beside_pauses(spec));
     // the builder has refused what the engine would
     if let Ok(at_work) = Triggers::new(spec) {
         found.extend(relayed(spec, &at_work));
@@ -184,6 +186,28 @@ fn short_of_a_window(doc: &Document, spec: &Spec) -> Option<String> {
              once beyond it is lost at its own host"
         )
     })
+}
+
+/// Queues that drop what priority flow control is to keep; one of a switch that holds as much as its buffer does not.
+fn dropped_beside_pauses(spec: &Spec) -> Option<String> {
+    let (pfc, buffer) = (spec.pfc()?, spec.buffer.as_ref()?);
+    let drops = |link: &&LinkSpec| {
+        let queue = &spec.queues[link.queue as usize];
+        let classes = if queue.classes().is_empty() { slice::from_ref(queue) } else { queue.classes() };
+        let limited = |limit: Limit| match limit {
+            Limit::None => false,
+            Limit::Bytes(bytes) if link.from >= spec.hosts => bytes < buffer.size,
+            _ => true,
+        };
+        classes.iter().zip(&pfc.lossless).any(|(queue, lossless)| *lossless && limited(queue.limit))
+    };
+    let mut limited = spec.links.iter().filter(drops);
+    let first = &limited.next()?.name;
+    Some(format!(
+        "{} ports, the first of them {first}, have queues with a limit: what comes beyond it is dropped, although \
+         buffer.pfc pauses its class; limit = \"none\" keeps it (docs/queues/pfc.md)",
+        1 + limited.count()
+    ))
 }
 
 /// Traffic classes where ports do not tell them apart.

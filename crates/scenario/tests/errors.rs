@@ -507,6 +507,29 @@ fn buffers_that_contradict() {
     check(&GOOD.replace("[queue]", "[buffer]\nsize = \"4MB\"\npfc = {}\n\n[queue]")).unwrap();
 }
 
+/// Queues whose limits drop what flow control is to keep; a limit of the buffer's size drops nothing at a switch.
+#[test]
+fn limits_beside_priority_flow_control_are_noted() {
+    let notes = |switch: &str, host: &str, pfc: &str| {
+        let host = format!("[queue.host]\nkind = \"drop-tail\"\nlimit = \"{host}\"");
+        let text = format!("{host}\n[buffer]\nsize = \"4MB\"\n{pfc}\n[routing]");
+        let toml = GOOD.replace("limit = \"100p\"", &format!("limit = \"{switch}\"")).replace("[routing]", &text);
+        Scenario::from_toml(&toml, Path::new("."), "test").unwrap().notes().unwrap()
+    };
+    assert_eq!(notes("none", "none", "pfc = {}"), [""; 0]);
+    assert_eq!(notes("4MB", "none", "pfc = {}"), [""; 0]);
+    assert_eq!(notes("100p", "100p", ""), [""; 0]);
+    let limited = |ports: u32, first: &str| {
+        format!(
+            "{ports} ports, the first of them {first}, have queues with a limit: what comes beyond it is dropped, \
+             although buffer.pfc pauses its class; limit = \"none\" keeps it (docs/queues/pfc.md)"
+        )
+    };
+    assert_eq!(notes("none", "4MB", "pfc = {}"), [limited(16, "h0>edge0")]);
+    assert_eq!(notes("3MB", "none", "pfc = {}"), [limited(80, "agg0>core0")]);
+    assert_eq!(notes("100p", "9p", "pfc = {}"), [limited(96, "agg0>core0")]);
+}
+
 #[test]
 fn queues_that_contradict() {
     let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";

@@ -160,7 +160,9 @@ def _print_summary(result: Result, folder: Path) -> None:
 
     def row(name: str, value: float | None, form: str, scale: float = 1, unit: str = "") -> None:
         if value is not None:
-            table.add_row(name, f"{value * scale:{form}} {unit}".strip())
+            shown = value * scale
+            whole = form.endswith("g") and abs(shown) >= 1000
+            table.add_row(name, f"{shown:{',.0f' if whole else form}} {unit}".strip())
 
     row("flows", flows["count"], ",d")
     row("finished", flows["finished"], ",d")
@@ -187,6 +189,9 @@ def _print_summary(result: Result, folder: Path) -> None:
         row("  queue, mean", busiest["mean_packets"], ",.1f", 1, "packets")
         row("  queue, p99", busiest["p99_packets"], ",.0f", 1, "packets")
         row("  utilisation", busiest["utilisation"], ".1f", 100, "%")
+    if summary["queues"]["pauses"]:
+        row("pauses by flow control", summary["queues"]["pauses"], ",d")
+        row("  time paused, all ports", summary["queues"]["paused_s"], ",.4g", 1e3, "ms")
     engine = summary["hosts"]["busiest"]
     if engine["engine"]:
         row("loss at hosts", flows["host_loss_total_pct"], ".3g", 1, "%")

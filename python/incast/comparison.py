@@ -276,11 +276,8 @@ def _load(case: Case, folder: Path) -> Run:
     on_s = on_seconds(resolved, starts, run["measure_from_s"], run["measure_to_s"])
     entries = resolved["traffic"]
     elephants = tuple(entry["name"] for entry in entries if entry["pattern"] == "elephants")
-    datagrams = tuple(entry["name"] for entry in entries if entry["app"]["kind"] == "udp")
-    if len(datagrams) == len(entries):
-        datagrams = ()
-    rates = _rates(folder, datagrams) if datagrams else ()
-    return Run(case, folder, result.summary, result.manifest, on_s, elephants, datagrams, rates)
+    rates = _rates(folder, result.datagrams) if result.datagrams else ()
+    return Run(case, folder, result.summary, result.manifest, on_s, elephants, result.datagrams, rates)
 
 
 def _rates(folder: Path, datagrams: tuple[str, ...]) -> tuple[float, ...]:

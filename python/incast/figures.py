@@ -104,12 +104,20 @@ COMPLETION_FIGURES = [
 ]
 """Figures of what applications wait for, shown where a run has it."""
 
+PAUSE_FIGURES = [
+    Figure("queues.pauses", "pauses", "Pauses by flow control", "pauses\nper run", "per run", 1.0, False, "lower"),
+    Figure("queues.paused_s", "paused", "Time paused, all ports", "paused\nms", "ms", 1e3, False, "lower"),
+]
+"""Figures of priority flow control, shown where a run paused a port."""
+
 
 def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figure]:
     """Return the figures that a comparison shows, or those which one of its scenarios has."""
     runs = [run for case, run in comparison.runs.items() if scenario in (None, case.scenario)]
     there = [what for what in COMPLETIONS if any(run.figure(f"{what}.count") for run in runs)]
     shown = [*FIGURES, *(figure for figure in COMPLETION_FIGURES if figure.key.partition(".")[0] in there)]
+    if any(run.figure("queues.pauses") for run in runs):
+        shown += PAUSE_FIGURES
     return [_in_its_unit(figure, [run.figure(figure.key) for run in comparison.runs.values()]) for figure in shown]
 
 
@@ -305,7 +313,8 @@ def plot_series(comparison: Comparison) -> bytes | None:
             axes.axvspan(0, one.measure_from_s * scale, color="#8b949e", alpha=0.13, linewidth=0)
         top.set_yscale("log")
         plain_log_ticks(top)
-        bottom.set_ylim(bottom=0)
+    # shared by all, and fixed once it is set
+    panels[1][0].set_ylim(bottom=0)
     panels[0][0].set_ylabel(f"cwnd of {len(windows)} flows (kB)", fontsize=8, color=INK)
     panels[1][0].set_ylabel(f"Queue at {series[0].port}\n(packets)", fontsize=8, color=INK)
     return png_bytes(canvas)

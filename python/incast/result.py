@@ -10,6 +10,7 @@ import resource
 import shutil
 import sys
 import time
+import tomllib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -123,8 +124,25 @@ class Result:
         cost: Cost = self.manifest["cost"]
         return cost
 
+    @cached_property
+    def datagrams(self) -> tuple[str, ...]:
+        """Traffic entries that send datagrams at a rate of their own, beside others that a controller governs."""
+        kinds = {entry["name"]: entry["app"]["kind"] for entry in tomllib.loads(self.toml)["traffic"]}
+        found = tuple(name for name, kind in kinds.items() if kind == "udp")
+        return found if len(found) < len(kinds) else ()
+
     def notes(self) -> list[str]:
-        """Return what is worth knowing of the run, a sentence each: ports that wait for each other for ever."""
+        """Return what is worth knowing of the run, a sentence each.
+
+        That figures of all flows count datagrams too; ports that wait for each other for ever.
+        """
+        told = []
+        if self.datagrams:
+            named = " and ".join(self.datagrams)
+            told.append(f"figures of all flows count the datagrams of {named}; those of each entry are in groups")
+        return [*told, *self._deadlocks()]
+
+    def _deadlocks(self) -> list[str]:
         if not self.summary["queues"].get("deadlocked"):
             return []
         rows = self.ports.select(["port", "deadlocked_s"]).to_pylist()

@@ -12,11 +12,12 @@ import subprocess
 import time
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
-from incast import Result
+from incast import Result, figures
 from incast.comparison import SERIES_POINTS, load, samples_of
 from incast.figures import FIGURES
 from incast.report import scaled
@@ -339,6 +340,24 @@ def test_fewer_flows_than_are_drawn_over_time(incast: Command, tmp_path: Path) -
     (series,) = load(tmp_path / "c").series
     times = samples_of(series)[series.port, "queue_packets"][0]
     assert len(times) == pytest.approx(SERIES_POINTS, abs=1)  # 5 ms in steps of 5 us, either end in or out
+
+
+def test_flow_control_has_figures_and_queues_over_time_are_whole(
+    incast: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the first controller has the shortest queue
+    small = ["--set", "traffic.incast.app.size=100kB", "--set", "run.duration=200us", "--seeds", "1", "--out", "c"]
+    answer = incast("compare", "pfc-incast", "--cc", "swift", "--cc", "dcqcn", *small, "--quiet")
+    assert answer.status == 0, answer.err
+    assert "Pauses by flow control" in (tmp_path / "c/report.html").read_text()
+    comparison = load(tmp_path / "c")
+    assert [figure.key for figure in figures.figures_of(comparison)][-2:] == ["queues.pauses", "queues.paused_s"]
+    drawn: list[Any] = []
+    monkeypatch.setattr(figures, "png_bytes", lambda canvas: drawn.append(canvas) or b"")
+    figures.plot_series(comparison)
+    highest = [max(line.get_ydata().max() for line in axes.lines) for axes in drawn[0].axes[2:]]
+    assert highest[0] < highest[1]
+    assert all(axes.get_ylim()[0] == 0 and axes.get_ylim()[1] >= max(highest) for axes in drawn[0].axes[2:])
 
 
 def test_a_series_that_cannot_be_made_leaves_the_comparison_whole(incast: Command, tmp_path: Path) -> None:

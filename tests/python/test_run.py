@@ -347,10 +347,27 @@ def test_ports_that_wait_for_each_other_are_named() -> None:
     names = ["a>b", "b>c", "c>a", "h0>a", "h1>b", "h2>c"]
     ports = pa.table({"port": names, "deadlocked_s": [2e-6, 1e-6, 3e-6, 4e-6, 5e-6, None]})
     summary = json.dumps({"queues": {"deadlocked": 5}})
-    assert Result({}, "", summary, {"ports": ports}.__getitem__).notes() == [
+    assert Result({}, "traffic = []", summary, {"ports": ports}.__getitem__).notes() == [
         "priority flow control ended in a deadlock: these ports are paused for ever: b>c (since 1 us), "
         "a>b (since 2 us), c>a (since 3 us), h0>a (since 4 us) and 1 more"
     ]
     # also of folders that an earlier version left
     for queues in ({"deadlocked": 0}, {}):
-        assert Result({}, "", json.dumps({"queues": queues}), {"ports": ports}.__getitem__).notes() == []
+        assert Result({}, "traffic = []", json.dumps({"queues": queues}), {"ports": ports}.__getitem__).notes() == []
+
+
+def test_pauses_and_datagrams_among_the_figures_are_told(incast: Command, tmp_path: Path) -> None:
+    small = ["--set", "traffic.incast.app.size=100kB", "--set", "run.duration=200us"]
+    answer = incast("run", "pfc-incast", *small, "--out", "r")
+    assert answer.status == 0, answer.err
+    assert "figures of all flows count the datagrams of victim; those of each entry are in groups" in answer.err
+    queues = json.loads((tmp_path / "r/summary.json").read_text())["queues"]
+    assert queues["pauses"] > 0
+    shown = {row.split("│")[1].strip(): row.split("│")[2].strip() for row in answer.out.splitlines() if "│" in row}
+    assert shown["pauses by flow control"] == f"{queues['pauses']:,d}"
+    assert shown["time paused, all ports"] == f"{queues['paused_s'] * 1e3:,.4g} ms"
+    # thousands are no powers of ten
+    assert "e+" not in answer.out
+    answer = incast("run", "dumbbell", "--set", "run.duration=20ms", "--set", "run.warmup=5ms", "--out", "d")
+    assert "pauses" not in answer.out
+    assert "datagrams" not in answer.err

@@ -64,6 +64,9 @@ class Pairs:
                 f"{self.scenario} has {len(names)} traffic {one}{whose}: expected two, one for each of the controllers "
                 "that meet, as the built-in scenario coexistence has them"
             )
+        for entry in entries:
+            if entry["name"] in names and entry.get("flows") == 0:
+                raise StudyError(f"traffic.{entry['name']}.flows = 0: expected at least one flow for each controller")
         return scenario, (names[0], names[1])
 
     def folder_name(self) -> str:

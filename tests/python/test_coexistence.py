@@ -105,6 +105,9 @@ def test_what_does_not_exist_is_not_a_number(incast: Command, tmp_path: Path) ->
     assert "NaN" not in (tmp_path / "r/pairs.json").read_text()
 
 
+ELEPHANTS = ("--cc", "dctcp", "--cc", "swift", "--set", "topology.k=4", "--set", 'traffic.elephants.app={kind="bulk"}')
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -118,6 +121,10 @@ def test_what_does_not_exist_is_not_a_number(incast: Command, tmp_path: Path) ->
         (("--cc", "dctcp", "--cc", "swift", "--set", "run.seed=3"), "the command sets this itself"),
         (("--cc", "dctcp", "--cc", "swift", "--set", "traffic.a.controller=bbr"), "the command sets this itself"),
         (("--cc", "dctcp", "--cc", "swft"), "did you mean"),
+        (
+            ("permutation-elephants", *ELEPHANTS, "--set", "traffic.elephants.flows=0"),
+            "traffic.elephants.flows = 0: expected at least one flow for each controller",
+        ),
     ],
 )
 def test_mistakes_name_what_was_expected(incast: Command, tmp_path: Path, words: tuple[str, ...], message: str) -> None:

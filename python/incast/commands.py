@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -46,9 +45,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
-# What users wrote is printed as it is: [x] and :x: are no markup and no emoji.
-out = Console(markup=False, emoji=False)
-err = Console(markup=False, emoji=False, stderr=True)
+out = output.Screen()
+err = output.Screen(stderr=True)
 
 ScenarioName = Annotated[
     str,
@@ -151,7 +149,7 @@ def _print_summary(result: Result, folder: Path) -> None:
         summary["queues"]["busiest"],
     )
     table = Table(
-        title=f"{of_run['scenario']}, seed {of_run['seed']}: {of_run['sim_s']:g} s simulated",
+        title=f"{output.escaped(of_run['scenario'])}, seed {of_run['seed']}: {of_run['sim_s']:g} s simulated",
         title_justify="left",
         show_header=False,
     )
@@ -423,7 +421,7 @@ def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, folder: Pat
         told = "; ".join(page.told_missing(one) for one in missing if one.lacking < one.runs)
         raise FolderError(
             f"{folder} holds no figure of which all runs are there{f' ({told})' if told else ''}: "
-            f"incast paper run {paper.called()}"
+            f"incast paper run {paper.called(asked[0] if len(asked) == 1 else None)}"
         )
     command = f"incast paper run {paper.called()} --scale {scale}"
     report = page.write(paper, scale, found, missing, folder, command)
@@ -557,7 +555,7 @@ def incast(
 
 def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
-    told = Text.assemble(("error:", "bold red"), f" {words or error}{notes}")
+    told = Text.assemble(("error:", "bold red"), " ", output.escaped(f"{words or error}{notes}", keep="\n\t"))
     err.print(told, highlight=False, soft_wrap=True)
     sys.exit(status)
 

@@ -245,7 +245,11 @@ def _read_study(folder: Path) -> Study:
             raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None
         raise FolderError(f"{folder} has no {STUDY_FILE}: not the folder of a comparison") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise FolderError(f"{folder / STUDY_FILE} cannot be read: {error}") from None
+        raise FolderError(
+            f"{folder / STUDY_FILE} is damaged: {error}; give another --out, or remove {folder} first"
+        ) from None
+    except StudyError as error:
+        raise FolderError(f"{folder / STUDY_FILE}: {error}; give another --out, or remove {folder} first") from None
     except OSError as error:
         raise FolderError(f"cannot read {folder / STUDY_FILE}: {error.strerror}") from None
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -16,6 +20,22 @@ if TYPE_CHECKING:
 
 class OutputError(Exception):
     """The standard output cannot be written."""
+
+
+def escaped(text: str, keep: str = "") -> str:
+    """Write control characters as Python's texts have them, those of ``keep`` excepted: a terminal obeys them."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
+
+
+class Screen(Console):
+    """A console that obeys nothing in what users wrote: no markup, no emoji, no control characters."""
+
+    def __init__(self, stderr: bool = False) -> None:
+        super().__init__(markup=False, emoji=False, stderr=stderr)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Make what is printed of a text, in tables too."""
+        return super().render_str(escaped(text, keep="\n\t"), **options)
 
 
 class _Pipe(io.FileIO):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from incast.output import escaped
+
 if TYPE_CHECKING:
     from incast.batch import Status
 
@@ -58,7 +60,7 @@ def of_run(console: Console, name: str, quiet: bool) -> Iterator[Callable[[float
     def show(now_s: float, end_s: float, hops: int) -> bool:
         speed = hops / max(time.monotonic() - bar.started, 1e-9)
         bar.update(
-            name,
+            escaped(name),
             now_s / end_s if end_s > 0 else 1.0,
             f"{now_s:.3g} of {end_s:g} s, {speed / 1e6:.1f} M hops/s",
         )

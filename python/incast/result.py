@@ -33,6 +33,8 @@ TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples"
 OPTIONAL = ("classes", "engines", "queries", "writes", "trace")
 MESSAGES = ("queries", "writes")
 """Parts of the summary on what applications wait for, instead of flows."""
+SUMMARY_PARTS = ("run", "flows", "fct", "queues", "hosts", "groups")
+"""Parts that the summary of every run has."""
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 
@@ -200,9 +202,13 @@ class Result:
         folder = Path(folder)
         summary = _read(folder, "summary.json")
         try:
-            json.loads(summary)
+            read = json.loads(summary)
         except ValueError as error:
             raise FolderError(f"{folder / 'summary.json'} is damaged: {error}") from None
+        lacking = [part for part in SUMMARY_PARTS if not (isinstance(read, dict) and isinstance(read.get(part), dict))]
+        if lacking:
+            told = f"it lacks {', '.join(lacking)}: run the scenario again"
+            raise FolderError(f"{folder / 'summary.json'} is damaged: {told}")
         result = cls(
             read_manifest(folder), _read(folder, "scenario.toml"), summary, lambda name: read_table(folder, name)
         )
@@ -311,6 +317,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise FolderError(f"{folder}: manifest.json is not JSON ({error}): not a run folder") from None
     if not isinstance(manifest, dict) or manifest.get("format") != MANIFEST_FORMAT:
         raise FolderError(f"{folder}: manifest.json is not of format {MANIFEST_FORMAT}: run the scenario again")
+    lacking = [key for key in ("hash", "seed", "engine", "cost") if key not in manifest]
+    if lacking:
+        raise FolderError(f"{folder}: manifest.json lacks {', '.join(lacking)}: run the scenario again")
     return manifest
 
 

@@ -197,8 +197,8 @@ class Study:
     def from_json(cls, text: str) -> Study:
         """Read what ``json`` wrote."""
         data: dict[str, Any] = json.loads(text)
-        if data.get("format") != STUDY_FORMAT:
-            raise StudyError(f"a comparison of format {data.get('format')}, expected {STUDY_FORMAT}: run it again")
+        if not isinstance(data, dict) or data.get("format") != STUDY_FORMAT:
+            raise StudyError(f"expected a comparison of format {STUDY_FORMAT}")
         return cls(
             tuple(data["scenarios"]),
             tuple(Controller(c["text"]) for c in data["controllers"]),

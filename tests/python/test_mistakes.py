@@ -12,6 +12,7 @@ import pytest
 from conftest import QUICK, Command, command, environment, left_in
 from incast import FolderError, Result
 from incast.comparison import load
+from incast.scenario import Scenario
 
 
 @pytest.mark.parametrize(
@@ -145,6 +146,19 @@ def test_words_of_the_user_are_repeated_as_they_are(incast: Command, text: str) 
     incast("run", "dumbbell", "--set", text).refused(f'error: --set "{text}": expected')
 
 
+def test_control_characters_of_names_are_shown_and_not_obeyed(incast: Command, tmp_path: Path) -> None:
+    text = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).toml()
+    named = text.replace('name = "dumbbell"', 'name = "a\\u001b[31mred\\nb"', 1)
+    (tmp_path / "own.toml").write_text(named if named != text else f'name = "a\\u001b[31mred\\nb"\n{text}')
+    done = incast("run", "own.toml", "--out", "r")
+    assert done.status == 0, done.err
+    assert done.out.splitlines()[0].startswith(r"a\x1b[31mred\nb, seed 1: ")
+    assert "\x1b" not in done.out + done.err
+    answer = incast("run", "x\x1b[31m")
+    answer.refused(r"error: x\x1b[31m: no ")
+    assert "\x1b" not in answer.err
+
+
 def test_a_setting_that_spells_an_emoji_is_repeated_as_it_is(incast: Command) -> None:
     incast("run", "dumbbell", "--set", "controller=:x:").refused('":x:"')
 
@@ -156,6 +170,15 @@ def test_folders_that_do_not_exist_are_told_from_those_of_something_else(tmp_pat
             read(tmp_path / "nowhere")
         with pytest.raises(FolderError, match="empty has no "):
             read(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("text", ["x", "{}", "[]", '{"format": 1}', '{"format": 9}'])
+def test_a_damaged_study_is_told_with_its_file_and_the_way_out(incast: Command, tmp_path: Path, text: str) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c/study.json").write_text(text)
+    told = ("c/study.json", "give another --out, or remove c first")
+    incast("report", "c").refused(*told)
+    incast("compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1", "--out", "c").refused(*told)
 
 
 def test_another_comparison_in_the_folder_is_not_mixed_up(incast: Command, tmp_path: Path) -> None:

@@ -264,6 +264,56 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
     assert "<code>fig1</code> (1 of 4)" in (paper.parent / "p" / "report.html").read_text()
 
 
+def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Command, paper: Path) -> None:
+    assert incast("paper", "run", str(paper), "--out", "p").status == 0
+    summary = next((paper.parent / "p").rglob("summary.json"))
+    before = summary.read_bytes()
+    for other in (b"[]", b'{"flows": {}}'):
+        summary.write_bytes(other)
+        incast("paper", "report", str(paper), "--out", "p").refused(
+            f"{summary.relative_to(paper.parent)} is damaged: it lacks run, ", f"incast paper run {paper} makes it anew"
+        )
+        assert incast("paper", "run", str(paper), "--out", "p").status == 0
+        assert summary.read_bytes() == before
+
+
+def test_a_report_of_nothing_names_the_figure_that_was_asked_for(incast: Command, paper: Path) -> None:
+    incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(f"begin with incast paper run {paper}/fig1\n")
+    assert incast("paper", "run", str(paper), "--out", "p").status == 0
+    shutil.rmtree(paper.parent / "p/runs")
+    incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(f": incast paper run {paper}/fig1\n")
+
+
+def test_texts_are_counted_and_nothing_else(incast: Command, paper: Path) -> None:
+    table = pa.table({"group": pa.array(["a", "a", None]).dictionary_encode(), "bytes": [1, 2, 3]})
+
+    def of(column: str, reduce: str, **more: object) -> float | None:
+        measure = Measure("m", "M", table="flows", column=column, reduce=reduce, place="p: m", **more)  # type: ignore[arg-type]
+        return reduced(table, measure, None)
+
+    assert of("group", "count") == 2
+    assert of("bytes", "max", by="group") == 3
+    for wrong in (("group", "max", {}), ("group", "count", {"by": "bytes"})):
+        with pytest.raises(
+            PaperError, match=r'p: m.column = "group": expected a column of numbers of table flows, one of'
+        ):
+            of(wrong[0], wrong[1], **wrong[2])
+    with pytest.raises(
+        PaperError, match=r'p: m.over = "group": expected a column of numbers of table flows, one of bytes'
+    ):
+        of("bytes", "count", over="group")
+    for column, told in [
+        ("group", '.column = "group": expected a column of numbers of table '),
+        ("grup", 'has no column "grup" (did you mean "group"?)'),
+    ]:
+        text = re.sub(r'column = "\w+"', f'column = "{column}"', PAPER)
+        assert text != PAPER
+        (paper / "paper.toml").write_text(text)
+        answer = incast("paper", "run", str(paper), "--out", column, "--workers", "1")
+        answer.refused("paper.toml: figures.fig1.plots[1]", told)
+        assert not list((paper.parent / column).rglob("manifest.json")), "the first run tells"
+
+
 def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(WORKED_OUT)
     (paper / "more.toml").write_text(SCENARIO)
@@ -430,6 +480,11 @@ def test_a_folder_of_something_else_is_left_alone(incast: Command, paper: Path) 
     incast("paper", "run", str(paper), "--out", "mine").refused("mine is not empty")
     assert incast("paper", "run", str(paper), "--out", "p", "--quiet").status == 0
     incast("paper", "run", str(paper), "--out", "p", "--scale", "paper").refused("another paper or scale")
+    (paper.parent / "p/paper.json").write_text("x")
+    for asked in ("run", "report"):
+        incast("paper", asked, str(paper), "--out", "p").refused(
+            "p/paper.json is damaged: ", "give another --out, or remove p first"
+        )
 
 
 MISTAKES = [
@@ -448,7 +503,18 @@ MISTAKES = [
         "figures.fig1.scale.huge: expected one of small, paper",
     ),
     ("x = 40, measure", "x = 41, measure", "figures.fig1.published[0].x = 41: expected a point of the figure: 4, 40"),
-    ("{ x = 40, set", "{ x = 4, set", "figures.fig1.points: expected at least one, each of its own name"),
+    (
+        "{ x = 40, set",
+        "{ x = 4, set",
+        "figures.fig1.points: expected at least one, each of its own name, and 4 is there twice",
+    ),
+    ("[figures.fig1]\n", '[figures."a\\u001b[31m\\nb"]\n', r"figures.a\x1b[31m\nb: expected a name of letters"),
+    ('scenario = "fig1.toml"', 'scenario = "../no.toml"', "'../no.toml': expected a file, its path from "),
+    (
+        "delay('DCTCP', 40) >= 1e6",
+        "delay('DCTCP', '40') >= 1e6",
+        "delay: no point '40': it is a number; expected 40 without quotes",
+    ),
     ("[figures.fig1]\n", "[figures.fig1\n", "paper.toml: "),
     ("x = 4, set", "x = nan, set", "figures.fig1.points[0].x = nan: expected a finite number or a text"),
     ("scale = 1e6", "scale = 0", "figures.fig1.measures.delay.scale = 0: expected a number other than 0"),

@@ -283,8 +283,17 @@ def test_damaged_and_missing_files_of_a_run_folder(tmp_path: Path) -> None:
         _ = result.flows
     with pytest.raises(FolderError, match="no ports.parquet"):
         _ = result.ports
+    whole = (tmp_path / "r/summary.json").read_text()
     (tmp_path / "r/summary.json").write_text("{")
     with pytest.raises(FolderError, match="summary.json is damaged"):
+        Result.load(tmp_path / "r")
+    for no_summary in ("[]", "{}", '{"flows": {}}', '{"run": 3}'):
+        (tmp_path / "r/summary.json").write_text(no_summary)
+        with pytest.raises(FolderError, match=r"summary.json is damaged: it lacks .*: run the scenario again"):
+            Result.load(tmp_path / "r")
+    (tmp_path / "r/summary.json").write_text(whole)
+    (tmp_path / "r/manifest.json").write_text('{"format": 1}')
+    with pytest.raises(FolderError, match=r"manifest.json lacks hash, seed, engine, cost: run the scenario again"):
         Result.load(tmp_path / "r")
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from incast.errors import PaperError
+from incast.output import escaped
 from incast.papers import expression, judging
 from incast.papers.expression import ExpressionError, MeaninglessError
 from incast.scenario import Scenario
@@ -110,6 +111,8 @@ class Plot:
     scale: float = 1.0
     x_label: str = ""
     bin_s: float = 1e-3
+    place: str = field(default="", compare=False)
+    """File and key where it stands, for messages."""
 
 
 @dataclass(frozen=True)
@@ -314,8 +317,10 @@ def _figure(folder: Path, name: str, table: _Table) -> Figure:
         scales[scale] = changed
     named: list[tuple[str, list[X]]] = [("series", [one.name for one in series]), ("points", [one.x for one in points])]
     for what, words in named:
-        if not words or len(set(words)) < len(words):
-            raise table.wrong(what, "expected at least one, each of its own name")
+        twice = [word for i, word in enumerate(words) if word in words[:i]]
+        if not words or twice:
+            told = f", and {twice[0]} is there twice" if twice else ""
+            raise table.wrong(what, f"expected at least one, each of its own name{told}")
     figure = Figure(
         name=name,
         title=table.text("title"),
@@ -399,7 +404,7 @@ def _measure(name: str, table: _Table) -> Measure:
 def _plot(table: _Table, measures: Mapping[str, Measure], series: Sequence[Series], points: Sequence[Point]) -> Plot:
     kind = table.word("kind", PLOTS)
     shared: dict[str, Any] = {"name": table.name("name"), "kind": kind, "caption": table.text("caption")}
-    shared["series"] = table.texts("series")
+    shared["series"], shared["place"] = table.texts("series"), f"{table.path}: {table.place}"
     known = [one.name for one in series if one.values == {} or kind == "line"]
     for name in shared["series"]:
         if name not in known:
@@ -481,7 +486,7 @@ class _Table:
         for part in key.split(".") if key else []:
             value = value.get(part) if isinstance(value, dict) else None
         told = f" = {value!r}" if isinstance(value, (str, int, float)) and key else ""
-        return PaperError(f"{self.path}: {place}{told}: {expected}")
+        return PaperError(f"{self.path}: {escaped(place)}{told}: {expected}")
 
     def has(self, key: str) -> bool:
         """Whether a key is there."""
@@ -504,7 +509,7 @@ class _Table:
     def file(self, key: str, folder: Path) -> str:
         found = self.text(key)
         if not (folder / found).is_file():
-            raise self.wrong(key, f"expected a file in {folder}")
+            raise self.wrong(key, f"expected a file, its path from {folder} on")
         return found
 
     def word(self, key: str, known: Sequence[str]) -> str:

@@ -173,12 +173,12 @@ def _distribution(done: Evaluated, plot: Plot) -> bytes:
     least = 1.0
     lines = [(series, point) for point in points for series in drawn]
     for look, (series, point) in zip(looks([series for series, _ in lines]), lines, strict=True):
-        tables = [
-            rows(read_table(done.folders[series.name, point.x, seed], plot.table), plot.where)
-            for seed in range(1, figure.seeds + 1)
-        ]
-        columns = [table[plot.column].drop_null().to_numpy().astype(float) for table in tables]
-        numbers = np.sort(np.concatenate(columns) * plot.scale)
+        seeds = range(1, figure.seeds + 1)
+        tables = [read_table(done.folders[series.name, point.x, seed], plot.table) for seed in seeds]
+        # A table that is written only where it has a row has no columns without one.
+        there = [rows(table, plot.where)[plot.column] for table in tables if table.num_columns > 0]
+        columns = [column.drop_null().to_numpy().astype(float) for column in there]
+        numbers = np.sort(np.concatenate([np.empty(0), *columns]) * plot.scale)
         label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
         ranks = np.arange(len(numbers))
         # Counted with the value itself, so that the largest has a place on a logarithmic axis too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from incast.batch import Job, Status, alone_in, finished, run_all, slug
 from incast.errors import FolderError, PaperError, ScenarioError
 from incast.papers import expression
-from incast.papers.definition import Figure, Measure, Paper, Point, Series, X, nearest
+from incast.papers.definition import Figure, Measure, Paper, Plot, Point, Series, X, nearest
 from incast.papers.expression import ExpressionError
 from incast.papers.judging import Finding, judge
 from incast.result import Result, write_whole
@@ -117,7 +117,13 @@ def prepare(paper: Paper, scale: str, folder: Path) -> None:
     mark = {"paper": paper.name, "scale": scale}
     path = folder / MARK
     if path.exists():
-        if json.loads(path.read_text(encoding="utf-8")) != mark:
+        try:
+            there = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise FolderError(f"{path} is damaged: {error}; give another --out, or remove {folder} first") from None
+        except OSError as error:
+            raise FolderError(f"cannot read {path}: {error.strerror}") from None
+        if there != mark:
             raise FolderError(f"{folder} holds results of another paper or scale: give another --out")
         return
     if folder.exists() and any(folder.iterdir()):
@@ -159,6 +165,8 @@ def carry_out(
                 continue
             for measure in figure.measures.values():
                 run.number(measure, point.span_s)
+            for plot in figure.plots:
+                run.find_columns(plot)
             read.add((figure.name, point.scenario))
 
     checked = [replace(job, check=partial(readable, reading[place])) for place, job in jobs.items()]
@@ -259,9 +267,22 @@ class _Run:
             return self._summary(measure, measure.of)
         if measure.table is None:
             return None
-        if measure.table not in self.tables:
-            self.tables[measure.table] = getattr(self.result, measure.table)
-        return reduced(self.tables[measure.table], measure, span_s)
+        return reduced(self._table(measure.table), measure, span_s)
+
+    def find_columns(self, plot: Plot) -> None:
+        """Refuse the picture of a distribution whose columns the table has not, or not of numbers."""
+        if plot.kind not in ("cdf", "ccdf"):
+            return
+        table = self._table(plot.table)
+        if table.num_columns > 0:
+            _find_columns(table, plot.table, plot.place, plot.where)
+            _find_columns(table, plot.table, plot.place, [plot.column])
+            _expect_numbers(table, plot.table, plot.place, column=plot.column)
+
+    def _table(self, name: str) -> pa.Table:
+        if name not in self.tables:
+            self.tables[name] = getattr(self.result, name)
+        return self.tables[name]
 
     def _summary(self, measure: Measure, key: str) -> float | None:
         value: Any = self.summary
@@ -279,18 +300,41 @@ class _Run:
         return None if value is None else float(value)
 
 
+def _find_columns(table: pa.Table, called: str, place: str, needed: Iterable[str]) -> None:
+    for name in needed:
+        if name not in table.column_names:
+            raise PaperError(
+                f'{place}: table {called} has no column "{name}"{nearest(name, table.column_names)}; '
+                f"expected one of {', '.join(table.column_names)}"
+            )
+
+
+def _expect_numbers(table: pa.Table, called: str, place: str, **columns: str) -> None:
+    """Refuse columns of texts; the keys of ``columns`` are those that name them."""
+    for key, name in columns.items():
+        if not _of_numbers(table[name].type):
+            known = [column.name for column in table.schema if _of_numbers(column.type)]
+            raise PaperError(
+                f'{place}.{key} = "{name}": expected a column of numbers of table {called}, one of {", ".join(known)}'
+            )
+
+
+def _of_numbers(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
 def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
     """Put rows of a table together to one number; ``None`` where there are none."""
     column = measure.column or ""
     needed = [column, *([measure.over] if measure.over else []), *measure.where, *([measure.by] if measure.by else [])]
     if table.num_columns == 0:
         return None
-    for name in needed:
-        if name not in table.column_names:
-            raise PaperError(
-                f'{measure.place}: table {measure.table} has no column "{name}"{nearest(name, table.column_names)}; '
-                f"expected one of {', '.join(table.column_names)}"
-            )
+    _find_columns(table, measure.table or "", measure.place, needed)
+    counted = measure.reduce == "count" and not measure.over and not measure.by
+    if not counted:
+        _expect_numbers(table, measure.table or "", measure.place, column=column)
+    if measure.over:
+        _expect_numbers(table, measure.table or "", measure.place, over=measure.over)
     table = rows(table, measure.where)
     if span_s is not None and (within := SPAN_COLUMN.get(measure.table or "")) is not None:
         table = table.filter(pc.and_(pc.greater_equal(table[within], span_s[0]), pc.less(table[within], span_s[1])))
@@ -300,6 +344,8 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
     if measure.by:
         table = table.group_by(measure.by).aggregate([(column, "sum")])
         column = f"{column}_sum"
+    if counted and not _of_numbers(table[column].type):
+        return float(len(table) - table[column].null_count)
     numbers = table[column].drop_null().to_numpy().astype(float)
     numbers = numbers[np.isfinite(numbers)]
     if measure.reduce == "count":

@@ -175,6 +175,8 @@ class _Seen:
 def _known(what: str, name: X, known: Sequence[X]) -> None:
     if name in known:
         return
+    if isinstance(name, str) and name in [f"{one}" for one in known]:
+        raise MeaninglessError(f"{what} '{name}': it is a number; expected {name} without quotes")
     near = difflib.get_close_matches(f"{name}", [f"{one}" for one in known], n=1)
     told = f' (did you mean "{near[0]}"?)' if near else ""
     raise MeaninglessError(f'{what} "{name}"{told}; expected one of {", ".join(f"{one}" for one in known)}')

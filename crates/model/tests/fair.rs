@@ -51,7 +51,7 @@ fn nonsense_is_refused() {
     let negative = Demand { takes: vec![(0, -0.5)], most: 1.0 };
     assert_eq!(words(&[1.0], negative), "takes = -0.5: expected a number of at least 0");
     let unknown = Demand { most: f64::NAN, ..Demand::over(&[0]) };
-    assert_eq!(words(&[1.0], unknown), "most: expected a number of at least 0");
+    assert_eq!(words(&[1.0], unknown), "most = nan: expected a number of at least 0");
 }
 
 proptest! {

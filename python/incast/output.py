@@ -23,8 +23,14 @@ class OutputError(Exception):
 
 
 def escaped(text: str, keep: str = "") -> str:
-    """Write control characters as Python's texts have them, those of ``keep`` excepted: a terminal obeys them."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
+    """Write control characters as the engine's messages do, those of ``keep`` excepted: a terminal obeys them."""
+    names = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+
+    def shown(found: re.Match[str]) -> str:
+        one = found[0]
+        return one if one in keep else names.get(one, f"\\u{{{ord(one):x}}}")
+
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", shown, text)
 
 
 class Screen(Console):

@@ -152,10 +152,10 @@ def test_control_characters_of_names_are_shown_and_not_obeyed(incast: Command, t
     (tmp_path / "own.toml").write_text(named if named != text else f'name = "a\\u001b[31mred\\nb"\n{text}')
     done = incast("run", "own.toml", "--out", "r")
     assert done.status == 0, done.err
-    assert done.out.splitlines()[0].startswith(r"a\x1b[31mred\nb, seed 1: ")
+    assert done.out.splitlines()[0].startswith(r"a\u{1b}[31mred\nb, seed 1: ")
     assert "\x1b" not in done.out + done.err
     answer = incast("run", "x\x1b[31m")
-    answer.refused(r"error: x\x1b[31m: no ")
+    answer.refused(r"error: x\u{1b}[31m: no ")
     assert "\x1b" not in answer.err
 
 

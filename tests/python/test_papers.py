@@ -508,7 +508,7 @@ MISTAKES = [
         "{ x = 4, set",
         "figures.fig1.points: expected at least one, each of its own name, and 4 is there twice",
     ),
-    ("[figures.fig1]\n", '[figures."a\\u001b[31m\\nb"]\n', r"figures.a\x1b[31m\nb: expected a name of letters"),
+    ("[figures.fig1]\n", '[figures."a\\u001b[31m\\nb"]\n', r"figures.a\u{1b}[31m\nb: expected a name of letters"),
     ('scenario = "fig1.toml"', 'scenario = "../no.toml"', "'../no.toml': expected a file, its path from "),
     (
         "delay('DCTCP', 40) >= 1e6",

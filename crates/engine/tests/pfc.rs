@@ -336,6 +336,34 @@ fn a_large_fabric_is_set_up_at_once() {
     assert_eq!(accounts.iter().flatten().count(), spec.links.len() - 8192);
 }
 
+/// A port that is paused sends nothing: whether or not what is in service counts, all of its queue does.
+#[test]
+fn a_paused_port_counts_all_that_it_has() {
+    let held = |count_in_service: bool, limit: Limit| {
+        let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::us(100));
+        spec.links[3].rate = Rate::mbps(1);
+        spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+        spec.flows = vec![flood(0, 1, 1000, Rate::gbps(10))];
+        let limited = QueueSpec { count_in_service, limit, ..spec.queues[0].clone() };
+        spec.queues.push(limited);
+        spec.links[0].queue = 1;
+        spec.buffer = with(PfcSpec { threshold: Some(Threshold::Fixed(20_000)), ..pfc() }, 20_000_000);
+        // paused, and no packet is in transmission any more
+        (spec.measure_from, spec.observe.queue_interval) = (Time::us(50), Time::ns(100));
+        let o = judged(&spec);
+        let port = port(&o, "h0>s");
+        assert!(port.paused_ps == Time::us(50).0 && port.packets_total > 30, "{port:?}");
+        (port.queue_max_packets, port.queue_max_bytes, port.queue_mean_packets, port.queue_p99_packets, port.drops)
+    };
+    let counted = held(true, Limit::None);
+    assert_eq!(held(false, Limit::None), counted);
+    assert!(counted.0 > 80 && counted.1 == counted.0 * 1000, "{counted:?}");
+    for limit in [Limit::Packets(5), Limit::Bytes(5999)] {
+        let (packets, bytes, mean, ..) = held(false, limit);
+        assert_eq!((packets, bytes, mean), (5, 5000, 5.0), "{limit:?}");
+    }
+}
+
 /// The way to the sender fails while its port is paused, so that it never hears of the end of that; and the other way.
 #[test]
 fn a_link_that_fails_forgets_its_pauses() {

@@ -171,8 +171,15 @@ impl Explicit {
     /// Packets that the discipline counts, by the account, where it does not see the first `below`.
     pub(super) fn counted(&self, below: u32) -> u32 {
         // what is below several classes is the packet in transmission
-        let unseen = if self.lanes.len() == 1 { below } else { below.min(self.size_at(0).is_some() as u32) };
+        let unseen =
+            if self.lanes.len() == 1 { self.places_below(below) } else { below.min(self.size_at(0).is_some() as u32) };
         self.packets.saturating_sub(unseen)
+    }
+
+    /// Places below the discipline of a port with one queue, by the account: that of the packet in transmission is none
+    /// while a pause, or a pause frame, keeps what is here from being sent.
+    fn places_below(&self, below: u32) -> u32 {
+        if self.gone.is_empty() && self.service.is_none() { below.saturating_sub(1) } else { below }
     }
 
     /// Bytes the discipline counts, by the account.
@@ -235,7 +242,7 @@ impl Explicit {
     fn counted_of(&self, lane: usize, below: u32) -> (u32, u64) {
         let (packets, bytes) = self.lanes[lane].here;
         if self.lanes.len() == 1 {
-            return (packets.saturating_sub(below), bytes - self.bytes_below);
+            return (packets.saturating_sub(self.places_below(below)), bytes - self.bytes_below);
         }
         match &self.service {
             Some(s) if s.lane == lane && below > 0 => (packets - 1, bytes - s.waiting.size),
@@ -252,8 +259,10 @@ impl Explicit {
         lane.accounted.0 -= 1;
         lane.accounted.1 -= gone.size;
         if below > 0 {
-            // the first that the discipline holds moves below it
-            self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
+            // the first that the discipline holds moves below it, if anything is sent
+            if self.lanes.len() > 1 || self.places_below(below) == below {
+                self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
+            }
             self.bytes_below -= gone.size;
         }
     }
@@ -288,8 +297,13 @@ impl Explicit {
         }
         let ends = now + waiting.wire;
         self.service = Some(Service { waiting, lane, began: now, ends, arrives: None });
+        if self.lanes.len() == 1 && below > 0 && self.gone.is_empty() {
+            // there is a place more below the discipline than while nothing was sent
+            self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
+        }
         // with one queue, what moves below the discipline is not what goes onto the wire
-        if self.lanes.len() > 1 && below > 0 && self.lanes[lane].here.0 == 1 {
+        let unseen = if self.lanes.len() == 1 { below } else { 1 };
+        if below > 0 && self.lanes[lane].here.0 == unseen {
             self.lanes[lane].empty_since = now;
         }
         Some(ends)
@@ -449,14 +463,15 @@ impl Port {
             room.take(lane.here.1, size);
         }
         lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost, index, account });
-        if explicit.lanes.len() == 1 && explicit.here.0 < below {
+        let places = explicit.places_below(below);
+        if explicit.lanes.len() == 1 && explicit.here.0 < places {
             // it passes straight through the discipline
             explicit.lanes[i].empty_since = now;
         }
         explicit.work += wire;
         explicit.here.0 += 1;
         explicit.here.1 += size;
-        if explicit.lanes.len() == 1 && explicit.packets < below {
+        if explicit.lanes.len() == 1 && explicit.packets < places {
             explicit.bytes_below += size;
         }
         explicit.packets += 1;
@@ -572,9 +587,8 @@ impl Port {
         explicit.here.0 -= 1;
         explicit.here.1 -= size;
         explicit.gone.push_back(Gone { began, left: now, size, lane: i });
-        // the last that the discipline held has left, or has moved below it
-        let unseen = if explicit.lanes.len() == 1 { below } else { 0 };
-        if explicit.lanes[i].here.0 == unseen {
+        // the last that the discipline held has left; with one queue it may be below it, and moved there as it began
+        if explicit.lanes[i].here.0 == 0 && (below == 0 || explicit.lanes.len() > 1) {
             explicit.lanes[i].empty_since = now;
         }
         let arrives = if self.fails() { arrives } else { Some(now + self.class.delay) };

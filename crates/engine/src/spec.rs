@@ -143,7 +143,7 @@ pub struct PfcSpec {
     /// thresholds and reserves of its queues.
     pub lossless: Vec<bool>,
     /// Up to where an account fills the shared part; `None`: an eighth of what is free for links that are no quicker
-    /// than the slowest host's, twice that for every doubling of the rate, all at most.
+    /// than the median host's, twice that for every doubling of the rate, all at most.
     pub threshold: Option<Threshold>,
     /// Bytes that every account has for itself.
     pub reserve: u64,

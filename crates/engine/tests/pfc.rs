@@ -27,6 +27,20 @@ fn flood(src: u32, dst: u32, mss: u32, rate: Rate) -> FlowSpec {
 /// A star whose links differ in rate, overhead and delay, with packets of several sizes and classes, and pauses of all
 /// kinds; its senders stop, so that all can arrive.
 fn random(seed: u64, headroom: Option<Headroom>) -> Spec {
+    fit(draft(seed, headroom))
+}
+
+/// Buffers of that size beside what the accounts have for themselves.
+fn fit(spec: Spec) -> Spec {
+    let (_, accounts) = Pfc::new(&spec, spec.pfc().unwrap()).unwrap();
+    let own = |accounts: &Vec<Account>| accounts.iter().map(|a| a.reserve + a.headroom).sum::<u64>();
+    let own = accounts.iter().map(own).max().unwrap();
+    let buffer = spec.buffer.map(|buffer| BufferSpec { size: buffer.size + own, ..buffer });
+    Spec { buffer, ..spec }
+}
+
+/// ... the buffer of a size without what the accounts have for themselves.
+fn draft(seed: u64, headroom: Option<Headroom>) -> Spec {
     let mut draws = 0;
     let mut n = |of: u64| {
         draws += 1;
@@ -45,7 +59,8 @@ fn random(seed: u64, headroom: Option<Headroom>) -> Spec {
         }
     }
     let classes = 1 + n(3) as usize;
-    let queue = QueueSpec { count_in_service: n(2) == 0, ..spec.queues[0].clone() };
+    let count_overhead = seed % 4 == 2;
+    let queue = QueueSpec { count_in_service: n(2) == 0, count_overhead, ..spec.queues[0].clone() };
     let several = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(); classes] };
     spec.queues = vec![if classes > 1 { QueueSpec { discipline: several, ..queue } } else { queue }];
     let sizes = [46, 64, 300, 1000, 1500, 9000];
@@ -65,12 +80,7 @@ fn random(seed: u64, headroom: Option<Headroom>) -> Spec {
     let (reserve, margin) = ([0, 100, 4096][n(3) as usize], [0, 3072][n(2) as usize]);
     let headroom = headroom.unwrap_or(little);
     let pfc = PfcSpec { lossless: vec![true; classes], threshold, reserve, headroom, margin };
-    // what the accounts have for themselves, and something to share
-    let shared = [1000, 20_000, 200_000][n(3) as usize];
-    spec.buffer = with(pfc.clone(), 0);
-    let own = |a: &Account| a.reserve + a.headroom;
-    let own: u64 = Pfc::new(&spec, &pfc).unwrap().1.iter().flatten().map(own).sum();
-    spec.buffer = with(pfc, own + shared);
+    spec.buffer = with(pfc, [1000, 20_000, 200_000][n(3) as usize]);
     Spec { seed, ..spec }
 }
 
@@ -336,6 +346,76 @@ fn a_large_fabric_is_set_up_at_once() {
     assert_eq!(accounts.iter().flatten().count(), spec.links.len() - 8192);
 }
 
+/// A link that is worse or better for some time needs the headroom of one that is always so, and so does the way back.
+#[test]
+fn a_headroom_holds_the_worst_that_failures_make_of_a_link() {
+    let headrooms = |spec: &Spec| {
+        let own = Pfc::new(spec, spec.pfc().unwrap()).unwrap().1;
+        own.into_iter().flatten().map(|a| a.headroom).collect::<Vec<u64>>()
+    };
+    let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::us(100));
+    spec.buffer = with(pfc(), 1_000_000);
+    let plain = headrooms(&spec);
+    let mut always = spec.clone();
+    (always.links[0].rate, always.links[0].delay) = (Rate::gbps(40), Time::us(5));
+    (always.links[2].rate, always.links[2].delay) = (Rate::gbps(2), Time::us(3));
+    let mut add = |link: u32, us: u64, rate: Option<Rate>, delay: Option<Time>| {
+        let effect = Effect::Degraded { rate, delay, loss: 0.0 };
+        spec.failures.push(Failure { link, from: Time::us(us), until: Time::us(us + 1), effect });
+    };
+    add(0, 10, Some(Rate::gbps(40)), Some(Time::ns(10)));
+    add(0, 20, Some(Rate::gbps(1)), Some(Time::us(5)));
+    add(2, 30, Some(Rate::gbps(2)), None);
+    add(2, 40, Some(Rate::gbps(20)), Some(Time::us(3)));
+    let failing = headrooms(&spec);
+    assert_eq!(failing, headrooms(&always));
+    assert!(failing[0] > 2 * plain[0] && failing[1] == plain[1], "{failing:?} beside {plain:?}");
+    // what is given is what is there, and what HPCC has is reckoned of the link as built
+    for headroom in [Headroom::Bytes(5000), Headroom::Delays] {
+        let with =
+            |spec: &Spec| headrooms(&Spec { buffer: with(PfcSpec { headroom, ..pfc() }, 1 << 20), ..spec.clone() });
+        assert_eq!(with(&spec), with(&Spec { failures: Vec::new(), ..spec.clone() }));
+    }
+    let endless = Effect::Degraded { rate: Some(Rate::INFINITE), delay: None, loss: 0.0 };
+    spec.failures[0].effect = endless;
+    let error = Pfc::new(&spec, spec.pfc().unwrap()).unwrap_err();
+    assert!(error.starts_with("link h0>s: at an infinite rate no headroom"), "{error}");
+}
+
+/// Packets of 64 B come without overhead and leave with 38 B, or the other way round; queues count it. Headroom is for
+/// what comes.
+#[test]
+fn an_account_counts_what_comes() {
+    for (comes, leaves, counts) in [(0, 38, true), (38, 0, true), (38, 38, true), (38, 38, false)] {
+        let mut spec = endless(star(2, Rate::gbps(10), Time::us(2)), Time::us(100));
+        spec.links[3].rate = Rate::mbps(1);
+        (spec.links[0].overhead, spec.links[3].overhead) = (comes, leaves);
+        spec.transports = vec![TransportSpec { mss: 64, ..htsim() }];
+        spec.flows = vec![flood(0, 1, 64 + comes, Rate::gbps(10))];
+        spec.queues[0].count_overhead = counts;
+        let accounts = |headroom: Headroom| {
+            let threshold = Some(Threshold::Fixed(20_000));
+            let mut spec = spec.clone();
+            // a frame to h1 may wait for a packet at 1 Mb/s
+            spec.buffer = with(PfcSpec { threshold, headroom, reserve: 0, ..pfc() }, 20_000_000);
+            let accounts = Pfc::new(&spec, spec.pfc().unwrap()).unwrap().1;
+            let o = judged(&spec);
+            let link = port(&o, "h0>s");
+            // the threshold is whole packets as they are counted, whatever they leave with
+            assert!(link.pauses == 1, "{link:?}");
+            (accounts[2][0].headroom, drops(&o), port(&o, "s>h1").packets_total)
+        };
+        let counted = 64 + if counts { comes as u64 } else { 0 };
+        let (headroom, dropped, taken) = accounts(Headroom::Link);
+        assert_eq!(dropped, 0, "{comes} and {leaves}");
+        let beyond = taken - 20_000 / counted;
+        assert_eq!(accounts(Headroom::Bytes(beyond * counted)).1, 0, "{comes} and {leaves}");
+        assert_eq!(accounts(Headroom::Bytes(beyond * counted - 1)).1, 1, "{comes} and {leaves}");
+        // all that "link" has beside it is a packet that the frame need not wait for, and one that had not just begun
+        assert!(headroom < (beyond + 4) * counted.max(64 + comes as u64), "{headroom} for {beyond} packets");
+    }
+}
+
 /// A port that is paused sends nothing: whether or not what is in service counts, all of its queue does.
 #[test]
 fn a_paused_port_counts_all_that_it_has() {
@@ -384,4 +464,19 @@ fn a_link_that_fails_forgets_its_pauses() {
         assert!(port(&o, "s>h2").busy_ps > late * 9 / 10, "{own:?}");
         assert!(own.paused_ps < from.0 + late, "{own:?}");
     }
+}
+
+/// HPCC's eighth is for links as quick as hosts'; one host that is slower, or quicker, does not make them others.
+#[test]
+fn thresholds_go_by_the_median_host() {
+    let shares = |rates: [u64; 5]| {
+        let mut spec = star(5, Rate::gbps(10), Time::us(1));
+        (0..5).for_each(|h| spec.links[h].rate = Rate::gbps(rates[h]));
+        let (_, accounts) = Pfc::new(&spec, &pfc()).unwrap();
+        accounts[5].iter().map(|a| a.threshold).collect::<Vec<_>>()
+    };
+    let dynamic = |shares: [f64; 5]| shares.map(Threshold::Dynamic).to_vec();
+    assert_eq!(shares([10, 10, 10, 10, 10]), dynamic([0.125; 5]));
+    assert_eq!(shares([1, 10, 10, 10, 10]), dynamic([0.125; 5]));
+    assert_eq!(shares([100, 10, 10, 10, 20]), dynamic([1.0, 0.125, 0.125, 0.125, 0.25]));
 }

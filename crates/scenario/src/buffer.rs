@@ -35,7 +35,7 @@ pub struct Pfc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<u8>>,
     /// A link is paused when a class of it has this times what is free. Unless given 0.125 for links no quicker than
-    /// the slowest host's, twice that for every doubling of the rate, at most 1 (HPCC).
+    /// the median host's, twice that for every doubling of the rate, at most 1 (HPCC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// A link is paused when a class of it has this much beyond its reserve; instead of `alpha`.

@@ -400,7 +400,7 @@ impl Port {
         let (packets, bytes) = explicit.counted_of(i, below);
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
         let lane = &mut explicit.lanes[i];
-        let full = room.as_ref().is_some_and(|room| !room.takes(lane.here.1, size));
+        let full = room.as_ref().is_some_and(|room| !room.takes(packet, lane.here.1, size));
         let mut verdict = if full { Verdict::Drop } else { lane.admit(&arrival) };
         let mut room = room;
         let (mut packet, mut size, mut arrival) = (*packet, size, arrival);
@@ -415,7 +415,7 @@ impl Port {
                 (i, size) = (0, packet.size as u64 + self.class.framing as u64);
                 let (packets, bytes) = explicit.counted_of(0, below);
                 arrival = Arrival { packets: packets as u64, bytes, size, ..arrival };
-                let full = room.as_ref().is_some_and(|room| !room.takes(explicit.lanes[0].here.1, size));
+                let full = room.as_ref().is_some_and(|room| !room.takes(&packet, explicit.lanes[0].here.1, size));
                 verdict = if full { Verdict::Drop } else { explicit.lanes[0].admit(&arrival) };
             }
         }
@@ -460,7 +460,7 @@ impl Port {
         let packet = Packet { flags: packet.flags | if marked { flag::CE } else { 0 }, ..*packet };
         let account = room.as_ref().and_then(|room| room.account);
         if let Some(room) = &mut room {
-            room.take(lane.here.1, size);
+            room.take(&packet, lane.here.1, size);
         }
         lane.push(Waiting { packet, ext: ext.map(take), size, wire, lost, index, account });
         let places = explicit.places_below(below);
@@ -580,7 +580,7 @@ impl Port {
         lane.here.0 -= 1;
         lane.here.1 -= size;
         match (pool, account) {
-            (Some(pool), Some(account)) => pool.leave(account, size),
+            (Some(pool), Some(account)) => pool.leave(account, &packet),
             (Some(pool), None) => pool.give_back(lane.here.1, size),
             (None, _) => {}
         }

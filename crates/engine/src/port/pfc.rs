@@ -43,6 +43,36 @@ pub struct Pfc {
     edges: BTreeMap<u32, Vec<u64>>,
 }
 
+/// Rates and delay that a link has at one time or another: its own, and those of failures that degrade it.
+#[derive(Clone, Copy, Debug)]
+struct Extremes {
+    slowest: Rate,
+    quickest: Rate,
+    longest: Time,
+}
+
+impl Extremes {
+    /// Those of all links that are degraded, by the worst of each, whether or not they come together.
+    fn of_degraded(spec: &Spec) -> BTreeMap<u32, Extremes> {
+        let mut known = BTreeMap::new();
+        for failure in &spec.failures {
+            let Effect::Degraded { rate, delay, .. } = failure.effect else { continue };
+            let link = &spec.links[failure.link as usize];
+            let extremes = known.entry(failure.link).or_insert_with(|| Extremes::from(link));
+            extremes.slowest = extremes.slowest.min(rate.unwrap_or(link.rate));
+            extremes.quickest = extremes.quickest.max(rate.unwrap_or(link.rate));
+            extremes.longest = extremes.longest.max(delay.unwrap_or(link.delay));
+        }
+        known
+    }
+}
+
+impl From<&LinkSpec> for Extremes {
+    fn from(link: &LinkSpec) -> Extremes {
+        Extremes { slowest: link.rate, quickest: link.rate, longest: link.delay }
+    }
+}
+
 impl Pfc {
     /// What `spec` asks for, and the accounts of every switch; an error in words if that cannot be.
     pub fn new(spec: &Spec, pfc: &PfcSpec) -> Result<(Pfc, Vec<Vec<Account>>), String> {
@@ -52,10 +82,10 @@ impl Pfc {
         let mut first = vec![None; spec.links.len()];
         let mut accounts: Vec<Vec<Account>> = vec![Vec::new(); spec.node_names.len()];
         // of all links and packets once, there being many of both
-        let slowest = spec.links.iter().filter(|l| l.from < spec.hosts).map(|l| l.rate).min();
-        let slowest = slowest.unwrap_or(Rate::INFINITE);
+        let hosts = rate_of_hosts(spec);
         let packet = largest_packet(spec);
-        let counts_overhead = spec.queues.iter().any(|q| q.count_overhead);
+        let degraded = Extremes::of_degraded(spec);
+        let extremes = |l: u32| degraded.get(&l).copied().unwrap_or_else(|| Extremes::from(&spec.links[l as usize]));
         let classes = pfc.lossless.iter().filter(|l| **l).count() as u64;
         for (l, link) in (0u32..).zip(&spec.links) {
             let queue = &spec.queues[link.queue as usize];
@@ -79,13 +109,14 @@ impl Pfc {
                     link.name
                 ));
             };
-            let counted = if counts_overhead { packet + link.overhead as u64 } else { packet };
-            let ways = (link, &spec.links[back as usize]);
-            let headroom = headroom(pfc, ways, classes, packet, counted)?;
+            let way_back = &spec.links[back as usize];
+            let told = told_within(way_back, extremes(back), classes, packet);
+            let overhead = if spec.queues[way_back.queue as usize].count_overhead { link.overhead } else { 0 } as u64;
+            let headroom = headroom(pfc, link, extremes(l), told, packet + overhead)?;
             let own = &mut accounts[link.to as usize];
             first[l as usize] = Some(own.len() as u32);
-            let threshold = pfc.threshold.unwrap_or(Threshold::Dynamic(share_of(link.rate, slowest)));
-            let account = |class: u8| Account::new(l, class, pfc.reserve, headroom, threshold, pfc.margin);
+            let threshold = pfc.threshold.unwrap_or(Threshold::Dynamic(share_of(link.rate, hosts)));
+            let account = |class: u8| Account::new(l, class, pfc, headroom, threshold, overhead);
             own.extend((0u8..).zip(&pfc.lossless).filter(|c| *c.1).map(|c| account(c.0)));
         }
         let edges = edges(spec, &back);
@@ -138,11 +169,18 @@ fn edges(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<u64>> {
     edges
 }
 
-/// Part of what is free that an account of a link at this rate may fill, the slowest of hosts' links being at another.
-fn share_of(rate: Rate, slowest: Rate) -> f64 {
+/// Rate of the hosts' links; where they differ that of the median host.
+fn rate_of_hosts(spec: &Spec) -> Rate {
+    let mut rates: Vec<Rate> = spec.links.iter().filter(|l| l.from < spec.hosts).map(|l| l.rate).collect();
+    rates.sort_unstable();
+    rates.get(rates.len().saturating_sub(1) / 2).copied().unwrap_or(Rate::INFINITE)
+}
+
+/// Part of what is free that an account of a link at this rate may fill, hosts' links being at another.
+fn share_of(rate: Rate, hosts: Rate) -> f64 {
     // HPCC's simulator shifts by 3, one less for every doubling of the rate
     let (mut shift, mut rate) = (3, rate.0);
-    while rate > slowest.0 && shift > 0 {
+    while rate > hosts.0 && shift > 0 {
         shift -= 1;
         rate /= 2;
     }
@@ -159,33 +197,35 @@ fn largest_packet(spec: &Spec) -> u64 {
     spec.transports.iter().map(largest).max().unwrap_or(0) as u64
 }
 
-/// Bytes that may still come over a link when its port is told over the one back to pause, `classes` of which are;
-/// packets are of `packet` bytes, `counted` by an account.
-fn headroom(
-    pfc: &PfcSpec,
-    ways: (&LinkSpec, &LinkSpec),
-    classes: u64,
-    packet: u64,
-    counted: u64,
-) -> Result<u64, String> {
-    let (link, back) = ways;
+/// Time, ps, within which the port of a link has heard that it is to pause, the frame going over `back`: it waits for
+/// what is in transmission there, a packet of `packet` bytes or a frame, and for frames about other `classes`.
+fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -> u64 {
+    // a time on the wire is rounded
+    let wire = |bytes: u64| extremes.slowest.serialize(bytes).0.saturating_add(1);
+    let frame = frame_bytes(back.overhead);
+    let waits = wire(frame.max(packet + back.overhead as u64));
+    waits.saturating_add(wire(frame).saturating_mul(classes)).saturating_add(extremes.longest.0)
+}
+
+/// Bytes that may still come over a link whose port is told within `told` ps to pause; an account counts packets as
+/// `counted` bytes.
+fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: u64, counted: u64) -> Result<u64, String> {
     if let Headroom::Bytes(bytes) = pfc.headroom {
         return Ok(bytes);
     }
-    if link.rate == Rate::INFINITE {
+    let brings = |time: u64, rate: Rate| (time as u128 * rate.0 as u128).div_ceil(8_000_000_000_000) as u64;
+    let (time, rate) = match pfc.headroom {
+        Headroom::Delays => (link.delay.0, link.rate),
+        _ => (told.saturating_add(extremes.longest.0), extremes.quickest),
+    };
+    if rate == Rate::INFINITE {
         return Err(format!(
             "link {}: at an infinite rate no headroom holds what comes until it has stopped",
             link.name
         ));
     }
-    let brings = |time: u64| (time as u128 * link.rate.0 as u128).div_ceil(8_000_000_000_000) as u64;
-    if pfc.headroom == Headroom::Delays {
-        return Ok(3 * brings(link.delay.0));
-    }
-    // the frame waits for a packet and for frames about other classes; then the port may just have begun a packet
-    let waits = back.rate.serialize(packet + back.overhead as u64).0;
-    let frames = classes * back.rate.serialize(frame_bytes(back.overhead)).0;
-    Ok(brings(waits + frames + back.delay.0 + link.delay.0) + 2 * counted)
+    // then the port may just have begun a packet, and one went over the threshold
+    Ok(if pfc.headroom == Headroom::Delays { 3 * brings(time, rate) } else { brings(time, rate) + 2 * counted })
 }
 
 impl Port {
@@ -289,7 +329,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let cleared = pfc.cleared(link, self.now);
         let told = match left {
             true => pool.resumes(account, cleared),
-            false => pool.pauses(account, packet.size as u64, self.now, cleared),
+            false => pool.pauses(account, packet, self.now, cleared),
         };
         let Some(back) = pfc.back[link as usize].filter(|_| told) else { return };
         let port = self.net.port_of[back as usize];

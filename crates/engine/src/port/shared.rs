@@ -16,7 +16,12 @@
 //! else it is dropped. What leaves empties the headroom first. The neighbour is to pause while the headroom is in use
 //! or the share has reached the threshold (or there is no room for as much again as came last, which is no rule of
 //! HPCC's: it matters where there is next to no headroom), and to resume when the headroom is empty and the share a
-//! margin below the threshold, or nothing. Reserves and headrooms of all accounts are taken out of the whole.
+//! margin below the threshold, or nothing. Reserves and headrooms of all accounts are taken out of the whole. An account
+//! counts packets as the link has them that they came over, so that its headroom holds what the link can bring whatever
+//! the port adds that they leave by.
+
+use crate::packet::Packet;
+use crate::spec::PfcSpec;
 
 /// The shared part of a switch's buffer.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,6 +56,8 @@ pub struct Account {
     pub threshold: Threshold,
     /// The neighbour resumes when the share is so far below the threshold, bytes.
     pub margin: u64,
+    /// Bytes that it counts with every packet: the link's overhead, where queues count theirs.
+    pub overhead: u64,
     /// Bytes in reserve and shared part, and in the headroom.
     held: u64,
     spare: u64,
@@ -59,9 +66,15 @@ pub struct Account {
 }
 
 impl Account {
-    /// An empty account.
-    pub fn new(link: u32, class: u8, reserve: u64, headroom: u64, threshold: Threshold, margin: u64) -> Account {
-        Account { link, class, reserve, headroom, threshold, margin, held: 0, spare: 0, paused: None }
+    /// The empty account of a class of a link under the rules of `pfc`.
+    pub fn new(link: u32, class: u8, pfc: &PfcSpec, headroom: u64, threshold: Threshold, overhead: u64) -> Account {
+        let (reserve, margin) = (pfc.reserve, pfc.margin);
+        Account { link, class, reserve, headroom, threshold, margin, overhead, held: 0, spare: 0, paused: None }
+    }
+
+    /// Nothing is on it.
+    pub fn is_empty(&self) -> bool {
+        self.held + self.spare == 0
     }
 
     fn share(&self) -> u64 {
@@ -103,18 +116,18 @@ pub struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Whether there is room for `size` bytes in a queue that holds `held`.
-    pub(super) fn takes(&self, held: u64, size: u64) -> bool {
+    /// Whether there is room for `packet`, `size` bytes to a queue that holds `held`.
+    pub(super) fn takes(&self, packet: &Packet, held: u64, size: u64) -> bool {
         match self.account {
-            Some(account) => self.pool.part(account, size).is_some(),
+            Some(account) => self.pool.part(account, packet).is_some(),
             None => self.pool.takes(held, size),
         }
     }
 
-    /// They are in it.
-    pub(super) fn take(&mut self, held: u64, size: u64) {
+    /// It is in it.
+    pub(super) fn take(&mut self, packet: &Packet, held: u64, size: u64) {
         match self.account {
-            Some(account) => self.pool.enter(account, size),
+            Some(account) => self.pool.enter(account, packet),
             None => self.pool.take(held, size),
         }
     }
@@ -144,9 +157,10 @@ impl Pool {
         self.accounts[account as usize].paused
     }
 
-    /// Where `size` bytes more of an account go, if anywhere.
-    fn part(&self, account: u32, size: u64) -> Option<Part> {
+    /// Where one more packet of an account goes, if anywhere.
+    fn part(&self, account: u32, packet: &Packet) -> Option<Part> {
         let a = &self.accounts[account as usize];
+        let size = packet.size as u64 + a.overhead;
         let share = (a.held + size).saturating_sub(a.reserve);
         let growth = share - a.share();
         if share == 0 || (growth <= self.free && a.keeps(share, self.free)) {
@@ -155,10 +169,11 @@ impl Pool {
         (a.spare + size <= a.headroom).then_some(Part::Headroom)
     }
 
-    /// `size` bytes of an account come that there is room for.
-    fn enter(&mut self, account: u32, size: u64) {
-        let part = self.part(account, size);
+    /// A packet of an account comes that there is room for.
+    fn enter(&mut self, account: u32, packet: &Packet) {
+        let part = self.part(account, packet);
         let a = &mut self.accounts[account as usize];
+        let size = packet.size as u64 + a.overhead;
         if let Some(Part::Shared(growth)) = part {
             a.held += size;
             self.free -= growth;
@@ -167,9 +182,10 @@ impl Pool {
         }
     }
 
-    /// `size` bytes of an account leave.
-    pub(super) fn leave(&mut self, account: u32, size: u64) {
+    /// A packet of an account leaves.
+    pub(super) fn leave(&mut self, account: u32, packet: &Packet) {
         let a = &mut self.accounts[account as usize];
+        let size = packet.size as u64 + a.overhead;
         let spare = a.spare.min(size);
         a.spare -= spare;
         let share = a.share();
@@ -177,10 +193,10 @@ impl Pool {
         self.free += share - a.share();
     }
 
-    /// Whether the neighbour at the other end of an account's link is to be told to pause now, `size` bytes having
-    /// come, which it then knows; a pause from before `cleared`, ps, holds no longer.
-    pub fn pauses(&mut self, account: u32, size: u64, now: u64, cleared: Option<u64>) -> bool {
-        let full = self.part(account, size).is_none();
+    /// Whether the neighbour at the other end of an account's link is to be told to pause now, `packet` being on it,
+    /// which it then knows; a pause from before `cleared`, ps, holds no longer.
+    pub fn pauses(&mut self, account: u32, packet: &Packet, now: u64, cleared: Option<u64>) -> bool {
+        let full = self.part(account, packet).is_none();
         let a = &mut self.accounts[account as usize];
         let paused = a.paused.is_some_and(|since| cleared.is_none_or(|cleared| cleared <= since));
         let pauses = !paused && (full || a.spare > 0 || a.has_reached(self.free));

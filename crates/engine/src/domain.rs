@@ -343,7 +343,7 @@ impl Domain {
                 }
                 return;
             }
-            TimerKind::Cleared => return io.clear_pauses(timer.entity),
+            TimerKind::Edge => return io.edge(timer.entity),
             _ => net.ends[timer.entity as usize],
         };
         match timer.kind {

@@ -67,7 +67,7 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
     match event {
         Event::Arrival(packet, _) => net.links[packet.link as usize].domain,
         Event::Timer(t) => match t.kind {
-            TimerKind::Departure | TimerKind::Cleared => {
+            TimerKind::Departure | TimerKind::Edge => {
                 let link = &net.spec.links[t.entity as usize];
                 net.place[link.from as usize].domain
             }
@@ -96,18 +96,14 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
     let spec = world.net.spec;
     let mut heap = Heap { order: world.net.order, queue: BinaryHeap::new(), pushes: 0 };
     let mut collector = Collector::new(spec.groups.len());
-    for (f, flow) in spec.flows.iter().enumerate() {
-        heap.timer(flow.start.0, 0, Timer { kind: TimerKind::Start, entity: f as u32 });
+    for (_, time, timer) in world.first_timers() {
+        heap.timer(time, 0, timer);
     }
-    for (q, query) in spec.queries.iter().enumerate() {
-        heap.timer(query.first.0, 0, Timer { kind: TimerKind::Query, entity: q as u32 });
-    }
-    let (mut idle, mut end) = (true, spec.duration.0);
+    let mut end = spec.duration.0;
     let last = world.last_to_finish();
     while let Some(Reverse(next)) = heap.queue.pop() {
         if next.key.time >= end {
             heap.queue.push(Reverse(next));
-            idle = false;
             break;
         }
         if next.key.generation() > GENERATIONS {
@@ -127,6 +123,11 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
             end = world.end_after(collector.finished_at);
         }
     }
+    let keeps_going = |event: &Event| match event {
+        Event::Arrival(..) => true,
+        Event::Timer(timer) => timer.kind.keeps_going(),
+    };
+    let idle = !heap.queue.iter().any(|Reverse(q)| keeps_going(&q.event));
     let under_way: Vec<Packet> = heap
         .queue
         .iter()

@@ -125,11 +125,19 @@ pub enum TimerKind {
     Activation,
     /// Flows of a host open together ([`Opening`](crate::triggers::Opening) as entity).
     Opening,
-    /// The state of a link (entity) goes down or comes up: no pause of its port outlives that.
-    Cleared,
+    /// A link (entity) or the one back goes down or comes up, or its port has been silent for long enough after that
+    /// ([`pfc`](crate::port::pfc)). Has no effect where there is nothing in the network.
+    Edge,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,
+}
+
+impl TimerKind {
+    /// Whether something is left to happen while one of this kind is pending.
+    pub fn keeps_going(self) -> bool {
+        self != TimerKind::Edge
+    }
 }
 
 /// A pending timer.
@@ -137,7 +145,7 @@ pub enum TimerKind {
 pub struct Timer {
     /// Kind.
     pub kind: TimerKind,
-    /// Flow; link for departures, cleared pauses and far moves; query; engine of a host; trigger; what one opens.
+    /// Flow; link for departures, edges and far moves; query; engine of a host; trigger; what one opens.
     pub entity: u32,
 }
 

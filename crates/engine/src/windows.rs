@@ -76,6 +76,14 @@ impl Local {
     fn next(&self) -> u64 {
         self.heap.peek().map_or(u64::MAX, |Reverse((key, _))| key.time)
     }
+
+    /// Whether something is left to happen.
+    fn keeps_going(&self) -> bool {
+        self.heap.iter().any(|Reverse((_, what))| match what {
+            TimerSlot::Timer(kind) => TIMER_KINDS[*kind as usize].keeps_going(),
+            TimerSlot::Arrival(_) => true,
+        })
+    }
 }
 
 /// Buckets of the near windows, and who has work when.
@@ -252,17 +260,9 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
     let mut wakes: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
     let mut collector = Collector::new(spec.groups.len());
 
-    for (f, flow) in spec.flows.iter().enumerate() {
-        let timer = Timer { kind: TimerKind::Start, entity: f as u32 };
-        let key = Key::timer(world.net.order, flow.start.0, 0, timer);
-        let domain = world.net.ends[f].sender_domain;
-        locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(TimerKind::Start as u8))));
-    }
-    for (q, query) in spec.queries.iter().enumerate() {
-        let timer = Timer { kind: TimerKind::Query, entity: q as u32 };
-        let key = Key::timer(world.net.order, query.first.0, 0, timer);
-        let domain = world.net.place[query.root as usize].domain;
-        locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(TimerKind::Query as u8))));
+    for (domain, time, timer) in world.first_timers() {
+        let key = Key::timer(world.net.order, time, 0, timer);
+        locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(timer.kind as u8))));
     }
     for (d, local) in locals.iter_mut().enumerate() {
         register(local, d as u32, &mut wakes);
@@ -287,7 +287,7 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             window = window.min(next_wake / length);
         }
         if window == u64::MAX {
-            break buckets.waiting == 0 && next_wake == u64::MAX;
+            break buckets.waiting == 0 && !locals.iter().any(Local::keeps_going);
         }
         let start = window * length;
         if start >= end {
@@ -458,7 +458,7 @@ const TIMER_KINDS: [TimerKind; 17] = [
     TimerKind::Process,
     TimerKind::Activation,
     TimerKind::Opening,
-    TimerKind::Cleared,
+    TimerKind::Edge,
     TimerKind::Far,
 ];
 

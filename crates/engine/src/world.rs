@@ -8,7 +8,7 @@ use crate::io::{Host, Turns};
 use crate::messages::{Half, Join, Query};
 use crate::net::{Ends, HOST, Hop, Net, Switch};
 use crate::nic::FairNic;
-use crate::order::Order;
+use crate::order::{Order, Timer, TimerKind};
 use crate::packet::{Packet, STAMPS, flag};
 use crate::paths::{Timetable, divisors};
 use crate::port::faults::Faults;
@@ -286,6 +286,11 @@ impl<'a> World<'a> {
                 if let Some(faults) = faults.get(l) {
                     port.fail(faults.clone());
                 }
+                if let (Some(pfc), Some(spec)) = (&pfc, spec.pfc())
+                    && let Some(silence) = pfc.silence(*l, 0)
+                {
+                    port.keep_silent(silence, spec);
+                }
                 domain.ports.push(port);
             }
             if let Some(buffer) = spec.buffer.as_ref().filter(|_| node >= spec.hosts) {
@@ -434,6 +439,22 @@ impl<'a> World<'a> {
             domains[at.domain as usize].ports[net.port_of[*l as usize] as usize].probe();
         }
         Ok(World { net, domains, lookahead, finite: finite as u64 })
+    }
+
+    /// What is pending as a run begins: domain, time in ps, and timer.
+    pub fn first_timers(&self) -> impl Iterator<Item = (u32, u64, Timer)> {
+        let (spec, place) = (self.net.spec, &self.net.place);
+        let timer = |kind, entity: usize| Timer { kind, entity: entity as u32 };
+        let flows = spec.flows.iter().zip(&self.net.ends).enumerate();
+        let flows = flows.map(move |(f, (flow, at))| (at.sender_domain, flow.start.0, timer(TimerKind::Start, f)));
+        let queries = spec.queries.iter().enumerate();
+        let queries = queries
+            .map(move |(q, query)| (place[query.root as usize].domain, query.first.0, timer(TimerKind::Query, q)));
+        let edges = self.net.pfc.iter().flat_map(|pfc| pfc.first_edges());
+        let edges = edges.map(move |(link, time)| {
+            (place[spec.links[link as usize].from as usize].domain, time, timer(TimerKind::Edge, link as usize))
+        });
+        flows.chain(queries).chain(edges)
     }
 
     /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than

@@ -288,7 +288,7 @@ impl Explicit {
     /// Begins a transmission at `now`, if something may go; when it ends.
     fn begin(&mut self, now: u64, below: u32) -> Option<u64> {
         let Explicit { lanes, scheduler, .. } = self;
-        let head = |i: usize| lanes[i].queue.front().filter(|_| lanes[i].pausing.since.is_none()).map(|w| w.size);
+        let head = |i: usize| lanes[i].queue.front().filter(|_| !lanes[i].pausing.holds(now)).map(|w| w.size);
         let lane = scheduler.next(lanes.len(), head)?;
         let waiting = lanes[lane].queue.pop_front()?;
         self.work -= waiting.wire;
@@ -339,8 +339,15 @@ impl Explicit {
     }
 
     /// Nothing is here, and what comes to queue `i` may go at once.
-    fn lets_pass(&self, i: usize) -> bool {
-        self.here.0 == 0 && self.frame.is_none() && self.lanes[i].pausing.since.is_none()
+    fn lets_pass(&self, i: usize, now: u64) -> bool {
+        self.here.0 == 0 && self.frame.is_none() && !self.lanes[i].pausing.holds(now)
+    }
+
+    /// A packet here that is on this account of a shared buffer, if one is.
+    pub(super) fn packet_on(&self, account: u32) -> Option<&Packet> {
+        let waiting = self.lanes.iter().flat_map(|l| &l.queue);
+        let all = self.service.iter().map(|s| &s.waiting).chain(waiting);
+        { all }.find(|w| w.account == Some(account)).map(|w| &w.packet)
     }
 
     /// The packet in transmission is of this account of a shared buffer, if of one.
@@ -442,7 +449,7 @@ impl Port {
         let mut lost = self.class.lossy && self.loses_latest(size);
         let index = self.count.packets - 1;
         let mut arrives = now + self.class.delay;
-        if wire == 0 && self.fails() && !lost && self.rare.explicit.as_ref().is_some_and(|q| q.lets_pass(i)) {
+        if wire == 0 && self.fails() && !lost && self.rare.explicit.as_ref().is_some_and(|q| q.lets_pass(i, now)) {
             match self.arrival_of(now, now, index) {
                 Some(time) => arrives = time,
                 None => lost = self.loses_to_failure(now, interval),
@@ -450,7 +457,7 @@ impl Port {
         }
         let Some(explicit) = &mut self.rare.explicit else { return Offered::Dropped };
         let counted = explicit.counted(below);
-        let passes = wire == 0 && explicit.lets_pass(i);
+        let passes = wire == 0 && explicit.lets_pass(i, now);
         let lane = &mut explicit.lanes[i];
         if passes {
             marked |= lane.marks_departure(packet, (1, size), interval.holds(now));

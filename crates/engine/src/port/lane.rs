@@ -45,6 +45,9 @@ pub(super) struct Pausing {
     pub since: Option<u64>,
     /// When the neighbour asked for it.
     pub asked: u64,
+    /// Nothing of it begins from then until then either, ps, so that the neighbour is heard first, the link being up
+    /// again.
+    pub silence: (u64, u64),
     /// Pauses that began inside the measured interval.
     pub pauses: u64,
     /// Time of those that are over, inside it.
@@ -52,6 +55,11 @@ pub(super) struct Pausing {
 }
 
 impl Pausing {
+    /// Nothing of it may begin at `now`.
+    pub(super) fn holds(&self, now: u64) -> bool {
+        self.since.is_some() || (self.silence.0 <= now && now < self.silence.1)
+    }
+
     /// It is paused, if it was not.
     pub(super) fn begin(&mut self, now: u64, asked: u64, interval: &Interval) {
         self.asked = asked;

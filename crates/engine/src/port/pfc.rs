@@ -6,7 +6,10 @@
 //! lost but where the link is down. From its arrival on the neighbour begins no packet of the class; others go on. A
 //! pause holds until the frame that ends it: times in quanta, and their refreshing, are not modelled.
 //!
-//! A link that goes down or comes up, in either direction, forgets all pauses at both of its ends.
+//! A link that goes down or comes up, in either direction, forgets all pauses at both of its ends. When both directions
+//! are up again the switch says at that instant which classes are to pause, and the port is silent for as long as that
+//! may take to come: it begins no packet of a class that can be paused. What it sent until then would come on top of what
+//! filled the headroom before the link went down. While the way back is down nobody can pause the link.
 
 use super::shared::{Account, Pool, Threshold};
 use super::{Interval, Port, explicit::Departed};
@@ -39,8 +42,19 @@ pub struct Pfc {
     first: Vec<Option<u32>>,
     /// The link back, of every link between two nodes.
     back: Vec<Option<u32>>,
-    /// When a link or the one back goes down or comes up, in order, ps.
-    edges: BTreeMap<u32, Vec<u64>>,
+    /// When a link or the one back goes down or comes up, in order.
+    edges: BTreeMap<u32, Vec<Edge>>,
+}
+
+/// A link or the one back goes down or comes up.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    /// When, ps.
+    at: u64,
+    /// Both are up from then on.
+    up: bool,
+    /// Until when the port is silent, ps; `at` where it is not.
+    silent: u64,
 }
 
 /// Rates and delay that a link has at one time or another: its own, and those of failures that degrade it.
@@ -87,6 +101,7 @@ impl Pfc {
         let degraded = Extremes::of_degraded(spec);
         let extremes = |l: u32| degraded.get(&l).copied().unwrap_or_else(|| Extremes::from(&spec.links[l as usize]));
         let classes = pfc.lossless.iter().filter(|l| **l).count() as u64;
+        let mut edges = edges(spec, &back);
         for (l, link) in (0u32..).zip(&spec.links) {
             let queue = &spec.queues[link.queue as usize];
             if queue.count() != places.len() || matches!(queue.discipline, Discipline::Trimming(_)) {
@@ -111,6 +126,9 @@ impl Pfc {
             };
             let way_back = &spec.links[back as usize];
             let told = told_within(way_back, extremes(back), classes, packet);
+            if let Some(edges) = edges.get_mut(&l) {
+                keep_silent(edges, told);
+            }
             let overhead = if spec.queues[way_back.queue as usize].count_overhead { link.overhead } else { 0 } as u64;
             let headroom = headroom(pfc, link, extremes(l), told, packet + overhead)?;
             let own = &mut accounts[link.to as usize];
@@ -119,7 +137,6 @@ impl Pfc {
             let account = |class: u8| Account::new(l, class, pfc, headroom, threshold, overhead);
             own.extend((0u8..).zip(&pfc.lossless).filter(|c| *c.1).map(|c| account(c.0)));
         }
-        let edges = edges(spec, &back);
         Ok((Pfc { places, first, back, edges }, accounts))
     }
 
@@ -129,14 +146,35 @@ impl Pfc {
     }
 
     /// When the link, or the one back, last went down or came up by `now`.
-    fn cleared(&self, link: u32, now: u64) -> Option<u64> {
+    fn edge_by(&self, link: u32, now: u64) -> Option<Edge> {
         let edges = self.edges.get(&link)?;
-        Some(edges[edges.partition_point(|e| *e <= now).checked_sub(1)?])
+        Some(edges[edges.partition_point(|e| e.at <= now).checked_sub(1)?])
     }
 
-    /// When it next does.
+    /// What was asked before, ps, holds no longer.
+    fn cleared(&self, link: u32, now: u64) -> Option<u64> {
+        self.edge_by(link, now).map(|edge| edge.at)
+    }
+
+    /// Edges of a link that are not over at `now`, the silence that follows included.
+    fn to_come(&self, link: u32, now: u64) -> &[Edge] {
+        let edges = self.edges.get(&link).map_or(&[][..], |edges| edges);
+        &edges[edges.partition_point(|e| e.at <= now && e.silent <= now)..]
+    }
+
+    /// When next after `now` an edge of the link is, or the end of a silence.
     fn next_edge(&self, link: u32, now: u64) -> Option<u64> {
-        self.edges.get(&link)?.iter().copied().find(|e| *e > now)
+        self.to_come(link, now).first().map(|edge| if edge.at > now { edge.at } else { edge.silent })
+    }
+
+    /// The first silence of the port of a link that is not over at `now`, ps.
+    pub fn silence(&self, link: u32, now: u64) -> Option<(u64, u64)> {
+        self.to_come(link, now).iter().find(|e| e.silent > e.at).map(|e| (e.at, e.silent))
+    }
+
+    /// The first edge of every link that has some, ps.
+    pub fn first_edges(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.edges.iter().filter_map(|(link, edges)| Some((*link, edges.first()?.at)))
     }
 }
 
@@ -155,18 +193,42 @@ fn links_back(spec: &Spec) -> Vec<Option<u32>> {
     back
 }
 
-fn edges(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<u64>> {
-    let mut edges: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+/// Edges of every link that goes down, or whose way back does, without silences.
+fn edges(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<Edge>> {
+    let mut spans: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for failure in spec.failures.iter().filter(|f| matches!(f.effect, Effect::Down { .. })) {
         for link in [Some(failure.link), back[failure.link as usize]].into_iter().flatten() {
-            edges.entry(link).or_default().extend([failure.from.0, failure.until.0]);
+            spans.entry(link).or_default().push((failure.from.0, failure.until.0));
         }
     }
-    for edges in edges.values_mut() {
-        edges.retain(|e| *e < Time::NEVER.0);
-        edges.sort_unstable();
+    let edges = |spans: Vec<(u64, u64)>| {
+        // how many of the two directions go down less those that come up, by instant
+        let mut changes: BTreeMap<u64, i32> = BTreeMap::new();
+        for (from, until) in spans {
+            *changes.entry(from).or_default() += 1;
+            *changes.entry(until).or_default() -= 1;
+        }
+        changes.remove(&Time::NEVER.0);
+        let mut down = 0;
+        let edge = |(at, change): (u64, i32)| {
+            down += change;
+            Edge { at, up: down == 0, silent: at }
+        };
+        changes.into_iter().map(edge).collect()
+    };
+    spans.into_iter().map(|(link, spans)| (link, edges(spans))).collect()
+}
+
+/// A port that is told to pause within `told` ps is silent until after that where its link comes up, or until the next
+/// edge.
+fn keep_silent(edges: &mut [Edge], told: u64) {
+    let mut next = u64::MAX;
+    for edge in edges.iter_mut().rev() {
+        if edge.up {
+            edge.silent = edge.at.saturating_add(told).saturating_add(1).min(next);
+        }
+        next = edge.at;
     }
-    edges
 }
 
 /// Rate of the hosts' links; where they differ that of the median host.
@@ -277,17 +339,26 @@ impl Port {
         self.go_on(now, interval)
     }
 
-    /// Pauses that were asked for before `now` hold no longer; when the transmission ends that begins then, if one
-    /// does.
-    pub fn clear_pauses(&mut self, now: u64, interval: &Interval) -> Option<u64> {
-        let explicit = self.rare.explicit.as_mut()?;
+    /// Pauses that were asked for before `now` hold no longer.
+    fn clear_pauses(&mut self, now: u64, interval: &Interval) {
+        let Some(explicit) = &mut self.rare.explicit else { return };
         for lane in explicit.lanes.iter_mut().filter(|l| l.pausing.asked < now) {
             lane.pausing.end(now, interval);
         }
-        self.go_on(now, interval)
     }
 
-    /// Some class may be paused no longer.
+    /// It begins no packet of classes that can be paused in this span, ps; none is kept for the time before.
+    pub fn keep_silent(&mut self, span: (u64, u64), pfc: &PfcSpec) {
+        let lanes = self.rare.explicit.iter_mut().flat_map(|q| &mut q.lanes);
+        lanes.zip(&pfc.lossless).filter(|l| *l.1).for_each(|(lane, _)| lane.pausing.silence = span);
+    }
+
+    /// Something is in its queues, or it is paused.
+    fn is_in_use(&self) -> bool {
+        self.rare.explicit.as_ref().is_some_and(|q| q.filling().0 > 0 || q.pausing.since.is_some())
+    }
+
+    /// Some class may be held no longer; when the transmission ends that begins then, if one does.
     fn go_on(&mut self, now: u64, interval: &Interval) -> Option<u64> {
         let explicit = self.rare.explicit.as_mut()?;
         if explicit.lanes.iter().all(|l| l.pausing.since.is_none()) {
@@ -355,18 +426,52 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         if let Some(ends) = ends {
             self.timer(ends, TimerKind::Departure, link);
         }
-        if let Some(edge) = pfc.next_edge(link, self.now).filter(|_| pause) {
-            self.timer(edge, TimerKind::Cleared, link);
+    }
+
+    /// A link or the one back goes down or comes up, or its port has been silent long enough after that.
+    #[cold]
+    pub fn edge(&mut self, link: u32) {
+        let (now, net) = (self.now, self.net);
+        let (Some(pfc), Some(spec)) = (&net.pfc, net.spec.pfc()) else { return };
+        if let Some(next) = pfc.next_edge(link, now) {
+            self.timer(next, TimerKind::Edge, link);
+        }
+        let edge = pfc.edge_by(link, now).filter(|edge| edge.at == now);
+        if edge.is_some_and(|edge| edge.up) {
+            self.tell_all(link);
+        }
+        let port = net.port_of[link as usize];
+        if edge.is_some() {
+            self.ports[port as usize].keep_silent(pfc.silence(link, now).unwrap_or_default(), spec);
+        }
+        // a port that has nothing to do is left as it is: the run may be over
+        if !self.ports[port as usize].is_in_use() {
+            return;
+        }
+        self.watch(port);
+        let own = &mut self.ports[port as usize];
+        if edge.is_some() {
+            own.clear_pauses(now, &net.interval);
+        }
+        if let Some(ends) = own.go_on(now, &net.interval) {
+            self.timer(ends, TimerKind::Departure, link);
         }
     }
 
-    /// A link goes down or comes up.
-    #[cold]
-    pub fn clear_pauses(&mut self, link: u32) {
-        let port = self.net.port_of[link as usize];
-        self.watch(port);
-        if let Some(ends) = self.ports[port as usize].clear_pauses(self.now, &self.net.interval) {
-            self.timer(ends, TimerKind::Departure, link);
+    /// The switch says over `link`, which is up again, which classes of the link back are to pause.
+    fn tell_all(&mut self, link: u32) {
+        let Some(pfc) = &self.net.pfc else { return };
+        let Some(pool) = self.ports[self.net.port_of[link as usize] as usize].pool() else { return };
+        let from = pfc.back[link as usize];
+        for class in 0..pfc.places.len() {
+            let Some(account) = from.and_then(|from| pfc.account(from, class as u8)) else { continue };
+            if self.pools[pool as usize].account(account).is_empty() {
+                continue;
+            }
+            let own = self.ports.iter().filter(|p| p.pool() == Some(pool));
+            if let Some(packet) = { own }.find_map(|p| p.rare.explicit.as_ref()?.packet_on(account)).copied() {
+                self.balance(pool, account, &packet, false);
+            }
         }
     }
 }

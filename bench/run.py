@@ -54,6 +54,12 @@ CASES = [
     ),
     Case("k16-2MB-adaptive", "permutation", ("topology.k=16", "routing.kind=adaptive", *SMALL), share_of="k16-2MB"),
     Case("k32-500kB", "permutation", ("topology.k=32", "traffic.app.size=500kB", *SMALL), None, 4, 500),
+    # Linux's stack as it comes, RACK and its timers included, with losses to repair
+    Case(
+        "k8-linux",
+        "permutation",
+        ("transport.preset=linux-default", "controller=cubic:form=linux", "traffic.app.size=1MB", "run.duration=50ms"),
+    ),
     # what comes before the first event, and after the last
     Case("k32-set-up", "permutation", ("topology.k=32", "queue.limit=8p", "run.duration=1us"), None, 1),
     Case("two-senders", "two-senders", (), None, 0.4),

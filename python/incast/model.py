@@ -105,7 +105,7 @@ def names() -> list[str]:
 @cache
 def find(name: str) -> Model:
     """Find a model by name; raises ``ModelError``."""
-    told = _core.model_declaration(name)
+    told = _core.model_declaration(name, list(SCENARIO_FIGURES))
     parameters = tuple(Parameter(**p) for p in told.pop("parameters"))
     figures = tuple(FigureOf(**f) for f in told.pop("figures"))
     assumptions, fails = tuple(told.pop("assumptions")), tuple(told.pop("fails"))

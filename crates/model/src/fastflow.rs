@@ -1,13 +1,16 @@
 //! FastFlow over many paths of which one is slow (theorem 4 of Gerstein, Silberstein and Keslassy, arXiv 2025).
 //!
-//! With `a = T_s / baseRTT`, a target of 1.5 base round trips, and the bandwidth-delay product BDP in packets, the
-//! window grows by A packets a round trip; a slow packet takes one packet, and then the share fd/BDP of what is left:
+//! With `a = T_s / baseRTT`, a target of t base round trips, and the bandwidth-delay product BDP in packets, the window
+//! grows by A packets a round trip; a slow packet takes S packets, and then the share fd/BDP of what is left:
 //!
 //! ```text
-//! A = (12 - 7 a) / (4 a)          G = 1 - fd / BDP          T_avg = (1 - q) T_s + q T_l
-//! W^2 (1 - G^2) + 2 G^2 W - G^2 = 2 A / q
-//! X = (A mss / q) / ((G + (1 - G) W) T_avg)
+//! A = mi (t - a) / a + fi         G = 1 - fd / BDP          T_avg = (1 - q) T_s + q T_l
+//! S = md (T_l - t baseRTT) / T_l, at most 1
+//! W^2 (1 - G^2) + 2 S G^2 W - S^2 G^2 = 2 A / q
+//! X = (A mss / q) / ((S G + (1 - G) W) T_avg)
 //! ```
+//!
+//! The theorem has the paper's t = 1.5, mi = md = 2 and fi = 1/4, so that A = (12 - 7 a) / (4 a), and S = 1.
 //!
 //! For q -> 0 that is mss/T_avg sqrt(A (1 + G) / (2 (1 - G))) / sqrt(q). Above about q = A fd / (2 BDP) the one packet
 //! outweighs the share, and the window grows like A/q instead: the law is an asymptote, 8 % away at n = 2048 with the
@@ -29,10 +32,19 @@ parameters! {
         /// Round-trip time of the slow path, T_l.
         long_rtt_s as "long_rtt": Time "" = 36e-6, "footnote 1: T_l = 2.5 T_s", "a time above 0" => is_positive;
         /// Short round trips in base round trips, a.
-        alpha as "alpha": Number "" = 1.2, "footnote 1", "a number above 1, below 1.5" => |a| a > 1.0 && a < 1.5;
-        /// Fair decrease, fd.
-        fair_decrease as "fair_decrease": Number "" = 0.8, "footnote 1", "a number above 0, at most 1" =>
-            |fd| fd > 0.0 && fd <= 1.0;
+        alpha as "alpha": Number "" = 1.2, "footnote 1", "a number above 1, below target_factor" =>
+            |a| a > 1.0 && a.is_finite();
+        /// Target round-trip time in base round trips, t.
+        target_factor as "target_factor": Number "" = 1.5, "footnote 1", "a number above 1" =>
+            |t| t > 1.0 && t.is_finite();
+        /// Multiplicative increase, for each unit of (target - rtt) / rtt.
+        mi as "mi": Number "" = 2.0, "footnote 1", "a number above 0" => is_positive;
+        /// Multiplicative decrease, for each unit of (rtt - target) / rtt.
+        md as "md": Number "" = 2.0, "footnote 1", "a number above 0" => is_positive;
+        /// Fair increase a round trip.
+        fi as "fi": Number "packets" = 0.25, "footnote 1", "a number above 0" => is_positive;
+        /// Fair decrease: share of the marked bytes that goes from a window of one bandwidth-delay product.
+        fd as "fd": Number "" = 0.8, "footnote 1", "a number above 0, at most 1" => |fd| fd > 0.0 && fd <= 1.0;
         /// Bandwidth-delay product.
         bdp_packets as "bdp": Number "packets" = 36.6, "100 Gb/s, a base round trip of 12 us, packets of 4096 B",
             "a number above 1" => |bdp| bdp > 1.0 && bdp.is_finite();
@@ -53,7 +65,8 @@ pub static MODEL: Model = Model {
         paths::ASSUMPTIONS[2],
         paths::ASSUMPTIONS[3],
         paths::ASSUMPTIONS[4],
-        "Slow packets are marked and take at least two target round trips, of 1.5 base round trips each.",
+        "Slow packets are marked, no others are. The theorem has them take so long (with its md of 2, two target round \
+         trips) that each takes a whole packet; where T_l is less, it takes md (T_l - target) / T_l of one.",
         "Marks always take from the window: there is no waiting for a share of 25 % marked packets, as FastFlow has \
          it.",
         "Both decreases are made in full for one slow packet, one after the other. FastFlow as published takes one \
@@ -74,12 +87,22 @@ pub static MODEL: Model = Model {
 impl FastFlow {
     /// Additive increase a round trip, packets: A.
     pub fn increase(&self) -> f64 {
-        (12.0 - 7.0 * self.alpha) / (4.0 * self.alpha)
+        self.mi * (self.target_factor - self.alpha) / self.alpha + self.fi
+    }
+
+    /// Target round-trip time, s.
+    fn target_s(&self) -> f64 {
+        self.target_factor * self.short_rtt_s / self.alpha
+    }
+
+    /// Packets that the delay of a slow packet takes: S.
+    pub fn taken(&self) -> f64 {
+        (self.md * (self.long_rtt_s - self.target_s()) / self.long_rtt_s).min(1.0)
     }
 
     /// Share of the window that the fair decrease leaves: G.
     pub fn kept(&self) -> f64 {
-        1.0 - self.fair_decrease / self.bdp_packets
+        1.0 - self.fd / self.bdp_packets
     }
 
     /// The factor before 1/sqrt(q) for q -> 0, where T_avg is T_s.
@@ -89,21 +112,24 @@ impl FastFlow {
     }
 
     fn work_out(&self) -> Result<Steady, Invalid> {
-        let (a, g, packets) = (self.increase(), self.kept(), 1.0 / self.q);
-        let least = 3.0 * self.short_rtt_s / self.alpha;
-        if self.long_rtt_s < least * (1.0 - 1e-9) {
-            let least = crate::Quantity::Time.write(least);
-            return Err(self.invalid("long_rtt", format!("at least two target round trips, {least}")));
+        if self.alpha >= self.target_factor {
+            return Err(self.invalid("alpha", format!("below target_factor, {}", self.target_factor)));
         }
+        let target = self.target_s();
+        if self.long_rtt_s <= target {
+            let target = crate::Quantity::Time.write(target);
+            return Err(self.invalid("long_rtt", format!("above the target round trip, {target}")));
+        }
+        let (a, s, g, packets) = (self.increase(), self.taken(), self.kept(), 1.0 / self.q);
         let (g2, yield_) = (g * g, 2.0 * a * packets);
-        let w = (-g2 + (g2 * (1.0 - yield_) + yield_).sqrt()) / (1.0 - g2);
-        let lowest = (w - 1.0) * g;
+        let w = (-s * g2 + (s * s * g2 + (1.0 - g2) * yield_).sqrt()) / (1.0 - g2);
+        let lowest = (w - s) * g;
         if lowest < 1.0 {
             return Err(self.invalid("q", "a share so small that the window stays above one packet"));
         }
         let average = (1.0 - self.q) * self.short_rtt_s + self.q * self.long_rtt_s;
         // packets a second: those of a period, over as many average round trips as the window takes to grow back
-        let rate = packets * a / ((g + (1.0 - g) * w) * average);
+        let rate = packets * a / ((s * g + (1.0 - g) * w) * average);
         let mean = rate * self.short_rtt_s;
         Ok(Steady {
             throughput_bps: rate * self.mss_bytes * 8.0,

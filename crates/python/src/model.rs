@@ -18,16 +18,14 @@ create_exception!(
     "A model is not known, or a parameter is outside of what it is valid for; the message says what was expected."
 );
 
-/// Models that take a scenario ([`model_bounds`]); the package describes them.
-const OF_SCENARIOS: [&str; 2] = ["ideal-fct", "fair-share"];
-
 fn model_error(error: impl std::fmt::Display) -> PyErr {
     ModelError::new_err(error.to_string())
 }
 
-fn found(name: &str) -> PyResult<&'static Model> {
+/// The model of this name; `others` are the names that the caller has beside the models'.
+fn found(name: &str, others: &[String]) -> PyResult<&'static Model> {
     incast_model::find(name).ok_or_else(|| {
-        let names = || incast_model::MODELS.iter().map(|m| m.name).chain(OF_SCENARIOS);
+        let names = || incast_model::MODELS.iter().map(|m| m.name).chain(others.iter().map(String::as_str));
         let message = format!("no such model; expected one of {}", names().collect::<Vec<_>>().join(", "));
         model_error(Problem::new(name, message).suggest(name, names()))
     })
@@ -52,10 +50,11 @@ pub fn model_names() -> Vec<&'static str> {
     incast_model::MODELS.map(|m| m.name).to_vec()
 }
 
-/// The declaration of a model, as a dictionary.
+/// The declaration of a model, as a dictionary. What no model is called is refused with their names and `others`, those
+/// of the models that take a scenario ([`model_bounds`]), which the package describes.
 #[pyfunction]
-pub fn model_declaration<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-    let model = found(name)?;
+pub fn model_declaration<'py>(py: Python<'py>, name: &str, others: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
+    let model = found(name, &others)?;
     let parameters = model.parameters.iter().map(|p| {
         let d = PyDict::new(py);
         d.set_item("name", p.name)?;
@@ -95,7 +94,7 @@ pub fn model_evaluate<'py>(
     name: &str,
     parameters: Vec<PyReadonlyArray1<'py, f64>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let model = found(name)?;
+    let model = found(name, &[])?;
     let columns = parameters.iter().map(|p| p.as_slice()).collect::<Result<Vec<_>, _>>()?;
     let length = columns.first().map_or(0, |c| c.len());
     if columns.len() != model.parameters.len() || columns.iter().any(|c| c.len() != length) {

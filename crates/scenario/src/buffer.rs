@@ -6,7 +6,7 @@ use crate::queue::Queue;
 use crate::topology::Network;
 use incast_cc::Bytes;
 use incast_engine::port::pfc::Pfc as Engine;
-use incast_engine::spec;
+use incast_engine::spec::{self, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -150,6 +150,23 @@ impl Buffer {
         spec::BufferSpec { size: self.size.0.0, alpha: self.alpha, reserve: self.reserve.0.0, pfc }
     }
 
+    /// Notes on what was asked for of queues where all packets are on the accounts of links.
+    pub(crate) fn without_effect(&self, spec: &Spec, found: &mut Vec<String>) {
+        if !spec.pfc().is_some_and(|pfc| pfc.lossless.iter().all(|lossless| *lossless)) {
+            return;
+        }
+        let asked = [
+            ("alpha", self.alpha != one(), self.alpha.to_string()),
+            ("reserve", self.reserve != nothing(), format!("\"{}\"", self.reserve)),
+        ];
+        for (key, _, value) in asked.into_iter().filter(|(_, given, _)| *given) {
+            found.push(format!(
+                "buffer.{key} = {value} does nothing beside buffer.pfc, which keeps every class by links and their \
+                 buffer.pfc.{key}"
+            ));
+        }
+    }
+
     /// What does not fit: `packet` is the largest packet, in bytes.
     pub(crate) fn check(&self, queue: &Queue, network: &Network, packet: u64, out: &mut Vec<Problem>) {
         if !(self.alpha > 0.0 && self.alpha <= 1e6) {
@@ -183,7 +200,7 @@ impl Buffer {
     }
 
     /// Whether the links of `spec` can be paused, and what is set apart for them leaves something to share.
-    pub(crate) fn check_links(&self, spec: &spec::Spec) -> Result<(), Problem> {
+    pub(crate) fn check_links(&self, spec: &Spec) -> Result<(), Problem> {
         let Some(pfc) = spec.pfc() else { return Ok(()) };
         if let Some(link) = spec.links.iter().find(|l| l.bucket > 0) {
             let message =

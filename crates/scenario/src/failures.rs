@@ -6,7 +6,7 @@ use incast_cc as cc;
 use incast_engine::detours::{reroute, stranded};
 use incast_engine::hash::{bits, purpose};
 use incast_engine::paths::Timetable;
-use incast_engine::spec::{self, Effect, Spec};
+use incast_engine::spec::{self, Effect, LinkSpec, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -155,14 +155,10 @@ impl Failure {
             let message = format!("expected a time after the failure begins, {}", self.at);
             out.push(Problem::with_value(key("until"), quoted(until), message));
         }
-        let texts = [
-            ("rate", self.rate.map(|r| format!("\"{r}\""))),
-            ("delay", self.delay.map(|d| format!("\"{d}\""))),
-            ("loss", self.loss.map(|p| p.to_string())),
-        ];
+        let changes = self.changes();
         match self.kind {
             Kind::Down => {
-                for (name, value) in texts.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                for (name, value) in changes {
                     let message =
                         "expected none with kind = \"down\": nothing gets through; kind = \"degraded\" has it";
                     out.push(Problem::with_value(key(name), value, message));
@@ -173,12 +169,20 @@ impl Failure {
                     let message = "expected none with kind = \"degraded\": switches do not route around what works";
                     out.push(Problem::with_value(key("detection"), quoted(detection), message));
                 }
-                if texts.iter().all(|(_, value)| value.is_none()) {
+                if changes.is_empty() {
                     let message = "expected at least one of rate, delay and loss with kind = \"degraded\"";
                     out.push(Problem::new(format!("failures.{entry}"), message));
                 }
             }
         }
+    }
+
+    /// What it gives a degraded link, as the user wrote it.
+    fn changes(&self) -> Vec<(&'static str, String)> {
+        let rate = self.rate.map(|r| ("rate", format!("\"{r}\"")));
+        let delay = self.delay.map(|d| ("delay", format!("\"{d}\"")));
+        let loss = self.loss.map(|p| ("loss", p.to_string()));
+        [rate, delay, loss].into_iter().flatten().collect()
     }
 
     fn effect(&self) -> Effect {
@@ -260,6 +264,45 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Pro
     Ok(())
 }
 
+/// A note where a failure, number `entry` of its scenario, leaves all its links as they are without it.
+pub(crate) fn changes_nothing(failure: &Failure, entry: usize, spec: &Spec) -> Option<String> {
+    let Effect::Degraded { rate, delay, loss } = failure.effect() else { return None };
+    // links fail once at a time, so those that fail like this at this time and are named like this are its own
+    let own = |f: &&spec::Failure| {
+        let names = match (&failure.link, &failure.between) {
+            (Some(name), _) => *name == spec.links[f.link as usize & !1].name,
+            (None, Some(kinds)) => joins(spec, f.link, kinds),
+            (None, None) => false,
+        };
+        names && f.from == failure.at.0 && f.until == failure.over() && f.effect == failure.effect()
+    };
+    let mut links = spec.failures.iter().filter(own).map(|f| &spec.links[f.link as usize]);
+    let same = |l: &LinkSpec| rate.is_none_or(|r| r == l.rate) && delay.is_none_or(|d| d == l.delay) && loss == 0.0;
+    let first = links.next().filter(|l| same(l))?;
+    // a link has two directions
+    let more = links.clone().count() / 2;
+    links.all(same).then(|| {
+        let changes: Vec<String> = failure.changes().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let which = match more {
+            0 => format!("{} is", first.name),
+            n => format!("{} and the {n} others are", first.name),
+        };
+        format!("failures.{entry} ({}) changes nothing: {which} the same without it", changes.join(", "))
+    })
+}
+
+/// What kind of node it is: its name without the number.
+fn kind(spec: &Spec, node: u32) -> &str {
+    spec.node_names[node as usize].trim_end_matches(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a link joins nodes of these kinds, in either order.
+fn joins(spec: &Spec, link: u32, [a, b]: &[String; 2]) -> bool {
+    let link = &spec.links[link as usize];
+    let ends = [kind(spec, link.from), kind(spec, link.to)];
+    ends == [a.as_str(), b.as_str()] || ends == [b.as_str(), a.as_str()]
+}
+
 /// Forward directions of the links that fail; `of` says which failure one of `spec` is of.
 fn failed<'f>(
     entry: usize,
@@ -292,14 +335,12 @@ fn failed<'f>(
         }
         vec![number & !1]
     } else {
-        let [a, b] = failure.between.clone().unwrap_or_default();
+        let kinds = failure.between.clone().unwrap_or_default();
         let named = |message: String| failure.wrong_links(entry, message);
-        let kind = |node: u32| spec.node_names[node as usize].trim_end_matches(|c: char| c.is_ascii_digit());
-        let ends = |l: u32| [kind(spec.links[l as usize].from), kind(spec.links[l as usize].to)];
         let forward = || (0..spec.links.len() as u32).step_by(2);
-        let of_kind = |l: &u32| ends(*l) == [a.as_str(), b.as_str()] || ends(*l) == [b.as_str(), a.as_str()];
-        let all: Vec<u32> = forward().filter(of_kind).collect();
+        let all: Vec<u32> = forward().filter(|l| joins(spec, *l, &kinds)).collect();
         if all.is_empty() {
+            let ends = |l: u32| [kind(spec, spec.links[l as usize].from), kind(spec, spec.links[l as usize].to)];
             let kinds: BTreeSet<[&str; 2]> = forward().map(ends).collect();
             let kinds: Vec<String> = kinds.into_iter().take(20).map(|[a, b]| format!("[\"{a}\", \"{b}\"]")).collect();
             return Err(named(format!("no link joins such nodes; expected one of {}", kinds.join(", "))));

@@ -5,6 +5,7 @@ use crate::LeftOut;
 use crate::build::classes;
 use crate::controller::Controller;
 use crate::document::Document;
+use crate::failures;
 use crate::traffic::{App, Traffic};
 use crate::transport::{Preset, Rules, Transport};
 use crate::triggers;
@@ -43,6 +44,10 @@ pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
     doc.routing.without_effect(spec, &mut found);
     for (i, single) in doc.links.iter().enumerate().filter(|(_, single)| single.changes_nothing()) {
         found.push(format!("links.{i} changes nothing: it names {} alone", single.link));
+    }
+    found.extend(doc.failures.iter().enumerate().filter_map(|(i, f)| failures::changes_nothing(f, i, spec)));
+    if let Some(buffer) = &doc.buffer {
+        buffer.without_effect(spec, &mut found);
     }
     found
 }

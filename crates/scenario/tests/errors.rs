@@ -1555,6 +1555,50 @@ fn values_without_effect_are_noted() {
 }
 
 #[test]
+fn failures_that_change_nothing_are_noted() {
+    let failures = |list: &str| notes(&[("failures", &format!("[{list}]"))]);
+    // the links of GOOD
+    let same = r#"{ kind = "degraded", link = "agg0>core0", at = "1ms", rate = "1Gbps", delay = "10us", loss = 0 }"#;
+    assert_eq!(
+        failures(same),
+        ["failures.0 (rate = \"1Gbps\", delay = \"10us\", loss = 0) changes nothing: agg0>core0 is the same without \
+             it"]
+    );
+    for other in [("1Gbps", "999Mbps"), ("10us", "11us"), ("loss = 0", "loss = 0.1")] {
+        assert_eq!(failures(&same.replace(other.0, other.1)), [""; 0], "{other:?}");
+    }
+    let tier = r#"{ kind = "degraded", between = ["core", "agg"], share = 0.5, at = "1ms", rate = "1Gbps" }"#;
+    let other = same.replace("loss = 0", "loss = 0.1").replace("agg0>core0", "edge0>agg0");
+    let told = failures(&format!("{other}, {tier}"));
+    assert!(told.len() == 1 && told[0].starts_with("failures.1 (rate = \"1Gbps\") changes nothing: agg"), "{told:?}");
+    assert!(told[0].ends_with(" and the 7 others are the same without it"), "{told:?}");
+    let one_is_slower = ("links", r#"[{ link = "agg0>core0", rate = "500Mbps" }]"#);
+    let all = tier.replace("0.5", "1");
+    assert_eq!(notes(&[one_is_slower, ("failures", &format!("[{all}]"))]), [""; 0]);
+}
+
+#[test]
+fn what_a_buffer_has_for_queues_is_noted_where_links_have_accounts() {
+    let told = |buffer: &str, queue: &str| notes(&[("buffer", buffer), ("queue", queue)]);
+    let one = r#"{ kind = "drop-tail", limit = "none" }"#;
+    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB" }"#, one), [""; 0]);
+    assert_eq!(told(r#"{ size = "4MB", pfc = {} }"#, one), [""; 0]);
+    assert_eq!(
+        told(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB", pfc = {} }"#, one),
+        [
+            "buffer.alpha = 0.5 does nothing beside buffer.pfc, which keeps every class by links and their \
+             buffer.pfc.alpha",
+            "buffer.reserve = \"2kB\" does nothing beside buffer.pfc, which keeps every class by links and their \
+             buffer.pfc.reserve",
+        ]
+    );
+    let queue = r#"{ kind = "drop-tail", limit = "none" }"#;
+    let two = format!(r#"{{ kind = "strict-priority", classes = [{queue}, {queue}] }}"#);
+    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, pfc = { classes = [1] } }"#, &two), [""; 0]);
+    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, pfc = { classes = [0, 1] } }"#, &two).len(), 1);
+}
+
+#[test]
 fn flows_that_never_start_are_noted() {
     let short = ("run.duration", "1ms");
     let warm = ("run.warmup", "0s");

@@ -15,9 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from incast.errors import FolderError, RunStopped
+from incast.errors import FolderError, RunStopped, StudyError
 from incast.result import Result, engine_digest, new_folder, read_manifest
 from incast.scenario import Scenario
+
+MOST_RUNS = 100_000
+"""Runs of one batch; at a tenth of a second each these are hours, so that more are a slip."""
 
 PATIENCE_S = 1.0
 """How long a run that is to stop is waited for before the user's code in it is interrupted."""
@@ -51,6 +54,15 @@ class Status:
     def done(self) -> float:
         """Runs done, in parts of runs."""
         return self.finished + sum(list(self.under_way.values()))
+
+
+def refuse_too_many(seeds: int, points: int) -> None:
+    """Raise ``StudyError`` where so many seeds at so many points are more runs than anybody means."""
+    if seeds * points > MOST_RUNS:
+        raise StudyError(
+            f"{seeds:,} seeds at {points:,} points (scenarios, values and controllers) are {seeds * points:,} runs: "
+            f"expected at most {MOST_RUNS:,}"
+        )
 
 
 def default_workers() -> int:

@@ -18,11 +18,11 @@ from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 
 from incast import tables
-from incast.batch import Job, Status, alone_in, run_all, slug
+from incast.batch import Job, Status, alone_in, refuse_too_many, run_all, slug
 from incast.errors import FolderError, StudyError
-from incast.result import Result, refuse_unless_empty, write_whole
+from incast.result import Result, rates_of, refuse_unless_empty, write_whole
 from incast.scenario import Scenario
-from incast.statistics import Estimate, estimate
+from incast.statistics import Estimate, estimate, jain
 from incast.study import Controller
 from incast.tables import Column
 
@@ -46,6 +46,7 @@ class Pairs:
         twice = sorted({text for text in texts if texts.count(text) > 1})
         if twice:
             raise StudyError(f"--cc {twice[0]} is given twice: give it once (each meets itself anyway)")
+        refuse_too_many(self.seeds, len(self.meetings))
 
     @property
     def meetings(self) -> list[tuple[Controller, Controller]]:
@@ -68,6 +69,32 @@ class Pairs:
             if entry["name"] in names and entry.get("flows") == 0:
                 raise StudyError(f"traffic.{entry['name']}.flows = 0: expected at least one flow for each controller")
         return scenario, (names[0], names[1])
+
+    def notes(self) -> list[str]:
+        """Return what is worth knowing before the runs: where the entries differ, and notes on the scenarios."""
+        scenario, names = self.base()
+        entries = {entry["name"]: entry for entry in scenario.resolved()["traffic"]}
+        own, other = (_flat(entries[name]) for name in names)
+        apart = sorted(key for key in own.keys() | other.keys() if own.get(key) != other.get(key))
+        told = []
+        if apart:
+            told.append(
+                f"traffic.{names[0]} and traffic.{names[1]} differ in {', '.join(apart)}: of two controllers the one "
+                f"given first drives {names[0]}, and a controller beside itself shows what the entries alone make of it"
+            )
+        if ends := [f"traffic.{name}.app.size" for name in names if "app.size" in _flat(entries[name])]:
+            told.append(
+                f"{' and '.join(ends)}: flows end, and where all do within the measured interval a share of the "
+                "goodput tells of sizes alone"
+            )
+        for a, b in self.meetings:
+            told += self.meeting(scenario, names, a, b).notes()
+        return told
+
+    @staticmethod
+    def meeting(scenario: Scenario, names: tuple[str, str], a: Controller, b: Controller) -> Scenario:
+        """Make the scenario in which two controllers meet."""
+        return scenario.with_({f"traffic.{names[0]}.controller": a.text, f"traffic.{names[1]}.controller": b.text})
 
     def folder_name(self) -> str:
         """Name of the folder where results go by default; the same words, the same name."""
@@ -101,18 +128,17 @@ def carry_out(pairs: Pairs, folder: Path, workers: int, show: Callable[[Status],
 
     Raises ``FolderError`` when the folder holds something else.
     """
-    base, (first, second) = pairs.base()
+    base, names = pairs.base()
     runs: dict[tuple[str, str, int], Job] = {}
     for (a, b), seed in itertools.product(pairs.meetings, range(1, pairs.seeds + 1)):
-        changed = base.with_({f"traffic.{first}.controller": a.text, f"traffic.{second}.controller": b.text})
-        scenario = changed.with_seed(seed)
+        scenario = pairs.meeting(base, names, a, b).with_seed(seed)
         scenario.validate()
         place = folder / "runs" / slug(f"{a.text}--{b.text}") / f"seed{seed}-{scenario.hash[:8]}"
         runs[a.text, b.text, seed] = Job(f"{a.label} beside {b.label}, seed {seed}", scenario, place)
     _prepare(pairs, folder)
     with alone_in(folder):
         run_all(runs.values(), workers, Status(total=len(runs)), show)
-        found = meetings(pairs, {key: Result.load(job.folder) for key, job in runs.items()}, (first, second))
+        found = meetings(pairs, {key: Result.load(job.folder) for key, job in runs.items()}, names)
         write_whole(folder / "pairs.csv", table_of(found))
         write_whole(folder / "pairs.json", json.dumps({"meetings": [_row(m) for m in found]}, indent=2) + "\n")
         write_whole(folder / "shares.png", picture(pairs, found))
@@ -141,7 +167,8 @@ def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries:
         if (controller.text, other.text, 1) not in results:
             own, their = their, own
         key = (controller.text, other.text) if own == entries[0] else (other.text, controller.text)
-        summaries = [results[(*key, seed)].summary for seed in range(1, pairs.seeds + 1)]
+        runs = [results[(*key, seed)] for seed in range(1, pairs.seeds + 1)]
+        summaries = [run.summary for run in runs]
         mine = [summary["groups"][own]["flows"] for summary in summaries]
         goodputs = [flows["goodput_total_bps"] for flows in mine]
         both = [
@@ -157,10 +184,27 @@ def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries:
                 _mean(goodputs),
                 estimate([f["delay_mean_s"] for f in mine if f["delay_mean_s"] is not None]),
                 estimate([f["loss_total_pct"] for f in mine if f["loss_total_pct"] is not None]),
-                _mean([s["flows"]["jain"] if s["flows"]["jain"] is not None else math.nan for s in summaries]),
+                _mean([math.nan if fair is None else fair for fair in map(_jain, runs)]),
             )
         )
     return found
+
+
+def _jain(run: Result) -> float | None:
+    """Jain's index of the flows of both controllers, without datagrams beside them."""
+    fair: float | None = run.summary["flows"]["jain"]
+    return jain(rates_of(run.flows, run.datagrams)) if run.datagrams else fair
+
+
+def _flat(entry: dict[str, Any]) -> dict[str, Any]:
+    """Give what a traffic entry says by dotted keys, but for its name and its controller."""
+    flat: dict[str, Any] = {}
+    for key, value in entry.items():
+        if isinstance(value, dict) and key != "controller":
+            flat |= {f"{key}.{part}": held for part, held in _flat(value).items()}
+        elif key not in ("name", "controller"):
+            flat[key] = value
+    return flat
 
 
 def _row(meeting: Meeting) -> dict[str, Any]:

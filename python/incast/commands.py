@@ -140,6 +140,10 @@ def run(
             _print_summary(result, folder)
 
 
+ENOUGH = 100
+"""Samples with fewer of which the 99th percentile is the largest."""
+
+
 def _print_summary(result: Result, folder: Path) -> None:
     summary, cost = result.summary, result.cost
     of_run, flows, fct, busiest = (
@@ -185,7 +189,10 @@ def _print_summary(result: Result, folder: Path) -> None:
     if busiest and busiest["port"]:
         table.add_row("busiest port", busiest["port"])
         row("  queue, mean", busiest["mean_packets"], ",.1f", 1, "packets")
-        row("  queue, p99", busiest["p99_packets"], ",.0f", 1, "packets")
+        # a run that ends early leaves few samples; runs of earlier versions do not say how many
+        samples = summary["queues"].get("samples", ENOUGH)
+        what = "p99" if samples >= ENOUGH else f"largest of {samples} samples"
+        row(f"  queue, {what}", busiest["p99_packets"], ",.0f", 1, "packets")
         row("  utilisation", busiest["utilisation"], ".1f", 100, "%")
     if summary["queues"]["pauses"]:
         row("pauses by flow control", summary["queues"]["pauses"], ",d")
@@ -278,6 +285,7 @@ def coexist(
         from incast import coexistence
 
     pairs = coexistence.parse(scenario, cc, seeds, _settings(set_))
+    _tell(pairs.notes())
     folder = _folder(out_, pairs.folder_name())
     with progress.of_batch(err, quiet) as show:
         found = coexistence.carry_out(pairs, folder, workers or default_workers(), show)
@@ -298,6 +306,7 @@ def report_(
         raise FolderError(f"{folder} does not exist: expected the folder of a run or of a comparison")
     if (folder / MANIFEST).is_file() and not (folder / STUDY_FILE).exists():
         result = Result.load(folder)
+        _tell(result.notes())
         if not quiet:
             with output.about(folder):
                 _print_summary(result, folder)

@@ -17,13 +17,15 @@ from incast.errors import FolderError, RunError, RunStopped, ScenarioError, Stud
 from incast.exposure import on_seconds
 from incast.result import (
     COMPLETIONS,
+    RATES,
     Result,
+    rates_of,
     read_table,
     refuse_unless_empty,
     write_whole,
 )
 from incast.scenario import Scenario
-from incast.statistics import Estimate, estimate
+from incast.statistics import Estimate, estimate, jain
 from incast.study import STUDY_FILE, Case, Study
 
 SERIES_FLOWS = 3
@@ -48,7 +50,7 @@ class Run:
     datagrams: tuple[str, ...] = ()
     """Traffic entries that send datagrams at a rate of their own, beside others that a controller governs."""
     rates: tuple[float, ...] = ()
-    """Where there are such: bits per second of the flows that a controller governs and that carry no requests."""
+    """Where there are such: bits per second of the flows that opened, and that a controller governs and no request."""
 
     def figure(self, key: str) -> float | None:
         """Look a figure up by its dotted key; ``None`` where it does not exist."""
@@ -80,8 +82,7 @@ class Run:
         if name == "throughput_mean_bps":
             return math.fsum(self.rates) / len(self.rates) if self.rates else None
         if name == "jain":
-            squares = math.fsum(rate**2 for rate in self.rates)
-            return math.fsum(self.rates) ** 2 / (len(self.rates) * squares) if squares > 0 else None
+            return jain(self.rates)
         return float(sum(part[name] for part in parts)) if name == "timeouts" else None
 
 
@@ -163,12 +164,13 @@ class Comparison:
 def carry_out(study: Study, folder: Path, workers: int, show: Callable[[Status], None] = lambda _: None) -> Comparison:
     """Run what is not there yet, and load the rest.
 
-    Every scenario is checked before the first run. ``KeyboardInterrupt`` stops the runs under way
-    and passes; what is finished stays and is not repeated by the next call.
+    Every scenario is checked before the first run, and so is whether values of the key differ. ``KeyboardInterrupt``
+    stops the runs under way and passes; what is finished stays and is not repeated by the next call.
     """
     cases = {case: study.scenario(case) for case in study.cases()}
     for scenario in cases.values():
         scenario.validate()
+    study.refuse_equal_values()
     _prepare(study, folder)
     with alone_in(folder):
         status = Status(total=len(cases))
@@ -280,15 +282,8 @@ def _load(case: Case, folder: Path) -> Run:
     on_s = on_seconds(resolved, starts, run["measure_from_s"], run["measure_to_s"])
     entries = resolved["traffic"]
     elephants = tuple(entry["name"] for entry in entries if entry["pattern"] == "elephants")
-    rates = _rates(folder, result.datagrams) if result.datagrams else ()
+    rates = rates_of(read_table(folder, "flows", RATES), result.datagrams) if result.datagrams else ()
     return Run(case, folder, result.summary, result.manifest, on_s, elephants, result.datagrams, rates)
-
-
-def _rates(folder: Path, datagrams: tuple[str, ...]) -> tuple[float, ...]:
-    """Read the rates of a run's flows that are no datagrams and no requests: those that share, as in the summary."""
-    rows = read_table(folder, "flows", ["group", "role", "throughput_bps"]).to_pylist()
-    shares = [row["throughput_bps"] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
-    return tuple(rate for rate in shares if rate is not None)
 
 
 def series_cases(study: Study) -> list[Case]:

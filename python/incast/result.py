@@ -12,7 +12,7 @@ import sys
 import time
 import tomllib
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -55,6 +55,20 @@ class Cost(TypedDict):
     cpu_s: float
     hops_per_cpu_s: float | None
     peak_rss_bytes: int
+
+
+RATES = ["group", "role", "throughput_bps"]
+"""Columns of flows that ``rates_of`` reads."""
+
+
+def rates_of(flows: pa.Table, datagrams: Collection[str]) -> tuple[float, ...]:
+    """Give the bits per second of flows that share as the summary counts them, but for datagrams.
+
+    These are flows that opened and that carry no requests. ``datagrams`` are the entries whose flows are left out too.
+    """
+    rows = flows.select(RATES).to_pylist()
+    shares = [row["throughput_bps"] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
+    return tuple(rate for rate in shares if rate is not None)
 
 
 @dataclass(frozen=True)
@@ -141,7 +155,10 @@ class Result:
         told = []
         if self.datagrams:
             named = " and ".join(self.datagrams)
-            told.append(f"figures of all flows count the datagrams of {named}; those of each entry are in groups")
+            told.append(
+                f"figures of all flows count the datagrams of {named}; those of each entry are in groups, and RTTs and "
+                "completion times are of the others, which alone have any"
+            )
         return [*told, *self._deadlocks()]
 
     def _deadlocks(self) -> list[str]:

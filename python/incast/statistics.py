@@ -31,6 +31,12 @@ class Estimate:
         return self.mean + (self.half_width or 0.0)
 
 
+def jain(shares: Sequence[float]) -> float | None:
+    """Jain's fairness index (sum x)^2 / (n sum x^2); ``None`` without shares or where all are 0."""
+    squares = math.fsum(share**2 for share in shares)
+    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
+
+
 def nearest_rank(ordered: Sequence[float], percent: int) -> float:
     """Return the percentile of values in ascending order, at least one: that of rank ceil(p n), which is a value."""
     # In whole numbers: 0.07 * 100 lies above 7.

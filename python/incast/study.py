@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from incast import kinds
+from incast.batch import refuse_too_many
 from incast.errors import StudyError
 from incast.scenario import Scenario
 
@@ -140,6 +141,7 @@ class Study:
                 raise StudyError(f"{what} {twice[0]} is given twice: give it once")
         if self.seeds < 1:
             raise StudyError(f"--seeds {self.seeds}: expected 1 or more")
+        refuse_too_many(self.seeds, len(self.scenarios) * len(self.values) * len(self.controllers))
         for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
             # A comparison sets these itself, for every run: a value given here would be lost.
             if key == "run.seed":
@@ -159,6 +161,18 @@ class Study:
         """Make the scenario of one run."""
         base = self._bases[case.scenario].with_({self.key: case.value} | dict(extra or {}))
         return base.with_controller(case.controller.text).with_seed(case.seed)
+
+    def refuse_equal_values(self) -> None:
+        """Raise ``StudyError`` where two values of the key say the same: their runs would be counted twice."""
+        for name in self.scenarios:
+            known: dict[Scenario, str] = {}
+            for value in self.values:
+                scenario = self.scenario(Case(name, self.controllers[0], value, 1))
+                if scenario in known:
+                    raise StudyError(
+                        f"--vary {self.key}: {known[scenario]} and {value} are the same in {name}: give one of them"
+                    )
+                known[scenario] = value
 
     @cached_property
     def _bases(self) -> dict[str, Scenario]:

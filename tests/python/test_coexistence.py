@@ -11,6 +11,7 @@ import pytest
 
 from conftest import Command
 from incast import FolderError, StudyError, _core, coexistence
+from incast.result import rates_of
 from incast.scenario import Scenario
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
@@ -97,6 +98,38 @@ def test_what_one_gets_is_taken_from_its_own_flows() -> None:
     assert found["dctcp", "swift"].goodput_bps.mean == pytest.approx(sum(flows["throughput_bps"]) - swift)
 
 
+def test_what_sets_entries_apart_is_told_before_the_runs(incast: Command, tmp_path: Path) -> None:
+    pair = ("coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", *SHORT[:4])
+    assert "note" not in incast(*pair, "--out", "even").err
+    one = ("--set", "traffic.b.flows=1", "--set", "traffic.b.app.size=1MB", "--set", "traffic.b.jitter=0s")
+    told = incast(*pair, *one, "--out", "uneven").err
+    assert (
+        "note: traffic.a and traffic.b differ in app.size, flows, jitter: of two controllers the one given first "
+        "drives a, and a controller beside itself shows what the entries alone make of it" in told
+    )
+    assert "note: traffic.b.app.size: flows end, and where all do" in told
+    # as incast run tells it of each
+    form = incast(*pair[:1], "--cc", "dctcp:form=ns3", *pair[3:], "--out", "form").err
+    assert 'traffic.a.controller.form = "ns3" belongs beside' in form
+
+
+def test_datagrams_beside_two_controllers_share_nothing_fairly() -> None:
+    noise = """
+        [[traffic]]
+        name = "noise"
+        pattern = "pairs"
+        flows = 1
+        app = { kind = "udp", rate = "1kbps" }
+    """
+    text = Scenario.load("coexistence").with_({"run.duration": "20ms", "run.warmup": "5ms"}).toml() + noise
+    base = Scenario.from_toml(text).with_({"traffic.a.controller": "dctcp", "traffic.b.controller": "dctcp"})
+    run = base.run()
+    # of nine flows one has a millionth of the others' rates: a ninth of the index goes
+    assert run.summary["flows"]["jain"] == pytest.approx(8 / 9 * coexistence._jain(run), rel=1e-4)
+    goodputs = [run.summary["groups"][name]["flows"]["goodput_total_bps"] for name in "ab"]
+    assert sum(rates_of(run.flows, run.datagrams)) == pytest.approx(sum(goodputs))
+
+
 def test_what_does_not_exist_is_not_a_number(incast: Command, tmp_path: Path) -> None:
     late = ("--set", "run.duration=1ms", "--set", "run.warmup=0s", "--set", "traffic.a.start=10ms")
     done = incast("coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", *late, "--out", "r")
@@ -121,6 +154,10 @@ ELEPHANTS = ("--cc", "dctcp", "--cc", "swift", "--set", "topology.k=4", "--set",
         (("--cc", "dctcp", "--cc", "swift", "--set", "run.seed=3"), "the command sets this itself"),
         (("--cc", "dctcp", "--cc", "swift", "--set", "traffic.a.controller=bbr"), "the command sets this itself"),
         (("--cc", "dctcp", "--cc", "swft"), "did you mean"),
+        (
+            ("--cc", "dctcp", "--cc", "swift", "--seeds", "1000000"),
+            "1,000,000 seeds at 3 points (scenarios, values and controllers) are 3,000,000 runs: expected at most",
+        ),
         (
             ("permutation-elephants", *ELEPHANTS, "--set", "traffic.elephants.flows=0"),
             "traffic.elephants.flows = 0: expected at least one flow for each controller",

@@ -43,6 +43,10 @@ impl Interval {
     pub fn holds(&self, t: u64) -> bool {
         t >= self.from && t < self.to
     }
+    /// Times that queues are sampled in it, from its start on.
+    pub fn samples(&self) -> u64 {
+        self.to.saturating_sub(self.from).div_ceil(self.every)
+    }
     /// Length of the part of `[a, b)` inside it.
     #[inline]
     pub fn overlap(&self, a: u64, b: u64) -> u64 {

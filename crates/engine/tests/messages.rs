@@ -120,6 +120,12 @@ fn an_early_query_waits_for_its_connections() {
     let handshake = 2 * (2 * 44_800 + 2_000_000);
     let exchange = 41_600 + 2_243_200 + 2 * 841_600 + 2_000_000;
     assert_eq!((q.start_ps, q.finish_ps), (0, Some(handshake + exchange)));
+    assert!(o.flows.iter().all(|f| !f.unopened), "both halves of a connection open");
+    // without a handshake too; and nothing does whose start is after the end
+    let mut spec = asking(1, 1000, plain());
+    assert!(judged(&spec).flows.iter().all(|f| !f.unopened));
+    spec.flows.iter_mut().for_each(|f| f.start = spec.duration);
+    assert!(judged(&spec).flows.iter().all(|f| f.unopened));
 }
 
 #[test]

@@ -97,6 +97,7 @@ fn its_start_is_the_earliest() {
 fn who_waits_for_what_never_ends_does_not_open() {
     let o = judged(&hosts(vec![(bulk(0, 1, None), None), after(flow(2, 3), 1, &[(0, Done::Sent)]), flow(2, 1)]));
     assert_eq!((o.flows[1].sent, o.flows[1].finish_ps), (0, None));
+    assert_eq!(o.flows.iter().map(|f| f.unopened).collect::<Vec<_>>(), [false, true, false]);
     // in a circle nobody does, and nothing is left to happen
     let circle = |of| after(flow(0, 1), 1, &[(of, Done::Sent)]);
     let o = judged(&hosts(vec![circle(1), circle(0)]));

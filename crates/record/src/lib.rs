@@ -24,6 +24,8 @@ pub struct Outcome {
     pub measure_from_ps: u64,
     /// End of the measured interval.
     pub measure_to_ps: u64,
+    /// Times that every queue was sampled.
+    pub queue_samples: u64,
     /// Packets that passed a port, whole run: the unit of work.
     pub hops: u64,
     /// IP packets (fragments counted each) that hosts handed to their NICs, whole run. Bytes and
@@ -173,8 +175,10 @@ pub struct FlowRecord {
     pub src: u32,
     /// Receiving host.
     pub dst: u32,
-    /// When the flow was opened.
+    /// When the flow was opened; of one that was not, the earliest time at which it might have been.
     pub start_ps: u64,
+    /// It was not: its start, or what it waits for, did not come.
+    pub unopened: bool,
     /// When the last byte was acknowledged at the sender; `None` for flows that did not finish.
     pub finish_ps: Option<u64>,
     /// When the receiver had the last byte.

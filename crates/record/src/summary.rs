@@ -37,7 +37,7 @@ pub const FIGURES: &[Figure] = &[
     figure("run.measure_to_s", "s", "End of the measured interval."),
     figure("run.hops", "packets", "Packets that passed a port, each counted at every port it passed, whole run."),
     figure("run.version", "", "Version of the program."),
-    figure("flows.count", "flows", "Flows of the scenario."),
+    figure("flows.count", "flows", "Flows of the scenario, those of datagrams included."),
     figure(
         "flows.finished",
         "flows",
@@ -46,9 +46,10 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.throughput_mean_bps",
         "bit/s",
-        "Mean over all flows of the application bytes that reached the receiver for the first time in the measured \
-         interval (in order or not), times 8, divided by the length of the interval. Flows that carry requests are \
-         left out.",
+        "Mean over all flows that opened of the application bytes that reached the receiver for the first time in the \
+         measured interval (in order or not), times 8, divided by the length of the interval. Left out are flows that \
+         carry requests, and those whose start, or what they wait for, did not come before the end of the run; \
+         datagrams count.",
     ),
     figure(
         "flows.goodput_total_bps",
@@ -70,7 +71,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.rtt_mean_s",
         "s",
-        "Mean of the RTT samples senders took in the measured interval, all flows together.",
+        "Mean of the RTT samples senders took in the measured interval, all flows together; datagrams give none.",
     ),
     figure(
         "flows.rtt_p99_s",
@@ -98,8 +99,8 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "flows.jain",
         "1",
-        "Jain's fairness index (sum x)^2 / (n sum x^2) over all flows, x the application bytes delivered in the \
-         measured interval. Flows that carry requests are left out.",
+        "Jain's fairness index (sum x)^2 / (n sum x^2) over the flows of throughput_mean_bps, x the application bytes \
+         delivered in the measured interval.",
     ),
     figure(
         "flows.late_pct",
@@ -125,7 +126,8 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "fct.count",
         "flows",
-        "Flows with a size; only these have a completion time. The whole run counts, not only the measured interval.",
+        "Flows with a size; only these have a completion time, datagrams have none. The whole run counts, not only the \
+         measured interval.",
     ),
     figure("fct.finished", "flows", "Those of them that finished; the figures below are over these."),
     figure(
@@ -203,6 +205,12 @@ pub const FIGURES: &[Figure] = &[
          each other.",
     ),
     figure(
+        "queues.samples",
+        "samples",
+        "Times that the length of every queue was sampled, at the scenario's queue interval: what p99_packets are of. \
+         A run that ends early has fewer than its duration would give.",
+    ),
+    figure(
         "queues.busiest.port",
         "",
         "Port with the largest time-averaged queue in packets among those that took a packet in the measured \
@@ -212,7 +220,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "queues.busiest.p99_packets",
         "packets",
-        "99th percentile of its queue length, sampled at the scenario's queue interval.",
+        "99th percentile of its queue length over queues.samples; with fewer than 100 the largest of them.",
     ),
     figure("queues.busiest.max_packets", "packets", "Its largest queue."),
     figure(
@@ -235,7 +243,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "hosts.busiest.p99_packets",
         "packets",
-        "99th percentile of that queue, sampled at the scenario's queue interval.",
+        "99th percentile of that queue over queues.samples; with fewer than 100 the largest of them.",
     ),
     figure("hosts.busiest.max_packets", "packets", "Its largest queue."),
     figure("hosts.busiest.utilisation", "1", "Part of the measured interval it was at work."),
@@ -294,7 +302,7 @@ pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
         "fct": fct,
         "queries": message_figures(outcome, MessageKind::Query, |_| true),
         "writes": message_figures(outcome, MessageKind::Write, |_| true),
-        "queues": queue_figures(&outcome.ports, interval_ps),
+        "queues": queue_figures(outcome, interval_ps),
         "hosts": engine_figures(&outcome.engines, interval_ps),
         "groups": group_figures(outcome, interval_ps),
         "flowmonitor": flowmonitor(&outcome.flows),
@@ -397,8 +405,9 @@ fn flow_figures(
     rtt: &Histogram,
     costs: bool,
 ) -> (Value, Value) {
-    // requests are the small way of a two-way connection: no share of the network that one looks at
-    let shared: Vec<&FlowRecord> = flows.iter().copied().filter(|f| f.role != Role::Request).collect();
+    // requests are the small way of a two-way connection: no share of the network that one looks at; what never opened
+    // asked for none
+    let shared: Vec<&FlowRecord> = flows.iter().copied().filter(|f| f.role != Role::Request && !f.unopened).collect();
     let n = shared.len() as f64;
     let goodput = |flows: &[&FlowRecord]| {
         let bytes = (!flows.is_empty()).then(|| total(flows, |f| f.delivered_m) as f64);
@@ -486,7 +495,8 @@ fn message_figures(outcome: &Outcome, kind: MessageKind, of: impl Fn(&MessageRec
     })
 }
 
-fn queue_figures(ports: &[PortRecord], interval_ps: u64) -> Value {
+fn queue_figures(outcome: &Outcome, interval_ps: u64) -> Value {
+    let ports = &outcome.ports;
     let sum = |figure: fn(&PortRecord) -> u64| count(ports.iter().map(|p| u128::from(figure(p))).sum());
     let mut busiest: Option<&PortRecord> = None;
     for port in ports.iter().filter(|p| p.packets > 0 || p.drops > 0 || p.queue_max_packets > 0) {
@@ -501,6 +511,7 @@ fn queue_figures(ports: &[PortRecord], interval_ps: u64) -> Value {
         "pauses": sum(|p| p.pauses),
         "paused_s": ports.iter().map(|p| seconds(p.paused_ps)).sum::<f64>(),
         "deadlocked": sum(|p| p.deadlocked_ps.is_some() as u64),
+        "samples": outcome.queue_samples,
         "busiest": {
             "port": busiest.map(|p| &p.name),
             "mean_packets": busiest.map(|p| p.queue_mean_packets),

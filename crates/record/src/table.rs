@@ -94,7 +94,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
     };
     let extent = rows.iter().map(|f| (f.extents > 0).then(|| f.extent_sum as f64 / f.extents as f64)).collect();
     let extent = Values::OptF64(extent);
-    let throughput = rows.iter().map(|f| bits_per_second(f.delivered_m as f64, interval_ps)).collect();
+    let opened = |f: &FlowRecord| (!f.unopened).then_some(f.delivered_m as f64);
+    let throughput = rows.iter().map(|f| bits_per_second(opened(f)?, interval_ps)).collect();
     let delay_max = rows.iter().map(|f| (f.arrived_m > 0).then(|| seconds(f.delay_max_ps))).collect();
     vec![
         column("flow", "", "Flow number, from 0.", u32s(|f| f.flow)),
@@ -193,7 +194,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "throughput_bps",
             "bit/s",
-            "delivered_measured_bytes * 8 / length of the measured interval; missing where the interval is empty.",
+            "delivered_measured_bytes * 8 / length of the measured interval; missing where the interval is empty, and of a \
+             flow that did not open.",
             Values::OptF64(throughput),
         ),
         column(

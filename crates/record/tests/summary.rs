@@ -79,6 +79,7 @@ fn outcome() -> Outcome {
         end_ps: 3 * SECOND,
         measure_from_ps: SECOND,
         measure_to_ps: 3 * SECOND,
+        queue_samples: 40,
         hops: 1234,
         groups: vec!["load".into(), "query".into()],
         controllers: vec!["dctcp".into()],
@@ -201,7 +202,7 @@ fn the_busiest_port_has_the_largest_mean_queue_and_the_lowest_number() {
     let s = summarize(&outcome(), "s", "v");
     assert_eq!(
         s["queues"],
-        json!({"drops": 9, "losses": 3, "marks": 6, "pauses": 0, "paused_s": 0.0, "deadlocked": 0,
+        json!({"drops": 9, "losses": 3, "marks": 6, "pauses": 0, "paused_s": 0.0, "deadlocked": 0, "samples": 40,
                "busiest": {"port": "b>c", "mean_packets": 5.5, "p99_packets": 7.0, "max_packets": 8,
                "utilisation": 0.25}})
     );
@@ -419,6 +420,28 @@ fn the_text_is_the_same_bytes_every_time_and_reads_back() {
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), s);
     assert!(text.starts_with("{\n  \"run\": {\n    \"scenario\": \"s\",\n    \"seed\": 42,\n    \"sim_s\": 3.0,\n"));
     assert!(text.ends_with("}\n") && !text.ends_with("\n\n"));
+}
+
+#[test]
+fn flows_that_did_not_open_have_no_throughput() {
+    let opened = FlowRecord { delivered_m: 3000, ..FlowRecord::default() };
+    let starved = FlowRecord { flow: 1, ..FlowRecord::default() };
+    let waiting = FlowRecord { flow: 2, unopened: true, ..FlowRecord::default() };
+    let of = |flows: &[&FlowRecord]| {
+        let flows = flows.iter().map(|f| (*f).clone()).collect();
+        summarize(&Outcome { flows, measure_to_ps: SECOND, ..Outcome::default() }, "s", "v")
+    };
+    let s = of(&[&opened, &starved, &waiting]);
+    assert_near(&s, "flows.throughput_mean_bps", 12_000.0);
+    assert_near(&s, "flows.jain", 0.5);
+    assert_eq!(figure(&s, "flows.count"), 3);
+    let s = of(&[&waiting]);
+    assert_eq!(figure(&s, "flows.throughput_mean_bps"), &Value::Null);
+    assert_eq!(figure(&s, "flows.goodput_total_bps"), 0.0, "sums over no flow are 0");
+    let outcome = Outcome { flows: vec![starved, waiting], measure_to_ps: SECOND, ..Outcome::default() };
+    let columns = table::flows(&outcome);
+    let throughput = columns.iter().find(|c| c.name == "throughput_bps").unwrap();
+    assert_eq!(throughput.values, Values::OptF64(vec![Some(0.0), None]));
 }
 
 #[test]

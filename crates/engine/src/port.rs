@@ -789,7 +789,7 @@ impl Port {
             return match self.arrival_of(start, departure, self.count.packets - 1) {
                 Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
                 None => {
-                    self.loses_to_failure(departure, interval);
+                    self.dooms(packet, now, departure, interval);
                     Sent::Lost
                 }
             };

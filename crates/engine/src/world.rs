@@ -481,7 +481,8 @@ impl<'a> World<'a> {
         let last = self.domains.iter().map(|d| d.tally.last).max().unwrap_or(0);
         // a run with nothing left to happen ends with its last arrival, unless it is ports that wait for one another
         let stalled = idle && self.domains.iter().flat_map(|d| &d.ports).any(Port::is_stalled);
-        let end = if idle && !stalled { last.min(end) } else { end };
+        let over = idle && !stalled;
+        let end = if over { last.min(end) } else { end };
         let to = self.net.interval.to.min(end).max(self.net.interval.from);
         let interval = Interval { to, ..self.net.interval };
         for d in &mut self.domains {
@@ -500,6 +501,13 @@ impl<'a> World<'a> {
             }
         };
         in_flight.for_each(|p| note(&p));
+        let mut spared = 0;
+        for port in self.domains.iter_mut().flat_map(|d| &mut d.ports).filter(|p| !over && p.fails()) {
+            for packet in port.spares(end, &self.net.interval) {
+                note(&packet);
+                spared += 1;
+            }
+        }
         for d in &self.domains {
             d.ports.iter().for_each(|p| p.far().chain(p.waiting()).for_each(&mut note));
             for host in &d.hosts {
@@ -612,7 +620,7 @@ impl<'a> World<'a> {
             hops: sum(|t| t.hops),
             packets_sent: sum(|t| t.sent),
             packets_delivered: sum(|t| t.delivered),
-            packets_dropped: sum(|t| t.dropped),
+            packets_dropped: sum(|t| t.dropped) - spared,
             packets_in_flight: packets,
             groups: spec.groups.clone(),
             controllers,

@@ -435,3 +435,35 @@ fn explicit_queues_lose_the_same() {
     assert_eq!(format!("{:?}", fifo.flows), format!("{:?}", explicit.flows));
     assert_eq!(format!("{:?}", fifo.ports), format!("{:?}", explicit.ports));
 }
+
+/// Wherever the run is cut off: what will be lost to a failure is under way until its transmission ends, what an error
+/// rate takes is lost from the beginning, and an end at the instant of a departure comes before it.
+#[test]
+fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
+    let both = |spec: &Spec| {
+        [false, true].map(|explicit| {
+            let mut spec = spec.clone();
+            spec.queues[0].explicit = explicit;
+            judged(&spec)
+        })
+    };
+    let down = Effect::Down { detection: Time::ZERO };
+    let lossy = Effect::Degraded { rate: Some(Rate::gbps(5)), delay: None, loss: 0.6 };
+    let mut lost_later = 0;
+    for (effect, error_rate) in [(down.clone(), 0.0), (lossy.clone(), 0.0), (down, 0.3), (lossy, 0.3)] {
+        // departures are at whole multiples of 3.2 us, where nothing is degraded
+        for step in 0..48 {
+            let mut spec = twelve(effect.clone(), false);
+            spec.duration = Time(8_000_000 + 800_000 * step);
+            spec.measure_to = spec.duration;
+            spec.links[0].loss = if error_rate > 0.0 { Loss::Packet(error_rate) } else { Loss::None };
+            let [fifo, explicit] = both(&spec);
+            let told = |o: &Outcome| format!("{:?} {:?}", o.flows, o.ports);
+            assert_eq!(told(&fifo), told(&explicit), "{effect:?} {error_rate} {}", spec.duration);
+            let of = |o: &Outcome| [o.packets_sent, o.packets_delivered, o.packets_dropped, o.packets_in_flight];
+            assert_eq!(of(&fifo), of(&explicit), "{effect:?} {error_rate} {}", spec.duration);
+            lost_later += u64::from(fifo.packets_in_flight > 1);
+        }
+    }
+    assert!(lost_later > 20, "{lost_later}");
+}

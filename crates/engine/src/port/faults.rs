@@ -7,9 +7,11 @@
 
 use super::{Class, Interval, Port, unusual};
 use crate::hash;
+use crate::packet::Packet;
 use crate::spec::{Effect, Failure, LinkSpec, Spec};
 use incast_cc::Rate;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::take;
 use std::sync::Arc;
 
 /// Failures of one link, in order.
@@ -19,6 +21,8 @@ pub struct Faults {
     left: Vec<Failure>,
     /// The latest arrival so far, ps: what follows comes no earlier.
     latest: u64,
+    /// At a FIFO port what is to be lost, with the end of its transmission, ps, where that may be yet to come.
+    doomed: VecDeque<(u64, Packet)>,
 }
 
 impl Faults {
@@ -41,7 +45,7 @@ impl Faults {
                     return wrong("changes the rate of a token bucket, whose fill is known at its own rate alone");
                 }
             }
-            let known = faults.entry(failure.link).or_insert_with(|| Faults { left: Vec::new(), latest: 0 });
+            let known = faults.entry(failure.link).or_insert_with(Faults::none);
             known.left.push(failure.clone());
         }
         for (link, faults) in &mut faults {
@@ -53,6 +57,10 @@ impl Faults {
             faults.left.reverse();
         }
         Ok(faults)
+    }
+
+    fn none() -> Faults {
+        Faults { left: Vec::new(), latest: 0, doomed: VecDeque::new() }
     }
 
     /// The link as it is at its quickest.
@@ -160,6 +168,27 @@ impl Port {
     /// When the transmitter has sent everything accepted, ps.
     pub fn free_at(&self) -> u64 {
         self.free_at
+    }
+
+    /// A failure will have `packet`, which is counted as lost although its transmission ends only at `departure`.
+    pub(super) fn dooms(&mut self, packet: &Packet, now: u64, departure: u64, interval: &Interval) {
+        self.loses_to_failure(departure, interval);
+        let Some(faults) = &mut self.rare.faults else { return };
+        while faults.doomed.front().is_some_and(|(end, _)| *end <= now) {
+            faults.doomed.pop_front();
+        }
+        faults.doomed.push_back((departure, *packet));
+    }
+
+    /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
+    pub fn spares(&mut self, end: u64, interval: &Interval) -> impl Iterator<Item = Packet> {
+        let doomed = self.rare.faults.as_mut().map_or_else(VecDeque::new, |faults| take(&mut faults.doomed));
+        let taken = &mut self.rare.taken_by_failures;
+        doomed.into_iter().filter(move |(departure, _)| *departure >= end).map(|(departure, packet)| {
+            taken.total -= 1;
+            taken.measured -= interval.holds(departure) as u64;
+            packet
+        })
     }
 
     /// Counts a loss to a failure, of a packet whose transmission ends at `end`.

@@ -6,7 +6,7 @@
 //! hosts.
 
 use crate::paths::hops;
-use crate::spec::{Detour, Effect, Rerouted, Router, Spec};
+use crate::spec::{Detour, Rerouted, Router, Spec};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Links of switches that routing avoids, and from when on, ps.
@@ -55,13 +55,12 @@ fn states(spec: &Spec) -> Vec<Known> {
     let mut changes: BTreeMap<u64, Vec<(u32, bool)>> = BTreeMap::new();
     for failure in &spec.failures {
         let link = &spec.links[failure.link as usize];
-        let Effect::Down { detection } = failure.effect else { continue };
-        let seen = failure.from.saturating_add(detection);
-        if seen >= failure.until || link.from < spec.hosts || link.to < spec.hosts {
+        let Some((from, until)) = failure.known() else { continue };
+        if link.from < spec.hosts || link.to < spec.hosts {
             continue;
         }
-        changes.entry(seen.0).or_default().push((failure.link, true));
-        changes.entry(failure.until.saturating_add(detection).0).or_default().push((failure.link, false));
+        changes.entry(from.0).or_default().push((failure.link, true));
+        changes.entry(until.0).or_default().push((failure.link, false));
     }
     // failures of a link that are known and whose repair is not: one may be seen before the repair of the one before
     let mut known: BTreeMap<u32, i32> = BTreeMap::new();
@@ -214,13 +213,9 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
     let mut cut: BTreeMap<u32, Vec<(u64, u64, usize)>> = BTreeMap::new();
     for (i, failure) in spec.failures.iter().enumerate() {
         let link = &spec.links[failure.link as usize];
-        let Effect::Down { detection } = failure.effect else { continue };
-        let seen = failure.from.saturating_add(detection);
-        if seen < failure.until {
-            for host in [link.from, link.to].into_iter().filter(|n| *n < spec.hosts) {
-                let until = failure.until.saturating_add(detection);
-                cut.entry(host).or_default().push((seen.0, until.0, i));
-            }
+        let Some((from, until)) = failure.known() else { continue };
+        for host in [link.from, link.to].into_iter().filter(|n| *n < spec.hosts) {
+            cut.entry(host).or_default().push((from.0, until.0, i));
         }
     }
     for (f, flow) in (0u32..).zip(&spec.flows) {
@@ -252,9 +247,6 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
 
 /// The failure that routing hears of last, by `time`.
 fn latest_seen(spec: &Spec, time: u64) -> usize {
-    let seen = |f: &crate::spec::Failure| match f.effect {
-        Effect::Down { detection } => Some(f.from.saturating_add(detection).0).filter(|seen| *seen <= time),
-        Effect::Degraded { .. } => None,
-    };
-    (0..spec.failures.len()).filter_map(|i| Some((seen(&spec.failures[i])?, i))).max().map_or(0, |(_, i)| i)
+    let known = spec.failures.iter().enumerate().filter_map(|(i, f)| Some((f.known()?.0.0, i)));
+    known.filter(|(from, _)| *from <= time).max().map_or(0, |(_, i)| i)
 }

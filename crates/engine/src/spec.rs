@@ -81,6 +81,16 @@ pub struct Failure {
     pub effect: Effect,
 }
 
+impl Failure {
+    /// From when until when switches know of it and route around its link; `None`: it is over by then, or they do not
+    /// mind it.
+    pub fn known(&self) -> Option<(Time, Time)> {
+        let Effect::Down { detection } = self.effect else { return None };
+        let seen = self.from.saturating_add(detection);
+        (seen < self.until).then(|| (seen, self.until.saturating_add(detection)))
+    }
+}
+
 /// Kinds of failures.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Effect {

@@ -417,6 +417,24 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// A key that a table does not have; `known` are those that it can have, and `held` is what it holds.
+    pub fn unknown(self, at: String, key: &str, known: &[&str], held: Option<&toml::Table>) -> Problem {
+        let problem = Problem::new(at, "unknown key").suggest(key, known.iter().copied());
+        if problem.suggestion.is_some() {
+            return problem;
+        }
+        // a table in it may have it
+        let inside = known.iter().find(|name| {
+            let table = held.and_then(|held| held.get(**name)).filter(|t| t.is_table());
+            table.is_some_and(|t| self.find(&[name], None).and_then(|s| s.find(&[key], Some(t))).is_some())
+        });
+        let message = match inside {
+            Some(_) => problem.message.clone(),
+            None => format!("unknown key; expected one of {}", known.join(", ")),
+        };
+        Problem { message, suggestion: inside.map(|table| format!("{table}.{key}")), ..problem }
+    }
+
     fn check_keys(&self, table: &toml::Table, tag: Option<&str>, path: &str, out: &mut Vec<Problem>) {
         let keys = self.keys();
         for (key, value) in table {
@@ -424,8 +442,8 @@ impl<'a> Schema<'a> {
                 Some((_, schema, _)) => schema.check(value, &join(path, key), out),
                 None if Some(key.as_str()) == tag => {}
                 None => {
-                    let known = keys.iter().map(|k| k.0).chain(tag);
-                    out.push(Problem::new(join(path, key), "unknown key").suggest(key, known));
+                    let known: Vec<&str> = tag.into_iter().chain(keys.iter().map(|k| k.0)).collect();
+                    out.push(self.unknown(join(path, key), key, &known, Some(table)));
                 }
             }
         }

@@ -364,7 +364,7 @@ fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> P
     if let Some(kind) = place.and_then(controller::kind_of).filter(|_| known > 0 && above.is_controller()) {
         return controller::no_parameter(key, kind, parts[known]);
     }
-    Problem::new(key, "unknown key").suggest(parts[known], above.key_names(place))
+    above.unknown(key, parts[known], &above.key_names(place), place.and_then(Toml::as_table))
 }
 
 /// Puts a value at a key path that exists, making tables on the way. What was a controller of another kind: that kind,

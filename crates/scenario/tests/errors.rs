@@ -312,6 +312,15 @@ fn a_set_is_checked_like_a_file() {
     assert_eq!(set("topology.link.dealy", "1us"), "topology.link.dealy: unknown key (did you mean \"delay\"?)");
     assert_eq!(set("topology.link.delay", "10"), format!("topology.link.delay = \"10\": {TIME}"));
     assert_eq!(set("traffic.flws", "4"), "traffic.flws: unknown key (did you mean \"flows\"?)");
+    // what a table in it has; else all that it can have
+    assert_eq!(set("traffic.size", "1MB"), "traffic.size: unknown key (did you mean \"app.size\"?)");
+    assert_eq!(set("traffic.load.size", "1MB"), "traffic.load.size: unknown key (did you mean \"app.size\"?)");
+    let told = set("run.length", "1ms");
+    assert!(
+        told.starts_with("run.length: unknown key; expected one of duration, ") && told.contains("warmup"),
+        "{told}"
+    );
+    assert!(message("size = \"1MB\" }", "}\nsize = \"1MB\"").ends_with("(did you mean \"app.size\"?)"));
     assert_eq!(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected a whole number >= 1");
     assert_eq!(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected a whole number >= 0");
     assert_eq!(set("controller", "vegas"), format!("controller = \"vegas\": {}", one_of_the_controllers()));
@@ -402,7 +411,11 @@ fn entries_of_lists_are_set_by_number() {
     queue.build().unwrap();
     let told = queue.resolved_toml().unwrap();
     assert!(told.contains("weights = [3.0, 2.0]") && told.matches("use_ecn").count() == 1, "{told}");
-    assert_eq!(wrong(&queue, "queue.classes.1.use_ecn", "true"), "queue.classes.1.use_ecn: unknown key");
+    assert_eq!(
+        wrong(&queue, "queue.classes.1.use_ecn", "true"),
+        "queue.classes.1.use_ecn: unknown key; expected one of kind, limit, device, count_in_service, count_overhead, \
+         host"
+    );
     assert_eq!(
         wrong(&queue, "queue.weights.2", "3"),
         "queue.weights.2: there are 2 entries of queue.weights; expected queue.weights.0 to queue.weights.1"
@@ -545,7 +558,10 @@ fn queues_that_contradict() {
         message(queue, "kind = \"red\"\nlimit = \"100p\"\nmin_th = \"70p\"\nmax_th = \"60p\""),
         "queue.min_th = \"70p\": expected at most max_th, 60p"
     );
-    assert_eq!(message(queue, "kind = \"drop-tail\"\nlimit = \"100p\"\nmark = \"20p\""), "queue.mark: unknown key");
+    assert_eq!(
+        message(queue, "kind = \"drop-tail\"\nlimit = \"100p\"\nmark = \"20p\""),
+        "queue.mark: unknown key; expected one of kind, limit, device, count_in_service, count_overhead, host"
+    );
     let random = "kind = \"random-drop\"\nlimit = \"32kB\"\nthreshold = ";
     assert_eq!(
         message(queue, &format!("{random}\"5p\"")),

@@ -194,7 +194,7 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
 /// The headroom is what the rules of links, frames and resuming make of it, whatever the network.
 #[test]
 fn no_star_loses_a_packet_with_the_headroom_of_its_links() {
-    // at 41, 215, 240 and 243 frames about one class would wait for each other on the way back
+    // at 41, 215 and 240 frames about one class would wait for each other on the way back
     for seed in 0..250 {
         let o = run(&random(seed, Some(Headroom::Link)));
         assert_eq!((drops(&o), o.packets_in_flight), (0, 0), "seed {seed}");
@@ -495,6 +495,28 @@ fn a_port_is_silent_until_it_must_have_heard() {
     assert_eq!(first(0, &[0, 2], &[30, 35]), 30_400_000);
     // a class that is not paused need not wait: 30.4 us is a multiple of 800 ns
     assert_eq!(first(1, &[0, 2], &[30, 30]), 30_400_000);
+}
+
+/// Over 10 Gb/s and 1 us, frames of 64 B, or 46 and 38: the longer of a packet and a frame that is being sent, a frame about
+/// every class, each taken to last up to a picosecond longer, and both delays, and two packets as an account has them.
+#[test]
+fn the_headroom_of_a_link_by_hand() {
+    let headroom = |mss: u32, classes: usize, overhead: u32, count_overhead: bool| {
+        let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::us(1));
+        spec.transports = vec![TransportSpec { mss, ..htsim() }];
+        spec.links.iter_mut().for_each(|l| l.overhead = overhead);
+        let queue = QueueSpec { count_overhead, ..spec.queues[0].clone() };
+        let discipline = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(); classes] };
+        spec.queues = vec![QueueSpec { discipline, ..queue }];
+        Pfc::new(&spec, &PfcSpec { lossless: vec![true; classes], ..pfc() }).unwrap().1[2][0].headroom
+    };
+    // 51.201 ns twice and 2 us are 2628.0025 B
+    assert_eq!(headroom(46, 1, 0, false), 2629 + 2 * 46);
+    // 800.001 ns, 51.201 ns twice and 2 us
+    assert_eq!(headroom(1000, 2, 0, false), 3629 + 2 * 1000);
+    // 830.401 ns, 67.201 ns twice and 2 us
+    assert_eq!(headroom(1000, 2, 38, false), 3707 + 2 * 1000);
+    assert_eq!(headroom(1000, 2, 38, true), 3707 + 2 * 1038);
 }
 
 /// A link that is worse or better for some time needs the headroom of one that is always so, and so does the way back.

@@ -3,6 +3,7 @@
 use crate::io::{Host, Instant, Io, Outbox, Reach, Tally, observe_port, pass};
 use crate::messages::{Half, Query};
 use crate::net::{CHOICE, HOST, Net, Switch, UNPLANNED};
+use crate::nic::FairNic;
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag};
 use crate::port::Port;
@@ -78,6 +79,12 @@ impl Domain {
         self.probes.push(FlowProbe { entity: format!("flow {}", s.flow), next: 0, last_acked: 0.0, last: Vec::new() });
     }
 
+    /// Brings near what every visit touches.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch::lines(self.switches.as_slice(), 2);
+    }
+
     /// Looks ahead at a packet that will arrive in the open window: brings its state near, and
     /// says which port it will take if that is known already (else [`CHOICE`], or [`UNPLANNED`]).
     #[inline(always)]
@@ -90,6 +97,7 @@ impl Domain {
             } else {
                 prefetch::lines(&self.receivers[ends.receiver as usize], 4);
             }
+            prefetch::lines(&self.hosts[(at.node & !HOST) as usize], 4);
             return UNPLANNED;
         }
         let reverse = packet.has(flag::REVERSE);
@@ -104,6 +112,23 @@ impl Domain {
             None => {}
         }
         port
+    }
+
+    /// Looks at what [`Domain::plan`] asked for, and brings near what that refers to.
+    #[inline(always)]
+    pub fn look_further(&self, packet: &Packet, planned: u32, net: &Net) {
+        if let Some(port) = self.ports.get(planned as usize) {
+            return port.prefetch_queue();
+        }
+        let node = net.links[packet.link as usize].node;
+        if node & HOST != 0 {
+            if packet.has(flag::REVERSE) {
+                self.senders[net.ends[packet.flow as usize].sender as usize].prefetch_board();
+            }
+            let host = &self.hosts[(node & !HOST) as usize];
+            prefetch::lines(&self.ports[host.port as usize], 2);
+            host.nic.iter().for_each(FairNic::prefetch);
+        }
     }
 
     /// A packet arrived at the far end of its link; `planned` is what [`Domain::plan`] said.
@@ -329,7 +354,7 @@ impl Domain {
         }
         let ends = match timer.kind {
             TimerKind::Departure => {
-                let from = net.place[net.spec.links[timer.entity as usize].from as usize].node;
+                let from = net.origins[timer.entity as usize];
                 let host = from & !HOST;
                 let nic = if from == host { None } else { io.hosts[host as usize].nic.as_mut() };
                 let Some(nic) = nic else { return io.depart(net.port_of[timer.entity as usize]) };

@@ -4,7 +4,7 @@
 
 use crate::messages::Half;
 use crate::net::Net;
-use crate::nic::FairNic;
+use crate::nic::{FairNic, Served};
 use crate::order::{Timer, TimerKind};
 use crate::packet::{Ext, Packet, flag, turn};
 use crate::port::explicit::Offered;
@@ -466,29 +466,32 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
                 let port = h.port;
                 self.transmit(port, packet, ext);
             }
-            Some(nic) => {
-                nic.push(*packet, ext, self.now);
-                if nic.is_idle() {
-                    self.serve(host);
-                }
+            Some(nic) if nic.is_idle() => {
+                nic.begin(packet);
+                self.begin_service(host, *packet, ext, self.now);
             }
+            Some(nic) => nic.push(packet, ext, self.now),
         }
     }
 
     /// A fair NIC takes its next packet into service.
     pub fn serve(&mut self, host: u32) {
-        let h = &mut self.hosts[host as usize];
-        let Some(nic) = &mut h.nic else { return };
-        let Some(mut waiting) = nic.serve_next() else { return };
-        let port = h.port;
-        if waiting.packet.flags & flag::ACK == 0 {
-            waiting.packet.ts = self.now;
+        let Some(nic) = &mut self.hosts[host as usize].nic else { return };
+        let Some(Served { packet, mut ext, since }) = nic.serve_next() else { return };
+        self.begin_service(host, packet, ext.as_mut(), since);
+    }
+
+    /// A packet that has been in a fair NIC since then is transmitted.
+    fn begin_service(&mut self, host: u32, mut packet: Packet, ext: Option<&mut Ext>, since: u64) {
+        let port = self.hosts[host as usize].port;
+        if packet.flags & flag::ACK == 0 {
+            packet.ts = self.now;
         }
         let p = &mut self.ports[port as usize];
-        p.add_wait(waiting.since, self.now, waiting.packet.size as u64, &self.net.interval);
-        let done = self.now + p.serialization(waiting.packet.size as u64);
+        p.add_wait(since, self.now, packet.size as u64, &self.net.interval);
+        let done = self.now + p.serialization(packet.size as u64);
         let link = p.link;
-        self.transmit(port, &waiting.packet, waiting.ext.as_deref_mut());
+        self.transmit(port, &packet, ext);
         let p = &self.ports[port as usize];
         // a link at another rate: when the port has sent what it has just taken
         let done = if p.fails() { p.free_at().max(self.now) } else { done };

@@ -49,6 +49,8 @@ pub struct Net<'a> {
     pub place: Vec<Hop>,
     /// Far end of every link.
     pub links: Vec<Hop>,
+    /// Node that every link leaves, as in [`Hop::node`].
+    pub origins: Vec<u32>,
     /// Domain-local port number of every link.
     pub port_of: Vec<u32>,
     /// Ends of every flow.

@@ -5,25 +5,31 @@
 //! back. The time stamp of a data packet is taken when its service begins, so waiting behind
 //! other flows of the same host is no part of the measured delay.
 
-use crate::packet::{Ext, Packet, flag};
+use crate::packet::{Ext, NO_EXT, Packet, flag};
+use crate::prefetch;
 use std::collections::VecDeque;
 use std::mem::take;
 
+/// What waits of one flow and direction. A lane that is empty and not being served is no one's: the next flow
+/// that needs one takes it, so there are never more than flows that wait at a time, however many the host has.
 #[derive(Clone, Debug)]
 struct Lane {
     flow: u32,
     reverse: bool,
-    packets: VecDeque<Waiting>,
+    /// [`Packet::time`] says since when, ps.
+    packets: VecDeque<Packet>,
+    /// Extensions of those whose [`Packet::ext`] says that they have one, in the same order.
+    exts: VecDeque<Ext>,
 }
 
-/// A packet in the NIC.
-#[derive(Clone, Debug)]
-pub struct Waiting {
+/// A packet that a NIC takes into service.
+#[derive(Debug)]
+pub struct Served {
     /// The packet.
     pub packet: Packet,
-    /// Its extension; few have one, so that what is moved about stays small.
-    pub ext: Option<Box<Ext>>,
-    /// When it came, ps.
+    /// Its extension.
+    pub ext: Option<Ext>,
+    /// When it came to the NIC, ps.
     pub since: u64,
 }
 
@@ -31,66 +37,173 @@ pub struct Waiting {
 #[derive(Clone, Debug)]
 pub struct FairNic {
     per_flow: u32,
+    /// Lane in service.
+    serving: Option<u32>,
     lanes: Vec<Lane>,
     /// Lanes with packets, next to be served first.
-    turn: VecDeque<usize>,
-    /// Lane in service.
-    serving: Option<usize>,
+    turn: VecDeque<u32>,
 }
 
 impl FairNic {
     /// A NIC that takes at most `per_flow` data packets of one flow.
     pub fn new(per_flow: u32) -> FairNic {
-        FairNic { per_flow, lanes: Vec::new(), turn: VecDeque::new(), serving: None }
+        FairNic { per_flow, serving: None, lanes: Vec::new(), turn: VecDeque::new() }
     }
 
+    /// Whether nothing is being transmitted; nothing waits then.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.serving.is_none()
+    }
+
+    /// The lane that was this flow's and direction's last, if it is no other's since.
+    #[inline]
     fn lane(&self, flow: u32, reverse: bool) -> Option<usize> {
         self.lanes.iter().position(|l| l.flow == flow && l.reverse == reverse)
+    }
+
+    /// A lane for a packet: its flow's, or one that is no one's.
+    fn lane_for(&mut self, packet: &Packet) -> u32 {
+        let (flow, reverse) = (packet.flow, packet.has(flag::REVERSE));
+        if let Some(own) = self.lane(flow, reverse) {
+            return own as u32;
+        }
+        let is_free = |(i, lane): (u32, &Lane)| lane.packets.is_empty() && self.serving != Some(i);
+        let i = match (0..).zip(&self.lanes).position(is_free) {
+            Some(i) => i,
+            None => {
+                self.lanes.push(Lane { flow, reverse, packets: VecDeque::new(), exts: VecDeque::new() });
+                self.lanes.len() - 1
+            }
+        };
+        let lane = &mut self.lanes[i];
+        (lane.flow, lane.reverse) = (flow, reverse);
+        i as u32
     }
 
     /// Whether the data direction of `flow` may hand over another packet.
     pub fn has_room(&self, flow: u32) -> bool {
         let Some(i) = self.lane(flow, false) else { return true };
-        let waiting = self.lanes[i].packets.len() as u32 + u32::from(self.serving == Some(i));
+        let waiting = self.lanes[i].packets.len() as u32 + u32::from(self.serving == Some(i as u32));
         waiting < self.per_flow
     }
 
-    /// Queues a packet; the caller then calls [`FairNic::serve_next`] if the NIC is idle.
-    pub fn push(&mut self, packet: Packet, ext: Option<&mut Ext>, now: u64) {
-        let reverse = packet.has(flag::REVERSE);
-        let i = self.lane(packet.flow, reverse).unwrap_or_else(|| {
-            self.lanes.push(Lane { flow: packet.flow, reverse, packets: VecDeque::new() });
-            self.lanes.len() - 1
-        });
-        if self.lanes[i].packets.is_empty() && self.serving != Some(i) {
-            self.turn.push_back(i);
-        }
-        self.lanes[i].packets.push_back(Waiting { packet, ext: ext.map(|ext| Box::new(take(ext))), since: now });
+    /// Takes a packet that comes to an idle NIC into service.
+    pub fn begin(&mut self, packet: &Packet) {
+        self.serving = Some(self.lane_for(packet));
     }
 
-    /// Whether nothing is being transmitted.
-    pub fn is_idle(&self) -> bool {
-        self.serving.is_none()
+    /// Queues a packet that comes to a busy one.
+    pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, now: u64) {
+        let i = self.lane_for(packet);
+        let lane = &mut self.lanes[i as usize];
+        if lane.packets.is_empty() && self.serving != Some(i) {
+            self.turn.push_back(i);
+        }
+        let at = if ext.is_some() { 0 } else { NO_EXT };
+        lane.packets.push_back(Packet { time: now, ext: at, ..*packet });
+        lane.exts.extend(ext.map(take));
     }
 
     /// Ends the transmission under way; the flow whose sender may hand over more, if any.
     pub fn departed(&mut self) -> Option<u32> {
         let i = self.serving.take()?;
-        if !self.lanes[i].packets.is_empty() {
+        let lane = &self.lanes[i as usize];
+        if !lane.packets.is_empty() {
             self.turn.push_back(i);
         }
-        (!self.lanes[i].reverse).then_some(self.lanes[i].flow)
+        (!lane.reverse).then_some(lane.flow)
     }
 
     /// Takes the next packet into service.
-    pub fn serve_next(&mut self) -> Option<Waiting> {
+    pub fn serve_next(&mut self) -> Option<Served> {
         let i = self.turn.pop_front()?;
         self.serving = Some(i);
-        self.lanes[i].packets.pop_front()
+        let lane = &mut self.lanes[i as usize];
+        let packet = lane.packets.pop_front()?;
+        let ext = if packet.ext == NO_EXT { None } else { lane.exts.pop_front() };
+        Some(Served { packet, ext, since: packet.time })
+    }
+
+    /// Brings near what a packet touches that comes to it, or leaves.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch::lines(self.lanes.as_slice(), 3);
+        if let Some(lane) = self.turn.front().and_then(|i| self.lanes.get(*i as usize))
+            && let Some(packet) = lane.packets.front()
+        {
+            prefetch::lines(packet, 1);
+        }
     }
 
     /// Packets waiting, in no particular order.
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.lanes.iter().flat_map(|l| l.packets.iter().map(|w| &w.packet))
+        self.lanes.iter().flat_map(|l| &l.packets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::turn;
+
+    fn packet(flow: u32, seq: u64, flags: u16) -> Packet {
+        Packet {
+            time: 0,
+            seq,
+            ack: 0,
+            ts: 0,
+            link: 0,
+            flow,
+            dst: 0,
+            wnd: 0,
+            id: 0,
+            turn: turn::NONE,
+            ext: NO_EXT,
+            size: 1500,
+            len: 1460,
+            flags,
+            hop: 0,
+            aux: 0,
+        }
+    }
+
+    /// Ends what is under way and begins the next: its flow and sequence number, and its extension's time stamp.
+    fn next(nic: &mut FairNic) -> Option<(u32, u64, Option<u64>)> {
+        nic.departed();
+        nic.serve_next().map(|s| (s.packet.flow, s.packet.seq, s.ext.map(|ext| ext.ts)))
+    }
+
+    #[test]
+    fn flows_take_turns_and_keep_their_extensions() {
+        let mut nic = FairNic::new(3);
+        nic.begin(&packet(1, 0, flag::DATA));
+        nic.push(&packet(1, 1, flag::DATA), None, 10);
+        nic.push(&packet(1, 2, flag::DATA), Some(&mut Ext { ts: 12, ..Ext::default() }), 20);
+        assert!(!nic.has_room(1), "one in service and two that wait");
+        assert!(nic.has_room(2));
+        // the same flow's acknowledgements, and another's data
+        nic.push(&packet(1, 3, flag::ACK | flag::REVERSE), Some(&mut Ext { ts: 13, ..Ext::default() }), 30);
+        nic.push(&packet(2, 4, flag::DATA), None, 40);
+        assert_eq!(nic.waiting().count(), 4);
+        assert_eq!(next(&mut nic), Some((1, 3, Some(13))));
+        assert!(nic.has_room(1));
+        assert_eq!(next(&mut nic), Some((2, 4, None)));
+        assert_eq!(next(&mut nic), Some((1, 1, None)));
+        assert_eq!(next(&mut nic), Some((1, 2, Some(12))));
+        assert_eq!(next(&mut nic), None);
+        assert!(nic.is_idle());
+    }
+
+    #[test]
+    fn a_flow_that_waits_no_longer_leaves_its_lane_to_others() {
+        let mut nic = FairNic::new(3);
+        for flow in 0..1000 {
+            nic.begin(&packet(2 * flow, 0, flag::DATA));
+            nic.push(&packet(2 * flow + 1, 1, flag::DATA), None, 0);
+            assert_eq!(next(&mut nic), Some((2 * flow + 1, 1, None)));
+            assert_eq!(next(&mut nic), None);
+        }
+        assert_eq!(nic.lanes.len(), 2);
     }
 }

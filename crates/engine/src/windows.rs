@@ -3,11 +3,13 @@
 //! Simulated time advances in engine windows of length L, the smallest latency between domains:
 //! what one domain does inside a window reaches another in a later one, so within a window every
 //! domain runs by itself, in any order. There is no global event queue. In-flight packets lie by
-//! value in append-only buckets, one per (domain, near window). When a window opens, each domain
-//! with work orders its bucket and walks it, merging the events of its own small queue (timers,
-//! and arrivals over links inside the domain that fall into the open window). Packets that will
-//! arrive beyond the near windows wait at the port they left (in order, since a port is FIFO)
-//! and move in when near. Windows without work are skipped.
+//! value in append-only buckets, one a near window. When a window opens they are dealt out to their
+//! domains by counting: a domain writes to one place what it sends, and gathers what it gets, since
+//! reads from many places can be asked for ahead and writes to many cannot. Each domain with work
+//! orders its packets and walks them, merging the events of its own small queue (timers, and arrivals
+//! over links inside the domain that fall into the open window). Packets that will arrive beyond the
+//! near windows wait at the port they left (in order, since a port is FIFO) and move in when near.
+//! Windows without work are skipped.
 //!
 //! The result does not depend on the order in which domains are visited, nor on how nodes are
 //! grouped: the order of events at a node is given by [`crate::order`] alone.
@@ -28,15 +30,17 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::mem::take;
 
-/// Near windows: a power of two. Few, so that buckets and the packets in them stay in the near
-/// caches; what queues longer waits in order at its port.
-const NEAR: u64 = 32;
+/// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches; what queues
+/// longer waits in order at its port.
+const NEAR: u64 = u32::BITS as u64;
 const MASK: u64 = NEAR - 1;
 /// Longest window, ps: offsets within the near windows then fit the exact division below.
 const LONGEST: u64 = 1 << 28;
-/// Bits of a sort key that hold a packet's index in its bucket.
+/// Bits of a sort key that hold the index of a packet's plan.
 const INDEX_BITS: u32 = 32;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+/// How many packets before its turn one is fetched.
+const AHEAD: usize = 16;
 /// More causes and effects than this at one picosecond are taken for an endless loop.
 pub(crate) const GENERATIONS: u16 = 50_000;
 
@@ -86,6 +90,23 @@ impl Local {
     }
 }
 
+/// What arrives in a window, in the order of sending.
+#[derive(Default)]
+struct Bucket {
+    packets: Vec<Packet>,
+    /// The domain of each.
+    domains: Vec<u32>,
+    exts: Vec<Ext>,
+}
+
+impl Bucket {
+    fn clear(&mut self) {
+        self.packets.clear();
+        self.domains.clear();
+        self.exts.clear();
+    }
+}
+
 /// Buckets of the near windows, and who has work when.
 struct Buckets {
     order: Order,
@@ -95,14 +116,13 @@ struct Buckets {
     /// The open window and its start.
     window: u64,
     start: u64,
-    /// `slots[domain * NEAR + window % NEAR]`.
-    slots: Vec<Vec<Packet>>,
-    exts: Vec<Vec<Ext>>,
-    /// Domains with a bucket in each near window.
-    active: Vec<Vec<u32>>,
-    spare: Vec<Vec<Packet>>,
+    /// Of window w at w % NEAR.
+    near: Vec<Bucket>,
+    /// Bit w % NEAR: something arrives in window w.
+    occupied: u32,
+    /// Empty ones with room in them, the one used last on top: its memory is near.
+    spare: Vec<Bucket>,
     pool: Pool,
-    waiting: u64,
     /// Timers of other domains, which they get when the window closes.
     elsewhere: Vec<(u32, Key, u8)>,
 }
@@ -111,28 +131,31 @@ impl Buckets {
     #[inline(always)]
     fn push(&mut self, domain: u32, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> &mut Packet {
         let slot = (self.window + ahead) & MASK;
-        let mut at = NO_EXT;
-        if let Some(ext) = ext {
-            let exts = &mut self.exts[slot as usize];
-            at = exts.len() as u32;
-            exts.push(take(ext));
-        }
-        let bucket = &mut self.slots[(domain as u64 * NEAR + slot) as usize];
-        if bucket.is_empty() {
-            self.active[slot as usize].push(domain);
-            if bucket.capacity() == 0
-                && let Some(spare) = self.spare.pop()
-            {
+        let bucket = &mut self.near[slot as usize];
+        if bucket.packets.is_empty() {
+            self.occupied |= 1 << slot;
+            if let Some(spare) = self.spare.pop() {
                 *bucket = spare;
             }
         }
-        self.waiting += 1;
+        let mut at = NO_EXT;
+        if let Some(ext) = ext {
+            at = bucket.exts.len() as u32;
+            bucket.exts.push(take(ext));
+        }
+        bucket.domains.push(domain);
         // copy first and stamp the copy: reading back what was just written in parts stalls
-        let index = bucket.len();
-        bucket.push(*packet);
-        let copy = &mut bucket[index];
+        let index = bucket.packets.len();
+        bucket.packets.push(*packet);
+        let copy = &mut bucket.packets[index];
         copy.ext = at;
         copy
+    }
+
+    /// The next near window with arrivals.
+    fn first(&self) -> Option<u64> {
+        let from_now = self.occupied.rotate_right((self.window & MASK) as u32);
+        (from_now != 0).then(|| self.window + from_now.trailing_zeros() as u64)
     }
 
     /// Windows from the open one to that of `time`, if near.
@@ -248,12 +271,10 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
         inverse: (u64::MAX / length) + 1,
         window: 0,
         start: 0,
-        slots: vec![Vec::new(); count * NEAR as usize],
-        exts: vec![Vec::new(); NEAR as usize],
-        active: vec![Vec::new(); NEAR as usize],
+        near: (0..NEAR).map(|_| Bucket::default()).collect(),
+        occupied: 0,
         spare: Vec::new(),
         pool: Pool::new(),
-        waiting: 0,
         elsewhere: Vec::new(),
     };
     let mut locals: Vec<Local> = (0..count).map(|_| Local { wake: u64::MAX, ..Local::default() }).collect();
@@ -268,8 +289,11 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
         register(local, d as u32, &mut wakes);
     }
 
+    let mut deal = Deal { runs: vec![(0, 0); count], ..Deal::default() };
     let mut order: Vec<u64> = Vec::new();
-    let mut plans: Vec<u32> = Vec::new();
+    let mut plans: Vec<Plan> = Vec::new();
+    // what arrives within the last window, but after the end of the run
+    let mut under_way: Vec<Packet> = Vec::new();
     let mut todo: Vec<u32> = Vec::new();
     let mut queued = vec![u64::MAX; count];
     let mut hops_reported = 0;
@@ -277,17 +301,12 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
     let idle = loop {
         // the next window with work
         let next_wake = wakes.peek().map_or(u64::MAX, |Reverse((t, _))| *t);
-        let mut window = u64::MAX;
-        if buckets.waiting > 0 {
-            window = (buckets.window..buckets.window + NEAR)
-                .find(|w| !buckets.active[(w & MASK) as usize].is_empty())
-                .unwrap_or(u64::MAX);
-        }
+        let mut window = buckets.first().unwrap_or(u64::MAX);
         if next_wake < end {
             window = window.min(next_wake / length);
         }
         if window == u64::MAX {
-            break buckets.waiting == 0 && !locals.iter().any(Local::keeps_going);
+            break under_way.is_empty() && !locals.iter().any(Local::keeps_going);
         }
         let start = window * length;
         if start >= end {
@@ -298,7 +317,9 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
         buckets.start = start;
 
         todo.clear();
-        todo.append(&mut buckets.active[(window & MASK) as usize]);
+        let mut bucket = take(&mut buckets.near[(window & MASK) as usize]);
+        buckets.occupied &= !(1 << (window & MASK));
+        deal.out(&bucket.domains, &mut todo);
         for d in &todo {
             queued[*d as usize] = window;
         }
@@ -321,18 +342,38 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             Visit::Shuffled => todo.sort_by_key(|d| crate::hash::tie(window, *d as u64, 0)),
         }
 
+        let packets = bucket.packets.as_slice();
         for (i, d) in todo.iter().enumerate() {
-            if let Some(following) = todo.get(i + 1) {
-                let bucket = &buckets.slots[(*following as u64 * NEAR + (window & MASK)) as usize];
-                prefetch::lines(bucket.as_slice(), bucket.len().min(16));
+            if let Some(later) = todo.get(i + 2) {
+                prefetch::lines(&locals[*later as usize], 1);
+                prefetch::lines(&world.domains[*later as usize], 3);
             }
-            let slot = (*d as u64 * NEAR + (window & MASK)) as usize;
-            let mut bucket = std::mem::take(&mut buckets.slots[slot]);
-            buckets.waiting -= bucket.len() as u64;
+            if let Some(following) = todo.get(i + 1) {
+                let first = deal.of(*following).iter().take(AHEAD);
+                first.for_each(|at| prefetch::lines(&packets[*at as usize], 1));
+                prefetch::lines(locals[*following as usize].heap.as_slice(), 1);
+                world.domains[*following as usize].prefetch();
+            }
+            let mine = deal.of(*d);
             let domain = &mut world.domains[*d as usize];
             plans.clear();
-            plans.extend(bucket.iter().map(|p| domain.plan(p, &world.net)));
-            sort(&bucket, buckets.order, start, &mut order);
+            order.clear();
+            for (i, at) in (0u64..).zip(mine) {
+                if let Some(ahead) = mine.get(i as usize + AHEAD) {
+                    prefetch::lines(&packets[*ahead as usize], 1);
+                }
+                if let Some(soon) = mine.get(i as usize + AHEAD / 2) {
+                    prefetch::lines(&world.net.links[packets[*soon as usize].link as usize], 1);
+                }
+                let packet = &packets[*at as usize];
+                if let Some(ext) = bucket.exts.get(packet.ext as usize) {
+                    prefetch::lines(ext, 2);
+                }
+                plans.push(Plan { packet: *at, port: domain.plan(packet, &world.net) });
+                order.push((packet.time - start) << INDEX_BITS | i);
+            }
+            plans.iter().for_each(|plan| domain.look_further(&packets[plan.packet as usize], plan.port, &world.net));
+            sort(packets, &plans, buckets.order, &mut order);
             let net = &world.net;
             let mut out = Out { net, buckets: &mut buckets, local: &mut locals[*d as usize] };
             let time_of = |o: Option<&u64>| o.map_or(u64::MAX, |o| start + (o >> INDEX_BITS));
@@ -343,40 +384,27 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
                 if near.min(own) >= stop {
                     break;
                 }
-                let index = order.get(at).map_or(0, |o| (o & INDEX_MASK) as usize);
-                if near < own || (near == own && out.precedes(&bucket[index])) {
+                let plan = order.get(at).map_or(Plan::default(), |o| plans[(o & INDEX_MASK) as usize]);
+                if near < own || (near == own && out.precedes(&packets[plan.packet as usize])) {
                     at += 1;
                     near = time_of(order.get(at));
-                    if let Some(o) = order.get(at + 2)
-                        && let Some(port) = domain.ports.get(plans[(o & INDEX_MASK) as usize] as usize)
-                    {
-                        port.prefetch_queue();
-                    }
-                    let packet = &bucket[index];
-                    let mut ext = (packet.ext != NO_EXT)
-                        .then(|| take(&mut out.buckets.exts[(window & MASK) as usize][packet.ext as usize]));
+                    let packet = &packets[plan.packet as usize];
+                    let mut ext = (packet.ext != NO_EXT).then(|| take(&mut bucket.exts[packet.ext as usize]));
                     let instant = Instant { time: packet.time, generation: 0 };
                     let reach = Reach { net, out: &mut out, rec: &mut collector };
-                    domain.arrival(instant, packet, ext.as_mut(), plans[index], reach);
+                    domain.arrival(instant, packet, ext.as_mut(), plan.port, reach);
                 } else {
                     own_event(domain, &mut out, &mut collector)?;
                 }
             }
-            // a window cut short by the end of the run leaves its later packets under way
-            let left: Vec<Packet> = order[at..].iter().map(|o| bucket[(o & INDEX_MASK) as usize]).collect();
-            bucket.clear();
-            if left.is_empty() {
-                // a domain woken by a timer alone had no bucket to give back
-                if bucket.capacity() > 0 {
-                    buckets.spare.push(bucket);
-                }
-            } else {
-                buckets.waiting += left.len() as u64;
-                buckets.slots[slot] = left;
-            }
+            under_way.extend(order[at..].iter().map(|o| packets[plans[(o & INDEX_MASK) as usize].packet as usize]));
             register(&mut locals[*d as usize], *d, &mut wakes);
         }
-        buckets.exts[(window & MASK) as usize].clear();
+        deal.clear(&todo);
+        bucket.clear();
+        if bucket.packets.capacity() > 0 {
+            buckets.spare.push(bucket);
+        }
         for (d, key, kind) in buckets.elsewhere.drain(..) {
             let local = &mut locals[d as usize];
             local.heap.push(Reverse((key, TimerSlot::Timer(kind))));
@@ -398,18 +426,13 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
             }
         }
     };
-    let under_way: Vec<Packet> = buckets
-        .slots
-        .iter()
-        .flatten()
-        .copied()
-        .chain(locals.iter().flat_map(|l| {
-            l.heap.iter().filter_map(|Reverse((_, what))| match what {
-                TimerSlot::Arrival(i) => Some(l.arrivals[*i as usize].0),
-                TimerSlot::Timer(_) => None,
-            })
-        }))
-        .collect();
+    let local = locals.iter().flat_map(|l| {
+        l.heap.iter().filter_map(|Reverse((_, what))| match what {
+            TimerSlot::Arrival(i) => Some(l.arrivals[*i as usize].0),
+            TimerSlot::Timer(_) => None,
+        })
+    });
+    under_way.extend(buckets.near.iter().flat_map(|b| &b.packets).copied().chain(local));
     Ok(world.outcome(collector, under_way.into_iter(), end, idle))
 }
 
@@ -487,18 +510,70 @@ fn register(local: &mut Local, domain: u32, wakes: &mut BinaryHeap<Reverse<(u64,
     }
 }
 
-/// Orders a bucket by (time, tie key, link, order of sending on the link). An entry is the
-/// offset into the window above the packet's index, in one word.
+/// The packets of an open window by domain.
+#[derive(Default)]
+struct Deal {
+    /// Where in `index` those of each domain lie, from and to; empty for all between windows.
+    runs: Vec<(u32, u32)>,
+    /// Their places in the bucket, in the order of sending.
+    index: Vec<u32>,
+}
+
+impl Deal {
+    /// Deals packets out to `domains`, and adds those that get some to `todo`.
+    fn out(&mut self, domains: &[u32], todo: &mut Vec<u32>) {
+        for d in domains {
+            let run = &mut self.runs[*d as usize];
+            if run.1 == 0 {
+                todo.push(*d);
+            }
+            run.1 += 1;
+        }
+        let mut sum = 0;
+        for d in todo.iter() {
+            let run = &mut self.runs[*d as usize];
+            let count = run.1;
+            *run = (sum, sum);
+            sum += count;
+        }
+        self.index.resize(domains.len(), 0);
+        for (i, d) in (0u32..).zip(domains) {
+            let end = &mut self.runs[*d as usize].1;
+            self.index[*end as usize] = i;
+            *end += 1;
+        }
+    }
+
+    /// Places of the packets of `domain`.
+    fn of(&self, domain: u32) -> &[u32] {
+        let (from, to) = self.runs[domain as usize];
+        &self.index[from as usize..to as usize]
+    }
+
+    fn clear(&mut self, todo: &[u32]) {
+        todo.iter().for_each(|d| self.runs[*d as usize] = (0, 0));
+    }
+}
+
+/// What a domain that opens its window knows of a packet.
+#[derive(Clone, Copy, Default, Debug)]
+struct Plan {
+    /// Its place among the packets of the window.
+    packet: u32,
+    /// What [`Domain::plan`] said.
+    port: u32,
+}
+
+/// Orders a domain's packets by (time, tie key, link, order of sending on the link). An entry is the
+/// offset into the window above the index of the packet's plan, in one word; they come in the order of sending.
 #[inline]
-fn sort(bucket: &[Packet], rule: Order, start: u64, order: &mut Vec<u64>) {
-    order.clear();
-    order.extend(bucket.iter().enumerate().map(|(i, p)| (p.time - start) << INDEX_BITS | i as u64));
+fn sort(packets: &[Packet], plans: &[Plan], rule: Order, order: &mut [u64]) {
     order.sort_unstable();
     // equal times on different links: by tie key
     let mut i = 1;
     while i < order.len() {
         if order[i] >> INDEX_BITS == order[i - 1] >> INDEX_BITS {
-            i += order_ties(bucket, rule, &mut order[i - 1..]);
+            i += order_ties(packets, plans, rule, &mut order[i - 1..]);
         } else {
             i += 1;
         }
@@ -507,11 +582,11 @@ fn sort(bucket: &[Packet], rule: Order, start: u64, order: &mut Vec<u64>) {
 
 /// Orders the run of equal offsets at the head of `order`; its length.
 #[cold]
-fn order_ties(bucket: &[Packet], rule: Order, order: &mut [u64]) -> usize {
+fn order_ties(packets: &[Packet], plans: &[Plan], rule: Order, order: &mut [u64]) -> usize {
     let offset = order[0] >> INDEX_BITS;
     let run = order.partition_point(|o| o >> INDEX_BITS == offset);
     let order = &mut order[..run];
-    let packet = |o: u64| &bucket[(o & INDEX_MASK) as usize];
+    let packet = |o: u64| &packets[plans[(o & INDEX_MASK) as usize].packet as usize];
     // for the time of this sort the key stands where the offset does: a word tells most packets apart
     for o in order.iter_mut() {
         *o = (rule.tie_of(packet(*o)) as u64) << INDEX_BITS | *o & INDEX_MASK;

@@ -337,6 +337,7 @@ impl<'a> World<'a> {
             }
         }
         let links = spec.links.iter().map(|l| place[l.to as usize]).collect();
+        let origins = spec.links.iter().map(|l| place[l.from as usize].node).collect();
         let lookahead = spec
             .links
             .iter()
@@ -380,6 +381,7 @@ impl<'a> World<'a> {
             interval,
             place,
             links,
+            origins,
             port_of,
             ends: Vec::new(),
             envs,

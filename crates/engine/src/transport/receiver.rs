@@ -65,6 +65,7 @@ pub struct Receiver {
     /// Domain-local host.
     pub host: u32,
     transport: u32,
+    group: u32,
     src: u32,
     base_flags: u16,
     packets: u32,
@@ -193,6 +194,7 @@ impl Receiver {
             flow,
             host,
             transport: spec.transport,
+            group: spec.group,
             src: spec.src,
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::TRACED } else { 0 },
             packets: 0,
@@ -433,7 +435,7 @@ impl Receiver {
                 s.marked += p.has(flag::CE) as u64;
                 s.delay_sum += delay;
                 s.delay_max = s.delay_max.max(delay);
-                io.rec.delay(io.net.flow(self.flow).group, delay);
+                io.rec.delay(self.group, delay);
             }
         }
     }

@@ -7,6 +7,7 @@
 
 use super::rack::{DeliveryRate, Rack, Reordering, Resent};
 use super::ranges::Ranges;
+use crate::prefetch;
 use incast_cc::Delivery;
 use std::collections::VecDeque;
 
@@ -83,6 +84,14 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Brings near its first segment.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let Some(first) = self.segments.front() {
+            prefetch::lines(first, 1);
+        }
+    }
+
     /// A scoreboard that keeps send times, and tells losses by them if `tells`.
     pub fn with_times(tells: bool) -> Scoreboard {
         Scoreboard { rack: Some(Box::new(Rack::new(tells))), ..Scoreboard::default() }

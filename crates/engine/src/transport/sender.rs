@@ -133,6 +133,7 @@ pub struct Sender {
     /// Domain-local host.
     pub host: u32,
     transport: u32,
+    group: u32,
     dst: u32,
     /// Where the connection stands.
     pub connection: Connection,
@@ -268,6 +269,7 @@ impl Sender {
             flow,
             host,
             transport: spec.transport,
+            group: spec.group,
             dst: spec.dst,
             connection: Connection::Closed,
             probe: None,
@@ -405,6 +407,12 @@ impl Sender {
         if self.due {
             self.start(io);
         }
+    }
+
+    /// Brings near what an acknowledgement touches beyond the sender itself.
+    #[inline]
+    pub fn prefetch_board(&self) {
+        self.board.prefetch();
     }
 
     /// The flow opens.

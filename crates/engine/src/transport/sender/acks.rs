@@ -40,7 +40,7 @@ impl Sender {
         if io.measured() {
             self.stats.rtt_count += 1;
             self.stats.rtt_sum += rtt;
-            io.rec.rtt(io.net.flow(self.flow).group, rtt);
+            io.rec.rtt(self.group, rtt);
         }
     }
 

@@ -344,6 +344,10 @@ PaperName = Annotated[
     str, typer.Argument(metavar="NAME[/FIG]", help="A paper (incast paper list), or one of its figures.")
 ]
 Scale = Annotated[str, typer.Option("--scale", metavar="small|paper", help="Sizes: quick ones, or the paper's own.")]
+PaperSeeds = Annotated[
+    int,
+    typer.Option("--seeds", min=0, help="No more seeds a point than this; 0: the figure's own, as many as it has."),
+]
 PaperFolder = Annotated[
     str | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default runs/paper-NAME-SCALE).")
 ]
@@ -375,6 +379,7 @@ def paper_list(
 def paper_run(
     name: PaperName,
     scale: Scale = "small",
+    seeds: PaperSeeds = 0,
     workers: Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")] = 0,
     out_: PaperFolder = None,
     quiet: Quiet = False,
@@ -387,26 +392,28 @@ def paper_run(
         from incast.papers import definition, evaluation
 
     _known_scale(scale)
-    paper, figures = definition.find(name)
+    paper, figures = definition.find(name, seeds or None)
     folder = _folder(out_, f"paper-{paper.name}-{scale}")
     with progress.of_batch(err, quiet) as show:
         evaluation.carry_out(paper, figures, scale, folder, workers or default_workers(), show)
-    _print_paper(paper, figures, scale, folder, quiet)
+    _print_paper(paper, figures, scale, seeds, folder, quiet)
 
 
 @paper_app.command("report")
-def paper_report(name: PaperName, scale: Scale = "small", out_: PaperFolder = None, quiet: Quiet = False) -> None:
+def paper_report(
+    name: PaperName, scale: Scale = "small", seeds: PaperSeeds = 0, out_: PaperFolder = None, quiet: Quiet = False
+) -> None:
     """Write a paper's report again from the runs that are there."""
     with loading():
         from incast.papers import definition, evaluation
 
     _known_scale(scale)
-    paper, figures = definition.find(name)
+    paper, figures = definition.find(name, seeds or None)
     folder = _folder(out_, f"paper-{paper.name}-{scale}")
     if not (folder / evaluation.MARK).is_file():
         raise FolderError(f"{folder} holds no results of a paper: begin with incast paper run {shlex.quote(name)}")
     evaluation.prepare(paper, scale, folder)
-    _print_paper(paper, figures, scale, folder, quiet)
+    _print_paper(paper, figures, scale, seeds, folder, quiet)
 
 
 def _known_scale(scale: str) -> None:
@@ -416,9 +423,10 @@ def _known_scale(scale: str) -> None:
         raise PaperError(f'--scale "{scale}": expected one of {", ".join(SCALES)}')
 
 
-def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, folder: Path, quiet: bool) -> None:
+def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, seeds: int, folder: Path, quiet: bool) -> None:
     from incast.papers import evaluation, page
 
+    options = f"{'' if scale == 'small' else f' --scale {scale}'}{f' --seeds {seeds}' if seeds else ''}"
     found, missing = [], []
     for figure in paper.figures.values():
         done = evaluation.evaluate(paper, figure, scale, folder)
@@ -430,10 +438,9 @@ def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, folder: Pat
         told = "; ".join(page.told_missing(one) for one in missing if one.lacking < one.runs)
         raise FolderError(
             f"{folder} holds no figure of which all runs are there{f' ({told})' if told else ''}: "
-            f"incast paper run {paper.called(asked[0] if len(asked) == 1 else None)}"
+            f"incast paper run {paper.called(asked[0] if len(asked) == 1 else None)}{options}"
         )
-    command = f"incast paper run {paper.called()} --scale {scale}"
-    report = page.write(paper, scale, found, missing, folder, command)
+    report = page.write(paper, scale, found, missing, folder, f"incast paper run {paper.called()}{options}")
     names = {figure.name for figure in asked}
     with output.about(folder):
         if not quiet:

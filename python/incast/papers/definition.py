@@ -170,6 +170,14 @@ class Figure:
             settings={**self.settings, **changed.get("settings", {})},
         )
 
+    def with_seeds(self, most: int) -> Figure:
+        """Return the figure with no more seeds than this, at any scale."""
+        scales = {
+            scale: {**changed, "seeds": min(changed["seeds"], most)} if "seeds" in changed else changed
+            for scale, changed in self.scales.items()
+        }
+        return replace(self, seeds=min(self.seeds, most), scales=scales)
+
     def places(self) -> list[X]:
         """Points of all scales."""
         drawn = [self.points, *(changed["points"] for changed in self.scales.values() if "points" in changed)]
@@ -198,6 +206,10 @@ class Paper:
         whole = f"./{self.folder}" if own and len(self.folder.parts) == 1 else str(self.folder) if own else self.name
         return shlex.quote(f"{whole}/{figure.name}" if figure else whole)
 
+    def with_seeds(self, most: int) -> Paper:
+        """Return the paper with no more seeds a point than this."""
+        return replace(self, figures={name: figure.with_seeds(most) for name, figure in self.figures.items()})
+
     def scenario(self, figure: Figure, series: Series, point: Point) -> Scenario:
         """Make the scenario behind a point; the seed is the scenario's."""
         base = Scenario.load(self.folder / (point.scenario or figure.scenario))
@@ -210,8 +222,11 @@ def names() -> list[str]:
     return sorted(place.name for place in _home().iterdir() if (place / PAPER_FILE).is_file())
 
 
-def find(text: str) -> tuple[Paper, list[Figure]]:
-    """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them."""
+def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
+    """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them.
+
+    Figures have no more ``seeds`` a point than asked for.
+    """
     whole = Path(text)
     if (whole / PAPER_FILE).is_file():
         paper, figure = load(whole), ""
@@ -228,6 +243,8 @@ def find(text: str) -> tuple[Paper, list[Figure]]:
         if text.endswith("/"):
             raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
         paper = load(_home() / name)
+    if seeds is not None:
+        paper = paper.with_seeds(seeds)
     if not figure:
         return paper, list(paper.figures.values())
     if figure not in paper.figures:

@@ -459,8 +459,8 @@ fn a_link_without_a_way_back_is_not_paused() {
     assert!(own.pauses > 0 && own.paused_ps > 0, "{own:?}");
 }
 
-/// Packets of 1000 B follow each other over 10 Gb/s and 1 us when the link fails, in both directions, from 20 to 30 us. A
-/// pause may come after 800 ns for a packet on the way back, 51.2 ns for the frame and the delay, each time on the wire
+/// Packets of 1000 B follow each other over 10 Gb/s and 1 us when the link fails, in both directions, from 20 to 30 us.
+/// A pause may come after 800 ns for a packet on the way back, 51.2 ns for the frame and the delay, each time on the wire
 /// taken up to a picosecond longer; the first packet begins a picosecond later.
 #[test]
 fn a_port_is_silent_until_it_must_have_heard() {
@@ -497,8 +497,8 @@ fn a_port_is_silent_until_it_must_have_heard() {
     assert_eq!(first(1, &[0, 2], &[30, 30]), 30_400_000);
 }
 
-/// Over 10 Gb/s and 1 us, frames of 64 B, or 46 and 38: the longer of a packet and a frame that is being sent, a frame about
-/// every class, each taken to last up to a picosecond longer, and both delays, and two packets as an account has them.
+/// Over 10 Gb/s and 1 us, frames of 64 B, or 46 and 38: the longer of a packet and a frame that is being sent, a frame
+/// about every class, each taken to last up to a picosecond longer, and both delays, and two packets as an account has them.
 #[test]
 fn the_headroom_of_a_link_by_hand() {
     let headroom = |mss: u32, classes: usize, overhead: u32, count_overhead: bool| {
@@ -724,8 +724,8 @@ fn no_fabric_drops_a_packet_whatever_fails() {
     assert!(told > 500 && lost > 50, "{told} pauses, {lost} losses");
 }
 
-/// Two ways from one switch to another, of which one has a tenth of the other's rate behind it: its port is paused for most
-/// of the time. By its queue it is avoided; by utilisation it is the emptiest, and what waits for it holds up all.
+/// Two ways from one switch to another, of which one has a tenth of the other's rate behind it: its port is paused for
+/// most of the time. By its queue it is avoided; by utilisation it is the emptiest, and what waits for it holds up all.
 #[test]
 fn a_paused_port_is_known_by_its_queue_alone() {
     let delivered = |choice: PathChoice| {

@@ -8,8 +8,8 @@
 //!
 //! A link that goes down or comes up, in either direction, forgets all pauses at both of its ends. When both directions
 //! are up again the switch says at that instant which classes are to pause, and the port is silent for as long as that
-//! may take to come: it begins no packet of a class that can be paused. What it sent until then would come on top of what
-//! filled the headroom before the link went down. While the way back is down nobody can pause the link.
+//! may take to come: it begins no packet of a class that can be paused. What it sent until then would come on top of
+//! what filled the headroom before the link went down. While the way back is down nobody can pause the link.
 
 use super::shared::{Account, Pool, Threshold};
 use super::{Interval, Port, explicit::Departed};

@@ -16,8 +16,8 @@
 //! else it is dropped. What leaves empties the headroom first. The neighbour is to pause while the headroom is in use
 //! or the share has reached the threshold (or there is no room for as much again as came last, which is no rule of
 //! HPCC's: it matters where there is next to no headroom), and to resume when the headroom is empty and the share a
-//! margin below the threshold, or nothing. Reserves and headrooms of all accounts are taken out of the whole. An account
-//! counts packets as the link has them that they came over, so that its headroom holds what the link can bring whatever
+//! margin below the threshold, or nothing. Reserves and headrooms of all accounts are taken out of the whole. An
+//! account counts packets as the link has them that they came over, so that its headroom holds what the link can bring whatever
 //! the port adds that they leave by.
 
 use crate::packet::Packet;

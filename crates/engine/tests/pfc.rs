@@ -460,8 +460,8 @@ fn a_link_without_a_way_back_is_not_paused() {
 }
 
 /// Packets of 1000 B follow each other over 10 Gb/s and 1 us when the link fails, in both directions, from 20 to 30 us.
-/// A pause may come after 800 ns for a packet on the way back, 51.2 ns for the frame and the delay, each time on the wire
-/// taken up to a picosecond longer; the first packet begins a picosecond later.
+/// A pause may come after 800 ns for a packet on the way back, 51.2 ns for the frame and the delay, each time on the
+/// wire taken up to a picosecond longer; the first packet begins a picosecond later.
 #[test]
 fn a_port_is_silent_until_it_must_have_heard() {
     let first = |class: u8, failed: &[u32], until: &[u64]| {
@@ -498,7 +498,8 @@ fn a_port_is_silent_until_it_must_have_heard() {
 }
 
 /// Over 10 Gb/s and 1 us, frames of 64 B, or 46 and 38: the longer of a packet and a frame that is being sent, a frame
-/// about every class, each taken to last up to a picosecond longer, and both delays, and two packets as an account has them.
+/// about every class, each taken to last up to a picosecond longer, and both delays, and two packets as an account has
+/// them.
 #[test]
 fn the_headroom_of_a_link_by_hand() {
     let headroom = |mss: u32, classes: usize, overhead: u32, count_overhead: bool| {

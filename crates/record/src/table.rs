@@ -194,8 +194,8 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         column(
             "throughput_bps",
             "bit/s",
-            "delivered_measured_bytes * 8 / length of the measured interval; missing where the interval is empty, and of \
-             a flow that did not open.",
+            "delivered_measured_bytes * 8 / length of the measured interval; missing where the interval is empty, and \
+             of a flow that did not open.",
             Values::OptF64(throughput),
         ),
         column(

@@ -17,8 +17,8 @@
 //! or the share has reached the threshold (or there is no room for as much again as came last, which is no rule of
 //! HPCC's: it matters where there is next to no headroom), and to resume when the headroom is empty and the share a
 //! margin below the threshold, or nothing. Reserves and headrooms of all accounts are taken out of the whole. An
-//! account counts packets as the link has them that they came over, so that its headroom holds what the link can bring whatever
-//! the port adds that they leave by.
+//! account counts packets as the link has them that they came over, so that its headroom holds what the link can bring
+//! whatever the port adds that they leave by.
 
 use crate::packet::Packet;
 use crate::spec::PfcSpec;

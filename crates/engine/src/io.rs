@@ -78,7 +78,8 @@ pub struct Tally {
     pub delivered: u64,
     /// Packets refused by queues, lost on links, or without a route.
     pub dropped: u64,
-    /// Time of the last arrival, ps; with priority flow control of the last event at a port, which may come after it.
+    /// Time of the last arrival, or of the end of a transmission that a failure has had, ps; with priority flow control
+    /// of the last event at a port, which may come after it.
     pub last: u64,
 }
 
@@ -150,7 +151,7 @@ fn settle<O: Outbox>(
             let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
             out.arrive(packet, stamp, ext, generation, port);
         }
-        Sent::Lost => {
+        Sent::Lost { .. } => {
             tally.hops += 1;
             tally.dropped += 1;
         }
@@ -301,13 +302,13 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         self.watch(port);
         match offered {
             Offered::Dropped => self.sent(port, packet, ext, Sent::Dropped),
-            Offered::Passed { lost: true, .. } => self.sent(port, packet, ext, Sent::Lost),
+            Offered::Passed { lost: true, .. } => self.sent(port, packet, ext, Sent::Lost { at: now }),
             Offered::Passed { marked, arrives, .. } => {
                 self.sent(port, packet, ext, Sent::Arrives { time: arrives, marked });
             }
             Offered::Waits { ends, marked, lost } => {
                 if packet.has(flag::TRACED) {
-                    let sent = if lost { Sent::Lost } else { Sent::Arrives { time: now, marked } };
+                    let sent = if lost { Sent::Lost { at: now } } else { Sent::Arrives { time: now, marked } };
                     self.trace_sent(packet, sent, link);
                 }
                 self.tally.hops += 1;
@@ -338,7 +339,10 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             self.balance(pool, account, &departed.packet, true);
         }
         if let Some(next) = departed.next {
-            self.timer(next, TimerKind::Departure, link);
+            // departures precede all else of their generation: one that follows at this instant is still of it, so that a
+            // port without serialization sends whatever it holds within one
+            let generation = if next == self.now { self.generation } else { 0 };
+            self.out.timer(next, generation, Timer { kind: TimerKind::Departure, entity: link });
         }
         if departed.lost {
             return;
@@ -350,6 +354,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             if departed.packet.is_pause_frame() {
                 return;
             }
+            self.tally.last = self.tally.last.max(self.now);
             self.tally.dropped += 1;
             if departed.packet.has(flag::TRACED) {
                 self.trace(&departed.packet, Happening::Loss, true, link);
@@ -381,9 +386,9 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
                 self.trace(&Packet { flags: packet.flags | flag::CE, ..*packet }, Happening::Mark, true, link);
             }
             Sent::Arrives { .. } => self.trace(packet, Happening::Enqueue, true, link),
-            Sent::Lost => {
+            Sent::Lost { at } => {
                 self.trace(packet, Happening::Enqueue, true, link);
-                self.trace(packet, Happening::Loss, true, link);
+                self.trace_at(at, packet, Happening::Loss, true, link);
             }
         }
     }
@@ -499,8 +504,13 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     }
 
     /// Leaves a line in the packet trace, if its flow is traced.
-    #[cold]
     pub fn trace(&mut self, packet: &Packet, event: Happening, at_port: bool, place: u32) {
+        self.trace_at(self.now, packet, event, at_port, place);
+    }
+
+    /// ... of what happens at `time`, ps: a run that ends before it takes the line back.
+    #[cold]
+    fn trace_at(&mut self, time: u64, packet: &Packet, event: Happening, at_port: bool, place: u32) {
         let spec = self.net.spec;
         if !spec.observe.trace.contains(&packet.flow) {
             return; // a packet that ports stamp
@@ -517,7 +527,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             }
         }
         self.rec.packet(PacketEvent {
-            time_ps: self.now,
+            time_ps: time,
             flow: packet.flow,
             place,
             event,

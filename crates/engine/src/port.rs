@@ -64,8 +64,11 @@ pub enum Sent {
         /// The queue set CE.
         marked: bool,
     },
-    /// Transmitted, and lost on the wire.
-    Lost,
+    /// Transmitted, and lost on the wire or to a failure.
+    Lost {
+        /// When that is known, ps: now, or at the end of its transmission.
+        at: u64,
+    },
     /// Refused by the queue.
     Dropped,
 }
@@ -781,7 +784,7 @@ impl Port {
         }
         let (delay, lossy) = (class.delay, class.lossy);
         if lossy && self.loses_latest(size) {
-            return Sent::Lost;
+            return Sent::Lost { at: now };
         }
         if FAILS {
             // what leaves a token bucket takes no time to do so
@@ -790,7 +793,7 @@ impl Port {
                 Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
                 None => {
                     self.dooms(packet, now, departure, interval);
-                    Sent::Lost
+                    Sent::Lost { at: departure }
                 }
             };
         }

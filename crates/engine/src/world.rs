@@ -481,14 +481,21 @@ impl<'a> World<'a> {
         let spec = self.net.spec;
         let mut collector = collector;
         let last = self.domains.iter().map(|d| d.tally.last).max().unwrap_or(0);
-        // a run with nothing left to happen ends with its last arrival, unless it is ports that wait for one another
+        // at a FIFO port no event ends what a failure takes: it is left to happen all the same
+        let doomed = self.domains.iter().flat_map(|d| &d.ports).filter(|p| p.fails()).filter_map(Port::last_doomed);
+        let last = doomed.fold(last, u64::max);
+        let idle = idle && last < end;
+        // a run with nothing left to happen ends with what happened last, unless it is ports that wait for one another
         let stalled = idle && self.domains.iter().flat_map(|d| &d.ports).any(Port::is_stalled);
         let over = idle && !stalled;
-        let end = if over { last.min(end) } else { end };
+        let end = if over { last } else { end };
         let to = self.net.interval.to.min(end).max(self.net.interval.from);
         let interval = Interval { to, ..self.net.interval };
         for d in &mut self.domains {
             d.finish(end, &self.net, &mut collector);
+        }
+        if !over {
+            collector.trace.retain(|event| event.time_ps < end);
         }
         // segments under way, each once whatever its fragments
         let mut segments: BTreeSet<(u32, u64, u64, bool)> = BTreeSet::new();

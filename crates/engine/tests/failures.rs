@@ -458,7 +458,7 @@ fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
             spec.measure_to = spec.duration;
             spec.links[0].loss = if error_rate > 0.0 { Loss::Packet(error_rate) } else { Loss::None };
             let [fifo, explicit] = both(&spec);
-            let told = |o: &Outcome| format!("{:?} {:?}", o.flows, o.ports);
+            let told = |o: &Outcome| format!("{:?} {:?} {:?}", o.flows, o.ports, o.trace);
             assert_eq!(told(&fifo), told(&explicit), "{effect:?} {error_rate} {}", spec.duration);
             let of = |o: &Outcome| [o.packets_sent, o.packets_delivered, o.packets_dropped, o.packets_in_flight];
             assert_eq!(of(&fifo), of(&explicit), "{effect:?} {error_rate} {}", spec.duration);
@@ -466,4 +466,47 @@ fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
         }
     }
     assert!(lost_later > 20, "{lost_later}");
+}
+
+/// Twenty datagrams, 3.2 us each, on a link that fails for good at 10 us: the third has been sent by 9.6 us and is on its
+/// way, so two arrive. The last is lost at 64 us, and nothing is left to happen then. Where the run ends at 50 us, 13 are
+/// lost by then, the fifteenth at 48 us, and five are under way.
+#[test]
+fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
+    for explicit in [false, true] {
+        let mut spec = twelve(Effect::Down { detection: Time::ZERO }, explicit);
+        spec.failures[0].until = Time::NEVER;
+        spec.flows[0].app = App::Udp { gap: Time::us(1) };
+        spec.flows[0].stop = Time::us(20);
+        for (duration, end, lost, under_way) in
+            [(Time::ms(1), Time::us(64), 18, 0), (Time::us(50), Time::us(50), 13, 5)]
+        {
+            (spec.duration, spec.measure_to) = (duration, duration);
+            let o = judged(&spec);
+            assert_eq!((o.end_ps, o.flows[0].arrived, o.packets_in_flight), (end.0, 2, under_way));
+            let port = o.ports.iter().find(|p| p.name == "h0>s").unwrap();
+            let told = events(&o, "h0>s", Happening::Loss);
+            assert_eq!((port.losses, told.len()), (lost, lost as usize));
+            assert!(told.iter().all(|e| e.time_ps >= 9_600_000 && (e.time_ps - 9_600_000) % 3_200_000 == 0));
+        }
+    }
+}
+
+/// A link without serialization that is slow for a while: what has gathered leaves at one instant, however much it is.
+#[test]
+fn any_number_of_packets_may_leave_at_one_instant() {
+    let slow = Effect::Degraded { rate: Some(Rate(1_000_000)), delay: None, loss: 0.0 };
+    let [fifo, explicit] = [false, true].map(|explicit| {
+        let mut spec = twelve(slow.clone(), explicit);
+        spec.links[0].rate = Rate::INFINITE;
+        spec.queues[0].limit = Limit::Packets(100_000);
+        spec.flows[0].app = App::Udp { gap: Time::ns(1) };
+        spec.flows[0].stop = Time::us(60);
+        spec.observe.trace.clear();
+        (spec.failures[0].from, spec.failures[0].until) = (Time::ZERO, Time::us(100));
+        spec.links[2].rate = Rate::INFINITE;
+        judged(&spec)
+    });
+    assert_eq!(fifo.flows[0].arrived, 60_000);
+    assert_eq!(format!("{:?} {:?}", fifo.flows, fifo.ports), format!("{:?} {:?}", explicit.flows, explicit.ports));
 }

@@ -180,6 +180,11 @@ impl Port {
         faults.doomed.push_back((departure, *packet));
     }
 
+    /// When the last transmission ends that a failure will have, as far as that is known, ps.
+    pub fn last_doomed(&self) -> Option<u64> {
+        self.rare.faults.as_ref()?.doomed.back().map(|(departure, _)| *departure)
+    }
+
     /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
     pub fn spares(&mut self, end: u64, interval: &Interval) -> impl Iterator<Item = Packet> {
         let doomed = self.rare.faults.as_mut().map_or_else(VecDeque::new, |faults| take(&mut faults.doomed));

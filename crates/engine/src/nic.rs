@@ -7,11 +7,14 @@
 
 use crate::packet::{Ext, NO_EXT, Packet, flag};
 use crate::prefetch;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
 
+/// Up to so many lanes are looked through, more are found by an index.
+const FEW: usize = 16;
+
 /// What waits of one flow and direction. A lane that is empty and not being served is no one's: the next flow
-/// that needs one takes it, so there are never more than flows that wait at a time, however many the host has.
+/// that needs one takes it, so there are no more than were in use at a time, however many flows the host has.
 #[derive(Clone, Debug)]
 struct Lane {
     flow: u32,
@@ -20,6 +23,15 @@ struct Lane {
     packets: VecDeque<Packet>,
     /// Extensions of those whose [`Packet::ext`] says that they have one, in the same order.
     exts: VecDeque<Ext>,
+}
+
+/// What finds one of many lanes.
+#[derive(Clone, Debug)]
+struct Index {
+    /// Those in use, by flow and whether they are its reverse direction.
+    used: BTreeMap<(u32, bool), u32>,
+    /// Those that are no one's.
+    free: Vec<u32>,
 }
 
 /// A packet that a NIC takes into service.
@@ -40,6 +52,8 @@ pub struct FairNic {
     /// Lane in service.
     serving: Option<u32>,
     lanes: Vec<Lane>,
+    /// From the first time on that more than a few lanes are in use.
+    index: Option<Box<Index>>,
     /// Lanes with packets, next to be served first.
     turn: VecDeque<u32>,
 }
@@ -47,7 +61,7 @@ pub struct FairNic {
 impl FairNic {
     /// A NIC that takes at most `per_flow` data packets of one flow.
     pub fn new(per_flow: u32) -> FairNic {
-        FairNic { per_flow, serving: None, lanes: Vec::new(), turn: VecDeque::new() }
+        FairNic { per_flow, serving: None, lanes: Vec::new(), index: None, turn: VecDeque::new() }
     }
 
     /// Whether nothing is being transmitted; nothing waits then.
@@ -56,35 +70,50 @@ impl FairNic {
         self.serving.is_none()
     }
 
-    /// The lane that was this flow's and direction's last, if it is no other's since.
+    /// The lane of this flow and direction, if it is no other's.
     #[inline]
-    fn lane(&self, flow: u32, reverse: bool) -> Option<usize> {
-        self.lanes.iter().position(|l| l.flow == flow && l.reverse == reverse)
+    fn lane(&self, flow: u32, reverse: bool) -> Option<u32> {
+        match &self.index {
+            None => self.lanes.iter().position(|l| l.flow == flow && l.reverse == reverse).map(|i| i as u32),
+            Some(index) => index.used.get(&(flow, reverse)).copied(),
+        }
+    }
+
+    /// A lane that is no one's, if there is one.
+    fn free(&mut self) -> Option<u32> {
+        let Some(index) = &mut self.index else {
+            let is_free = |(i, lane): &(u32, &Lane)| lane.packets.is_empty() && self.serving != Some(*i);
+            return (0..).zip(&self.lanes).find(is_free).map(|(i, _)| i);
+        };
+        index.free.pop()
     }
 
     /// A lane for a packet: its flow's, or one that is no one's.
     fn lane_for(&mut self, packet: &Packet) -> u32 {
         let (flow, reverse) = (packet.flow, packet.has(flag::REVERSE));
         if let Some(own) = self.lane(flow, reverse) {
-            return own as u32;
+            return own;
         }
-        let is_free = |(i, lane): (u32, &Lane)| lane.packets.is_empty() && self.serving != Some(i);
-        let i = match (0..).zip(&self.lanes).position(is_free) {
-            Some(i) => i,
-            None => {
-                self.lanes.push(Lane { flow, reverse, packets: VecDeque::new(), exts: VecDeque::new() });
-                self.lanes.len() - 1
+        let i = self.free().unwrap_or_else(|| {
+            if self.lanes.len() == FEW {
+                let used = (0..).zip(&self.lanes).map(|(i, l)| ((l.flow, l.reverse), i)).collect();
+                self.index = Some(Box::new(Index { used, free: Vec::new() }));
             }
-        };
-        let lane = &mut self.lanes[i];
+            self.lanes.push(Lane { flow, reverse, packets: VecDeque::new(), exts: VecDeque::new() });
+            self.lanes.len() as u32 - 1
+        });
+        let lane = &mut self.lanes[i as usize];
         (lane.flow, lane.reverse) = (flow, reverse);
-        i as u32
+        if let Some(index) = &mut self.index {
+            index.used.insert((flow, reverse), i);
+        }
+        i
     }
 
     /// Whether the data direction of `flow` may hand over another packet.
     pub fn has_room(&self, flow: u32) -> bool {
         let Some(i) = self.lane(flow, false) else { return true };
-        let waiting = self.lanes[i].packets.len() as u32 + u32::from(self.serving == Some(i as u32));
+        let waiting = self.lanes[i as usize].packets.len() as u32 + u32::from(self.serving == Some(i));
         waiting < self.per_flow
     }
 
@@ -111,6 +140,9 @@ impl FairNic {
         let lane = &self.lanes[i as usize];
         if !lane.packets.is_empty() {
             self.turn.push_back(i);
+        } else if let Some(index) = &mut self.index {
+            index.used.remove(&(lane.flow, lane.reverse));
+            index.free.push(i);
         }
         (!lane.reverse).then_some(lane.flow)
     }
@@ -205,5 +237,26 @@ mod tests {
             assert_eq!(next(&mut nic), None);
         }
         assert_eq!(nic.lanes.len(), 2);
+    }
+
+    #[test]
+    fn many_flows_take_turns_as_few_do() {
+        let mut nic = FairNic::new(2);
+        for round in 0..3 {
+            nic.begin(&packet(0, 0, flag::DATA));
+            for flow in 1..=100 {
+                for seq in 0..2 {
+                    assert!(nic.has_room(flow));
+                    nic.push(&packet(flow, seq, flag::DATA), None, 0);
+                }
+                assert!(!nic.has_room(flow));
+            }
+            let served: Vec<(u32, u64)> =
+                (0..200).map(|_| next(&mut nic)).map(|n| n.map_or((0, 0), |n| (n.0, n.1))).collect();
+            let expected: Vec<(u32, u64)> = (0..2).flat_map(|seq| (1..=100).map(move |flow| (flow, seq))).collect();
+            assert_eq!(served, expected, "round {round}");
+            assert_eq!((next(&mut nic), nic.lanes.len()), (None, 101));
+        }
+        assert!(nic.is_idle() && nic.index.is_some_and(|index| index.used.is_empty() && index.free.len() == 101));
     }
 }

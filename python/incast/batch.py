@@ -56,12 +56,11 @@ class Status:
         return self.finished + sum(list(self.under_way.values()))
 
 
-def refuse_too_many(seeds: int, points: int) -> None:
-    """Raise ``StudyError`` where so many seeds at so many points are more runs than anybody means."""
+def refuse_too_many(seeds: int, points: int, what: str) -> None:
+    """Raise ``StudyError`` where so many seeds of so many points, called ``what``, are more runs than anybody means."""
     if seeds * points > MOST_RUNS:
         raise StudyError(
-            f"{seeds:,} seeds at {points:,} points (scenarios, values and controllers) are {seeds * points:,} runs: "
-            f"expected at most {MOST_RUNS:,}"
+            f"{seeds:,} seeds of {points:,} {what} are {seeds * points:,} runs: expected at most {MOST_RUNS:,}"
         )
 
 

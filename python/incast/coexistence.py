@@ -46,7 +46,7 @@ class Pairs:
         twice = sorted({text for text in texts if texts.count(text) > 1})
         if twice:
             raise StudyError(f"--cc {twice[0]} is given twice: give it once (each meets itself anyway)")
-        refuse_too_many(self.seeds, len(self.meetings))
+        refuse_too_many(self.seeds, len(self.meetings), "pairs of controllers")
 
     @property
     def meetings(self) -> list[tuple[Controller, Controller]]:

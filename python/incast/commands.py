@@ -141,7 +141,7 @@ def run(
 
 
 ENOUGH = 100
-"""Samples with fewer of which the 99th percentile is the largest."""
+"""Samples with fewer of which the 99th percentile, by nearest rank, is the largest."""
 
 
 def _print_summary(result: Result, folder: Path) -> None:
@@ -191,7 +191,7 @@ def _print_summary(result: Result, folder: Path) -> None:
         row("  queue, mean", busiest["mean_packets"], ",.1f", 1, "packets")
         # a run that ends early leaves few samples; runs of earlier versions do not say how many
         samples = summary["queues"].get("samples", ENOUGH)
-        what = "p99" if samples >= ENOUGH else f"largest of {samples} samples"
+        what = "p99" if samples >= ENOUGH else f"largest of {output.counted(samples, 'sample')}"
         row(f"  queue, {what}", busiest["p99_packets"], ",.0f", 1, "packets")
         row("  utilisation", busiest["utilisation"], ".1f", 100, "%")
     if summary["queues"]["pauses"]:
@@ -396,7 +396,7 @@ def paper_run(
     folder = _folder(out_, f"paper-{paper.name}-{scale}")
     with progress.of_batch(err, quiet) as show:
         evaluation.carry_out(paper, figures, scale, folder, workers or default_workers(), show)
-    _print_paper(paper, figures, scale, seeds, folder, quiet)
+    _print_paper(paper, figures, scale, seeds, out_, folder, quiet)
 
 
 @paper_app.command("report")
@@ -411,9 +411,20 @@ def paper_report(
     paper, figures = definition.find(name, seeds or None)
     folder = _folder(out_, f"paper-{paper.name}-{scale}")
     if not (folder / evaluation.MARK).is_file():
-        raise FolderError(f"{folder} holds no results of a paper: begin with incast paper run {shlex.quote(name)}")
+        called = paper.called(figures[0] if len(figures) == 1 else None)
+        raise FolderError(f"{folder} holds no results of a paper: begin with {_run_again(called, scale, seeds, out_)}")
     evaluation.prepare(paper, scale, folder)
-    _print_paper(paper, figures, scale, seeds, folder, quiet)
+    _print_paper(paper, figures, scale, seeds, out_, folder, quiet)
+
+
+def _run_again(called: str, scale: str, seeds: int, out_: str | None) -> str:
+    """Return the command that makes what is called so at that scale, with these options, in that folder."""
+    options = [
+        *(["--scale", scale] if scale != "small" else []),
+        *(["--seeds", str(seeds)] if seeds else []),
+        *(["--out", shlex.quote(out_)] if out_ is not None else []),
+    ]
+    return " ".join(["incast paper run", called, *options])
 
 
 def _known_scale(scale: str) -> None:
@@ -423,10 +434,14 @@ def _known_scale(scale: str) -> None:
         raise PaperError(f'--scale "{scale}": expected one of {", ".join(SCALES)}')
 
 
-def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, seeds: int, folder: Path, quiet: bool) -> None:
+def _print_paper(
+    paper: Paper, asked: list[PaperFigure], scale: str, seeds: int, out_: str | None, folder: Path, quiet: bool
+) -> None:
     from incast.papers import evaluation, page
 
-    options = f"{'' if scale == 'small' else f' --scale {scale}'}{f' --seeds {seeds}' if seeds else ''}"
+    def again(figure: PaperFigure | None, out_: str | None = None) -> str:
+        return _run_again(paper.called(figure), scale, seeds, out_)
+
     found, missing = [], []
     for figure in paper.figures.values():
         done = evaluation.evaluate(paper, figure, scale, folder)
@@ -438,9 +453,10 @@ def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, seeds: int,
         told = "; ".join(page.told_missing(one) for one in missing if one.lacking < one.runs)
         raise FolderError(
             f"{folder} holds no figure of which all runs are there{f' ({told})' if told else ''}: "
-            f"incast paper run {paper.called(asked[0] if len(asked) == 1 else None)}{options}"
+            f"{again(asked[0] if len(asked) == 1 else None, out_)}"
         )
-    report = page.write(paper, scale, found, missing, folder, f"incast paper run {paper.called()}{options}")
+    # the page does not say where it was made
+    report = page.write(paper, scale, found, missing, folder, again)
     names = {figure.name for figure in asked}
     with output.about(folder):
         if not quiet:
@@ -451,7 +467,7 @@ def _print_paper(paper: Paper, asked: list[PaperFigure], scale: str, seeds: int,
                     out.print(page.told_missing(one), highlight=False, soft_wrap=True)
         out.print(f"report: {report}", highlight=False, soft_wrap=True)
     if len(asked) == 1 and any(one.figure.name in names for one in missing):
-        raise FolderError(f"{folder} lacks runs of {asked[0].name}: incast paper run {paper.called(asked[0])}")
+        raise FolderError(f"{folder} lacks runs of {asked[0].name}: {again(asked[0], out_)}")
 
 
 @app.command("model", add_help_option=False, context_settings={"ignore_unknown_options": True})

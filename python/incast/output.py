@@ -22,6 +22,11 @@ class OutputError(Exception):
     """The standard output cannot be written."""
 
 
+def counted(number: int, what: str) -> str:
+    """Write a number of things: 1 run, 2 runs."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def escaped(text: str, keep: str = "") -> str:
     """Write control characters as the engine's messages do, those of ``keep`` excepted: a terminal obeys them."""
     names = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}

@@ -15,6 +15,7 @@ from incast import _core, result, tables
 from incast.claims import NEGLIGIBLE_LOSS_PCT, Finding, Verdict, findings
 from incast.comparison import Comparison, Run, aggregate_json
 from incast.figures import COMPLETION_FIGURES, Figure, axis_name, draw_all, figures_of
+from incast.output import counted
 from incast.result import write_whole
 from incast.statistics import Estimate, nearest_rank
 from incast.study import Controller
@@ -193,11 +194,6 @@ def duration(value: float) -> str:
         if value >= size:
             return f"{rounded(value / size)} {unit}"
     return f"{value * 1e9:.3g} ns" if value else "0 s"
-
-
-def counted(number: int, what: str) -> str:
-    """Write a number of things: 1 run, 2 runs."""
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _lead(comparison: Comparison) -> str:

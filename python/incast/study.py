@@ -141,7 +141,8 @@ class Study:
                 raise StudyError(f"{what} {twice[0]} is given twice: give it once")
         if self.seeds < 1:
             raise StudyError(f"--seeds {self.seeds}: expected 1 or more")
-        refuse_too_many(self.seeds, len(self.scenarios) * len(self.values) * len(self.controllers))
+        points = len(self.scenarios) * len(self.values) * len(self.controllers)
+        refuse_too_many(self.seeds, points, "points (scenarios, values and controllers)")
         for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
             # A comparison sets these itself, for every run: a value given here would be lost.
             if key == "run.seed":

@@ -156,7 +156,7 @@ ELEPHANTS = ("--cc", "dctcp", "--cc", "swift", "--set", "topology.k=4", "--set",
         (("--cc", "dctcp", "--cc", "swft"), "did you mean"),
         (
             ("--cc", "dctcp", "--cc", "swift", "--seeds", "1000000"),
-            "1,000,000 seeds at 3 points (scenarios, values and controllers) are 3,000,000 runs: expected at most",
+            "1,000,000 seeds of 3 pairs of controllers are 3,000,000 runs: expected at most",
         ),
         (
             ("permutation-elephants", *ELEPHANTS, "--set", "traffic.elephants.flows=0"),

@@ -121,7 +121,10 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         ([*COMPARE, "traffic.flows=1", "--set", "run.seed=3"], ["--set run.seed", "use --seeds"]),
         ([*COMPARE, "traffic.flows=1", "--vary", "run.duration=1ms"], ["--vary is given twice", "run.duration=1ms"]),
         ([*COMPARE, "run.duration=60ms,60000us"], ["--vary run.duration: 60ms and 60000us are the same", "give one"]),
-        ([*COMPARE, "traffic.flows=1,2", "--seeds", "60000"], ["60,000 seeds at 2 points", "expected at most 100,000"]),
+        (
+            [*COMPARE, "traffic.flows=1,2", "--seeds", "60000"],
+            ["60,000 seeds of 2 points", "expected at most 100,000"],
+        ),
         ([*COMPARE, "traffic.flows=1", "--out", ""], ['--out ""', "folder"]),
         (["run", "dumbbell", "--out", ""], ['--out ""', "folder"]),
         (["run", "dumbbell", "--out", "."], ['"."', "folder"]),

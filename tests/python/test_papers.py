@@ -249,7 +249,7 @@ def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper:
     assert "--scale paper --seeds 1</code>" in (out / "report.html").read_text()
     incast("paper", "report", str(paper), "--scale", "paper", "--out", "p").refused(
         "no figure of which all runs are there (fig1: incomplete, 8 of 12 runs not there or of another build)",
-        f"incast paper run {paper}/fig1 --scale paper\n",
+        f"incast paper run {paper}/fig1 --scale paper --out p\n",
     )
     # more than there are is as many as there are
     assert incast("paper", "run", str(paper), "--seeds", "9", "--scale", "paper", "--out", "p").status == 0
@@ -281,7 +281,7 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
         "fig1: incomplete, 1 of 4 runs not there or of another build",
         "report: p/report.html",
     ]
-    assert f"p lacks runs of fig1: incast paper run {paper}/fig1" in answer.err
+    assert f"p lacks runs of fig1: incast paper run {paper}/fig1 --out p\n" in answer.err
     assert "<code>fig1</code> (1 of 4)" in (paper.parent / "p" / "report.html").read_text()
 
 
@@ -299,10 +299,12 @@ def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Comman
 
 
 def test_a_report_of_nothing_names_the_figure_that_was_asked_for(incast: Command, paper: Path) -> None:
-    incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(f"begin with incast paper run {paper}/fig1\n")
+    incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(
+        f"begin with incast paper run {paper}/fig1 --out p\n"
+    )
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
     shutil.rmtree(paper.parent / "p/runs")
-    incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(f": incast paper run {paper}/fig1\n")
+    incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(f": incast paper run {paper}/fig1 --out p\n")
 
 
 def test_texts_are_counted_and_nothing_else(incast: Command, paper: Path) -> None:

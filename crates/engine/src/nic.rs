@@ -122,7 +122,7 @@ impl FairNic {
         self.serving = Some(self.lane_for(packet));
     }
 
-    /// Queues a packet that comes to a busy one.
+    /// Queues a packet that comes to a busy one at `now`, ps.
     pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, now: u64) {
         let i = self.lane_for(packet);
         let lane = &mut self.lanes[i as usize];

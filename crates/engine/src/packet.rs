@@ -141,6 +141,9 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 64);
 
+/// Bytes of a pause frame on a wire without overhead; Ethernet's makes them 64 and what goes around a frame.
+pub const PAUSE_FRAME: u16 = 46;
+
 impl Packet {
     /// Its entropy, where it has one: what switches hash to choose among next hops.
     #[inline]
@@ -168,7 +171,7 @@ impl Packet {
             flags: flag::SYN | flag::RST | flag::PATH | flag::TRACED | reverse,
             turn: turn::NONE,
             ext: NO_EXT,
-            size: 46,
+            size: PAUSE_FRAME,
             len: 0,
             aux: 0,
             ..*of

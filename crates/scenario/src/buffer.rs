@@ -208,9 +208,9 @@ impl Buffer {
             return Err(Problem::new("buffer.pfc", message));
         }
         let (_, accounts) = Engine::new(spec, pfc).map_err(|message| Problem::new("buffer.pfc", message))?;
-        let own = accounts.iter().map(|own| own.iter().map(|a| a.reserve.saturating_add(a.headroom)).sum::<u64>());
+        let own = accounts.iter().map(|own| own.iter().map(|a| a.reserve as u128 + a.headroom as u128).sum::<u128>());
         let Some((own, node)) = own.zip(&spec.node_names).max_by_key(|most| most.0) else { return Ok(()) };
-        if own >= self.size.0.0 {
+        if own >= self.size.0.0 as u128 {
             let message = format!(
                 "expected more than {own}B: reserves and headrooms that buffer.pfc sets apart for the links into {node}"
             );

@@ -159,7 +159,15 @@ fn number_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> u32 {
     at as u32
 }
 
-pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
+/// What a document builds.
+pub(crate) struct Built {
+    /// What the engine simulates.
+    pub(crate) spec: Spec,
+    /// Entry of `failures` that each failure of `spec` is of; those of files come after all entries of the document.
+    pub(crate) failing: Vec<usize>,
+}
+
+pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     let mut problems = Vec::new();
     let (measure_from, measure_to) = check_run(doc, &mut problems);
     doc.queue.check("queue", false, &mut problems);
@@ -310,9 +318,9 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Spec, Errors> {
     check_circles(doc, &spec, &listed)?;
     keep_to_one_path(doc, &mut spec);
     check_paths(&spec)?;
-    failures::apply(&failures, &mut spec).map_err(Errors)?;
+    let failing = failures::apply(&failures, &mut spec).map_err(Errors)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;
-    Ok(spec)
+    Ok(Built { spec, failing })
 }
 
 /// Flows that can never open, as what they wait for waits for them in turn.

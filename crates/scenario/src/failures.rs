@@ -218,10 +218,11 @@ fn too_many_states(failures: &[Failure], spec: &Spec, most: u64) -> Option<Probl
     })
 }
 
-/// Adds the failures of a document to what it builds, and the ways around them.
-pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Problem>> {
+/// Adds the failures of a document to what it builds, and the ways around them; of which entry of `failures` each
+/// failure of `spec` is.
+pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<Vec<usize>, Vec<Problem>> {
     if failures.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut problems = Vec::new();
     let mut entry_of = Vec::new();
@@ -261,34 +262,29 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<(), Vec<Pro
         );
         return Err(vec![failures[entry].wrong_links(entry, message)]);
     }
-    Ok(())
+    Ok(entry_of)
 }
 
-/// A note where a failure, number `entry` of its scenario, leaves all its links as they are without it.
-pub(crate) fn changes_nothing(failure: &Failure, entry: usize, spec: &Spec) -> Option<String> {
+/// A note where a failure, number `entry` of its scenario, leaves all its links as they are without it; `entry_of` says
+/// of which entry each failure of `spec` is.
+pub(crate) fn changes_nothing(failure: &Failure, entry: usize, spec: &Spec, entry_of: &[usize]) -> Option<String> {
     let Effect::Degraded { rate, delay, loss } = failure.effect() else { return None };
-    // links fail once at a time, so those that fail like this at this time and are named like this are its own
-    let own = |f: &&spec::Failure| {
-        let names = match (&failure.link, &failure.between) {
-            (Some(name), _) => *name == spec.links[f.link as usize & !1].name,
-            (None, Some(kinds)) => joins(spec, f.link, kinds),
-            (None, None) => false,
-        };
-        names && f.from == failure.at.0 && f.until == failure.over() && f.effect == failure.effect()
-    };
-    let mut links = spec.failures.iter().filter(own).map(|f| &spec.links[f.link as usize]);
+    let own = spec.failures.iter().zip(entry_of).filter(|(_, of)| **of == entry);
+    let links: Vec<&LinkSpec> = own.map(|(f, _)| &spec.links[f.link as usize]).collect();
     let same = |l: &LinkSpec| rate.is_none_or(|r| r == l.rate) && delay.is_none_or(|d| d == l.delay) && loss == 0.0;
-    let first = links.next().filter(|l| same(l))?;
+    if !links.iter().all(|l| same(l)) {
+        return None;
+    }
+    let changes: Vec<String> = failure.changes().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let forward = &links.first()?.name;
+    let first = failure.link.as_ref().unwrap_or(forward);
     // a link has two directions
-    let more = links.clone().count() / 2;
-    links.all(same).then(|| {
-        let changes: Vec<String> = failure.changes().iter().map(|(key, value)| format!("{key} = {value}")).collect();
-        let which = match more {
-            0 => format!("{} is", first.name),
-            n => format!("{} and the {n} others are", first.name),
-        };
-        format!("failures.{entry} ({}) changes nothing: {which} the same without it", changes.join(", "))
-    })
+    let which = match links.len() / 2 {
+        1 => format!("{first} is"),
+        2 => format!("{first} and the other one are"),
+        n => format!("{first} and the {} others are", n - 1),
+    };
+    Some(format!("failures.{entry} ({}) changes nothing: {which} the same without it", changes.join(", ")))
 }
 
 /// What kind of node it is: its name without the number.

@@ -227,13 +227,13 @@ impl Scenario {
     /// [`Scenario::build`] does.
     pub fn notes(&self) -> Result<Vec<String>, Errors> {
         let doc = self.document()?;
-        let spec = build::build(&doc, &self.dir)?;
-        Ok(notes::notes(&doc, &spec, &self.left_out))
+        let built = build::build(&doc, &self.dir)?;
+        Ok(notes::notes(&doc, &built, &self.left_out))
     }
 
     /// What the engine simulates.
     pub fn build(&self) -> Result<Spec, Errors> {
-        build::build(&self.document()?, &self.dir)
+        Ok(build::build(&self.document()?, &self.dir)?.spec)
     }
 
     /// The document with every default written out. Read again from the same folder, it has the

@@ -2,7 +2,7 @@
 //! of another world, values that have no effect, flows that never start.
 
 use crate::LeftOut;
-use crate::build::classes;
+use crate::build::{Built, classes};
 use crate::controller::Controller;
 use crate::document::Document;
 use crate::failures;
@@ -14,9 +14,10 @@ use incast_engine::spec::{Limit, LinkSpec, Spec};
 use incast_engine::triggers::Triggers;
 use std::slice;
 
-/// The notes on a scenario, a sentence each. `spec` is what it builds, `left_out` what was dropped on the
+/// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the
 /// way to it.
-pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
+pub fn notes(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String> {
+    let spec = &built.spec;
     let mut found = left_out.iter().filter(|l| !l.had.is_empty()).map(dropped).collect();
     without_effect("transport", &doc.transport, &doc.transport.resolved(), &mut found);
     let used = used(doc, spec);
@@ -45,7 +46,8 @@ pub fn notes(doc: &Document, spec: &Spec, left_out: &[LeftOut]) -> Vec<String> {
     for (i, single) in doc.links.iter().enumerate().filter(|(_, single)| single.changes_nothing()) {
         found.push(format!("links.{i} changes nothing: it names {} alone", single.link));
     }
-    found.extend(doc.failures.iter().enumerate().filter_map(|(i, f)| failures::changes_nothing(f, i, spec)));
+    let unchanged = |(i, f)| failures::changes_nothing(f, i, spec, &built.failing);
+    found.extend(doc.failures.iter().enumerate().filter_map(unchanged));
     if let Some(buffer) = &doc.buffer {
         buffer.without_effect(spec, &mut found);
     }

@@ -502,6 +502,26 @@ fn buffers_that_contradict() {
     let room = pfc("headroom = \"1MB\"");
     assert!(room.starts_with("buffer.size = \"4MB\": expected more than "), "{room}");
     assert!(room.contains("reserves and headrooms that buffer.pfc sets apart for the links into "), "{room}");
+    // what a link brings in ten hours is more than 64 bits hold: two delays, a frame of 64 B and a packet, and two packets
+    let absurd = |keys: &str| {
+        let fast = GOOD.replace("rate = \"1Gbps\", delay = \"10us\"", "rate = \"1000000000Gbps\", delay = \"18000s\"");
+        check(&fast.replace("[queue]", &format!("[buffer]\nsize = \"4MB\"\npfc = {{ {keys} }}\n\n[queue]")))
+            .unwrap_err()
+    };
+    for (keys, least) in [("", "4500000000000000253000"), ("headroom = \"hpcc\"", "6750000000000000000000")] {
+        let told = absurd(keys).to_string();
+        assert!(told.starts_with("buffer.pfc: link "), "{told}");
+        assert!(told.contains(&format!(": {least}")), "{told}");
+        assert!(
+            told.ends_with(
+                " B may come until it has stopped, more than any buffer has; expected a lower rate or shorter delays"
+            ),
+            "{told}"
+        );
+    }
+    // one is below 2^64 B, those of a switch together are not
+    let many = absurd("headroom = \"10000000000GB\"").to_string();
+    assert!(many.starts_with("buffer.size = \"4MB\": expected more than 40000000000000016384B: "), "{many}");
     let host = |host: &str| {
         message("[queue]", &format!("[buffer]\nsize = \"4MB\"\npfc = {{}}\n\n[queue.host]\n{host}\n\n[queue]"))
     };
@@ -1591,6 +1611,33 @@ fn failures_that_change_nothing_are_noted() {
     let one_is_slower = ("links", r#"[{ link = "agg0>core0", rate = "500Mbps" }]"#);
     let all = tier.replace("0.5", "1");
     assert_eq!(notes(&[one_is_slower, ("failures", &format!("[{all}]"))]), [""; 0]);
+    // a link has two names
+    let back = same.replace("agg0>core0", "core0>agg0");
+    assert_eq!(failures(&back), [failures(same)[0].replace("agg0>core0", "core0>agg0")]);
+}
+
+/// Entries that do the same at the same time to other links of the same kind are told apart.
+#[test]
+fn a_note_on_a_failure_is_about_its_own_links() {
+    let some = r#"{ kind = "degraded", between = ["core", "agg"], share = 0.125, at = "1ms", rate = "1Gbps" }"#;
+    let link = |of: &str| some.replace(r#"between = ["core", "agg"], share = 0.125"#, &format!("link = \"{of}\""));
+    let told = |of: &str, links: &str| notes(&[("links", links), ("failures", &format!("[{some}, {}]", link(of)))]);
+    let failing = |failures: &str| {
+        let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+        s.set("failures", failures).unwrap();
+        let spec = s.build().unwrap();
+        spec.failures.iter().step_by(2).map(|f| spec.links[f.link as usize].name.clone()).collect::<Vec<_>>()
+    };
+    let own = failing(&format!("[{some}]"));
+    assert_eq!(own.len(), 2, "an eighth of 16");
+    let other = ["agg0>core0", "agg0>core1", "agg1>core2"].into_iter().find(|l| !own.iter().any(|o| o == l)).unwrap();
+    let first =
+        format!("failures.0 (rate = \"1Gbps\") changes nothing: {} and the other one are the same without it", own[0]);
+    let second = format!("failures.1 (rate = \"1Gbps\") changes nothing: {other} is the same without it");
+    assert_eq!(told(other, "[]"), [first.clone(), second.clone()]);
+    let slower = |link: &str| format!("[{{ link = \"{link}\", rate = \"500Mbps\" }}]");
+    assert_eq!(told(other, &slower(other)), [first]);
+    assert_eq!(told(other, &slower(&own[1])), [second]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -11,20 +11,29 @@ from rich.console import Console
 
 from incast import _core
 from incast.claims import Verdict
-from incast.papers.definition import Paper
+from incast.output import counted
+from incast.papers.definition import Figure, Paper
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
-from incast.report import counted, document, duration, embedded, number, rounded, scaled
+from incast.report import document, duration, embedded, number, rounded, scaled
 from incast.result import write_whole
 
 STYLE = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.UNTESTED: "none"}
 
 
 def write(
-    paper: Paper, scale: str, found: Sequence[Evaluated], missing: Sequence[Missing], folder: Path, asked: str
+    paper: Paper,
+    scale: str,
+    found: Sequence[Evaluated],
+    missing: Sequence[Missing],
+    folder: Path,
+    again: Callable[[Figure | None], str],
 ) -> Path:
-    """Write ``report.html``, the pictures and ``results.json`` of the figures that are there."""
+    """Write ``report.html``, the pictures and ``results.json`` of the figures that are there.
+
+    ``again`` gives the command that makes the paper, or a figure of it, again.
+    """
     pictures = {}
     for done in found:
         pictures.update(draw(done))
@@ -36,7 +45,7 @@ def write(
             old.unlink()
     write_whole(folder / "results.json", results_json(paper, scale, found))
     page = folder / "report.html"
-    write_whole(page, html(paper, scale, found, missing, pictures, asked))
+    write_whole(page, html(paper, scale, found, missing, pictures, again))
     return page
 
 
@@ -114,9 +123,9 @@ def html(
     found: Sequence[Evaluated],
     missing: Sequence[Missing],
     pictures: Mapping[str, bytes],
-    asked: str,
+    again: Callable[[Figure | None], str],
 ) -> str:
-    """Make the page."""
+    """Make the page; ``again`` as in :func:`write`."""
     costs = {place: cost for done in found for place, cost in done.costs.items()}
     hops, cpu_s = sum(hops for hops, _ in costs.values()), sum(cpu_s for _, cpu_s in costs.values())
     findings = [finding for done in found for finding in done.findings]
@@ -141,9 +150,9 @@ def html(
             f"{names}.</p>"
         )
     parts.append("</section>")
-    parts += [_section(paper, scale, done, pictures) for done in found]
+    parts += [_section(done, pictures, again(done.figure)) for done in found]
     parts.append(
-        f"<section><h2>Make it again</h2><pre><code>{escape(asked)}</code></pre><p>Incast "
+        f"<section><h2>Make it again</h2><pre><code>{escape(again(None))}</code></pre><p>Incast "
         f"{escape(_core.__version__)}. Every run lies in its own folder under <code>runs/</code>, with its resolved "
         "scenario: <code>incast run scenario.toml</code> repeats it byte for byte. The numbers are in "
         "<code>results.json</code>.</p></section>"
@@ -161,7 +170,7 @@ def _row(done: Evaluated, one: Finding) -> str:
     )
 
 
-def _section(paper: Paper, scale: str, done: Evaluated, pictures: Mapping[str, bytes]) -> str:
+def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str) -> str:
     figure = done.figure
     parts = [
         f'<section id="{escape(figure.name)}"><h2>{escape(figure.title)}</h2>',
@@ -179,8 +188,7 @@ def _section(paper: Paper, scale: str, done: Evaluated, pictures: Mapping[str, b
             f'<p class="note">Flows that did not finish have no completion time, and are in none of these numbers: '
             f"{escape('; '.join(told))}.</p>"
         )
-    command = f"incast paper run {paper.called(figure)} --scale {scale}"
-    parts.append(f"<pre><code>{escape(command)}</code></pre></section>")
+    parts.append(f"<pre><code>{escape(again)}</code></pre></section>")
     return "\n".join(parts)
 
 

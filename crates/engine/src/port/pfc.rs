@@ -17,20 +17,18 @@ use crate::domain::Domain;
 use crate::io::{Io, Outbox};
 use crate::net::Net;
 use crate::order::TimerKind;
-use crate::packet::Packet;
+use crate::packet::{PAUSE_FRAME, Packet};
 use crate::spec::{Discipline, Effect, Headroom, LinkSpec, PfcSpec, Spec, TransportSpec};
 use incast_cc::{Rate, Time};
 use incast_record::Recorder;
 use std::collections::BTreeMap;
 
-/// Bytes of a pause frame on a wire without overhead; Ethernet's makes them 64 and what goes around a frame.
-const FRAME: u64 = 46;
 /// No frame is shorter on the wire.
 const SHORTEST: u64 = 64;
 
 /// Bytes that a pause frame takes on `link`.
 fn frame_bytes(overhead: u32) -> u64 {
-    (FRAME + overhead as u64).max(SHORTEST)
+    (PAUSE_FRAME as u64 + overhead as u64).max(SHORTEST)
 }
 
 /// Who pauses whom.
@@ -275,7 +273,6 @@ fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: u64, count
     if let Headroom::Bytes(bytes) = pfc.headroom {
         return Ok(bytes);
     }
-    let brings = |time: u64, rate: Rate| (time as u128 * rate.0 as u128).div_ceil(8_000_000_000_000) as u64;
     let (time, rate) = match pfc.headroom {
         Headroom::Delays => (link.delay.0, link.rate),
         _ => (told.saturating_add(extremes.longest.0), extremes.quickest),
@@ -286,8 +283,19 @@ fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: u64, count
             link.name
         ));
     }
-    // then the port may just have begun a packet, and one went over the threshold
-    Ok(if pfc.headroom == Headroom::Delays { 3 * brings(time, rate) } else { brings(time, rate) + 2 * counted })
+    let brings = (time as u128 * rate.0 as u128).div_ceil(8_000_000_000_000);
+    let bytes = match pfc.headroom {
+        Headroom::Delays => brings.saturating_mul(3),
+        // then the port may just have begun a packet, and one went over the threshold
+        _ => brings.saturating_add(2 * counted as u128),
+    };
+    u64::try_from(bytes).map_err(|_| {
+        format!(
+            "link {}: {bytes} B may come until it has stopped, more than any buffer has; expected a lower rate or \
+             shorter delays",
+            link.name
+        )
+    })
 }
 
 impl Port {
@@ -297,7 +305,7 @@ impl Port {
         self.wire_from(now, frame_bytes(framing + overhead) - overhead as u64)
     }
 
-    /// Takes a pause frame; when its transmission ends, if it begins now.
+    /// Takes a pause frame at `now`, ps; when its transmission ends, ps, if it begins now.
     pub fn send_frame(&mut self, now: u64, frame: Packet) -> Option<u64> {
         let explicit = self.rare.explicit.as_mut()?;
         // a frame says what holds now: it takes the place of one about its class that still waits
@@ -325,8 +333,8 @@ impl Port {
         self.begin(now)
     }
 
-    /// `class` is paused, or resumed, as the neighbour asked at `asked`; when the transmission ends that begins then,
-    /// if one does.
+    /// `class` is paused from `now` on, ps, or resumed, as the neighbour asked at `asked`, ps; when the transmission
+    /// ends that begins then, ps, if one does.
     pub fn obey(&mut self, class: u8, pause: bool, asked: u64, now: u64, interval: &Interval) -> Option<u64> {
         let explicit = self.rare.explicit.as_mut()?;
         let lane = explicit.lanes.get_mut(class as usize)?;
@@ -468,6 +476,8 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             if self.pools[pool as usize].account(account).is_empty() {
                 continue;
             }
+            // any packet of the account stands for the one that came last, which may have left: where there is next to
+            // no headroom, and packets differ in size, the room asked for is that for another of its size
             let own = self.ports.iter().filter(|p| p.pool() == Some(pool));
             if let Some(packet) = { own }.find_map(|p| p.rare.explicit.as_ref()?.packet_on(account)).copied() {
                 self.balance(pool, account, &packet, false);

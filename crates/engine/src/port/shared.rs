@@ -58,23 +58,25 @@ pub struct Account {
     pub margin: u64,
     /// Bytes that it counts with every packet: the link's overhead, where queues count theirs.
     pub overhead: u64,
-    /// Bytes in reserve and shared part, and in the headroom.
+    /// Bytes in reserve and shared part.
     held: u64,
-    spare: u64,
+    /// Bytes in the headroom.
+    in_headroom: u64,
     /// The neighbour was told to pause then, ps.
     paused: Option<u64>,
 }
 
 impl Account {
-    /// The empty account of a class of a link under the rules of `pfc`.
+    /// The empty account of a class of a link under the rules of `pfc`; its headroom, and the overhead that it counts
+    /// with every packet, in bytes.
     pub fn new(link: u32, class: u8, pfc: &PfcSpec, headroom: u64, threshold: Threshold, overhead: u64) -> Account {
         let (reserve, margin) = (pfc.reserve, pfc.margin);
-        Account { link, class, reserve, headroom, threshold, margin, overhead, held: 0, spare: 0, paused: None }
+        Account { link, class, reserve, headroom, threshold, margin, overhead, held: 0, in_headroom: 0, paused: None }
     }
 
     /// Nothing is on it.
     pub fn is_empty(&self) -> bool {
-        self.held + self.spare == 0
+        self.held + self.in_headroom == 0
     }
 
     fn share(&self) -> u64 {
@@ -166,7 +168,7 @@ impl Pool {
         if share == 0 || (growth <= self.free && a.keeps(share, self.free)) {
             return Some(Part::Shared(growth));
         }
-        (a.spare + size <= a.headroom).then_some(Part::Headroom)
+        (a.in_headroom + size <= a.headroom).then_some(Part::Headroom)
     }
 
     /// A packet of an account comes that there is room for.
@@ -178,7 +180,7 @@ impl Pool {
             a.held += size;
             self.free -= growth;
         } else {
-            a.spare += size;
+            a.in_headroom += size;
         }
     }
 
@@ -186,20 +188,21 @@ impl Pool {
     pub(super) fn leave(&mut self, account: u32, packet: &Packet) {
         let a = &mut self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
-        let spare = a.spare.min(size);
-        a.spare -= spare;
+        let from_headroom = a.in_headroom.min(size);
+        a.in_headroom -= from_headroom;
         let share = a.share();
-        a.held -= size - spare;
+        a.held -= size - from_headroom;
         self.free += share - a.share();
     }
 
-    /// Whether the neighbour at the other end of an account's link is to be told to pause now, `packet` being on it,
-    /// which it then knows; a pause from before `cleared`, ps, holds no longer.
+    /// Whether the neighbour at the other end of an account's link is to be told to pause at `now`, ps, as it is also
+    /// where there is no room for another like `packet`; it then knows. A pause from before `cleared`, ps, holds no
+    /// longer.
     pub fn pauses(&mut self, account: u32, packet: &Packet, now: u64, cleared: Option<u64>) -> bool {
         let full = self.part(account, packet).is_none();
         let a = &mut self.accounts[account as usize];
         let paused = a.paused.is_some_and(|since| cleared.is_none_or(|cleared| cleared <= since));
-        let pauses = !paused && (full || a.spare > 0 || a.has_reached(self.free));
+        let pauses = !paused && (full || a.in_headroom > 0 || a.has_reached(self.free));
         if pauses {
             a.paused = Some(now);
         }
@@ -214,7 +217,7 @@ impl Pool {
             a.paused = None;
             return false;
         }
-        let resumes = a.spare == 0 && (a.share() == 0 || a.keeps(a.share() + a.margin, self.free));
+        let resumes = a.in_headroom == 0 && (a.share() == 0 || a.keeps(a.share().saturating_add(a.margin), self.free));
         if resumes {
             a.paused = None;
         }

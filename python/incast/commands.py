@@ -345,8 +345,8 @@ PaperName = Annotated[
 ]
 Scale = Annotated[str, typer.Option("--scale", metavar="small|paper", help="Sizes: quick ones, or the paper's own.")]
 PaperSeeds = Annotated[
-    int,
-    typer.Option("--seeds", min=0, help="No more seeds a point than this; 0: the figure's own, as many as it has."),
+    int | None,
+    typer.Option("--seeds", min=1, help="No more seeds a point than this (default: as many as the figure has)."),
 ]
 PaperFolder = Annotated[
     str | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default runs/paper-NAME-SCALE).")
@@ -379,7 +379,7 @@ def paper_list(
 def paper_run(
     name: PaperName,
     scale: Scale = "small",
-    seeds: PaperSeeds = 0,
+    seeds: PaperSeeds = None,
     workers: Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")] = 0,
     out_: PaperFolder = None,
     quiet: Quiet = False,
@@ -392,7 +392,7 @@ def paper_run(
         from incast.papers import definition, evaluation
 
     _known_scale(scale)
-    paper, figures = definition.find(name, seeds or None)
+    paper, figures = definition.find(name, seeds)
     folder = _folder(out_, f"paper-{paper.name}-{scale}")
     with progress.of_batch(err, quiet) as show:
         evaluation.carry_out(paper, figures, scale, folder, workers or default_workers(), show)
@@ -401,14 +401,14 @@ def paper_run(
 
 @paper_app.command("report")
 def paper_report(
-    name: PaperName, scale: Scale = "small", seeds: PaperSeeds = 0, out_: PaperFolder = None, quiet: Quiet = False
+    name: PaperName, scale: Scale = "small", seeds: PaperSeeds = None, out_: PaperFolder = None, quiet: Quiet = False
 ) -> None:
     """Write a paper's report again from the runs that are there."""
     with loading():
         from incast.papers import definition, evaluation
 
     _known_scale(scale)
-    paper, figures = definition.find(name, seeds or None)
+    paper, figures = definition.find(name, seeds)
     folder = _folder(out_, f"paper-{paper.name}-{scale}")
     if not (folder / evaluation.MARK).is_file():
         called = paper.called(figures[0] if len(figures) == 1 else None)
@@ -417,7 +417,7 @@ def paper_report(
     _print_paper(paper, figures, scale, seeds, out_, folder, quiet)
 
 
-def _run_again(called: str, scale: str, seeds: int, out_: str | None) -> str:
+def _run_again(called: str, scale: str, seeds: int | None, out_: str | None) -> str:
     """Return the command that makes what is called so at that scale, with these options, in that folder."""
     options = [
         *(["--scale", scale] if scale != "small" else []),
@@ -435,7 +435,7 @@ def _known_scale(scale: str) -> None:
 
 
 def _print_paper(
-    paper: Paper, asked: list[PaperFigure], scale: str, seeds: int, out_: str | None, folder: Path, quiet: bool
+    paper: Paper, asked: list[PaperFigure], scale: str, seeds: int | None, out_: str | None, folder: Path, quiet: bool
 ) -> None:
     from incast.papers import evaluation, page
 

@@ -339,8 +339,8 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             self.balance(pool, account, &departed.packet, true);
         }
         if let Some(next) = departed.next {
-            // departures precede all else of their generation: one that follows at this instant is still of it, so that a
-            // port without serialization sends whatever it holds within one
+            // departures precede all else of their generation: one that follows at this instant is still of it, so that
+            // a port without serialization sends whatever it holds within one
             let generation = if next == self.now { self.generation } else { 0 };
             self.out.timer(next, generation, Timer { kind: TimerKind::Departure, entity: link });
         }

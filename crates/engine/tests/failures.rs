@@ -468,9 +468,9 @@ fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
     assert!(lost_later > 20, "{lost_later}");
 }
 
-/// Twenty datagrams, 3.2 us each, on a link that fails for good at 10 us: the third has been sent by 9.6 us and is on its
-/// way, so two arrive. The last is lost at 64 us, and nothing is left to happen then. Where the run ends at 50 us, 13 are
-/// lost by then, the fifteenth at 48 us, and five are under way.
+/// Twenty datagrams, 3.2 us each, on a link that fails for good at 10 us: the third has been sent by 9.6 us and is on
+/// its way, so two arrive. The last is lost at 64 us, and nothing is left to happen then. Where the run ends at 50 us,
+/// 13 are lost by then, the fifteenth at 48 us, and five are under way.
 #[test]
 fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
     for explicit in [false, true] {

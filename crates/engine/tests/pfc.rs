@@ -454,8 +454,8 @@ fn a_link_without_a_way_back_is_not_paused() {
     let sent = |name: &str| port(&o, name).busy_ps / 800_000;
     // it had 75 packets more than it could send, and sends them too: a packet every 800 ns
     assert_eq!(sent("h0>s"), 250);
-    // 106 come from the other: of the 106 more than leave, the buffer has room for what is on the two accounts at most, 22 kB
-    // each (4096 B, a tenth of 121 kB, 5565 B of headroom), and 5 packets for what is on the links
+    // 106 come from the other: of the 106 more than leave, the buffer has room for what is on the two accounts at most,
+    // 22 kB each (4096 B, a tenth of 121 kB, 5565 B of headroom), and 5 packets for what is on the links
     let (beyond, fits) = (sent("h0>s") + sent("h1>s") - sent("s>h2"), 2 * 22 + 5);
     assert!(beyond > fits && (beyond - fits..=beyond + fits).contains(&drops(&o)), "{} of {beyond}", drops(&o));
     // the pause comes after 0.8 us for a packet, 51 ns for the frame and 1 us; then nothing comes for 1 us more
@@ -605,12 +605,13 @@ fn an_account_counts_what_comes() {
         let (headroom, dropped, taken) = accounts(Headroom::Link);
         assert_eq!(dropped, 0, "{comes} and {leaves}");
         let beyond = taken - 20_000 / counted;
-        // from the end of the first one beyond, both delays and 51.2 ns of a frame pass before no packet begins any more
+        // from the end of the first one beyond, both delays and 51.2 ns of a frame pass before no packet begins any
+        // more
         assert_eq!(beyond, 1 + (4_051_200 / 800u64).div_ceil(64 + comes as u64), "{comes} and {leaves}");
         assert_eq!(accounts(Headroom::Bytes(beyond * counted)).1, 0, "{comes} and {leaves}");
         assert_eq!(accounts(Headroom::Bytes(beyond * counted - 1)).1, 1, "{comes} and {leaves}");
-        // "link" has the frame wait for a packet of 64 B, both last a picosecond longer (4102.402 ns are 5128.0025 B), and
-        // two packets as they are counted
+        // "link" has the frame wait for a packet of 64 B, both last a picosecond longer (4102.402 ns are 5128.0025 B),
+        // and two packets as they are counted
         assert_eq!(headroom, 5129 + 2 * counted, "{comes} and {leaves}");
     }
 }

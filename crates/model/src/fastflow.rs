@@ -12,9 +12,9 @@
 //!
 //! The theorem has the paper's t = 1.5, mi = md = 2 and fi = 1/4, so that A = (12 - 7 a) / (4 a), and S = 1.
 //!
-//! For q -> 0 that is mss/T_avg sqrt(A (1 + G) / (2 (1 - G))) / sqrt(q). Above about q = A fd / (2 S^2 BDP) the S packets
-//! outweigh the share, and the window grows like A / (S q) instead: the law is an asymptote, 8 % away at n = 2048 with the
-//! defaults.
+//! For q -> 0 that is mss/T_avg sqrt(A (1 + G) / (2 (1 - G))) / sqrt(q). Above about q = A fd / (2 S^2 BDP) the S
+//! packets outweigh the share, and the window grows like A / (S q) instead: the law is an asymptote, 8 % away at n =
+//! 2048 with the defaults.
 
 use crate::declaration::{Model, Parameters, evaluate};
 use crate::paths::{self, Steady, is_positive, is_share};

@@ -502,7 +502,8 @@ fn buffers_that_contradict() {
     let room = pfc("headroom = \"1MB\"");
     assert!(room.starts_with("buffer.size = \"4MB\": expected more than "), "{room}");
     assert!(room.contains("reserves and headrooms that buffer.pfc sets apart for the links into "), "{room}");
-    // what a link brings in ten hours is more than 64 bits hold: two delays, a frame of 64 B and a packet, and two packets
+    // what a link brings in ten hours is more than 64 bits hold: two delays, a frame of 64 B and a packet, and two
+    // packets
     let absurd = |keys: &str| {
         let fast = GOOD.replace("rate = \"1Gbps\", delay = \"10us\"", "rate = \"1000000000Gbps\", delay = \"18000s\"");
         check(&fast.replace("[queue]", &format!("[buffer]\nsize = \"4MB\"\npfc = {{ {keys} }}\n\n[queue]")))

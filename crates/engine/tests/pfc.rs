@@ -775,10 +775,12 @@ fn a_paused_port_is_known_by_its_queue_alone() {
     };
     let adaptive =
         |by, bands: [f64; 3]| PathChoice::Adaptive(Adaptive { by, bands: bands.to_vec(), refresh: Time::us(1) });
-    // nearly all of the 8 Gb/s that come
+    // the 8 Gb/s that come, less what lies before the slow way at the end: the share of an account and its headroom at
+    // two switches, of 400 kB an eighth and some packets each, are 1 Gb/s over the millisecond
     assert!(delivered(adaptive(Gauged::Queue, [0.05, 0.1, 0.2])) > 7.0);
     assert!(delivered(PathChoice::PowerOfTwo) > 7.0);
-    assert!(delivered(adaptive(Gauged::Utilisation, [0.0, 0.15, 0.5])) < 4.0);
+    // as much as the slow way lets through goes over the other: 2 Gb/s, and a quarter of that before the first pause
+    assert!(delivered(adaptive(Gauged::Utilisation, [0.0, 0.15, 0.5])) < 2.5);
 }
 
 /// HPCC's eighth is for links as quick as hosts'; one host that is slower, or quicker, does not make them others.

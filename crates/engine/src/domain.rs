@@ -368,7 +368,7 @@ impl Domain {
                 }
                 return;
             }
-            TimerKind::Edge => return io.edge(timer.entity),
+            TimerKind::Transition => return io.transition(timer.entity),
             _ => net.ends[timer.entity as usize],
         };
         match timer.kind {

@@ -67,7 +67,7 @@ fn domain_of(net: &Net, event: &Event) -> u32 {
     match event {
         Event::Arrival(packet, _) => net.links[packet.link as usize].domain,
         Event::Timer(t) => match t.kind {
-            TimerKind::Departure | TimerKind::Edge => {
+            TimerKind::Departure | TimerKind::Transition => {
                 let link = &net.spec.links[t.entity as usize];
                 net.place[link.from as usize].domain
             }

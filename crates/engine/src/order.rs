@@ -127,7 +127,7 @@ pub enum TimerKind {
     Opening,
     /// A link (entity) or the one back goes down or comes up, or its port has been silent for long enough after that
     /// ([`pfc`](crate::port::pfc)). Has no effect where there is nothing in the network.
-    Edge,
+    Transition,
     /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
     /// no effect in the simulated world.
     Far,
@@ -136,7 +136,7 @@ pub enum TimerKind {
 impl TimerKind {
     /// Whether something is left to happen while one of this kind is pending.
     pub fn keeps_going(self) -> bool {
-        self != TimerKind::Edge
+        self != TimerKind::Transition
     }
 }
 
@@ -145,7 +145,7 @@ impl TimerKind {
 pub struct Timer {
     /// Kind.
     pub kind: TimerKind,
-    /// Flow; link for departures, edges and far moves; query; engine of a host; trigger; what one opens.
+    /// Flow; link for departures, transitions and far moves; query; engine of a host; trigger; what one opens.
     pub entity: u32,
 }
 

@@ -481,7 +481,7 @@ const TIMER_KINDS: [TimerKind; 17] = [
     TimerKind::Process,
     TimerKind::Activation,
     TimerKind::Opening,
-    TimerKind::Edge,
+    TimerKind::Transition,
     TimerKind::Far,
 ];
 

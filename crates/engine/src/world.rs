@@ -452,11 +452,11 @@ impl<'a> World<'a> {
         let queries = spec.queries.iter().enumerate();
         let queries = queries
             .map(move |(q, query)| (place[query.root as usize].domain, query.first.0, timer(TimerKind::Query, q)));
-        let edges = self.net.pfc.iter().flat_map(|pfc| pfc.first_edges());
-        let edges = edges.map(move |(link, time)| {
-            (place[spec.links[link as usize].from as usize].domain, time, timer(TimerKind::Edge, link as usize))
+        let transitions = self.net.pfc.iter().flat_map(|pfc| pfc.first_transitions());
+        let transitions = transitions.map(move |(link, time)| {
+            (place[spec.links[link as usize].from as usize].domain, time, timer(TimerKind::Transition, link as usize))
         });
-        flows.chain(queries).chain(edges)
+        flows.chain(queries).chain(transitions)
     }
 
     /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than

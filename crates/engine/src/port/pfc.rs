@@ -41,12 +41,12 @@ pub struct Pfc {
     /// The link back, of every link between two nodes.
     back: Vec<Option<u32>>,
     /// When a link or the one back goes down or comes up, in order.
-    edges: BTreeMap<u32, Vec<Edge>>,
+    transitions: BTreeMap<u32, Vec<Transition>>,
 }
 
 /// A link or the one back goes down or comes up.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
+struct Transition {
     /// When, ps.
     at: u64,
     /// Both are up from then on.
@@ -99,7 +99,7 @@ impl Pfc {
         let degraded = Extremes::of_degraded(spec);
         let extremes = |l: u32| degraded.get(&l).copied().unwrap_or_else(|| Extremes::from(&spec.links[l as usize]));
         let classes = pfc.lossless.iter().filter(|l| **l).count() as u64;
-        let mut edges = edges(spec, &back);
+        let mut transitions = transitions(spec, &back);
         for (l, link) in (0u32..).zip(&spec.links) {
             let queue = &spec.queues[link.queue as usize];
             if queue.count() != places.len() || matches!(queue.discipline, Discipline::Trimming(_)) {
@@ -124,8 +124,8 @@ impl Pfc {
             };
             let way_back = &spec.links[back as usize];
             let told = told_within(way_back, extremes(back), classes, packet);
-            if let Some(edges) = edges.get_mut(&l) {
-                keep_silent(edges, told);
+            if let Some(transitions) = transitions.get_mut(&l) {
+                keep_silent(transitions, told);
             }
             let overhead = if spec.queues[way_back.queue as usize].count_overhead { link.overhead } else { 0 } as u64;
             let headroom = headroom(pfc, link, extremes(l), told, packet + overhead)?;
@@ -135,7 +135,7 @@ impl Pfc {
             let account = |class: u8| Account::new(l, class, pfc, headroom, threshold, overhead);
             own.extend((0u8..).zip(&pfc.lossless).filter(|c| *c.1).map(|c| account(c.0)));
         }
-        Ok((Pfc { places, first, back, edges }, accounts))
+        Ok((Pfc { places, first, back, transitions }, accounts))
     }
 
     /// The account of a packet of `class` that came over `link`, if it is on one.
@@ -144,35 +144,35 @@ impl Pfc {
     }
 
     /// When the link, or the one back, last went down or came up by `now`.
-    fn edge_by(&self, link: u32, now: u64) -> Option<Edge> {
-        let edges = self.edges.get(&link)?;
-        Some(edges[edges.partition_point(|e| e.at <= now).checked_sub(1)?])
+    fn transition_by(&self, link: u32, now: u64) -> Option<Transition> {
+        let transitions = self.transitions.get(&link)?;
+        Some(transitions[transitions.partition_point(|t| t.at <= now).checked_sub(1)?])
     }
 
     /// What was asked before, ps, holds no longer.
     fn cleared(&self, link: u32, now: u64) -> Option<u64> {
-        self.edge_by(link, now).map(|edge| edge.at)
+        self.transition_by(link, now).map(|transition| transition.at)
     }
 
     /// Edges of a link that are not over at `now`, the silence that follows included.
-    fn to_come(&self, link: u32, now: u64) -> &[Edge] {
-        let edges = self.edges.get(&link).map_or(&[][..], |edges| edges);
-        &edges[edges.partition_point(|e| e.at <= now && e.silent <= now)..]
+    fn to_come(&self, link: u32, now: u64) -> &[Transition] {
+        let transitions = self.transitions.get(&link).map_or(&[][..], |transitions| transitions);
+        &transitions[transitions.partition_point(|t| t.at <= now && t.silent <= now)..]
     }
 
-    /// When next after `now` an edge of the link is, or the end of a silence.
-    fn next_edge(&self, link: u32, now: u64) -> Option<u64> {
-        self.to_come(link, now).first().map(|edge| if edge.at > now { edge.at } else { edge.silent })
+    /// When next after `now` a transition of the link is, or the end of a silence.
+    fn next_transition(&self, link: u32, now: u64) -> Option<u64> {
+        self.to_come(link, now).first().map(|t| if t.at > now { t.at } else { t.silent })
     }
 
     /// The first silence of the port of a link that is not over at `now`, ps.
     pub fn silence(&self, link: u32, now: u64) -> Option<(u64, u64)> {
-        self.to_come(link, now).iter().find(|e| e.silent > e.at).map(|e| (e.at, e.silent))
+        self.to_come(link, now).iter().find(|t| t.silent > t.at).map(|t| (t.at, t.silent))
     }
 
-    /// The first edge of every link that has some, ps.
-    pub fn first_edges(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.edges.iter().filter_map(|(link, edges)| Some((*link, edges.first()?.at)))
+    /// The first transition of every link that has some, ps.
+    pub fn first_transitions(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.transitions.iter().filter_map(|(link, transitions)| Some((*link, transitions.first()?.at)))
     }
 }
 
@@ -192,14 +192,14 @@ fn links_back(spec: &Spec) -> Vec<Option<u32>> {
 }
 
 /// Edges of every link that goes down, or whose way back does, without silences.
-fn edges(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<Edge>> {
+fn transitions(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<Transition>> {
     let mut spans: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for failure in spec.failures.iter().filter(|f| matches!(f.effect, Effect::Down { .. })) {
         for link in [Some(failure.link), back[failure.link as usize]].into_iter().flatten() {
             spans.entry(link).or_default().push((failure.from.0, failure.until.0));
         }
     }
-    let edges = |spans: Vec<(u64, u64)>| {
+    let transitions = |spans: Vec<(u64, u64)>| {
         // how many of the two directions go down less those that come up, by instant
         let mut changes: BTreeMap<u64, i32> = BTreeMap::new();
         for (from, until) in spans {
@@ -208,24 +208,24 @@ fn edges(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<Edge>> {
         }
         changes.remove(&Time::NEVER.0);
         let mut down = 0;
-        let edge = |(at, change): (u64, i32)| {
+        let transition = |(at, change): (u64, i32)| {
             down += change;
-            Edge { at, up: down == 0, silent: at }
+            Transition { at, up: down == 0, silent: at }
         };
-        changes.into_iter().map(edge).collect()
+        changes.into_iter().map(transition).collect()
     };
-    spans.into_iter().map(|(link, spans)| (link, edges(spans))).collect()
+    spans.into_iter().map(|(link, spans)| (link, transitions(spans))).collect()
 }
 
 /// A port that is told to pause within `told` ps is silent until after that where its link comes up, or until the next
-/// edge.
-fn keep_silent(edges: &mut [Edge], told: u64) {
+/// transition.
+fn keep_silent(transitions: &mut [Transition], told: u64) {
     let mut next = u64::MAX;
-    for edge in edges.iter_mut().rev() {
-        if edge.up {
-            edge.silent = edge.at.saturating_add(told).saturating_add(1).min(next);
+    for transition in transitions.iter_mut().rev() {
+        if transition.up {
+            transition.silent = transition.at.saturating_add(told).saturating_add(1).min(next);
         }
-        next = edge.at;
+        next = transition.at;
     }
 }
 
@@ -438,18 +438,18 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 
     /// A link or the one back goes down or comes up, or its port has been silent long enough after that.
     #[cold]
-    pub fn edge(&mut self, link: u32) {
+    pub fn transition(&mut self, link: u32) {
         let (now, net) = (self.now, self.net);
         let (Some(pfc), Some(spec)) = (&net.pfc, net.spec.pfc()) else { return };
-        if let Some(next) = pfc.next_edge(link, now) {
-            self.timer(next, TimerKind::Edge, link);
+        if let Some(next) = pfc.next_transition(link, now) {
+            self.timer(next, TimerKind::Transition, link);
         }
-        let edge = pfc.edge_by(link, now).filter(|edge| edge.at == now);
-        if edge.is_some_and(|edge| edge.up) {
+        let transition = pfc.transition_by(link, now).filter(|transition| transition.at == now);
+        if transition.is_some_and(|transition| transition.up) {
             self.tell_all(link);
         }
         let port = net.port_of[link as usize];
-        if edge.is_some() {
+        if transition.is_some() {
             self.ports[port as usize].keep_silent(pfc.silence(link, now).unwrap_or_default(), spec);
         }
         // a port that has nothing to do is left as it is: the run may be over
@@ -458,7 +458,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         }
         self.watch(port);
         let own = &mut self.ports[port as usize];
-        if edge.is_some() {
+        if transition.is_some() {
             own.clear_pauses(now, &net.interval);
         }
         if let Some(ends) = own.go_on(now, &net.interval) {

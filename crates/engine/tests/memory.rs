@@ -1,4 +1,6 @@
 //! Memory follows what is under way, not how long the run is.
+
+#[path = "all/net/mod.rs"]
 mod net;
 
 use incast_cc::{Rate, Time};

@@ -1,0 +1,25 @@
+//! Tests of the controllers, in one binary: it links once.
+
+mod events;
+
+mod bbr;
+mod cubic;
+mod dcqcn;
+mod dctcp;
+mod fastflow;
+mod gcn;
+mod hpcc;
+mod lswift;
+mod mswift;
+mod newreno;
+mod registry;
+mod reno_window;
+mod swift;
+mod swift_ecn;
+mod swift_moving;
+mod swift_rebase;
+mod swift_v0;
+mod timely;
+mod units;
+mod westwood;
+mod westwood_plus;

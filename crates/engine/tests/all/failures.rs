@@ -1,0 +1,510 @@
+//! Links that fail, work otherwise for some time, and are repaired: what is lost and when what is not arrives, by hand;
+//! ways around.
+
+use crate::net::*;
+use incast_cc::{Rate, Time};
+use incast_engine::detours::{Stranded, reroute, stranded};
+use incast_engine::hash;
+use incast_engine::paths::{Timetable, hops_at};
+use incast_engine::spec::*;
+use incast_record::{Happening, Outcome};
+use std::collections::VecDeque;
+
+/// Twelve packets of 4000 bytes, one behind the other from 0 on, over 10 Gb/s (3.2 us each) and 1 us; the effect holds
+/// from 10 us until 20 us.
+fn twelve(effect: Effect, explicit: bool) -> Spec {
+    let mut spec = wire(Rate::gbps(10), Time::us(1), htsim(), "swift", bulk(0, 1, Some(11 * 4000)));
+    spec.transports[0].initial_window = 20.0;
+    spec.queues[0].explicit = explicit;
+    spec.failures = vec![Failure { link: 0, from: Time::us(10), until: Time::us(20), effect }];
+    spec
+}
+
+/// When the packets arrive at the switch, in tens of nanoseconds, by number; those that are lost do not.
+fn arrivals(o: &Outcome) -> Vec<(u64, u64)> {
+    let mut first: Vec<(u64, u64)> = Vec::new();
+    for e in o.trace.iter().filter(|e| e.place == "s" && e.event == Happening::Arrive && e.payload > 0) {
+        let number = e.seq / 4000;
+        if !e.flags.contains("RETX") && first.iter().all(|(n, _)| *n != number) {
+            assert_eq!(e.time_ps % 10_000, 0);
+            first.push((number, e.time_ps / 10_000));
+        }
+    }
+    first
+}
+
+/// Packet i is on its way from 3.2 i to 3.2 (i + 1) + 1 us. What is on its way at 10 us is lost, and what begins
+/// before 20 us.
+#[test]
+fn what_meets_a_failure_is_lost() {
+    let down = Effect::Down { detection: Time::ZERO };
+    for explicit in [false, true] {
+        let o = judged(&twelve(down.clone(), explicit));
+        let expected: Vec<(u64, u64)> = [0, 1, 7, 8, 9, 10, 11].into_iter().map(|i| (i, 320 * i + 420)).collect();
+        assert_eq!(arrivals(&o), expected);
+        let lost: Vec<u64> = (o.trace.iter())
+            .filter(|e| e.place == "h0>s" && e.event == Happening::Loss && !e.flags.contains("RETX"))
+            .map(|e| e.seq / 4000)
+            .collect();
+        assert_eq!(lost, [2, 3, 4, 5, 6]);
+        let port = o.ports.iter().find(|p| p.name == "h0>s").unwrap();
+        assert_eq!((port.losses, port.drops), (5, 0));
+        assert!(o.flows[0].finish_ps.is_some(), "what was lost goes again");
+    }
+}
+
+/// Packets 3 to 6 of the five that are lost end their transmission at 12.8, 16, 19.2 and 22.4 us. They count where they
+/// end, whether or not anything comes to the port later.
+#[test]
+fn a_loss_counts_to_the_interval_in_which_its_transmission_ends() {
+    for explicit in [false, true] {
+        let losses = |from: u64, to: u64| {
+            let mut spec = twelve(Effect::Down { detection: Time::ZERO }, explicit);
+            (spec.measure_from, spec.measure_to) = (Time(from), Time(to));
+            // without what is sent again
+            spec.flows[0].stop = Time::us(1);
+            spec.transports[0].dupthresh = 100;
+            let o = judged(&spec);
+            o.ports.iter().find(|p| p.name == "h0>s").unwrap().losses
+        };
+        assert_eq!(losses(0, 16_000_000), 2, "2 and 3, explicit: {explicit}");
+        assert_eq!(losses(16_000_000, 22_400_000), 2, "4 and 5, explicit: {explicit}");
+        assert_eq!(losses(22_400_000, 40_000_000), 1, "6, explicit: {explicit}");
+    }
+}
+
+#[test]
+fn the_edges_of_a_failure_are_exact() {
+    let from_until = |from: u64, until: u64| {
+        let mut spec = twelve(Effect::Down { detection: Time::ZERO }, false);
+        (spec.failures[0].from, spec.failures[0].until) = (Time(from), Time(until));
+        arrivals(&judged(&spec)).into_iter().map(|(i, _)| i).collect::<Vec<u64>>()
+    };
+    // packet 1 arrives at 7.4 us, packet 6 begins at 19.2 us
+    assert_eq!(from_until(7_400_000, 19_200_000), [0, 1, 6, 7, 8, 9, 10, 11]);
+    assert_eq!(from_until(7_399_999, 19_200_000), [0, 6, 7, 8, 9, 10, 11]);
+    assert_eq!(from_until(7_400_000, 19_200_001), [0, 1, 7, 8, 9, 10, 11]);
+}
+
+/// Packet 3 begins at 9.6 us: 0.4 us at 10 Gb/s, 10 us at 2.5 Gb/s, and the last 3000 bits at 10 Gb/s again.
+#[test]
+fn another_rate_counts_to_the_part_of_a_packet() {
+    for explicit in [false, true] {
+        let slow = Effect::Degraded { rate: Some(Rate::mbps(2500)), delay: None, loss: 0.0 };
+        let o = judged(&twelve(slow, explicit));
+        let expected: Vec<(u64, u64)> =
+            (0..12).map(|i| (i, if i < 3 { 320 * i + 420 } else { 2130 + 320 * (i - 3) })).collect();
+        assert_eq!(arrivals(&o), expected);
+        // all of it was time on the wire
+        let port = o.ports.iter().find(|p| p.name == "h0>s").unwrap();
+        assert_eq!(port.busy_ps, 20_300_000 + 8 * 3_200_000);
+        // quicker, up to no time at all: what has begun ends at once, and so does the rest
+        let quick = Effect::Degraded { rate: Some(Rate::INFINITE), delay: None, loss: 0.0 };
+        let o = judged(&twelve(quick, explicit));
+        let expected: Vec<(u64, u64)> = (0..12).map(|i| (i, if i < 3 { 320 * i + 420 } else { 1100 })).collect();
+        assert_eq!(arrivals(&o), expected);
+    }
+}
+
+/// Packets 3, 4 and 5 end inside the failure. Packet 6 ends at 22.4 us and would come before packet 5.
+#[test]
+fn another_delay_lets_none_overtake() {
+    for explicit in [false, true] {
+        let far = Effect::Degraded { rate: None, delay: Some(Time::us(5)), loss: 0.0 };
+        let o = judged(&twelve(far, explicit));
+        let expected = [420, 740, 1060, 1780, 2100, 2420, 2420, 2660, 2980, 3300, 3620, 3940];
+        assert_eq!(arrivals(&o), (0..).zip(expected).collect::<Vec<_>>());
+        // nearer, below the usual lookahead
+        let near = Effect::Degraded { rate: None, delay: Some(Time::ns(60)), loss: 0.0 };
+        let o = judged(&twelve(near, explicit));
+        let expected: Vec<(u64, u64)> =
+            (0..12).map(|i| (i, 320 * (i + 1) + if (3..6).contains(&i) { 6 } else { 100 })).collect();
+        assert_eq!(arrivals(&o), expected);
+    }
+}
+
+/// Packet 5 would arrive at 24.2 us, but the wire loses it: packet 6 comes as early as it can.
+#[test]
+fn what_the_wire_loses_holds_nothing_back() {
+    for explicit in [false, true] {
+        let mut spec = twelve(Effect::Degraded { rate: None, delay: Some(Time::us(5)), loss: 0.0 }, explicit);
+        spec.links[0].loss = Loss::List(vec![5]);
+        let expected = [(4, 2100), (6, 2340), (7, 2660)];
+        let found: Vec<(u64, u64)> = arrivals(&judged(&spec)).into_iter().filter(|(i, _)| (4..8).contains(i)).collect();
+        assert_eq!(found, expected, "explicit: {explicit}");
+    }
+}
+
+#[test]
+fn a_degraded_link_loses_what_begins_on_it() {
+    let lossy = |loss| Effect::Degraded { rate: None, delay: None, loss };
+    let number = |o: &Outcome| arrivals(o).into_iter().map(|(i, _)| i).collect::<Vec<u64>>();
+    assert_eq!(number(&judged(&twelve(lossy(1.0), false))), [0, 1, 2, 3, 7, 8, 9, 10, 11]);
+    assert_eq!(number(&judged(&twelve(lossy(0.0), false))).len(), 12);
+    // five standard deviations of 2000 draws with 0.3 are 103
+    let mut spec = twelve(lossy(0.3), false);
+    spec.flows[0].app = App::Bulk { size: Some(2000 * 4000), write: 65_160 };
+    spec.failures[0].until = Time::NEVER;
+    let o = run(&spec);
+    let port = o.ports.iter().find(|p| p.name == "h0>s").unwrap();
+    assert!((port.losses as f64 / port.packets as f64 - 0.3).abs() < 0.05, "{} of {}", port.losses, port.packets);
+}
+
+#[test]
+fn impossible_failures_are_refused() {
+    let refused = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = twelve(Effect::Down { detection: Time::ZERO }, false);
+        change(&mut spec);
+        incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
+    };
+    let said = refused(&|s| s.failures[0].until = s.failures[0].from);
+    assert!(said.contains("a failure of link h0>s is over before it begins"), "{said}");
+    let said = refused(&|s| s.failures.push(s.failures[0].clone()));
+    assert!(said.contains("two failures of link h0>s at one time"), "{said}");
+    assert!(refused(&|s| s.failures[0].link = 99).contains("a failure of link 99"));
+    let rate = |rate| Effect::Degraded { rate: Some(rate), delay: None, loss: 0.0 };
+    assert!(refused(&|s| s.failures[0].effect = rate(Rate(0))).contains("a rate of 0"));
+    let bucket = refused(&|s| {
+        s.failures[0].effect = rate(Rate::gbps(1));
+        s.links[0].bucket = 10_000;
+    });
+    assert!(bucket.contains("token bucket"), "{bucket}");
+}
+
+fn link(spec: &Spec, name: &str) -> u32 {
+    spec.links.iter().position(|l| l.name == name).unwrap() as u32
+}
+
+/// Fails a link both ways for good.
+fn cut(spec: &mut Spec, a: &str, b: &str, from: Time, detection: Time) {
+    for name in [format!("{a}>{b}"), format!("{b}>{a}")] {
+        let link = link(spec, &name);
+        spec.failures.push(Failure { link, from, until: Time::NEVER, effect: Effect::Down { detection } });
+    }
+}
+
+fn permutation(choice: PathChoice) -> Spec {
+    crate::net::permutation(choice, 30, 400_000)
+}
+
+fn policies() -> Vec<PathChoice> {
+    let rule = Adaptive { by: Gauged::Queue, bands: vec![0.05, 0.1, 0.2], refresh: Time::ns(100) };
+    let recycled = Recycled { ring: 8, values: 1 << 16, explore: 16, freeze: Time::ms(1) };
+    vec![
+        PathChoice::Ecmp,
+        PathChoice::First,
+        PathChoice::Spray,
+        PathChoice::SpraySource,
+        PathChoice::RoundRobinSource,
+        PathChoice::RoundRobin { rounds: 5 },
+        PathChoice::Adaptive(rule.clone()),
+        PathChoice::PowerOfTwo,
+        PathChoice::EcmpAdaptive(rule.clone(), 0.5),
+        PathChoice::Flowlet(Flowlet { gap: Time::us(10), by: Some(rule), probability: 1.0 }),
+        PathChoice::Entropy(Entropy::Counter),
+        PathChoice::Entropy(Entropy::Recycled(recycled)),
+    ]
+}
+
+/// A core link and an edge link die under load and are seen 20 us later: every flow still ends, and nothing more is
+/// lost to them than until then.
+#[test]
+fn every_policy_goes_around() {
+    for choice in policies() {
+        let mut spec = permutation(choice.clone());
+        cut(&mut spec, "agg0", "core0", Time::us(10), Time::us(20));
+        cut(&mut spec, "edge5", "agg4", Time::us(15), Time::us(20));
+        reroute(&mut spec);
+        let o = judged(&spec);
+        assert!(o.flows.iter().all(|f| f.finish_ps.is_some()), "{choice:?}");
+        let lost: u64 = o.ports.iter().map(|p| p.losses).sum();
+        assert!(lost > 0, "{choice:?}");
+        for name in ["agg0>core0", "core0>agg0", "edge5>agg4", "agg4>edge5"] {
+            let port = o.ports.iter().find(|p| p.name == name).unwrap();
+            // 35 us of a link at 100 Gb/s carry 109 packets with payload: all flows together have 1600
+            assert!(port.packets < 200, "{choice:?} {name}: {} packets", port.packets);
+        }
+        // seen at once and from the beginning on, nothing is lost
+        spec.routers = permutation(choice.clone()).routers;
+        for failure in &mut spec.failures {
+            failure.from = Time::ZERO;
+            failure.effect = Effect::Down { detection: Time::ZERO };
+        }
+        reroute(&mut spec);
+        let o = judged(&spec);
+        assert_eq!(o.ports.iter().map(|p| p.losses).sum::<u64>(), 0, "{choice:?}");
+        assert!(o.flows.iter().all(|f| f.finish_ps.is_some()), "{choice:?}");
+    }
+}
+
+/// Until a failure is seen nothing is different for it, whatever the policy.
+#[test]
+fn a_failure_to_come_changes_nothing() {
+    for choice in policies() {
+        let mut spec = permutation(choice.clone());
+        spec.observe.trace = (0..16).collect();
+        let whole = run(&spec);
+        cut(&mut spec, "agg0", "core0", Time::us(20), Time::ZERO);
+        reroute(&mut spec);
+        let failing = run(&spec);
+        let before = |o: &Outcome| {
+            let events = o.trace.iter().filter(|e| e.time_ps < Time::us(20).0 && e.event != Happening::Loss);
+            events.map(|e| format!("{e:?}")).collect::<Vec<_>>()
+        };
+        let (whole, failing) = (before(&whole), before(&failing));
+        assert!(whole.len() > 1000, "{choice:?}: {} events", whole.len());
+        assert!(whole == failing, "{choice:?}: {:?}", whole.iter().zip(&failing).find(|(a, b)| a != b));
+    }
+}
+
+/// A link that flaps makes two states of the network, however often it does.
+#[test]
+fn states_are_counted_once() {
+    let mut spec = permutation(PathChoice::SpraySource);
+    let bytes = |spec: &Spec| Timetable::size(spec) / (20 * 16 * 4);
+    assert_eq!(bytes(&spec), 1);
+    for i in 0..50 {
+        for name in ["agg0>core0", "core0>agg0"] {
+            let (from, until) = (Time::us(10 * i + 2), Time::us(10 * i + 7));
+            let effect = Effect::Down { detection: Time::us(1) };
+            spec.failures.push(Failure { link: link(&spec, name), from, until, effect });
+        }
+    }
+    let mut flapping = spec.clone();
+    reroute(&mut flapping);
+    assert_eq!(bytes(&flapping), 2);
+    judged(&flapping);
+    cut(&mut spec, "edge5", "agg4", Time::us(15), Time::us(20));
+    reroute(&mut spec);
+    assert_eq!(bytes(&spec), 4);
+}
+
+/// Of three paths left two go by the second uplink of the edge: a source route takes each as often, a switch each
+/// uplink.
+#[test]
+fn what_is_left_is_shared_out_evenly() {
+    let share = |choice: PathChoice| {
+        let mut spec = permutation(choice);
+        spec.queues = vec![drop_tail(10_000)];
+        spec.flows = vec![bulk(0, 15, Some(3000 * 4000))];
+        cut(&mut spec, "agg0", "core0", Time::ZERO, Time::ZERO);
+        reroute(&mut spec);
+        let o = run(&spec);
+        let packets = |name: &str| o.ports.iter().find(|p| p.name == name).unwrap().packets as f64;
+        let (first, second) = (packets("edge0>agg0"), packets("edge0>agg1"));
+        first / (first + second)
+    };
+    // five standard deviations of 3000 draws are 0.045
+    assert!((share(PathChoice::Spray) - 0.5).abs() < 0.045);
+    assert!((share(PathChoice::SpraySource) - 1.0 / 3.0).abs() < 0.045);
+    assert!((share(PathChoice::RoundRobinSource) - 1.0 / 3.0).abs() < 0.001);
+    assert!((share(PathChoice::RoundRobin { rounds: 5 }) - 0.5).abs() < 0.001);
+}
+
+/// A repair is seen after the detection's delay too, and a failure shorter than that never.
+#[test]
+fn repairs_are_used_and_short_failures_are_not_seen() {
+    let o = |length: u64| {
+        let mut spec = permutation(PathChoice::Spray);
+        spec.flows = vec![bulk(0, 15, None)];
+        spec.observe.trace = vec![0];
+        spec.duration = Time::us(300);
+        for name in ["agg0>core0", "core0>agg0"] {
+            let (from, until) = (Time::us(50), Time::us(50 + length));
+            let effect = Effect::Down { detection: Time::us(40) };
+            spec.failures.push(Failure { link: link(&spec, name), from, until, effect });
+        }
+        reroute(&mut spec);
+        (judged(&spec), spec)
+    };
+    let (long, _) = o(100);
+    let times: Vec<u64> = events(&long, "agg0>core0", Happening::Enqueue).iter().map(|e| e.time_ps).collect();
+    let us = |t: u64| t * 1_000_000;
+    assert!(times.iter().any(|t| *t < us(50)) && times.iter().any(|t| (us(50)..us(90)).contains(t)));
+    assert!(!times.iter().any(|t| (us(90)..us(190)).contains(t)), "not while it is known to be dead");
+    assert!(times.iter().any(|t| *t >= us(190)));
+    let (_, short) = o(40);
+    assert!(short.routers.iter().all(|r| !matches!(r, Router::Rerouted(_))));
+}
+
+/// A link fails again, and that is seen, before its repair is: it is not used in between.
+#[test]
+fn a_repair_seen_late_hides_no_failure_seen_before() {
+    let mut spec = permutation(PathChoice::Ecmp);
+    for name in ["agg0>core0", "core0>agg0"] {
+        for (from, until, detection) in [(10, 20, 5), (21, 40, 1)] {
+            let effect = Effect::Down { detection: Time::us(detection) };
+            let (from, until) = (Time::us(from), Time::us(until));
+            spec.failures.push(Failure { link: link(&spec, name), from, until, effect });
+        }
+    }
+    reroute(&mut spec);
+    let agg0 = spec.node_names.iter().position(|n| n == "agg0").unwrap();
+    let ways = |us: u64| hops_at(&spec.routers[agg0 - spec.hosts as usize], 15, us * 1_000_000).len();
+    let found: Vec<u32> = [14, 15, 22, 25, 40, 41].into_iter().map(ways).collect();
+    assert_eq!(found, [2, 1, 1, 1, 1, 2]);
+}
+
+/// Next hops towards every host are those on shortest paths over what is left, found the slow way.
+#[test]
+fn detours_are_the_shortest() {
+    for round in 0..60 {
+        let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
+        let pairs: Vec<(u32, u32)> =
+            (spec.links.iter().map(|l| (l.from, l.to))).filter(|(a, b)| a < b && *a >= spec.hosts).collect();
+        let dead: Vec<(u32, u32)> = (0..1 + round % 12)
+            .map(|i| pairs[hash::pick(hash::bits(7, 0, round, i), pairs.len() as u32) as usize])
+            .collect();
+        let is_dead = |l: &LinkSpec| dead.contains(&(l.from, l.to)) || dead.contains(&(l.to, l.from));
+        for (link, _) in (0..).zip(&spec.links).filter(|(_, l)| is_dead(l)) {
+            let effect = Effect::Down { detection: Time::ZERO };
+            spec.failures.push(Failure { link, from: Time::us(1), until: Time::us(9), effect });
+        }
+        let whole = spec.clone();
+        reroute(&mut spec);
+        let nodes = spec.node_names.len() as u32;
+        for dst in 0..spec.hosts {
+            let mut far = vec![u32::MAX; nodes as usize];
+            far[dst as usize] = 0;
+            let mut queue = VecDeque::from([dst]);
+            while let Some(node) = queue.pop_front() {
+                for l in spec.links.iter().filter(|l| l.to == node && !is_dead(l)) {
+                    if l.from >= spec.hosts && far[l.from as usize] == u32::MAX {
+                        far[l.from as usize] = far[node as usize] + 1;
+                        queue.push_back(l.from);
+                    }
+                }
+            }
+            for s in spec.hosts..nodes {
+                let out = spec.links.iter().filter(|l| l.from == s);
+                let shortest: Vec<u32> = (0u32..)
+                    .zip(out)
+                    .filter(|(_, l)| !is_dead(l) && far[l.to as usize] < far[s as usize])
+                    .map(|(port, _)| port)
+                    .collect();
+                let router = &spec.routers[(s - spec.hosts) as usize];
+                let at = |time| hops_at(router, dst, time).iter().collect::<Vec<u32>>();
+                assert_eq!(at(1_000_000), shortest, "{} to h{dst} without {dead:?}", spec.node_names[s as usize]);
+                let base: Vec<u32> = hops_at(&whole.routers[(s - spec.hosts) as usize], dst, 0).iter().collect();
+                assert_eq!((at(999_999), at(9_000_000)), (base.clone(), base), "before and after");
+            }
+        }
+    }
+}
+
+#[test]
+fn flows_without_a_way_are_named() {
+    let mut spec = permutation(PathChoice::Ecmp);
+    spec.flows = vec![bulk(4, 8, Some(1000)), bulk(0, 15, Some(1000))];
+    cut(&mut spec, "edge0", "agg0", Time::us(5), Time::us(1));
+    cut(&mut spec, "edge0", "agg1", Time::us(7), Time::us(1));
+    let mut both = spec.clone();
+    reroute(&mut both);
+    let of = |spec: &Spec| stranded(spec).map(|Stranded { flow, from, failure }| (flow, from, failure / 2));
+    assert_eq!(of(&both), Some((1, 8_000_000, 1)));
+    // done by then, begun after a repair, prescribed: none of them
+    both.flows[1].stop = Time::us(8);
+    assert_eq!(of(&both), None);
+    spec.failures.iter_mut().for_each(|f| f.until = Time::us(20));
+    reroute(&mut spec);
+    spec.flows[1].start = Time::us(21);
+    assert_eq!(of(&spec), None);
+    spec.flows[1].start = Time::us(20);
+    assert_eq!(of(&spec), Some((1, 8_000_000, 1)));
+    // a host's own link
+    spec.flows.truncate(1);
+    cut(&mut spec, "h8", "edge4", Time::us(3), Time::us(2));
+    assert_eq!(of(&spec), Some((0, 5_000_000, 2)));
+}
+
+/// What arithmetic settles at an arrival and what an explicit queue sees when it happens is the same.
+#[test]
+fn explicit_queues_lose_the_same() {
+    let mut spec = permutation(PathChoice::Spray);
+    cut(&mut spec, "agg0", "core0", Time::us(10), Time::us(20));
+    let slow = Effect::Degraded { rate: Some(Rate::gbps(7)), delay: Some(Time::us(3)), loss: 0.01 };
+    let edge = link(&spec, "edge3>agg2");
+    spec.failures.push(Failure { link: edge, from: Time::us(12), until: Time::us(40), effect: slow });
+    reroute(&mut spec);
+    let fifo = judged(&spec);
+    spec.queues[0].explicit = true;
+    let explicit = judged(&spec);
+    assert!(fifo.ports.iter().map(|p| p.losses).sum::<u64>() > 10);
+    assert_eq!(format!("{:?}", fifo.flows), format!("{:?}", explicit.flows));
+    assert_eq!(format!("{:?}", fifo.ports), format!("{:?}", explicit.ports));
+}
+
+/// Wherever the run is cut off: what will be lost to a failure is under way until its transmission ends, what an error
+/// rate takes is lost from the beginning, and an end at the instant of a departure comes before it.
+#[test]
+fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
+    let both = |spec: &Spec| {
+        [false, true].map(|explicit| {
+            let mut spec = spec.clone();
+            spec.queues[0].explicit = explicit;
+            judged(&spec)
+        })
+    };
+    let down = Effect::Down { detection: Time::ZERO };
+    let lossy = Effect::Degraded { rate: Some(Rate::gbps(5)), delay: None, loss: 0.6 };
+    let mut lost_later = 0;
+    for (effect, error_rate) in [(down.clone(), 0.0), (lossy.clone(), 0.0), (down, 0.3), (lossy, 0.3)] {
+        // departures are at whole multiples of 3.2 us, where nothing is degraded
+        for step in 0..48 {
+            let mut spec = twelve(effect.clone(), false);
+            spec.duration = Time(8_000_000 + 800_000 * step);
+            spec.measure_to = spec.duration;
+            spec.links[0].loss = if error_rate > 0.0 { Loss::Packet(error_rate) } else { Loss::None };
+            let [fifo, explicit] = both(&spec);
+            let told = |o: &Outcome| format!("{:?} {:?} {:?}", o.flows, o.ports, o.trace);
+            assert_eq!(told(&fifo), told(&explicit), "{effect:?} {error_rate} {}", spec.duration);
+            let of = |o: &Outcome| [o.packets_sent, o.packets_delivered, o.packets_dropped, o.packets_in_flight];
+            assert_eq!(of(&fifo), of(&explicit), "{effect:?} {error_rate} {}", spec.duration);
+            lost_later += u64::from(fifo.packets_in_flight > 1);
+        }
+    }
+    assert!(lost_later > 20, "{lost_later}");
+}
+
+/// Twenty datagrams, 3.2 us each, on a link that fails for good at 10 us: the third has been sent by 9.6 us and is on
+/// its way, so two arrive. The last is lost at 64 us, and nothing is left to happen then. Where the run ends at 50 us,
+/// 13 are lost by then, the fifteenth at 48 us, and five are under way.
+#[test]
+fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
+    for explicit in [false, true] {
+        let mut spec = twelve(Effect::Down { detection: Time::ZERO }, explicit);
+        spec.failures[0].until = Time::NEVER;
+        spec.flows[0].app = App::Udp { gap: Time::us(1) };
+        spec.flows[0].stop = Time::us(20);
+        for (duration, end, lost, under_way) in
+            [(Time::ms(1), Time::us(64), 18, 0), (Time::us(50), Time::us(50), 13, 5)]
+        {
+            (spec.duration, spec.measure_to) = (duration, duration);
+            let o = judged(&spec);
+            assert_eq!((o.end_ps, o.flows[0].arrived, o.packets_in_flight), (end.0, 2, under_way));
+            let port = o.ports.iter().find(|p| p.name == "h0>s").unwrap();
+            let told = events(&o, "h0>s", Happening::Loss);
+            assert_eq!((port.losses, told.len()), (lost, lost as usize));
+            assert!(told.iter().all(|e| e.time_ps >= 9_600_000 && (e.time_ps - 9_600_000) % 3_200_000 == 0));
+        }
+    }
+}
+
+/// A link without serialization that is slow for a while: what has gathered leaves at one instant, however much it is.
+#[test]
+fn any_number_of_packets_may_leave_at_one_instant() {
+    let slow = Effect::Degraded { rate: Some(Rate(1_000_000)), delay: None, loss: 0.0 };
+    let [fifo, explicit] = [false, true].map(|explicit| {
+        let mut spec = twelve(slow.clone(), explicit);
+        spec.links[0].rate = Rate::INFINITE;
+        spec.queues[0].limit = Limit::Packets(100_000);
+        spec.flows[0].app = App::Udp { gap: Time::ns(1) };
+        spec.flows[0].stop = Time::us(60);
+        spec.observe.trace.clear();
+        (spec.failures[0].from, spec.failures[0].until) = (Time::ZERO, Time::us(100));
+        spec.links[2].rate = Rate::INFINITE;
+        judged(&spec)
+    });
+    assert_eq!(fifo.flows[0].arrived, 60_000);
+    assert_eq!(format!("{:?} {:?}", fifo.flows, fifo.ports), format!("{:?} {:?}", explicit.flows, explicit.ports));
+}

@@ -1,0 +1,280 @@
+//! What a run reports: the measured interval, counters of flows and ports, delays against closed
+//! forms, time series, packet traces.
+
+use crate::net::*;
+use incast_cc::{Rate, Time};
+use incast_engine::spec::*;
+use incast_record::{Happening, Outcome};
+
+const MS: u64 = 1_000_000_000;
+const US: u64 = 1_000_000;
+
+/// 1000 B a millisecond for ever: 40 B headers, ACK per segment.
+fn ticking() -> Spec {
+    let transport = TransportSpec {
+        handshake: false,
+        mss: 1000,
+        header: 40,
+        ack_size: 40,
+        delayed_ack: 1,
+        rto_min: Time::ms(200),
+        ..tcp()
+    };
+    let app = App::OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, off_first: false };
+    let mut spec = wire(Rate::mbps(100), Time::us(10), transport, "newreno", FlowSpec { app, ..bulk(0, 1, None) });
+    spec.duration = Time::ms(100);
+    spec.measure_to = spec.duration;
+    spec
+}
+
+/// On the idle path of [`ticking`], ps: a segment there, its ACK back.
+const THERE: u64 = 2 * (1040 * 80_000 + 10 * US);
+const BACK: u64 = 2 * (40 * 80_000 + 10 * US);
+
+#[test]
+fn an_idle_path_has_its_closed_form_delay() {
+    let outcome = judged(&ticking());
+    let flow = &outcome.flows[0];
+    // ticks at 1, 2 .. 99 ms
+    assert_eq!((flow.sent, flow.arrived, flow.delivered, flow.delivered_m), (99, 99, 99_000, 99_000));
+    assert_eq!((flow.delay_sum_ps, flow.delay_max_ps), (99 * THERE, THERE));
+    assert_eq!((flow.rtt_count, flow.rtt_sum_ps), (99, 99 * (THERE + BACK)));
+    assert_eq!(flow.rtt_min_ps, Some(THERE + BACK));
+    assert_eq!((flow.idle_rtt_ps, flow.hops), (THERE + BACK, 2));
+    assert_eq!((outcome.delay[0].count(), outcome.rtt[0].count()), (99, 99));
+    // FlowMonitor: no SYN here, so data only; headers count
+    assert_eq!((flow.fm_tx_packets, flow.fm_rx_packets, flow.fm_rx_bytes), (99, 99, 99 * 1040));
+    assert_eq!(flow.fm_delay_sum_ps, 99 * THERE);
+    assert_eq!((flow.fm_first_tx_ps, flow.fm_last_rx_ps), (Some(MS), Some(99 * MS + THERE)));
+}
+
+#[test]
+fn only_the_measured_interval_counts() {
+    let mut spec = ticking();
+    // from the very instant of a sending, to just before one
+    (spec.measure_from, spec.measure_to) = (Time::ms(20), Time::ms(60));
+    let outcome = judged(&spec);
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.sent, flow.arrived), (99, 99), "the whole run");
+    assert_eq!((flow.sent_m, flow.arrived_m, flow.delivered_m), (40, 40, 40_000));
+    assert_eq!(flow.delay_sum_ps, 40 * THERE);
+    assert_eq!((flow.rtt_count, flow.fm_tx_packets, flow.fm_rx_packets), (40, 40, 40));
+    assert_eq!((flow.fm_first_tx_ps, flow.fm_last_rx_ps), (Some(20 * MS), Some(59 * MS + THERE)));
+    assert_eq!((outcome.measure_from_ps, outcome.measure_to_ps), (20 * MS, 60 * MS));
+    let port = &outcome.ports[0];
+    assert_eq!((port.packets, port.bytes, port.packets_total), (40, 40 * 1040, 99));
+    assert_eq!(port.busy_ps, 40 * 1040 * 80_000);
+    // one packet for 83.2 of every 1000 us, counted while in service
+    assert!((port.queue_mean_packets - 0.0832).abs() < 1e-12, "{}", port.queue_mean_packets);
+    assert!((port.queue_mean_bytes - 0.0832 * 1040.0).abs() < 1e-9);
+    assert_eq!((port.queue_max_packets, port.queue_max_bytes), (1, 1040));
+}
+
+#[test]
+fn a_packet_belongs_to_the_interval_in_which_it_was_sent() {
+    let mut spec = ticking();
+    // the interval ends while the packet of 60 ms is on its way
+    (spec.measure_from, spec.measure_to) = (Time::us(20_050), Time::us(60_050));
+    let outcome = judged(&spec);
+    let flow = &outcome.flows[0];
+    // sent at 21 .. 60 ms; delivered inside the interval: those of 20 .. 59 ms
+    assert_eq!((flow.sent_m, flow.arrived_m, flow.delivered_m), (40, 40, 40_000));
+    assert_eq!(flow.fm_last_rx_ps, Some(60 * MS + THERE), "it is followed to its arrival");
+    assert_eq!(flow.delay_sum_ps, 40 * THERE);
+    assert_eq!(flow.dropped_m, 0);
+}
+
+#[test]
+fn what_is_under_way_is_not_lost() {
+    // a run that ends while packets are in queues and on wires
+    let mut spec = wire(Rate::mbps(10), Time::ms(5), tcp(), "newreno", bulk(0, 1, None));
+    spec.links[3].rate = Rate::mbps(5);
+    spec.queues = vec![drop_tail(20)];
+    spec.links[3].loss = Loss::Packet(0.01);
+    spec.duration = Time::ms(700);
+    spec.measure_to = spec.duration;
+    let outcome = judged(&spec);
+    let flow = &outcome.flows[0];
+    let mut sent = data_sent(&outcome, "h0").len() as u64;
+    let received = events(&outcome, "h1", Happening::Receive).iter().filter(|e| e.payload > 0).count() as u64;
+    let lost = |h| outcome.trace.iter().filter(|e| e.event == h && e.payload > 0).count() as u64;
+    assert_eq!((flow.sent, flow.arrived), (sent, received));
+    assert_eq!(flow.dropped, lost(Happening::Drop) + lost(Happening::Loss));
+    assert!(flow.dropped > 0);
+    sent -= received + flow.dropped;
+    assert!(sent > 0, "some are under way");
+    assert!(outcome.packets_in_flight >= sent);
+    assert_eq!(outcome.ports[3].losses + outcome.ports[3].drops + outcome.ports[0].drops, flow.dropped);
+    assert_eq!(outcome.ports.iter().map(|p| p.lost_total).sum::<u64>(), outcome.packets_dropped);
+}
+
+#[test]
+fn a_saturated_link_is_busy_all_the_time() {
+    let mut spec = wire(Rate::mbps(100), Time::us(10), tcp(), "newreno", bulk(0, 1, None));
+    (spec.duration, spec.measure_from, spec.measure_to) = (Time::ms(300), Time::ms(100), Time::ms(300));
+    let outcome = judged(&spec);
+    assert_eq!(outcome.ports[0].busy_ps, 200 * MS);
+    assert_eq!(outcome.ports[0].rate_bps, 100_000_000);
+    // 1448 of 1500 B are payload; one segment more or less at either end
+    let line = 100e6 / 8.0 * 0.2 * 1448.0 / 1500.0;
+    assert!((outcome.flows[0].delivered_m as f64 - line).abs() <= 1448.0, "{}", outcome.flows[0].delivered_m);
+}
+
+/// The value that held at `t` according to a series of changes.
+fn at(changes: &[(u64, f64)], t: u64) -> Option<f64> {
+    changes.iter().take_while(|c| c.0 < t).last().map(|c| c.1)
+}
+
+#[test]
+fn a_series_at_an_interval_shows_the_same_as_every_change() {
+    let mut spec = wire(Rate::mbps(50), Time::us(300), tcp(), "dctcp", bulk(0, 1, Some(3_000_000)));
+    spec.queues = vec![QueueSpec {
+        discipline: Discipline::EcnThreshold { mark: Limit::Packets(15), drop_not_ect: false, count_dropped: false },
+        limit: Limit::Packets(60),
+        device: 0,
+        count_in_service: false,
+        explicit: false,
+        count_overhead: false,
+    }];
+    spec.links[3].rate = Rate::mbps(20);
+    spec.links[3].loss = Loss::List(vec![400, 401, 700]);
+    spec.observe = Observe { flows: vec![0], ports: vec![3], queue_interval: Time::us(10), ..Observe::default() };
+    let changes = judged(&spec);
+    spec.observe.interval = Some(Time::us(777));
+    let regular = judged(&spec);
+    assert_eq!(format!("{:?}", changes.flows), format!("{:?}", regular.flows), "looking changes nothing");
+    for (entity, names) in [
+        ("flow 0", &["cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "acked_bytes", "srtt_s", "alpha"][..]),
+        ("s>h1", &["queue_packets"][..]),
+    ] {
+        for name in names {
+            let all = series(&changes, entity, name);
+            let few = series(&regular, entity, name);
+            assert!(all.len() > 4 && few.len() > 100, "{entity} {name}: {} and {}", all.len(), few.len());
+            assert!(all.windows(2).all(|w| w[0].0 <= w[1].0), "{name} in order of time");
+            for (i, (t, value)) in few.iter().enumerate() {
+                if name != &"srtt_s" {
+                    assert_eq!(*t, i as u64 * 777 * US, "{name}");
+                }
+                if let Some(expected) = at(&all, *t) {
+                    assert_eq!(*value, expected, "{entity} {name} at {t}");
+                }
+            }
+        }
+    }
+    // the queue's own account agrees with its series
+    let all = series(&changes, "s>h1", "queue_packets");
+    let most = all.iter().map(|s| s.1).fold(0.0, f64::max);
+    assert_eq!(most, changes.ports[3].queue_max_packets as f64);
+    let end = changes.end_ps;
+    let integral: f64 =
+        all.iter().zip(all.iter().skip(1).map(|n| n.0).chain([end])).map(|(s, until)| s.1 * (until - s.0) as f64).sum();
+    let mean = integral / (changes.measure_to_ps - changes.measure_from_ps) as f64;
+    // sums of some thousand products in f64
+    assert!((mean / changes.ports[3].queue_mean_packets - 1.0).abs() < 1e-9, "{mean}");
+    // the rate is the slope of what was acknowledged
+    let rate = series(&regular, "flow 0", "rate_bps");
+    let acked = series(&regular, "flow 0", "acked_bytes");
+    for i in 1..rate.len() {
+        let slope = (acked[i].1 - acked[i - 1].1) * 8.0 / 777e-6;
+        assert!((rate[i].1 - slope).abs() <= 1e-9 * slope.abs(), "{} {slope}", rate[i].1);
+    }
+}
+
+#[test]
+fn a_trace_follows_every_packet() {
+    let mut spec = ticking();
+    spec.duration = Time::us(3500);
+    spec.measure_to = spec.duration;
+    spec.links[3].loss = Loss::List(vec![1]);
+    let outcome = judged(&spec);
+    let lines = |seq: u64, data: bool| -> Vec<(u64, &str, Happening)> {
+        let mine = outcome.trace.iter().filter(|e| if data { e.payload > 0 && e.seq == seq } else { e.payload == 0 });
+        mine.map(|e| (e.time_ps, e.place.as_str(), e.event)).collect()
+    };
+    use Happening::{Arrive, Enqueue, Receive, Send};
+    let hop = 1040 * 80_000 + 10 * US;
+    let first = [
+        (MS, "h0", Send),
+        (MS, "h0>s", Enqueue),
+        (MS + hop, "s", Arrive),
+        (MS + hop, "s>h1", Enqueue),
+        (MS + 2 * hop, "h1", Arrive),
+        (MS + 2 * hop, "h1", Receive),
+    ];
+    assert_eq!(lines(0, true), first);
+    let lost = lines(1000, true);
+    assert_eq!(lost[3..], [(2 * MS + hop, "s>h1", Enqueue), (2 * MS + hop, "s>h1", Happening::Loss)]);
+    let back = 40 * 80_000 + 10 * US;
+    let ack = [
+        (MS + 2 * hop, "h1", Send),
+        (MS + 2 * hop, "h1>s", Enqueue),
+        (MS + 2 * hop + back, "s", Arrive),
+        (MS + 2 * hop + back, "s>h0", Enqueue),
+        (MS + 2 * hop + 2 * back, "h0", Arrive),
+    ];
+    assert_eq!(lines(0, false)[..5], ack);
+    let fields = &outcome.trace[0];
+    assert_eq!((fields.seq, fields.ack, fields.payload, fields.size, fields.flow), (0, 0, 1000, 1040, 0));
+    assert!(outcome.trace.windows(2).all(|w| w[0].time_ps <= w[1].time_ps), "ordered by time");
+}
+
+#[test]
+fn a_trace_shows_marks_and_drops() {
+    let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "dctcp", bulk(0, 1, Some(200_000)));
+    spec.links[3].rate = Rate::mbps(100);
+    spec.links[3].queue = 1;
+    spec.queues.push(QueueSpec {
+        discipline: Discipline::EcnThreshold { mark: Limit::Packets(3), drop_not_ect: false, count_dropped: false },
+        limit: Limit::Packets(6),
+        device: 0,
+        count_in_service: true,
+        explicit: false,
+        count_overhead: false,
+    });
+    let outcome = judged(&spec);
+    let count = |h: Happening| events(&outcome, "s>h1", h).len() as u64;
+    let port = &outcome.ports[3];
+    assert!(port.marks > 0 && port.drops > 0);
+    assert_eq!((count(Happening::Mark), count(Happening::Drop)), (port.marks, port.drops));
+    assert_eq!(count(Happening::Mark) + count(Happening::Enqueue), port.packets);
+    assert!(events(&outcome, "s>h1", Happening::Mark).iter().all(|e| e.flags.contains("CE")));
+    let marked = events(&outcome, "h1", Happening::Receive).iter().filter(|e| e.flags.contains("CE")).count() as u64;
+    assert_eq!((outcome.flows[0].marked, marked), (port.marks, port.marks));
+    assert!(events(&outcome, "h1", Happening::Send).iter().any(|e| e.flags.contains("ECE")));
+}
+
+#[test]
+fn a_group_gathers_its_flows() {
+    let mut spec = ticking();
+    spec.groups = vec!["a".to_string(), "b".to_string()];
+    spec.flows.push(FlowSpec { group: 1, start: Time::us(500), ..spec.flows[0].clone() });
+    let outcome: Outcome = judged(&spec);
+    for g in 0..2 {
+        assert_eq!(outcome.flows[g].group, g as u32);
+        assert_eq!(outcome.delay[g].count(), outcome.flows[g].arrived);
+    }
+}
+
+#[test]
+fn dropped_segments_are_those_the_network_dropped() {
+    // counted twice: as sent less arrived less under way, and as drops and losses in the trace
+    let mut spec = star(5, Rate::gbps(1), Time::us(20));
+    spec.transports = vec![tcp()];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.queues = vec![drop_tail(12)];
+    spec.links[1].loss = Loss::Packet(0.01);
+    spec.flows = (0..4).map(|h| bulk(h, 4, None)).collect();
+    spec.observe.trace = vec![0, 1, 2, 3];
+    let outcome = judged(&spec);
+    let mut total = 0;
+    for flow in &outcome.flows {
+        let seen = |e: &&incast_record::PacketEvent| {
+            e.flow == flow.flow && e.payload > 0 && matches!(e.event, Happening::Drop | Happening::Loss)
+        };
+        let seen = outcome.trace.iter().filter(seen).count() as u64;
+        assert_eq!(flow.dropped, seen, "flow {}", flow.flow);
+        total += seen;
+    }
+    assert!(total > 100, "{total} drops");
+}

@@ -1,0 +1,68 @@
+//! htsim's random-drop queue against its rule written plainly, and how many it drops.
+
+use crate::fifo::{Verdict, link, packet, same_decisions};
+use incast_cc::Rate;
+use incast_engine::hash::{purpose, uniform};
+use incast_engine::port::{Interval, Port, Sent};
+use incast_engine::spec::{Discipline, Limit, QueueSpec};
+use proptest::prelude::*;
+
+fn queue(limit: Limit, threshold: Limit, probability: f64, device: u32, count_in_service: bool) -> QueueSpec {
+    let discipline = Discipline::RandomDrop { threshold, probability };
+    QueueSpec { discipline, limit, device, count_in_service, count_overhead: false, explicit: false }
+}
+
+proptest! {
+    #![proptest_config(crate::draws::cases(400))]
+
+    #[test]
+    fn above_the_threshold_arrivals_draw_lots(
+        offers in crate::fifo::offers(120), packets: bool, limit in 2u64..30, below in 0u64..8, rate in crate::fifo::rates(),
+        probability in prop_oneof![Just(0.1), Just(0.0), Just(1.0), Just(0.5)],
+        device in prop_oneof![Just(0u32), 1u32..12],
+        in_service: bool, seed: u64, window in any::<(u64, u64, u64)>(),
+    ) {
+        let amount = |n: u64| if packets { Limit::Packets(n) } else { Limit::Bytes(n * 1500) };
+        let threshold = limit.saturating_sub(below);
+        let queue = queue(amount(limit), amount(threshold), probability, device, in_service);
+        let mut arrivals = 0;
+        same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
+            let lot = uniform(seed, purpose::RANDOM_DROP, 7, arrivals);
+            arrivals += 1;
+            let crowded = match packets {
+                true => fifo.packets(now) + 1 > threshold,
+                false => fifo.bytes(now) + o.size > threshold * 1500,
+            };
+            if fifo.full(now, o.size) || crowded && lot < probability { Verdict::Drop } else { Verdict::Accept }
+        })?;
+    }
+}
+
+#[test]
+fn a_tenth_of_what_comes_close_to_the_limit_is_dropped() {
+    // htsim's switch of 8 packets of 4000 B at 100 Gb/s (320 ns each): the sixth packet is the first in danger.
+    // Arrivals at the rate of departures keep the queue at six, so that each is a lot drawn by itself.
+    let queue = queue(Limit::Bytes(32_000), Limit::Bytes(20_000), 0.1, 0, true);
+    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
+    let mut port = Port::new(&link(Rate::gbps(100), 0), &queue, 0, 1, &interval);
+    let mut offer = |now: u64| port.enqueue(now, &packet(4000, false), &interval) != Sent::Dropped;
+    assert!((0..5).all(|_| offer(0)), "five packets fit below the threshold");
+    let (mut now, mut drops, mut draws) = (0, 0, 0);
+    let mut held = 5;
+    while draws < 100_000 {
+        if held == 5 {
+            draws += 1;
+            if offer(now) {
+                held += 1;
+            } else {
+                drops += 1;
+            }
+        } else {
+            now += 320_000;
+            held -= 1;
+        }
+    }
+    // the standard deviation of 100,000 lots is 95
+    assert!((9_620..10_380).contains(&drops), "{drops} of 100000");
+    assert_eq!(held + (0..200).filter(|_| offer(now)).count(), 8, "32,000 B are the limit");
+}

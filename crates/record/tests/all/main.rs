@@ -1,0 +1,5 @@
+//! Tests of the records of a run, in one binary: it links once.
+
+mod histogram;
+mod summary;
+mod table;

@@ -1,0 +1,204 @@
+//! The tables of a run, and that the documentation lists them as they are.
+
+use incast_record::summary::FIGURES;
+use incast_record::table::{self, Column, Values};
+use incast_record::{
+    ClassRecord, FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Sample,
+};
+
+const SECOND: u64 = 1_000_000_000_000;
+const MS: u64 = SECOND / 1000;
+const RESULTS: &str = include_str!("../../../../docs/results.md");
+
+fn outcome() -> Outcome {
+    let sample = |entity: &str, time_ps, value| Sample { entity: entity.into(), name: "cwnd_bytes", time_ps, value };
+    let message = |kind, workers, number, finish_ps| MessageRecord {
+        kind,
+        group: 1,
+        host: 7,
+        flow: 3,
+        number,
+        workers,
+        bytes: 500,
+        start_ps: MS,
+        finish_ps,
+        timeouts: number,
+    };
+    Outcome {
+        measure_from_ps: SECOND,
+        measure_to_ps: 3 * SECOND,
+        groups: vec!["load".into(), "query".into()],
+        controllers: vec!["dctcp".into(), "swift:target=min-rtt".into()],
+        flows: vec![
+            FlowRecord {
+                group: 1,
+                controller: 1,
+                src: 4,
+                dst: 2,
+                start_ps: SECOND,
+                finish_ps: Some(SECOND + 30 * MS),
+                size: Some(1000),
+                ideal_fct_ps: Some(10 * MS),
+                delivered_m: 500_000,
+                arrived_m: 4,
+                delay_sum_ps: 10 * MS,
+                delay_max_ps: 4 * MS,
+                rtt_count: 2,
+                rtt_sum_ps: 6 * MS,
+                rtt_min_ps: Some(2 * MS),
+                ..FlowRecord::default()
+            },
+            FlowRecord { flow: 1, finish_ps: Some(SECOND), ..FlowRecord::default() },
+        ],
+        ports: vec![
+            PortRecord { name: "a>b".into(), rate_bps: 10, busy_ps: SECOND, ..PortRecord::default() },
+            PortRecord {
+                name: "b>a".into(),
+                queue_mean_packets: f64::NAN,
+                classes: vec![ClassRecord::default(); 2],
+                ..PortRecord::default()
+            },
+        ],
+        messages: vec![
+            message(MessageKind::Query, 2, 0, Some(9 * MS)),
+            message(MessageKind::Query, 2, 1, None),
+            message(MessageKind::Write, 0, 4, Some(3 * MS)),
+        ],
+        samples: vec![sample("flow 1", 5 * MS, 1.0), sample("flow 1", 6 * MS, f64::NAN), sample("flow 0", MS, 3.0)],
+        trace: vec![PacketEvent {
+            time_ps: 80_001,
+            flow: 1,
+            place: "edge0>h1".into(),
+            event: Happening::Drop,
+            seq: 1460,
+            ack: 0,
+            payload: 1460,
+            size: 1500,
+            flags: "ACK|CE".into(),
+        }],
+        ..Outcome::default()
+    }
+}
+
+fn values(table: &[Column], name: &str) -> Values {
+    table.iter().find(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}")).values.clone()
+}
+
+fn dict(codes: &[u32], names: &[&str]) -> Values {
+    Values::Dict { codes: codes.to_vec(), names: names.iter().map(|n| n.to_string()).collect() }
+}
+
+fn tables(outcome: &Outcome) -> [(&'static str, Vec<Column>, usize); 8] {
+    let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
+    [
+        ("flows.parquet", table::flows(outcome), outcome.flows.len()),
+        ("ports.parquet", table::ports(outcome), outcome.ports.len()),
+        ("classes.parquet", table::classes(outcome), outcome.ports.iter().map(|p| p.classes.len()).sum()),
+        ("engines.parquet", table::engines(outcome), outcome.engines.len()),
+        ("queries.parquet", table::queries(outcome), of(MessageKind::Query)),
+        ("writes.parquet", table::writes(outcome), of(MessageKind::Write)),
+        ("samples.parquet", table::samples(outcome), outcome.samples.len()),
+        ("trace.parquet", table::trace(outcome), outcome.trace.len()),
+    ]
+}
+
+#[test]
+fn flows_in_units_of_the_edge() {
+    let t = table::flows(&outcome());
+    assert_eq!(values(&t, "group"), dict(&[1, 0], &["load", "query"]));
+    assert_eq!(values(&t, "controller"), dict(&[1, 0], &["dctcp", "swift:target=min-rtt"]));
+    assert_eq!(values(&t, "src"), Values::U32(vec![4, 0]));
+    assert_eq!(values(&t, "start_s"), Values::F64(vec![1.0, 0.0]));
+    // a flow without a size has an end but no completion time
+    assert_eq!(values(&t, "finish_s"), Values::OptF64(vec![Some(1.03), Some(1.0)]));
+    assert_eq!(values(&t, "fct_s"), Values::OptF64(vec![Some(0.03), None]));
+    assert_eq!(values(&t, "slowdown"), Values::OptF64(vec![Some(3.0), None]));
+    assert_eq!(values(&t, "size_bytes"), Values::OptU64(vec![Some(1000), None]));
+    assert_eq!(values(&t, "throughput_bps"), Values::OptF64(vec![Some(2e6), Some(0.0)]));
+    assert_eq!(values(&t, "delay_mean_s"), Values::OptF64(vec![Some(0.0025), None]));
+    assert_eq!(values(&t, "delay_max_s"), Values::OptF64(vec![Some(0.004), None]));
+    assert_eq!(values(&t, "rtt_mean_s"), Values::OptF64(vec![Some(0.003), None]));
+    assert_eq!(values(&t, "rtt_min_s"), Values::OptF64(vec![Some(0.002), None]));
+}
+
+#[test]
+fn ports_without_a_rate_have_no_utilisation() {
+    let t = table::ports(&outcome());
+    assert_eq!(values(&t, "port"), Values::Str(vec!["a>b".into(), "b>a".into()]));
+    assert_eq!(values(&t, "rate_bps"), Values::OptU64(vec![Some(10), None]));
+    assert_eq!(values(&t, "utilisation"), Values::OptF64(vec![Some(0.5), None]));
+    assert_eq!(values(&t, "queue_mean_packets"), Values::OptF64(vec![Some(0.0), None]));
+}
+
+#[test]
+fn queries_and_writes_have_a_table_each() {
+    let t = table::queries(&outcome());
+    assert_eq!(values(&t, "root"), Values::U32(vec![7, 7]));
+    assert_eq!(values(&t, "workers"), Values::U32(vec![2, 2]));
+    assert_eq!(values(&t, "number"), Values::U64(vec![0, 1]));
+    assert_eq!(values(&t, "completion_s"), Values::OptF64(vec![Some(0.008), None]));
+    assert_eq!(values(&t, "timeouts"), Values::U64(vec![0, 1]));
+    let t = table::writes(&outcome());
+    assert_eq!(values(&t, "group"), dict(&[1], &["load", "query"]));
+    assert_eq!(values(&t, "flow"), Values::U32(vec![3]));
+    assert_eq!(values(&t, "completion_s"), Values::OptF64(vec![Some(0.002)]));
+}
+
+#[test]
+fn series_keep_their_order_and_each_name_is_stored_once() {
+    let t = table::samples(&outcome());
+    assert_eq!(values(&t, "entity"), dict(&[0, 0, 1], &["flow 1", "flow 0"]));
+    assert_eq!(values(&t, "name"), dict(&[0, 0, 0], &["cwnd_bytes"]));
+    assert_eq!(values(&t, "time_s"), Values::F64(vec![0.005, 0.006, 0.001]));
+    assert_eq!(values(&t, "value"), Values::OptF64(vec![Some(1.0), None, Some(3.0)]));
+}
+
+#[test]
+fn a_trace_keeps_exact_times_and_names_events() {
+    let t = table::trace(&outcome());
+    assert_eq!(values(&t, "time_ps"), Values::U64(vec![80_001]));
+    assert_eq!(values(&t, "flags"), dict(&[0], &["ACK|CE"]));
+    assert_eq!(values(&t, "place"), dict(&[0], &["edge0>h1"]));
+    let names = ["send", "enqueue", "mark", "drop", "loss", "arrive", "receive"];
+    assert_eq!(values(&t, "event"), dict(&[3], &names));
+}
+
+#[test]
+fn columns_are_of_one_length_with_distinct_names_and_codes_in_range() {
+    for outcome in [outcome(), Outcome::default()] {
+        for (file, columns, rows) in tables(&outcome) {
+            let mut names: Vec<&str> = columns.iter().map(|c| c.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), columns.len(), "{file}: a name occurs twice");
+            for c in &columns {
+                assert_eq!(c.values.len(), rows, "{file} {}", c.name);
+                if let Values::Dict { codes, names } = &c.values {
+                    assert!(codes.iter().all(|&i| (i as usize) < names.len()), "{file} {}", c.name);
+                }
+            }
+        }
+    }
+}
+
+/// The part of the page under the heading of `file`.
+fn section(file: &str) -> Vec<&'static str> {
+    let heading = format!("## {file}");
+    let mut lines = RESULTS.lines().skip_while(|l| *l != heading);
+    assert!(lines.next().is_some(), "docs/results.md has no heading \"{heading}\"");
+    lines.take_while(|l| !l.starts_with("## ")).filter(|l| l.starts_with("| `")).collect()
+}
+
+fn row(name: &str, unit: &str, doc: &str) -> String {
+    format!("| `{name}` | {} | {doc} |", if unit.is_empty() { "-" } else { unit })
+}
+
+#[test]
+fn the_page_on_results_lists_every_figure_and_column_as_the_program_states_it() {
+    let figures: Vec<String> = FIGURES.iter().map(|f| row(f.key, f.unit, f.definition)).collect();
+    assert_eq!(section("summary.json"), figures);
+    for (file, columns, _) in tables(&Outcome::default()) {
+        let rows: Vec<String> = columns.iter().map(|c| row(c.name, c.unit, c.doc)).collect();
+        assert_eq!(section(file), rows, "docs/results.md, {file}");
+    }
+}

@@ -1,0 +1,19 @@
+//! Tests of the scenarios, in one binary: it links once.
+
+mod arrivals;
+mod bounds;
+mod collectives;
+mod connection_matrix;
+mod docs;
+mod elephants;
+mod errors;
+mod failures;
+mod htsim;
+mod ideal;
+mod linux;
+mod messages;
+mod placement;
+mod routing;
+mod scenario;
+mod topologies;
+mod traffic_matrix;

@@ -48,8 +48,8 @@ lint: dev ## Formatting, lints and types
 	cargo clippy --workspace --all-targets -- -D warnings
 	@echo "lines of code and scenarios have at most 120 characters"
 	@! LC_ALL=C.UTF-8 grep -rnE --include='*.rs' --include='*.toml' '^.{121,}$$' crates scenarios parity/scenarios
-	$(BIN)/ruff check python tests/python bench mutants parity
-	$(BIN)/ruff format --check python tests/python bench mutants parity
+	$(BIN)/ruff check python tests/python bench mutants parity tools
+	$(BIN)/ruff format --check python tests/python bench mutants parity tools
 	$(BIN)/mypy
 
 # The extension module links against a Python it is loaded into, so it has no test binary; the

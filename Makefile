@@ -14,8 +14,8 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench mutants parity papers published \
-        clean
+.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench mutants parity papers \
+        published layers clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -59,6 +59,9 @@ test-rust: ## The Rust tests, optimised
 
 test-python: dev ## The Python, command-line and documentation tests
 	$(BIN)/pytest
+
+layers: ## Rooms, imports, long functions and files: what tools/layers.py finds
+	$(PYTHON) tools/layers.py --report
 
 bench: build ## Hops per CPU second on the benchmark cases; raw runs go to bench/runs
 	$(BIN)/python bench/run.py

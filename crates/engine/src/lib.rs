@@ -13,30 +13,16 @@
 
 #![deny(unsafe_code)]
 
-pub mod app;
-pub mod detours;
 pub mod domain;
-pub mod far;
-pub mod hash;
-pub mod ideal;
-pub mod io;
-pub mod judge;
-pub mod messages;
-pub mod net;
-pub mod nic;
-pub mod order;
-pub mod packet;
-pub mod paths;
+pub mod event;
+pub mod host;
+pub mod map;
+pub mod node;
 pub mod port;
-mod prefetch;
-pub mod processing;
-pub mod queue;
-pub mod routing;
+pub mod run;
 pub mod spec;
+pub mod switch;
 pub mod transport;
-pub mod triggers;
-pub mod windows;
-pub mod world;
 
 use incast_cc::Time;
 use incast_record::Outcome;
@@ -77,5 +63,5 @@ impl std::error::Error for RunError {}
 /// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time) and
 /// stops the run by returning false.
 pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
-    windows::run(world::World::new(spec)?, windows::Visit::Forward, progress)
+    run::windows::run(domain::build::World::new(spec)?, run::windows::Visit::Forward, progress)
 }

@@ -1,7 +1,7 @@
 //! The models for Python: their declarations, their functions over arrays, and the bounds of a scenario.
 
 use incast_cc::{Bytes, Rate, Time};
-use incast_engine::ideal::Fabric;
+use incast_engine::map::ideal::Fabric;
 use incast_model::{Model, Quantity};
 use incast_scenario::Problem;
 use incast_scenario::bounds::fair_shares;

@@ -8,7 +8,7 @@ use crate::sizes::{Rule, SizeTable, usual_rule};
 use crate::traffic::{App, Bulk, MAX_FLOWS, Traffic, check_two_hosts};
 use crate::traffic_matrix::{self, Cell};
 use incast_cc as cc;
-use incast_engine::hash::{self, purpose};
+use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

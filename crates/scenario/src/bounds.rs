@@ -3,9 +3,9 @@
 //! Every flow is taken to be active from the beginning to the end and to have data always, or at its application's
 //! rate; headers, fragments and the links' overhead count, ACKs and losses do not. It is what
 //! flows that share links fairly get, not a bound: where one is held elsewhere or gets less, others get more. Times of
-//! the empty network are the engine's ([`incast_engine::ideal`]).
+//! the empty network are the engine's ([`incast_engine::map::ideal`]).
 
-use incast_engine::ideal::Fabric;
+use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{App, Spec};
 use incast_model::Invalid;
 use incast_model::fair::{Demand, max_min};

@@ -5,7 +5,7 @@ use crate::quantity::{Headroom, Room, Size};
 use crate::queue::Queue;
 use crate::topology::Network;
 use incast_cc::Bytes;
-use incast_engine::port::pfc::Pfc as Engine;
+use incast_engine::map::pfc::Pfc as Engine;
 use incast_engine::spec::{self, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

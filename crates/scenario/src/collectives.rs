@@ -6,7 +6,7 @@
 use crate::build::Flows;
 use crate::problem::Problem;
 use crate::traffic::{App, Bulk, Order, Pattern, Traffic, check_two_hosts, pattern_word, shuffled};
-use incast_engine::hash::{self, purpose};
+use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec::{self, Done, Triggered};
 
 impl Pattern {

@@ -6,7 +6,7 @@ use crate::build::Flows;
 use crate::problem::Problem;
 use crate::topology::Network;
 use crate::traffic::{App, Pattern, Placement, Traffic};
-use incast_engine::hash::{self, purpose};
+use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec::{Near, Sharing};
 
 use std::collections::HashMap;

@@ -3,9 +3,9 @@
 use crate::problem::Problem;
 use crate::quantity::{Rate, Time};
 use incast_cc as cc;
-use incast_engine::detours::{reroute, stranded};
-use incast_engine::hash::{bits, purpose};
-use incast_engine::paths::Timetable;
+use incast_engine::event::hash::{bits, purpose};
+use incast_engine::map::failover::{reroute, stranded};
+use incast_engine::map::paths::Timetable;
 use incast_engine::spec::{self, Effect, LinkSpec, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

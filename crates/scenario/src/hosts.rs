@@ -4,7 +4,7 @@ use crate::problem::Problem;
 use crate::quantity::{Auto, QueueLimit, Rate, Time};
 use crate::topology::Network;
 use incast_cc as cc;
-use incast_engine::processing::EngineId;
+use incast_engine::host::processing::EngineId;
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,8 +10,8 @@ use crate::traffic::{App, Traffic};
 use crate::transport::{Preset, Rules, Transport};
 use crate::triggers;
 use incast_cc as cc;
+use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{Limit, LinkSpec, Spec};
-use incast_engine::triggers::Triggers;
 use std::slice;
 
 /// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the

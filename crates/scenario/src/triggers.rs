@@ -1,8 +1,8 @@
 //! What opens flows that wait for ends of others, as far as a scenario can tell before a run.
 
 use incast_cc::Time;
+use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{AtStop, Done, FlowSpec, Spec};
-use incast_engine::triggers::Triggers;
 use std::collections::BTreeSet;
 
 /// Whether a flow comes to an end at all: it has a size, or stops and drains.

@@ -8,13 +8,14 @@
 //! alone. The account is the same as a FIFO port's: wherever both can serve, they give the same
 //! bytes, which tests hold them to.
 
-use super::lane::{Lane, Pausing, Waiting};
+use super::buffer::{Pool, Room};
+use super::class_queue::{Lane, Pausing, Waiting};
 use super::scheduler::Scheduler;
-use super::shared::{Pool, Room};
-use super::{Interval, Port, unusual};
-use crate::hash;
-use crate::packet::{Ext, Packet, flag};
-use crate::queue::{Arrival, Verdict};
+use super::{Port, unusual};
+use crate::event::hash;
+use crate::event::interval::Interval;
+use crate::event::packet::{Ext, Packet, flag};
+use crate::port::discipline::{Arrival, Verdict};
 use crate::spec::{Discipline, QueueSpec};
 use incast_cc::Rate;
 use incast_record::ClassRecord;

@@ -5,9 +5,10 @@
 //! failure changes nothing in the queue: the port sends into a dead link as into a live one, and what it sends is
 //! lost on the wire.
 
-use super::{Class, Interval, Port, unusual};
-use crate::hash;
-use crate::packet::Packet;
+use super::{Class, Port, unusual};
+use crate::event::hash;
+use crate::event::interval::Interval;
+use crate::event::packet::Packet;
 use crate::spec::{Effect, Failure, LinkSpec, Spec};
 use incast_cc::Rate;
 use std::collections::{BTreeMap, VecDeque};

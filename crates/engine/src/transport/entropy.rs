@@ -9,8 +9,8 @@
 //! The counter is htsim's spraying as in the fork that the MSwift paper names (smcclure20/csg-htsim,
 //! `SwiftSubflowSrc::move_path_flow_label`).
 
-use crate::hash::{self, purpose};
-use crate::net::Net;
+use crate::event::hash::{self, purpose};
+use crate::map::fabric::Net;
 use crate::spec::{Entropy, PathChoice, Recycled};
 
 /// Where a flow's entropies come from.

@@ -3,11 +3,12 @@
 use super::ranges::Ranges;
 use super::reordering::Reordering;
 use super::timer::fires_at;
-use crate::io::{Io, Outbox, Turns};
-use crate::messages::NO_HALF;
-use crate::net::Net;
-use crate::order::TimerKind;
-use crate::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
+use crate::event::order::TimerKind;
+use crate::event::outbox::Outbox;
+use crate::event::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
+use crate::host::messages::NO_HALF;
+use crate::map::fabric::Net;
+use crate::node::io::{Io, Turns};
 use crate::spec::{Done, Flush, TransportSpec};
 use incast_cc::{Ecn, Rate, Time};
 use incast_record::{Happening, Recorder};

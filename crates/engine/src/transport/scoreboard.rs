@@ -7,7 +7,7 @@
 
 use super::rack::{DeliveryRate, Rack, Reordering, Resent};
 use super::ranges::Ranges;
-use crate::prefetch;
+use crate::event::prefetch;
 use incast_cc::Delivery;
 use std::collections::VecDeque;
 

@@ -3,8 +3,9 @@
 
 use crate::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
 use incast_cc::Rate;
+use incast_engine::event::interval::Interval;
 use incast_engine::port::explicit::Offered;
-use incast_engine::port::{Interval, Port, Sent};
+use incast_engine::port::{Port, Sent};
 use incast_engine::spec::{Discipline, Limit, LinkSpec, QueueSpec};
 use proptest::prelude::*;
 

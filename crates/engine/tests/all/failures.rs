@@ -3,9 +3,9 @@
 
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::detours::{Stranded, reroute, stranded};
-use incast_engine::hash;
-use incast_engine::paths::{Timetable, hops_at};
+use incast_engine::event::hash;
+use incast_engine::map::failover::{Stranded, reroute, stranded};
+use incast_engine::map::paths::{Timetable, hops_at};
 use incast_engine::spec::*;
 use incast_record::{Happening, Outcome};
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::packet::flag;
+use incast_engine::event::packet::flag;
 use incast_engine::spec::*;
 use incast_record::Outcome;
 

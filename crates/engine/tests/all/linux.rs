@@ -4,8 +4,8 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Ecn, Rate, Time};
-use incast_engine::app::AppState;
-use incast_engine::packet::flag;
+use incast_engine::event::packet::flag;
+use incast_engine::host::app::AppState;
 use incast_engine::spec::*;
 use incast_engine::transport::rtt::RttEstimator;
 use incast_engine::transport::scoreboard::{Hole, Scoreboard};

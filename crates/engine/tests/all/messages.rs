@@ -3,8 +3,8 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::messages::Half;
-use incast_engine::order::TimerKind;
+use incast_engine::event::order::TimerKind;
+use incast_engine::host::messages::Half;
 use incast_engine::spec::*;
 use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, Role};
 

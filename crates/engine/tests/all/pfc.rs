@@ -3,9 +3,9 @@
 
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::hash;
-use incast_engine::port::pfc::Pfc;
-use incast_engine::port::shared::Account;
+use incast_engine::event::hash;
+use incast_engine::map::pfc::Pfc;
+use incast_engine::port::buffer::Account;
 use incast_engine::spec::*;
 use incast_record::{Happening, Outcome, PortRecord};
 use std::time::{Duration, Instant};
@@ -722,7 +722,7 @@ fn no_fabric_drops_a_packet_whatever_fails() {
                 spec.failures.extend([there, back].map(|link| Failure { link, from, until, effect: effect.clone() }));
             }
         }
-        incast_engine::detours::reroute(&mut spec);
+        incast_engine::map::failover::reroute(&mut spec);
         spec.buffer = with(PfcSpec { lossless: vec![true; classes], ..pfc() }, 30_000);
         let spec = Spec { seed, ..fit(spec) };
         let o = if seed < 4 { judged(&spec) } else { run(&spec) };

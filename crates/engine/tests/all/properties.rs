@@ -4,7 +4,7 @@
 
 use crate::net::*;
 use incast_cc::{Config, Ecn, Rate, Time};
-use incast_engine::ideal;
+use incast_engine::map::ideal;
 use incast_engine::spec::*;
 use incast_record::{Happening, Outcome};
 use proptest::prelude::*;
@@ -539,7 +539,7 @@ fn fail(spec: &mut Spec, faults: &[Fault]) {
         };
         spec.failures.push(Failure { link, from: Time::us(from), until: Time::us(from + length), effect });
     }
-    incast_engine::detours::reroute(spec);
+    incast_engine::map::failover::reroute(spec);
 }
 
 /// What holds for every flow of a run with a packet trace and series of every change.

@@ -2,8 +2,9 @@
 
 use crate::fifo::{Verdict, link, packet, same_decisions};
 use incast_cc::Rate;
-use incast_engine::hash::{purpose, uniform};
-use incast_engine::port::{Interval, Port, Sent};
+use incast_engine::event::hash::{purpose, uniform};
+use incast_engine::event::interval::Interval;
+use incast_engine::port::{Port, Sent};
 use incast_engine::spec::{Discipline, Limit, QueueSpec};
 use proptest::prelude::*;
 

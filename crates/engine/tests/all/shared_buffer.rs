@@ -3,9 +3,10 @@
 use crate::fifo::packet;
 use crate::net::*;
 use incast_cc::{Rate, Time};
+use incast_engine::event::interval::Interval;
+use incast_engine::port::Port;
+use incast_engine::port::buffer::{Pool, Room};
 use incast_engine::port::explicit::Offered;
-use incast_engine::port::shared::{Pool, Room};
-use incast_engine::port::{Interval, Port};
 use incast_engine::spec::*;
 
 #[test]

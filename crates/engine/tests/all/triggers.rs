@@ -3,8 +3,8 @@
 
 use crate::net::*;
 use incast_cc::{Rate, Time};
+use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::*;
-use incast_engine::triggers::Triggers;
 use incast_record::Outcome;
 
 /// A flow, and what opens it: so many of these ends of others.

@@ -6,12 +6,13 @@
 //! 5.
 
 use incast_cc::Time;
-use incast_engine::io::{Instant, Outbox, Reach, Stamp};
-use incast_engine::order::{Timer, TimerKind};
-use incast_engine::packet::{Ext, Packet, flag};
+use incast_engine::domain::build::World;
+use incast_engine::event::order::{Timer, TimerKind};
+use incast_engine::event::outbox::{Instant, Outbox, Stamp};
+use incast_engine::event::packet::{Ext, Packet, flag};
+use incast_engine::node::io::Reach;
 use incast_engine::port::Port;
 use incast_engine::spec::Spec;
-use incast_engine::world::World;
 use incast_model::dctcp::Dctcp;
 use incast_model::fastflow::FastFlow;
 use incast_model::lswift::LSwift;

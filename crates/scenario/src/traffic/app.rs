@@ -6,7 +6,8 @@ use crate::document::zero;
 use crate::problem::Problem;
 use crate::quantity::{LineRate, PartOrRate, Rate, Size, Time};
 use incast_cc as cc;
-use incast_engine::{ideal, spec};
+use incast_engine::map::ideal;
+use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

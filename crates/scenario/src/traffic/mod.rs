@@ -22,7 +22,7 @@ use crate::problem::Problem;
 use crate::quantity::{Rate, Time};
 use crate::transport::Transport;
 use incast_cc as cc;
-use incast_engine::hash::{self, purpose};
+use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use super::{App, HostRef, Pattern, ToItself, Traffic};
 use crate::build::Flows;
 use crate::problem::Problem;
-use incast_engine::hash::{self, purpose};
+use incast_engine::event::hash::{self, purpose};
 
 impl Traffic {
     /// Flows of the patterns whose ends [`Traffic::place`] gives.

@@ -1,7 +1,7 @@
 //! The empty network in closed form.
 
 use incast_cc::Time;
-use incast_engine::ideal::{Fabric, env, flow_ideal, path};
+use incast_engine::map::ideal::{Fabric, env, flow_ideal, path};
 use incast_scenario::Scenario;
 
 fn changed(name: &str, sets: &[(&str, &str)]) -> incast_engine::spec::Spec {

@@ -1,7 +1,7 @@
 //! Wiring, numbering and routes.
 
-use incast_engine::ideal::Fabric;
-use incast_engine::paths::{Paths, divisors, hops};
+use incast_engine::map::ideal::Fabric;
+use incast_engine::map::paths::{Paths, divisors, hops};
 use incast_engine::spec::{Loss, Spec};
 use incast_scenario::Scenario;
 use std::collections::{BTreeSet, HashMap};

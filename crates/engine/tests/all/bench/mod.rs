@@ -2,12 +2,13 @@
 //! caught before the network carries it on. The clock stands still until a test moves it.
 #![allow(dead_code)]
 
-use incast_engine::io::{Instant, Outbox, Reach, Stamp};
-use incast_engine::order::{Timer, TimerKind};
-use incast_engine::packet::{Ext, NO_EXT, Packet, flag};
+use incast_engine::domain::build::World;
+use incast_engine::event::order::{Timer, TimerKind};
+use incast_engine::event::outbox::{Instant, Outbox, Stamp};
+use incast_engine::event::packet::{Ext, NO_EXT, Packet, flag};
+use incast_engine::node::io::Reach;
 use incast_engine::port::Port;
 use incast_engine::spec::Spec;
-use incast_engine::world::World;
 use incast_record::Collector;
 
 /// A packet that the end under test sent.

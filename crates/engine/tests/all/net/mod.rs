@@ -2,10 +2,10 @@
 #![allow(dead_code)]
 
 use incast_cc::{Config, Rate, Time};
+use incast_engine::domain::build::World;
+use incast_engine::run::windows::Visit;
+use incast_engine::run::{reference, windows};
 use incast_engine::spec::*;
-use incast_engine::windows::Visit;
-use incast_engine::world::World;
-use incast_engine::{judge, windows};
 use incast_record::{Happening, Outcome, PacketEvent};
 
 /// htsim's transport: 4000 B packets without headers, 40 B ACKs, one packet more than asked for.
@@ -261,9 +261,9 @@ pub fn judged(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };
     let each = Spec { domain_of: (0..nodes).collect(), ..spec.clone() };
-    let naive = judge::run(World::new(spec).unwrap()).unwrap();
+    let naive = reference::run(World::new(spec).unwrap()).unwrap();
     let expected = format!("{naive:?}");
-    let apart = judge::run(World::new(&each).unwrap()).unwrap();
+    let apart = reference::run(World::new(&each).unwrap()).unwrap();
     assert_eq!(format!("{apart:?}"), expected, "the naive engine, a domain a node");
     for (partition, s) in [("as given", spec), ("one domain", &one), ("a domain a node", &each)] {
         for visit in [Visit::Forward, Visit::Reverse, Visit::Shuffled] {

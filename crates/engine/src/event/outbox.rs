@@ -1,0 +1,47 @@
+//! Where the events of a node put their effects, and when an event happens.
+
+use crate::event::order::Timer;
+use crate::event::packet::{Ext, Packet};
+use crate::port::Port;
+
+/// When an event happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Instant {
+    /// Simulated time, ps.
+    pub time: u64,
+    /// Generation at that time.
+    pub generation: u16,
+}
+
+/// What a port changes in a packet that passes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// Arrival at the far end, ps.
+    pub time: u64,
+    /// The link it leaves on.
+    pub link: u32,
+    /// Flag bits to set: CE, or none.
+    pub ce: u16,
+}
+
+impl Stamp {
+    /// Puts it on a packet.
+    #[inline]
+    pub fn on(self, packet: &mut Packet) {
+        packet.time = self.time;
+        packet.link = self.link;
+        packet.flags |= self.ce;
+        packet.hop = packet.hop.wrapping_add(1);
+    }
+}
+
+/// Where packets and timers go.
+pub trait Outbox {
+    /// `packet`, which leaves `port`, will arrive at `stamp.time` at the far end of
+    /// `stamp.link`. The stamp is put on the copy that travels.
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, port: &mut Port);
+    /// `timer` fires at `time` in this domain.
+    fn timer(&mut self, time: u64, generation: u16, timer: Timer);
+    /// `timer` fires at `time` in domain `domain`, [`Net::relay`] from now or later.
+    fn timer_in(&mut self, domain: u32, time: u64, timer: Timer);
+}

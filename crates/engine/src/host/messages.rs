@@ -1,0 +1,120 @@
+//! Two-way connections and the queries that travel on them.
+//!
+//! A connection is two flows between the same hosts, one each way, joined: one handshake opens
+//! both, and what one host has received of one flow it acknowledges on the data it sends of the
+//! other. All that the two halves of a host share is a [`Half`]; the two hosts share nothing but
+//! packets. A worker's host writes the response when the last byte of the request has come in
+//! order; the root's host counts responses and begins the next query ([`Query`]).
+
+use crate::event::packet::Ext;
+use crate::spec::TransportSpec;
+
+/// [`Half`] of a flow that is a connection of its own.
+pub const NO_HALF: u32 = u32::MAX;
+
+/// A flow's part in a two-way connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Join {
+    /// The flow the other way.
+    pub other: u32,
+    /// Number of the query it serves.
+    pub query: u32,
+    /// Carries responses; else requests.
+    pub response: bool,
+    /// Bytes of a message on this flow.
+    pub size: u64,
+}
+
+/// One host's side of a two-way connection: what its receiver would acknowledge now, for its
+/// sender to put on data.
+#[derive(Clone, Default, Debug)]
+pub struct Half {
+    /// Next byte expected.
+    pub ack: u64,
+    /// Window offered, bytes.
+    pub wnd: u32,
+    /// Time stamp and hops to echo, and SACK blocks.
+    pub ext: Ext,
+    /// When what is echoed came to the host's NIC, ps.
+    pub came: u64,
+    /// Echo congestion.
+    pub ece: bool,
+    /// The peer has been heard: there is something to acknowledge.
+    pub open: bool,
+    /// An acknowledgement is owed and its timer runs.
+    pub owed: bool,
+    /// Interactive: segments are not acknowledged at once for being the first ones.
+    pub pingpong: bool,
+    /// Data packets sent that acknowledged something, since the receiver last looked.
+    pub carried: u32,
+    /// When data last arrived in order, ps, by the timer's tick; `None` before.
+    pub heard_at: Option<u64>,
+    /// The sender's retransmission timeout, ps.
+    pub rto: u64,
+    /// Its smoothed round-trip time, ps.
+    pub srtt: u64,
+    /// What the timeout was before the packet at work was looked at, ps.
+    pub rto_before: u64,
+    /// How long an acknowledgement waits at most, ps, before its ceiling.
+    pub ack_wait: u64,
+}
+
+impl Half {
+    /// Data arrived in order. How long ACKs wait follows the time between such arrivals. Whether the silence before
+    /// was so long that the other side starts anew.
+    /// `at_once`: the kernel looks at the data before the acknowledgement that they carry.
+    pub fn hear(&mut self, t: &TransportSpec, now: u64, at_once: bool) -> bool {
+        let rto = if at_once { self.rto_before } else { self.rto };
+        let tick = t.timer_tick.0.max(1);
+        let now = now / tick * tick;
+        let timeout = t.delayed_ack_timeout.0;
+        let Some(at) = self.heard_at.replace(now) else {
+            self.ack_wait = timeout;
+            return true;
+        };
+        let silence = now - at;
+        let half = self.ack_wait / tick / 2 * tick;
+        if silence <= timeout / 2 {
+            self.ack_wait = half + timeout / 2;
+        } else if silence < self.ack_wait {
+            self.ack_wait = (half + silence).min(rto.next_multiple_of(tick));
+        } else {
+            return rto > 0 && silence > rto.next_multiple_of(tick);
+        }
+        false
+    }
+
+    /// How long an ACK waits now.
+    pub fn ack_wait(&self, t: &TransportSpec) -> u64 {
+        let timeout = t.delayed_ack_timeout.0;
+        if t.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
+    }
+
+    /// Whether data sent at `now` answers what was heard: it goes before an ACK would, whatever the ceiling.
+    pub fn answers(&self, t: &TransportSpec, now: u64) -> bool {
+        let wait = if t.adaptive_ack { self.ack_wait } else { t.delayed_ack_timeout.0 };
+        self.heard_at.is_some_and(|at| now - at < wait)
+    }
+
+    /// An ACK has waited in vain: the next may wait longer, or the side is not interactive after all.
+    pub fn miss(&mut self, t: &TransportSpec) {
+        if std::mem::take(&mut self.pingpong) {
+            self.ack_wait = t.delayed_ack_timeout.0;
+        } else {
+            self.ack_wait = (2 * self.ack_wait).min(self.rto.next_multiple_of(t.timer_tick.0.max(1)));
+        }
+    }
+}
+
+/// A query under way, or to come.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    /// Number of its [`crate::spec::QuerySpec`].
+    pub spec: u32,
+    /// Number of the query, from 0.
+    pub number: u64,
+    /// Responses not complete; 0 between queries.
+    pub waiting: u32,
+    /// When it began, ps.
+    pub begun: u64,
+}

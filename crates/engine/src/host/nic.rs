@@ -1,0 +1,262 @@
+//! A host's fair NIC: one queue a flow and direction, served round robin.
+//!
+//! Source: htsim's `FairScheduler` NIC. A data flow may have at most `per_flow` packets in it;
+//! the flow's sender is asked for more when one of them leaves. Acknowledgements are not held
+//! back. The time stamp of a data packet is taken when its service begins, so waiting behind
+//! other flows of the same host is no part of the measured delay.
+
+use crate::event::packet::{Ext, NO_EXT, Packet, flag};
+use crate::event::prefetch;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::take;
+
+/// Up to so many lanes are looked through, more are found by an index.
+const FEW: usize = 16;
+
+/// What waits of one flow and direction. A lane that is empty and not being served is no one's: the next flow
+/// that needs one takes it, so there are no more than were in use at a time, however many flows the host has.
+#[derive(Clone, Debug)]
+struct Lane {
+    flow: u32,
+    reverse: bool,
+    /// [`Packet::time`] says since when, ps.
+    packets: VecDeque<Packet>,
+    /// Extensions of those whose [`Packet::ext`] says that they have one, in the same order.
+    exts: VecDeque<Ext>,
+}
+
+/// What finds one of many lanes.
+#[derive(Clone, Debug)]
+struct Index {
+    /// Those in use, by flow and whether they are its reverse direction.
+    used: BTreeMap<(u32, bool), u32>,
+    /// Those that are no one's.
+    free: Vec<u32>,
+}
+
+/// A packet that a NIC takes into service.
+#[derive(Debug)]
+pub struct Served {
+    /// The packet.
+    pub packet: Packet,
+    /// Its extension.
+    pub ext: Option<Ext>,
+    /// When it came to the NIC, ps.
+    pub since: u64,
+}
+
+/// Per-flow fair queues in front of a port.
+#[derive(Clone, Debug)]
+pub struct FairNic {
+    per_flow: u32,
+    /// Lane in service.
+    serving: Option<u32>,
+    lanes: Vec<Lane>,
+    /// From the first time on that more than a few lanes are in use.
+    index: Option<Box<Index>>,
+    /// Lanes with packets, next to be served first.
+    turn: VecDeque<u32>,
+}
+
+impl FairNic {
+    /// A NIC that takes at most `per_flow` data packets of one flow.
+    pub fn new(per_flow: u32) -> FairNic {
+        FairNic { per_flow, serving: None, lanes: Vec::new(), index: None, turn: VecDeque::new() }
+    }
+
+    /// Whether nothing is being transmitted; nothing waits then.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.serving.is_none()
+    }
+
+    /// The lane of this flow and direction, if it is no other's.
+    #[inline]
+    fn lane(&self, flow: u32, reverse: bool) -> Option<u32> {
+        match &self.index {
+            None => self.lanes.iter().position(|l| l.flow == flow && l.reverse == reverse).map(|i| i as u32),
+            Some(index) => index.used.get(&(flow, reverse)).copied(),
+        }
+    }
+
+    /// A lane that is no one's, if there is one.
+    fn free(&mut self) -> Option<u32> {
+        let Some(index) = &mut self.index else {
+            let is_free = |(i, lane): &(u32, &Lane)| lane.packets.is_empty() && self.serving != Some(*i);
+            return (0..).zip(&self.lanes).find(is_free).map(|(i, _)| i);
+        };
+        index.free.pop()
+    }
+
+    /// A lane for a packet: its flow's, or one that is no one's.
+    fn lane_for(&mut self, packet: &Packet) -> u32 {
+        let (flow, reverse) = (packet.flow, packet.has(flag::REVERSE));
+        if let Some(own) = self.lane(flow, reverse) {
+            return own;
+        }
+        let i = self.free().unwrap_or_else(|| {
+            if self.lanes.len() == FEW {
+                let used = (0..).zip(&self.lanes).map(|(i, l)| ((l.flow, l.reverse), i)).collect();
+                self.index = Some(Box::new(Index { used, free: Vec::new() }));
+            }
+            self.lanes.push(Lane { flow, reverse, packets: VecDeque::new(), exts: VecDeque::new() });
+            self.lanes.len() as u32 - 1
+        });
+        let lane = &mut self.lanes[i as usize];
+        (lane.flow, lane.reverse) = (flow, reverse);
+        if let Some(index) = &mut self.index {
+            index.used.insert((flow, reverse), i);
+        }
+        i
+    }
+
+    /// Whether the data direction of `flow` may hand over another packet.
+    pub fn has_room(&self, flow: u32) -> bool {
+        let Some(i) = self.lane(flow, false) else { return true };
+        let waiting = self.lanes[i as usize].packets.len() as u32 + u32::from(self.serving == Some(i));
+        waiting < self.per_flow
+    }
+
+    /// Takes a packet that comes to an idle NIC into service.
+    pub fn begin(&mut self, packet: &Packet) {
+        self.serving = Some(self.lane_for(packet));
+    }
+
+    /// Queues a packet that comes to a busy one at `now`, ps.
+    pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, now: u64) {
+        let i = self.lane_for(packet);
+        let lane = &mut self.lanes[i as usize];
+        if lane.packets.is_empty() && self.serving != Some(i) {
+            self.turn.push_back(i);
+        }
+        let at = if ext.is_some() { 0 } else { NO_EXT };
+        lane.packets.push_back(Packet { time: now, ext: at, ..*packet });
+        lane.exts.extend(ext.map(take));
+    }
+
+    /// Ends the transmission under way; the flow whose sender may hand over more, if any.
+    pub fn departed(&mut self) -> Option<u32> {
+        let i = self.serving.take()?;
+        let lane = &self.lanes[i as usize];
+        if !lane.packets.is_empty() {
+            self.turn.push_back(i);
+        } else if let Some(index) = &mut self.index {
+            index.used.remove(&(lane.flow, lane.reverse));
+            index.free.push(i);
+        }
+        (!lane.reverse).then_some(lane.flow)
+    }
+
+    /// Takes the next packet into service.
+    pub fn serve_next(&mut self) -> Option<Served> {
+        let i = self.turn.pop_front()?;
+        self.serving = Some(i);
+        let lane = &mut self.lanes[i as usize];
+        let packet = lane.packets.pop_front()?;
+        let ext = if packet.ext == NO_EXT { None } else { lane.exts.pop_front() };
+        Some(Served { packet, ext, since: packet.time })
+    }
+
+    /// Brings near what a packet touches that comes to it, or leaves.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch::lines(self.lanes.as_slice(), 3);
+        if let Some(lane) = self.turn.front().and_then(|i| self.lanes.get(*i as usize))
+            && let Some(packet) = lane.packets.front()
+        {
+            prefetch::lines(packet, 1);
+        }
+    }
+
+    /// Packets waiting, in no particular order.
+    pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.lanes.iter().flat_map(|l| &l.packets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::packet::turn;
+
+    fn packet(flow: u32, seq: u64, flags: u16) -> Packet {
+        Packet {
+            time: 0,
+            seq,
+            ack: 0,
+            ts: 0,
+            link: 0,
+            flow,
+            dst: 0,
+            wnd: 0,
+            id: 0,
+            turn: turn::NONE,
+            ext: NO_EXT,
+            size: 1500,
+            len: 1460,
+            flags,
+            hop: 0,
+            aux: 0,
+        }
+    }
+
+    /// Ends what is under way and begins the next: its flow and sequence number, and its extension's time stamp.
+    fn next(nic: &mut FairNic) -> Option<(u32, u64, Option<u64>)> {
+        nic.departed();
+        nic.serve_next().map(|s| (s.packet.flow, s.packet.seq, s.ext.map(|ext| ext.ts)))
+    }
+
+    #[test]
+    fn flows_take_turns_and_keep_their_extensions() {
+        let mut nic = FairNic::new(3);
+        nic.begin(&packet(1, 0, flag::DATA));
+        nic.push(&packet(1, 1, flag::DATA), None, 10);
+        nic.push(&packet(1, 2, flag::DATA), Some(&mut Ext { ts: 12, ..Ext::default() }), 20);
+        assert!(!nic.has_room(1), "one in service and two that wait");
+        assert!(nic.has_room(2));
+        // the same flow's acknowledgements, and another's data
+        nic.push(&packet(1, 3, flag::ACK | flag::REVERSE), Some(&mut Ext { ts: 13, ..Ext::default() }), 30);
+        nic.push(&packet(2, 4, flag::DATA), None, 40);
+        assert_eq!(nic.waiting().count(), 4);
+        assert_eq!(next(&mut nic), Some((1, 3, Some(13))));
+        assert!(nic.has_room(1));
+        assert_eq!(next(&mut nic), Some((2, 4, None)));
+        assert_eq!(next(&mut nic), Some((1, 1, None)));
+        assert_eq!(next(&mut nic), Some((1, 2, Some(12))));
+        assert_eq!(next(&mut nic), None);
+        assert!(nic.is_idle());
+    }
+
+    #[test]
+    fn a_flow_that_waits_no_longer_leaves_its_lane_to_others() {
+        let mut nic = FairNic::new(3);
+        for flow in 0..1000 {
+            nic.begin(&packet(2 * flow, 0, flag::DATA));
+            nic.push(&packet(2 * flow + 1, 1, flag::DATA), None, 0);
+            assert_eq!(next(&mut nic), Some((2 * flow + 1, 1, None)));
+            assert_eq!(next(&mut nic), None);
+        }
+        assert_eq!(nic.lanes.len(), 2);
+    }
+
+    #[test]
+    fn many_flows_take_turns_as_few_do() {
+        let mut nic = FairNic::new(2);
+        for round in 0..3 {
+            nic.begin(&packet(0, 0, flag::DATA));
+            for flow in 1..=100 {
+                for seq in 0..2 {
+                    assert!(nic.has_room(flow));
+                    nic.push(&packet(flow, seq, flag::DATA), None, 0);
+                }
+                assert!(!nic.has_room(flow));
+            }
+            let served: Vec<(u32, u64)> =
+                (0..200).map(|_| next(&mut nic)).map(|n| n.map_or((0, 0), |n| (n.0, n.1))).collect();
+            let expected: Vec<(u32, u64)> = (0..2).flat_map(|seq| (1..=100).map(move |flow| (flow, seq))).collect();
+            assert_eq!(served, expected, "round {round}");
+            assert_eq!((next(&mut nic), nic.lanes.len()), (None, 101));
+        }
+        assert!(nic.is_idle() && nic.index.is_some_and(|index| index.used.is_empty() && index.free.len() == 101));
+    }
+}

@@ -1,0 +1,211 @@
+//! What a host's own work costs its packets: engines between the NIC and the stack, each with a
+//! time per packet and a bounded queue.
+//!
+//! A packet that arrives at the NIC waits for the engine that its flow hashes to, which hands it to
+//! the stack when it is done; what the stack sends takes the same way in the other direction. An
+//! engine works on one packet at a time, first come, first served, so that the packets of a flow stay
+//! in order. What an engine has no room for is lost at the host.
+
+use crate::event::hash::{self, purpose};
+use crate::event::interval::Interval;
+use crate::event::packet::{Ext, Packet, flag};
+use crate::spec::ProcessingSpec;
+use incast_record::EngineRecord;
+use std::collections::VecDeque;
+
+/// Which way through the host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// From the NIC to the stack.
+    Receive,
+    /// From the stack to the NIC.
+    Send,
+}
+
+/// An engine of a host, as timers name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EngineId {
+    /// Host number.
+    pub host: u32,
+    /// Which way.
+    pub side: Side,
+    /// Number among the engines of that side, below [`EngineId::MOST`].
+    pub engine: u32,
+}
+
+impl EngineId {
+    /// As many engines a side may have.
+    pub const MOST: u32 = 64;
+
+    /// The one number that names it.
+    pub fn entity(self) -> u32 {
+        (self.host * 2 + u32::from(self.side == Side::Send)) * EngineId::MOST + self.engine
+    }
+
+    /// What [`EngineId::entity`] made.
+    pub fn of(entity: u32) -> EngineId {
+        let side = entity / EngineId::MOST;
+        EngineId {
+            host: side / 2,
+            side: if side % 2 == 1 { Side::Send } else { Side::Receive },
+            engine: entity % EngineId::MOST,
+        }
+    }
+}
+
+/// An engine has no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Full;
+
+/// A packet in an engine.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The packet.
+    pub packet: Packet,
+    /// Its extension.
+    pub ext: Option<Ext>,
+    /// When it came to the engine, ps.
+    pub since: u64,
+}
+
+/// The engines of one side of a host.
+#[derive(Clone, Debug)]
+pub struct Processing {
+    costs: ProcessingSpec,
+    engines: Vec<Engine>,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Engine {
+    /// The first one is in service.
+    queue: VecDeque<Held>,
+    account: Account,
+}
+
+/// What an engine's record is made of, over the measured interval.
+#[derive(Clone, Default, Debug)]
+struct Account {
+    /// The account is up to date until then, ps.
+    until: u64,
+    next_sample: u64,
+    packets: u64,
+    drops: u64,
+    busy: u64,
+    /// Packets times ps.
+    packet_time: u128,
+    longest: u64,
+    wait: u128,
+    longest_wait: u64,
+    /// How often each length was sampled.
+    lengths: Vec<u64>,
+}
+
+impl Account {
+    /// The queue has had `length` packets since the last call.
+    fn advance(&mut self, now: u64, length: usize, interval: &Interval) {
+        let from = self.until.max(interval.from);
+        let to = now.min(interval.to);
+        self.until = now;
+        if from >= to {
+            return;
+        }
+        self.longest = self.longest.max(length as u64);
+        self.packet_time += (to - from) as u128 * length as u128;
+        self.busy += if length > 0 { to - from } else { 0 };
+        let first = self.next_sample.max(interval.from);
+        if first < to {
+            let count = (to - first).div_ceil(interval.every);
+            if self.lengths.len() <= length {
+                self.lengths.resize(length + 1, 0);
+            }
+            self.lengths[length] += count;
+            self.next_sample = first + count * interval.every;
+        }
+    }
+}
+
+impl Processing {
+    /// Engines that cost what `costs` says.
+    pub fn new(costs: &ProcessingSpec) -> Processing {
+        Processing { costs: costs.clone(), engines: vec![Engine::default(); costs.engines as usize] }
+    }
+
+    /// The engine of a flow's packets: always the same, so that they stay in order.
+    pub fn engine_of(&self, seed: u64, packet: &Packet) -> u32 {
+        let draw = hash::bits(seed, purpose::ENGINE, packet.flow as u64, packet.has(flag::REVERSE) as u64);
+        hash::pick(draw, self.engines.len() as u32)
+    }
+
+    /// How long a packet is in service, ps.
+    fn service(&self, packet: &Packet) -> u64 {
+        let own = if packet.len > 0 { self.costs.packet_time } else { self.costs.ack_time };
+        own.saturating_add(self.costs.rate.serialize(packet.size as u64)).0
+    }
+
+    /// Hands a packet to an engine. When its service ends, if it begins now.
+    pub fn offer(&mut self, engine: u32, held: Held, interval: &Interval) -> Result<Option<u64>, Full> {
+        let now = held.since;
+        let service = self.service(&held.packet);
+        let e = &mut self.engines[engine as usize];
+        e.account.advance(now, e.queue.len(), interval);
+        if self.costs.limit > 0 && e.queue.len() as u64 >= self.costs.limit {
+            e.account.drops += u64::from(interval.holds(now));
+            return Err(Full);
+        }
+        e.queue.push_back(held);
+        if interval.holds(now) {
+            e.account.longest = e.account.longest.max(e.queue.len() as u64);
+        }
+        Ok((e.queue.len() == 1).then(|| now + service))
+    }
+
+    /// A service ends: its packet, and when the next one's does.
+    pub fn finish(&mut self, engine: u32, now: u64, interval: &Interval) -> Option<(Held, Option<u64>)> {
+        let e = &mut self.engines[engine as usize];
+        e.account.advance(now, e.queue.len(), interval);
+        let done = e.queue.pop_front()?;
+        if interval.holds(now) {
+            let wait = now - done.since;
+            e.account.packets += 1;
+            e.account.wait += wait as u128;
+            e.account.longest_wait = e.account.longest_wait.max(wait);
+        }
+        let next = e.queue.front().map(|held| held.packet);
+        let ends = next.map(|packet| now + self.service(&packet));
+        Some((done, ends))
+    }
+
+    /// Packets in its engines.
+    pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.engines.iter().flat_map(|e| e.queue.iter().map(|held| &held.packet))
+    }
+
+    /// What its engines have done by `end`, in their order; `name` of the host.
+    pub fn records(&mut self, name: &str, side: Side, end: u64, interval: &Interval) -> Vec<EngineRecord> {
+        let span = (interval.to - interval.from) as f64;
+        let engines = self.engines.iter_mut().enumerate();
+        let record = |(i, e): (usize, &mut Engine)| {
+            e.account.advance(end, e.queue.len(), interval);
+            let a = &e.account;
+            let samples: u64 = a.lengths.iter().sum();
+            let rank = (samples * 99).div_ceil(100);
+            let mut seen = 0;
+            let p99 = a.lengths.iter().position(|count| {
+                seen += count;
+                seen >= rank && seen > 0
+            });
+            EngineRecord {
+                name: format!("{name}.{}{i}", if side == Side::Send { "tx" } else { "rx" }),
+                packets: a.packets,
+                drops: a.drops,
+                busy_ps: a.busy,
+                queue_mean_packets: if span > 0.0 { a.packet_time as f64 / span } else { 0.0 },
+                queue_p99_packets: p99.map(|length| length as f64),
+                queue_max_packets: a.longest,
+                wait_sum_ps: u64::try_from(a.wait).unwrap_or(u64::MAX),
+                wait_max_ps: a.longest_wait,
+            }
+        };
+        engines.map(record).collect()
+    }
+}

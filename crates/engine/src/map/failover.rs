@@ -1,0 +1,252 @@
+//! Ways around failed links: what of a switch's next hops changes while routing knows of failures.
+//!
+//! Routes stay the shortest in links over what is left, whatever the topology: for every switch with hosts one
+//! breadth-first search a set of dead links, and of its result only what differs from the router that is there. So
+//! regular trees keep their arithmetic, and a failure costs memory where it matters. Nothing is kept for pairs of
+//! hosts.
+
+use crate::map::paths::hops;
+use crate::spec::{Detour, Rerouted, Router, Spec};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Links of switches that routing avoids, and from when on, ps.
+type Known = (u64, BTreeSet<u32>);
+
+/// First and last of some hosts, and the ports that lead to them.
+type Around = (u32, u32, Vec<u32>);
+
+/// Gives the routers of `spec` detours around its failures. To be called once, when these are complete.
+pub fn reroute(spec: &mut Spec) {
+    let states = states(spec);
+    let mut found: BTreeMap<&BTreeSet<u32>, Vec<Vec<Around>>> = BTreeMap::new();
+    let map = Map::new(spec);
+    for (_, dead) in &states {
+        found.entry(dead).or_insert_with(|| map.differences(spec, dead));
+    }
+    for (s, router) in spec.routers.iter_mut().enumerate() {
+        let (mut starts, mut detours, mut sets) = (Vec::new(), Vec::<Vec<Detour>>::new(), Vec::<Vec<u32>>::new());
+        for (start, dead) in &states {
+            let mut now: Vec<Detour> = Vec::new();
+            for (first, last, ports) in &found[dead][s] {
+                let known = sets.iter().position(|set| set == ports).unwrap_or_else(|| {
+                    sets.push(ports.clone());
+                    sets.len() - 1
+                });
+                let set = known as u32;
+                match now.last_mut() {
+                    Some(before) if before.set == set && before.last + 1 == *first => before.last = *last,
+                    _ => now.push(Detour { first: *first, last: *last, set }),
+                }
+            }
+            if detours.last().map_or(!now.is_empty(), |before| *before != now) {
+                starts.push(*start);
+                detours.push(now);
+            }
+        }
+        if !starts.is_empty() {
+            let base = router.base().clone();
+            *router = Router::Rerouted(Box::new(Rerouted { base, starts, detours, sets }));
+        }
+    }
+}
+
+/// What routing avoids from when on: links between switches. A host has no other way.
+fn states(spec: &Spec) -> Vec<Known> {
+    let mut changes: BTreeMap<u64, Vec<(u32, bool)>> = BTreeMap::new();
+    for failure in &spec.failures {
+        let link = &spec.links[failure.link as usize];
+        let Some((from, until)) = failure.known() else { continue };
+        if link.from < spec.hosts || link.to < spec.hosts {
+            continue;
+        }
+        changes.entry(from.0).or_default().push((failure.link, true));
+        changes.entry(until.0).or_default().push((failure.link, false));
+    }
+    // failures of a link that are known and whose repair is not: one may be seen before the repair of the one before
+    let mut known: BTreeMap<u32, i32> = BTreeMap::new();
+    let mut states = Vec::new();
+    for (time, changes) in changes {
+        for (link, fails) in changes {
+            *known.entry(link).or_insert(0) += if fails { 1 } else { -1 };
+        }
+        known.retain(|_, failures| *failures > 0);
+        states.push((time, known.keys().copied().collect()));
+    }
+    states
+}
+
+/// Links by node.
+struct Map {
+    hosts: u32,
+    /// Links that leave node `n`, in the order of its ports: `out[first_out[n] .. first_out[n + 1]]`.
+    first_out: Vec<u32>,
+    out: Vec<u32>,
+    /// ... that come to it.
+    first_in: Vec<u32>,
+    into: Vec<u32>,
+}
+
+impl Map {
+    fn new(spec: &Spec) -> Map {
+        let nodes = spec.hosts as usize + spec.routers.len();
+        let sorted = |end: fn(&crate::spec::LinkSpec) -> u32| {
+            let mut first = vec![0u32; nodes + 1];
+            spec.links.iter().for_each(|l| first[end(l) as usize + 1] += 1);
+            (0..nodes).for_each(|n| first[n + 1] += first[n]);
+            let mut at = first.clone();
+            let mut links = vec![0u32; spec.links.len()];
+            for (i, link) in (0..).zip(&spec.links) {
+                let place = &mut at[end(link) as usize];
+                links[*place as usize] = i;
+                *place += 1;
+            }
+            (first, links)
+        };
+        let ((first_out, out), (first_in, into)) = (sorted(|l| l.from), sorted(|l| l.to));
+        Map { hosts: spec.hosts, first_out, out, first_in, into }
+    }
+
+    fn out(&self, node: u32) -> &[u32] {
+        &self.out[self.first_out[node as usize] as usize..self.first_out[node as usize + 1] as usize]
+    }
+
+    fn into(&self, node: u32) -> &[u32] {
+        &self.into[self.first_in[node as usize] as usize..self.first_in[node as usize + 1] as usize]
+    }
+
+    /// For every switch the hosts, from first to last, that it sends another way without the links `dead`, and by
+    /// which ports; rising.
+    fn differences(&self, spec: &Spec, dead: &BTreeSet<u32>) -> Vec<Vec<Around>> {
+        let mut differences = vec![Vec::new(); spec.routers.len()];
+        if dead.is_empty() {
+            return differences;
+        }
+        let mut is_dead = vec![false; spec.links.len()];
+        dead.iter().for_each(|l| is_dead[*l as usize] = true);
+        // a dead link, its switch, and its port there
+        let cut: Vec<(u32, u32)> = dead.iter().filter_map(|l| self.cut(spec, *l)).collect();
+        let mut far = vec![u32::MAX; self.first_out.len() - 1];
+        for gate in self.hosts..far.len() as u32 {
+            let mut below: Vec<u32> = self.out(gate).iter().map(|l| spec.links[*l as usize].to).collect();
+            below.retain(|n| *n < self.hosts);
+            below.sort_unstable();
+            let Some(first) = below.first().copied() else { continue };
+            let uses = |(s, port): &(u32, u32)| hops(&spec.routers[*s as usize], first).iter().any(|p| p == *port);
+            if !cut.iter().any(uses) {
+                continue;
+            }
+            let runs: Vec<(u32, u32)> = below.chunk_by(|a, b| a + 1 == *b).map(|r| (r[0], r[r.len() - 1])).collect();
+            self.distances(spec, gate, &is_dead, &mut far);
+            for (s, own) in (0u32..).zip(&mut differences) {
+                let node = self.hosts + s;
+                if node == gate {
+                    continue;
+                }
+                let distance = far[node as usize];
+                let nearer = |l: &u32| {
+                    let to = spec.links[*l as usize].to;
+                    to >= self.hosts && !is_dead[*l as usize] && far[to as usize] < distance
+                };
+                let ports = || (0u32..).zip(self.out(node)).filter(|(_, l)| nearer(l)).map(|(p, _)| p);
+                if !ports().eq(hops(&spec.routers[s as usize], first).iter()) {
+                    let ports: Vec<u32> = ports().collect();
+                    own.extend(runs.iter().map(|(first, last)| (*first, *last, ports.clone())));
+                }
+            }
+        }
+        // gates come in the order of their numbers, which need not be that of their hosts
+        differences.iter_mut().for_each(|own| own.sort_unstable_by_key(|(first, ..)| *first));
+        differences
+    }
+
+    /// The switch that sends over link `l`, by its place among routers, and the port there.
+    fn cut(&self, spec: &Spec, l: u32) -> Option<(u32, u32)> {
+        let from = spec.links[l as usize].from;
+        let port = self.out(from).iter().position(|other| *other == l)?;
+        Some((from.checked_sub(self.hosts)?, port as u32))
+    }
+
+    /// Links from every switch to `gate`, at most; [`u32::MAX`]: there is no way.
+    fn distances(&self, spec: &Spec, gate: u32, is_dead: &[bool], far: &mut [u32]) {
+        far.fill(u32::MAX);
+        far[gate as usize] = 0;
+        let mut queue = VecDeque::from([gate]);
+        while let Some(node) = queue.pop_front() {
+            for l in self.into(node).iter().filter(|l| !is_dead[**l as usize]) {
+                let from = spec.links[*l as usize].from;
+                if from >= self.hosts && far[from as usize] == u32::MAX {
+                    far[from as usize] = far[node as usize] + 1;
+                    queue.push_back(from);
+                }
+            }
+        }
+    }
+}
+
+/// A flow that has traffic while there is no way for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stranded {
+    /// Its number.
+    pub flow: u32,
+    /// From when on there is no way, ps.
+    pub from: u64,
+    /// A failure that takes it: index into [`Spec::failures`].
+    pub failure: usize,
+}
+
+/// The first flow that routing has no way for at some time between its start and its stop, detours considered. Flows
+/// of prescribed paths are not looked at: these lose what they send.
+pub fn stranded(spec: &Spec) -> Option<Stranded> {
+    if spec.failures.is_empty() {
+        return None;
+    }
+    let mut gate = vec![(0, 0); spec.hosts as usize];
+    for (i, link) in (0u32..).zip(&spec.links) {
+        if link.from < spec.hosts {
+            gate[link.from as usize].0 = link.to;
+        }
+        if link.to < spec.hosts {
+            gate[link.to as usize].1 = i;
+        }
+    }
+    // hosts that routing knows to be cut off, and when
+    let mut cut: BTreeMap<u32, Vec<(u64, u64, usize)>> = BTreeMap::new();
+    for (i, failure) in spec.failures.iter().enumerate() {
+        let link = &spec.links[failure.link as usize];
+        let Some((from, until)) = failure.known() else { continue };
+        for host in [link.from, link.to].into_iter().filter(|n| *n < spec.hosts) {
+            cut.entry(host).or_default().push((from.0, until.0, i));
+        }
+    }
+    for (f, flow) in (0u32..).zip(&spec.flows) {
+        let stop = flow.stop.0.min(spec.duration.0);
+        for (given, src, dst) in [(&flow.path, flow.src, flow.dst), (&flow.reverse_path, flow.dst, flow.src)] {
+            if given.is_some() {
+                continue;
+            }
+            for host in [src, dst] {
+                for (from, until, failure) in cut.get(&host).into_iter().flatten() {
+                    if *from < stop && *until > flow.start.0 {
+                        return Some(Stranded { flow: f, from: *from, failure: *failure });
+                    }
+                }
+            }
+            let first = gate[src as usize].0.checked_sub(spec.hosts).map(|s| &spec.routers[s as usize]);
+            let Some(Router::Rerouted(router)) = first else { continue };
+            for (i, start) in router.starts.iter().enumerate() {
+                let end = router.starts.get(i + 1).copied().unwrap_or(u64::MAX);
+                let none = router.set(dst, *start).is_some_and(|set| router.sets[set as usize].is_empty());
+                if none && *start < stop && end > flow.start.0 {
+                    return Some(Stranded { flow: f, from: *start, failure: latest_seen(spec, *start) });
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The failure that routing hears of last, by `time`.
+fn latest_seen(spec: &Spec, time: u64) -> usize {
+    let known = spec.failures.iter().enumerate().filter_map(|(i, f)| Some((f.known()?.0.0, i)));
+    known.filter(|(from, _)| *from <= time).max().map_or(0, |(_, i)| i)
+}

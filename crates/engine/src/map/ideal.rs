@@ -1,0 +1,431 @@
+//! The empty network: which links a flow takes, its idle round-trip time, its ideal completion
+//! time, and the facts of the fabric a controller may derive defaults from.
+//!
+//! Everything is exact integer arithmetic over store-and-forward links: a packet of `n` IP bytes
+//! passes a link in `rate.serialize(n + overhead) + delay`; a token bucket holds it back only for
+//! the bytes that the bucket lacks, so that what it has saved up goes at once. IP fragments come out of a bucket at
+//! distances of their own; of them an ideal time is a bound from below.
+
+use crate::event::hash;
+use crate::map::paths::hops;
+use crate::spec::{App, LinkSpec, PathChoice, Router, Spec, TransportSpec};
+use incast_cc::{Env, Rate, Time};
+use std::collections::BTreeMap;
+
+/// A flow on the empty network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowIdeal {
+    /// Links from source to destination; 0 when there is no path.
+    pub hops: u32,
+    /// A full segment there and its ACK back.
+    pub idle_rtt: Time,
+    /// From the opening of the flow to the ACK of its last byte at the sender: the handshake's
+    /// round trip where there is one, all segments back to back along the path, and the last ACK.
+    /// No window and no delayed ACK slows it. `None` where the flow has no size.
+    pub ideal_fct: Option<Time>,
+}
+
+/// Next hops and shortest path of a [`Spec`], computed once; every question about a flow then
+/// costs as much as its path is long.
+#[derive(Clone, Debug)]
+pub struct Fabric<'a> {
+    spec: &'a Spec,
+    /// Outgoing links of node `n`: `ports[first[n] .. first[n + 1]]`.
+    first: Vec<u32>,
+    ports: Vec<u32>,
+    /// Links of the shortest host-to-host path, there and back.
+    shortest: Option<(Vec<u32>, Vec<u32>)>,
+    /// The quickest link between two switches, and its reverse.
+    between: Option<(u32, u32)>,
+}
+
+impl<'a> Fabric<'a> {
+    /// Indexes the links of `spec`. Costs as much as reading them once.
+    pub fn new(spec: &'a Spec) -> Fabric<'a> {
+        let nodes = spec.hosts as usize + spec.routers.len();
+        let mut first = vec![0u32; nodes + 1];
+        for l in &spec.links {
+            first[l.from as usize + 1] += 1;
+        }
+        for n in 0..nodes {
+            first[n + 1] += first[n];
+        }
+        let mut at = first.clone();
+        let mut ports = vec![0u32; spec.links.len()];
+        for (i, l) in spec.links.iter().enumerate() {
+            ports[at[l.from as usize] as usize] = i as u32;
+            at[l.from as usize] += 1;
+        }
+        let mut fabric = Fabric { spec, first, ports, shortest: None, between: None };
+        fabric.shortest = fabric.find_shortest();
+        let switch = |n: u32| n >= spec.hosts;
+        fabric.between = (0..spec.links.len() as u32)
+            .filter(|&l| switch(spec.links[l as usize].from) && switch(spec.links[l as usize].to))
+            .min_by_key(|&l| (fabric.rank(l), l))
+            .and_then(|l| Some((l, fabric.reverse_of(l)?)));
+        fabric
+    }
+
+    /// Outgoing links of a node, in local port order.
+    pub fn ports(&self, node: u32) -> &[u32] {
+        &self.ports[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
+    }
+
+    /// Links which the packets of a flow take: data, or with `reverse` its ACKs. Empty when the
+    /// destination cannot be reached.
+    pub fn path(&self, flow: usize, reverse: bool) -> Vec<u32> {
+        let f = &self.spec.flows[flow];
+        let given = if reverse { &f.reverse_path } else { &f.path };
+        if let Some(links) = given {
+            return links.clone();
+        }
+        let (from, to) = if reverse { (f.dst, f.src) } else { (f.src, f.dst) };
+        let mut links = Vec::with_capacity(6);
+        let mut node = from;
+        while node != to {
+            // A path that visits more nodes than there are goes round in circles.
+            let next =
+                if links.len() > self.first.len() { None } else { self.next(node, from, to, flow as u32, reverse) };
+            match next {
+                Some(link) => links.push(link),
+                None => return Vec::new(),
+            }
+            node = self.spec.links[links[links.len() - 1] as usize].to;
+        }
+        links
+    }
+
+    /// Links that the packets of a flow take, with the share of its packets each: the links of [`Fabric::path`] with
+    /// all of them, or, where switches spread packets, those of all its shortest paths, every switch sharing out
+    /// evenly what comes to it.
+    pub fn shares(&self, flow: usize, reverse: bool) -> Vec<(u32, f64)> {
+        let f = &self.spec.flows[flow];
+        let given = if reverse { &f.reverse_path } else { &f.path };
+        let spread = self.spec.choice.spreads() && !(reverse && self.spec.acks_by_flow);
+        if given.is_some() || !spread {
+            return self.path(flow, reverse).into_iter().map(|l| (l, 1.0)).collect();
+        }
+        let (from, to) = if reverse { (f.dst, f.src) } else { (f.src, f.dst) };
+        let mut shares = Vec::new();
+        let mut at: BTreeMap<u32, f64> = [(from, 1.0)].into();
+        for _ in 0..self.first.len() {
+            let mut next = BTreeMap::new();
+            for (node, share) in at {
+                let ports = self.ports(node);
+                let links: Vec<u32> = match node.checked_sub(self.spec.hosts) {
+                    None => ports.to_vec(),
+                    Some(s) => {
+                        let hops = hops(&self.spec.routers[s as usize], to);
+                        hops.iter().filter_map(|p| ports.get(p as usize).copied()).collect()
+                    }
+                };
+                for link in &links {
+                    let part = share / links.len() as f64;
+                    shares.push((*link, part));
+                    let end = self.spec.links[*link as usize].to;
+                    if end != to {
+                        *next.entry(end).or_insert(0.0) += part;
+                    }
+                }
+            }
+            if next.is_empty() {
+                return shares;
+            }
+            at = next;
+        }
+        // a table that leads in circles
+        Vec::new()
+    }
+
+    fn next(&self, node: u32, from: u32, to: u32, flow: u32, reverse: bool) -> Option<u32> {
+        let ports = self.ports(node);
+        if node < self.spec.hosts {
+            // Hosts have one link and do not forward.
+            return ports.first().copied().filter(|_| node == from);
+        }
+        let choose = |n: u32| match self.spec.choice {
+            _ if n == 1 => 0,
+            PathChoice::First => 0,
+            // spread packets take them all; this is one of them
+            _ => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
+        };
+        let local = match self.spec.routers.get((node - self.spec.hosts) as usize)?.base() {
+            Router::Tree { first, span, stride, down, up, ups } => match to.checked_sub(*first) {
+                Some(below) if below < *span => down + below / stride,
+                _ if *ups == 0 => return None,
+                _ => up + choose(*ups),
+            },
+            Router::Table { set, sets } => {
+                let set = &sets[*set.get(to as usize)? as usize];
+                if set.is_empty() {
+                    return None;
+                }
+                set[choose(set.len() as u32) as usize]
+            }
+            Router::Rerouted(_) => return None,
+        };
+        ports.get(local as usize).copied()
+    }
+
+    /// A flow on the empty network.
+    pub fn ideal(&self, flow: usize) -> FlowIdeal {
+        let f = &self.spec.flows[flow];
+        let t = &self.spec.transports[f.transport as usize];
+        let (there, back) = (self.path(flow, false), self.path(flow, true));
+        let ack = self.cross(&back, t.ack_size as u64);
+        let ideal_fct = match f.app {
+            App::Bulk { size: Some(size), .. } => {
+                let handshake = if t.handshake {
+                    self.cross(&there, t.syn_size as u64).saturating_add(self.cross(&back, t.syn_size as u64))
+                } else if t.lone_syn {
+                    self.cross(&there, t.syn_size as u64).saturating_add(ack)
+                } else {
+                    Time::ZERO
+                };
+                Some(handshake.saturating_add(self.transfer(&there, t, size)).saturating_add(ack))
+            }
+            _ => None,
+        };
+        FlowIdeal { hops: there.len() as u32, idle_rtt: self.idle_rtt(&there, &back, t), ideal_fct }
+    }
+
+    /// What a controller may know of its flow and of the fabric.
+    ///
+    /// `hop_rtt` of a flow longer than the shortest path is the mean of what its further links
+    /// add; for a flow on a shortest path it is the cost of the fabric's quickest link between
+    /// two switches.
+    pub fn env(&self, flow: usize) -> Env {
+        let f = &self.spec.flows[flow];
+        let t = &self.spec.transports[f.transport as usize];
+        let (there, back) = (self.path(flow, false), self.path(flow, true));
+        let own = self.idle_rtt(&there, &back, t);
+        let (shortest_rtt, shortest_hops) = match &self.shortest {
+            Some((a, b)) => (self.idle_rtt(a, b, t), a.len() as u32),
+            None => (own, there.len() as u32),
+        };
+        let hops = there.len() as u32;
+        let further = own.saturating_sub(shortest_rtt);
+        let hop_rtt = if hops > shortest_hops && further > Time::ZERO {
+            Time(further.0 / (hops - shortest_hops) as u64)
+        } else {
+            match self.between {
+                Some((l, r)) => self.idle_rtt(&[l], &[r], t),
+                None => Time(shortest_rtt.0 / shortest_hops.max(1) as u64),
+            }
+        };
+        let slowest = |link: &u32| self.period(*link, t);
+        let rates = there.iter().map(|&link| self.spec.links[link as usize].rate);
+        Env {
+            flow: flow as u32,
+            mss: t.mss,
+            initial_window: t.initial_window * t.mss as f64,
+            packet_time: there.iter().map(slowest).max().unwrap_or(Time::ZERO),
+            shortest_rtt,
+            shortest_hops,
+            hop_rtt,
+            base_rtt: own,
+            line_rate: rates.clone().next().filter(|r| *r != Rate::INFINITE).or(rates.min()).unwrap_or(Rate::INFINITE),
+        }
+    }
+
+    /// Time for one packet of `size` IP bytes along `links`.
+    fn cross(&self, links: &[u32], size: u64) -> Time {
+        links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.spec.links[l as usize].crossing(size)))
+    }
+
+    fn idle_rtt(&self, there: &[u32], back: &[u32], t: &TransportSpec) -> Time {
+        self.transfer_segments(there, t, 1, &[]).saturating_add(self.cross(back, t.ack_size as u64))
+    }
+
+    /// Serialization of a full segment, all its fragments, on one link.
+    pub fn period(&self, link: u32, t: &TransportSpec) -> Time {
+        let l = &self.spec.links[link as usize];
+        fragments(t, t.mss).fold(Time::ZERO, |sum, size| sum + l.rate.serialize(size + l.overhead as u64))
+    }
+
+    /// From the first bit at the source to the last bit at the destination of `size` bytes, and the preset's
+    /// extra packets, sent back to back in full segments and a last partial one.
+    fn transfer(&self, links: &[u32], t: &TransportSpec, size: u64) -> Time {
+        let mss = t.mss.max(1) as u64;
+        let size = size.saturating_add(t.extra_packets as u64 * mss);
+        let rest = (size % mss > 0).then_some((size % mss) as u32);
+        self.transfer_segments(links, t, size / mss, rest.as_slice())
+    }
+
+    /// `full` full segments followed by segments with the payloads `rest`.
+    ///
+    /// From an empty network, equal packets leave link j at the pace of the slowest link up to j, or, behind a bucket,
+    /// as soon as it has what they need; either way it is the first or the last of them that a link holds up most, so
+    /// all but the first are one multiplication. The rest is walked packet by packet.
+    fn transfer_segments(&self, links: &[u32], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
+        // of every link: when it is free again, and when what was sent last came to it
+        let mut states = vec![(Time::ZERO, Time::ZERO); links.len()];
+        let leave = |l: &LinkSpec, free: Time, came: Time| {
+            // a bucket lets go at once what it holds
+            free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(came)
+        };
+        let send = |states: &mut [(Time, Time)], payload: u32| {
+            let mut at = Time::ZERO;
+            for size in fragments(t, payload) {
+                at = Time::ZERO;
+                for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
+                    let l = &self.spec.links[l as usize];
+                    *came = at;
+                    *free = at.max(*free).saturating_add(l.rate.serialize(size + l.overhead as u64));
+                    at = if l.bucket > 0 { leave(l, *free, at) } else { *free }.saturating_add(l.delay);
+                }
+            }
+            at
+        };
+        let mut arrived = Time::ZERO;
+        if full > 0 {
+            arrived = send(&mut states, t.mss);
+            // how much later than the first segment the last one comes to a link
+            let mut behind = Time::ZERO;
+            let last = fragments(t, t.mss).last().unwrap_or(0);
+            let mut saved = false;
+            let all = |period: Time| Time(period.0.saturating_mul(full - 1));
+            for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
+                let link = &self.spec.links[l as usize];
+                let first = *free;
+                // behind a bucket fragments come at other distances: at least the last has to pass
+                let held = match saved {
+                    true => link.rate.serialize(last + link.overhead as u64),
+                    false => first.saturating_sub(*came),
+                };
+                saved |= link.bucket > 0;
+                *came = came.saturating_add(behind);
+                *free = first.saturating_add(all(self.period(l, t))).max(came.saturating_add(held));
+                behind = if link.bucket > 0 {
+                    leave(link, *free, *came).saturating_sub(leave(link, first, came.saturating_sub(behind)))
+                } else {
+                    free.saturating_sub(first)
+                };
+            }
+            arrived = arrived.saturating_add(behind);
+        }
+        for payload in rest {
+            arrived = send(&mut states, *payload);
+        }
+        arrived
+    }
+
+    /// Cost by which links are compared where no transport is meant: a 1500-byte packet.
+    fn rank(&self, link: u32) -> u64 {
+        self.cross(&[link], 1500).0
+    }
+
+    fn reverse_of(&self, link: u32) -> Option<u32> {
+        let l = &self.spec.links[link as usize];
+        self.ports(l.to).iter().copied().find(|&r| self.spec.links[r as usize].to == l.from)
+    }
+
+    /// The closest two hosts, by links, then by time: a breadth-first search from all hosts at
+    /// once; where the regions of two hosts touch, a path between them runs.
+    fn find_shortest(&self) -> Option<(Vec<u32>, Vec<u32>)> {
+        const FAR: u32 = u32::MAX;
+        let nodes = self.first.len() - 1;
+        let hosts = self.spec.hosts as usize;
+        let mut dist = vec![FAR; nodes];
+        let mut cost = vec![u64::MAX; nodes];
+        let mut host = vec![FAR; nodes];
+        let mut via = vec![FAR; nodes];
+        let mut level: Vec<u32> = (0..hosts as u32).collect();
+        for h in 0..hosts {
+            (dist[h], cost[h], host[h]) = (0, 0, h as u32);
+        }
+        for depth in 1.. {
+            let mut next = Vec::new();
+            for &n in &level {
+                for &l in self.ports(n) {
+                    let to = self.spec.links[l as usize].to as usize;
+                    let c = cost[n as usize].saturating_add(self.rank(l));
+                    if dist[to] == FAR {
+                        next.push(to as u32);
+                        dist[to] = depth;
+                    }
+                    if dist[to] == depth && c < cost[to] {
+                        (cost[to], host[to], via[to]) = (c, host[n as usize], l);
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            level = next;
+        }
+        let touch = (0..self.spec.links.len() as u32)
+            .filter_map(|l| {
+                let (a, b) = (self.spec.links[l as usize].from as usize, self.spec.links[l as usize].to as usize);
+                if dist[a] == FAR || dist[b] == FAR || host[a] == host[b] {
+                    return None;
+                }
+                let c = cost[a].saturating_add(self.rank(l)).saturating_add(cost[b]);
+                Some((dist[a] + 1 + dist[b], c, l))
+            })
+            .min()?
+            .2;
+        let up_to = |mut n: u32| {
+            let mut links = Vec::new();
+            while via[n as usize] != FAR {
+                links.push(via[n as usize]);
+                n = self.spec.links[via[n as usize] as usize].from;
+            }
+            links.reverse();
+            links
+        };
+        let l = &self.spec.links[touch as usize];
+        let turned = |links: &[u32]| links.iter().rev().map(|&l| self.reverse_of(l)).collect::<Option<Vec<u32>>>();
+        let mut there = up_to(l.from);
+        there.push(touch);
+        there.extend(turned(&up_to(l.to))?);
+        let back = turned(&there)?;
+        Some((there, back))
+    }
+}
+
+/// IP sizes of the packets that carry a segment of `payload` bytes: one, or IP fragments where
+/// the MTU is smaller (20 bytes of IP header each, offsets in units of 8 bytes).
+fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
+    const IP_HEADER: u64 = 20;
+    let total = t.header as u64 + payload as u64;
+    let mtu = t.mtu as u64;
+    let whole = mtu == 0 || total <= mtu || mtu < IP_HEADER + 8;
+    let step = if whole { u64::MAX } else { (mtu - IP_HEADER) / 8 * 8 };
+    let mut left = if whole { total } else { total - IP_HEADER };
+    let mut done = false;
+    core::iter::from_fn(move || {
+        if done {
+            return None;
+        }
+        if whole {
+            done = true;
+            return Some(left);
+        }
+        let part = left.min(step);
+        left -= part;
+        done = left == 0;
+        Some(IP_HEADER + part)
+    })
+}
+
+/// Bytes that a full segment takes on a wire which adds `overhead` to every packet.
+pub fn wire_bytes(t: &TransportSpec, overhead: u32) -> u64 {
+    fragments(t, t.mss).map(|size| size + overhead as u64).sum()
+}
+
+/// Links of flow `flow`; see [`Fabric::path`]. Indexes the whole fabric first: for many flows,
+/// make one [`Fabric`].
+pub fn path(spec: &Spec, flow: usize, reverse: bool) -> Vec<u32> {
+    Fabric::new(spec).path(flow, reverse)
+}
+
+/// Flow `flow` on the empty network; see [`Fabric::ideal`].
+pub fn flow_ideal(spec: &Spec, flow: usize) -> FlowIdeal {
+    Fabric::new(spec).ideal(flow)
+}
+
+/// Facts for the controller of flow `flow`; see [`Fabric::env`].
+pub fn env(spec: &Spec, flow: usize) -> Env {
+    Fabric::new(spec).env(flow)
+}

@@ -1,0 +1,8 @@
+//! Read-only facts of the fabric: who is where, which next hops lead to whom, what an idle network would take.
+
+pub mod fabric;
+pub mod failover;
+pub mod ideal;
+pub mod paths;
+pub mod pfc;
+pub mod triggers;

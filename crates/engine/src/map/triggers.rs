@@ -1,0 +1,122 @@
+//! Triggers: ends of flows activate them, and they open flows.
+//!
+//! A trigger counts its activations at one host. Where the flows that it opens have one source, that is the host; where
+//! they have several and its activations have one host, it is that one. Where both have several, it is the source of
+//! what the trigger opens first, of several such flows the one of the lowest number.
+//!
+//! What happens at that host counts at once, and its flows open at once. What happens elsewhere it hears of the longest
+//! latency of a link later ([`Net::relay`](crate::map::fabric::Net::relay)), and so do the other hosts of what it has counted.
+//! So A activations that open S flows are A + S messages at most; hosts that all counted for themselves would make A S.
+
+use crate::RunError;
+use crate::spec::{App, Done, Spec};
+use std::ops::Range;
+
+/// A trigger at work.
+#[derive(Clone, Debug)]
+pub struct Trigger {
+    /// The host that counts.
+    pub home: u32,
+    /// Place of its count in the domain of that host.
+    pub count: u32,
+    /// What it opens, in the order of activations.
+    pub openings: Range<u32>,
+}
+
+/// Flows of one host that one activation opens.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Number of the activation, from 1.
+    pub activation: u32,
+    /// Source of the flows.
+    pub host: u32,
+    flows: Range<u32>,
+}
+
+/// All triggers of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Triggers {
+    /// By number.
+    pub list: Vec<Trigger>,
+    /// By number: of one trigger side by side.
+    pub openings: Vec<Opening>,
+    /// Flows of the openings.
+    flows: Vec<u32>,
+    /// Ends of flows and the triggers that they activate, in order.
+    activations: Vec<((u32, Done), u32)>,
+}
+
+impl Triggers {
+    /// Those of `spec`. Their counts have no place yet.
+    ///
+    /// # Errors
+    /// A flow opens at an activation that does not come, or is of a kind that does not wait; an activation is the end
+    /// of a flow that there is not.
+    pub fn new(spec: &Spec) -> Result<Triggers, RunError> {
+        // what flows wait for: trigger, activation, source; and the flow
+        let mut waiting = Vec::new();
+        for (f, flow) in (0u32..).zip(&spec.flows) {
+            let Some(by) = flow.trigger else { continue };
+            let has = spec.triggers.get(by.trigger as usize).map_or(0, |t| t.activations.len());
+            if flow.app == App::Messages || by.activation == 0 || by.activation as usize > has {
+                return Err(RunError::Invalid(format!(
+                    "flow {f} opens at activation {} of trigger {}, which has {has}; expected at least 1 and no more \
+                     than there are, and no messages",
+                    by.activation, by.trigger
+                )));
+            }
+            waiting.push(([by.trigger, by.activation, flow.src], f));
+        }
+        waiting.sort_unstable();
+        let mut triggers = Triggers { flows: waiting.iter().map(|(_, f)| *f).collect(), ..Triggers::default() };
+        let (mut openings, mut first) = (waiting.chunk_by(|a, b| a.0 == b.0).peekable(), 0);
+        for (number, trigger) in (0u32..).zip(&spec.triggers) {
+            let begin = triggers.openings.len();
+            while let Some(own) = openings.next_if(|flows| flows[0].0[0] == number) {
+                let ([_, activation, host], flows) = (own[0].0, first..first + own.len() as u32);
+                first = flows.end;
+                triggers.openings.push(Opening { activation, host, flows });
+            }
+            if let Some((f, _)) = trigger.activations.iter().find(|(f, _)| *f as usize >= spec.flows.len()) {
+                return Err(RunError::Invalid(format!("trigger {number} waits for flow {f}, which there is not")));
+            }
+            let own = &triggers.openings[begin..];
+            let home = match own {
+                [] => 0,
+                [first, rest @ ..] if rest.iter().all(|o| o.host == first.host) => first.host,
+                [first, ..] => {
+                    let mut hosts = trigger.activations.iter().map(|end| spec.host_of(*end));
+                    let host = hosts.next().unwrap_or(first.host);
+                    if hosts.all(|h| h == host) { host } else { first.host }
+                }
+            };
+            if !own.is_empty() {
+                triggers.activations.extend(trigger.activations.iter().map(|end| (*end, number)));
+            }
+            let openings = begin as u32..triggers.openings.len() as u32;
+            triggers.list.push(Trigger { home, count: 0, openings });
+        }
+        triggers.activations.sort_unstable();
+        Ok(triggers)
+    }
+
+    /// Triggers that the end of a flow activates, once for every time that they name it.
+    pub fn activated(&self, end: (u32, Done)) -> impl Iterator<Item = u32> {
+        let first = self.activations.partition_point(|(e, _)| *e < end);
+        self.activations[first..].iter().take_while(move |(e, _)| *e == end).map(|(_, trigger)| *trigger)
+    }
+
+    /// Numbers of what `trigger` opens at its `activation`.
+    pub fn opened(&self, trigger: u32, activation: u32) -> Range<u32> {
+        let all = &self.list[trigger as usize].openings;
+        let own = &self.openings[all.start as usize..all.end as usize];
+        let at = |limit: u32| all.start + own.partition_point(|o| o.activation < limit) as u32;
+        at(activation)..at(activation + 1)
+    }
+
+    /// Flows of opening `number`.
+    pub fn flows(&self, number: u32) -> &[u32] {
+        let flows = &self.openings[number as usize].flows;
+        &self.flows[flows.start as usize..flows.end as usize]
+    }
+}

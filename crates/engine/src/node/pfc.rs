@@ -1,0 +1,97 @@
+//! Priority flow control of a switch: when it tells its neighbours to pause and to go on, and obeys them
+//! ([`crate::map::pfc`] has its rules).
+
+use crate::event::order::TimerKind;
+use crate::event::outbox::Outbox;
+use crate::event::packet::Packet;
+use crate::node::io::Io;
+use incast_record::Recorder;
+
+impl<O: Outbox, R: Recorder> Io<'_, O, R> {
+    /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may
+    /// have to be told.
+    #[cold]
+    pub fn balance(&mut self, pool: u32, account: u32, packet: &Packet, left: bool) {
+        let Some(pfc) = &self.net.pfc else { return };
+        let pool = &mut self.pools[pool as usize];
+        let (link, class) = (pool.account(account).link, pool.account(account).class);
+        let cleared = pfc.cleared(link, self.now);
+        let told = match left {
+            true => pool.resumes(account, cleared),
+            false => pool.pauses(account, packet, self.now, cleared),
+        };
+        let Some(back) = pfc.back[link as usize].filter(|_| told) else { return };
+        let port = self.net.port_of[back as usize];
+        self.watch(port);
+        let frame = Packet::pause_frame(packet, class, !left, self.now);
+        if let Some(ends) = self.ports[port as usize].send_frame(self.now, frame) {
+            self.timer(ends, TimerKind::Departure, back);
+        }
+    }
+
+    /// A pause frame arrives over the link back of the one that it is about.
+    #[cold]
+    pub fn obey(&mut self, frame: &Packet) {
+        let Some(pfc) = &self.net.pfc else { return };
+        let Some(link) = pfc.back[frame.link as usize] else { return };
+        if pfc.cleared(link, self.now).is_some_and(|cleared| cleared > frame.ts) {
+            return;
+        }
+        let port = self.net.port_of[link as usize];
+        self.watch(port);
+        let (class, pause) = (frame.seq as u8, frame.ack > 0);
+        let ends = self.ports[port as usize].obey(class, pause, frame.ts, self.now, &self.net.interval);
+        if let Some(ends) = ends {
+            self.timer(ends, TimerKind::Departure, link);
+        }
+    }
+
+    /// A link or the one back goes down or comes up, or its port has been silent long enough after that.
+    #[cold]
+    pub fn transition(&mut self, link: u32) {
+        let (now, net) = (self.now, self.net);
+        let (Some(pfc), Some(spec)) = (&net.pfc, net.spec.pfc()) else { return };
+        if let Some(next) = pfc.next_transition(link, now) {
+            self.timer(next, TimerKind::Transition, link);
+        }
+        let transition = pfc.transition_by(link, now).filter(|transition| transition.at == now);
+        if transition.is_some_and(|transition| transition.up) {
+            self.tell_all(link);
+        }
+        let port = net.port_of[link as usize];
+        if transition.is_some() {
+            self.ports[port as usize].keep_silent(pfc.silence(link, now).unwrap_or_default(), spec);
+        }
+        // a port that has nothing to do is left as it is: the run may be over
+        if !self.ports[port as usize].is_in_use() {
+            return;
+        }
+        self.watch(port);
+        let own = &mut self.ports[port as usize];
+        if transition.is_some() {
+            own.clear_pauses(now, &net.interval);
+        }
+        if let Some(ends) = own.go_on(now, &net.interval) {
+            self.timer(ends, TimerKind::Departure, link);
+        }
+    }
+
+    /// The switch says over `link`, which is up again, which classes of the link back are to pause.
+    fn tell_all(&mut self, link: u32) {
+        let Some(pfc) = &self.net.pfc else { return };
+        let Some(pool) = self.ports[self.net.port_of[link as usize] as usize].pool() else { return };
+        let from = pfc.back[link as usize];
+        for class in 0..pfc.places.len() {
+            let Some(account) = from.and_then(|from| pfc.account(from, class as u8)) else { continue };
+            if self.pools[pool as usize].account(account).is_empty() {
+                continue;
+            }
+            // any packet of the account stands for the one that came last, which may have left: where there is next to
+            // no headroom, and packets differ in size, the room asked for is that for another of its size
+            let own = self.ports.iter().filter(|p| p.pool() == Some(pool));
+            if let Some(packet) = { own }.find_map(|p| p.packet_on(account)).copied() {
+                self.balance(pool, account, &packet, false);
+            }
+        }
+    }
+}

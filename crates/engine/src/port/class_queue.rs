@@ -1,0 +1,209 @@
+//! One queue of an explicit port: its discipline, its packets, its account.
+
+use crate::event::hash;
+use crate::event::interval::Interval;
+use crate::event::packet::{Ext, Packet, flag};
+use crate::port::discipline::{Arrival, Bound, RedState, Rule, Verdict, decide};
+use crate::spec::QueueSpec;
+use incast_cc::Rate;
+use incast_record::ClassRecord;
+use std::collections::VecDeque;
+
+/// A packet that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub packet: Packet,
+    pub ext: Option<Ext>,
+    /// As the queue counts it, bytes.
+    pub size: u64,
+    /// Time on the wire, ps.
+    pub wire: u64,
+    pub lost: bool,
+    /// Its number among those accepted.
+    pub index: u64,
+    /// Its account in a shared buffer, where it is not on that of its queue.
+    pub account: Option<u32>,
+}
+
+/// What is counted, from the start of the run.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Counts {
+    packets: u64,
+    bytes: u64,
+    drops: u64,
+    marks: u64,
+    pub max_packets: u32,
+    pub max_bytes: u64,
+    packet_time: u128,
+    byte_time: u128,
+}
+
+/// Whether a queue, or some queue of a port, is paused by the neighbour ([`pfc`](super::pfc)).
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Pausing {
+    /// Since when, ps.
+    pub since: Option<u64>,
+    /// When the neighbour asked for it.
+    pub asked: u64,
+    /// Nothing of it begins from then until then either, ps, so that the neighbour is heard first, the link being up
+    /// again.
+    pub silence: (u64, u64),
+    /// Pauses that began inside the measured interval.
+    pub pauses: u64,
+    /// Time of those that are over, inside it.
+    time: u64,
+}
+
+impl Pausing {
+    /// Nothing of it may begin at `now`.
+    pub(super) fn holds(&self, now: u64) -> bool {
+        self.since.is_some() || (self.silence.0 <= now && now < self.silence.1)
+    }
+
+    /// It is paused, if it was not.
+    pub(super) fn begin(&mut self, now: u64, asked: u64, interval: &Interval) {
+        self.asked = asked;
+        if self.since.is_none() {
+            self.since = Some(now);
+            self.pauses += interval.holds(now) as u64;
+        }
+    }
+
+    /// It is paused no longer.
+    pub(super) fn end(&mut self, now: u64, interval: &Interval) {
+        self.time = self.time_to(now, interval);
+        self.since = None;
+    }
+
+    /// Time paused up to `now`, inside the measured interval.
+    pub(super) fn time_to(&self, now: u64, interval: &Interval) -> u64 {
+        self.time + self.since.map_or(0, |since| interval.overlap(since, now))
+    }
+}
+
+/// A queue.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    rule: Rule,
+    red: Option<RedState>,
+    /// A packet is marked as it leaves if the queue exceeds this.
+    mark: Option<Bound>,
+    /// What its random numbers are drawn for: the link, and the class above it.
+    entity: u64,
+    seed: u64,
+    pub queue: VecDeque<Waiting>,
+    /// Packets and bytes that have not left, the one in transmission included.
+    pub here: (u32, u64),
+    /// The same by the account.
+    pub accounted: (u32, u64),
+    /// When what its discipline counts last became empty, ps.
+    pub empty_since: u64,
+    pub count: Counts,
+    /// Marks at departures inside the measured interval.
+    pub departing_marks: u64,
+    pub pausing: Pausing,
+    pub at_from: Option<Counts>,
+    pub at_to: Option<Counts>,
+}
+
+impl Lane {
+    /// Queue `class` of the port of link `link`.
+    pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: u32, seed: u64) -> Lane {
+        let entity = (class as u64) << 32 | link as u64;
+        Lane {
+            rule: Rule::new(spec),
+            red: RedState::for_queue(spec, rate, entity, seed),
+            mark: Bound::at_departure(spec),
+            entity,
+            seed,
+            queue: VecDeque::new(),
+            here: (0, 0),
+            accounted: (0, 0),
+            empty_since: 0,
+            count: Counts::default(),
+            departing_marks: 0,
+            pausing: Pausing::default(),
+            at_from: None,
+            at_to: None,
+        }
+    }
+
+    /// What the discipline says to an arrival.
+    pub(super) fn admit(&mut self, arrival: &Arrival) -> Verdict {
+        let (seed, entity, arrivals) = (self.seed, self.entity, self.count.packets + self.count.drops);
+        let draw = || hash::uniform(seed, hash::purpose::RANDOM_DROP, entity, arrivals);
+        decide(&self.rule, self.red.as_mut(), self.empty_since, arrival, draw)
+    }
+
+    /// An arrival was refused; whether it counts as marked.
+    pub(super) fn drop(&mut self, arrival: &Arrival) -> bool {
+        let marked = self.rule.counts_as_marked(arrival);
+        self.count.drops += 1;
+        self.count.marks += marked as u64;
+        marked
+    }
+
+    /// An arrival of `size` bytes was let in.
+    pub(super) fn accept(&mut self, size: u64, marked: bool) {
+        self.count.packets += 1;
+        self.count.bytes += size;
+        self.count.marks += marked as u64;
+    }
+
+    /// It waits.
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        for held in [&mut self.here, &mut self.accounted] {
+            held.0 += 1;
+            held.1 += waiting.size;
+        }
+        self.queue.push_back(waiting);
+    }
+
+    /// Takes out what came last, if it still waits.
+    pub(super) fn pop_newest(&mut self) -> Option<Waiting> {
+        let newest = self.queue.pop_back()?;
+        for held in [&mut self.here, &mut self.accounted] {
+            held.0 -= 1;
+            held.1 -= newest.size;
+        }
+        Some(newest)
+    }
+
+    /// Its discipline counts so much now.
+    pub(super) fn holds(&mut self, packets: u32, bytes: u64) {
+        self.count.max_packets = self.count.max_packets.max(packets);
+        self.count.max_bytes = self.count.max_bytes.max(bytes);
+    }
+
+    /// `span` ps pass, in which the discipline does not see `unseen` of what the account has.
+    pub(super) fn pass(&mut self, span: u64, unseen: (u32, u64)) {
+        self.count.packet_time += (self.accounted.0 - unseen.0) as u128 * span as u128;
+        self.count.byte_time += (self.accounted.1 - unseen.1) as u128 * span as u128;
+    }
+
+    /// Whether a packet is to be marked that leaves a queue of so much, itself included.
+    pub(super) fn marks_departure(&mut self, packet: &Packet, queue: (u32, u64), measured: bool) -> bool {
+        let marked = packet.has(flag::ECT) && self.mark.is_some_and(|k| k.exceeded(queue.0 as u64, queue.1));
+        self.departing_marks += (marked && measured) as u64;
+        marked
+    }
+
+    /// Its account of the measured interval, of `span` ps.
+    pub(super) fn record(&self, span: f64, end: u64, interval: &Interval) -> ClassRecord {
+        let to = self.at_to.unwrap_or(self.count);
+        let from = self.at_from.unwrap_or(to);
+        let mean = |integral: u128| if span > 0.0 { integral as f64 / span } else { 0.0 };
+        ClassRecord {
+            packets: to.packets - from.packets,
+            bytes: to.bytes - from.bytes,
+            drops: to.drops - from.drops,
+            marks: to.marks - from.marks + self.departing_marks,
+            queue_mean_packets: mean(to.packet_time - from.packet_time),
+            queue_max_packets: to.max_packets as u64,
+            queue_mean_bytes: mean(to.byte_time - from.byte_time),
+            queue_max_bytes: to.max_bytes,
+            pauses: self.pausing.pauses,
+            paused_ps: self.pausing.time_to(end, interval),
+        }
+    }
+}

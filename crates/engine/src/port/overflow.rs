@@ -1,0 +1,69 @@
+//! Packets whose arrival is too far ahead for the near windows: a FIFO in small chunks.
+//!
+//! Chunks come from one pool and go back to it, last in, first out, so that a queue of 250
+//! packets occupies what it holds and not what it ever held, and fresh packets are written to
+//! memory that is still near.
+
+use crate::event::packet::{Ext, NO_EXT, Packet};
+use std::collections::VecDeque;
+use std::mem::take;
+
+/// Packets a chunk: 1 KiB.
+const CHUNK: usize = 16;
+
+/// Empty chunks.
+pub type Pool = Vec<Vec<Packet>>;
+
+/// Packets of one port, oldest first; apart from them the extensions of those that have one.
+#[derive(Clone, Debug, Default)]
+pub struct FarQueue {
+    chunks: VecDeque<Vec<Packet>>,
+    /// Packets of the first chunk already taken.
+    taken: usize,
+    exts: VecDeque<Ext>,
+}
+
+impl FarQueue {
+    /// Nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Adds a copy of `packet` and returns it, to be stamped.
+    pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, pool: &mut Pool) -> &mut Packet {
+        if self.chunks.back().is_none_or(|c| c.len() == CHUNK) {
+            self.chunks.push_back(pool.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK)));
+        }
+        let carries = ext.is_some();
+        self.exts.extend(ext.map(take));
+        let last = self.chunks.len() - 1;
+        let chunk = &mut self.chunks[last];
+        let at = chunk.len();
+        chunk.push(*packet);
+        chunk[at].ext = if carries { 0 } else { NO_EXT };
+        &mut chunk[at]
+    }
+
+    /// Takes every packet that arrives before `time`, in order.
+    pub fn take_before(&mut self, time: u64, pool: &mut Pool, mut take_packet: impl FnMut(&Packet, Option<&mut Ext>)) {
+        while let Some(chunk) = self.chunks.front_mut() {
+            while let Some(packet) = chunk.get(self.taken) {
+                if packet.time >= time {
+                    return;
+                }
+                let mut ext = if packet.ext == NO_EXT { None } else { self.exts.pop_front() };
+                take_packet(packet, ext.as_mut());
+                self.taken += 1;
+            }
+            // exhausted: a chunk that may still grow is the last one, and then the queue is empty
+            chunk.clear();
+            self.taken = 0;
+            pool.extend(self.chunks.pop_front());
+        }
+    }
+
+    /// The packets, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        self.chunks.iter().flatten().skip(self.taken)
+    }
+}

@@ -1,0 +1,4 @@
+//! How simulated time moves: the engine of windows, and the naive reference engine that tests hold it against.
+
+pub mod reference;
+pub mod windows;

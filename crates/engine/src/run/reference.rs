@@ -1,0 +1,141 @@
+//! The judge: a naive engine with one global heap and nothing else, over the same nodes. Slow,
+//! and obviously in order. Tests hold the engine of windows against it byte for byte.
+
+use crate::RunError;
+use crate::domain::build::World;
+use crate::event::order::{Event, Key, Order, Timer, TimerKind};
+use crate::event::outbox::{Instant, Outbox, Stamp};
+use crate::event::packet::{Ext, Packet};
+use crate::host::processing::EngineId;
+use crate::map::fabric::Net;
+use crate::node::io::Reach;
+use crate::port::Port;
+use crate::run::windows::{GENERATIONS, endless};
+use incast_record::{Collector, Outcome};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::mem::take;
+
+/// An event in the heap, ordered by its key.
+#[derive(Clone, Debug)]
+struct Queued {
+    key: Key,
+    event: Event,
+}
+
+impl PartialEq for Queued {
+    fn eq(&self, other: &Queued) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for Queued {}
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Queued) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Queued {
+    fn cmp(&self, other: &Queued) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+struct Heap {
+    order: Order,
+    queue: BinaryHeap<Reverse<Queued>>,
+    pushes: u32,
+}
+
+impl Outbox for Heap {
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, _port: &mut Port) {
+        self.pushes += 1;
+        let mut packet = *packet;
+        stamp.on(&mut packet);
+        let ext = ext.map(take);
+        let key = Key::arrival(self.order, &packet, generation, self.pushes);
+        self.queue.push(Reverse(Queued { key, event: Event::Arrival(packet, ext) }));
+    }
+    fn timer(&mut self, time: u64, generation: u16, timer: Timer) {
+        let key = Key::timer(self.order, time, generation, timer);
+        self.queue.push(Reverse(Queued { key, event: Event::Timer(timer) }));
+    }
+    fn timer_in(&mut self, _domain: u32, time: u64, timer: Timer) {
+        self.timer(time, 0, timer);
+    }
+}
+
+fn domain_of(net: &Net, event: &Event) -> u32 {
+    match event {
+        Event::Arrival(packet, _) => net.links[packet.link as usize].domain,
+        Event::Timer(t) => match t.kind {
+            TimerKind::Departure | TimerKind::Transition => {
+                let link = &net.spec.links[t.entity as usize];
+                net.place[link.from as usize].domain
+            }
+            TimerKind::Query => net.place[net.spec.queries[t.entity as usize].root as usize].domain,
+            TimerKind::Activation => net.place[net.triggers.list[t.entity as usize].home as usize].domain,
+            TimerKind::Opening => net.place[net.triggers.openings[t.entity as usize].host as usize].domain,
+            TimerKind::Process => net.place[EngineId::of(t.entity).host as usize].domain,
+            TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
+                net.ends[t.entity as usize].receiver_domain
+            }
+            TimerKind::Start
+            | TimerKind::Stop
+            | TimerKind::Retransmit
+            | TimerKind::Pace
+            | TimerKind::Wake
+            | TimerKind::App
+            | TimerKind::Turn
+            // the judge plans no far packets
+            | TimerKind::Far => net.ends[t.entity as usize].sender_domain,
+        },
+    }
+}
+
+/// Runs a world event by event.
+pub fn run(mut world: World) -> Result<Outcome, RunError> {
+    let spec = world.net.spec;
+    let mut heap = Heap { order: world.net.order, queue: BinaryHeap::new(), pushes: 0 };
+    let mut collector = Collector::new(spec.groups.len());
+    for (_, time, timer) in world.first_timers() {
+        heap.timer(time, 0, timer);
+    }
+    let mut end = spec.duration.0;
+    let last = world.last_to_finish();
+    while let Some(Reverse(next)) = heap.queue.pop() {
+        if next.key.time >= end {
+            heap.queue.push(Reverse(next));
+            break;
+        }
+        if next.key.generation() > GENERATIONS {
+            return Err(endless(next.key.time));
+        }
+        let at = Instant { time: next.key.time, generation: next.key.generation() };
+        let domain = &mut world.domains[domain_of(&world.net, &next.event) as usize];
+        let reach = Reach { net: &world.net, out: &mut heap, rec: &mut collector };
+        match next.event {
+            Event::Arrival(packet, mut ext) => {
+                let planned = domain.plan(&packet, &world.net);
+                domain.arrival(at, &packet, ext.as_mut(), planned, reach);
+            }
+            Event::Timer(timer) => domain.timer(at, timer, reach),
+        }
+        if collector.finished == last {
+            end = world.end_after(collector.finished_at);
+        }
+    }
+    let keeps_going = |event: &Event| match event {
+        Event::Arrival(..) => true,
+        Event::Timer(timer) => timer.kind.keeps_going(),
+    };
+    let idle = !heap.queue.iter().any(|Reverse(q)| keeps_going(&q.event));
+    let under_way: Vec<Packet> = heap
+        .queue
+        .iter()
+        .filter_map(|Reverse(q)| match q.event {
+            Event::Arrival(packet, _) => Some(packet),
+            Event::Timer(_) => None,
+        })
+        .collect();
+    Ok(world.outcome(collector, under_way.into_iter(), end, idle))
+}

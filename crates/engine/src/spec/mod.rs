@@ -1,0 +1,143 @@
+//! What the engine is asked to simulate: plain data, complete and already validated by whoever
+//! built it (the scenario crate; tests).
+//!
+//! Nodes are numbered hosts first: node `h` for `h < hosts` is host `h`, the rest are switches.
+//! A directed link and the port at its sending end share one number. The local ports of a node
+//! are its outgoing links in the order of `links`.
+
+use incast_cc as cc;
+use incast_cc::{Rate, Time};
+pub use incast_record::{Near, Sharing};
+
+mod host;
+mod link;
+mod queue;
+mod routing;
+mod traffic;
+mod transport;
+
+pub use host::*;
+pub use link::*;
+pub use queue::*;
+pub use routing::*;
+pub use traffic::*;
+pub use transport::*;
+
+/// One simulation, complete.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Everything random is keyed by it.
+    pub seed: u64,
+    /// Simulated end.
+    pub duration: Time,
+    /// Start of the measured interval.
+    pub measure_from: Time,
+    /// End of the measured interval (at most `duration`).
+    pub measure_to: Time,
+    /// Number of hosts; nodes `0..hosts`.
+    pub hosts: u32,
+    /// Names of all nodes, hosts first: `"h0"`, `"edge3"`.
+    pub node_names: Vec<String>,
+    /// Domain of every node; any numbering. The engine merges domains joined by links too fast
+    /// to separate them.
+    pub domain_of: Vec<u32>,
+    /// Directed links.
+    pub links: Vec<LinkSpec>,
+    /// One a switch (node `hosts + i` has `routers[i]`).
+    pub routers: Vec<Router>,
+    /// How a switch picks among equal-cost next hops.
+    pub choice: PathChoice,
+    /// ACKs take the path of [`PathChoice::Ecmp`], whatever data does.
+    pub acks_by_flow: bool,
+    /// Distinct queue settings; links refer to them.
+    pub queues: Vec<QueueSpec>,
+    /// Distinct transport settings; flows refer to them.
+    pub transports: Vec<TransportSpec>,
+    /// Distinct controllers; flows refer to them.
+    pub controllers: Vec<cc::Config>,
+    /// Names of traffic entries; flows refer to them.
+    pub groups: Vec<String>,
+    /// Flows in order.
+    pub flows: Vec<FlowSpec>,
+    /// What each host costs its packets, by host; empty where hosts cost nothing.
+    pub host_costs: Vec<HostSpec>,
+    /// Buffer that the queues of every switch share, beside their own limits; without one each has what its limit says.
+    pub buffer: Option<BufferSpec>,
+    /// What opens flows that wait for ends of others; flows refer to them.
+    pub triggers: Vec<TriggerSpec>,
+    /// Queries over two-way connections made of those flows that have [`App::Messages`].
+    pub queries: Vec<QuerySpec>,
+    /// What to observe besides the per-flow and per-port records.
+    pub observe: Observe,
+    /// Order of arrivals on different links at equal times.
+    pub ties: Ties,
+    /// The run ends when everything of a known size has finished ([`App::is_finite`], queries with a count), and the
+    /// longest latency of a link later; at `duration` if that comes first.
+    pub ends_when_finished: bool,
+    /// Where every flow shares switches with elephants, for its record; empty where there are none.
+    pub sharing: Vec<Sharing>,
+    /// What happens to links for some time, one failure of a link at a time. Ways around are part of the routers
+    /// ([`crate::map::failover::reroute`]).
+    pub failures: Vec<Failure>,
+}
+
+/// Order of equal-time arrivals at one node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ties {
+    /// By a hash of (seed, link or flow, time): none is favoured.
+    Hash,
+    /// By the number of the link, or of the flow whose timer fires (a fixed order, for
+    /// comparisons).
+    Link,
+    /// As a simulator with one list of events has it, where what was entered first comes first (ns-3).
+    /// A packet that arrives when another has left comes first where its own transmission began
+    /// earlier: the queue still holds both. Of packets that arrive together over links alike, the longer
+    /// comes first (its transmission began before); of two alike the one that was set going by what was
+    /// entered longer ago: an arrival at an idle port when that packet's own transmission began, the end
+    /// of the transmission before when that began ([`turn`](crate::event::packet::turn)). Two chains of packets
+    /// without a pause keep the order they met in. Causes further back are not followed: what is
+    /// left is as with [`Ties::Link`]. A port whose departures are events
+    /// ([`QueueSpec::is_explicit`]) lets them come first always.
+    Scheduled,
+}
+
+impl Spec {
+    /// The port of `link` keeps explicit queues: for its discipline, or because they share a buffer, or obey pauses.
+    pub fn is_explicit(&self, link: &LinkSpec) -> bool {
+        self.queues[link.queue as usize].is_explicit() || self.shares_buffer(link) || self.pfc().is_some()
+    }
+
+    /// Priority flow control, if switches have it.
+    pub fn pfc(&self) -> Option<&PfcSpec> {
+        self.buffer.as_ref()?.pfc.as_ref()
+    }
+
+    /// The queues of the port of `link` are in a shared buffer.
+    pub fn shares_buffer(&self, link: &LinkSpec) -> bool {
+        self.buffer.is_some() && link.from >= self.hosts
+    }
+
+    /// The host at which an end of a flow is seen.
+    pub fn host_of(&self, (flow, done): (u32, Done)) -> u32 {
+        let flow = &self.flows[flow as usize];
+        match done {
+            Done::Sent => flow.src,
+            Done::Received => flow.dst,
+        }
+    }
+}
+
+/// What to observe.
+#[derive(Clone, Debug, Default)]
+pub struct Observe {
+    /// Interval at which queue lengths are sampled for percentiles, at every port.
+    pub queue_interval: Time,
+    /// Flows whose state becomes a time series.
+    pub flows: Vec<u32>,
+    /// Ports whose queue becomes a time series.
+    pub ports: Vec<u32>,
+    /// Interval of the series; `None` records every change.
+    pub interval: Option<Time>,
+    /// Flows whose packets are traced.
+    pub trace: Vec<u32>,
+}

@@ -1,0 +1,186 @@
+//! Routes and routing policies.
+
+use super::*;
+
+/// Next hops of a switch, by destination host.
+#[derive(Clone, Debug)]
+pub enum Router {
+    /// A regular tree: hosts `first .. first + span` lie below, `stride` hosts a port from local
+    /// port `down` on; everything else goes up by any of `ups` local ports from `up` on.
+    Tree {
+        /// First host below.
+        first: u32,
+        /// Number of hosts below.
+        span: u32,
+        /// Hosts below each down port.
+        stride: u32,
+        /// Local port of the first host below.
+        down: u32,
+        /// First local up port.
+        up: u32,
+        /// Number of up ports (0 at a root).
+        ups: u32,
+    },
+    /// Next-hop sets: `set[dst]` indexes `sets`, each a list of local ports in order.
+    Table {
+        /// Per destination host.
+        set: Vec<u32>,
+        /// Distinct sets; an empty one means unreachable.
+        sets: Vec<Vec<u32>>,
+    },
+    /// Another router, but for some destinations at some times ([`crate::map::failover::reroute`]).
+    Rerouted(Box<Rerouted>),
+}
+
+/// A router that knows ways around failures.
+#[derive(Clone, Debug)]
+pub struct Rerouted {
+    /// What it does otherwise: no [`Router::Rerouted`] again.
+    pub base: Router,
+    /// When each of `detours` begins to be used, ps, rising; before the first nothing is different.
+    pub starts: Vec<u64>,
+    /// Destinations that are routed otherwise, rising.
+    pub detours: Vec<Vec<Detour>>,
+    /// Next hops of detours, as local ports in order; empty: there is no way.
+    pub sets: Vec<Vec<u32>>,
+}
+
+/// Hosts that are routed otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Detour {
+    /// First host.
+    pub first: u32,
+    /// Last host.
+    pub last: u32,
+    /// Index into [`Rerouted::sets`].
+    pub set: u32,
+}
+
+impl Rerouted {
+    /// What is routed otherwise at `time` (ps).
+    pub fn at(&self, time: u64) -> &[Detour] {
+        let now = self.starts.partition_point(|start| *start <= time);
+        now.checked_sub(1).map_or(&[], |i| &self.detours[i])
+    }
+
+    /// The set of next hops towards host `dst` at `time` (ps), where that is not the base's business.
+    pub fn set(&self, dst: u32, time: u64) -> Option<u32> {
+        let detours = self.at(time);
+        let detour = detours.get(detours.partition_point(|d| d.last < dst))?;
+        (detour.first <= dst).then_some(detour.set)
+    }
+}
+
+impl Router {
+    /// What it does where nothing has failed.
+    pub fn base(&self) -> &Router {
+        match self {
+            Router::Rerouted(rerouted) => &rerouted.base,
+            router => router,
+        }
+    }
+}
+
+/// Which of several equal-cost next hops a packet takes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PathChoice {
+    /// Hash of (flow, direction) salted by seed and switch.
+    Ecmp,
+    /// Always the first (ns-3's global routing).
+    First,
+    /// Each packet (IP fragment) takes one at random, uniform at each switch.
+    Spray,
+    /// Each packet takes one of the shortest paths at random, uniform among the paths.
+    SpraySource,
+    /// Packets of a flow and direction take its paths in turn, from one drawn for it on: number
+    /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of step once in
+    /// 65,536 packets where these are no multiple of the paths.
+    RoundRobinSource,
+    /// Each switch gives its next hops packets in turn, in an order that is drawn anew after so many
+    /// rounds (htsim: 5); 0: never.
+    RoundRobin {
+        /// Rounds.
+        rounds: u32,
+    },
+    /// Each switch takes one of the ports in the lowest band.
+    Adaptive(Adaptive),
+    /// Each switch draws two next hops and takes the one whose port holds fewer bytes.
+    PowerOfTwo,
+    /// A packet of a flow that follows the one before by more than a gap may take another next hop.
+    Flowlet(Flowlet),
+    /// As [`PathChoice::Ecmp`], but with this probability a packet whose port is in the highest of the
+    /// bands that its next hops are in takes one in the lowest, at random (htsim's `ecmp_host_ar`).
+    EcmpAdaptive(Adaptive, f64),
+    /// Hash of (flow, direction, entropy) salted by seed and switch. The entropy is the sender's to give, travels with
+    /// the packet ([`Packet::entropy`](crate::event::packet::Packet::entropy)), and comes back with the ACK: not under
+    /// [`Ties::Scheduled`].
+    Entropy(Entropy),
+}
+
+/// Flowlet switching.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Flowlet {
+    /// A longer pause begins a flowlet.
+    pub gap: Time,
+    /// By what the next hop is chosen anew: `None` at random (LetFlow); else one of the lowest band at random, which
+    /// must be a lower band than that of the port it has.
+    pub by: Option<Adaptive>,
+    /// A flowlet looks for another next hop with this probability only.
+    pub probability: f64,
+}
+
+/// Where the entropies of data packets come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Entropy {
+    /// A counter of each flow, from a value drawn for it on: it goes up after each segment that is sent for the first
+    /// time. What is sent again has its value as it is.
+    Counter,
+    /// Recycled entropies (REPS).
+    Recycled(Recycled),
+}
+
+/// REPS (Bonato et al., arXiv 2407.21625).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recycled {
+    /// Values that a sender remembers, at least 1.
+    pub ring: u32,
+    /// Values that there are, 1 to 65,536.
+    pub values: u32,
+    /// Packets that take random values once a freeze ends.
+    pub explore: u32,
+    /// For how long a timeout freezes the ring, at least.
+    pub freeze: Time,
+}
+
+impl PathChoice {
+    /// Packets are given whole paths, not a next hop at every switch.
+    pub fn is_by_path(&self) -> bool {
+        matches!(self, PathChoice::SpraySource | PathChoice::RoundRobinSource)
+    }
+
+    /// Packets of one flow take several paths.
+    pub fn spreads(&self) -> bool {
+        !matches!(self, PathChoice::Ecmp | PathChoice::First)
+    }
+}
+
+/// Adaptive routing as htsim's fat-tree switch has it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Adaptive {
+    /// What ports are compared by.
+    pub by: Gauged,
+    /// Lower ends of the bands above the first, rising, as shares of the queue limit or of the link's rate. A
+    /// share of nothing is in the first band.
+    pub bands: Vec<f64>,
+    /// A reading serves until it is older than this. Utilisation is measured from one reading to the next.
+    pub refresh: Time,
+}
+
+/// What adaptive routing compares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gauged {
+    /// What the port holds, the packet in transmission whole, against the queue's limit.
+    Queue,
+    /// What the link has carried since the last reading, against its rate.
+    Utilisation,
+}

@@ -255,7 +255,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(m: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
-        incast_scenario::own::resolve_with(super::own::resolve);
+        incast_scenario::text::own::resolve_with(super::own::resolve);
         super::PyModuleMethods::add(m, "KINDS", incast_scenario::catalogue::KINDS)?;
         super::PyModuleMethods::add(m, "__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -4,7 +4,7 @@ use incast_cc::{Bytes, Rate, Time};
 use incast_engine::map::ideal::Fabric;
 use incast_model::{Model, Quantity};
 use incast_scenario::Problem;
-use incast_scenario::bounds::fair_shares;
+use incast_scenario::build::bounds::fair_shares;
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

@@ -1,12 +1,12 @@
 //! What exists, and what it takes: `incast list` and `incast describe`, from the declarations
 //! themselves.
 
-use crate::arrivals::PACKET;
-use crate::builtin;
-use crate::check::Schema;
-use crate::problem::{Errors, Problem};
-use crate::sizes::{Rule, SizeTable};
-use crate::transport::Preset;
+use crate::document::transport::Preset;
+use crate::files::builtin;
+use crate::files::sizes::{Rule, SizeTable};
+use crate::text::problem::{Errors, Problem};
+use crate::text::schema::Schema;
+use crate::traffic::arrivals::PACKET;
 use incast_cc as cc;
 use serde::Serialize;
 use std::fmt;

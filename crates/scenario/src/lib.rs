@@ -26,42 +26,25 @@
 
 #![forbid(unsafe_code)]
 
-pub mod arrivals;
-pub mod bounds;
-pub mod buffer;
-mod build;
-pub mod builtin;
+pub mod build;
 pub mod catalogue;
-pub mod check;
-mod collectives;
-pub mod connection_matrix;
-pub mod controller;
 pub mod document;
-mod elephants;
-pub mod failures;
-pub mod hosts;
-mod notes;
-pub mod own;
-pub mod problem;
-pub mod quantity;
-pub mod queue;
-pub mod routing;
-mod rows;
-pub mod sizes;
+pub mod files;
+pub mod text;
 pub mod topology;
 pub mod traffic;
-mod traffic_matrix;
-pub mod transport;
-mod triggers;
 
 pub use catalogue::{describe, list};
-pub use problem::{Errors, Problem};
+pub use files::builtin;
+pub use text::problem::{Errors, Problem};
 
-use check::Schema;
-use document::Document;
+use document::{Document, transport};
+use files::{read_file, read_named};
 use incast_engine::spec::Spec;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use text::schema::Schema;
+use text::{controller, own, schema as check};
 use toml::Value as Toml;
 
 /// A scenario as the user wrote it, with the changes made since.
@@ -228,7 +211,7 @@ impl Scenario {
     pub fn notes(&self) -> Result<Vec<String>, Errors> {
         let doc = self.document()?;
         let built = build::build(&doc, &self.dir)?;
-        Ok(notes::notes(&doc, &built, &self.left_out))
+        Ok(build::warnings::notes(&doc, &built, &self.left_out))
     }
 
     /// What the engine simulates.
@@ -456,38 +439,4 @@ fn to_toml(doc: &Document) -> Result<String, Errors> {
 /// FNV-1a, 64 bits.
 fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ *b as u64).wrapping_mul(0x0000_0100_0000_01b3))
-}
-
-/// A whole text file that a scenario in the folder `dir` names at `key`.
-fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
-    if let Some(name) = file.strip_prefix(builtin::PREFIX) {
-        return builtin::file(name).map(str::to_owned).ok_or_else(|| {
-            let known = builtin::files().collect::<Vec<_>>().join(", ");
-            let message =
-                format!("no file of this name comes with the program; expected {} and one of {known}", builtin::PREFIX);
-            Problem::with_value(key, format!("\"{file}\""), message).suggest(name, builtin::files())
-        });
-    }
-    let path = dir.join(file);
-    read_file(key, &path).map_err(|mut p| {
-        if !path.exists() {
-            p.message += "; file names start from the folder of the scenario file";
-        }
-        p
-    })
-}
-
-/// A whole text file, without the mark that some programs put before its first byte; `key` is what names it.
-fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
-    let text = std::fs::read_to_string(path).map_err(|e| {
-        let reason = match e.kind() {
-            std::io::ErrorKind::NotFound => "no such file".to_owned(),
-            _ if path.is_dir() => "is a folder; expected a file".to_owned(),
-            std::io::ErrorKind::InvalidData => "not a text file (UTF-8)".to_owned(),
-            _ => e.to_string(),
-        };
-        let shown = path.display().to_string();
-        if shown == key { Problem::new(key, reason) } else { Problem::with_value(key, format!("\"{shown}\""), reason) }
-    })?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

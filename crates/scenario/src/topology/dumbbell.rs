@@ -1,8 +1,8 @@
 //! The dumbbell: senders, a switch, one link, a switch, receivers.
 
 use super::{Link, MAX_HOSTS, Network, too_large};
-use crate::problem::Problem;
-use crate::quantity::Time;
+use crate::text::problem::Problem;
+use crate::text::quantity::Time;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 //! pod*h + i joins every edge switch of its pod, and host edge*h + i hangs on its edge switch.
 
 use super::{Link, LinkChange, MAX_HOSTS, Network, too_large};
-use crate::problem::Problem;
+use crate::text::problem::Problem;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

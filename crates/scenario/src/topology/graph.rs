@@ -5,9 +5,9 @@
 //! share their routes. Equal sets of next hops are stored once a switch.
 
 use super::{ErrorUnit, Link, LinkChange, MAX_HOSTS, Network};
-use crate::check::Schema;
-use crate::problem::Problem;
-use crate::quantity;
+use crate::text::problem::Problem;
+use crate::text::quantity;
+use crate::text::schema::Schema;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ const MAX_ENTRIES: u64 = 100_000_000;
 
 impl Graph {
     pub(super) fn build(&self, dir: &Path) -> Result<Network, Vec<Problem>> {
-        let text = crate::read_named("topology.file", dir, &self.file).map_err(|p| vec![p])?;
+        let text = crate::files::read_named("topology.file", dir, &self.file).map_err(|p| vec![p])?;
         let file =
             if self.file.ends_with(".csv") { from_csv(&self.file, &text) } else { from_toml(&self.file, &text) }?;
         self.network(&file)
@@ -251,7 +251,7 @@ fn from_toml(name: &str, text: &str) -> Result<File, Vec<Problem>> {
 }
 
 fn from_csv(name: &str, text: &str) -> Result<File, Vec<Problem>> {
-    let rows = crate::rows::Rows::read(name, text, &COLUMNS, &["kind", "name"])?;
+    let rows = crate::files::rows::Rows::read(name, text, &COLUMNS, &["kind", "name"])?;
     let mut file = File { hosts: Vec::new(), switches: Vec::new(), links: Vec::new() };
     let mut problems = Vec::new();
     for row in rows.iter() {

@@ -1,8 +1,8 @@
 //! Leaf and spine, with a stated oversubscription.
 
 use super::{Link, LinkChange, MAX_HOSTS, Network, too_large};
-use crate::problem::Problem;
-use crate::quantity::Rate;
+use crate::text::problem::Problem;
+use crate::text::quantity::Rate;
 use incast_cc as cc;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;

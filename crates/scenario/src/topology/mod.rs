@@ -8,8 +8,8 @@ pub mod leaf_spine;
 pub mod single;
 pub mod star;
 
-use crate::problem::Problem;
-use crate::quantity::{Rate, Size, Time};
+use crate::text::problem::Problem;
+use crate::text::quantity::{Rate, Size, Time};
 use incast_cc as cc;
 use incast_engine::spec::{Loss, Router};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! Single links that differ from all others of their kind: `[[links]]`.
 
 use super::{ErrorUnit, Link, LinkChange, Network};
-use crate::problem::Problem;
-use crate::quantity::{Rate, Size, Time};
+use crate::text::problem::Problem;
+use crate::text::quantity::{Rate, Size, Time};
 use incast_cc as cc;
 use incast_engine::spec::Loss;
 use schemars::JsonSchema;

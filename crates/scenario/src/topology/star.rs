@@ -1,7 +1,7 @@
 //! The star: sources, a gateway, a sink.
 
 use super::{Link, MAX_HOSTS, Network, too_large};
-use crate::problem::Problem;
+use crate::text::problem::Problem;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

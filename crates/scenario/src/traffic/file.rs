@@ -1,11 +1,12 @@
 //! Flows from a CSV file.
 
-use super::app::bulk_write;
-use super::{App, MOST_BYTES, Query, Traffic, host};
+use super::host;
 use crate::build::Flows;
-use crate::controller::Controller;
-use crate::problem::Problem;
-use crate::rows::{Row, Rows};
+use crate::document::app::{App, MOST_BYTES, Query, bulk_write};
+use crate::document::traffic::Traffic;
+use crate::files::rows::{Row, Rows};
+use crate::text::controller::Controller;
+use crate::text::problem::Problem;
 use incast_cc as cc;
 use incast_engine::spec;
 use std::rc::Rc;
@@ -18,10 +19,10 @@ const COLUMNS: [&str; 8] = ["start", "source", "destination", "size", "controlle
 
 impl Traffic {
     /// Flows of a file, a line each; the entry's start, stagger and jitter are added to their own.
-    pub(super) fn add_file(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+    pub(crate) fn add_file(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         let name = self.file.clone().unwrap_or_default();
         let key = format!("{}.file", flows.path);
-        let text = crate::read_named(&key, flows.dir, &name).map_err(|p| vec![p])?;
+        let text = crate::files::read_named(&key, flows.dir, &name).map_err(|p| vec![p])?;
         let rows = Rows::read(&name, &text, &COLUMNS, &["start", "source", "destination"])?;
         if rows.iter().next().is_none() {
             let message = "the file has no flows; expected at least one line after the header";
@@ -49,7 +50,7 @@ impl Traffic {
             flows.reserve(1 + u64::from(matches!(self.app, App::Query(_)))).map_err(|p| vec![p])?;
             let controller = match row.get("controller") {
                 None => flows.controller(self.controller.as_ref()),
-                Some(text) => crate::controller::parse(&toml::Value::String(text.into()), "controller")
+                Some(text) => crate::text::controller::parse(&toml::Value::String(text.into()), "controller")
                     .map_err(|p| Problem {
                         suggestion: p[0].suggestion.clone(),
                         ..row.wrong("controller", &p[0].message)

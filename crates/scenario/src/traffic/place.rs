@@ -1,13 +1,14 @@
 //! Ends of flows, pattern by pattern.
 
-use super::{App, HostRef, Pattern, ToItself, Traffic};
 use crate::build::Flows;
-use crate::problem::Problem;
+use crate::document::app::App;
+use crate::document::traffic::{HostRef, Pattern, ToItself, Traffic};
+use crate::text::problem::Problem;
 use incast_engine::event::hash::{self, purpose};
 
 impl Traffic {
     /// Flows of the patterns whose ends [`Traffic::place`] gives.
-    pub(super) fn add_placed(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+    pub(crate) fn add_placed(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         let path = flows.path.clone();
         let n = match (self.pattern, self.flows, flows.network.sides) {
             (_, Some(n), _) => n,

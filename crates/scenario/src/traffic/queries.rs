@@ -1,9 +1,10 @@
 //! Two-way connections and their queries.
 
-use super::{App, Traffic};
 use crate::build::Flows;
-use crate::problem::Problem;
-use crate::quantity::Size;
+use crate::document::app::App;
+use crate::document::traffic::Traffic;
+use crate::text::problem::Problem;
+use crate::text::quantity::Size;
 use incast_cc as cc;
 use incast_engine::spec;
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 impl Traffic {
     /// Adds two-way connections, given by the flow of the responses and, from a file, their size;
     /// those to the same root are one query.
-    pub(super) fn add_queries(
+    pub(crate) fn add_queries(
         &self,
         entry: u32,
         connections: Vec<(spec::FlowSpec, Option<u64>)>,

@@ -1,7 +1,7 @@
 //! Fair shares of a scenario's links.
 
 use incast_scenario::Scenario;
-use incast_scenario::bounds::{Share, fair_shares};
+use incast_scenario::build::bounds::{Share, fair_shares};
 
 fn shares(name: &str, sets: &[(&str, &str)]) -> Vec<Share> {
     let mut s = Scenario::load(name).unwrap();

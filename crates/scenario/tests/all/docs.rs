@@ -3,7 +3,7 @@
 //! `INCAST_WRITE_DOCS=1 cargo test -p incast-scenario --test docs` brings the tables up to date.
 
 use incast_scenario::catalogue::Key;
-use incast_scenario::check::Schema;
+use incast_scenario::text::schema::Schema;
 use incast_scenario::{Scenario, builtin, catalogue, describe, list};
 use std::path::{Path, PathBuf};
 

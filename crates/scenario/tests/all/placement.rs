@@ -151,7 +151,7 @@ fn starts() {
 
 #[test]
 fn entries_keep_their_own_controller_and_transport() {
-    let text = incast_scenario::builtin::text("random-pairs").unwrap().to_owned()
+    let text = incast_scenario::files::builtin::text("random-pairs").unwrap().to_owned()
         + "controller = \"swift\"\ntransport = { mss = 1000 }\nat_stop = \"reset\"\nstop = \"2s\"\n\
            read_rate = \"1Gbps\"\n\
            [[traffic]]\npattern = \"incast\"\nflows = 3\ntransport = { preset = \"htsim\" }\n\

@@ -3,7 +3,7 @@
 use incast_cc::{Rate, Time};
 use incast_engine::spec;
 use incast_scenario::catalogue::KINDS;
-use incast_scenario::transport::Preset;
+use incast_scenario::document::transport::Preset;
 use incast_scenario::{Scenario, builtin, describe, list};
 use std::path::Path;
 

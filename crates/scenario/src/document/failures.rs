@@ -1,7 +1,7 @@
 //! Links that fail, work otherwise for some time, and are repaired: `[[failures]]`.
 
-use crate::problem::Problem;
-use crate::quantity::{Rate, Time};
+use crate::text::problem::Problem;
+use crate::text::quantity::{Rate, Time};
 use incast_cc as cc;
 use incast_engine::event::hash::{bits, purpose};
 use incast_engine::map::failover::{reroute, stranded};

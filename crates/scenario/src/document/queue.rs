@@ -1,7 +1,7 @@
 //! Queue disciplines: what a port does with an arriving packet.
 
-use crate::problem::{self, Problem};
-use crate::quantity::{Limit, QueueLimit, Size};
+use crate::text::problem::{self, Problem};
+use crate::text::quantity::{Limit, QueueLimit, Size};
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

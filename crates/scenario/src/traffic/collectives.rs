@@ -4,8 +4,10 @@
 //! when it has what it is to pass on.
 
 use crate::build::Flows;
-use crate::problem::Problem;
-use crate::traffic::{App, Bulk, Order, Pattern, Traffic, check_two_hosts, pattern_word, shuffled};
+use crate::document::app::{App, Bulk};
+use crate::document::traffic::{Order, Pattern, Traffic, pattern_word};
+use crate::text::problem::Problem;
+use crate::traffic::{check_two_hosts, shuffled};
 use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec::{self, Done, Triggered};
 

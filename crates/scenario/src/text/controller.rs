@@ -2,8 +2,8 @@
 //! `"swift:target=min-rtt,epsilon=100us"`. Kinds and parameters are those of the controllers'
 //! own declarations.
 
-use crate::own;
-use crate::problem::Problem;
+use crate::text::own;
+use crate::text::problem::Problem;
 use incast_cc::{Config, KINDS, Kind, ParamError, ValueKind};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;

@@ -1,7 +1,7 @@
 //! What hosts cost their packets: engines between the NIC and the stack.
 
-use crate::problem::Problem;
-use crate::quantity::{Auto, QueueLimit, Rate, Time};
+use crate::text::problem::Problem;
+use crate::text::quantity::{Auto, QueueLimit, Rate, Time};
 use crate::topology::Network;
 use incast_cc as cc;
 use incast_engine::host::processing::EngineId;
@@ -54,7 +54,7 @@ fn infinite() -> Rate {
 }
 
 fn unlimited() -> QueueLimit {
-    QueueLimit(crate::quantity::Limit::None)
+    QueueLimit(crate::text::quantity::Limit::None)
 }
 
 impl Processing {

@@ -4,9 +4,9 @@
 //! simulators interpolate linearly between lines, Homa's simulation takes the size of a line itself. A load is right
 //! only with the mean of the rule that draws.
 
-use crate::builtin;
-use crate::problem::Problem;
-use crate::rows::Rows;
+use crate::files::builtin;
+use crate::files::rows::Rows;
+use crate::text::problem::Problem;
 use incast_cc as cc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,13 +2,14 @@
 //! of another world, values that have no effect, flows that never start.
 
 use crate::LeftOut;
+use crate::build::triggers;
 use crate::build::{Built, classes};
-use crate::controller::Controller;
 use crate::document::Document;
-use crate::failures;
-use crate::traffic::{App, Traffic};
-use crate::transport::{Preset, Rules, Transport};
-use crate::triggers;
+use crate::document::app::App;
+use crate::document::failures;
+use crate::document::traffic::Traffic;
+use crate::document::transport::{Preset, Rules, Transport};
+use crate::text::controller::Controller;
 use incast_cc as cc;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{Limit, LinkSpec, Spec};

@@ -1,8 +1,8 @@
 //! A buffer that the queues of a switch share, and flow control by what is in it.
 
-use crate::problem::{self, Problem};
-use crate::quantity::{Headroom, Room, Size};
-use crate::queue::Queue;
+use crate::document::queue::Queue;
+use crate::text::problem::{self, Problem};
+use crate::text::quantity::{Headroom, Room, Size};
 use crate::topology::Network;
 use incast_cc::Bytes;
 use incast_engine::map::pfc::Pfc as Engine;

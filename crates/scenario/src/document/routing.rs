@@ -1,9 +1,9 @@
 //! Policies that choose among equally short routes.
 
 use crate::document::Ties;
-use crate::problem::Problem;
-use crate::quantity::{Auto, Time};
-use crate::queue::Queue;
+use crate::document::queue::Queue;
+use crate::text::problem::Problem;
+use crate::text::quantity::{Auto, Time};
 use incast_cc as cc;
 use incast_engine::spec::{self, PathChoice};
 use schemars::JsonSchema;

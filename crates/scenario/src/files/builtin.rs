@@ -1,10 +1,10 @@
 //! Scenarios that come with the program.
 
-use crate::sizes::Rule;
+use crate::files::sizes::Rule;
 
 macro_rules! builtin {
     ($($name:literal),+ $(,)?) => {
-        const ALL: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../scenarios/", $name, ".toml")))),+];
+        const ALL: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../../scenarios/", $name, ".toml")))),+];
     };
 }
 
@@ -41,18 +41,18 @@ pub const PREFIX: &str = "builtin:";
 
 /// Files that built-in scenarios name, as [`PREFIX`] and this name.
 const FILES: &[(&str, &str)] = &[
-    ("ns3-random-hotspot", include_str!("../../../scenarios/ns3-random-hotspot.csv")),
-    ("ns3-random-pairs", include_str!("../../../scenarios/ns3-random-pairs.csv")),
-    ("pfc-incast-victim", include_str!("../../../scenarios/pfc-incast-victim.csv")),
-    ("htsim-permutation-swift", include_str!("../../../scenarios/htsim-permutation-swift.csv")),
-    ("htsim-permutation-dctcp", include_str!("../../../scenarios/htsim-permutation-dctcp.csv")),
+    ("ns3-random-hotspot", include_str!("../../../../scenarios/ns3-random-hotspot.csv")),
+    ("ns3-random-pairs", include_str!("../../../../scenarios/ns3-random-pairs.csv")),
+    ("pfc-incast-victim", include_str!("../../../../scenarios/pfc-incast-victim.csv")),
+    ("htsim-permutation-swift", include_str!("../../../../scenarios/htsim-permutation-swift.csv")),
+    ("htsim-permutation-dctcp", include_str!("../../../../scenarios/htsim-permutation-dctcp.csv")),
 ];
 
 macro_rules! sizes {
     ($($name:literal $rule:ident),+ $(,)?) => {
         /// Tables of flow sizes, as [`PREFIX`] and this name, and the rule by which their source draws from them.
         pub(crate) const SIZES: &[(&str, Rule, &str)] =
-            &[$(($name, Rule::$rule, include_str!(concat!("../../../scenarios/sizes/", $name, ".csv")))),+];
+            &[$(($name, Rule::$rule, include_str!(concat!("../../../../scenarios/sizes/", $name, ".csv")))),+];
     };
 }
 

@@ -6,8 +6,8 @@
 //! (`oneOf` with a constant), words, numbers with bounds, lists, optional values, references,
 //! and our string formats with units.
 
-use crate::problem::{self, Problem};
-use crate::{controller, quantity};
+use crate::text::problem::{self, Problem};
+use crate::text::{controller, quantity};
 use serde_json::Value as Json;
 use toml::Value as Toml;
 

@@ -3,9 +3,10 @@
 //! They keep their ends and their numbers, so that under one seed the other flows are the same with and without them.
 
 use crate::build::Flows;
-use crate::problem::Problem;
+use crate::document::app::App;
+use crate::document::traffic::{Pattern, Placement, Traffic};
+use crate::text::problem::Problem;
 use crate::topology::Network;
-use crate::traffic::{App, Pattern, Placement, Traffic};
 use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec::{Near, Sharing};
 

@@ -4,8 +4,8 @@
 //! Every key of [`Transport`] replaces one value of the preset. `incast describe transport ns3`
 //! prints a preset's values.
 
-use crate::problem::Problem;
-use crate::quantity::{Auto, Rate, Size, Time};
+use crate::text::problem::Problem;
+use crate::text::quantity::{Auto, Rate, Size, Time};
 use incast_cc as cc;
 use incast_engine::spec;
 use schemars::JsonSchema;

@@ -1,14 +1,17 @@
 //! From a checked document to what the engine simulates.
 
-use crate::controller::Controller;
+pub mod bounds;
+mod triggers;
+pub(crate) mod warnings;
+
+use crate::document::failures::{self, Failure};
+use crate::document::traffic::{MAX_FLOWS, Pattern, Traffic};
+use crate::document::transport::Transport;
 use crate::document::{Document, Domains, Interval, Ties, Until};
-use crate::elephants::Herd;
-use crate::failures::{self, Failure};
-use crate::problem::{Errors, Problem};
+use crate::text::controller::Controller;
+use crate::text::problem::{Errors, Problem};
 use crate::topology::{DirectedLink, Network, single};
-use crate::traffic::{MAX_FLOWS, Pattern, Traffic};
-use crate::transport::Transport;
-use crate::triggers;
+use crate::traffic::elephants::Herd;
 use incast_cc as cc;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::triggers::Triggers;

@@ -1,8 +1,8 @@
 //! CSV files with a header line: cells by column name, problems with file, line, column and
 //! value.
 
-use crate::problem::Problem;
-use crate::quantity;
+use crate::text::problem::Problem;
+use crate::text::quantity;
 use std::collections::HashMap;
 use std::str::FromStr;
 

@@ -1,7 +1,8 @@
 //! Contradictions between keys of an entry, found before there is a network.
 
-use super::{App, Bulk, Pattern, ToItself, Traffic, pattern_word, unbounded};
-use crate::problem::Problem;
+use super::app::{App, Bulk};
+use super::traffic::{Pattern, ToItself, Traffic, pattern_word, unbounded};
+use crate::text::problem::Problem;
 use incast_cc as cc;
 
 impl Traffic {

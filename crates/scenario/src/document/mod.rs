@@ -1,17 +1,27 @@
 //! The scenario file as types. Their documentation, defaults and bounds are the schema, the
 //! checks, `incast describe` and the manual's tables at once.
 
-use crate::buffer::Buffer;
-use crate::controller::Controller;
-use crate::failures::Failure;
-use crate::hosts::Hosts;
-use crate::quantity::{Auto, Time};
-use crate::queue::Queue;
-use crate::routing::Routing;
+pub mod app;
+pub mod buffer;
+pub mod failures;
+pub mod hosts;
+pub mod queue;
+pub mod routing;
+pub mod traffic;
+mod traffic_check;
+pub mod transport;
+
+use crate::document::buffer::Buffer;
+use crate::document::failures::Failure;
+use crate::document::hosts::Hosts;
+use crate::document::queue::Queue;
+use crate::document::routing::Routing;
+use crate::document::traffic::Traffic;
+use crate::document::transport::Transport;
+use crate::text::controller::Controller;
+use crate::text::quantity::{Auto, Time};
 use crate::topology::Topology;
 use crate::topology::single::SingleLink;
-use crate::traffic::Traffic;
-use crate::transport::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

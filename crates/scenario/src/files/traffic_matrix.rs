@@ -3,9 +3,11 @@
 //! The cells are bytes (pattern `matrix`), or parts of a load (pattern `poisson`).
 
 use crate::build::Flows;
-use crate::problem::Problem;
-use crate::rows::{Row, Rows};
-use crate::traffic::{App, Bulk, Traffic, check_two_hosts, host};
+use crate::document::app::{App, Bulk};
+use crate::document::traffic::Traffic;
+use crate::files::rows::{Row, Rows};
+use crate::text::problem::Problem;
+use crate::traffic::{check_two_hosts, host};
 use incast_cc as cc;
 use incast_engine::spec;
 
@@ -43,7 +45,7 @@ pub(crate) fn read<T>(
     flows: &Flows,
     value: fn(&str) -> Result<Option<T>, String>,
 ) -> Result<Vec<Cell<T>>, Vec<Problem>> {
-    let text = crate::read_named(&format!("{}.file", flows.path), flows.dir, name).map_err(|p| vec![p])?;
+    let text = crate::files::read_named(&format!("{}.file", flows.path), flows.dir, name).map_err(|p| vec![p])?;
     let mut lines = (1..).zip(text.lines());
     let (at, header) = lines.find(|(_, l)| !l.starts_with('#') && !l.trim().is_empty()).unwrap_or_default();
     let columns: Vec<&str> = header.split(',').map(|c| c.trim().trim_matches('"')).collect();

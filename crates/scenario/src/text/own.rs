@@ -4,7 +4,7 @@
 //! This crate knows the names only. Who embeds it says, once, how such a name becomes a
 //! controller ([`resolve_with`]); the Python package imports the class.
 
-use crate::problem::Problem;
+use crate::text::problem::Problem;
 use incast_cc::foreign::Foreign;
 use std::sync::OnceLock;
 

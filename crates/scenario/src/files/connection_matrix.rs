@@ -12,9 +12,11 @@
 //! only receivers of NDP have any.
 
 use crate::build::Flows;
-use crate::failures::{Failure, Listed};
-use crate::problem::Problem;
-use crate::traffic::{App, Bulk, MOST_BYTES, Traffic, check_two_hosts};
+use crate::document::app::{App, Bulk, MOST_BYTES};
+use crate::document::failures::{Failure, Listed};
+use crate::document::traffic::Traffic;
+use crate::text::problem::Problem;
+use crate::traffic::check_two_hosts;
 use incast_cc as cc;
 use incast_engine::spec::{self, Done, Triggered};
 use schemars::JsonSchema;
@@ -435,7 +437,7 @@ impl Traffic {
     pub(crate) fn add_matrix(&self, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         check_two_hosts(flows).map_err(|p| vec![p])?;
         let name = self.file.clone().unwrap_or_default();
-        let text = crate::read_named(&format!("{}.file", flows.path), flows.dir, &name).map_err(|p| vec![p])?;
+        let text = crate::files::read_named(&format!("{}.file", flows.path), flows.dir, &name).map_err(|p| vec![p])?;
         let mut matrix = read(&name, &text, unit, flows.network.hosts)?;
         let failures = matrix.failures.iter().map(|f| f.of(&name, flows)).collect::<Result<Vec<_>, _>>();
         flows.failures.extend(failures.map_err(|p| vec![p])?);

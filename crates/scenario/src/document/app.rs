@@ -1,10 +1,10 @@
 //! What sending applications do.
 
-use super::Traffic;
+use super::traffic::Traffic;
 use crate::build::Flows;
 use crate::document::zero;
-use crate::problem::Problem;
-use crate::quantity::{LineRate, PartOrRate, Rate, Size, Time};
+use crate::text::problem::Problem;
+use crate::text::quantity::{LineRate, PartOrRate, Rate, Size, Time};
 use incast_cc as cc;
 use incast_engine::map::ideal;
 use incast_engine::spec;
@@ -141,7 +141,7 @@ fn small_request() -> Size {
 fn one() -> u32 {
     1
 }
-pub(super) fn bulk_write() -> Size {
+pub(crate) fn bulk_write() -> Size {
     Size(cc::Bytes(64_000))
 }
 fn small_write() -> Size {
@@ -158,7 +158,7 @@ impl Default for App {
 }
 
 impl App {
-    pub(super) fn spec(&self) -> spec::App {
+    pub(crate) fn spec(&self) -> spec::App {
         match self {
             App::Bulk(b) => spec::App::Bulk { size: b.size.map(|s| s.0.0), write: b.write.0.0 },
             App::OnOff(o) => spec::App::OnOff {
@@ -190,7 +190,7 @@ impl App {
         }
     }
 
-    pub(super) fn check(&self, path: &str, out: &mut Vec<Problem>) {
+    pub(crate) fn check(&self, path: &str, out: &mut Vec<Problem>) {
         let key = |k: &str| format!("{path}.app.{k}");
         let (write, rate) = match self {
             App::Bulk(b) => (Some(b.write), None),

@@ -1,12 +1,14 @@
 //! Poisson arrivals: flows that come at random, of sizes from a table, as many as make a load.
 
 use crate::build::Flows;
-use crate::builtin;
-use crate::problem::Problem;
-use crate::quantity::{Size, Time};
-use crate::sizes::{Rule, SizeTable, usual_rule};
-use crate::traffic::{App, Bulk, MAX_FLOWS, Traffic, check_two_hosts};
-use crate::traffic_matrix::{self, Cell};
+use crate::document::app::{App, Bulk};
+use crate::document::traffic::{MAX_FLOWS, Traffic};
+use crate::files::builtin;
+use crate::files::sizes::{Rule, SizeTable, usual_rule};
+use crate::files::traffic_matrix::{self, Cell};
+use crate::text::problem::Problem;
+use crate::text::quantity::{Size, Time};
+use crate::traffic::check_two_hosts;
 use incast_cc as cc;
 use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec;
@@ -85,7 +87,7 @@ impl Arrivals {
             let p = Problem::with_value(key, format!("\"{}\"", self.sizes), message);
             return Err(vec![p.suggest(name, builtin::sizes())]);
         }
-        let text = crate::read_named(&key, flows.dir, &self.sizes).map_err(|p| vec![p])?;
+        let text = crate::files::read_named(&key, flows.dir, &self.sizes).map_err(|p| vec![p])?;
         let table = SizeTable::read(&self.sizes, &text, self.packet.map_or(PACKET, |p| p.0.0))?;
         if let Some(packet) = self.packet.filter(|_| !table.counts_packets()) {
             let message = format!("the sizes of {} are bytes; expected none", self.sizes);

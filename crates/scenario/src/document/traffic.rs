@@ -1,0 +1,324 @@
+//! Who sends what to whom: patterns with seeded placement, applications, and flows from a file.
+//!
+//! Placement is keyed by (seed, number of the traffic entry, draw), never by the controller: under
+//! one seed all controllers see the same senders and receivers, so comparisons are paired.
+
+use super::app::App;
+
+use crate::build::Flows;
+use crate::document::transport::Transport;
+use crate::document::zero;
+use crate::files::connection_matrix::StartUnit;
+use crate::text::controller::Controller;
+use crate::text::problem::Problem;
+use crate::text::quantity::{Rate, Time};
+use crate::traffic::arrivals::Arrivals;
+use incast_cc as cc;
+use incast_engine::event::hash::{self, purpose};
+use incast_engine::spec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most flows of a scenario. State and record of a flow take about a kilobyte, so this many need
+/// some 4 GB.
+pub const MAX_FLOWS: u64 = 4_000_000;
+
+/// One traffic entry: a set of flows that share everything but their ends and start times.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Traffic {
+    /// Name in results and in `--set traffic.NAME.key`; the pattern's where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Who sends to whom.
+    pub pattern: Pattern,
+    /// Name of the entry before this one whose flows `elephants` takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// Which flows `elephants` takes.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Hosts that take part in `all-to-all` and `ring-allreduce`: so many are drawn, in the order drawn; all, in the
+    /// order of their numbers, unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
+    pub members: Option<u32>,
+    /// When the flows of `all-to-all` open.
+    #[serde(default)]
+    pub order: Order,
+    /// Packets of a flow, and its ACKs, keep to the path that `ecmp` would give them, whatever `[routing]` says;
+    /// `false` unless given, but for `elephants`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub single_path: Option<bool>,
+    /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
+    /// given; `file` and `connection-matrix`: as many as the file has unless given, otherwise its first ones;
+    /// `poisson`: all that arrive unless given, otherwise the first. 0 of `elephants` alone: a run without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub flows: Option<u64>,
+    /// Receiver of `hotspot` and `incast`: a host's name or number, `last` or `random`; `last`
+    /// unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<HostRef>,
+    /// `hotspot`: what becomes of a flow whose sender would be the receiver.
+    #[serde(default)]
+    pub to_itself: ToItself,
+    /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of `poisson`,
+    /// relative to the scenario file; or `builtin:` and the name of one that comes with the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Unit of the starts in the file of the pattern `connection-matrix`; must be given, htsim's programs disagree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_unit: Option<StartUnit>,
+    /// Load and sizes of the pattern `poisson`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// When the first flow opens. Of a file, `start`, `stagger` and `jitter` are added to its times.
+    #[serde(default = "zero")]
+    pub start: Time,
+    /// Time between the openings of one flow and the next.
+    #[serde(default = "zero")]
+    pub stagger: Time,
+    /// Random part of a flow's opening, uniform from 0 to this.
+    #[serde(default = "zero")]
+    pub jitter: Time,
+    /// When the applications stop; never, unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
+    /// What happens at `stop` to bytes the transport has accepted.
+    #[serde(default)]
+    pub at_stop: AtStop,
+    /// When the receiving applications close; never, unless given. A flow with bytes beyond a hole
+    /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as
+    /// in ns-3. Not with `query`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sink_stop: Option<Time>,
+    /// Rate at which receiving applications read; `inf` reads at once.
+    #[serde(default = "unbounded")]
+    pub read_rate: Rate,
+    /// Traffic class, where ports have queues for classes.
+    #[serde(default)]
+    pub class: u8,
+    /// Traffic class of its acknowledgements; that of its data unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_class: Option<u8>,
+    /// What sending applications do.
+    #[serde(default)]
+    pub app: App,
+    /// Controller, where it is not the scenario's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<Controller>,
+    /// Transport values that differ from `[transport]`; a preset here replaces all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
+}
+
+pub(super) fn unbounded() -> Rate {
+    Rate(cc::Rate::INFINITE)
+}
+
+/// Who sends to whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// All to one host, the last unless `receiver` says otherwise; flow i comes from host i modulo
+    /// the number of hosts, or from the next host where that is the receiver.
+    Hotspot,
+    /// All to one host drawn by the seed; every sender is drawn among the others, with
+    /// replacement.
+    RandomHotspot,
+    /// Every flow's receiver is drawn, then its sender among the others, with replacement.
+    RandomPairs,
+    /// Every host sends one flow and receives one, no host to itself, drawn uniformly among all
+    /// such assignments; with more flows than hosts, one assignment after another.
+    Permutation,
+    /// Many senders to one receiver at once: distinct hosts in random order, again from the first
+    /// when there are more flows than hosts.
+    Incast,
+    /// Sender i to receiver i; on a star, source i to the sink. Dumbbell and star only.
+    Pairs,
+    /// Flows from a CSV file.
+    File,
+    /// Flows that arrive at random, at a load, of sizes from a table: every host is a Poisson process of its own, and
+    /// sends each flow to one of the others, all alike. `arrivals` has the load and the table.
+    Poisson,
+    /// A flow for every cell above 0 of a traffic matrix, a CSV file with a row a source, a column a destination and
+    /// bytes in the cells.
+    Matrix,
+    /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A
+    /// size of 0 is without end; `prio` is a traffic class.
+    ConnectionMatrix,
+    /// Some flows of another entry (`of`), turned into flows of this one: same ends and numbers, but application,
+    /// controller, transport and times of this entry, and a single path. `placement` says which.
+    Elephants,
+    /// Every member sends `app.size` to every other; in round r the i-th sends to the one r places after it.
+    AllToAll,
+    /// Ring all-reduce of a buffer of `app.size` that every member has: in each of 2 (n - 1) steps every one of n
+    /// members sends an n-th of it to the next member, what it has received in the step before.
+    RingAllreduce,
+}
+
+/// When flows of an all-to-all open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// A member begins a round when its flow of the round before is acknowledged.
+    #[default]
+    Rounds,
+    /// All at once.
+    AtOnce,
+}
+
+/// A host by number or name.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum HostRef {
+    /// Number.
+    Number(u32),
+    /// Name, `last` or `random`.
+    Name(String),
+}
+
+/// Which flows become elephants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// Drawn uniformly.
+    #[default]
+    Random,
+    /// Drawn uniformly until the most affected 1 % of the other flows (rounded up) are as the paper on MSwift reports
+    /// them (section IV.B): with 1 elephant they share a leaf with it at one end and nothing at the other, with 2 or 3
+    /// a leaf at one end and a pod at the other, with 6 leaves at both ends. Sources are compared with sources,
+    /// destinations with destinations.
+    Paper,
+}
+
+/// A flow of `hotspot` whose sender would be its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToItself {
+    /// It comes from the next host.
+    #[default]
+    NextHost,
+    /// It is left out, and there are fewer flows.
+    Skip,
+}
+
+/// After an application's stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtStop {
+    /// They are still delivered, then the flow closes.
+    #[default]
+    Drain,
+    /// The flow is reset: nothing more is sent.
+    Reset,
+}
+
+impl Traffic {
+    /// Name in results.
+    pub fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| pattern_word(self.pattern).to_owned())
+    }
+
+    /// Adds the flows of entry number `entry`.
+    pub(crate) fn add(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
+        if self.pattern == Pattern::File {
+            return self.add_file(entry, flows);
+        }
+        if let Some(arrivals) = &self.arrivals {
+            return self.add_arrivals(arrivals, entry, flows);
+        }
+        if self.pattern == Pattern::Matrix {
+            return self.add_cells(entry, flows);
+        }
+        if let (Pattern::ConnectionMatrix, Some(unit)) = (self.pattern, self.start_unit) {
+            return self.add_matrix(unit, entry, flows);
+        }
+        if self.pattern == Pattern::Elephants {
+            return self.add_elephants(entry, flows).map_err(|p| vec![p]);
+        }
+        if self.pattern.is_collective() {
+            return self.add_collective(entry, flows).map_err(|p| vec![p]);
+        }
+        self.add_placed(entry, flows)
+    }
+
+    /// When flow number `i` of the entry opens: its start, stagger and jitter.
+    pub(crate) fn opening(&self, entry: u32, i: u64, seed: u64) -> cc::Time {
+        let jitter = hash::uniform(seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
+        cc::Time(self.stagger.0.0.saturating_mul(i))
+            .saturating_add(self.start.0)
+            .saturating_add(cc::Time(jitter as u64))
+    }
+
+    /// What moves the openings of flows, in words.
+    pub(crate) fn moved_by(&self) -> String {
+        let keys = [("start", self.start), ("stagger", self.stagger), ("jitter", self.jitter)];
+        let moving = keys.iter().filter(|(_, t)| t.0 > cc::Time::ZERO);
+        moving.map(|(key, t)| format!("{key}, {t}")).collect::<Vec<_>>().join(", and ")
+    }
+
+    /// Number of the controller of its flows; datagrams have none, and take any.
+    pub(crate) fn governed_by(&self, flows: &mut Flows) -> Result<u32, Problem> {
+        if matches!(self.app, App::Udp(_)) {
+            Ok(flows.any_controller())
+        } else {
+            flows.controller(self.controller.as_ref())
+        }
+    }
+
+    pub(crate) fn flow(
+        &self,
+        src: u32,
+        dst: u32,
+        start: cc::Time,
+        transport: u32,
+        controller: u32,
+        group: u32,
+    ) -> spec::FlowSpec {
+        spec::FlowSpec {
+            src,
+            dst,
+            start,
+            stop: self.stop.map_or(cc::Time::NEVER, |s| s.0),
+            at_stop: match self.at_stop {
+                AtStop::Drain => spec::AtStop::Drain,
+                AtStop::Reset => spec::AtStop::Reset,
+            },
+            sink_stop: self.sink_stop.map_or(cc::Time::NEVER, |s| s.0),
+            transport,
+            controller,
+            group,
+            class: self.class,
+            ack_class: self.ack_class.unwrap_or(self.class),
+            app: self.app.spec(),
+            read_rate: self.read_rate.0,
+            path: None,
+            reverse_path: None,
+            trigger: None,
+        }
+    }
+
+    /// Whether its flows keep to one path.
+    pub(crate) fn keeps_one_path(&self) -> bool {
+        self.single_path.unwrap_or(self.pattern == Pattern::Elephants)
+    }
+}
+
+pub(crate) fn pattern_word(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Hotspot => "hotspot",
+        Pattern::RandomHotspot => "random-hotspot",
+        Pattern::RandomPairs => "random-pairs",
+        Pattern::Permutation => "permutation",
+        Pattern::Incast => "incast",
+        Pattern::Pairs => "pairs",
+        Pattern::File => "file",
+        Pattern::Poisson => "poisson",
+        Pattern::ConnectionMatrix => "connection-matrix",
+        Pattern::Matrix => "matrix",
+        Pattern::Elephants => "elephants",
+        Pattern::AllToAll => "all-to-all",
+        Pattern::RingAllreduce => "ring-allreduce",
+    }
+}

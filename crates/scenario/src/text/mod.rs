@@ -1,0 +1,8 @@
+//! Text: quantities with units, controllers, keys, and what is said where one of these is wrong. It knows nothing of
+//! networks.
+
+pub mod controller;
+pub mod own;
+pub mod problem;
+pub mod quantity;
+pub mod schema;

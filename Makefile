@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev demo demo-full docs-pictures test test-rust test-python lint bench mutants parity papers \
+.PHONY: help build dev demo demo-full docs docs-pictures test test-rust test-python lint bench mutants parity papers \
         published layers clean
 
 help: ## List the targets
@@ -36,6 +36,9 @@ demo: build ## DCTCP, Swift and NewReno on a fat tree: table, report.html and PN
 
 demo-full: build ## The same at every point of the source document
 	$(DEMO) --vary traffic.flows=100,250,500,650,750,1000,1500,2000 --out runs/demo-full
+
+docs: dev ## The documentation as a site in build/site (python3 -m http.server -d build/site shows it)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 docs-pictures: demo ## The demo's pictures which the documentation shows
 	cp runs/demo/delay-p99.png docs/images/

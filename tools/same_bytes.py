@@ -86,7 +86,7 @@ FORMS = {
     "westwood": "linux ns3",
     "westwood-plus": "ns3",
     "dctcp": "ns3 htsim linux",
-    "swift": "htsim",
+    "swift": "htsim seed-000",
     "dcqcn": "paper vendor",
     "timely": "paper",
     "fastflow": "spcl",

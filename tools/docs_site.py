@@ -1,0 +1,73 @@
+"""What ``mkdocs.yml`` needs beside ``docs/``: pages that lie elsewhere in the repository, and links that fit there too.
+
+Pages are written for a reader of the repository: their links are paths between its files. In the site the README is the
+home page, pages outside ``docs/`` stand at the top, and a link to a file that is no page becomes plain text. A link to
+nothing is a warning, which fails the strict build.
+"""
+
+from __future__ import annotations
+
+import logging
+import posixpath
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = "README.md"
+LOG = logging.getLogger("mkdocs.hooks.docs_site")
+
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
+ITEM = re.compile(r"([-*]|\d+\.) ")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages of the navigation that ``docs/`` does not have."""
+    wanted = set(re.findall(r"[\w./-]+\.md", repr(config.nav)))
+    for uri in sorted(wanted - set(files.src_uris)):
+        source = ROOT / (HOME if uri == "index.md" else uri)
+        if source.exists():
+            files.append(File.generated(config, uri, content=source.read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> str:
+    """Fit links and lists, outside the blocks of code."""
+    uri = page.file.src_uri
+    kept = Path(page.file.abs_src_path or "").is_relative_to(ROOT / "docs")
+    source = posixpath.join("docs", uri) if kept else HOME if uri == "index.md" else uri
+    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("```") else spaced(linked(part, source, uri, files)) for part in parts)
+
+
+def linked(text: str, source: str, uri: str, files: Files) -> str:
+    """Turn links between files of the repository into links between pages."""
+
+    def fitted(match: re.Match[str]) -> str:
+        image, words, target, anchor = match[1], match[2], match[3], match[4] or ""
+        if not target or "://" in target:
+            return match[0]
+        words = LINK.sub(fitted, words)
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
+        there = "index.md" if path == HOME else path.removeprefix("docs/")
+        if there in files.src_uris:
+            return f"{image}[{words}]({posixpath.relpath(there, posixpath.dirname(uri) or '.')}{anchor})"
+        if not (ROOT / path).exists():
+            LOG.warning("%s links to %s, which does not exist", source, target)
+        return words
+
+    return LINK.sub(fitted, text)
+
+
+def spaced(text: str) -> str:
+    """Set an empty line before a list that follows a paragraph, as Python's Markdown wants it."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        before = lines[-1] if lines else ""
+        if ITEM.match(line) and before.strip() and not ITEM.match(before) and not before.startswith(" "):
+            lines.append("")
+        lines.append(line)
+    return "\n".join(lines)

@@ -14,8 +14,8 @@ use crate::map::fabric::{CHOICE, HOST, Net, Switch, UNPLANNED};
 use crate::node::io::{Host, Io, Reach, Tally, observe_port, pass};
 use crate::port::Port;
 use crate::port::buffer::Pool;
-use crate::transport::receiver::Receiver;
-use crate::transport::sender::Sender;
+use crate::transport::tcp::receiver::Receiver;
+use crate::transport::tcp::sender::Sender;
 use incast_record::{Happening, MessageKind, MessageRecord, Recorder, Sample};
 
 /// Time series of one flow.

@@ -1,15 +1,7 @@
-//! The reliable transport: sender and receiver as state machines (event in, actions out).
-//!
-//! One transport with switches for what differs between worlds ([`crate::spec::TransportSpec`]).
-//! Sequence numbers are 64-bit byte counts from 0, so they never wrap; SYN takes none, FIN takes
-//! one after the last byte.
+//! Transports, and what they share.
 
 pub mod entropy;
-pub mod rack;
 pub mod ranges;
-pub mod receiver;
 pub mod reordering;
-pub mod rtt;
-pub mod scoreboard;
-pub mod sender;
+pub mod tcp;
 pub mod timer;

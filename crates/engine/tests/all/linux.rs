@@ -7,8 +7,8 @@ use incast_cc::{Ecn, Rate, Time};
 use incast_engine::event::packet::flag;
 use incast_engine::host::app::AppState;
 use incast_engine::spec::*;
-use incast_engine::transport::rtt::RttEstimator;
-use incast_engine::transport::scoreboard::{Hole, Scoreboard};
+use incast_engine::transport::tcp::rtt::RttEstimator;
+use incast_engine::transport::tcp::scoreboard::{Hole, Scoreboard};
 use incast_engine::transport::timer::fires_at;
 use std::collections::VecDeque;
 

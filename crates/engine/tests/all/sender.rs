@@ -6,7 +6,7 @@ use crate::net::*;
 use incast_cc::{Rate, Time};
 use incast_engine::event::packet::flag;
 use incast_engine::spec::*;
-use incast_engine::transport::sender::Connection;
+use incast_engine::transport::tcp::sender::Connection;
 use incast_record::Happening;
 use proptest::prelude::*;
 

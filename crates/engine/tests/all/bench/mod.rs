@@ -183,12 +183,12 @@ impl Bench {
     }
 
     /// The receiver.
-    pub fn receiver(&self) -> &incast_engine::transport::receiver::Receiver {
+    pub fn receiver(&self) -> &incast_engine::transport::tcp::receiver::Receiver {
         &self.world.domains[0].receivers[0]
     }
 
     /// The sender.
-    pub fn sender(&self) -> &incast_engine::transport::sender::Sender {
+    pub fn sender(&self) -> &incast_engine::transport::tcp::sender::Sender {
         &self.world.domains[0].senders[0]
     }
 }

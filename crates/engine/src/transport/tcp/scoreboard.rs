@@ -6,8 +6,8 @@
 //! when the frontier passes it. `pipe` counts the copies believed to be in the network.
 
 use super::rack::{DeliveryRate, Rack, Reordering, Resent};
-use super::ranges::Ranges;
 use crate::event::prefetch;
+use crate::transport::ranges::Ranges;
 use incast_cc::Delivery;
 use std::collections::VecDeque;
 

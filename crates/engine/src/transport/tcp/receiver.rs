@@ -1,8 +1,5 @@
 //! The receiving half of a flow: reassembly, acknowledgements, ECN echo, advertised window.
 
-use super::ranges::Ranges;
-use super::reordering::Reordering;
-use super::timer::fires_at;
 use crate::event::order::TimerKind;
 use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
@@ -10,6 +7,9 @@ use crate::host::messages::NO_HALF;
 use crate::map::fabric::Net;
 use crate::node::io::{Io, Turns};
 use crate::spec::{Done, Flush, TransportSpec};
+use crate::transport::ranges::Ranges;
+use crate::transport::reordering::Reordering;
+use crate::transport::timer::fires_at;
 use incast_cc::{Ecn, Rate, Time};
 use incast_record::{Happening, Recorder};
 

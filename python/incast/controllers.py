@@ -26,7 +26,7 @@ OPTIONAL = ("init", "on_ecn", "on_recovered", "on_undo", "on_idle")
 
 
 class Ack(Protocol):
-    """What ``on_ack`` is told. Times in picoseconds, sizes and sequence numbers in bytes."""
+    """What ``on_ack`` is told. Times in picoseconds, sizes in bytes."""
 
     now_ps: int
     acked: int
@@ -42,8 +42,15 @@ class Ack(Protocol):
     ece: bool
     in_flight: int
     """Before this acknowledgement."""
+    lost_bytes: int
+    """Found to be lost since the ACK before, other than by a timeout."""
+    round_acked: int
+    """Bytes of the flow that are acknowledged without a gap."""
+    round_sent: int
+    """Bytes that the flow has sent, each counted once: a round trip ends when ``round_acked`` passes its old value."""
     una: int
     nxt: int
+    """Older names of ``round_acked`` and ``round_sent``."""
     cwnd_limited: bool
     phase: str
     """``open``, ``cwr``, ``recovery`` or ``loss``."""

@@ -151,18 +151,20 @@ class Counting:
         self.note("recovered")
 
 
+CROWDED = {
+    "queue.limit": "30p",
+    "queue.mark": "30p",
+    "queue.device": 0,
+    "queue.host": {"kind": "drop-tail", "limit": "1000p"},
+    "transport.initial_window": 50,
+}
+
+
 def test_calls_come_in_the_order_of_the_simulation_and_repeat() -> None:
     found = []
-    crowded = {
-        "queue.limit": "30p",
-        "queue.mark": "30p",
-        "queue.device": 0,
-        "queue.host": {"kind": "drop-tail", "limit": "1000p"},
-        "transport.initial_window": 50,
-    }
     for _ in range(2):
         Counting.calls = []
-        ran(Counting, **crowded)
+        ran(Counting, **CROWDED)
         found.append(Counting.calls)
     names = [name for name, _ in found[0]]
     assert {"ack", "loss", "recovered"} <= set(names)
@@ -172,6 +174,38 @@ def test_calls_come_in_the_order_of_the_simulation_and_repeat() -> None:
     windows = [window for _, window in found[0]]
     cut = names.index("loss")
     assert (set(windows[:cut]), set(windows[cut:])) == ({50 * 1448}, {10 * 1448})
+
+
+class Following(Counting):
+    """Counts the bytes lost, and the round trips by the two counts that an ACK has of the flow."""
+
+    flows: ClassVar[list[Following]] = []
+
+    def init(self, env: controllers.Env) -> None:
+        self.lost, self.rounds, self.end, self.acked = 0, 0, 0, 0
+        self.flow = env.flow
+        self.flows.append(self)
+
+    def on_ack(self, ack: controllers.Ack) -> None:
+        assert self.acked + ack.acked == ack.round_acked <= ack.round_sent
+        assert (ack.una, ack.nxt) == (ack.round_acked, ack.round_sent)
+        self.lost += ack.lost_bytes
+        self.acked = ack.round_acked
+        if ack.round_acked > self.end:
+            self.rounds, self.end = self.rounds + 1, ack.round_sent
+
+
+def test_an_acknowledgement_tells_what_was_lost_and_how_far_the_flow_is() -> None:
+    Following.flows = []
+    result = ran(Following, **CROWDED, **{"run.warmup": "0s"})
+    # the other flow loses a retransmission and waits for its timeout
+    cc = next(cc for cc in Following.flows if cc.flow == 0)
+    flow = result.flows.to_pylist()[0]
+    # what was lost was sent again, segment by segment; the last of a write may be a short one
+    assert flow["retransmissions"] > 10
+    assert 1448 * (flow["retransmissions"] - 1) < cc.lost <= 1448 * flow["retransmissions"]
+    # a round trip lasts from the ACK that begins it to the first for something sent after it
+    assert cc.rounds == pytest.approx(0.02 / flow["rtt_mean_s"], rel=0.02)
 
 
 def failing(what: Callable[[Any], None]) -> type:

@@ -189,7 +189,7 @@ impl Controller for Cubic {
             rest.real.pause(sent.saturating_sub(acked));
             rest.ticks.pause(sent.saturating_sub(last_sent), ack.now);
         }
-        if ack.una == ack.nxt {
+        if ack.round.acked == ack.round.sent {
             rest.emptied = Some((sent, ack.now));
         }
         if let Some(rtt) = ack.rtt
@@ -441,7 +441,7 @@ fn cube_root(number: u64) -> u32 {
 struct HyStart {
     /// Slow start has ended so.
     found: bool,
-    /// Start of the round, and the sequence number that ends it.
+    /// Start of the round, and the count of bytes sent that ends it.
     round: u32,
     end: u64,
     /// The latest ACK of the train.
@@ -470,8 +470,8 @@ impl HyStart {
             return false;
         }
         let now = micros(ack.now);
-        if ack.una > self.end {
-            self.begin_round(now, ack.nxt);
+        if ack.round.is_past(self.end) {
+            self.begin_round(now, ack.round.sent);
         }
         if cwnd < params.hystart_low_window * mss {
             return false;
@@ -500,6 +500,6 @@ impl HyStart {
     /// A timeout: all is new.
     fn restart(&mut self, event: &Timeout) {
         (self.found, self.shortest) = (false, 0);
-        self.begin_round(micros(event.now), event.nxt);
+        self.begin_round(micros(event.now), event.sent);
     }
 }

@@ -183,7 +183,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// A new flow, whose data starts at sequence number 0.
+    /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Dctcp {
         let window = RenoWindow::new(env, params.rules(params.halve));
         Dctcp {
@@ -276,10 +276,10 @@ impl Dctcp {
         }
         if !self.started {
             self.started = true;
-            self.window_end = ack.sent_to;
+            self.window_end = ack.tcp.sent_to;
         }
-        if ack.una >= self.window_end {
-            self.next_window(ack.sent_to);
+        if ack.round.has_reached(self.window_end) {
+            self.next_window(ack.tcp.sent_to);
         }
     }
 }
@@ -303,11 +303,11 @@ impl Controller for Dctcp {
             self.bytes_marked += counted;
         }
         let ends = match self.window_ends {
-            WindowEnd::Beyond => ack.una > self.window_end,
-            WindowEnd::Reached => ack.una >= self.window_end,
+            WindowEnd::Beyond => ack.round.is_past(self.window_end),
+            WindowEnd::Reached => ack.round.has_reached(self.window_end),
         };
         if ends {
-            self.next_window(ack.nxt);
+            self.next_window(ack.round.sent);
         }
         self.window.grow(ack);
     }

@@ -48,7 +48,7 @@ pub static KIND: Kind = Kind {
 pub struct Gcn(Dctcp);
 
 impl Gcn {
-    /// A new flow, whose data starts at sequence number 0.
+    /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Gcn {
         let params = dctcp::Params {
             form: FormName(STANDARD),

@@ -73,7 +73,7 @@ pub struct Hpcc {
     reference: f64,
     utilisation: f64,
     stage: u32,
-    /// Data sent before this byte belongs to the round trip under way.
+    /// Count of bytes sent that ends the round trip under way.
     update_end: u64,
     /// Stamps of the ACK before, and of this one.
     links: Box<(Vec<Hop>, Vec<Hop>)>,
@@ -164,14 +164,14 @@ impl Controller for Hpcc {
             return;
         }
         if self.measure() {
-            let update = ack.una > self.update_end;
+            let update = ack.round.is_past(self.update_end);
             self.compute(update);
             if update {
-                self.update_end = ack.nxt;
+                self.update_end = ack.round.sent;
             }
         } else if self.update_end == 0 {
             // until data sent after the first stamps is acknowledged, the reference stands
-            self.update_end = ack.nxt;
+            self.update_end = ack.round.sent;
         }
         let (before, now) = &mut *self.links;
         core::mem::swap(before, now);

@@ -102,8 +102,44 @@ pub enum Phase {
     Loss,
 }
 
-/// One acknowledgement, as the sender's transport understood it. Sequence numbers and sizes in
-/// bytes of payload.
+/// How far a flow has come when an ACK arrives: bytes counted from the flow's beginning, each when it is first sent.
+///
+/// With it a controller acts once a round trip: it keeps [`Round::sent`] of the ACK with which the round trip begins,
+/// and the round trip ends at the first ACK that [is past](Round::is_past) that count, which acknowledges something
+/// sent later. A TCP fills in SND.UNA and SND.NXT, less the initial sequence number. A QUIC stack counts the payload
+/// of its packets in the order of their numbers: in `sent` of all, in `acked` of those below the first that is neither
+/// acknowledged nor given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Round {
+    /// Acknowledged without a gap, after this ACK.
+    pub acked: u64,
+    /// Sent for the first time.
+    pub sent: u64,
+}
+
+impl Round {
+    /// Something is acknowledged that was sent after the first `end` bytes.
+    #[inline]
+    pub fn is_past(&self, end: u64) -> bool {
+        self.acked > end
+    }
+
+    /// The first `end` bytes are acknowledged.
+    #[inline]
+    pub fn has_reached(&self, end: u64) -> bool {
+        self.acked >= end
+    }
+}
+
+/// What only a TCP can tell of an ACK: for controllers that repeat another TCP's behaviour to the byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TcpAck {
+    /// End of the segment sent last, be it a retransmission, counted as [`Round::sent`] is; equal to that where no
+    /// loss was repaired.
+    pub sent_to: u64,
+}
+
+/// One acknowledgement, as the sender's transport understood it. Sizes in bytes of payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// Time at which the sender processes the ACK.
@@ -128,12 +164,13 @@ pub struct Ack {
     pub ece: bool,
     /// Bytes in flight before this ACK was processed.
     pub in_flight: u64,
-    /// First unacknowledged byte after this ACK.
-    pub una: u64,
-    /// Next new byte to be sent.
-    pub nxt: u64,
-    /// End of the segment sent last, be it a retransmission; `nxt` where no loss was repaired.
-    pub sent_to: u64,
+    /// Bytes found to be lost since the ACK before, by this ACK or by a timer of the loss detection; not those of a
+    /// retransmission timeout, which supposes everything lost ([`Timeout`]).
+    pub lost_bytes: u64,
+    /// Where the flow is in its round trips.
+    pub round: Round,
+    /// What only a TCP can tell.
+    pub tcp: TcpAck,
     /// The window, not the application or the receiver, limited sending (always true when the
     /// transport's `cwnd_limited` test is off).
     pub cwnd_limited: bool,
@@ -156,9 +193,9 @@ impl Default for Ack {
             hops: 0,
             ece: false,
             in_flight: 0,
-            una: 0,
-            nxt: 0,
-            sent_to: 0,
+            lost_bytes: 0,
+            round: Round::default(),
+            tcp: TcpAck::default(),
             cwnd_limited: true,
             phase: Phase::Open,
         }
@@ -191,8 +228,8 @@ pub struct Timeout {
     pub window: f64,
     /// Latest RTT sample, zero before the first.
     pub rtt: Time,
-    /// Next new byte to be sent: what is before it counts as lost.
-    pub nxt: u64,
+    /// Bytes sent so far, as [`Round::sent`] counts them: those that are not acknowledged count as lost.
+    pub sent: u64,
     /// Timeouts in a row without a new acknowledgement, this one included (1 for the first).
     pub consecutive: u32,
     /// State of the transport when the timer fired.

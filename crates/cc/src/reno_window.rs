@@ -147,7 +147,7 @@ pub(crate) struct AfterTimeout {
 impl AfterTimeout {
     /// A timeout.
     pub(crate) fn begin(&mut self, event: &Timeout) {
-        self.end = event.nxt;
+        self.end = event.sent;
     }
 
     /// Bytes beyond the losses that the ACK acknowledges, if it is the one that ends the repair. A
@@ -157,7 +157,7 @@ impl AfterTimeout {
             return None;
         }
         let end = core::mem::take(&mut self.end);
-        (ack.phase == Phase::Open && ack.una >= end).then(|| ack.una - end)
+        (ack.phase == Phase::Open && ack.round.has_reached(end)).then(|| ack.round.acked - end)
     }
 }
 
@@ -369,7 +369,7 @@ impl RenoWindow {
 
     /// [`Avoidance::Room`].
     fn grow_into_room(&mut self, ack: &Ack) {
-        let room = (ack.una as f64 + self.cwnd - ack.nxt as f64).min(self.mss).max(0.0);
+        let room = (ack.round.acked as f64 + self.cwnd - ack.round.sent as f64).min(self.mss).max(0.0);
         if ack.phase == Phase::Recovery || !ack.cwnd_limited || ack.acked == 0 {
             return;
         }

@@ -196,12 +196,12 @@ impl Controller for Timely {
     fn on_ack(&mut self, ack: &Ack) {
         self.acked += ack.delivered;
         let completes = match self.segment {
-            0 => ack.una > self.event_end,
+            0 => ack.round.is_past(self.event_end),
             bytes => self.acked >= u64::from(bytes),
         };
         let Some(rtt) = ack.fabric_delay.filter(|_| completes) else { return };
         self.acked = 0;
-        self.event_end = ack.nxt;
+        self.event_end = ack.round.sent;
         self.completed(rtt.0 as f64);
     }
 

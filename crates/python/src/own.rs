@@ -37,7 +37,7 @@ struct PyEnv {
     line_rate_bps: f64,
 }
 
-/// An acknowledgement. Times in picoseconds, sizes and sequence numbers in bytes.
+/// An acknowledgement. Times in picoseconds, sizes in bytes.
 #[pyclass(frozen, module = "incast", name = "Ack", get_all)]
 struct PyAck {
     now_ps: u64,
@@ -50,6 +50,10 @@ struct PyAck {
     hops: u32,
     ece: bool,
     in_flight: u64,
+    lost_bytes: u64,
+    round_acked: u64,
+    round_sent: u64,
+    /// The names that `round_acked` and `round_sent` had first.
     una: u64,
     nxt: u64,
     cwnd_limited: bool,
@@ -395,8 +399,11 @@ impl Controller for Own {
             hops: ack.hops,
             ece: ack.ece,
             in_flight: ack.in_flight,
-            una: ack.una,
-            nxt: ack.nxt,
+            lost_bytes: ack.lost_bytes,
+            round_acked: ack.round.acked,
+            round_sent: ack.round.sent,
+            una: ack.round.acked,
+            nxt: ack.round.sent,
             cwnd_limited: ack.cwnd_limited,
             phase: phase_name(ack.phase),
         };

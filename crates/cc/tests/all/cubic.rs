@@ -1,7 +1,7 @@
 //! CUBIC against hand-computed vectors of RFC 9438, HyStart's two signs, and Linux' integers as its code computes
 //! them.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, congestion, env, round, segments, timeout, us};
 use incast_cc::cubic::{Cubic, Params};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::Halve;
@@ -34,7 +34,7 @@ fn cwnd(cc: &Cubic) -> f64 {
 
 /// The ACK of one segment at `now` seconds, of round trips of 100 ms.
 fn one(now: f64) -> Ack {
-    Ack { nxt: 10_000_000, ..ack(us(now * 1e6), segments(1), us(100e3)) }
+    Ack { round: round(segments(1), 10_000_000), ..ack(us(now * 1e6), segments(1), us(100e3)) }
 }
 
 /// A flow that has just lost at a window of 100 segments, all in flight.
@@ -242,7 +242,7 @@ fn time_without_data_in_flight_is_no_time_of_the_curve() {
             cc.on_ack(&one(1.0 + 0.01 * f64::from(i)));
         }
         // the last ACK of what was sent, and the first of what is sent `pause` seconds later
-        cc.on_ack(&Ack { una: 500, nxt: 500, ..one(2.0) });
+        cc.on_ack(&Ack { round: round(500, 500), ..one(2.0) });
         let before = cwnd(&cc);
         cc.on_ack(&one(2.1 + pause));
         cwnd(&cc) - before
@@ -259,7 +259,7 @@ fn linux_moves_the_curve_by_the_time_since_the_latest_data_was_sent() {
         cc.on_ack(&one(1.0));
         // the last ACK of what was sent, if it is, and what is sent `pause` seconds later
         let una = if all_acked { 10_000_000 } else { 0 };
-        cc.on_ack(&Ack { una, ..one(1.5) });
+        cc.on_ack(&Ack { round: round(una, 10_000_000), ..one(1.5) });
         let start = cwnd(&cc);
         let mut grown = vec![];
         for _ in 0..40 {
@@ -275,7 +275,7 @@ fn linux_moves_the_curve_by_the_time_since_the_latest_data_was_sent() {
     // the ACK that begins the curve leaves nothing in flight, of data sent 100 ms before; the next, 3 s later, comes
     // after 50 ms: 1 s and 3050 ms would be in the future
     let mut cc = lost_at_100(linux());
-    cc.on_ack(&Ack { una: 10_000_000, ..one(1.0) });
+    cc.on_ack(&Ack { round: round(10_000_000, 10_000_000), ..one(1.0) });
     cc.on_ack(&Ack { rtt: Some(us(50e3)), ..one(4.0) });
     let mut fresh = lost_at_100(linux());
     fresh.on_ack(&one(4.0));
@@ -304,7 +304,7 @@ fn slow_start(params: Params, gap: f64, rtt: impl Fn(u32) -> f64, acks: u32) -> 
         let now = us(1000.0 + gap * f64::from(i));
         let rtt = us(rtt(i));
         let una = acked;
-        cc.on_ack(&Ack { una, nxt: una + cc.cwnd() as u64, srtt: rtt, ..ack(now, segments(1), rtt) });
+        cc.on_ack(&Ack { round: round(una, una + cc.cwnd() as u64), srtt: rtt, ..ack(now, segments(1), rtt) });
         if cc.ssthresh().is_finite() {
             return Some(cc.ssthresh() / f64::from(MSS));
         }
@@ -336,7 +336,7 @@ fn found_by_the_last(params: Params, window: f64, acks: &[(f64, f64, u64)]) -> b
     let mut cc = Cubic::new(&params, &env(MSS, window));
     for (i, &(now, rtt, una)) in acks.iter().enumerate() {
         assert!(cc.ssthresh().is_infinite(), "ACK {i}");
-        cc.on_ack(&Ack { una, nxt: una + 1000, ..ack(us(now), 0, us(rtt)) });
+        cc.on_ack(&Ack { round: round(una, una + 1000), ..ack(us(now), 0, us(rtt)) });
     }
     cc.ssthresh().is_finite()
 }
@@ -396,7 +396,7 @@ fn a_train_at_the_threshold_is_no_slow_start_and_leaves_hystart_for_the_next() {
     let train = |cc: &mut Cubic, start: f64, acked: u64| {
         for i in 0..60 {
             let now = us(start + 10.0 * f64::from(i));
-            cc.on_ack(&Ack { una: 1, nxt: 1_000_000, ..ack(now, acked, us(500.0)) });
+            cc.on_ack(&Ack { round: round(1, 1_000_000), ..ack(now, acked, us(500.0)) });
         }
     };
     train(&mut cc, 2e6, 0);
@@ -412,7 +412,7 @@ fn slow_start_is_found_to_end_once() {
     let play = |cc: &mut Cubic, start: f64, acks: u32, acked: u64| {
         for i in 0..acks {
             let now = us(start + 10.0 * f64::from(i));
-            cc.on_ack(&Ack { una: 1, nxt: 1_000_000, ..ack(now, acked, us(500.0)) });
+            cc.on_ack(&Ack { round: round(1, 1_000_000), ..ack(now, acked, us(500.0)) });
         }
     };
     play(&mut cc, 1e6, 20, segments(1));
@@ -476,7 +476,9 @@ fn flat() -> Cubic {
 
 /// ACKs of a segment each in one tick.
 fn at_tick(cc: &mut Cubic, tick: u64, acks: u32) -> f64 {
-    (0..acks).for_each(|_| cc.on_ack(&Ack { nxt: 10_000_000, ..ack(Time::ms(tick), segments(1), us(100e3)) }));
+    (0..acks).for_each(|_| {
+        cc.on_ack(&Ack { round: round(segments(1), 10_000_000), ..ack(Time::ms(tick), segments(1), us(100e3)) })
+    });
     cwnd(cc)
 }
 
@@ -538,9 +540,9 @@ fn cube_roots_are_within_half_a_percent_of_linux() {
 fn linux_adds_a_twentieth_a_round_trip_before_the_first_loss() {
     let mut cc = Cubic::new(&Params { hystart_cushion: 0.0, reno_friendly: false, ..linux() }, &env(MSS, 100.0));
     // a train ends slow start at once: the first round begins with the first ACK, 60 ms later it is found
-    cc.on_ack(&Ack { una: 1, ..one(0.1) });
+    cc.on_ack(&Ack { round: round(1, 10_000_000), ..one(0.1) });
     for i in 1..=60 {
-        cc.on_ack(&Ack { una: 1, acked: 0, delivered: 0, ..one(0.1 + 1e-3 * f64::from(i)) });
+        cc.on_ack(&Ack { round: round(1, 10_000_000), acked: 0, delivered: 0, ..one(0.1 + 1e-3 * f64::from(i)) });
     }
     let start = cwnd(&cc);
     assert_eq!(cc.ssthresh(), start * f64::from(MSS));
@@ -598,7 +600,7 @@ proptest! {
                     (left, acked_since) = (cwnd(&cc), 0.0);
                 }
                 _ => {
-                    cc.on_ack(&Ack { nxt: u64::MAX, ..ack(now, segments(acked), us(100.0)) });
+                    cc.on_ack(&Ack { round: round(segments(acked), u64::MAX), ..ack(now, segments(acked), us(100.0)) });
                     acked_since += acked as f64;
                     let most = left + acked_since * if ticks { 0.5 } else { 3.0 } + 1.0;
                     prop_assert!(cwnd(&cc) >= before && cwnd(&cc) <= most, "{before} {} {most}", cwnd(&cc));

@@ -1,12 +1,12 @@
 //! DCTCP against hand-computed vectors of its paper and RFC 8257, and the unit vector of ns-3.43's
 //! `tcp-dctcp` suite.
 
-use crate::events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, assert_printed, congestion, env, round, segments, timeout, us};
 use incast_cc::dctcp::{Dctcp, KIND, Loss, Params};
 use incast_cc::newreno::{self, NewReno};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::{Arithmetic, Avoidance, SlowStart};
-use incast_cc::{Ack, Congestion, Controller, Ecn, Idle, Phase, Timeout};
+use incast_cc::{Ack, Congestion, Controller, Ecn, Idle, Phase, TcpAck, Timeout};
 use proptest::prelude::*;
 
 fn alpha(cc: &Dctcp) -> f64 {
@@ -23,7 +23,7 @@ fn alpha(cc: &Dctcp) -> f64 {
 /// every observation window then holds ten ACKs, and the first one only the first.
 fn nth_ack(i: u64, ece: bool) -> Ack {
     let mut event = ack(us(100.0 * i as f64), segments(1), us(100.0));
-    (event.una, event.nxt, event.ece) = (segments(i), segments(i + 9), ece);
+    (event.round, event.ece) = (round(segments(i), segments(i + 9)), ece);
     event
 }
 
@@ -165,7 +165,7 @@ proptest! {
         for (i, (ece, n)) in marks.into_iter().enumerate() {
             una += segments(n);
             let mut event = ack(us(100.0), segments(n), us(100.0));
-            (event.una, event.nxt, event.ece) = (una, una + segments(9), ece);
+            (event.round, event.ece) = (round(una, una + segments(9)), ece);
             cc.on_ack(&event);
             prop_assert!((0.0..=1.0).contains(&alpha(&cc)));
             if ece && i % 10 == 0 {
@@ -185,7 +185,7 @@ fn htsim() -> Params {
 
 /// An ACK of htsim's flow: `una` and `nxt` after it, before anything is sent in reply.
 fn htsim_ack(una: u64, nxt: u64, ece: bool) -> Ack {
-    Ack { una, nxt, ece, ..ack(us(100.0), segments(1), us(100.0)) }
+    Ack { round: round(una, nxt), ece, ..ack(us(100.0), segments(1), us(100.0)) }
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn form(name: &str) -> Params {
 
 /// An ACK up to `una`, of `acked` bytes, all of them news; what was sent last ends at `sent_to`.
 fn up_to(una: u64, acked: u64, sent_to: u64, ece: bool) -> Ack {
-    Ack { una, nxt: sent_to, sent_to, ece, ..ack(us(100.0), acked, us(100.0)) }
+    Ack { round: round(una, sent_to), tcp: TcpAck { sent_to }, ece, ..ack(us(100.0), acked, us(100.0)) }
 }
 
 /// TcpSocketBase::ProcessAck in CA_LOSS.
@@ -263,7 +263,7 @@ fn up_to(una: u64, acked: u64, sent_to: u64, ece: bool) -> Ack {
 fn ns3_counts_what_lies_beyond_the_losses_where_their_repair_ends() {
     let repaired = |una, phase| {
         let mut cc = Dctcp::new(&form("ns3"), &env(MSS, 10.0));
-        let lost = Timeout { window: 40_000.0, nxt: 10_000, ..timeout(us(0.0), segments(1), 1) };
+        let lost = Timeout { window: 40_000.0, sent: 10_000, ..timeout(us(0.0), segments(1), 1) };
         cc.on_timeout(&lost);
         cc.on_ack(&Ack { phase: Phase::Loss, ..up_to(2_000, 2_000, 2_000, false) });
         assert_eq!(cc.cwnd(), 3_000.0);
@@ -293,7 +293,7 @@ fn ns3_counts_whole_segments_up_to_what_was_sent_last() {
     cc.on_ack(&up_to(10_000, 4_500, 13_000, false));
     assert_close(alpha(&cc), 15.0 / 16.0 + 1.0 / 16.0 / 8.0);
     // the next one ends where a retransmission ended that was sent last, below what is outstanding
-    cc.on_ack(&Ack { nxt: 20_000, ..up_to(13_000, 3_000, 15_000, true) });
+    cc.on_ack(&Ack { round: round(13_000, 20_000), ..up_to(13_000, 3_000, 15_000, true) });
     let before = alpha(&cc);
     assert_close(before, 15.0 / 16.0 * (15.0 / 16.0 + 1.0 / 128.0) + 1.0 / 16.0);
     cc.on_ack(&up_to(15_000, 2_000, 21_000, false));

@@ -1,6 +1,6 @@
 //! GCN: what differs from DCTCP, by hand.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, congestion, env, round, segments, timeout, us};
 use incast_cc::dctcp::{self, Dctcp};
 use incast_cc::gcn::{Gcn, KIND, Params};
 use incast_cc::registry::ParamSet;
@@ -21,7 +21,7 @@ fn alpha(cc: &impl Controller) -> f64 {
 /// holds ten ACKs, and the first one only the first.
 fn nth_ack(i: u64, ece: bool) -> Ack {
     let mut event = ack(us(100.0 * i as f64), segments(1), us(100.0));
-    (event.una, event.nxt, event.ece) = (segments(i), segments(i + 9), ece);
+    (event.round, event.ece) = (round(segments(i), segments(i + 9)), ece);
     event.cwnd_limited = false;
     event
 }

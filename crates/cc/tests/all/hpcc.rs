@@ -1,7 +1,7 @@
 //! HPCC against hand-computed steps of algorithm 1, at 100 Gb/s and a base round trip of 10 us: an
 //! initial window of 125000 B, and additive steps of 62.5 B.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, congestion, env, round, segments, timeout, us};
 use incast_cc::hpcc::{Hpcc, KIND, Params};
 use incast_cc::{Ack, Bytes, Config, Controller, Env, Hop, Pacing, Rate, Time};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn hop(at: f64, sent: u64, queue: u64) -> Hop {
 /// An ACK for the packet before `una`, with so much sent, that brings these stamps.
 fn told(cc: &mut Hpcc, una: u64, nxt: u64, hops: &[Hop]) {
     cc.on_telemetry(hops);
-    cc.on_ack(&Ack { una: segments(una), nxt: segments(nxt), ..ack(Time::ms(1), segments(1), us(10.0)) });
+    cc.on_ack(&Ack { round: round(segments(una), segments(nxt)), ..ack(Time::ms(1), segments(1), us(10.0)) });
 }
 
 fn state(cc: &Hpcc, wanted: &str) -> f64 {
@@ -151,7 +151,7 @@ fn the_window_stays_between_its_least_and_its_first() {
 #[test]
 fn acks_without_stamps_and_another_path_change_nothing() {
     let mut cc = halved(&Params::default());
-    cc.on_ack(&Ack { una: segments(101), nxt: segments(200), ..ack(Time::ms(1), segments(1), us(10.0)) });
+    cc.on_ack(&Ack { round: round(segments(101), segments(200)), ..ack(Time::ms(1), segments(1), us(10.0)) });
     assert_close(cc.cwnd(), 62_562.5);
     told(&mut cc, 101, 200, &[hop(20.0, 0, 0), hop(20.0, 0, 0)]);
     assert_close(cc.cwnd(), 62_562.5);

@@ -2,7 +2,7 @@
 //! arbitrary events.
 
 use crate::events::{MSS, ack, congestion, env, timeout, us};
-use incast_cc::{Ack, Config, Controller, KINDS, Kind, Pacing, ParamError, Phase, Time, ValueKind};
+use incast_cc::{Ack, Config, Controller, KINDS, Kind, Pacing, ParamError, Phase, Round, Time, ValueKind};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -240,8 +240,7 @@ fn any_ack() -> impl Strategy<Value = Ack> {
             fabric_delay: rtt.map(Time),
             ece,
             hops,
-            una,
-            nxt: una + ahead,
+            round: Round { acked: una, sent: una + ahead },
             cwnd_limited,
             phase: [Phase::Open, Phase::Cwr, Phase::Recovery, Phase::Loss][(ahead % 4) as usize],
             ..ack(Time::ZERO, acked, Time(rtt.unwrap_or(0)))

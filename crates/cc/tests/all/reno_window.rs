@@ -2,7 +2,7 @@
 //! `TcpNewReno` (src/internet/model/tcp-congestion-ops.cc) and from Linux' tcp_cong.c, tcp_input.c and
 //! tcp_output.c. Windows in bytes, segments of 1000 B.
 
-use crate::events::{MSS, ack, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, congestion, env, round, segments, timeout, us};
 use incast_cc::newreno::{NewReno, Params};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::{Arithmetic, Avoidance, IdleRule, SlowStart, Timeouts};
@@ -160,7 +160,7 @@ fn htsim_grows_into_the_room_that_the_window_leaves() {
             cc.on_loss(&congestion(us(0.0), (2_000.0 * cwnd) as u64));
         }
         let before = cc.cwnd();
-        let mut event = Ack { una: 1000, nxt: 1000, ..covers(1000, 1000) };
+        let mut event = Ack { round: round(1000, 1000), ..covers(1000, 1000) };
         change(&mut event);
         cc.on_ack(&event);
         cc.cwnd() - before
@@ -168,18 +168,18 @@ fn htsim_grows_into_the_room_that_the_window_leaves() {
     let nothing = |_: &mut Ack| {};
     // slow start: a segment, what is left of the window, what is left to the threshold
     assert_eq!(after(10.0, false, &nothing), 1_000.0);
-    assert_eq!(after(10.0, false, &|ack| ack.nxt = 10_600), 400.0);
-    assert_eq!(after(10.0, false, &|ack| ack.nxt = 11_600), 0.0, "more in flight than the window");
+    assert_eq!(after(10.0, false, &|ack| ack.round.sent = 10_600), 400.0);
+    assert_eq!(after(10.0, false, &|ack| ack.round.sent = 11_600), 0.0, "more in flight than the window");
     let mut cc = reno(&htsim, 10.0);
     cc.on_timeout(&timeout(us(0.0), 5_000, 1));
     for window in [2_000.0, 2_500.0, 2_900.0] {
         // to 2500 B, then 1000 1000 / 2500
-        cc.on_ack(&Ack { una: 1000, nxt: 1000, ..covers(1000, 1000) });
+        cc.on_ack(&Ack { round: round(1000, 1000), ..covers(1000, 1000) });
         assert_eq!(cc.cwnd(), window);
     }
     // avoidance: the share of a segment, of 400 B, in whole bytes: 1000 1000 / 7000, 400 1000 / 7000
     assert_eq!(after(7.0, true, &nothing), 142.0);
-    assert_eq!(after(7.0, true, &|ack| ack.nxt = 7_600), 57.0);
+    assert_eq!(after(7.0, true, &|ack| ack.round.sent = 7_600), 57.0);
     // marks do not hold it back; a recovery, an application and a duplicate do
     assert_eq!(after(7.0, true, &|ack| (ack.ece, ack.phase) = (true, Phase::Cwr)), 142.0);
     assert_eq!(after(7.0, true, &|ack| ack.phase = Phase::Recovery), 0.0);

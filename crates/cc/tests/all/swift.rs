@@ -1,7 +1,7 @@
 //! Swift against hand-computed vectors of its equations (section 3.5 and algorithm 1), with the
 //! constants of htsim where the paper publishes none.
 
-use crate::events::{MSS, ack, assert_close, assert_printed, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, assert_printed, congestion, env, round, segments, timeout, us};
 use incast_cc::registry::ParamSet;
 use incast_cc::swift::{KIND, Params, Swift};
 use incast_cc::swift_window::{Arithmetic, Counts, DecreaseClock, FsWindow, Gate, PaceBy, Recovery, Target};
@@ -457,8 +457,8 @@ fn the_study_leaves_recovery_as_newreno_does() {
     // the ACK that ends the repair counts what lies beyond it, unless a mark has ended it
     let repaired = |una, phase| {
         let mut cc = study(&[("target", "static")]);
-        cc.on_timeout(&Timeout { nxt: 9_000, ..timeout(at, 9_000, 3) });
-        cc.on_ack(&Ack { una, phase, ..ack(at + us(1000.0), 9_000, us(1000.0)) });
+        cc.on_timeout(&Timeout { sent: 9_000, ..timeout(at, 9_000, 3) });
+        cc.on_ack(&Ack { round: round(una, 18_000), phase, ..ack(at + us(1000.0), 9_000, us(1000.0)) });
         cc.cwnd()
     };
     for (una, phase, window) in [

@@ -1,7 +1,7 @@
 //! TIMELY against hand-computed steps of algorithm 1, at 10 Gb/s with the paper's thresholds: t_low
 //! 50 us, t_high 500 us, min_rtt 20 us, delta 10 Mb/s.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, congestion, env, round, segments, timeout, us};
 use incast_cc::registry::ParamSet;
 use incast_cc::timely::{KIND, Params, Timely};
 use incast_cc::{Ack, Config, Controller, Env, Pacing, Rate, Time};
@@ -29,7 +29,7 @@ fn after(params: &Params, rtts: &[f64]) -> f64 {
 
 /// The first ACK of data sent after the event before.
 fn event(i: u64, rtt: f64) -> Ack {
-    Ack { una: segments(10 * i + 1), nxt: segments(10 * i + 10), ..ack(Time::ms(1 + i), segments(10), us(rtt)) }
+    Ack { round: round(segments(10 * i + 1), segments(10 * i + 10)), ..ack(Time::ms(1 + i), segments(10), us(rtt)) }
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_completion_event_is_a_round_trip_or_a_segment() {
     let mut cc = Timely::new(&Params { initial_rate: 0.5, ..Params::default() }, &line());
     cc.on_ack(&event(0, 30.0));
     for una in 2..=10 {
-        cc.on_ack(&Ack { una: segments(una), ..event(0, 40.0) });
+        cc.on_ack(&Ack { round: round(segments(una), segments(10)), ..event(0, 40.0) });
     }
     assert_eq!(rate(&cc), 5.0 * G);
     cc.on_ack(&event(1, 40.0));
@@ -125,7 +125,7 @@ fn a_completion_event_is_a_round_trip_or_a_segment() {
     params.set("completion", "segment").unwrap();
     let mut cc = Timely::new(&params, &line());
     for packet in 0..12 {
-        cc.on_ack(&Ack { una: 1, ..ack(Time::ms(packet), segments(1), us(30.0)) });
+        cc.on_ack(&Ack { round: round(1, segments(2)), ..ack(Time::ms(packet), segments(1), us(30.0)) });
     }
     // four segments of three packets, the first of which has no gradient yet
     assert_close(rate(&cc) / G, 5.03);

@@ -1,7 +1,7 @@
 //! Westwood against hand-computed vectors: the samples of a steady stream, what the filters make of them, what a
 //! loss makes of the estimate.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, congestion, env, round, segments, timeout, us};
 use incast_cc::bandwidth::{Filter, MinOf, Sampling};
 use incast_cc::registry::ParamSet;
 use incast_cc::westwood::{AtLoss, Params, Westwood};
@@ -221,8 +221,8 @@ fn ns3_counts_whole_segments_from_the_start_of_the_run() {
 fn ns3_counts_what_lies_beyond_a_timeouts_losses_unless_a_mark_ended_their_repair() {
     let after = |una, phase| {
         let mut cc = Westwood::new(&form("ns3"), &env(MSS, 20.0));
-        cc.on_timeout(&Timeout { nxt: 10_000, ..timeout(ms(1.0), segments(10), 1) });
-        cc.on_ack(&Ack { una, phase, ..ack(ms(40.0), segments(5), ms(100.0)) });
+        cc.on_timeout(&Timeout { sent: 10_000, ..timeout(ms(1.0), segments(10), 1) });
+        cc.on_ack(&Ack { round: round(una, segments(10)), phase, ..ack(ms(40.0), segments(5), ms(100.0)) });
         bandwidth(&cc)
     };
     // one segment beyond: 200 kb/s, a tenth of half of that; five: 1 Mb/s

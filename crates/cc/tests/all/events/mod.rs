@@ -1,7 +1,7 @@
 //! Events as a transport would report them, said in segments and microseconds.
 #![allow(dead_code)] // each test file uses some of these
 
-use incast_cc::{Ack, Congestion, Env, Phase, Rate, Time, Timeout};
+use incast_cc::{Ack, Congestion, Env, Phase, Rate, Round, TcpAck, Time, Timeout};
 
 /// Payload of a full segment in these tests.
 pub const MSS: u32 = 1000;
@@ -32,6 +32,11 @@ pub fn env(mss: u32, initial_segments: f64) -> Env {
     }
 }
 
+/// So many bytes acknowledged without a gap, so many sent.
+pub fn round(acked: u64, sent: u64) -> Round {
+    Round { acked, sent }
+}
+
 /// An ACK for `acked` bytes at `now` which saw `rtt` all of it in the fabric, over six links.
 pub fn ack(now: Time, acked: u64, rtt: Time) -> Ack {
     Ack {
@@ -44,9 +49,8 @@ pub fn ack(now: Time, acked: u64, rtt: Time) -> Ack {
         endpoint_delay: Some(Time::ZERO),
         hops: 6,
         in_flight: acked,
-        una: acked,
-        nxt: 2 * acked,
-        sent_to: 2 * acked,
+        round: round(acked, 2 * acked),
+        tcp: TcpAck { sent_to: 2 * acked },
         ..Ack::default()
     }
 }
@@ -58,7 +62,7 @@ pub fn congestion(now: Time, in_flight: u64) -> Congestion {
 
 /// The `consecutive`-th timeout in a row.
 pub fn timeout(now: Time, in_flight: u64, consecutive: u32) -> Timeout {
-    Timeout { now, in_flight, window: in_flight as f64, rtt: us(100.0), nxt: 0, consecutive, phase: Phase::Open }
+    Timeout { now, in_flight, window: in_flight as f64, rtt: us(100.0), sent: 0, consecutive, phase: Phase::Open }
 }
 
 /// Equal to the digits in which a reference was printed: half a unit of its last place.

@@ -59,6 +59,8 @@ pub struct Scoreboard {
     segments: VecDeque<Segment>,
     sacked: Ranges,
     pipe: u64,
+    /// Found to be lost since [`take_found_lost`](Scoreboard::take_found_lost), bytes.
+    found_lost: u64,
     /// Unsacked segments below it are lost.
     lost_below: u64,
     /// Lost segments below it have been sent again.
@@ -329,6 +331,7 @@ impl Scoreboard {
     fn give_up(&mut self, i: usize) {
         let s = &mut self.segments[i];
         s.lost = true;
+        self.found_lost += s.len as u64;
         self.again -= u32::from(s.retransmitted);
         s.retransmitted = false;
         self.pipe -= s.len as u64 * s.copies as u64;
@@ -652,6 +655,7 @@ impl Scoreboard {
             }
             if !s.sacked && !s.lost {
                 s.lost = true;
+                self.found_lost += s.len as u64;
                 // a copy that was sent again on suspicion is still under way
                 let under_way = s.copies.min(s.retransmitted as u8);
                 self.pipe -= s.len as u64 * (s.copies - under_way) as u64;
@@ -688,6 +692,12 @@ impl Scoreboard {
             late.below = nxt;
             late.waiting.clear();
         }
+    }
+
+    /// Bytes found to be lost since the last call, other than by a timeout.
+    #[inline]
+    pub fn take_found_lost(&mut self) -> u64 {
+        std::mem::take(&mut self.found_lost)
     }
 
     /// From now on it is of interest whether a segment that ends at `edge` or below arrives in its first

@@ -206,9 +206,9 @@ impl Sender {
             hops: p.aux as u32,
             ece: counts,
             in_flight,
-            una: self.una,
-            nxt: self.nxt,
-            sent_to: self.sent_to,
+            lost_bytes: self.board.take_found_lost(),
+            round: Round { acked: self.una, sent: self.nxt },
+            tcp: TcpAck { sent_to: self.sent_to },
             cwnd_limited: !t.cwnd_limited || self.is_cwnd_limited(),
             phase: self.phase,
         };

@@ -28,7 +28,9 @@ use crate::node::io::Io;
 use crate::spec::{App, AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use crate::transport::entropy::Source;
 use crate::transport::timer::{fires_at, scanned_at};
-use incast_cc::{Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Time, Timeout};
+use incast_cc::{
+    Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time, Timeout,
+};
 use incast_record::{MessageKind, MessageRecord, Recorder};
 use std::collections::VecDeque;
 

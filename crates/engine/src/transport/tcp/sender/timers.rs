@@ -151,7 +151,7 @@ impl Sender {
             in_flight,
             window: self.window(),
             rtt: Time(self.rtt.latest),
-            nxt: self.nxt,
+            sent: self.nxt,
             consecutive: self.consecutive,
             phase: self.phase,
         });

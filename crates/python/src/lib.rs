@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use incast_cc::Time;
 use incast_engine::{Progress, RunError as EngineError};
-use incast_record::table::{self, Column, Values};
+use incast_record::table::{Column, TABLES, Values};
 use incast_record::{Outcome, summary};
 use numpy::IntoPyArray;
 use pyo3::create_exception;
@@ -130,19 +130,10 @@ impl RunResult {
     /// `valid` tells which values exist, where some may be missing; with `names`, the values are
     /// indices into them.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let make = match name {
-            "flows" => table::flows,
-            "ports" => table::ports,
-            "classes" => table::classes,
-            "engines" => table::engines,
-            "queries" => table::queries,
-            "writes" => table::writes,
-            "samples" => table::samples,
-            "trace" => table::trace,
-            _ => {
-                let expected = "expected flows, ports, classes, engines, queries, writes, samples or trace";
-                return Err(PyValueError::new_err(format!("no table {name:?}: {expected}")));
-            }
+        let Some((_, make)) = TABLES.iter().find(|(table, _)| *table == name) else {
+            let known: Vec<&str> = TABLES.iter().map(|(table, _)| *table).collect();
+            let expected = format!("expected {}", known.join(", "));
+            return Err(PyValueError::new_err(format!("no table {name:?}: {expected}")));
         };
         let columns = py.detach(|| make(&self.outcome));
         let columns = columns.into_iter().map(|c| hand_over(py, c)).collect::<PyResult<Vec<_>>>()?;

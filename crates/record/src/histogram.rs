@@ -3,7 +3,7 @@
 
 use hdrhistogram::Histogram as Buckets;
 
-use crate::summary::nearest_rank;
+use crate::statistics::nearest_rank;
 
 /// Two significant decimal digits: the library then keeps 256 linear buckets below 256 and 128
 /// for every further power of two.
@@ -82,7 +82,7 @@ impl Histogram {
     }
 
     /// The `p` quantile (`p` from 0 to 1) by nearest rank `ceil(p n)`, see
-    /// [`crate::summary::nearest_rank`]: the highest value the bucket of that rank can hold, but at
+    /// [`crate::statistics::nearest_rank`]: the highest value the bucket of that rank can hold, but at
     /// most [`Histogram::max`]. `None` without a value.
     pub fn percentile(&self, p: f64) -> Option<u64> {
         let rank = nearest_rank(p, self.count)?;

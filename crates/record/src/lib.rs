@@ -6,9 +6,18 @@
 //! sizes bytes, unless a name says otherwise.
 
 mod collector;
+mod figure;
+mod flows;
 mod histogram;
+mod hosts;
+mod messages;
+mod ports;
+mod series;
+pub mod statistics;
 pub mod summary;
 pub mod table;
+
+use std::sync::Arc;
 
 pub use collector::Collector;
 pub use histogram::Histogram;
@@ -60,55 +69,66 @@ pub struct Outcome {
     pub trace: Vec<PacketEvent>,
 }
 
-/// What a flow is to a connection.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Role {
-    /// A connection of its own: data one way, acknowledgements back.
-    #[default]
-    Data,
-    /// The half of a two-way connection that carries requests, from the root to a worker.
-    Request,
-    /// The half that carries responses back.
-    Response,
-}
-
-impl Role {
-    /// All of them, in the order of their declaration.
-    pub const ALL: [Role; 3] = [Role::Data, Role::Request, Role::Response];
-
-    /// Its name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Data => "data",
-            Role::Request => "request",
-            Role::Response => "response",
-        }
+impl Outcome {
+    /// Length of the measured interval.
+    pub(crate) fn interval_ps(&self) -> u64 {
+        self.measure_to_ps.saturating_sub(self.measure_from_ps)
     }
 }
 
-/// How near an end of a flow is to that of an elephant.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Near {
-    /// In another pod; or there is no elephant.
-    #[default]
-    None,
-    /// In the same pod.
-    Pod,
-    /// On the same leaf switch.
-    Leaf,
+/// An enum whose values have names in tables.
+macro_rules! named {
+    ($(#[$of_all:meta])* $enum:ident { $($(#[$of_one:meta])* $value:ident $name:literal,)* }) => {
+        $(#[$of_all])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum $enum {
+            $($(#[$of_one])* $value,)*
+        }
+
+        impl $enum {
+            /// All of them, in the order of their declaration.
+            pub const ALL: &'static [$enum] = &[$($enum::$value),*];
+
+            /// Its name in tables.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($enum::$value => $name,)*
+                }
+            }
+
+            /// Names of all, by their numbers.
+            pub(crate) fn names(_: &Outcome) -> Vec<String> {
+                Self::ALL.iter().map(|value| value.name().to_owned()).collect()
+            }
+        }
+    };
 }
 
-impl Near {
-    /// All of them, in the order of their declaration.
-    pub const ALL: [Near; 3] = [Near::None, Near::Pod, Near::Leaf];
+named! {
+    /// What a flow is to a connection.
+    #[derive(Default)]
+    Role {
+        /// A connection of its own: data one way, acknowledgements back.
+        #[default]
+        Data "data",
+        /// The half of a two-way connection that carries requests, from the root to a worker.
+        Request "request",
+        /// The half that carries responses back.
+        Response "response",
+    }
+}
 
-    /// Its name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Near::None => "none",
-            Near::Pod => "pod",
-            Near::Leaf => "leaf",
-        }
+named! {
+    /// How near an end of a flow is to that of an elephant.
+    #[derive(Default)]
+    Near {
+        /// In another pod; or there is no elephant.
+        #[default]
+        None "none",
+        /// In the same pod.
+        Pod "pod",
+        /// On the same leaf switch.
+        Leaf "leaf",
     }
 }
 
@@ -358,8 +378,8 @@ pub struct EngineRecord {
 /// One point of a time series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// `"flow 3"`, or the name of a port.
-    pub entity: String,
+    /// `"flow 3"`, or the name of a port; the samples of one share it.
+    pub entity: Arc<str>,
     /// `"cwnd_bytes"`, `"rtt_s"`, `"alpha"`, `"queue_packets"` ...
     pub name: &'static str,
     /// When.
@@ -368,48 +388,23 @@ pub struct Sample {
     pub value: f64,
 }
 
-/// What happened to a traced packet.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Happening {
-    /// The transport handed it to the host's NIC.
-    Send,
-    /// A port accepted it.
-    Enqueue,
-    /// A port accepted it and set CE.
-    Mark,
-    /// A queue refused it.
-    Drop,
-    /// A link lost it.
-    Loss,
-    /// It reached the far end of a link.
-    Arrive,
-    /// The receiving transport took it.
-    Receive,
-}
-
-impl Happening {
-    /// All of them, in the order of their declaration.
-    pub const ALL: [Happening; 7] = [
-        Happening::Send,
-        Happening::Enqueue,
-        Happening::Mark,
-        Happening::Drop,
-        Happening::Loss,
-        Happening::Arrive,
-        Happening::Receive,
-    ];
-
-    /// Its name in tables: `"send"`, `"enqueue"` ...
-    pub const fn name(self) -> &'static str {
-        match self {
-            Happening::Send => "send",
-            Happening::Enqueue => "enqueue",
-            Happening::Mark => "mark",
-            Happening::Drop => "drop",
-            Happening::Loss => "loss",
-            Happening::Arrive => "arrive",
-            Happening::Receive => "receive",
-        }
+named! {
+    /// What happened to a traced packet.
+    Happening {
+        /// The transport handed it to the host's NIC.
+        Send "send",
+        /// A port accepted it.
+        Enqueue "enqueue",
+        /// A port accepted it and set CE.
+        Mark "mark",
+        /// A queue refused it.
+        Drop "drop",
+        /// A link lost it.
+        Loss "loss",
+        /// It reached the far end of a link.
+        Arrive "arrive",
+        /// The receiving transport took it.
+        Receive "receive",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The histogram against sorted lists of the same values.
 
 use incast_record::{Collector, Histogram, Outcome, PacketEvent, Recorder, Sample};
-use incast_record::{Happening, summary::percentile_nearest_rank};
+use incast_record::{Happening, statistics::percentile_nearest_rank};
 
 /// Values over twelve orders of magnitude: delays from nanoseconds to seconds, in picoseconds.
 fn values(n: usize, mut state: u64) -> Vec<u64> {

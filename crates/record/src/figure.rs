@@ -1,0 +1,244 @@
+//! A figure is declared once: its name, unit and definition, and how its value follows from the records.
+//!
+//! [`Quantity`] is a column of a table: a value a record. A quantity that is counted may say under which key of the
+//! summary the sum over all records stands. [`Figure`] is a number of the summary that is more than such a sum.
+//! Columns, summary, units and definitions are made from these rows, and `docs/results.md` is held equal to them.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::Outcome;
+use crate::statistics::seconds;
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Whole numbers.
+    U64(Vec<u64>),
+    /// Whole numbers that may be missing.
+    OptU64(Vec<Option<u64>>),
+    /// Numbers.
+    F64(Vec<f64>),
+    /// Numbers that may be missing.
+    OptF64(Vec<Option<f64>>),
+    /// Small whole numbers: node, flow.
+    U32(Vec<u32>),
+    /// Text.
+    Str(Vec<String>),
+    /// Text with few distinct values: row `i` has `names[codes[i]]`.
+    Dict {
+        /// One a row; every code indexes `names`.
+        codes: Vec<u32>,
+        /// The distinct values (they need not all occur).
+        names: Vec<String>,
+    },
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::U64(v) => v.len(),
+            Values::OptU64(v) => v.len(),
+            Values::F64(v) => v.len(),
+            Values::OptF64(v) => v.len(),
+            Values::U32(v) => v.len(),
+            Values::Str(v) => v.len(),
+            Values::Dict { codes, .. } => codes.len(),
+        }
+    }
+
+    /// No row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name, unit as its ending where it has one.
+    pub name: &'static str,
+    /// Unit; empty for names and numbers of things.
+    pub unit: &'static str,
+    /// Definition.
+    pub doc: &'static str,
+    /// One a row.
+    pub values: Values,
+}
+
+/// How the values of a column are read off records `R`. Functions of two arguments get the length of the measured
+/// interval (ps) or the whole outcome too.
+#[derive(Clone, Copy)]
+pub(crate) enum Of<R> {
+    /// Small whole numbers: node, flow.
+    U32(fn(&R) -> u32),
+    /// Counts.
+    U64(fn(&R) -> u64),
+    /// Counts that may be missing.
+    OptU64(fn(&R) -> Option<u64>),
+    /// Numbers.
+    F64(fn(&R) -> f64),
+    /// Numbers that may be missing.
+    OptF64(fn(&R) -> Option<f64>),
+    /// Picoseconds, shown in seconds.
+    Time(fn(&R) -> u64),
+    /// Picoseconds that may be missing, shown in seconds.
+    OptTime(fn(&R) -> Option<u64>),
+    /// A part of the measured interval, or a rate over it.
+    Rate(fn(&R, u64) -> Option<f64>),
+    /// Text.
+    Text(fn(&R) -> String),
+    /// Text with few distinct values, stored once each in the order in which they first occur.
+    Word(fn(&R) -> &str),
+    /// The number of a name, and all names.
+    Index(fn(&R) -> u32, fn(&Outcome) -> Vec<String>),
+}
+
+/// One column of a table of records `R`.
+#[derive(Clone, Copy)]
+pub(crate) struct Quantity<R> {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) doc: &'static str,
+    pub(crate) of: Of<R>,
+    /// Key and definition of the sum over all records, where the summary has it.
+    pub(crate) total: Option<(&'static str, &'static str)>,
+}
+
+/// Rows of a table, an array: of quantities,
+///
+/// ```text
+/// "name" ["unit"] = U64(|record| record.field), "definition", sum "key.of.sum" "definition of the sum";
+/// ```
+///
+/// (`sum` may be left out, and so may its definition where it is that of the column), or of figures,
+///
+/// ```text
+/// "key.in.summary" ["unit"] = |records| a_value(records), "definition";
+/// ```
+macro_rules! rows {
+    ($($key:literal [$unit:literal] = |$of:ident| $value:expr, $doc:literal;)*) => {
+        [$($crate::figure::Figure {
+            stated: $crate::figure::Stated { key: $key, unit: $unit, definition: $doc },
+            value: |$of| serde_json::Value::from($value),
+        }),*]
+    };
+    ($($name:literal [$unit:literal] = $of:expr, $doc:literal $(, sum $key:literal $(, $sum:literal)?)?;)*) => {
+        [$($crate::figure::Quantity {
+            name: $name,
+            unit: $unit,
+            doc: $doc,
+            of: $of,
+            total: [$(Some(($key, [$($sum,)? $doc][0])),)? None][0],
+        }),*]
+    };
+}
+pub(crate) use rows;
+
+impl<R> Quantity<R> {
+    fn values(&self, rows: &[&R], outcome: &Outcome) -> Values {
+        let rows = rows.iter().copied();
+        match self.of {
+            Of::U32(of) => Values::U32(rows.map(of).collect()),
+            Of::U64(of) => Values::U64(rows.map(of).collect()),
+            Of::OptU64(of) => Values::OptU64(rows.map(of).collect()),
+            Of::F64(of) => Values::F64(rows.map(of).collect()),
+            Of::OptF64(of) => Values::OptF64(rows.map(of).collect()),
+            Of::Time(of) => Values::F64(rows.map(|r| seconds(of(r))).collect()),
+            Of::OptTime(of) => Values::OptF64(rows.map(|r| of(r).map(seconds)).collect()),
+            Of::Rate(of) => Values::OptF64(rows.map(|r| of(r, outcome.interval_ps())).collect()),
+            Of::Text(of) => Values::Str(rows.map(of).collect()),
+            Of::Word(of) => dictionary(rows.map(of)),
+            Of::Index(of, names) => Values::Dict { codes: rows.map(of).collect(), names: names(outcome) },
+        }
+    }
+
+    fn sum(&self, rows: &[&R]) -> Value {
+        match self.of {
+            Of::U64(of) => sum(rows, of).into(),
+            Of::Time(of) => rows.iter().map(|r| seconds(of(r))).sum::<f64>().into(),
+            _ => Value::Null,
+        }
+    }
+}
+
+/// The columns of a table, a value a row each.
+pub(crate) fn columns<R>(table: &[Quantity<R>], rows: &[&R], outcome: &Outcome) -> Vec<Column> {
+    let column = |q: &Quantity<R>| Column { name: q.name, unit: q.unit, doc: q.doc, values: q.values(rows, outcome) };
+    table.iter().map(column).collect()
+}
+
+/// Sum of a count over records. Sums of 128 bits do not fit JSON numbers; every count of a run fits 64.
+pub(crate) fn sum<R>(rows: &[&R], of: impl Fn(&R) -> u64) -> u64 {
+    u64::try_from(rows.iter().map(|&r| u128::from(of(r))).sum::<u128>()).unwrap_or(u64::MAX)
+}
+
+/// Distinct texts in the order of their first row.
+fn dictionary<'a>(rows: impl Iterator<Item = &'a str>) -> Values {
+    let mut codes = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut code_of: HashMap<&str, u32> = HashMap::new();
+    for text in rows {
+        codes.push(*code_of.entry(text).or_insert_with(|| {
+            names.push(text.to_owned());
+            names.len() as u32 - 1
+        }));
+    }
+    Values::Dict { codes, names }
+}
+
+/// One number of the summary; `F` computes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Figure<F> {
+    pub(crate) stated: Stated,
+    pub(crate) value: F,
+}
+
+/// What is said of a number of the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// Where it stands in the summary: keys joined by dots; `groups.*` is every group.
+    pub key: &'static str,
+    /// Unit; empty for names.
+    pub unit: &'static str,
+    /// What it is.
+    pub definition: &'static str,
+}
+
+/// Puts the values of `figures` into `summary`, each under its key.
+pub(crate) fn fill<C>(summary: &mut Map<String, Value>, figures: &[Figure<fn(&C) -> Value>], of: &C) {
+    figures.iter().for_each(|f| put(summary, f.stated.key, (f.value)(of)));
+}
+
+/// Puts the sums over `rows` that `table` declares into `summary`.
+pub(crate) fn fill_totals<R>(summary: &mut Map<String, Value>, table: &[Quantity<R>], rows: &[&R]) {
+    for quantity in table {
+        if let Some((key, _)) = quantity.total {
+            put(summary, key, quantity.sum(rows));
+        }
+    }
+}
+
+/// What is said of `figures`.
+pub(crate) fn stated<F>(figures: &[Figure<F>]) -> impl Iterator<Item = Stated> {
+    figures.iter().map(|f| f.stated)
+}
+
+/// What is said of the sums that `table` declares.
+pub(crate) fn stated_totals<R>(table: &[Quantity<R>]) -> impl Iterator<Item = Stated> {
+    table.iter().filter_map(|q| q.total.map(|(key, definition)| Stated { key, unit: q.unit, definition }))
+}
+
+fn put(into: &mut Map<String, Value>, key: &str, value: Value) {
+    match key.split_once('.') {
+        None => {
+            into.insert(key.to_owned(), value);
+        }
+        Some((part, rest)) => {
+            let inner = into.entry(part).or_insert_with(|| Map::new().into());
+            put(inner.as_object_mut().expect("keys of figures are no parts of keys"), rest, value);
+        }
+    }
+}

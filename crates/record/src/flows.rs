@@ -1,0 +1,300 @@
+//! Figures of flows: a column of `flows.parquet` each, and the parts `flows`, `fct` and `flowmonitor` of the summary.
+
+use serde_json::Value;
+
+use crate::figure::Of::{Index, OptF64, OptTime, OptU64, Rate, Time, U32, U64};
+use crate::figure::{Figure, Quantity, rows};
+use crate::messages::Completions;
+use crate::statistics::{PS, bits_per_second, jain, mean, mean_s, percentile_nearest_rank, ratio, seconds};
+use crate::{FlowRecord, Histogram, Near, Outcome, Role};
+
+/// `flows.parquet`.
+pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
+    "flow" [""] = U32(|f| f.flow), "Flow number, from 0.";
+    "group" [""] = Index(|f| f.group, |o| o.groups.clone()), "Traffic entry the flow belongs to.";
+    "controller" [""] = Index(|f| f.controller, |o| o.controllers.clone()),
+        "Congestion-control algorithm with its parameters.";
+    "role" [""] = Index(|f| f.role as u32, Role::names),
+        "data: a connection of its own; request, response: the two directions of a connection that carries queries.";
+    "src" [""] = U32(|f| f.src), "Sending host.";
+    "dst" [""] = U32(|f| f.dst), "Receiving host.";
+    "shared_source" [""] = Index(|f| f.sharing.source as u32, Near::names),
+        "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An elephant is \
+         compared with the others.";
+    "shared_destination" [""] = Index(|f| f.sharing.destination as u32, Near::names), "As shared_source, of the destinations.";
+    "hops" ["links"] = U32(|f| f.hops), "Links on the path from sender to receiver.";
+    "start_s" ["s"] = Time(|f| f.start_ps),
+        "Simulated time at which the flow opened; of one that waits in vain for others, its earliest time.";
+    "finish_s" ["s"] = OptTime(|f| f.finish_ps),
+        "Simulated time at which the last byte was acknowledged at the sender; missing where the flow did not finish.";
+    "received_s" ["s"] = OptTime(|f| f.received_ps),
+        "Simulated time at which the receiver had the last byte; missing where it never did.";
+    "fct_s" ["s"] = OptTime(fct_ps),
+        "Flow completion time, finish_s - start_s; missing for flows without a size and flows that did not finish.";
+    "ideal_fct_s" ["s"] = OptTime(|f| f.ideal_fct_ps),
+        "Completion time on the empty network: handshake where there is one, serialization and propagation along the \
+         path, and back for the last ACK; missing without a size.";
+    "slowdown" ["1"] = OptF64(slowdown), "fct_s / ideal_fct_s.";
+    "idle_rtt_s" ["s"] = Time(|f| f.idle_rtt_ps), "Round-trip time of a full segment and its ACK on the empty path.";
+    "size_bytes" ["B"] = OptU64(|f| f.size), "Application bytes to transfer; missing where the flow has no end.";
+    "written_bytes" ["B"] = U64(|f| f.written),
+        "Application bytes the transport accepted from the application, whole run.";
+    "delivered_bytes" ["B"] = U64(|f| f.delivered), "Application bytes delivered in order to the receiver, whole run.";
+    "delivered_measured_bytes" ["B"] = U64(|f| f.delivered_m),
+        "Application bytes that reached the receiver for the first time inside the measured interval, in order or \
+         not.";
+    "throughput_bps" ["bit/s"] = Rate(throughput),
+        "delivered_measured_bytes * 8 / length of the measured interval; missing where the interval is empty, and of \
+         a flow that did not open.";
+    "sent_packets" ["segments"] = U64(|f| f.sent_m),
+        "Data segments sent in the measured interval, retransmissions included.";
+    "arrived_packets" ["segments"] = U64(|f| f.arrived_m),
+        "Those of sent_packets that reached the receiver, duplicates included.";
+    "dropped" ["segments"] = U64(|f| f.dropped_m),
+        "Those of sent_packets of which a queue or a host dropped, or a link lost, a packet.";
+    "host_dropped" ["packets"] = U64(|f| f.host_dropped_m),
+        "Data packets that engines of hosts had no room for in the measured interval.";
+    "retransmissions" ["segments"] = U64(|f| f.retransmissions), "Data segments sent again in the measured interval.",
+        sum "flows.retransmissions";
+    "timeouts" ["events"] = U64(|f| f.timeouts), "Retransmission timeouts in the measured interval.",
+        sum "flows.timeouts";
+    "marked" ["segments"] = U64(|f| f.marked), "Data segments of the measured interval that arrived with a CE mark.";
+    "trimmed" ["segments"] = U64(|f| f.trimmed),
+        "Data segments of the measured interval that arrived as headers, their payload cut off by queues; part of \
+         dropped.";
+    "late_packets" ["segments"] = OptU64(|f| (!f.datagrams).then_some(f.late)),
+        "Those of arrived_packets, sent for the first time, that came after bytes beyond their end (RFC 4737: \
+         reordered); missing of datagrams.";
+    "reordering_extent_mean" ["packets"] = OptF64(|f| (f.extents > 0).then(|| f.extent_sum as f64 / f.extents as f64)),
+        "Mean extent (RFC 4737) of those late_packets that ended beyond what had come in order: arrivals from the \
+         first that overtook the packet to it; missing without one.";
+    "reordering_extent_max" ["packets"] = OptU64(|f| (!f.datagrams).then_some(f.extent_max)),
+        "Largest of these extents; missing of datagrams.";
+    "reordering_buffer_bytes" ["B"] = OptU64(|f| (!f.datagrams).then_some(f.reordering_buffer)),
+        "Most bytes that the receiver kept beyond a hole, of reordering or of losses, in the measured interval; \
+         missing of datagrams.";
+    "delay_mean_s" ["s"] = OptF64(|f| mean_s(f.delay_sum_ps, f.arrived_m)),
+        "Mean one-way delay (sender's IP layer to receiver) of arrived_packets; missing without one.";
+    "delay_max_s" ["s"] = OptTime(|f| (f.arrived_m > 0).then_some(f.delay_max_ps)),
+        "Largest one-way delay of arrived_packets; missing without one.";
+    "rtt_mean_s" ["s"] = OptF64(|f| mean_s(f.rtt_sum_ps, f.rtt_count)),
+        "Mean of the sender's RTT samples in the measured interval; missing without one.";
+    "rtt_samples" ["samples"] = U64(|f| f.rtt_count), "RTT samples in the measured interval.";
+    "rtt_min_s" ["s"] = OptTime(|f| f.rtt_min_ps), "Smallest RTT sample of the whole run; missing without one.";
+    "sent_packets_total" ["segments"] = U64(|f| f.sent), "As sent_packets, whole run.";
+    "arrived_packets_total" ["segments"] = U64(|f| f.arrived), "As arrived_packets, whole run.";
+    "dropped_total" ["segments"] = U64(|f| f.dropped), "As dropped, whole run.";
+    "fm_tx_packets" ["packets"] = U64(|f| f.fm_tx_packets),
+        "FlowMonitor: IP packets sent in the data direction, before fragmentation, SYN, FIN and pure ACKs included.";
+    "fm_rx_packets" ["packets"] = U64(|f| f.fm_rx_packets), "FlowMonitor: those received, after reassembly.";
+    "fm_rx_bytes" ["B"] = U64(|f| f.fm_rx_bytes), "FlowMonitor: their IP bytes, headers included.";
+    "fm_delay_sum_s" ["s"] = Time(|f| f.fm_delay_sum_ps), "FlowMonitor: sum of their delays.";
+    "fm_first_tx_s" ["s"] = OptTime(|f| f.fm_first_tx_ps),
+        "FlowMonitor: first transmission; missing where nothing was sent.";
+    "fm_last_rx_s" ["s"] = OptTime(|f| f.fm_last_rx_ps),
+        "FlowMonitor: last reception; missing where nothing was received.";
+};
+
+fn throughput(flow: &FlowRecord, interval_ps: u64) -> Option<f64> {
+    if flow.unopened { None } else { bits_per_second(flow.delivered_m as f64, interval_ps) }
+}
+
+fn loss_pct(flow: &FlowRecord) -> Option<f64> {
+    ratio(100.0 * flow.dropped_m as f64, flow.sent_m as f64)
+}
+
+/// Flows whose figures are asked for together: all of a run, or those of one traffic entry.
+pub(crate) struct Flows<'a> {
+    /// In flow order.
+    pub(crate) all: Vec<&'a FlowRecord>,
+    /// Those whose shares are compared. Requests are the small way of a two-way connection, no share of the network
+    /// that one looks at; what never opened asked for none.
+    shares: Vec<&'a FlowRecord>,
+    /// Those whose order somebody follows: all but datagrams.
+    ordered: Vec<&'a FlowRecord>,
+    delay: Histogram,
+    rtt: Histogram,
+    interval_ps: u64,
+    /// Hosts have engines, which can lose packets.
+    hosts_cost: bool,
+}
+
+impl<'a> Flows<'a> {
+    /// The flows of the groups for which `here` holds.
+    pub(crate) fn of(outcome: &'a Outcome, here: impl Fn(usize) -> bool) -> Self {
+        let all: Vec<&FlowRecord> = outcome.flows.iter().filter(|f| here(f.group as usize)).collect();
+        let merged = |histograms: &[Histogram]| {
+            let mut merged = Histogram::new();
+            histograms.iter().enumerate().filter(|(i, _)| here(*i)).for_each(|(_, h)| merged.merge(h));
+            merged
+        };
+        Self {
+            shares: all.iter().copied().filter(|f| f.role != Role::Request && !f.unopened).collect(),
+            ordered: all.iter().copied().filter(|f| !f.datagrams).collect(),
+            all,
+            delay: merged(&outcome.delay),
+            rtt: merged(&outcome.rtt),
+            interval_ps: outcome.interval_ps(),
+            hosts_cost: !outcome.engines.is_empty(),
+        }
+    }
+
+    /// Flows of a size, and how long those took that finished.
+    pub(crate) fn completions(&self) -> Completions {
+        let mut slowdowns: Vec<f64> = self.all.iter().filter_map(|f| slowdown(f)).collect();
+        slowdowns.sort_unstable_by(f64::total_cmp);
+        let began = self.all.iter().filter(|f| f.size.is_some()).count();
+        let times = self.all.iter().filter_map(|f| fct_ps(f)).collect();
+        Completions { slowdowns, span_ps: span_ps(&self.all), ..Completions::new(began, times) }
+    }
+
+    fn goodput(&self, flows: &[&FlowRecord]) -> Option<f64> {
+        let bytes = (!flows.is_empty()).then(|| total(flows, |f| f.delivered_m));
+        bytes.and_then(|bytes| bits_per_second(bytes, self.interval_ps))
+    }
+}
+
+type Count = fn(&FlowRecord) -> u64;
+
+fn total(flows: &[&FlowRecord], count: Count) -> f64 {
+    flows.iter().map(|f| u128::from(count(f))).sum::<u128>() as f64
+}
+
+/// Unweighted mean over the flows for which there is a value.
+fn mean_of(flows: &[&FlowRecord], value: fn(&FlowRecord) -> Option<f64>) -> Option<f64> {
+    mean(&flows.iter().filter_map(|f| value(f)).collect::<Vec<_>>())
+}
+
+/// Per cent that `part` is of `whole`, all flows added up first.
+fn part_pct(flows: &[&FlowRecord], part: Count, whole: Count) -> Option<f64> {
+    ratio(100.0 * total(flows, part), total(flows, whole))
+}
+
+/// Mean, in seconds, of the times that add up to `sum_ps`, all flows added up first.
+fn mean_time(flows: &[&FlowRecord], sum_ps: Count, count: Count) -> Option<f64> {
+    ratio(total(flows, sum_ps), total(flows, count) * PS)
+}
+
+/// The part `flows` of the summary, but for the sums that [`COLUMNS`] declares.
+pub(crate) const FIGURES: &[Figure<for<'a, 'b> fn(&'b Flows<'a>) -> Value>] = &rows! {
+    "flows.count" ["flows"] = |f| f.all.len(), "Flows of the scenario, those of datagrams included.";
+    "flows.finished" ["flows"] = |f| f.all.iter().filter(|f| f.finish_ps.is_some()).count(),
+        "Flows whose last byte was acknowledged at the sender before the end of the run.";
+    "flows.throughput_mean_bps" ["bit/s"] = |f| f.goodput(&f.shares).map(|bps| bps / f.shares.len() as f64),
+        "Mean over all flows that opened of the application bytes that reached the receiver for the first time in the \
+         measured interval (in order or not), times 8, divided by the length of the interval. Left out are flows that \
+         carry requests, and those whose start, or what they wait for, did not come before the end of the run; \
+         datagrams count.";
+    "flows.goodput_total_bps" ["bit/s"] = |f| f.goodput(&f.all),
+        "Sum over all flows of the same: application bytes, no headers, no duplicates.";
+    "flows.delay_mean_s" ["s"] = |f| mean_time(&f.all, |f| f.delay_sum_ps, |f| f.arrived_m),
+        "One-way delay, sender's IP layer to receiver, of data segments sent in the measured interval that arrived: \
+         sum over all flows divided by the number of segments.";
+    "flows.delay_p99_s" ["s"] = |f| f.delay.percentile(0.99).map(seconds),
+        "99th percentile of the same delays over all segments, from a histogram (less than 1/128 above the exact \
+         value, never below).";
+    "flows.rtt_mean_s" ["s"] = |f| mean_time(&f.all, |f| f.rtt_sum_ps, |f| f.rtt_count),
+        "Mean of the RTT samples senders took in the measured interval, all flows together; datagrams give none.";
+    "flows.rtt_p99_s" ["s"] = |f| f.rtt.percentile(0.99).map(seconds),
+        "99th percentile of the same samples, from a histogram (less than 1/128 above the exact value, never below).";
+    "flows.loss_mean_pct" ["%"] = |f| mean_of(&f.all, loss_pct),
+        "Unweighted mean, over the flows that sent in the measured interval, of 100 * dropped / sent data segments.";
+    "flows.loss_total_pct" ["%"] = |f| part_pct(&f.all, |f| f.dropped_m, |f| f.sent_m),
+        "100 * dropped / sent data segments, all flows added up first.";
+    "flows.host_loss_total_pct" ["%"] =
+        |f| part_pct(&f.all, |f| f.host_dropped_m, |f| f.sent_m).filter(|_| f.hosts_cost),
+        "100 * data packets that engines of hosts had no room for / sent data segments, all flows added up first; \
+         part of loss_total_pct. Nothing where hosts cost nothing.";
+    "flows.delivery_pct" ["%"] = |f| part_pct(&f.all, |f| f.arrived_m, |f| f.sent_m),
+        "100 * arrived / sent data segments, all flows added up first; what is in flight at the end counts as sent \
+         only.";
+    "flows.jain" ["1"] = |f| jain(&f.shares.iter().map(|f| f.delivered_m as f64).collect::<Vec<_>>()),
+        "Jain's fairness index (sum x)^2 / (n sum x^2) over the flows of throughput_mean_bps, x the application bytes \
+         delivered in the measured interval.";
+    "flows.late_pct" ["%"] = |f| part_pct(&f.ordered, |f| f.late, |f| f.arrived_m),
+        "100 * late / arrived data segments, all flows but those of datagrams added up first: late are those sent for \
+         the first time that came after bytes beyond their end (RFC 4737: reordered).";
+    "flows.reordering_extent_mean" ["packets"] =
+        |f| ratio(total(&f.all, |f| f.extent_sum), total(&f.all, |f| f.extents)),
+        "Mean extent (RFC 4737) of late segments beyond what had come in order: arrivals from the first that overtook \
+         one to it.";
+    "flows.reordering_extent_max" ["packets"] = |f| f.all.iter().filter(|f| f.extents > 0).map(|f| f.extent_max).max(),
+        "Largest of these extents; nothing without one.";
+    "flows.reordering_buffer_max_bytes" ["B"] = |f| f.ordered.iter().map(|f| f.reordering_buffer).max(),
+        "Most bytes that a receiver kept beyond a hole, of reordering or of losses, in the measured interval, all \
+         flows but those of datagrams.";
+};
+
+/// The part `fct` of the summary.
+pub(crate) const COMPLETION: &[Figure<fn(&Completions) -> Value>] = &rows! {
+    "fct.count" ["flows"] = |c| c.began,
+        "Flows with a size; only these have a completion time, datagrams have none. The whole run counts, not only \
+         the measured interval.";
+    "fct.finished" ["flows"] = |c| c.times.len(), "Those of them that finished; the figures below are over these.";
+    "fct.mean_s" ["s"] = |c| c.mean_s(),
+        "Mean flow completion time: from the opening of the flow until its last byte is acknowledged at the sender.";
+    "fct.p50_s" ["s"] = |c| c.percentile_s(0.50), "50th percentile of the completion times.";
+    "fct.p95_s" ["s"] = |c| c.percentile_s(0.95), "95th percentile of the completion times.";
+    "fct.p99_s" ["s"] = |c| c.percentile_s(0.99),
+        "99th percentile of the completion times; with fewer than 100 flows the largest.";
+    "fct.max_s" ["s"] = |c| c.percentile_s(1.0), "Largest completion time.";
+    "fct.slowdown_mean" ["1"] = |c| mean(&c.slowdowns),
+        "Mean over finished flows of completion time / ideal completion time, the ideal being that on the empty \
+         network (handshake, serialization, propagation, last ACK).";
+    "fct.slowdown_p99" ["1"] = |c| percentile_nearest_rank(&c.slowdowns, 0.99), "99th percentile of the same ratio.";
+    "fct.span_s" ["s"] = |c| c.span_ps.map(seconds),
+        "From the opening of the first flow with a size until the receiver of the last to be complete had its last \
+         byte; missing unless all of them are. Of a collective: its completion time.";
+};
+
+/// Completion time; none of a flow without a size, and of one that did not finish.
+fn fct_ps(flow: &FlowRecord) -> Option<u64> {
+    flow.size.and(flow.finish_ps).map(|finish| finish.saturating_sub(flow.start_ps))
+}
+
+/// Completion time over the ideal one; none where there is no ideal.
+fn slowdown(flow: &FlowRecord) -> Option<f64> {
+    ratio(fct_ps(flow)? as f64, flow.ideal_fct_ps? as f64)
+}
+
+/// From the first opening to the last arrival of a last byte, if all of those with a size have arrived.
+fn span_ps(flows: &[&FlowRecord]) -> Option<u64> {
+    let sized = || flows.iter().filter(|f| f.size.is_some());
+    let last = sized().map(|f| f.received_ps).collect::<Option<Vec<u64>>>()?.into_iter().max()?;
+    Some(last.saturating_sub(sized().map(|f| f.start_ps).min()?))
+}
+
+/// The part `flowmonitor` of the summary: what scripts over ns-3's FlowMonitor compute.
+pub(crate) const FLOWMONITOR: &[Figure<fn(&Outcome) -> Value>] = &rows! {
+    "flowmonitor.throughput_kibps" ["Kibit/s"] = |o| mean_of(&known(o), kibit_per_second),
+        "As scripts over ns-3's FlowMonitor compute it: mean over data flows of received IP bytes * 8 / (last \
+         reception - first transmission) / 1024. A flow that sent and received nothing counts as 0; one that sent \
+         nothing is no FlowMonitor flow and is left out.";
+    "flowmonitor.delay_s" ["s"] = |o| mean_time(&known(o), |f| f.fm_delay_sum_ps, |f| f.fm_rx_packets),
+        "Sum of the delays of received IP packets divided by their number, data direction, all flows.";
+    "flowmonitor.loss_pct" ["%"] = |o| mean_of(&known(o), unreceived_pct),
+        "Unweighted mean over data flows that sent of 100 * (tx - rx) / tx IP packets; retransmissions are new \
+         packets, packets in flight at the end count as lost.";
+};
+
+fn unreceived_pct(flow: &FlowRecord) -> Option<f64> {
+    let lost = flow.fm_tx_packets as f64 - flow.fm_rx_packets as f64;
+    ratio(100.0 * lost, flow.fm_tx_packets as f64)
+}
+
+/// FlowMonitor knows a flow from its first packet on.
+fn known(outcome: &Outcome) -> Vec<&FlowRecord> {
+    outcome.flows.iter().filter(|f| f.fm_tx_packets > 0).collect()
+}
+
+/// FlowMonitor's throughput of one flow, from first transmission to last reception. ns-3 starts
+/// `timeLastRxPacket` at 0, so a flow without a reception comes out as 0 bits over a negative
+/// time: 0. A reception at the instant of the first transmission (zero-latency path) has no rate.
+fn kibit_per_second(flow: &FlowRecord) -> Option<f64> {
+    match (flow.fm_first_tx_ps, flow.fm_last_rx_ps) {
+        (Some(first), Some(last)) => {
+            ratio(flow.fm_rx_bytes as f64 * 8.0, seconds(last.saturating_sub(first))).map(|bps| bps / 1024.0)
+        }
+        _ => Some(0.0),
+    }
+}

@@ -1,0 +1,53 @@
+//! Figures of hosts that cost something: `engines.parquet`, and the part `hosts` of the summary.
+
+use serde_json::Value;
+
+use crate::figure::Of::{F64, OptF64, Rate, Text, Time, U64};
+use crate::figure::{Figure, Quantity, rows};
+use crate::statistics::{PS, mean_s, ratio};
+use crate::{EngineRecord, Outcome};
+
+/// `engines.parquet`.
+pub(crate) const COLUMNS: &[Quantity<EngineRecord>] = &rows! {
+    "engine" [""] = Text(|e| e.name.clone()), "Host, rx (NIC to stack) or tx (stack to NIC), and its number.";
+    "utilisation" ["1"] = Rate(|e, interval| ratio(e.busy_ps as f64, interval as f64)),
+        "Part of the measured interval it was at work; missing for an empty interval.";
+    "packets" ["packets"] = U64(|e| e.packets), "Packets it was done with in the measured interval.";
+    "drops" ["packets"] = U64(|e| e.drops), "Packets it had no room for in the measured interval.";
+    "queue_mean_packets" ["packets"] = F64(|e| e.queue_mean_packets),
+        "Time-averaged packets in it over the measured interval, the one in service included.";
+    "queue_p99_packets" ["packets"] = OptF64(|e| e.queue_p99_packets),
+        "99th percentile of their number sampled at the scenario's queue interval; missing where no sample was taken.";
+    "queue_max_packets" ["packets"] = U64(|e| e.queue_max_packets), "Most packets in it.";
+    "wait_mean_s" ["s"] = OptF64(|e| mean_s(e.wait_sum_ps, e.packets)),
+        "Mean time from a packet's arrival at the engine to the end of its service; missing without packets.";
+    "wait_max_s" ["s"] = Time(|e| e.wait_max_ps), "Longest such time.";
+};
+
+/// The part `hosts` of the summary.
+pub(crate) const FIGURES: &[Figure<fn(&Outcome) -> Value>] = &rows! {
+    "hosts.drops" ["packets"] = |o| (!o.engines.is_empty()).then(|| o.engines.iter().map(|e| e.drops).sum::<u64>()),
+        "Packets that engines of hosts had no room for in the measured interval, ACKs included.";
+    "hosts.busiest.engine" [""] = |o| busiest(o).map(|e| e.name.clone()),
+        "Engine with the largest mean queue: host, rx (NIC to stack) or tx (stack to NIC), number. Nothing where \
+         hosts cost nothing.";
+    "hosts.busiest.mean_packets" ["packets"] = |o| busiest(o).map(|e| e.queue_mean_packets),
+        "Its time-averaged queue, the packet in service included.";
+    "hosts.busiest.p99_packets" ["packets"] = |o| busiest(o).and_then(|e| e.queue_p99_packets),
+        "99th percentile of that queue over queues.samples; with fewer than 100 the largest of them.";
+    "hosts.busiest.max_packets" ["packets"] = |o| busiest(o).map(|e| e.queue_max_packets), "Its largest queue.";
+    "hosts.busiest.utilisation" ["1"] = |o| busiest(o).and_then(|e| ratio(e.busy_ps as f64, o.interval_ps() as f64)),
+        "Part of the measured interval it was at work.";
+    "hosts.busiest.wait_mean_s" ["s"] = |o| busiest(o).and_then(|e| ratio(e.wait_sum_ps as f64, e.packets as f64 * PS)),
+        "Mean time from a packet's arrival at the engine to the end of its service.";
+};
+
+fn busiest(outcome: &Outcome) -> Option<&EngineRecord> {
+    let mut busiest: Option<&EngineRecord> = None;
+    for engine in &outcome.engines {
+        if busiest.is_none_or(|b| engine.queue_mean_packets > b.queue_mean_packets) {
+            busiest = Some(engine);
+        }
+    }
+    busiest
+}

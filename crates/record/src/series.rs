@@ -1,0 +1,33 @@
+//! What was observed over time: `samples.parquet` and `trace.parquet`.
+
+use crate::figure::Of::{Index, OptF64, Time, U32, U64, Word};
+use crate::figure::{Quantity, rows};
+use crate::statistics::finite;
+use crate::{Happening, PacketEvent, Sample};
+
+/// `samples.parquet`.
+pub(crate) const SAMPLES: &[Quantity<Sample>] = &rows! {
+    "entity" [""] = Word(|s| &s.entity),
+        "What was observed: \"flow 3\", or a port by its name.";
+    "name" [""] = Word(|s| s.name),
+        "State variable, its unit as its ending: cwnd_bytes, rtt_s, alpha, queue_packets ...";
+    "time_s" ["s"] = Time(|s| s.time_ps), "Simulated time.";
+    "value" ["as name"] = OptF64(|s| finite(s.value)),
+        "Value from this time on, until the next row of the series; missing where it is no number.";
+};
+
+/// `trace.parquet`.
+pub(crate) const TRACE: &[Quantity<PacketEvent>] = &rows! {
+    "time_ps" ["ps"] = U64(|e| e.time_ps), "Simulated time, exact.";
+    "time_s" ["s"] = Time(|e| e.time_ps), "The same in seconds.";
+    "flow" [""] = U32(|e| e.flow), "Flow number.";
+    "place" [""] = Word(|e| &e.place), "Node or port where it happened.";
+    "event" [""] = Index(|e| e.event as u32, Happening::names),
+        "send (transport to NIC), enqueue (a port accepted it), mark (accepted and CE set), drop (refused by a \
+         queue), loss (lost on a link), arrive (far end of a link), receive (taken by the transport).";
+    "seq" ["B"] = U64(|e| e.seq), "First payload byte of a data segment; 0 for ACKs.";
+    "ack" ["B"] = U64(|e| e.ack), "Cumulative acknowledgement; 0 for data.";
+    "payload_bytes" ["B"] = U32(|e| e.payload), "Payload.";
+    "size_bytes" ["B"] = U32(|e| e.size), "IP packet, headers included.";
+    "flags" [""] = Word(|e| &e.flags), "Header flags joined by a vertical bar: SYN, ACK, ECE, CE ...";
+};

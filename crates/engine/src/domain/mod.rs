@@ -3,6 +3,8 @@
 pub mod build;
 mod deadlock;
 
+use std::sync::Arc;
+
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox};
 use crate::event::packet::{Ext, Packet, flag};
@@ -21,7 +23,7 @@ use incast_record::{Happening, MessageKind, MessageRecord, Recorder, Sample};
 /// Time series of one flow.
 #[derive(Clone, Debug)]
 struct FlowProbe {
-    entity: String,
+    entity: Arc<str>,
     /// Next instant, in interval mode.
     next: u64,
     last_acked: f64,
@@ -80,7 +82,12 @@ impl Domain {
     pub fn probe(&mut self, sender: u32) {
         let s = &mut self.senders[sender as usize];
         s.probe = Some(self.probes.len() as u32);
-        self.probes.push(FlowProbe { entity: format!("flow {}", s.flow), next: 0, last_acked: 0.0, last: Vec::new() });
+        self.probes.push(FlowProbe {
+            entity: format!("flow {}", s.flow).into(),
+            next: 0,
+            last_acked: 0.0,
+            last: Vec::new(),
+        });
     }
 
     /// Brings near what every visit touches.

@@ -2,6 +2,8 @@
 //! observations. The same code runs under the engine of windows and under the judge, which
 //! implement [`Outbox`] each in their way.
 
+use std::sync::Arc;
+
 use crate::event::interval::Interval;
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox, Stamp};
@@ -504,7 +506,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 /// Adds what happened at a probed port up to `now` to its time series.
 #[cold]
 pub fn observe_port<R: Recorder>(port: &mut Port, now: u64, net: &Net, rec: &mut R) {
-    let name = &net.spec.links[port.link as usize].name;
+    let name: Arc<str> = net.spec.links[port.link as usize].name.as_str().into();
     port.observe(now, &net.interval, net.spec.observe.interval.map(|t| t.0), &mut |time_ps, value| {
         rec.sample(Sample { entity: name.clone(), name: "queue_packets", time_ps, value: value as f64 });
     });

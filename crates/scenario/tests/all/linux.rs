@@ -27,7 +27,7 @@ fn outcome(sets: &[(&str, &str)]) -> Outcome {
 
 /// Values of a series, in order.
 fn series(o: &Outcome, entity: &str, name: &str) -> Vec<(i64, f64)> {
-    let of = o.samples.iter().filter(|s| s.entity == entity && s.name == name);
+    let of = o.samples.iter().filter(|s| *s.entity == *entity && s.name == name);
     of.map(|s| (s.time_ps as i64, s.value)).collect()
 }
 

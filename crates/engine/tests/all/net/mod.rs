@@ -323,5 +323,5 @@ pub fn data_sent<'a>(o: &'a Outcome, place: &str) -> Vec<&'a PacketEvent> {
 
 /// One time series.
 pub fn series(o: &Outcome, entity: &str, name: &str) -> Vec<(u64, f64)> {
-    o.samples.iter().filter(|s| s.entity == entity && s.name == name).map(|s| (s.time_ps, s.value)).collect()
+    o.samples.iter().filter(|s| *s.entity == *entity && s.name == name).map(|s| (s.time_ps, s.value)).collect()
 }

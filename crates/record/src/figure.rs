@@ -196,6 +196,11 @@ pub(crate) struct Figure<F> {
     pub(crate) value: F,
 }
 
+type Compute<C> = fn(&C) -> Value;
+
+/// Numbers of the summary that follow from a `C`.
+pub(crate) type Figures<C> = &'static [Figure<Compute<C>>];
+
 /// What is said of a number of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stated {
@@ -208,7 +213,7 @@ pub struct Stated {
 }
 
 /// Puts the values of `figures` into `summary`, each under its key.
-pub(crate) fn fill<C>(summary: &mut Map<String, Value>, figures: &[Figure<fn(&C) -> Value>], of: &C) {
+pub(crate) fn fill<C>(summary: &mut Map<String, Value>, figures: &[Figure<Compute<C>>], of: &C) {
     figures.iter().for_each(|f| put(summary, f.stated.key, (f.value)(of)));
 }
 

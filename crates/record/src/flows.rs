@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::figure::Of::{Index, OptF64, OptTime, OptU64, Rate, Time, U32, U64};
-use crate::figure::{Figure, Quantity, rows};
+use crate::figure::{Figure, Figures, Quantity, rows};
 use crate::messages::Completions;
 use crate::statistics::{PS, bits_per_second, jain, mean, mean_s, percentile_nearest_rank, ratio, seconds};
 use crate::{FlowRecord, Histogram, Near, Outcome, Role};
@@ -155,6 +155,7 @@ impl<'a> Flows<'a> {
 }
 
 type Count = fn(&FlowRecord) -> u64;
+type OfFlows = for<'a, 'b> fn(&'b Flows<'a>) -> Value;
 
 fn total(flows: &[&FlowRecord], count: Count) -> f64 {
     flows.iter().map(|f| u128::from(count(f))).sum::<u128>() as f64
@@ -176,7 +177,7 @@ fn mean_time(flows: &[&FlowRecord], sum_ps: Count, count: Count) -> Option<f64> 
 }
 
 /// The part `flows` of the summary, but for the sums that [`COLUMNS`] declares.
-pub(crate) const FIGURES: &[Figure<for<'a, 'b> fn(&'b Flows<'a>) -> Value>] = &rows! {
+pub(crate) const FIGURES: &[Figure<OfFlows>] = &rows! {
     "flows.count" ["flows"] = |f| f.all.len(), "Flows of the scenario, those of datagrams included.";
     "flows.finished" ["flows"] = |f| f.all.iter().filter(|f| f.finish_ps.is_some()).count(),
         "Flows whose last byte was acknowledged at the sender before the end of the run.";
@@ -226,7 +227,7 @@ pub(crate) const FIGURES: &[Figure<for<'a, 'b> fn(&'b Flows<'a>) -> Value>] = &r
 };
 
 /// The part `fct` of the summary.
-pub(crate) const COMPLETION: &[Figure<fn(&Completions) -> Value>] = &rows! {
+pub(crate) const COMPLETION: Figures<Completions> = &rows! {
     "fct.count" ["flows"] = |c| c.began,
         "Flows with a size; only these have a completion time, datagrams have none. The whole run counts, not only \
          the measured interval.";
@@ -265,7 +266,7 @@ fn span_ps(flows: &[&FlowRecord]) -> Option<u64> {
 }
 
 /// The part `flowmonitor` of the summary: what scripts over ns-3's FlowMonitor compute.
-pub(crate) const FLOWMONITOR: &[Figure<fn(&Outcome) -> Value>] = &rows! {
+pub(crate) const FLOWMONITOR: Figures<Outcome> = &rows! {
     "flowmonitor.throughput_kibps" ["Kibit/s"] = |o| mean_of(&known(o), kibit_per_second),
         "As scripts over ns-3's FlowMonitor compute it: mean over data flows of received IP bytes * 8 / (last \
          reception - first transmission) / 1024. A flow that sent and received nothing counts as 0; one that sent \

@@ -1,9 +1,7 @@
 //! Figures of hosts that cost something: `engines.parquet`, and the part `hosts` of the summary.
 
-use serde_json::Value;
-
 use crate::figure::Of::{F64, OptF64, Rate, Text, Time, U64};
-use crate::figure::{Figure, Quantity, rows};
+use crate::figure::{Figures, Quantity, rows};
 use crate::statistics::{PS, mean_s, ratio};
 use crate::{EngineRecord, Outcome};
 
@@ -25,7 +23,7 @@ pub(crate) const COLUMNS: &[Quantity<EngineRecord>] = &rows! {
 };
 
 /// The part `hosts` of the summary.
-pub(crate) const FIGURES: &[Figure<fn(&Outcome) -> Value>] = &rows! {
+pub(crate) const FIGURES: Figures<Outcome> = &rows! {
     "hosts.drops" ["packets"] = |o| (!o.engines.is_empty()).then(|| o.engines.iter().map(|e| e.drops).sum::<u64>()),
         "Packets that engines of hosts had no room for in the measured interval, ACKs included.";
     "hosts.busiest.engine" [""] = |o| busiest(o).map(|e| e.name.clone()),

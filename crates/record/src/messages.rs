@@ -1,10 +1,8 @@
 //! Figures of queries and closed-loop writes: the tables of their own, and the parts `queries` and `writes` of the
 //! summary.
 
-use serde_json::Value;
-
 use crate::figure::Of::{Index, OptTime, Time, U32, U64};
-use crate::figure::{Column, Figure, Quantity, columns, rows};
+use crate::figure::{Column, Figures, Quantity, columns, rows};
 use crate::statistics::{PS, percentile_nearest_rank, ratio, seconds};
 use crate::{MessageKind, MessageRecord, Outcome};
 
@@ -88,7 +86,7 @@ impl Completions {
 }
 
 /// The part `queries` of the summary.
-pub(crate) const QUERIES: &[Figure<fn(&Completions) -> Value>] = &rows! {
+pub(crate) const QUERIES: Figures<Completions> = &rows! {
     "queries.count" ["queries"] = |c| c.began, "Queries that began, whole run.";
     "queries.finished" ["queries"] = |c| c.times.len(),
         "Those of them that were answered whole; the figures below are over these.";
@@ -105,7 +103,7 @@ pub(crate) const QUERIES: &[Figure<fn(&Completions) -> Value>] = &rows! {
 };
 
 /// The part `writes` of the summary.
-pub(crate) const WRITES: &[Figure<fn(&Completions) -> Value>] = &rows! {
+pub(crate) const WRITES: Figures<Completions> = &rows! {
     "writes.count" ["writes"] = |c| c.began, "Closed-loop writes that began, whole run.";
     "writes.finished" ["writes"] = |c| c.times.len(),
         "Those of them that were acknowledged whole; the figures below are over these.";

@@ -1,9 +1,7 @@
 //! Figures of ports and their queues: `ports.parquet`, `classes.parquet`, and the part `queues` of the summary.
 
-use serde_json::Value;
-
 use crate::figure::Of::{OptF64, OptTime, OptU64, Rate, Text, Time, U32, U64};
-use crate::figure::{Column, Figure, Quantity, columns, rows};
+use crate::figure::{Column, Figures, Quantity, columns, rows};
 use crate::statistics::{finite, ratio};
 use crate::{ClassRecord, Outcome, PortRecord};
 
@@ -87,7 +85,7 @@ pub(crate) fn classes(outcome: &Outcome) -> Vec<Column> {
 }
 
 /// The part `queues` of the summary, but for the sums that [`COLUMNS`] declares.
-pub(crate) const FIGURES: &[Figure<fn(&Outcome) -> Value>] = &rows! {
+pub(crate) const FIGURES: Figures<Outcome> = &rows! {
     "queues.deadlocked" ["ports"] = |o| o.ports.iter().filter(|p| p.deadlocked_ps.is_some()).count(),
         "Ports that priority flow control has paused at the end of the run and that can never go on: they wait for \
          each other.";

@@ -21,8 +21,10 @@ struct Run<'a> {
     version: &'a str,
 }
 
+type OfRun = for<'a, 'b> fn(&'b Run<'a>) -> Value;
+
 /// The part `run` of the summary.
-const RUN: &[Figure<for<'a, 'b> fn(&'b Run<'a>) -> Value>] = &rows! {
+const RUN: &[Figure<OfRun>] = &rows! {
     "run.scenario" [""] = |r| r.scenario, "Name of the scenario.";
     "run.seed" [""] = |r| r.outcome.seed, "Seed of the run.";
     "run.sim_s" ["s"] = |r| seconds(r.outcome.end_ps), "Simulated time, warm-up included.";

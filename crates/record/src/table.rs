@@ -7,8 +7,11 @@ pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
 use crate::{Outcome, flows, hosts, messages, ports, series};
 
+/// Makes a table.
+pub type Make = fn(&Outcome) -> Vec<Column>;
+
 /// Every table by the name of its file.
-pub const TABLES: [(&str, fn(&Outcome) -> Vec<Column>); 8] = [
+pub const TABLES: [(&str, Make); 8] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),

@@ -15,7 +15,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
 .PHONY: help build dev demo demo-full docs docs-pictures test test-rust test-python lint bench mutants parity papers \
-        published layers clean
+        published layers lines deny clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -46,14 +46,21 @@ docs-pictures: demo ## The demo's pictures which the documentation shows
 test: lint test-rust test-python ## Build, then run every test and lint
 	@echo "make test: all passed"
 
-lint: dev ## Formatting, lints and types
+lint: dev lines ## Formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	@echo "lines of code and scenarios have at most 120 characters"
-	@! LC_ALL=C.UTF-8 grep -rnE --include='*.rs' --include='*.toml' '^.{121,}$$' crates scenarios parity/scenarios
 	$(BIN)/ruff check python tests/python bench mutants parity tools
 	$(BIN)/ruff format --check python tests/python bench mutants parity tools
 	$(BIN)/mypy
+
+lines:
+	@echo "lines of code and scenarios have at most 120 characters"
+	@! LC_ALL=C.UTF-8 grep -rnE --include='*.rs' --include='*.toml' '^.{121,}$$' crates scenarios parity/scenarios tools *.toml
+
+# `cargo install cargo-deny --locked` installs it; DENY="licenses bans sources" asks no server.
+DENY ?= licenses bans sources advisories
+deny: ## Licences, duplicate versions, sources and known vulnerabilities of the Rust dependencies
+	cargo deny check $(DENY)
 
 # The extension module links against a Python it is loaded into, so it has no test binary; the
 # Python tests cover it.

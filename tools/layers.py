@@ -541,7 +541,7 @@ class House:
         for room in sorted(rooms - set(order)):
             yield Fault(f"room {self.short(unit.folder)}/{room}", f"the floors in {TABLE} do not have it")
         floor = {room: i for i, room in enumerate(order)} | dict.fromkeys(("lib", "__init__", "__main__"), len(order))
-        for one in unit.imports:
+        for one in {(i.source, i.target): i for i in reversed(unit.imports)}.values():
             low, high = unit.room(one.source), unit.room(one.target)
             if floor.get(low, len(order)) < floor.get(high, -1):
                 key = f"upward {self.short(one.source)} {self.short(one.target)}"

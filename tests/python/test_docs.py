@@ -97,7 +97,7 @@ def anchors(page: Path) -> set[str]:
 
 def test_links_between_pages_lead_somewhere() -> None:
     broken = []
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "parity" / "README.md"]:
+    for page in [*PAGES, *ROOT.glob("*.md"), ROOT / "parity" / "README.md"]:
         for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
             if "://" in target:
                 continue

@@ -1,12 +1,13 @@
 //! What exists, and what it takes: `incast list` and `incast describe`, from the declarations
 //! themselves.
 
+use crate::document::arrivals::PACKET;
+use crate::document::schema;
 use crate::document::transport::Preset;
 use crate::files::builtin;
 use crate::files::sizes::{Rule, SizeTable};
 use crate::text::problem::{Errors, Problem};
 use crate::text::schema::Schema;
-use crate::traffic::arrivals::PACKET;
 use incast_cc as cc;
 use serde::Serialize;
 use std::fmt;
@@ -151,7 +152,7 @@ pub fn list(kind: &str) -> Result<Vec<Item>, Errors> {
 
 /// (name, documentation, schema of its keys).
 fn things(kind: &str) -> Vec<(&'static str, &'static str, Option<Schema<'static>>)> {
-    let root = Schema::new(crate::schema());
+    let root = Schema::new(schema());
     if kind == "tables" {
         // one table, or a list of them
         let table = |(key, s): (&'static str, Schema<'static>)| {
@@ -223,8 +224,8 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
             let (_, doc, keys) = things(kind).into_iter().find(|(n, _, _)| *n == name).ok_or_else(unknown)?;
             d.what = doc.into();
             let schema = match kind {
-                "traffic" => Some(Schema::new(crate::schema()).items("traffic")),
-                "transports" => Schema::new(crate::schema()).find(&["transport"], None),
+                "traffic" => Some(Schema::new(schema()).items("traffic")),
+                "transports" => Schema::new(schema()).find(&["transport"], None),
                 _ => keys,
             };
             d.keys = match kind {
@@ -288,7 +289,7 @@ fn preset_keys(name: &str) -> Vec<Key> {
     let word = |p: &Preset| toml::Value::try_from(p).ok().and_then(|v| v.as_str().map(str::to_owned));
     let values = Preset::ALL.into_iter().find(|p| word(p).as_deref() == Some(name)).map(Preset::values);
     let values = values.and_then(|v| toml::Table::try_from(v).ok()).unwrap_or_default();
-    let schema = Schema::new(crate::schema()).find(&["transport"], None);
+    let schema = Schema::new(schema()).find(&["transport"], None);
     let mut keys: Vec<Key> = schema.map(keys_of).unwrap_or_default();
     keys.retain(|k| k.name != "preset");
     for k in &mut keys {

@@ -35,16 +35,16 @@ pub mod topology;
 pub mod traffic;
 
 pub use catalogue::{describe, list};
+pub use document::schema;
 pub use files::builtin;
 pub use text::problem::{Errors, Problem};
 
-use document::{Document, transport};
+use document::Document;
+use document::edit::{LeftOut, entry, insert, unknown_key};
 use files::{read_file, read_named};
 use incast_engine::spec::Spec;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use text::schema::Schema;
-use text::{controller, own, schema as check};
 use toml::Value as Toml;
 
 /// A scenario as the user wrote it, with the changes made since.
@@ -54,18 +54,6 @@ pub struct Scenario {
     dir: PathBuf,
     table: toml::Table,
     left_out: Vec<LeftOut>,
-}
-
-/// What a change of a controller's kind dropped although controllers of the new kind have it too.
-#[derive(Clone, PartialEq, Debug)]
-struct LeftOut {
-    /// Key path of the controller.
-    path: String,
-    /// The kind it was, and the one it became.
-    from: String,
-    to: String,
-    /// Parameters with their values as they were written.
-    had: Vec<(String, String)>,
 }
 
 impl Scenario {
@@ -211,7 +199,7 @@ impl Scenario {
     pub fn notes(&self) -> Result<Vec<String>, Errors> {
         let doc = self.document()?;
         let built = build::build(&doc, &self.dir)?;
-        Ok(build::warnings::notes(&doc, &built, &self.left_out))
+        Ok(build::warnings::warnings(&doc, &built.spec, &built.failing, &self.left_out))
     }
 
     /// What the engine simulates.
@@ -278,158 +266,6 @@ impl Scenario {
     pub fn schema() -> String {
         format!("{:#}", schema())
     }
-}
-
-/// The traffic entry that `rest` (after `traffic.`) means, and what is left of the key.
-fn entry<'t, 's, 'k>(
-    table: &'t mut toml::Table,
-    schema: Schema<'s>,
-    rest: &[&'k str],
-) -> Result<(&'t mut toml::Table, Schema<'s>, Vec<&'k str>, String), Errors> {
-    let items = schema.items("traffic");
-    let keys = items.key_names(None);
-    let entries: Vec<&mut toml::Table> = table
-        .get_mut("traffic")
-        .and_then(Toml::as_array_mut)
-        .into_iter()
-        .flatten()
-        .filter_map(Toml::as_table_mut)
-        .collect();
-    let name = |t: &toml::Table| t.get("name").or(t.get("pattern")).and_then(Toml::as_str).unwrap_or("").to_owned();
-    let names: Vec<String> = entries.iter().map(|t| name(t)).collect();
-    let (at, parts) = match names.iter().position(|n| n == rest[0]) {
-        Some(i) if rest.len() > 1 => (i, rest[1..].to_vec()),
-        _ if names.len() == 1 && check::number(rest[0]).is_none() => (0, rest.to_vec()),
-        _ => {
-            let quoted: Vec<String> = names.iter().map(|n| format!("traffic.{n}.KEY")).collect();
-            let key = format!("traffic.{}", rest.join("."));
-            let expected = quoted.join(" or ");
-            if check::number(rest[0]).is_some() {
-                let message = format!("entries of traffic go by name; expected {expected}");
-                return Err(Problem::new(key, message).into());
-            }
-            let message = format!("there are {} traffic entries; expected {expected}", names.len());
-            let known = keys.iter().copied().chain(names.iter().map(String::as_str));
-            let problem = Problem::new(key, message);
-            return Err(if keys.contains(&rest[0]) { problem } else { problem.suggest(rest[0], known) }.into());
-        }
-    };
-    let path = if parts.len() < rest.len() { format!("traffic.{}.", names[at]) } else { "traffic.".into() };
-    match entries.into_iter().nth(at) {
-        Some(entry) => Ok((entry, items, parts, path)),
-        None => Err(Problem::new("traffic", "empty; expected at least one [[traffic]] entry").into()),
-    }
-}
-
-/// The first part of a key path that does not exist, with a suggestion.
-fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> Problem {
-    let mut known = 0;
-    while known < parts.len() && schema.find(&parts[..=known], Some(document)).is_some() {
-        known += 1;
-    }
-    let above = schema.find(&parts[..known], Some(document)).unwrap_or(schema);
-    let place = parts[..known].iter().try_fold(document, |d, k| check::below(d, k));
-    let key = format!("{path}{}", parts[..=known].join("."));
-    if above.is_list() {
-        let list = format!("{path}{}", parts[..known].join("."));
-        let message = match place.and_then(Toml::as_array).map_or(0, Vec::len) {
-            0 => format!("there is no entry of {list}; expected the whole list, as {list}=[...]"),
-            1 => format!("there is one entry of {list}; expected {list}.0"),
-            n => format!("there are {n} entries of {list}; expected {list}.0 to {list}.{}", n - 1),
-        };
-        return Problem::new(key, message);
-    }
-    let own = place.and_then(|p| p.as_str().or_else(|| p.get("kind")?.as_str())).and_then(own::split);
-    if let Some((name, _)) = own.filter(|_| known > 0 && above.is_controller()) {
-        let message = format!("parameters of {name} are given with its name, as \"{name}:{}=...\"", parts[known]);
-        return Problem::new(key, message);
-    }
-    if let Some(kind) = place.and_then(controller::kind_of).filter(|_| known > 0 && above.is_controller()) {
-        return controller::no_parameter(key, kind, parts[known]);
-    }
-    above.unknown(key, parts[known], &above.key_names(place), place.and_then(Toml::as_table))
-}
-
-/// Puts a value at a key path that exists, making tables on the way. What was a controller of another kind: that kind,
-/// and its parameters that the new one has too.
-fn insert(
-    table: &mut toml::Table,
-    parts: &[&str],
-    value: Toml,
-    found: Schema,
-) -> Option<(String, Vec<(String, String)>)> {
-    let (last, way) = parts.split_last()?;
-    let Some((first, way)) = way.split_first() else { return put(table, last, value, found) };
-    let mut at = table.entry(*first).or_insert_with(empty);
-    for part in way {
-        at = match at {
-            Toml::Array(list) => list.get_mut(check::number(part)?)?,
-            other => as_table(other)?.entry(*part).or_insert_with(empty),
-        };
-    }
-    if let Toml::Array(list) = at {
-        *list.get_mut(check::number(last)?)? = value;
-        return None;
-    }
-    put(as_table(at)?, last, value, found)
-}
-
-fn empty() -> Toml {
-    Toml::Table(toml::Table::new())
-}
-
-/// What stands where a table is due, as one: a controller written in one text with its parameters, else an empty one.
-fn as_table(at: &mut Toml) -> Option<&mut toml::Table> {
-    if let Some(written) = at.as_str().and_then(controller::table) {
-        *at = Toml::Table(written);
-    }
-    if !at.is_table() {
-        *at = empty();
-    }
-    at.as_table_mut()
-}
-
-/// Puts a value at a key of a table: [`insert`].
-fn put(at: &mut toml::Table, last: &str, value: Toml, found: Schema) -> Option<(String, Vec<(String, String)>)> {
-    let mut had = None;
-    let kind = controller::kind_of(&Toml::Table(at.clone())).map(|k| k.name);
-    match (last, kind, value.as_str()) {
-        ("kind", Some(kind), Some(to)) if to != kind => had = Some((kind.to_owned(), controller::change_kind(at, to))),
-        ("form", Some(_), Some(to)) => controller::change_form(at, to),
-        _ => {}
-    }
-    let before = at.insert(last.to_owned(), value.clone());
-    if let (Some(variants), Some(word)) = (found.variants(), value.as_str()) {
-        let changed = |v: &&(&str, &str, Schema)| v.0 == last && v.1 == word && before.as_ref() != Some(&value);
-        if let Some((_, _, variant)) = variants.iter().find(changed) {
-            let keys: Vec<&str> = variant.keys().iter().map(|k| k.0).collect();
-            at.retain(|k, _| k == last || keys.contains(&k));
-        }
-    }
-    if last == "preset" {
-        if let Some(old) = before.and_then(|b| b.try_into::<transport::Preset>().ok()) {
-            let old = Toml::try_from(old.values()).unwrap_or(Toml::Boolean(false));
-            at.retain(|k, v| k == "preset" || old.get(k) != Some(v));
-        }
-    }
-    had.filter(|(_, shared)| !shared.is_empty())
-}
-
-/// The schema, made once.
-pub fn schema() -> &'static serde_json::Value {
-    static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
-    SCHEMA.get_or_init(|| serde_json::Value::from(generator().into_root_schema_for::<Document>()))
-}
-
-/// Makes schemas in which objects take no keys but their own.
-fn generator() -> schemars::SchemaGenerator {
-    fn close(schema: &mut schemars::Schema) {
-        if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
-            schema.insert("additionalProperties".into(), false.into());
-        }
-        schemars::transform::transform_subschemas(&mut close, schema);
-    }
-    schemars::generate::SchemaSettings::draft2020_12().with_transform(close).into_generator()
 }
 
 fn to_toml(doc: &Document) -> Result<String, Errors> {

@@ -1,12 +1,10 @@
 //! What is worth knowing before a run although nothing is wrong: a form of a controller in a transport
 //! of another world, values that have no effect, flows that never start.
 
+use super::{failures, triggers};
 use crate::LeftOut;
-use crate::build::triggers;
-use crate::build::{Built, classes};
 use crate::document::Document;
 use crate::document::app::App;
-use crate::document::failures;
 use crate::document::traffic::Traffic;
 use crate::document::transport::{Preset, Rules, Transport};
 use crate::text::controller::Controller;
@@ -17,8 +15,7 @@ use std::slice;
 
 /// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the
 /// way to it.
-pub fn notes(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String> {
-    let spec = &built.spec;
+pub(crate) fn warnings(doc: &Document, spec: &Spec, failing: &[usize], left_out: &[LeftOut]) -> Vec<String> {
     let mut found = left_out.iter().filter(|l| !l.had.is_empty()).map(dropped).collect();
     without_effect("transport", &doc.transport, &doc.transport.resolved(), &mut found);
     let used = used(doc, spec);
@@ -32,7 +29,7 @@ pub fn notes(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String>
             foreign_form(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
         }
         never_started(t, &used, doc, &mut found);
-        if classes(doc).is_none() {
+        if doc.queue.fewest_classes().is_none() {
             found.extend(class_without_queue(t, used.classes));
         }
     }
@@ -47,7 +44,7 @@ pub fn notes(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String>
     for (i, single) in doc.links.iter().enumerate().filter(|(_, single)| single.changes_nothing()) {
         found.push(format!("links.{i} changes nothing: it names {} alone", single.link));
     }
-    let unchanged = |(i, f)| failures::changes_nothing(f, i, spec, &built.failing);
+    let unchanged = |(i, f)| failures::changes_nothing(f, i, spec, failing);
     found.extend(doc.failures.iter().enumerate().filter_map(unchanged));
     if let Some(buffer) = &doc.buffer {
         buffer.without_effect(spec, &mut found);

@@ -1,18 +1,12 @@
 //! What sending applications do.
 
-use super::traffic::Traffic;
-use crate::build::Flows;
-use crate::document::zero;
+use crate::files::connection_matrix::MOST_BYTES;
 use crate::text::problem::Problem;
-use crate::text::quantity::{LineRate, PartOrRate, Rate, Size, Time};
+use crate::text::quantity::{LineRate, Rate, Size, Time, zero};
 use incast_cc as cc;
-use incast_engine::map::ideal;
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Most bytes of one flow: what counts them has room for a send buffer beyond.
-pub(crate) const MOST_BYTES: u64 = u64::MAX / 2;
 
 /// Longest cycle of ON and OFF time: half of what a time can hold.
 const LONGEST_CYCLE: cc::Time = cc::Time::s(9_000_000);
@@ -242,52 +236,5 @@ impl App {
             }
             _ => {}
         }
-    }
-}
-
-impl Traffic {
-    /// The flow with the pace of its datagrams, if it sends such.
-    pub(crate) fn paced(&self, flow: spec::FlowSpec, flows: &Flows) -> Result<spec::FlowSpec, Problem> {
-        let App::Udp(udp) = &self.app else { return Ok(flow) };
-        let key = format!("{}.app.rate", flows.path);
-        let wrong = |message: String| Problem::with_value(key, format!("\"{}\"", udp.rate), message);
-        let Some(link) = flows.network.links.iter().find(|l| l.from == flow.src) else { return Ok(flow) };
-        let name = &flows.network.names[flow.src as usize];
-        let rate = match udp.rate.0 {
-            PartOrRate::Part(_) if link.rate == cc::Rate::INFINITE => {
-                return Err(wrong(format!(
-                    "the link of {name} has no finite rate; expected a rate such as \"10Gbps\""
-                )));
-            }
-            PartOrRate::Part(n) => cc::Rate((link.rate.0 as u128 * n as u128).div_ceil(1_000_000) as u64),
-            PartOrRate::Rate(rate) if rate.0 > link.rate.0 => {
-                return Err(wrong(format!("expected at most the rate of the link of {name}, {}", link.rate)));
-            }
-            PartOrRate::Rate(rate) => rate,
-        };
-        let gap = rate.serialize(ideal::wire_bytes(flows.settings(flow.transport), link.overhead));
-        Ok(spec::FlowSpec { app: spec::App::Udp { gap: gap.max(cc::Time(1)) }, ..flow })
-    }
-
-    /// A write that enters the send buffer whole or not at all has to fit into it.
-    pub(crate) fn check_write(&self, flow: &spec::FlowSpec, flows: &Flows) -> Result<(), Problem> {
-        let t = flows.settings(flow.transport);
-        let (write, because) = match flow.app {
-            spec::App::OnOff { write, .. } => (write, "a write at a rate enters it whole or not at all"),
-            // a flow of less has less to write
-            spec::App::Bulk { size, write }
-                if t.whole_writes
-                    && size.is_none_or(|size| size + t.extra_packets as u64 * t.mss as u64 > t.send_buffer) =>
-            {
-                (write, "with transport.whole_writes = true it enters it whole or not at all")
-            }
-            _ => return Ok(()),
-        };
-        if write <= t.send_buffer {
-            return Ok(());
-        }
-        let size = |n: u64| Size(cc::Bytes(n));
-        let message = format!("expected at most transport.send_buffer, {}: {because}", size(t.send_buffer));
-        Err(Problem::with_value(format!("{}.app.write", flows.path), format!("\"{}\"", size(write)), message))
     }
 }

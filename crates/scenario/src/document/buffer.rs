@@ -3,7 +3,7 @@
 use crate::document::queue::Queue;
 use crate::text::problem::{self, Problem};
 use crate::text::quantity::{Headroom, Room, Size};
-use crate::topology::Network;
+use crate::topology::network::Network;
 use incast_cc::Bytes;
 use incast_engine::map::pfc::Pfc as Engine;
 use incast_engine::spec::{self, Spec};

@@ -2,7 +2,7 @@
 
 use crate::text::problem::Problem;
 use crate::text::quantity::{Auto, QueueLimit, Rate, Time};
-use crate::topology::Network;
+use crate::topology::network::Network;
 use incast_cc as cc;
 use incast_engine::host::processing::EngineId;
 use incast_engine::spec;
@@ -32,7 +32,7 @@ pub struct Processing {
     #[schemars(range(min = 1, max = 64))]
     pub engines: u32,
     /// Service time of a packet with payload.
-    #[serde(default = "crate::document::zero")]
+    #[serde(default = "crate::text::quantity::zero")]
     pub packet_time: Time,
     /// Service time of a packet without payload; `auto` takes `packet_time`.
     #[serde(default)]

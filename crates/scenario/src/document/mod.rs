@@ -2,7 +2,9 @@
 //! checks, `incast describe` and the manual's tables at once.
 
 pub mod app;
+pub mod arrivals;
 pub mod buffer;
+pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
 pub mod queue;
@@ -19,11 +21,13 @@ use crate::document::routing::Routing;
 use crate::document::traffic::Traffic;
 use crate::document::transport::Transport;
 use crate::text::controller::Controller;
-use crate::text::quantity::{Auto, Time};
+use crate::text::quantity::{Auto, Time, zero};
+use crate::text::schema::generator;
 use crate::topology::Topology;
 use crate::topology::single::SingleLink;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// A scenario: everything that decides a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -97,8 +101,11 @@ pub struct Run {
     pub domains: Domains,
 }
 
-pub(crate) fn zero() -> Time {
-    Time(incast_cc::Time::ZERO)
+impl Run {
+    /// The measured interval.
+    pub(crate) fn measured(&self) -> (incast_cc::Time, incast_cc::Time) {
+        (self.warmup.0, self.measure_until.unwrap_or(self.duration).0)
+    }
 }
 
 fn one() -> u64 {
@@ -199,4 +206,10 @@ impl Default for Interval {
     fn default() -> Interval {
         Interval::Change(Change::Change)
     }
+}
+
+/// The schema, made once.
+pub fn schema() -> &'static serde_json::Value {
+    static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| serde_json::Value::from(generator().into_root_schema_for::<Document>()))
 }

@@ -353,6 +353,13 @@ impl Queue {
         }
     }
 
+    /// Fewest classes of ports that have queues for some, and the key of those ports.
+    pub(crate) fn fewest_classes(&self) -> Option<(&'static str, usize)> {
+        let queues = [("queue", Some(self)), ("queue.host", self.host())];
+        let has = queues.into_iter().filter_map(|(key, q)| Some((key, q?.classes().len())));
+        has.filter(|(_, n)| *n > 0).min_by_key(|(_, n)| *n)
+    }
+
     /// The limits of all classes together, where they are of one unit.
     fn limit_of_all(&self) -> Option<QueueLimit> {
         let mut sum: Option<Limit> = None;

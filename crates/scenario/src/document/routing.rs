@@ -1,6 +1,5 @@
 //! Policies that choose among equally short routes.
 
-use crate::document::Ties;
 use crate::document::queue::Queue;
 use crate::text::problem::Problem;
 use crate::text::quantity::{Auto, Time};
@@ -335,12 +334,7 @@ impl Routing {
     }
 
     /// Bounds that types do not give.
-    pub(crate) fn check(&self, queue: &Queue, ties: Ties, out: &mut Vec<Problem>) {
-        if ties == Ties::Scheduled && matches!(self.choice(), PathChoice::Entropy(_)) {
-            let message = "packets carry what scheduled ties ask in place of their entropies; expected \"hash\" or \
-                           \"link\" with this routing";
-            out.push(Problem::with_value("run.ties", "\"scheduled\"", message));
-        }
+    pub(crate) fn check(&self, queue: &Queue, out: &mut Vec<Problem>) {
         if let Routing::Flowlet { probability, .. } | Routing::EcmpAdaptive { probability, .. } = self
             && !(0.0..=1.0).contains(probability)
         {

@@ -5,23 +5,14 @@
 
 use super::app::App;
 
-use crate::build::Flows;
+use crate::document::arrivals::Arrivals;
 use crate::document::transport::Transport;
-use crate::document::zero;
 use crate::files::connection_matrix::StartUnit;
 use crate::text::controller::Controller;
-use crate::text::problem::Problem;
-use crate::text::quantity::{Rate, Time};
-use crate::traffic::arrivals::Arrivals;
+use crate::text::quantity::{Rate, Time, zero};
 use incast_cc as cc;
-use incast_engine::event::hash::{self, purpose};
-use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Most flows of a scenario. State and record of a flow take about a kilobyte, so this many need
-/// some 4 GB.
-pub const MAX_FLOWS: u64 = 4_000_000;
 
 /// One traffic entry: a set of flows that share everything but their ends and start times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -218,85 +209,6 @@ impl Traffic {
     /// Name in results.
     pub fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| pattern_word(self.pattern).to_owned())
-    }
-
-    /// Adds the flows of entry number `entry`.
-    pub(crate) fn add(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
-        if self.pattern == Pattern::File {
-            return self.add_file(entry, flows);
-        }
-        if let Some(arrivals) = &self.arrivals {
-            return self.add_arrivals(arrivals, entry, flows);
-        }
-        if self.pattern == Pattern::Matrix {
-            return self.add_cells(entry, flows);
-        }
-        if let (Pattern::ConnectionMatrix, Some(unit)) = (self.pattern, self.start_unit) {
-            return self.add_matrix(unit, entry, flows);
-        }
-        if self.pattern == Pattern::Elephants {
-            return self.add_elephants(entry, flows).map_err(|p| vec![p]);
-        }
-        if self.pattern.is_collective() {
-            return self.add_collective(entry, flows).map_err(|p| vec![p]);
-        }
-        self.add_placed(entry, flows)
-    }
-
-    /// When flow number `i` of the entry opens: its start, stagger and jitter.
-    pub(crate) fn opening(&self, entry: u32, i: u64, seed: u64) -> cc::Time {
-        let jitter = hash::uniform(seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
-        cc::Time(self.stagger.0.0.saturating_mul(i))
-            .saturating_add(self.start.0)
-            .saturating_add(cc::Time(jitter as u64))
-    }
-
-    /// What moves the openings of flows, in words.
-    pub(crate) fn moved_by(&self) -> String {
-        let keys = [("start", self.start), ("stagger", self.stagger), ("jitter", self.jitter)];
-        let moving = keys.iter().filter(|(_, t)| t.0 > cc::Time::ZERO);
-        moving.map(|(key, t)| format!("{key}, {t}")).collect::<Vec<_>>().join(", and ")
-    }
-
-    /// Number of the controller of its flows; datagrams have none, and take any.
-    pub(crate) fn governed_by(&self, flows: &mut Flows) -> Result<u32, Problem> {
-        if matches!(self.app, App::Udp(_)) {
-            Ok(flows.any_controller())
-        } else {
-            flows.controller(self.controller.as_ref())
-        }
-    }
-
-    pub(crate) fn flow(
-        &self,
-        src: u32,
-        dst: u32,
-        start: cc::Time,
-        transport: u32,
-        controller: u32,
-        group: u32,
-    ) -> spec::FlowSpec {
-        spec::FlowSpec {
-            src,
-            dst,
-            start,
-            stop: self.stop.map_or(cc::Time::NEVER, |s| s.0),
-            at_stop: match self.at_stop {
-                AtStop::Drain => spec::AtStop::Drain,
-                AtStop::Reset => spec::AtStop::Reset,
-            },
-            sink_stop: self.sink_stop.map_or(cc::Time::NEVER, |s| s.0),
-            transport,
-            controller,
-            group,
-            class: self.class,
-            ack_class: self.ack_class.unwrap_or(self.class),
-            app: self.app.spec(),
-            read_rate: self.read_rate.0,
-            path: None,
-            reverse_path: None,
-            trigger: None,
-        }
     }
 
     /// Whether its flows keep to one path.

@@ -1,9 +1,19 @@
 //! Contradictions between keys of an entry, found before there is a network.
 
 use super::app::{App, Bulk};
-use super::traffic::{Pattern, ToItself, Traffic, pattern_word, unbounded};
+use super::traffic::{Order, Pattern, Placement, ToItself, Traffic, pattern_word, unbounded};
 use crate::text::problem::Problem;
 use incast_cc as cc;
+
+/// Numbers of elephants that the paper on MSwift reports on.
+const PUBLISHED: [u64; 4] = [1, 2, 3, 6];
+
+impl Pattern {
+    /// Its flows are those of one operation of all members together.
+    pub(crate) fn is_collective(self) -> bool {
+        matches!(self, Pattern::AllToAll | Pattern::RingAllreduce)
+    }
+}
 
 impl Traffic {
     /// Contradictions between keys, found before there is a network. `duration` is the run's.
@@ -168,6 +178,62 @@ impl Traffic {
         if let Some(controller) = &self.controller {
             let message = format!("{expected}: no controller governs it");
             out.push(Problem::with_value(format!("{path}.controller"), format!("\"{}\"", controller.0), message));
+        }
+    }
+
+    /// Contradictions between keys of elephants.
+    fn check_elephants(&self, path: &str, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        if self.pattern != Pattern::Elephants {
+            if let Some(of) = &self.of {
+                let message = "only pattern = \"elephants\" takes flows of another entry; expected none";
+                out.push(Problem::with_value(key("of"), format!("\"{of}\""), message));
+            }
+            if self.placement != Placement::default() {
+                let message = "only pattern = \"elephants\" has a placement; expected none";
+                out.push(Problem::with_value(key("placement"), "\"paper\"", message));
+            }
+            return;
+        }
+        if self.of.is_none() {
+            let message = "missing; expected the name of the entry, before this one, whose flows become elephants";
+            out.push(Problem::new(key("of"), message));
+        }
+        if matches!(self.app, App::Query(_)) {
+            out.push(Problem::new(key("app.kind"), "elephants send one way; expected another than \"query\""));
+        }
+        if let (Placement::Paper, Some(n)) = (self.placement, self.flows)
+            && n > 0
+            && !PUBLISHED.contains(&n)
+        {
+            let message = "the paper has 0, 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\"";
+            out.push(Problem::with_value(key("flows"), n, message));
+        }
+    }
+
+    /// Contradictions between keys of collectives.
+    fn check_collective(&self, path: &str, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        let word = pattern_word(self.pattern);
+        if self.order != Order::default() && self.pattern != Pattern::AllToAll {
+            let message = format!("the pattern {word} has no such order; expected pattern = \"all-to-all\"");
+            out.push(Problem::with_value(key("order"), "\"at-once\"", message));
+        }
+        if !self.pattern.is_collective() {
+            if let Some(n) = self.members {
+                let message = format!(
+                    "the pattern {word} has no members; expected pattern = \"all-to-all\" or \"ring-allreduce\""
+                );
+                out.push(Problem::with_value(key("members"), n, message));
+            }
+            return;
+        }
+        if let Some(n) = self.flows {
+            let message = format!("the pattern {word} has as many flows as its members make; expected none");
+            out.push(Problem::with_value(key("flows"), n, message));
+        }
+        if !matches!(self.app, App::Bulk(Bulk { size: Some(_), .. })) {
+            out.push(Problem::new(key("app"), "expected kind = \"bulk\" with a size: the bytes of a member"));
         }
     }
 }

@@ -51,7 +51,7 @@ const FILES: &[(&str, &str)] = &[
 macro_rules! sizes {
     ($($name:literal $rule:ident),+ $(,)?) => {
         /// Tables of flow sizes, as [`PREFIX`] and this name, and the rule by which their source draws from them.
-        pub(crate) const SIZES: &[(&str, Rule, &str)] =
+        const SIZES: &[(&str, Rule, &str)] =
             &[$(($name, Rule::$rule, include_str!(concat!("../../../../scenarios/sizes/", $name, ".csv")))),+];
     };
 }
@@ -89,6 +89,12 @@ pub fn files() -> impl Iterator<Item = &'static str> {
 /// Names of those files that are tables of flow sizes.
 pub fn sizes() -> impl Iterator<Item = &'static str> {
     SIZES.iter().map(|(name, _, _)| *name)
+}
+
+/// The rule by which a table that comes with the program was drawn from where it was published; linear for others.
+pub fn usual_rule(file: &str) -> Rule {
+    let name = file.strip_prefix(PREFIX);
+    name.and_then(|n| SIZES.iter().find(|(known, _, _)| *known == n)).map_or(Rule::Linear, |t| t.1)
 }
 
 /// Names.

@@ -11,18 +11,15 @@
 //! (`FatTreeTopology::add_failed_link`). Priorities (`prio`, the lower the better) are traffic classes here; in htsim
 //! only receivers of NDP have any.
 
-use crate::build::Flows;
-use crate::document::app::{App, Bulk, MOST_BYTES};
-use crate::document::failures::{Failure, Listed};
-use crate::document::traffic::Traffic;
 use crate::text::problem::Problem;
-use crate::traffic::check_two_hosts;
 use incast_cc as cc;
-use incast_engine::spec::{self, Done, Triggered};
+use incast_engine::spec::{Done, Triggered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+
+/// Most bytes of one flow: what counts them has room for a send buffer beyond.
+pub(crate) const MOST_BYTES: u64 = u64::MAX / 2;
 
 /// Unit of the starts in a connection matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -56,22 +53,22 @@ impl StartUnit {
 
 /// A connection of a matrix.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Connection {
-    src: u32,
-    dst: u32,
-    start: cc::Time,
+pub(crate) struct Connection {
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) start: cc::Time,
     /// Bytes; `None` (0 in the file) is without end.
-    size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// Traffic class, where it has one.
-    class: Option<u8>,
+    pub(crate) class: Option<u8>,
     /// Line of the file.
-    line: usize,
-    id: Option<u64>,
+    pub(crate) line: usize,
+    pub(crate) id: Option<u64>,
     /// The trigger of the matrix, by its order, that starts it, and the activation.
-    started_by: Option<Triggered>,
+    pub(crate) started_by: Option<Triggered>,
     /// The trigger that starts it, and those that it activates, by their ids.
-    trigger: Option<u64>,
-    activates: [Option<u64>; 2],
+    pub(crate) trigger: Option<u64>,
+    pub(crate) activates: [Option<u64>; 2],
 }
 
 /// How a trigger starts connections.
@@ -92,28 +89,28 @@ struct Trigger {
 
 /// A link that fails, by the numbers of its aggregation switch and, among that one's, of the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Failed {
-    switch: u32,
-    link: u32,
-    line: usize,
+pub(crate) struct Failed {
+    pub(crate) switch: u32,
+    pub(crate) link: u32,
+    pub(crate) line: usize,
 }
 
 /// What a file has.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Matrix {
-    connections: Vec<Connection>,
+pub(crate) struct Matrix {
+    pub(crate) connections: Vec<Connection>,
     /// What activates each trigger that starts connections: flows by their order in the file.
-    triggers: Vec<Vec<(u32, Done)>>,
-    failures: Vec<Failed>,
+    pub(crate) triggers: Vec<Vec<(u32, Done)>>,
+    pub(crate) failures: Vec<Failed>,
 }
 
 /// A problem with a word of a line.
-fn wrong(name: &str, line: usize, word: &str, message: impl Into<String>) -> Problem {
+pub(crate) fn wrong(name: &str, line: usize, word: &str, message: impl Into<String>) -> Problem {
     Problem::with_value(format!("{name}, line {line}"), word, message)
 }
 
 /// Reads a matrix for a network of `hosts` hosts.
-fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Result<Matrix, Vec<Problem>> {
+pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Result<Matrix, Vec<Problem>> {
     let mut counts: [Option<(usize, u64)>; 4] = [None; 4];
     let mut matrix = Matrix::default();
     let mut ids: HashMap<u64, usize> = HashMap::new();
@@ -385,105 +382,5 @@ fn connection(words: &[&str], line: usize, unit: StartUnit, hosts: u32) -> Resul
             let (start, size) = (start.unwrap_or(cc::Time::ZERO), (n > 0).then_some(n));
             Ok(Connection { src, dst, start, size, class, line, id, started_by: None, trigger, activates })
         }
-    }
-}
-
-impl Failed {
-    /// The failure of that link in a network.
-    fn of(&self, name: &str, flows: &Flows) -> Result<Failure, Problem> {
-        let Failed { switch, link, line } = *self;
-        let named =
-            |node: u32, kind: &str| flows.network.names[node as usize].strip_prefix(kind).is_some_and(is_number);
-        let switches = flows.network.names.iter().filter(|n| n.strip_prefix("agg").is_some_and(is_number)).count();
-        if switches == 0 {
-            let message = "the topology has no aggregation switches; expected a fat tree, or no failures";
-            return Err(wrong(name, line, "failure", message));
-        }
-        let Some(agg) = flows.names.get(format!("agg{switch}").as_str()) else {
-            let message = format!("expected an aggregation switch, 0 to {}", switches - 1);
-            return Err(wrong(name, line, &format!("switch_id {switch}"), message));
-        };
-        let up = || flows.network.links.iter().filter(|l| l.from == *agg && named(l.to, "core"));
-        match up().nth(link as usize) {
-            Some(l) => Ok(Failure::from_the_beginning(
-                format!("agg{switch}>{}", flows.network.names[l.to as usize]),
-                Listed { place: format!("{name}, line {line}"), words: format!("switch_id {switch} link_id {link}") },
-            )),
-            None => {
-                let message =
-                    format!("expected a link of agg{switch} to a core switch, 0 to {}", up().count().max(1) - 1);
-                Err(wrong(name, line, &format!("link_id {link}"), message))
-            }
-        }
-    }
-}
-
-fn is_number(text: &str) -> bool {
-    text.parse::<u32>().is_ok()
-}
-
-impl Traffic {
-    /// Priorities for which ports have no class.
-    fn check_priorities(&self, name: &str, found: &[Connection], flows: &Flows) -> Result<(), Vec<Problem>> {
-        let Some((key, classes)) = flows.classes else { return Ok(()) };
-        let beyond = found.iter().filter_map(|c| Some((c, c.class.filter(|class| *class as usize >= classes)?)));
-        let message = format!("expected 0 to {}, the classes of {key}", classes - 1);
-        let problems: Vec<Problem> =
-            beyond.map(|(c, class)| wrong(name, c.line, &format!("prio {class}"), &message)).collect();
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
-    }
-
-    /// Flows of a connection matrix; the entry's start, stagger and jitter are added to their own.
-    pub(crate) fn add_matrix(&self, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
-        check_two_hosts(flows).map_err(|p| vec![p])?;
-        let name = self.file.clone().unwrap_or_default();
-        let text = crate::files::read_named(&format!("{}.file", flows.path), flows.dir, &name).map_err(|p| vec![p])?;
-        let mut matrix = read(&name, &text, unit, flows.network.hosts)?;
-        let failures = matrix.failures.iter().map(|f| f.of(&name, flows)).collect::<Result<Vec<_>, _>>();
-        flows.failures.extend(failures.map_err(|p| vec![p])?);
-        let found = &mut matrix.connections;
-        let has = found.len() as u64;
-        if let Some(n) = self.flows.filter(|n| *n > has) {
-            let message = format!("the file has {has} connections; expected at most as many");
-            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
-        }
-        if let Some(n) = self.flows.filter(|n| *n < has && found.iter().any(|c| c.started_by.is_some())) {
-            let message = format!("connections wait for each other; expected all {has} of them");
-            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
-        }
-        found.truncate(self.flows.map_or(usize::MAX, |n| n as usize));
-        self.check_priorities(&name, found, flows)?;
-        let first = flows.len();
-        let first_trigger = flows.first_trigger();
-        for activations in matrix.triggers {
-            let there = activations.into_iter().filter(|(flow, _)| (*flow as usize) < found.len());
-            flows.add_trigger(there.map(|(flow, done)| (first + flow, done)).collect());
-        }
-        let file: Rc<str> = name.as_str().into();
-        flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
-        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
-        let transport = flows.transport(self.transport.as_ref(), controller);
-        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
-        for (i, c) in (0u64..).zip(&*found) {
-            let start = c.start.saturating_add(self.opening(entry, i, flows.seed));
-            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
-                let message =
-                    format!("the connection on line {} of {name} opens at {start}; expected a later stop", c.line);
-                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
-            }
-            let app = spec::App::Bulk { size: c.size, write: write.0.0 };
-            let trigger = c.started_by.map(|t| Triggered { trigger: first_trigger + t.trigger, ..t });
-            let mut flow =
-                spec::FlowSpec { app, trigger, ..self.flow(c.src, c.dst, start, transport, controller, entry) };
-            if let Some(class) = c.class {
-                (flow.class, flow.ack_class) = (class, self.ack_class.unwrap_or(class));
-            }
-            self.check_write(&flow, flows).map_err(|p| vec![p])?;
-            let number = flows.push(flow);
-            if trigger.is_some() {
-                flows.list(number, &file, c.line as u64);
-            }
-        }
-        Ok(())
     }
 }

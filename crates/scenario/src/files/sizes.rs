@@ -4,7 +4,6 @@
 //! simulators interpolate linearly between lines, Homa's simulation takes the size of a line itself. A load is right
 //! only with the mean of the rule that draws.
 
-use crate::files::builtin;
 use crate::files::rows::Rows;
 use crate::text::problem::Problem;
 use incast_cc as cc;
@@ -29,12 +28,6 @@ pub struct SizeTable {
     /// Bytes of a unit.
     unit: u64,
     packets: bool,
-}
-
-/// The rule by which a table that comes with the program was drawn from where it was published; linear for others.
-pub fn usual_rule(file: &str) -> Rule {
-    let name = file.strip_prefix(builtin::PREFIX);
-    name.and_then(|n| builtin::SIZES.iter().find(|(known, _, _)| *known == n)).map_or(Rule::Linear, |t| t.1)
 }
 
 impl SizeTable {

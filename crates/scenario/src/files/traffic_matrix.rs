@@ -2,14 +2,9 @@
 //!
 //! The cells are bytes (pattern `matrix`), or parts of a load (pattern `poisson`).
 
-use crate::build::Flows;
-use crate::document::app::{App, Bulk};
-use crate::document::traffic::Traffic;
 use crate::files::rows::{Row, Rows};
 use crate::text::problem::Problem;
-use crate::traffic::{check_two_hosts, host};
 use incast_cc as cc;
-use incast_engine::spec;
 
 /// The column that names the source of a row.
 const SOURCE: &str = "source";
@@ -39,22 +34,25 @@ pub(crate) fn part(text: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// Cells of the file `name` of the entry at work, row by row, each read by `value`.
+/// Finds a host by name or number; the second makes the problem where there is none.
+type FindHost<'f> = &'f dyn Fn(&str, &dyn Fn(String) -> Problem) -> Result<u32, Problem>;
+
+/// Cells of a matrix, row by row, each read by `value`.
 pub(crate) fn read<T>(
     name: &str,
-    flows: &Flows,
+    text: &str,
+    host: FindHost,
     value: fn(&str) -> Result<Option<T>, String>,
 ) -> Result<Vec<Cell<T>>, Vec<Problem>> {
-    let text = crate::files::read_named(&format!("{}.file", flows.path), flows.dir, name).map_err(|p| vec![p])?;
     let mut lines = (1..).zip(text.lines());
     let (at, header) = lines.find(|(_, l)| !l.starts_with('#') && !l.trim().is_empty()).unwrap_or_default();
     let columns: Vec<&str> = header.split(',').map(|c| c.trim().trim_matches('"')).collect();
-    let rows = Rows::read(name, &text, if header.is_empty() { &[SOURCE, "h0", "h1"] } else { &columns }, &[SOURCE])?;
+    let rows = Rows::read(name, text, if header.is_empty() { &[SOURCE, "h0", "h1"] } else { &columns }, &[SOURCE])?;
     let mut problems = Vec::new();
     let mut destinations: Vec<(&str, u32)> = Vec::new();
     for column in columns.iter().filter(|c| **c != SOURCE) {
         let wrong = |m: String| Problem::with_value(format!("{name}, line {at}, column {column}"), column, m);
-        match host(column, flows, wrong) {
+        match host(column, &wrong) {
             Ok(dst) => match destinations.iter().find(|(_, other)| *other == dst) {
                 None => destinations.push((column, dst)),
                 Some((other, _)) => problems.push(wrong(format!("the column {other} is of this host"))),
@@ -68,7 +66,7 @@ pub(crate) fn read<T>(
         if !row.fits(&mut problems) || !row.is_whole(&mut problems) {
             continue;
         }
-        let Some(src) = source(&row, flows, &mut problems) else { continue };
+        let Some(src) = source(&row, host, &mut problems) else { continue };
         if seen.contains(&src) {
             problems.push(row.wrong(SOURCE, "a row before has this source; expected one row a host"));
             continue;
@@ -91,39 +89,10 @@ pub(crate) fn read<T>(
 }
 
 /// Host that a row is of.
-fn source(row: &Row, flows: &Flows, problems: &mut Vec<Problem>) -> Option<u32> {
+fn source(row: &Row, host: FindHost, problems: &mut Vec<Problem>) -> Option<u32> {
     let found = match row.get(SOURCE) {
         None => Err(row.wrong(SOURCE, "expected a host's name or number")),
-        Some(text) => host(text, flows, |m| row.wrong(SOURCE, m)),
+        Some(text) => host(text, &|m| row.wrong(SOURCE, m)),
     };
     found.map_err(|p| problems.push(p)).ok()
-}
-
-impl Traffic {
-    /// A flow for every cell of a traffic matrix, row by row.
-    pub(crate) fn add_cells(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
-        check_two_hosts(flows).map_err(|p| vec![p])?;
-        let cells = read(&self.file.clone().unwrap_or_default(), flows, bytes)?;
-        let has = cells.len() as u64;
-        if let Some(n) = self.flows.filter(|n| *n > has) {
-            let message = format!("the matrix has {has} cells above 0; expected at most as many");
-            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
-        }
-        flows.reserve(self.flows.unwrap_or(has)).map_err(|p| vec![p])?;
-        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
-        let transport = flows.transport(self.transport.as_ref(), controller);
-        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
-        for (i, cell) in (0u64..).zip(&cells).take(self.flows.map_or(usize::MAX, |n| n as usize)) {
-            let start = self.opening(entry, i, flows.seed);
-            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
-                let message = format!("flow {i} of the entry opens at {start}; expected a later stop");
-                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
-            }
-            let app = spec::App::Bulk { size: Some(cell.value), write: write.0.0 };
-            let flow = spec::FlowSpec { app, ..self.flow(cell.src, cell.dst, start, transport, controller, entry) };
-            self.check_write(&flow, flows).map_err(|p| vec![p])?;
-            flows.push(flow);
-        }
-        Ok(())
-    }
 }

@@ -188,6 +188,11 @@ quantity!(
     /// A time: `"10us"`.
     Time, cc::Time, "time", r"^[0-9._]+ *(ps|ns|us|µs|ms|s)$|^0$", |t| t.to_string()
 );
+/// No time: the default of many keys.
+pub(crate) fn zero() -> Time {
+    Time(cc::Time::ZERO)
+}
+
 quantity!(
     /// A rate: `"10Gbps"`, or `"inf"` for no serialization delay.
     Rate, cc::Rate, "rate", r"^[0-9._]+ *(bps|kbps|Mbps|Gbps|Tbps)$|^inf$", |r| r.to_string()

@@ -455,6 +455,17 @@ impl<'a> Schema<'a> {
     }
 }
 
+/// Makes schemas in which objects take no keys but their own.
+pub fn generator() -> schemars::SchemaGenerator {
+    fn close(schema: &mut schemars::Schema) {
+        if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
+            schema.insert("additionalProperties".into(), false.into());
+        }
+        schemars::transform::transform_subschemas(&mut close, schema);
+    }
+    schemars::generate::SchemaSettings::draft2020_12().with_transform(close).into_generator()
+}
+
 /// What stands at a key of a value: of a list, its entry of that number.
 pub fn below<'d>(value: &'d Toml, key: &str) -> Option<&'d Toml> {
     match value {

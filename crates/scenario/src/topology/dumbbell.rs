@@ -1,6 +1,7 @@
 //! The dumbbell: senders, a switch, one link, a switch, receivers.
 
-use super::{Link, MAX_HOSTS, Network, too_large};
+use super::link::Link;
+use super::network::{MAX_HOSTS, Network, too_large};
 use crate::text::problem::Problem;
 use crate::text::quantity::Time;
 use incast_engine::spec::Router;

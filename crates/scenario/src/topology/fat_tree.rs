@@ -2,7 +2,8 @@
 //! do: with h = k/2, core i*h + j joins aggregation switch i of every pod, aggregation switch
 //! pod*h + i joins every edge switch of its pod, and host edge*h + i hangs on its edge switch.
 
-use super::{Link, LinkChange, MAX_HOSTS, Network, too_large};
+use super::link::{Link, LinkChange};
+use super::network::{MAX_HOSTS, Network, too_large};
 use crate::text::problem::Problem;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;

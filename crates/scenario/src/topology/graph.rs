@@ -4,10 +4,11 @@
 //! Next hops are found by one breadth-first search per switch that has hosts: hosts of one switch
 //! share their routes. Equal sets of next hops are stored once a switch.
 
-use super::{ErrorUnit, Link, LinkChange, MAX_HOSTS, Network};
+use super::link::{ErrorUnit, Link, LinkChange};
+use super::network::{MAX_HOSTS, Network};
 use crate::text::problem::Problem;
 use crate::text::quantity;
-use crate::text::schema::Schema;
+use crate::text::schema::{Schema, generator};
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -240,7 +241,7 @@ fn from_toml(name: &str, text: &str) -> Result<File, Vec<Problem>> {
         Ok(table) => toml::Value::Table(table),
         Err(e) => return Err(vec![Problem::new(name, e.to_string())]),
     };
-    let schema = serde_json::Value::from(crate::generator().into_root_schema_for::<File>());
+    let schema = serde_json::Value::from(generator().into_root_schema_for::<File>());
     let mut problems = Vec::new();
     Schema::new(&schema).check(&value, "", &mut problems);
     if problems.is_empty() {

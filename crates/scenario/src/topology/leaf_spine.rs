@@ -1,6 +1,7 @@
 //! Leaf and spine, with a stated oversubscription.
 
-use super::{Link, LinkChange, MAX_HOSTS, Network, too_large};
+use super::link::{Link, LinkChange};
+use super::network::{MAX_HOSTS, Network, too_large};
 use crate::text::problem::Problem;
 use crate::text::quantity::Rate;
 use incast_cc as cc;

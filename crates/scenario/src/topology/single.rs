@@ -1,6 +1,7 @@
 //! Single links that differ from all others of their kind: `[[links]]`.
 
-use super::{ErrorUnit, Link, LinkChange, Network};
+use super::link::{ErrorUnit, Link, LinkChange};
+use super::network::Network;
 use crate::text::problem::Problem;
 use crate::text::quantity::{Rate, Size, Time};
 use incast_cc as cc;

@@ -1,6 +1,7 @@
 //! The star: sources, a gateway, a sink.
 
-use super::{Link, MAX_HOSTS, Network, too_large};
+use super::link::Link;
+use super::network::{MAX_HOSTS, Network, too_large};
 use crate::text::problem::Problem;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;

@@ -1,42 +1,20 @@
 //! Poisson arrivals: flows that come at random, of sizes from a table, as many as make a load.
 
-use crate::build::Flows;
+use super::flows::Flows;
+use super::flows::MAX_FLOWS;
+use super::matrix::cells;
+use super::place::check_two_hosts;
 use crate::document::app::{App, Bulk};
-use crate::document::traffic::{MAX_FLOWS, Traffic};
+use crate::document::arrivals::{Arrivals, MOST_LOAD, PACKET};
+use crate::document::traffic::Traffic;
 use crate::files::builtin;
-use crate::files::sizes::{Rule, SizeTable, usual_rule};
+use crate::files::builtin::usual_rule;
+use crate::files::sizes::SizeTable;
 use crate::files::traffic_matrix::{self, Cell};
 use crate::text::problem::Problem;
-use crate::text::quantity::{Size, Time};
-use crate::traffic::check_two_hosts;
 use incast_cc as cc;
 use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Arrivals of the pattern `poisson`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
-pub struct Arrivals {
-    /// Payload that a host sends, over the rate of its links: mean size over mean gap. Above 0, at most 10.
-    pub load: f64,
-    /// Sizes of flows: `builtin:` and the name of a table that comes with the program, or a CSV file with the columns
-    /// `size` or `packets`, and `cumulative`.
-    pub sizes: String,
-    /// How sizes are drawn; as where the table comes from unless given, `linear` for a file of one's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<Rule>,
-    /// Payload of a packet, for tables in packets; 1460 B unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub packet: Option<Size>,
-    /// When arrivals end; with the run unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<Time>,
-}
-
-/// Payload of a full packet in the published tables that count packets.
-pub(crate) const PACKET: u64 = 1_460;
 
 /// A flow that arrives.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -47,27 +25,7 @@ pub(crate) struct Arrival {
     pub(crate) size: u64,
 }
 
-/// Highest load: beyond it the table of flows says nothing of a network.
-const MOST_LOAD: f64 = 10.0;
-
 impl Arrivals {
-    /// Values that are wrong whatever the network is.
-    pub(crate) fn check(&self, path: &str, start: Time, duration: cc::Time, out: &mut Vec<Problem>) {
-        let key = |k: &str| format!("{path}.arrivals.{k}");
-        if !(self.load > 0.0 && self.load <= MOST_LOAD) {
-            let message = format!("expected a number above 0, at most {MOST_LOAD}");
-            out.push(Problem::with_value(key("load"), self.load, message));
-        }
-        if let Some(packet) = self.packet.filter(|p| p.0.0 == 0 || p.0.0 > 65_535) {
-            let value = format!("\"{packet}\"");
-            out.push(Problem::with_value(key("packet"), value, "expected 1 to 65535 bytes"));
-        }
-        if let Some(until) = self.until.filter(|t| *t <= start || t.0 > duration) {
-            let message = format!("expected a time after start, {start}, and at most run.duration, {duration}");
-            out.push(Problem::with_value(key("until"), format!("\"{until}\""), message));
-        }
-    }
-
     /// The flows of entry number `entry`, in order of time: every host is a Poisson process, each flow goes to
     /// one of the other hosts, all alike, and the first comes a gap after `start`. No more than `most`. Where there are
     /// `parts` of the load, a host sends what its row adds up to of it, and to each other host by the cell.
@@ -180,7 +138,7 @@ impl Traffic {
     pub(crate) fn add_arrivals(&self, arrivals: &Arrivals, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
         check_two_hosts(flows).map_err(|p| vec![p])?;
         let parts = match &self.file {
-            Some(file) => traffic_matrix::read(file, flows, traffic_matrix::part)?,
+            Some(file) => cells(file, flows, traffic_matrix::part)?,
             None => Vec::new(),
         };
         let found = arrivals.flows(entry, self.start.0, self.flows, (self.file.as_deref(), &parts), flows)?;

@@ -3,48 +3,15 @@
 //! Hosts know nothing but what they have sent and received: a member goes on when a flow of its own is acknowledged, or
 //! when it has what it is to pass on.
 
-use crate::build::Flows;
+use super::flows::Flows;
+use super::place::{check_two_hosts, shuffled};
 use crate::document::app::{App, Bulk};
-use crate::document::traffic::{Order, Pattern, Traffic, pattern_word};
+use crate::document::traffic::{Order, Pattern, Traffic};
 use crate::text::problem::Problem;
-use crate::traffic::{check_two_hosts, shuffled};
 use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec::{self, Done, Triggered};
 
-impl Pattern {
-    /// Its flows are those of one operation of all members together.
-    pub(crate) fn is_collective(self) -> bool {
-        matches!(self, Pattern::AllToAll | Pattern::RingAllreduce)
-    }
-}
-
 impl Traffic {
-    /// Contradictions between keys of collectives.
-    pub(crate) fn check_collective(&self, path: &str, out: &mut Vec<Problem>) {
-        let key = |k: &str| format!("{path}.{k}");
-        let word = pattern_word(self.pattern);
-        if self.order != Order::default() && self.pattern != Pattern::AllToAll {
-            let message = format!("the pattern {word} has no such order; expected pattern = \"all-to-all\"");
-            out.push(Problem::with_value(key("order"), "\"at-once\"", message));
-        }
-        if !self.pattern.is_collective() {
-            if let Some(n) = self.members {
-                let message = format!(
-                    "the pattern {word} has no members; expected pattern = \"all-to-all\" or \"ring-allreduce\""
-                );
-                out.push(Problem::with_value(key("members"), n, message));
-            }
-            return;
-        }
-        if let Some(n) = self.flows {
-            let message = format!("the pattern {word} has as many flows as its members make; expected none");
-            out.push(Problem::with_value(key("flows"), n, message));
-        }
-        if !matches!(self.app, App::Bulk(Bulk { size: Some(_), .. })) {
-            out.push(Problem::new(key("app"), "expected kind = \"bulk\" with a size: the bytes of a member"));
-        }
-    }
-
     /// Adds the flows of a collective: rounds or steps in their order, in each of them the members in theirs.
     pub(crate) fn add_collective(&self, entry: u32, flows: &mut Flows) -> Result<(), Problem> {
         check_two_hosts(flows)?;

@@ -2,11 +2,11 @@
 //!
 //! They keep their ends and their numbers, so that under one seed the other flows are the same with and without them.
 
-use crate::build::Flows;
+use super::flows::Flows;
 use crate::document::app::App;
-use crate::document::traffic::{Pattern, Placement, Traffic};
+use crate::document::traffic::{Placement, Traffic};
 use crate::text::problem::Problem;
-use crate::topology::Network;
+use crate::topology::network::Network;
 use incast_engine::event::hash::{self, purpose};
 use incast_engine::spec::{Near, Sharing};
 
@@ -81,36 +81,6 @@ fn words((near, far): (Near, Near)) -> String {
 }
 
 impl Traffic {
-    /// Contradictions between keys of elephants.
-    pub(crate) fn check_elephants(&self, path: &str, out: &mut Vec<Problem>) {
-        let key = |k: &str| format!("{path}.{k}");
-        if self.pattern != Pattern::Elephants {
-            if let Some(of) = &self.of {
-                let message = "only pattern = \"elephants\" takes flows of another entry; expected none";
-                out.push(Problem::with_value(key("of"), format!("\"{of}\""), message));
-            }
-            if self.placement != Placement::default() {
-                let message = "only pattern = \"elephants\" has a placement; expected none";
-                out.push(Problem::with_value(key("placement"), "\"paper\"", message));
-            }
-            return;
-        }
-        if self.of.is_none() {
-            let message = "missing; expected the name of the entry, before this one, whose flows become elephants";
-            out.push(Problem::new(key("of"), message));
-        }
-        if matches!(self.app, App::Query(_)) {
-            out.push(Problem::new(key("app.kind"), "elephants send one way; expected another than \"query\""));
-        }
-        if let (Placement::Paper, Some(n)) = (self.placement, self.flows)
-            && n > 0
-            && published(n).is_none()
-        {
-            let message = "the paper has 0, 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\"";
-            out.push(Problem::with_value(key("flows"), n, message));
-        }
-    }
-
     /// Turns flows of another entry into this one's.
     pub(crate) fn add_elephants(&self, entry: u32, flows: &mut Flows) -> Result<(), Problem> {
         let path = flows.path.clone();

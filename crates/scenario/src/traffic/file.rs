@@ -1,9 +1,10 @@
 //! Flows from a CSV file.
 
-use super::host;
-use crate::build::Flows;
-use crate::document::app::{App, MOST_BYTES, Query, bulk_write};
+use super::flows::Flows;
+use super::place::host;
+use crate::document::app::{App, Query, bulk_write};
 use crate::document::traffic::Traffic;
+use crate::files::connection_matrix::MOST_BYTES;
 use crate::files::rows::{Row, Rows};
 use crate::text::controller::Controller;
 use crate::text::problem::Problem;

@@ -1,6 +1,6 @@
 //! Ends of flows, pattern by pattern.
 
-use crate::build::Flows;
+use super::flows::Flows;
 use crate::document::app::App;
 use crate::document::traffic::{HostRef, Pattern, ToItself, Traffic};
 use crate::text::problem::Problem;

@@ -1,6 +1,6 @@
 //! Two-way connections and their queries.
 
-use crate::build::Flows;
+use super::flows::Flows;
 use crate::document::app::App;
 use crate::document::traffic::Traffic;
 use crate::text::problem::Problem;

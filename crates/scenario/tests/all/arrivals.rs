@@ -1,7 +1,8 @@
 //! Flows that arrive at random, of sizes from tables: rules of drawing, means, rates, and what a user reads.
 
 use incast_engine::spec::{App, Spec};
-use incast_scenario::files::sizes::{Rule, SizeTable, usual_rule};
+use incast_scenario::files::builtin::usual_rule;
+use incast_scenario::files::sizes::{Rule, SizeTable};
 use incast_scenario::{Scenario, builtin};
 use std::collections::BTreeMap;
 use std::path::Path;

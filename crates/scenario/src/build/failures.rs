@@ -1,0 +1,206 @@
+//! Failures in a network: the links that fail, the ways around them, and what they leave without a path.
+
+use crate::document::failures::Failure;
+use crate::text::problem::Problem;
+use crate::text::quantity::Rate;
+use incast_cc as cc;
+use incast_engine::event::hash::{bits, purpose};
+use incast_engine::map::failover::{reroute, stranded};
+use incast_engine::map::paths::Timetable;
+use incast_engine::spec::{self, Effect, LinkSpec, Spec};
+use std::collections::BTreeSet;
+
+/// What whole paths may take in memory in all states of the network together, in bytes.
+const MOST_STATES: u64 = 4_000_000_000;
+
+/// Why failures leave too many states for a routing that counts whole paths in each, if they do.
+fn too_many_states(failures: &[Failure], spec: &Spec, most: u64) -> Option<Problem> {
+    let size = if spec.choice.is_by_path() { Timetable::size(spec) } else { 0 };
+    (size > most).then(|| {
+        let message = format!(
+            "routing by whole paths would count these in every state of the network, in {size} B of memory; expected \
+             failures that need at most {most} B, or a routing that chooses at every switch, such as \"spray\""
+        );
+        let in_files = failures.iter().all(|f| f.listed.is_some());
+        let first = failures.iter().find_map(|f| f.listed.as_ref()).filter(|_| in_files);
+        Problem::new(first.map_or("failures", |line| line.place.as_str()), message)
+    })
+}
+
+/// Adds the failures of a document to what it builds, and the ways around them; of which entry of `failures` each
+/// failure of `spec` is.
+pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<Vec<usize>, Vec<Problem>> {
+    if failures.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut problems = Vec::new();
+    let mut entry_of = Vec::new();
+    for (entry, failure) in failures.iter().enumerate() {
+        match failed(entry, failure, spec, |place| &failures[entry_of[place]]) {
+            Ok(links) => {
+                // both directions of a link lie side by side
+                for link in links.into_iter().flat_map(|l| [l, l ^ 1]) {
+                    let effect = failure.effect();
+                    let (from, until) = (failure.at.0, failure.over());
+                    spec.failures.push(spec::Failure { link, from, until, effect });
+                    entry_of.push(entry);
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    reroute(spec);
+    if let Some(problem) = too_many_states(failures, spec, MOST_STATES) {
+        return Err(vec![problem]);
+    }
+    if let Some(lost) = stranded(spec) {
+        let flow = &spec.flows[lost.flow as usize];
+        let entry = entry_of[lost.failure];
+        let name = |host: u32| &spec.node_names[host as usize];
+        let message = format!(
+            "leaves no path between {} and {} from {} on, where flow {} of traffic.{} may have traffic; expected a \
+             path, or a flow that stops before or starts after",
+            name(flow.src),
+            name(flow.dst),
+            cc::Time(lost.from),
+            lost.flow,
+            spec.groups[flow.group as usize],
+        );
+        return Err(vec![failures[entry].wrong_links(entry, message)]);
+    }
+    Ok(entry_of)
+}
+
+/// A note where a failure, number `entry` of its scenario, leaves all its links as they are without it; `entry_of` says
+/// of which entry each failure of `spec` is.
+pub(crate) fn changes_nothing(failure: &Failure, entry: usize, spec: &Spec, entry_of: &[usize]) -> Option<String> {
+    let Effect::Degraded { rate, delay, loss } = failure.effect() else { return None };
+    let own = spec.failures.iter().zip(entry_of).filter(|(_, of)| **of == entry);
+    let links: Vec<&LinkSpec> = own.map(|(f, _)| &spec.links[f.link as usize]).collect();
+    let same = |l: &LinkSpec| rate.is_none_or(|r| r == l.rate) && delay.is_none_or(|d| d == l.delay) && loss == 0.0;
+    if !links.iter().all(|l| same(l)) {
+        return None;
+    }
+    let changes: Vec<String> = failure.changes().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let forward = &links.first()?.name;
+    let first = failure.link.as_ref().unwrap_or(forward);
+    // a link has two directions
+    let which = match links.len() / 2 {
+        1 => format!("{first} is"),
+        2 => format!("{first} and the other one are"),
+        n => format!("{first} and the {} others are", n - 1),
+    };
+    Some(format!("failures.{entry} ({}) changes nothing: {which} the same without it", changes.join(", ")))
+}
+
+/// What kind of node it is: its name without the number.
+fn kind(spec: &Spec, node: u32) -> &str {
+    spec.node_names[node as usize].trim_end_matches(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a link joins nodes of these kinds, in either order.
+fn joins(spec: &Spec, link: u32, [a, b]: &[String; 2]) -> bool {
+    let link = &spec.links[link as usize];
+    let ends = [kind(spec, link.from), kind(spec, link.to)];
+    ends == [a.as_str(), b.as_str()] || ends == [b.as_str(), a.as_str()]
+}
+
+/// Forward directions of the links that fail; `of` says which failure one of `spec` is of.
+fn failed<'f>(
+    entry: usize,
+    failure: &Failure,
+    spec: &Spec,
+    of: impl Fn(usize) -> &'f Failure,
+) -> Result<Vec<u32>, Problem> {
+    let at_that_time = |link: u32| {
+        let meets = |f: &spec::Failure| f.link | 1 == link | 1 && f.from < failure.over() && failure.at.0 < f.until;
+        spec.failures.iter().position(meets)
+    };
+    let wrong = |link: &u32| {
+        let bucket = failure.rate.is_some() && spec.links[*link as usize].bucket > 0;
+        bucket.then(|| {
+            let (rate, name) = (failure.rate.unwrap_or(Rate(cc::Rate(0))), &spec.links[*link as usize].name);
+            let message = format!("expected none for {name}, whose token bucket fills at its own rate");
+            Problem::with_value(format!("failures.{entry}.rate"), format!("\"{rate}\""), message)
+        })
+    };
+    let names = || spec.links.iter().map(|l| l.name.as_str());
+    let links = if let Some(link) = &failure.link {
+        let named = |message: String| failure.wrong_links(entry, message);
+        let number = names().zip(0u32..).find(|(name, _)| name == link);
+        let Some((_, number)) = number else {
+            let problem = named(format!("no such link; expected a name such as \"{}\"", spec.links[0].name));
+            return Err(problem.suggest(link, names().take(10_000)));
+        };
+        if let Some(other) = at_that_time(number) {
+            return Err(named(failure.meets(of(other))));
+        }
+        vec![number & !1]
+    } else {
+        let kinds = failure.between.clone().unwrap_or_default();
+        let named = |message: String| failure.wrong_links(entry, message);
+        let forward = || (0..spec.links.len() as u32).step_by(2);
+        let all: Vec<u32> = forward().filter(|l| joins(spec, *l, &kinds)).collect();
+        if all.is_empty() {
+            let ends = |l: u32| [kind(spec, spec.links[l as usize].from), kind(spec, spec.links[l as usize].to)];
+            let kinds: BTreeSet<[&str; 2]> = forward().map(ends).collect();
+            let kinds: Vec<String> = kinds.into_iter().take(20).map(|[a, b]| format!("[\"{a}\", \"{b}\"]")).collect();
+            return Err(named(format!("no link joins such nodes; expected one of {}", kinds.join(", "))));
+        }
+        let share = failure.share.unwrap_or(0.0);
+        let count = (share * all.len() as f64).round() as usize;
+        let mut free: Vec<u32> = all.iter().copied().filter(|l| at_that_time(*l).is_none()).collect();
+        if count == 0 || count > free.len() {
+            let message = format!(
+                "makes {count} of {} links, of which {} do not fail at that time already; expected at least one, and \
+                 no more than these",
+                all.len(),
+                free.len()
+            );
+            return Err(Problem::with_value(format!("failures.{entry}.share"), share, message));
+        }
+        free.sort_by_key(|l| bits(spec.seed, purpose::FAILURE, (entry as u64) << 32 | *l as u64, u64::MAX));
+        free.truncate(count);
+        free.sort_unstable();
+        free
+    };
+    match links.iter().flat_map(|l| [*l, *l ^ 1]).find_map(|l| wrong(&l)) {
+        Some(problem) => Err(problem),
+        None => Ok(links),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, Timetable, too_many_states};
+    use crate::Scenario;
+    use crate::document::failures::Listed;
+
+    #[test]
+    fn whole_paths_are_counted_in_so_many_states_and_no_more() {
+        let spec = |routing: &str| {
+            let mut s = Scenario::load("link-failure").unwrap();
+            s.set("routing.kind", routing).unwrap();
+            s.build().unwrap()
+        };
+        let by_path = spec("spray-source");
+        let size = Timetable::size(&by_path);
+        assert_eq!(size, 2 * 4 * by_path.routers.len() as u64 * by_path.hosts as u64, "without the link, and with it");
+        assert_eq!(too_many_states(&[], &by_path, size), None);
+        let told = too_many_states(&[], &by_path, size - 1).unwrap().to_string();
+        assert!(
+            told.starts_with("failures: routing by whole paths") && told.contains(&format!("in {size} B")),
+            "{told}"
+        );
+        assert_eq!(too_many_states(&[], &spec("spray"), size - 1), None);
+        let listed = Listed { place: "m.cm, line 4".into(), words: "switch_id 0 link_id 0".into() };
+        let of_a_file = Failure::from_the_beginning("agg0>core0".into(), listed);
+        let of_the_scenario = Failure { listed: None, ..of_a_file.clone() };
+        let key = |failures: &[Failure]| too_many_states(failures, &by_path, size - 1).unwrap().to_string();
+        assert!(key(std::slice::from_ref(&of_a_file)).starts_with("m.cm, line 4: routing by whole paths"));
+        assert!(key(&[of_a_file, of_the_scenario]).starts_with("failures: routing by whole paths"));
+    }
+}

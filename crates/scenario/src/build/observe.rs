@@ -1,0 +1,72 @@
+//! What is observed: samples of queues, time series, traces.
+
+use crate::document::{Document, Interval};
+use crate::text::problem::Problem;
+use incast_cc as cc;
+use incast_engine::spec;
+use std::collections::HashMap;
+
+/// Most values of all time series at fixed intervals: about 1.2 GB in memory.
+const MAX_SAMPLES: u64 = 50_000_000;
+/// Values of one flow at one instant: window, threshold, RTT and the controller's state.
+const VALUES_PER_FLOW: u64 = 8;
+
+/// What a document wants observed of a network with these links. `flows` is their number, where all are known.
+pub(super) fn observe(
+    doc: &Document,
+    links: &[String],
+    flows: Option<usize>,
+    problems: &mut Vec<Problem>,
+) -> spec::Observe {
+    let m = &doc.measure;
+    let (from, to) = doc.run.measured();
+    let measured = to.saturating_sub(from);
+    for (key, list) in [("measure.series.flows", &m.series.flows), ("measure.trace", &m.trace)] {
+        for f in list {
+            if let Some(flows) = flows.filter(|n| *f as usize >= *n) {
+                let message = format!("expected numbers of flows, from 0 to {}", flows - 1);
+                problems.push(Problem::with_value(key, f, message));
+            }
+        }
+    }
+    let by_name: HashMap<&str, u32> = links.iter().map(String::as_str).zip(0..).collect();
+    let mut ports = Vec::new();
+    for name in &m.series.ports {
+        match by_name.get(name.as_str()) {
+            Some(port) => ports.push(*port),
+            None => {
+                let message = format!("no such port; expected names such as \"{}\"", links[0]);
+                let p = Problem::with_value("measure.series.ports", format!("\"{name}\""), message);
+                problems.push(p.suggest(name, links.iter().take(10_000).map(String::as_str)));
+            }
+        }
+    }
+    let mut positive = |key: &str, t: cc::Time| {
+        if t == cc::Time::ZERO {
+            problems.push(Problem::with_value(key, "\"0s\"", "expected a time above 0"));
+        }
+        t
+    };
+    let auto = cc::Time((measured.0 / 1000).clamp(cc::Time::ns(100).0, cc::Time::ms(1).0));
+    let queue_interval = m.queue_interval.given().map_or(auto, |t| positive("measure.queue_interval", t.0));
+    let interval = match m.series.interval {
+        Interval::Change(_) => None,
+        Interval::Every(t) => Some(positive("measure.series.interval", t.0)),
+    };
+    if let Some(every) = interval.filter(|t| *t > cc::Time::ZERO) {
+        let series = VALUES_PER_FLOW * m.series.flows.len() as u64 + m.series.ports.len() as u64;
+        let smallest = (doc.run.duration.0.0 as u128 * series as u128).div_ceil(MAX_SAMPLES as u128) as u64;
+        if every.0 < smallest {
+            let message = format!(
+                "expected at least {} for {} flows and {} ports over {}: all series together have at most \
+                 {MAX_SAMPLES} values",
+                cc::Time(smallest),
+                m.series.flows.len(),
+                m.series.ports.len(),
+                doc.run.duration,
+            );
+            problems.push(Problem::with_value("measure.series.interval", format!("\"{every}\""), message));
+        }
+    }
+    spec::Observe { queue_interval, flows: m.series.flows.clone(), ports, interval, trace: m.trace.clone() }
+}

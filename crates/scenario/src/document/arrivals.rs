@@ -1,0 +1,53 @@
+//! Poisson arrivals as a user writes them: a load, and a table of sizes.
+
+use crate::files::sizes::Rule;
+use crate::text::problem::Problem;
+use crate::text::quantity::{Size, Time};
+use incast_cc as cc;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Arrivals of the pattern `poisson`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Arrivals {
+    /// Payload that a host sends, over the rate of its links: mean size over mean gap. Above 0, at most 10.
+    pub load: f64,
+    /// Sizes of flows: `builtin:` and the name of a table that comes with the program, or a CSV file with the columns
+    /// `size` or `packets`, and `cumulative`.
+    pub sizes: String,
+    /// How sizes are drawn; as where the table comes from unless given, `linear` for a file of one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    /// Payload of a packet, for tables in packets; 1460 B unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Size>,
+    /// When arrivals end; with the run unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+}
+
+/// Payload of a full packet in the published tables that count packets.
+pub(crate) const PACKET: u64 = 1_460;
+
+/// Highest load: beyond it the table of flows says nothing of a network.
+pub(crate) const MOST_LOAD: f64 = 10.0;
+
+impl Arrivals {
+    /// Values that are wrong whatever the network is.
+    pub(crate) fn check(&self, path: &str, start: Time, duration: cc::Time, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.arrivals.{k}");
+        if !(self.load > 0.0 && self.load <= MOST_LOAD) {
+            let message = format!("expected a number above 0, at most {MOST_LOAD}");
+            out.push(Problem::with_value(key("load"), self.load, message));
+        }
+        if let Some(packet) = self.packet.filter(|p| p.0.0 == 0 || p.0.0 > 65_535) {
+            let value = format!("\"{packet}\"");
+            out.push(Problem::with_value(key("packet"), value, "expected 1 to 65535 bytes"));
+        }
+        if let Some(until) = self.until.filter(|t| *t <= start || t.0 > duration) {
+            let message = format!("expected a time after start, {start}, and at most run.duration, {duration}");
+            out.push(Problem::with_value(key("until"), format!("\"{until}\""), message));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A link as a user writes it: both directions, and what differs in a tier.
+
+use super::network::{DirectedLink, Network};
+use crate::text::problem::Problem;
+use crate::text::quantity::{Rate, Size, Time};
+use incast_cc as cc;
+use incast_engine::spec::Loss;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Longest time that a token bucket may take to fill, half of what a time can hold: the engine adds it
+/// to the time of a run.
+const LONGEST_FILL: cc::Time = cc::Time::s(9_000_000);
+
+/// A link, both directions. "Forward" is away from senders: from hosts towards the core in a fat
+/// tree or leaf-spine, from the first-named node in a graph file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Link {
+    /// Rate; `inf` serializes in no time.
+    pub rate: Rate,
+    /// Propagation delay; 0 is allowed.
+    pub delay: Time,
+    /// Bytes every packet adds on the wire: 2 for ns-3's point-to-point links, 38 for Ethernet
+    /// with preamble and gap.
+    #[serde(default)]
+    pub overhead: u32,
+    /// Size of a token bucket in front of the link, Linux' `tbf`: a packet leaves the queue as
+    /// soon as the bucket holds its bytes and arrives after the delay alone. At least a full packet
+    /// with its overhead. Without, or with 0B: a transmitter, in which a packet spends its time on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Size>,
+    /// Rate of the other direction, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_rate: Option<Rate>,
+    /// Propagation delay of the other direction, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_delay: Option<Time>,
+    /// Probability of a loss on the link, either direction, per packet or byte.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub error_rate: f64,
+    /// What `error_rate` counts.
+    #[serde(default)]
+    pub error_unit: ErrorUnit,
+    /// Packets lost for certain, forward only: 0 is the first that is put on the link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(range(max = 9_223_372_036_854_775_807i64)))]
+    pub lose: Vec<u64>,
+}
+
+/// Unit of an error rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorUnit {
+    /// Every packet is lost with the same probability.
+    #[default]
+    Packet,
+    /// A packet of n bytes on the wire survives with probability (1 - p)^n.
+    Byte,
+}
+
+/// A tier's link where it differs from `link`: only the keys that differ.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct LinkChange {
+    /// Rate; `inf` serializes in no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Time>,
+    /// Bytes every packet adds on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<u32>,
+    /// Size of a token bucket in front of the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Size>,
+    /// Rate of the other direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_rate: Option<Rate>,
+    /// Propagation delay of the other direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_delay: Option<Time>,
+    /// Probability of a loss on the link, either direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub error_rate: Option<f64>,
+    /// What `error_rate` counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_unit: Option<ErrorUnit>,
+    /// Packets lost for certain, forward only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(range(max = 9_223_372_036_854_775_807i64)))]
+    pub lose: Option<Vec<u64>>,
+}
+
+impl Link {
+    /// Contradictions between keys.
+    pub fn check(&self, path: &str, out: &mut Vec<Problem>) {
+        let infinite = |rate: Rate| rate.0 == cc::Rate::INFINITE;
+        if let Some(burst) = self.burst.filter(|b| b.0.0 > 0)
+            && infinite(self.rate)
+            && self.back_rate.is_none_or(infinite)
+        {
+            let message = "expected none with rate = \"inf\": a token bucket fills at the link's rate";
+            out.push(Problem::with_value(format!("{path}.burst"), format!("\"{burst}\""), message));
+        }
+        let rates = [("rate", self.rate), ("back_rate", self.back_rate.unwrap_or(self.rate))];
+        if let Some(burst) = self.burst {
+            let fills_late = |rate: Rate| rate.0.serialize(burst.0.0) > LONGEST_FILL;
+            let wrong = if burst.0.0 > u32::MAX as u64 {
+                Some(format!("expected at most {}B", u32::MAX))
+            } else {
+                rates.into_iter().find(|(_, rate)| fills_late(*rate)).map(|(key, rate)| {
+                    format!(
+                        "expected less with {key} = \"{rate}\": the bucket would take more than {LONGEST_FILL} to fill"
+                    )
+                })
+            };
+            out.extend(wrong.map(|m| Problem::with_value(format!("{path}.burst"), format!("\"{burst}\""), m)));
+        }
+        if self.error_rate > 0.0 && !self.lose.is_empty() {
+            let message = "expected 0 with lose: a link loses either by rate or what that list names; error_rate = 0 \
+                           leaves the list, lose = [] the rate";
+            out.push(Problem::with_value(format!("{path}.error_rate"), self.error_rate, message));
+        }
+    }
+
+    /// Both directions of this link between two nodes, forward, from `a` to `b`, first.
+    pub(super) fn directions(&self, a: u32, b: u32) -> [DirectedLink; 2] {
+        let loss = |list: &[u64]| match self.error_unit {
+            _ if !list.is_empty() => {
+                let mut list = list.to_vec();
+                list.sort_unstable();
+                list.dedup();
+                Loss::List(list)
+            }
+            _ if self.error_rate == 0.0 => Loss::None,
+            ErrorUnit::Packet => Loss::Packet(self.error_rate),
+            ErrorUnit::Byte => Loss::Byte(self.error_rate),
+        };
+        // `check` refuses what does not fit
+        let bucket = self.burst.map_or(0, |b| u32::try_from(b.0.0).unwrap_or(u32::MAX));
+        let direction = |from: u32, to: u32, rate: Rate, delay: Time, loss: Loss| DirectedLink {
+            from,
+            to,
+            rate: rate.0,
+            delay: delay.0,
+            overhead: self.overhead,
+            bucket,
+            loss,
+        };
+        let (back_rate, back_delay) = (self.back_rate.unwrap_or(self.rate), self.back_delay.unwrap_or(self.delay));
+        [direction(a, b, self.rate, self.delay, loss(&self.lose)), direction(b, a, back_rate, back_delay, loss(&[]))]
+    }
+
+    /// This link with the changes of a tier.
+    pub fn with(&self, change: &Option<LinkChange>) -> Link {
+        let Some(c) = change else { return self.clone() };
+        Link {
+            rate: c.rate.unwrap_or(self.rate),
+            delay: c.delay.unwrap_or(self.delay),
+            overhead: c.overhead.unwrap_or(self.overhead),
+            burst: c.burst.or(self.burst),
+            back_rate: c.back_rate.or(self.back_rate),
+            back_delay: c.back_delay.or(self.back_delay),
+            error_rate: c.error_rate.unwrap_or(self.error_rate),
+            error_unit: c.error_unit.unwrap_or(self.error_unit),
+            lose: c.lose.clone().unwrap_or_else(|| self.lose.clone()),
+        }
+    }
+}
+
+impl Network {
+    /// Links `a` and `b`; forward is the direction from `a` to `b`.
+    pub fn join(&mut self, a: u32, b: u32, link: &Link) {
+        self.links.extend(link.directions(a, b));
+    }
+}

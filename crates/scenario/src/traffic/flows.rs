@@ -1,0 +1,189 @@
+//! Flows under construction, and what they refer to: controllers, transport settings, triggers, queries.
+
+use crate::document::Document;
+use crate::document::failures::Failure;
+use crate::document::traffic::Traffic;
+use crate::document::transport::Transport;
+use crate::text::controller::Controller;
+use crate::text::problem::Problem;
+use crate::topology::network::Network;
+use incast_cc as cc;
+use incast_engine::spec;
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Most flows of a scenario. State and record of a flow take about a kilobyte, so this many need
+/// some 4 GB.
+pub const MAX_FLOWS: u64 = 4_000_000;
+
+/// Flows under construction, and what they refer to.
+pub(crate) struct Flows<'a> {
+    pub(crate) network: &'a Network,
+    /// Fewest classes of ports that have queues for some, and the key of those ports.
+    pub(crate) classes: Option<(&'static str, usize)>,
+    /// Failures that files of traffic have.
+    pub(crate) failures: Vec<Failure>,
+    /// Nodes by name.
+    pub(crate) names: HashMap<&'a str, u32>,
+    links: HashMap<(u32, u32), u32>,
+    pub(crate) dir: &'a Path,
+    pub(crate) seed: u64,
+    /// Length of the run.
+    pub(crate) duration: cc::Time,
+    /// Key path of the entry at work.
+    pub(crate) path: String,
+    /// All entries.
+    pub(crate) entries: &'a [Traffic],
+    default_controller: Option<&'a Controller>,
+    default_transport: Transport,
+    pub(crate) controllers: Vec<cc::Config>,
+    pub(crate) transports: Vec<spec::TransportSpec>,
+    pub(crate) flows: Vec<spec::FlowSpec>,
+    pub(crate) triggers: Vec<spec::TriggerSpec>,
+    /// File and line of flows that wait, where they have one.
+    pub(crate) listed: HashMap<u32, (Rc<str>, u64)>,
+    pub(crate) queries: Vec<spec::QuerySpec>,
+    /// Flows announced so far.
+    announced: u64,
+}
+
+impl<'a> Flows<'a> {
+    /// No flows yet, of a document in its network. `dir` is where the names of its files start.
+    pub(crate) fn new(doc: &'a Document, network: &'a Network, dir: &'a Path) -> Flows<'a> {
+        let mut links = HashMap::new();
+        for (i, l) in (0u32..).zip(&network.links) {
+            links.entry((l.from, l.to)).or_insert(i);
+        }
+        Flows {
+            network,
+            classes: doc.queue.fewest_classes(),
+            failures: doc.failures.clone(),
+            names: network.names.iter().map(String::as_str).zip(0..).collect(),
+            links,
+            dir,
+            seed: doc.run.seed,
+            duration: doc.run.duration.0,
+            path: String::new(),
+            entries: &doc.traffic,
+            default_controller: doc.controller.as_ref(),
+            default_transport: doc.transport.resolved(),
+            controllers: Vec::new(),
+            transports: Vec::new(),
+            flows: Vec::new(),
+            triggers: Vec::new(),
+            listed: HashMap::new(),
+            queries: Vec::new(),
+            announced: 0,
+        }
+    }
+
+    /// Announces `n` more flows.
+    pub(crate) fn reserve(&mut self, n: u64) -> Result<(), Problem> {
+        self.announced = self.announced.saturating_add(n);
+        if self.announced > MAX_FLOWS {
+            let message = format!(
+                "expected at most {MAX_FLOWS} flows in all: the state and the record of a flow take about a kilobyte"
+            );
+            return Err(Problem::with_value(format!("{}.flows", self.path), n, message));
+        }
+        self.flows.reserve(n as usize);
+        Ok(())
+    }
+
+    /// Adds a flow; its number.
+    pub(crate) fn push(&mut self, flow: spec::FlowSpec) -> u32 {
+        self.flows.push(flow);
+        self.flows.len() as u32 - 1
+    }
+
+    /// Number of flows so far.
+    pub(crate) fn len(&self) -> u32 {
+        self.flows.len() as u32
+    }
+
+    /// Whether flow `number` waits for others.
+    pub(crate) fn waits(&self, number: u32) -> bool {
+        self.flows[number as usize].trigger.is_some()
+    }
+
+    /// Number that the next trigger will have.
+    pub(crate) fn first_trigger(&self) -> u32 {
+        self.triggers.len() as u32
+    }
+
+    /// Adds a trigger; its number.
+    pub(crate) fn add_trigger(&mut self, activations: Vec<(u32, spec::Done)>) -> u32 {
+        self.triggers.push(spec::TriggerSpec { activations });
+        self.triggers.len() as u32 - 1
+    }
+
+    /// Says where flow `number` is listed.
+    pub(crate) fn list(&mut self, number: u32, file: &Rc<str>, line: u64) {
+        self.listed.insert(number, (file.clone(), line));
+    }
+
+    /// Puts `flow` in the place of flow `number`.
+    pub(crate) fn replace(&mut self, number: u32, flow: spec::FlowSpec) {
+        self.flows[number as usize] = flow;
+    }
+
+    /// Source and destination of flow `number`.
+    pub(crate) fn ends(&self, number: u32) -> (u32, u32) {
+        let flow = &self.flows[number as usize];
+        (flow.src, flow.dst)
+    }
+
+    /// Numbers of the flows of entry number `group`.
+    pub(crate) fn of_group(&self, group: u32) -> impl Iterator<Item = u32> {
+        (0u32..).zip(&self.flows).filter(move |(_, f)| f.group == group).map(|(i, _)| i)
+    }
+
+    pub(crate) fn add_query(&mut self, query: spec::QuerySpec) {
+        self.queries.push(query);
+    }
+
+    /// Number of a controller: the entry's own, or the scenario's.
+    pub(crate) fn controller(&mut self, own: Option<&Controller>) -> Result<u32, Problem> {
+        let Some(Controller(config)) = own.or(self.default_controller) else {
+            let message =
+                "missing; expected a controller such as \"dctcp\", here or at the top of the scenario for all entries";
+            return Err(Problem::new(format!("{}.controller", self.path), message));
+        };
+        Ok(number_of(&mut self.controllers, config.clone()))
+    }
+
+    /// Number of a controller for flows that none governs: the scenario's, or any.
+    pub(crate) fn any_controller(&mut self) -> u32 {
+        let config = self.default_controller.map(|c| c.0.clone()).or_else(|| cc::Config::new("newreno"));
+        config.map_or(0, |config| number_of(&mut self.controllers, config))
+    }
+
+    /// Number of the transport settings of flows under a controller.
+    pub(crate) fn transport(&mut self, own: Option<&Transport>, controller: u32) -> u32 {
+        let profile = self.controllers[controller as usize].profile();
+        let settings = match own {
+            Some(t) => t.over(&self.default_transport).spec(&profile),
+            None => self.default_transport.spec(&profile),
+        };
+        number_of(&mut self.transports, settings)
+    }
+
+    /// Transport settings by number.
+    pub(crate) fn settings(&self, transport: u32) -> &spec::TransportSpec {
+        &self.transports[transport as usize]
+    }
+
+    pub(crate) fn link_between(&self, from: u32, to: u32) -> Option<u32> {
+        self.links.get(&(from, to)).copied()
+    }
+}
+
+/// Place of `item` in `list`, where it is put if it is not there yet.
+pub(crate) fn number_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> u32 {
+    let at = list.iter().position(|x| *x == item).unwrap_or_else(|| {
+        list.push(item);
+        list.len() - 1
+    });
+    at as u32
+}

@@ -88,7 +88,7 @@ def tests_of(name: str) -> list[str]:
     A controller's is its own. A part that controllers share has its own and theirs, and the interface has all.
     """
     tests = {path.stem for path in (ROOT / CRATE / "tests").glob("*.rs")}
-    if name == "lib":
+    if name == "controller":
         return sorted(tests)
     wanted = {name}
     controller = "pub static KIND"

@@ -24,41 +24,11 @@ pub mod spec;
 pub mod switch;
 pub mod transport;
 
-use incast_cc::Time;
+pub use run::progress::Progress;
+pub use spec::RunError;
+
 use incast_record::Outcome;
 use spec::Spec;
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Simulated time reached.
-    pub now: Time,
-    /// Simulated end.
-    pub end: Time,
-    /// Hops so far.
-    pub hops: u64,
-}
-
-/// Why a run ended without a result.
-#[derive(Clone, PartialEq, Debug)]
-pub enum RunError {
-    /// The caller asked to stop.
-    Stopped,
-    /// The specification contradicts itself, or the run cannot go on (e.g. endless work at one
-    /// instant); in words for the user.
-    Invalid(String),
-}
-
-impl std::fmt::Display for RunError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            RunError::Stopped => f.write_str("the run was stopped"),
-            RunError::Invalid(text) => f.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
 
 /// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time) and
 /// stops the run by returning false.

@@ -9,6 +9,7 @@ use incast_cc as cc;
 use incast_cc::{Rate, Time};
 pub use incast_record::{Near, Sharing};
 
+mod error;
 mod host;
 mod link;
 mod queue;
@@ -16,6 +17,7 @@ mod routing;
 mod traffic;
 mod transport;
 
+pub use error::*;
 pub use host::*;
 pub use link::*;
 pub use queue::*;

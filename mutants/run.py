@@ -39,6 +39,7 @@ TIMEOUT_S = 30
 LEFT_OUT: Mapping[str, str] = {
     "registry": "declarations and their text: no arithmetic of a controller",
     "units": "parsing and printing of times, rates and sizes: no arithmetic of a controller",
+    "lib": "the list of controllers",
     "foreign": "names of controllers that are not of this crate",
 }
 """Files that are not mutated, and why."""
@@ -76,32 +77,41 @@ class Outcome:
         return len(self.caught) + len(self.timeout) + len(self.survived)
 
 
-def files() -> list[str]:
-    """Names of the source files that are mutated."""
-    sources = (path.stem for path in (ROOT / CRATE / "src").glob("*.rs"))
-    return sorted(name for name in sources if name not in LEFT_OUT)
+def files() -> dict[str, Path]:
+    """Source files that are mutated, by name: a folder's ``mod.rs`` has the folder's."""
+    sources = (ROOT / CRATE / "src").rglob("*.rs")
+    named = {path.parent.name if path.stem == "mod" else path.stem: path.relative_to(ROOT) for path in sources}
+    return {name: named[name] for name in sorted(named) if name not in LEFT_OUT}
 
 
 def tests_of(name: str) -> list[str]:
     """Test files that should notice a change of a source file.
 
-    A controller's is its own. A part that controllers share has its own and theirs, and the interface has all.
+    A controller's is its own. A part that controllers share has its own and those of all that use it, and the interface
+    has all.
     """
-    tests = {path.stem for path in (ROOT / CRATE / "tests").glob("*.rs")}
+    tests = {path.stem for path in (ROOT / CRATE / "tests" / "all").glob("*.rs")} - {"main"}
     if name == "controller":
         return sorted(tests)
     wanted = {name}
-    controller = "pub static KIND"
-    sources = {stem: (ROOT / CRATE / "src" / f"{stem}.rs").read_text() for stem in files()}
-    while controller not in sources[name] and (
+    sources = {stem: (ROOT / path).read_text() for stem, path in files().items()}
+    while "pub static KIND" not in sources[name] and (
         users := {
             user
             for user, text in sources.items()
-            if user not in wanted and controller in text and re.search(rf"\buse crate::({'|'.join(wanted)})\b", text)
+            if user not in wanted and re.search(rf"\buse (crate|super)\b[^;]*\b({'|'.join(wanted)})\b", text)
         }
     ):
         wanted |= users
     return sorted(wanted & tests)
+
+
+def chosen(name: str) -> list[str]:
+    """Words that let the one test binary run the tests of a file: its filters look for parts of a name."""
+    wanted = tests_of(name)
+    others = {path.stem for path in (ROOT / CRATE / "tests" / "all").glob("*.rs")} - set(wanted)
+    skipped = sorted(other for other in others if any(other.endswith(test) for test in wanted))
+    return [*(f"{test}::" for test in wanted), *(word for other in skipped for word in ("--skip", f"{other}::"))]
 
 
 def install() -> Path:
@@ -153,8 +163,8 @@ def test(program: Path, name: str) -> Outcome:
     }
     command = [
         str(program), "mutants", "--in-place", "--no-config", "--package", "incast-cc", "--profile", "mutants",
-        "--file", str(CRATE / "src" / f"{name}.rs"), "--output", str(out), "--timeout", str(TIMEOUT_S),
-        *(f"--cargo-arg=--test={test}" for test in tests_of(name)),
+        "--file", str(files()[name]), "--output", str(out), "--timeout", str(TIMEOUT_S),
+        "--cargo-arg=--test=all", "--", "--", *chosen(name),
     ]  # fmt: skip
     status = subprocess.run(command, cwd=TREE, env=environment, check=False).returncode
     # 0: all caught, 2: some survived, 3: some timed out
@@ -167,7 +177,7 @@ def test(program: Path, name: str) -> Outcome:
 
 def read(name: str, outcomes: Iterable[Mapping[str, Any]]) -> Outcome:
     """Name the mutants of a file and sort them by what became of them."""
-    lines = (TREE / CRATE / "src" / f"{name}.rs").read_text().splitlines()
+    lines = (TREE / files()[name]).read_text().splitlines()
     result = Outcome()
     kinds = {
         "CaughtMutant": result.caught,

@@ -18,7 +18,7 @@ use crate::map::triggers::Triggers;
 use crate::node::io::{Host, Turns};
 use crate::port::buffer::Pool;
 use crate::port::faults::Faults;
-use crate::port::{Class, Port};
+use crate::port::{Port, Settings};
 use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, QueueSpec, Router, Rules, Spec, Ties, TransportSpec};
 use crate::switch::routing::Chooser;
 use crate::transport::tcp::receiver::Receiver;
@@ -265,7 +265,7 @@ impl<'a> World<'a> {
         };
         let by_path = spec.choice.is_by_path();
         let regular = spec.routers.iter().all(|r| matches!(r, Router::Tree { .. }));
-        let mut classes: Vec<Arc<Class>> = Vec::new();
+        let mut known: Vec<Arc<Settings>> = Vec::new();
         let mut port_of = vec![0u32; spec.links.len()];
         for node in 0..nodes as u32 {
             let domain = &mut domains[place[node as usize].domain as usize];
@@ -276,12 +276,12 @@ impl<'a> World<'a> {
                 let queue = &spec.queues[link.queue as usize];
                 let shares = spec.shares_buffer(link);
                 let queue = &QueueSpec { explicit: spec.is_explicit(link), ..queue.clone() };
-                let class = Class::new(link, queue, spec.ties);
-                let class = classes.iter().find(|c| ***c == class).cloned().unwrap_or_else(|| {
-                    classes.push(Arc::new(class));
-                    classes[classes.len() - 1].clone()
+                let settings = Settings::new(link, queue, spec.ties);
+                let settings = known.iter().find(|c| ***c == settings).cloned().unwrap_or_else(|| {
+                    known.push(Arc::new(settings));
+                    known[known.len() - 1].clone()
                 });
-                let mut port = Port::of_class(class, queue, *l, spec.seed, &interval);
+                let mut port = Port::with(settings, queue, *l, spec.seed, &interval);
                 if shares {
                     port.share(domain.pools.len() as u32);
                 }

@@ -38,7 +38,7 @@ pub(super) struct Counts {
     byte_time: u128,
 }
 
-/// Whether a queue, or some queue of a port, is paused by the neighbour ([`pfc`](super::pfc)).
+/// Whether a queue, or some queue of a port, is paused by the neighbour ([`pfc`](crate::map::pfc)).
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Pausing {
     /// Since when, ps.
@@ -83,7 +83,7 @@ impl Pausing {
 
 /// A queue.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub(super) struct ClassQueue {
     rule: Rule,
     red: Option<RedState>,
     /// A packet is marked as it leaves if the queue exceeds this.
@@ -106,11 +106,11 @@ pub(super) struct Lane {
     pub at_to: Option<Counts>,
 }
 
-impl Lane {
+impl ClassQueue {
     /// Queue `class` of the port of link `link`.
-    pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: u32, seed: u64) -> Lane {
+    pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: u32, seed: u64) -> ClassQueue {
         let entity = (class as u64) << 32 | link as u64;
-        Lane {
+        ClassQueue {
             rule: Rule::new(spec),
             red: RedState::for_queue(spec, rate, entity, seed),
             mark: Bound::at_departure(spec),

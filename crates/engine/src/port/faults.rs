@@ -5,15 +5,22 @@
 //! failure changes nothing in the queue: the port sends into a dead link as into a live one, and what it sends is
 //! lost on the wire.
 
-use super::{Class, Port, unusual};
-use crate::event::hash;
+use super::settings::Settings;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 use crate::spec::{Effect, Failure, LinkSpec, Spec};
 use incast_cc::Rate;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
-use std::sync::Arc;
+
+/// Packets that failures of the link took, each counted at the end of its transmission: a FIFO port knows of it at the
+/// arrival, an explicit queue when it ends.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Taken {
+    pub total: u64,
+    /// Inside the measured interval.
+    pub measured: u64,
+}
 
 /// Failures of one link, in order.
 #[derive(Clone, Debug)]
@@ -24,6 +31,7 @@ pub struct Faults {
     latest: u64,
     /// At a FIFO port what is to be lost, with the end of its transmission, ps, where that may be yet to come.
     doomed: VecDeque<(u64, Packet)>,
+    pub(super) taken: Taken,
 }
 
 impl Faults {
@@ -61,7 +69,7 @@ impl Faults {
     }
 
     fn none() -> Faults {
-        Faults { left: Vec::new(), latest: 0, doomed: VecDeque::new() }
+        Faults { left: Vec::new(), latest: 0, doomed: VecDeque::new(), taken: Taken::default() }
     }
 
     /// The link as it is at its quickest.
@@ -76,7 +84,7 @@ impl Faults {
         quickest
     }
 
-    fn changes_rate(&self) -> bool {
+    pub(super) fn changes_rate(&self) -> bool {
         self.left.iter().any(|f| matches!(f.effect, Effect::Degraded { rate: Some(_), .. }))
     }
 
@@ -119,12 +127,22 @@ impl Faults {
         }
     }
 
-    /// When a packet arrives whose transmission lasts from `start` to `end`, and whether it is lost on the way;
-    /// `draw` is its random number.
-    fn arrival(&mut self, start: u64, end: u64, class: &Class, draw: impl Fn() -> f64) -> (u64, bool) {
+    /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
+    pub(super) fn wire_from(&self, start: u64, size: u64, settings: &Settings) -> u64 {
+        if self.changes_rate() {
+            self.end(start, size + settings.overhead as u64, settings.rate) - start
+        } else {
+            settings.serialization(size)
+        }
+    }
+
+    /// When a packet arrives whose transmission lasts from `start` to `end`, over a link of this delay, ps; `None`: it
+    /// is lost on the way. `draw` is its random number.
+    pub(super) fn arrival(&mut self, start: u64, end: u64, delay: u64, draw: impl Fn() -> f64) -> Option<u64> {
+        self.forget(start);
         let delay = match self.at(end) {
             Some(Failure { effect: Effect::Degraded { delay: Some(delay), .. }, .. }) => delay.0,
-            _ => class.delay,
+            _ => delay,
         };
         let arrival = (end + delay).max(self.latest);
         self.latest = arrival;
@@ -134,92 +152,36 @@ impl Faults {
             Some(Failure { effect: Effect::Degraded { loss, .. }, .. }) => *loss > 0.0 && draw() < *loss,
             _ => false,
         };
-        (arrival, dead || unlucky())
+        if dead || unlucky() { None } else { Some(arrival) }
     }
-}
 
-impl Port {
-    /// Its link has failures.
-    pub fn fail(&mut self, faults: Faults) {
-        self.unusual |= unusual::FAILS;
-        if faults.changes_rate() {
-            // its time on the wire is counted packet by packet
-            self.class = Arc::new(Class { ps_per_byte: 0, ..(*self.class).clone() });
+    /// Counts the loss of a packet whose transmission ends at `end`.
+    pub(super) fn lose(&mut self, end: u64, interval: &Interval) {
+        self.taken.total += 1;
+        self.taken.measured += interval.holds(end) as u64;
+    }
+
+    /// At a FIFO port: `packet` is counted as lost although its transmission ends only at `departure`.
+    pub(super) fn doom(&mut self, packet: &Packet, now: u64, departure: u64, interval: &Interval) {
+        self.lose(departure, interval);
+        while self.doomed.front().is_some_and(|(end, _)| *end <= now) {
+            self.doomed.pop_front();
         }
-        self.rare.faults = Some(Box::new(faults));
+        self.doomed.push_back((departure, *packet));
     }
 
-    /// Its link has failures.
-    #[inline]
-    pub fn fails(&self) -> bool {
-        self.unusual & unusual::FAILS != 0
-    }
-
-    /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
-    pub(super) fn wire_from(&self, start: u64, size: u64) -> u64 {
-        let class = &*self.class;
-        match &self.rare.faults {
-            Some(faults) if faults.changes_rate() => {
-                faults.end(start, size + class.overhead as u64, class.rate) - start
-            }
-            _ => class.serialization(size),
-        }
-    }
-
-    /// When the transmitter has sent everything accepted, ps.
-    pub fn free_at(&self) -> u64 {
-        self.free_at
-    }
-
-    /// A failure will have `packet`, which is counted as lost although its transmission ends only at `departure`.
-    pub(super) fn dooms(&mut self, packet: &Packet, now: u64, departure: u64, interval: &Interval) {
-        self.loses_to_failure(departure, interval);
-        let Some(faults) = &mut self.rare.faults else { return };
-        while faults.doomed.front().is_some_and(|(end, _)| *end <= now) {
-            faults.doomed.pop_front();
-        }
-        faults.doomed.push_back((departure, *packet));
-    }
-
-    /// When the last transmission ends that a failure will have, as far as that is known, ps.
-    pub fn last_doomed(&self) -> Option<u64> {
-        self.rare.faults.as_ref()?.doomed.back().map(|(departure, _)| *departure)
+    /// When the last of those transmissions ends, as far as that is known, ps.
+    pub(super) fn last_doomed(&self) -> Option<u64> {
+        self.doomed.back().map(|(departure, _)| *departure)
     }
 
     /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
-    pub fn spares(&mut self, end: u64, interval: &Interval) -> impl Iterator<Item = Packet> {
-        let doomed = self.rare.faults.as_mut().map_or_else(VecDeque::new, |faults| take(&mut faults.doomed));
-        let taken = &mut self.rare.taken_by_failures;
-        doomed.into_iter().filter(move |(departure, _)| *departure >= end).map(|(departure, packet)| {
+    pub(super) fn spare(&mut self, end: u64, interval: &Interval) -> impl Iterator<Item = Packet> {
+        let taken = &mut self.taken;
+        take(&mut self.doomed).into_iter().filter(move |(departure, _)| *departure >= end).map(|(departure, packet)| {
             taken.total -= 1;
             taken.measured -= interval.holds(departure) as u64;
             packet
         })
-    }
-
-    /// Counts a loss to a failure, of a packet whose transmission ends at `end`.
-    pub(super) fn loses_to_failure(&mut self, end: u64, interval: &Interval) -> bool {
-        self.rare.taken_by_failures.total += 1;
-        self.rare.taken_by_failures.measured += interval.holds(end) as u64;
-        true
-    }
-
-    /// When a pause frame arrives whose transmission lasts from `start` to `end`; `None`: the link is down. No other
-    /// loss meets it.
-    pub(super) fn arrival_of_frame(&mut self, start: u64, end: u64) -> Option<u64> {
-        let Some(faults) = &mut self.rare.faults else { return Some(end + self.class.delay) };
-        faults.forget(start);
-        let (arrival, lost) = faults.arrival(start, end, &self.class, || 1.0);
-        (!lost).then_some(arrival)
-    }
-
-    /// When packet number `index` arrives whose transmission lasts from `start` to `end`; `None`: a failure has it.
-    pub(super) fn arrival_of(&mut self, start: u64, end: u64, index: u64) -> Option<u64> {
-        let (link, seed) = (self.link as u64, self.rare.seed);
-        let Some(faults) = &mut self.rare.faults else { return Some(end + self.class.delay) };
-        faults.forget(start);
-        let draw = || hash::uniform(seed, hash::purpose::FAILURE, link, index);
-        let (arrival, lost) = faults.arrival(start, end, &self.class, draw);
-        (!lost).then_some(arrival)
     }
 }

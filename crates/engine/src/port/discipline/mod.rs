@@ -5,6 +5,7 @@
 //! at departures, for which the port keeps an explicit queue ([`crate::port::explicit`]).
 
 mod red;
+pub mod trimming;
 
 pub use red::RedState;
 

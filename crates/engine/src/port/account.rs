@@ -1,0 +1,96 @@
+//! What a port counts: packets, drops, marks, the time-mean queue, samples of its length.
+
+use crate::event::interval::Interval;
+
+/// What is counted for every packet, from the start of the run.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Counters {
+    pub packets: u64,
+    /// Sum of times in the queue of what was accepted so far, ps.
+    pub packet_time: u64,
+    /// The same weighted by size, byte ps.
+    pub byte_time: u128,
+    pub max_bytes: u64,
+    pub max_packets: u32,
+    pub marks: u32,
+}
+
+impl Counters {
+    /// A packet of `size` bytes is `wait` ps in the queue.
+    #[inline]
+    pub(super) fn add_wait(&mut self, wait: u64, size: u64) {
+        self.packet_time += wait;
+        self.byte_time += wait as u128 * size as u128;
+    }
+
+    /// The discipline counts so much now.
+    #[inline]
+    pub(super) fn holds(&mut self, packets: u32, bytes: u64) {
+        self.max_packets = self.max_packets.max(packets);
+        self.max_bytes = self.max_bytes.max(bytes);
+    }
+}
+
+/// What is counted when it happens.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Events {
+    pub drops: u64,
+    pub losses: u64,
+    /// Time on the wire at rates without a whole number of picoseconds a byte.
+    pub odd_busy: u64,
+    /// Bytes on the wire that were accepted and then cut off.
+    pub cut_bytes: u64,
+}
+
+/// The account at one instant.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Snapshot {
+    pub count: Counters,
+    pub events: Events,
+    pub bytes_in: u64,
+    /// Transmitting time still owed to what was accepted.
+    pub owed: u64,
+}
+
+/// The queue length, sampled at the interval that is asked for.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Samples {
+    /// When the next one is due, ps.
+    pub next: u64,
+    /// Samples by queue length in packets.
+    lengths: Vec<u64>,
+    count: u64,
+}
+
+impl Samples {
+    /// The first is due at `next`, ps.
+    pub(super) fn from(next: u64) -> Samples {
+        Samples { next, lengths: Vec::new(), count: 0 }
+    }
+
+    /// The queue is `length` packets long at the instant of the next sample; nothing arrives before `now`, so an empty
+    /// queue stays empty.
+    pub(super) fn take(&mut self, length: usize, now: u64, interval: &Interval) {
+        let until = now.min(interval.to);
+        let count = if length == 0 { (until - self.next).div_ceil(interval.every).max(1) } else { 1 };
+        if self.lengths.len() <= length {
+            self.lengths.resize(length + 1, 0);
+        }
+        self.lengths[length] += count;
+        self.count += count;
+        self.next += count * interval.every;
+    }
+
+    /// Nearest rank: the smallest length that at least `percent` of the samples do not exceed.
+    pub(super) fn percentile(&self, percent: u64) -> Option<f64> {
+        let rank = (self.count * percent).div_ceil(100);
+        let mut seen = 0;
+        for (length, count) in self.lengths.iter().enumerate() {
+            seen += *count;
+            if seen >= rank && seen > 0 {
+                return Some(length as f64);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,73 @@
+//! Packet trimming: data that has no room is cut to its header, which waits in a queue of its own (NDP, SIGCOMM 2017;
+//! htsim's `CompositeQueue`).
+
+use crate::event::hash;
+use crate::event::interval::Interval;
+use crate::event::packet::Packet;
+
+/// The queue of headers, and that of data.
+pub const HEADERS: usize = 0;
+/// See [`HEADERS`].
+pub const DATA: usize = 1;
+
+/// Trimming at one port.
+#[derive(Clone, Debug)]
+pub struct Trim {
+    /// Bytes that are left of a packet.
+    header: u16,
+    link: u64,
+    seed: u64,
+    draws: u64,
+    /// Packets cut inside the measured interval.
+    cuts: u64,
+    latest: Option<Cut>,
+}
+
+/// A packet that waited and was cut to its header.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// As it is now.
+    pub packet: Packet,
+    /// There was no room for it among the headers, and the wire would not have lost it.
+    pub dropped: bool,
+}
+
+impl Trim {
+    /// Trimming to so many bytes at the port of link `link`.
+    pub fn new(header: u16, link: u32, seed: u64) -> Trim {
+        Trim { header, link: link as u64, seed, draws: 0, cuts: 0, latest: None }
+    }
+
+    /// Bytes that are left of a packet.
+    pub fn header(&self) -> u16 {
+        self.header
+    }
+
+    /// The queue that `packet` joins: what carries no more than a header goes with the headers.
+    pub fn queue_of(&self, packet: &Packet) -> usize {
+        if packet.len > self.header && !packet.is_trimmed() { DATA } else { HEADERS }
+    }
+
+    /// Packets cut inside the measured interval.
+    pub fn cuts(&self) -> u64 {
+        self.cuts
+    }
+
+    /// What the latest arrival had cut of what waited, if it had.
+    pub fn take_latest(&mut self) -> Option<Cut> {
+        self.latest.take()
+    }
+
+    /// `cut` is what the latest arrival had cut of what waited.
+    pub fn note(&mut self, cut: Cut) {
+        self.latest = Some(cut);
+    }
+
+    /// A packet is to be cut at `now`: whether it is what came last before the arrival, by a draw.
+    pub fn draw(&mut self, now: u64, interval: &Interval) -> bool {
+        self.draws += 1;
+        self.cuts += interval.holds(now) as u64;
+        self.latest = None;
+        hash::uniform(self.seed, hash::purpose::TRIM, self.link, self.draws) < 0.5
+    }
+}

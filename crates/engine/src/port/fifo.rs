@@ -1,0 +1,170 @@
+//! The arithmetic of a port whose queue is FIFO.
+//!
+//! At a constant rate everything about a packet is decided at its arrival: the ring of departure times
+//! tells what is still queued *now*, so drop, mark, departure and arrival at the far end follow
+//! in one step, exactly, without a "transmission finished" event. Departures at the instant of
+//! an arrival have left. The port keeps its own account: utilisation, drops, marks, time-mean
+//! queue (the sum of times in the queue over the interval, which is the time integral of its
+//! length), and the queue length sampled at a stated interval. What needs a packet to be there
+//! later is the work of explicit queues ([`super::explicit`]).
+
+use super::port::Port;
+use super::ring::Slot;
+use crate::event::hash;
+use crate::event::interval::Interval;
+use crate::event::packet::{Packet, flag};
+use crate::port::discipline::{Arrival, Rule, Verdict, decide};
+
+/// What a port did with a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sent {
+    /// On its way.
+    Arrives {
+        /// At the far end, ps.
+        time: u64,
+        /// The queue set CE.
+        marked: bool,
+    },
+    /// Transmitted, and lost on the wire or to a failure.
+    Lost {
+        /// When that is known, ps: now, or at the end of its transmission.
+        at: u64,
+    },
+    /// Refused by the queue.
+    Dropped,
+}
+
+impl Port {
+    /// What the discipline says to an arrival.
+    #[inline(always)]
+    fn admit(&mut self, arrival: &Arrival) -> Verdict {
+        match &self.settings.rule {
+            Rule::Red { .. } | Rule::RandomDrop { .. } => self.random_verdict(arrival),
+            rule => rule.admit(arrival),
+        }
+    }
+
+    /// ... where that takes a random number.
+    #[cold]
+    fn random_verdict(&mut self, arrival: &Arrival) -> Verdict {
+        let rare = &mut *self.rare;
+        let arrivals = self.count.packets + rare.events.drops;
+        let draw = || hash::uniform(rare.seed, hash::purpose::RANDOM_DROP, self.link as u64, arrivals);
+        decide(&self.settings.rule, rare.red.as_mut(), rare.empty_since, arrival, draw)
+    }
+
+    /// Offers `packet` to the port, which has no explicit queue and no failures, at `now`.
+    #[inline(always)]
+    pub fn enqueue(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
+        self.accept::<false>(now, packet, interval)
+    }
+
+    /// ... to a port whose link has failures.
+    #[cold]
+    pub fn enqueue_failing(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
+        self.accept::<true>(now, packet, interval)
+    }
+
+    #[inline(always)]
+    fn accept<const FAILS: bool>(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
+        if now >= self.next_roll {
+            self.roll(now, interval);
+        }
+        let size = (packet.size as u32 + self.settings.framing) as u64;
+        if self.settings.scheduled {
+            self.drain_scheduled(now, size);
+        } else {
+            self.drain(now);
+        }
+        let before = self.counted(self.ring.len);
+        let bytes_before = self.counted_bytes();
+        let arrival = Arrival { now, packets: before as u64, bytes: bytes_before, size, ect: packet.has(flag::ECT) };
+        let verdict = self.admit(&arrival);
+        let settings = &*self.settings;
+        match verdict {
+            Verdict::Accept => {}
+            Verdict::Mark => self.count.marks += 1,
+            Verdict::Drop => {
+                self.rare.events.drops += 1;
+                self.count.marks += u32::from(settings.rule.counts_as_marked(&arrival));
+                return Sent::Dropped;
+            }
+        }
+        let last = self.free_at;
+        let wire = if FAILS { self.wire_from(last.max(now), size) } else { settings.serialization(size) };
+        if settings.ps_per_byte == 0 {
+            self.rare.events.odd_busy += wire;
+        }
+        // a bucket is full again when a transmitter would be free; what it holds is time ahead
+        let free_at = last.max(now) + wire;
+        self.free_at = free_at;
+        let departure = free_at.saturating_sub(settings.bucket).max(now);
+        self.bytes_in += size;
+        self.count.packets += 1;
+        let ahead = self.ring.len;
+        // the discipline's queue holds the packet until the one `below` places ahead has left
+        let leaves = match settings.below {
+            0 => departure,
+            below if ahead < below => now,
+            1 => last,
+            below => self.ring.at(ahead - below).departure,
+        };
+        if departure > now {
+            self.ring.push(Slot { departure, bytes_to: self.bytes_in });
+        } else {
+            self.bytes_out = self.bytes_in;
+        }
+        if leaves > now {
+            self.count.add_wait(leaves - now, size);
+            self.count.holds(before + 1, bytes_before + size);
+        }
+        if let Rule::Red { .. } = settings.rule {
+            self.rare.empty_since = leaves;
+        }
+        let (delay, lossy) = (settings.delay, settings.lossy);
+        if lossy && self.loses_latest(size) {
+            return Sent::Lost { at: now };
+        }
+        if FAILS {
+            // what leaves a token bucket takes no time to do so
+            let start = if self.settings.bucket > 0 { departure } else { departure - wire };
+            return match self.arrival_of(start, departure, self.count.packets - 1) {
+                Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
+                None => {
+                    self.rare.faults.iter_mut().for_each(|f| f.doom(packet, now, departure, interval));
+                    Sent::Lost { at: departure }
+                }
+            };
+        }
+        Sent::Arrives { time: departure + delay, marked: verdict == Verdict::Mark }
+    }
+
+    /// Adds the time `[from, to)` that a packet of `size` bytes waited in a queue kept elsewhere
+    /// (a fair NIC) before it came to this port.
+    pub fn add_wait(&mut self, from: u64, to: u64, size: u64, interval: &Interval) {
+        if to >= self.next_roll {
+            self.roll(to, interval);
+        }
+        self.count.add_wait(interval.overlap(from, to), size);
+    }
+
+    /// Lets leave what an arrival of `size` bytes at `now` finds gone under [`Ties::Scheduled`], if it
+    /// came over a link like this one: of two events at one instant the one that was planned
+    /// first comes first, a departure when its transmission began, an arrival when its own did.
+    fn drain_scheduled(&mut self, now: u64, size: u64) {
+        self.drain(now.saturating_sub(1));
+        if self.ring.len > 0 {
+            let head = self.ring.at(0);
+            let wire = self.settings.serialization(head.bytes_to - self.bytes_out);
+            if head.departure == now && wire >= self.settings.delay + self.settings.serialization(size) {
+                self.drain(now);
+            }
+        }
+        self.rare.tie_rank.busy = self.ring.len > 0;
+    }
+
+    /// Tie rank of `packet`, accepted last.
+    pub fn turn(&mut self, packet: &Packet) -> u16 {
+        self.rare.tie_rank.next(packet, &self.settings)
+    }
+}

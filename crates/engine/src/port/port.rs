@@ -1,0 +1,235 @@
+//! One egress port: what it is made of.
+
+use super::account::{Counters, Events, Samples, Snapshot};
+use super::faults::Faults;
+use super::overflow::{FarQueue, Pool};
+use super::queues::Queues;
+use super::ring::Ring;
+use super::settings::Settings;
+use super::tie_rank::TieRank;
+use crate::event::hash;
+use crate::event::interval::Interval;
+use crate::event::packet::{Ext, Packet};
+use crate::port::discipline::RedState;
+use crate::spec::{LinkSpec, QueueSpec, Ties};
+use std::sync::Arc;
+
+/// One egress port. What every packet touches comes first, in two cache lines; the rest lies in
+/// [`Rare`].
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Port {
+    /// When the transmitter has sent everything accepted, or the token bucket is full again.
+    pub(super) free_at: u64,
+    /// The next instant at which the account is to be rolled: a queue sample, or an end of the measured interval.
+    pub(super) next_roll: u64,
+    pub(super) ring: Ring,
+    /// Bytes accepted, and bytes departed.
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: u64,
+    pub(super) settings: Arc<Settings>,
+    pub(super) count: Counters,
+    /// Link this port feeds.
+    pub link: u32,
+    /// Bits of [`unusual`].
+    unusual: u8,
+    far_waits: bool,
+    pub(super) rare: Box<Rare>,
+}
+
+/// What sets a port apart from a FIFO port that nobody watches; one test of a byte on the way of
+/// every packet.
+mod unusual {
+    /// Its queue becomes a time series.
+    pub const PROBED: u8 = 1;
+    /// Its queue is explicit.
+    pub const EXPLICIT: u8 = 2;
+    /// What it sends is told apart at equal times.
+    pub const SCHEDULED: u8 = 4;
+    /// Its link has failures.
+    pub const FAILS: u8 = 8;
+}
+
+/// What few packets touch.
+#[derive(Clone, Debug)]
+pub(super) struct Rare {
+    pub seed: u64,
+    pub queues: Option<Box<Queues>>,
+    /// Number of the shared buffer that its queues are in, in its domain.
+    pool: Option<u32>,
+    pub red: Option<RedState>,
+    pub faults: Option<Box<Faults>>,
+    /// When the discipline's queue last became empty.
+    pub empty_since: u64,
+    pub events: Events,
+    far: FarQueue,
+    pub samples: Samples,
+    /// Time series: next instant, last value reported.
+    pub probe_next: u64,
+    pub probe_last: u64,
+    /// The account at the ends of the measured interval.
+    pub at_from: Option<Snapshot>,
+    pub at_to: Option<Snapshot>,
+    pub tie_rank: TieRank,
+}
+
+impl Port {
+    /// The port of `spec`, link number `link`.
+    pub fn new(spec: &LinkSpec, queue: &QueueSpec, link: u32, seed: u64, interval: &Interval) -> Port {
+        Port::with(Arc::new(Settings::new(spec, queue, Ties::Hash)), queue, link, seed, interval)
+    }
+
+    /// A port with settings that others share.
+    pub fn with(settings: Arc<Settings>, queue: &QueueSpec, link: u32, seed: u64, interval: &Interval) -> Port {
+        Port {
+            free_at: 0,
+            next_roll: interval.from,
+            ring: Ring::default(),
+            bytes_in: 0,
+            bytes_out: 0,
+            count: Counters::default(),
+            link,
+            unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 }
+                | if settings.scheduled { unusual::SCHEDULED } else { 0 },
+            far_waits: false,
+            rare: Box::new(Rare {
+                seed,
+                pool: None,
+                queues: Queues::of(queue, settings.rate, link, seed),
+                // explicit queues keep their own
+                red: RedState::for_queue(queue, settings.rate, link as u64, seed).filter(|_| !queue.is_explicit()),
+                faults: None,
+                empty_since: 0,
+                events: Events::default(),
+                far: FarQueue::default(),
+                samples: Samples::from(interval.from),
+                probe_next: 0,
+                probe_last: 0,
+                at_from: None,
+                at_to: None,
+                tie_rank: TieRank::default(),
+            }),
+            settings,
+        }
+    }
+
+    /// Its queue becomes a time series, or is explicit, or equal times depend on what it sent.
+    #[inline]
+    pub fn is_unusual(&self) -> bool {
+        self.unusual != 0
+    }
+
+    /// Its queue becomes a time series.
+    pub fn is_probed(&self) -> bool {
+        self.unusual & unusual::PROBED != 0
+    }
+
+    /// Makes its queue a time series.
+    pub fn probe(&mut self) {
+        self.unusual |= unusual::PROBED;
+    }
+
+    /// Packets wait in an explicit queue.
+    pub fn is_explicit(&self) -> bool {
+        self.unusual & unusual::EXPLICIT != 0
+    }
+
+    /// Puts its explicit queues into shared buffer `pool` of its domain.
+    pub fn share(&mut self, pool: u32) {
+        self.rare.pool = Some(pool);
+    }
+
+    /// Shared buffer of its domain that its queues are in.
+    pub fn pool(&self) -> Option<u32> {
+        self.rare.pool
+    }
+
+    /// Its link has failures.
+    pub fn fail(&mut self, faults: Faults) {
+        self.unusual |= unusual::FAILS;
+        if faults.changes_rate() {
+            // its time on the wire is counted packet by packet
+            self.settings = Arc::new(Settings { ps_per_byte: 0, ..(*self.settings).clone() });
+        }
+        self.rare.faults = Some(Box::new(faults));
+    }
+
+    /// Its link has failures.
+    #[inline]
+    pub fn fails(&self) -> bool {
+        self.unusual & unusual::FAILS != 0
+    }
+
+    /// When the transmitter has sent everything accepted, ps.
+    pub fn free_at(&self) -> u64 {
+        self.free_at
+    }
+
+    /// Packets that left for far windows and wait here, oldest first.
+    pub fn far(&self) -> impl Iterator<Item = &Packet> {
+        self.rare.far.iter()
+    }
+
+    /// Whether there are any.
+    #[inline]
+    pub fn far_waits(&self) -> bool {
+        self.far_waits
+    }
+
+    /// Adds a copy of `packet` and returns it, to be stamped.
+    #[inline]
+    pub fn push_far(&mut self, packet: &Packet, ext: Option<&mut Ext>, pool: &mut Pool) -> &mut Packet {
+        self.far_waits = true;
+        self.rare.far.push(packet, ext, pool)
+    }
+
+    /// Takes those that arrive before `time`, in order.
+    pub fn take_far(&mut self, time: u64, pool: &mut Pool, take: impl FnMut(&Packet, Option<&mut Ext>)) {
+        self.rare.far.take_before(time, pool, take);
+        self.far_waits = !self.rare.far.is_empty();
+    }
+
+    /// Brings near what the next packet will touch beyond the port itself.
+    #[inline]
+    pub fn prefetch_queue(&self) {
+        self.ring.prefetch();
+    }
+
+    /// Time on the wire of a packet of `size` IP bytes, ps.
+    pub fn serialization(&self, size: u64) -> u64 {
+        self.settings.serialization(size + self.settings.framing as u64)
+    }
+
+    /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
+    pub(super) fn wire_from(&self, start: u64, size: u64) -> u64 {
+        match &self.rare.faults {
+            Some(faults) => faults.wire_from(start, size, &self.settings),
+            None => self.settings.serialization(size),
+        }
+    }
+
+    /// Whether the wire loses the packet accepted last, of `size` bytes as the queue counts it; counts it.
+    pub(super) fn loses_latest(&mut self, size: u64) -> bool {
+        let lost = self.settings.loses(self.rare.seed, self.link, self.count.packets - 1, size);
+        self.rare.events.losses += lost as u64;
+        lost
+    }
+
+    /// When packet number `index` arrives whose transmission lasts from `start` to `end`; `None`: a failure has it.
+    pub(super) fn arrival_of(&mut self, start: u64, end: u64, index: u64) -> Option<u64> {
+        let (link, seed) = (self.link as u64, self.rare.seed);
+        let Some(faults) = &mut self.rare.faults else { return Some(end + self.settings.delay) };
+        let draw = || hash::uniform(seed, hash::purpose::FAILURE, link, index);
+        faults.arrival(start, end, self.settings.delay, draw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Port;
+
+    #[test]
+    fn what_every_packet_touches_is_small() {
+        assert!(size_of::<Port>() <= 128, "{} bytes", size_of::<Port>());
+    }
+}

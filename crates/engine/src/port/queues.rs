@@ -1,0 +1,397 @@
+//! The queues of an explicit port: which packets lie where, what is in transmission, what the account knows.
+
+use super::account::Counters;
+use super::buffer::Room;
+use super::class_queue::{ClassQueue, Pausing, Waiting};
+use super::scheduler::Scheduler;
+use super::settings::Settings;
+use crate::event::interval::Interval;
+use crate::event::packet::{Packet, flag};
+use crate::port::discipline::trimming::Trim;
+use crate::port::discipline::{Arrival, Verdict};
+use crate::spec::{Discipline, QueueSpec};
+use incast_cc::Rate;
+use incast_record::ClassRecord;
+use std::collections::VecDeque;
+
+/// A packet that left while the account does not know it yet.
+#[derive(Clone, Copy, Debug)]
+struct Gone {
+    began: u64,
+    left: u64,
+    size: u64,
+    class: usize,
+}
+
+/// The packet being transmitted.
+#[derive(Clone, Debug)]
+pub(super) struct Service {
+    pub waiting: Waiting,
+    pub class: usize,
+    pub began: u64,
+    pub ends: u64,
+    /// When it arrives, ps, where that is not the link's delay after its end; `None`: a failure of the link has it.
+    pub arrives: Option<u64>,
+}
+
+/// What becomes of an arrival.
+pub(super) struct Admission {
+    /// The queue that it comes to.
+    pub class: usize,
+    pub packet: Packet,
+    /// As the queue counts it, bytes.
+    pub size: u64,
+    pub arrival: Arrival,
+    pub verdict: Verdict,
+}
+
+/// The queues. Packets that left stay in the account until it next moves, as in the ring of a FIFO port.
+#[derive(Clone, Debug)]
+pub(super) struct Queues {
+    pub classes: Vec<ClassQueue>,
+    scheduler: Scheduler,
+    pub trim: Option<Trim>,
+    pub service: Option<Service>,
+    /// Pause frames that wait for the transmitter, and the one that it has, since when, ps.
+    pub frames: VecDeque<Packet>,
+    pub frame: Option<(Packet, u64)>,
+    /// Some class is paused.
+    pub pausing: Pausing,
+    gone: VecDeque<Gone>,
+    /// Packets and bytes in the account, and of those the bytes below the discipline, which are of the first.
+    packets: u32,
+    bytes: u64,
+    bytes_below: u64,
+    /// Packets and bytes that have not left.
+    here: (u32, u64),
+    /// Time on the wire of what waits, ps.
+    work: u64,
+    /// The account covers the time up to here, ps.
+    known_to: u64,
+}
+
+impl Queues {
+    /// The queues that `spec` asks for at the port of link `link`, if it asks for any.
+    pub(super) fn of(spec: &QueueSpec, rate: Rate, link: u32, seed: u64) -> Option<Box<Queues>> {
+        let mut trim = None;
+        let (queues, scheduler) = match &spec.discipline {
+            Discipline::Classes { scheduler, classes } => (classes.clone(), Scheduler::new(scheduler)),
+            Discipline::Trimming(t) => {
+                trim = Some(Trim::new(t.header, link, seed));
+                let queue = |limit| QueueSpec { discipline: Discipline::DropTail, limit, ..spec.clone() };
+                let per_data = t.headers_per_data;
+                (vec![queue(t.header_limit), queue(spec.limit)], Scheduler::Headers { per_data, served: 0 })
+            }
+            _ => (vec![spec.clone()], Scheduler::Strict),
+        };
+        let class = |(i, queue): (u32, &QueueSpec)| ClassQueue::new(queue, i, rate, link, seed);
+        spec.is_explicit().then(|| {
+            Box::new(Queues {
+                classes: (0..).zip(&queues).map(class).collect(),
+                scheduler,
+                trim,
+                service: None,
+                frames: VecDeque::new(),
+                frame: None,
+                pausing: Pausing::default(),
+                gone: VecDeque::new(),
+                packets: 0,
+                bytes: 0,
+                bytes_below: 0,
+                here: (0, 0),
+                work: 0,
+                known_to: 0,
+            })
+        })
+    }
+
+    /// Packets and bytes that have not left.
+    pub(super) fn filling(&self) -> (u32, u64) {
+        self.here
+    }
+
+    /// Packets that the discipline counts, by the account, where it does not see the first `below`.
+    pub(super) fn counted(&self, below: u32) -> u32 {
+        // what is below several classes is the packet in transmission
+        let unseen = if self.classes.len() == 1 {
+            self.places_below(below)
+        } else {
+            below.min(self.size_at(0).is_some() as u32)
+        };
+        self.packets.saturating_sub(unseen)
+    }
+
+    /// Places below the discipline of a port with one queue, by the account: that of the packet in transmission is none
+    /// while a pause, or a pause frame, keeps what is here from being sent.
+    pub(super) fn places_below(&self, below: u32) -> u32 {
+        if self.gone.is_empty() && self.service.is_none() { below.saturating_sub(1) } else { below }
+    }
+
+    /// Bytes the discipline counts, by the account.
+    pub(super) fn counted_bytes(&self) -> u64 {
+        self.bytes - self.bytes_below
+    }
+
+    /// Marks at departures inside the measured interval.
+    pub(super) fn marks(&self) -> u64 {
+        self.classes.iter().map(|l| l.departing_marks).sum()
+    }
+
+    /// When the first packet left that the account still has, if that is by `now`.
+    pub(super) fn left_by(&self, now: u64) -> Option<u64> {
+        self.gone.front().map(|g| g.left).filter(|left| *left <= now)
+    }
+
+    /// Transmitting time owed at `at` to what is here, nothing having come since.
+    pub(super) fn owed(&self, at: u64) -> u64 {
+        let rest = |began: u64, ends: u64| ends.saturating_sub(began.max(at));
+        let gone: u64 = self.gone.iter().map(|g| rest(g.began, g.left)).sum();
+        gone + self.service.as_ref().map_or(0, |s| rest(s.began, s.ends)) + self.work
+    }
+
+    /// Packets that wait and will arrive.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        let waiting = self.classes.iter().flat_map(|l| &l.queue);
+        self.service.iter().map(|s| &s.waiting).chain(waiting).filter(|w| !w.lost).map(|w| &w.packet)
+    }
+
+    /// The queue that `packet` of `class` joins: a port with one queue has it for all, one that trims has one for
+    /// headers and one for data.
+    pub(super) fn queue_of(&self, packet: &Packet, class: u8) -> usize {
+        match &self.trim {
+            Some(trim) => trim.queue_of(packet),
+            None => (class as usize).min(self.classes.len() - 1),
+        }
+    }
+
+    /// There are several queues, and a packet's class says which is its own.
+    pub(super) fn has_classes(&self) -> bool {
+        self.classes.len() > 1 && self.trim.is_none()
+    }
+
+    /// Packets cut inside the measured interval.
+    pub(super) fn cuts(&self) -> u64 {
+        self.trim.as_ref().map_or(0, Trim::cuts)
+    }
+
+    /// Size of the packet at place `i` of the account, those first that left and the one in transmission; what
+    /// comes after it is known where there is one queue.
+    fn size_at(&self, i: usize) -> Option<u64> {
+        let service = self.service.iter().map(|s| s.waiting.size);
+        let rest = self.classes.iter().take(if self.classes.len() == 1 { 1 } else { 0 });
+        let rest = rest.flat_map(|l| l.queue.iter().map(|w| w.size));
+        self.gone.iter().map(|g| g.size).chain(service).chain(rest).nth(i)
+    }
+
+    /// Packets and bytes that the discipline of `class` counts, the account being up to date.
+    pub(super) fn counted_of(&self, class: usize, below: u32) -> (u32, u64) {
+        let (packets, bytes) = self.classes[class].here;
+        if self.classes.len() == 1 {
+            return (packets.saturating_sub(self.places_below(below)), bytes - self.bytes_below);
+        }
+        match &self.service {
+            Some(s) if s.class == class && below > 0 => (packets - 1, bytes - s.waiting.size),
+            _ => (packets, bytes),
+        }
+    }
+
+    /// What queue `class` makes of `packet`, which arrives at `now`, by its discipline and by the shared buffer that it
+    /// needs `room` in, if it is in one.
+    pub(super) fn admit(
+        &mut self,
+        class: usize,
+        packet: Packet,
+        now: u64,
+        settings: &Settings,
+        room: Option<&Room>,
+    ) -> Admission {
+        let size = packet.size as u64 + settings.framing as u64;
+        let (packets, bytes) = self.counted_of(class, settings.below);
+        let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
+        let queue = &mut self.classes[class];
+        let full = room.is_some_and(|room| !room.takes(&packet, queue.here.1, size));
+        let verdict = if full { Verdict::Drop } else { queue.admit(&arrival) };
+        Admission { class, packet, size, arrival, verdict }
+    }
+
+    /// A packet waits in queue `class` from `now` on.
+    pub(super) fn push(&mut self, class: usize, waiting: Waiting, now: u64, below: u32) {
+        if self.classes.len() == 1 {
+            let places = self.places_below(below);
+            if self.here.0 < places {
+                // it passes straight through the discipline
+                self.classes[0].empty_since = now;
+            }
+            if self.packets < places {
+                self.bytes_below += waiting.size;
+            }
+        }
+        self.work += waiting.wire;
+        self.here.0 += 1;
+        self.here.1 += waiting.size;
+        self.packets += 1;
+        self.bytes += waiting.size;
+        self.classes[class].push(waiting);
+    }
+
+    /// Takes out what came last to queue `class`, if it still waits.
+    pub(super) fn pop_newest(&mut self, class: usize) -> Option<Waiting> {
+        let newest = self.classes[class].pop_newest()?;
+        self.work -= newest.wire;
+        self.here.0 -= 1;
+        self.here.1 -= newest.size;
+        self.packets -= 1;
+        self.bytes -= newest.size;
+        Some(newest)
+    }
+
+    /// The transmission under way ends at `now`: what was transmitted, and whether its queue marks it as it leaves.
+    pub(super) fn end(&mut self, now: u64, below: u32, measured: bool) -> Option<(Service, bool)> {
+        let service = self.service.take()?;
+        let (class, size) = (service.class, service.waiting.size);
+        let queue = &mut self.classes[class];
+        let marked = queue.marks_departure(&service.waiting.packet, queue.here, measured);
+        queue.here.0 -= 1;
+        queue.here.1 -= size;
+        self.here.0 -= 1;
+        self.here.1 -= size;
+        self.gone.push_back(Gone { began: service.began, left: now, size, class });
+        // the last that the discipline held has left; with one queue it may be below it, and moved there as it began
+        if self.classes[class].here.0 == 0 && (below == 0 || self.classes.len() > 1) {
+            self.classes[class].empty_since = now;
+        }
+        Some((service, marked))
+    }
+
+    /// Brings the account up to `at`: what left by then, and the time that passed; `count` is the port's.
+    pub(super) fn advance(&mut self, at: u64, below: u32, count: &mut Counters) {
+        loop {
+            let packets = self.counted(below) as u64;
+            let left = self.left_by(at);
+            let until = left.unwrap_or(at);
+            let span = until - self.known_to;
+            self.known_to = until;
+            count.packet_time += packets * span;
+            count.byte_time += self.counted_bytes() as u128 * span as u128;
+            self.pass(span, below);
+            if left.is_none() {
+                return;
+            }
+            self.forget(below);
+        }
+    }
+
+    /// Takes the first packet, which left, out of the account.
+    fn forget(&mut self, below: u32) {
+        let Some(gone) = self.gone.pop_front() else { return };
+        self.packets -= 1;
+        self.bytes -= gone.size;
+        let class = &mut self.classes[gone.class];
+        class.accounted.0 -= 1;
+        class.accounted.1 -= gone.size;
+        if below > 0 {
+            // the first that the discipline holds moves below it, if anything is sent
+            if self.classes.len() > 1 || self.places_below(below) == below {
+                self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
+            }
+            self.bytes_below -= gone.size;
+        }
+    }
+
+    /// The packet of the account that is below several classes, if one is: its class, and its size.
+    fn unseen(&self, below: u32) -> Option<(usize, u64)> {
+        let first = self.gone.front().map(|g| (g.class, g.size));
+        first.or(self.service.as_ref().map(|s| (s.class, s.waiting.size))).filter(|_| below > 0)
+    }
+
+    /// Adds `span` ps to the account, in which nothing changed.
+    fn pass(&mut self, span: u64, below: u32) {
+        if self.classes.len() == 1 {
+            return;
+        }
+        let first = self.unseen(below);
+        for (i, class) in self.classes.iter_mut().enumerate().filter(|(_, class)| class.accounted.0 > 0) {
+            let unseen = first.filter(|f| f.0 == i).map_or((0, 0), |f| (1, f.1));
+            class.pass(span, unseen);
+        }
+    }
+
+    /// Begins a transmission at `now`, if something may go; when it ends.
+    pub(super) fn begin(&mut self, now: u64, below: u32) -> Option<u64> {
+        let Queues { classes, scheduler, .. } = self;
+        let head = |i: usize| classes[i].queue.front().filter(|_| !classes[i].pausing.holds(now)).map(|w| w.size);
+        let class = scheduler.next(classes.len(), head)?;
+        let waiting = classes[class].queue.pop_front()?;
+        self.work -= waiting.wire;
+        if self.classes.len() > 1 && below > 0 && self.gone.is_empty() {
+            self.bytes_below = waiting.size;
+        }
+        let ends = now + waiting.wire;
+        self.service = Some(Service { waiting, class, began: now, ends, arrives: None });
+        if self.classes.len() == 1 && below > 0 && self.gone.is_empty() {
+            // there is a place more below the discipline than while nothing was sent
+            self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
+        }
+        // with one queue, what moves below the discipline is not what goes onto the wire
+        let unseen = if self.classes.len() == 1 { below } else { 1 };
+        if below > 0 && self.classes[class].here.0 == unseen {
+            self.classes[class].empty_since = now;
+        }
+        Some(ends)
+    }
+
+    /// Gives back memory after a burst.
+    pub(super) fn shrink(&mut self) {
+        for class in &mut self.classes {
+            if class.queue.capacity() > 64 && class.queue.len() * 4 < class.queue.capacity() {
+                class.queue.shrink_to(class.queue.len() * 2);
+            }
+        }
+    }
+
+    /// The measured interval begins, or ends.
+    pub(super) fn snapshot(&mut self, begins: bool, below: u32) {
+        let first = self.unseen(below);
+        for (i, class) in self.classes.iter_mut().enumerate() {
+            // the greatest queue is one of the interval's own
+            if begins {
+                let unseen = first.filter(|f| f.0 == i).map_or((0, 0), |f| (1, f.1));
+                class.count.max_packets = class.accounted.0 - unseen.0;
+                class.count.max_bytes = class.accounted.1 - unseen.1;
+            }
+            let at = if begins { &mut class.at_from } else { &mut class.at_to };
+            *at = Some(class.count);
+        }
+    }
+
+    /// Nothing is being transmitted.
+    pub(super) fn is_idle(&self) -> bool {
+        self.service.is_none() && self.frame.is_none()
+    }
+
+    /// Nothing is here, and what comes to queue `i` may go at once.
+    pub(super) fn lets_pass(&self, i: usize, now: u64) -> bool {
+        self.here.0 == 0 && self.frame.is_none() && !self.classes[i].pausing.holds(now)
+    }
+
+    /// A packet here that is on this account of a shared buffer, if one is.
+    pub(super) fn packet_on(&self, account: u32) -> Option<&Packet> {
+        let waiting = self.classes.iter().flat_map(|l| &l.queue);
+        let all = self.service.iter().map(|s| &s.waiting).chain(waiting);
+        { all }.find(|w| w.account == Some(account)).map(|w| &w.packet)
+    }
+
+    /// The packet in transmission is of this account of a shared buffer, if of one.
+    pub(super) fn account_in_service(&self) -> Option<u32> {
+        self.service.as_ref()?.waiting.account
+    }
+
+    /// The accounts of the classes over an interval of `span` ps in a run that ends at `end`; none where there is one
+    /// queue for all.
+    pub(super) fn records(&self, span: f64, end: u64, interval: &Interval) -> Vec<ClassRecord> {
+        if self.classes.len() == 1 {
+            return Vec::new();
+        }
+        self.classes.iter().map(|l| l.record(span, end, interval)).collect()
+    }
+}

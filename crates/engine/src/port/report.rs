@@ -1,0 +1,111 @@
+//! What a port says of itself: its record of the measured interval, its queue as a time series.
+
+use super::port::Port;
+use crate::event::interval::Interval;
+use crate::event::packet::Packet;
+use incast_cc::Rate;
+use incast_record::PortRecord;
+
+impl Port {
+    /// Bytes transmitted by `now`, to the part of a packet.
+    pub fn sent(&self, now: u64) -> u64 {
+        self.stamp(now).sent
+    }
+
+    /// Packets the discipline counts now (for time series).
+    pub fn length(&mut self, now: u64, interval: &Interval) -> u64 {
+        if now >= self.next_roll {
+            self.roll(now, interval);
+        }
+        self.advance(now);
+        self.length_now() as u64
+    }
+
+    /// Reports the queue length since the last call, up to `now`: every change (`every` `None`),
+    /// or at multiples of `every`.
+    pub fn observe(&mut self, now: u64, interval: &Interval, every: Option<u64>, emit: &mut dyn FnMut(u64, u64)) {
+        match every {
+            Some(every) => {
+                while self.rare.probe_next < now {
+                    let at = self.rare.probe_next;
+                    let length = self.length(at, interval);
+                    emit(at, length);
+                    self.rare.probe_next += every.max(1);
+                }
+            }
+            None => {
+                while let Some(departure) = self.departed_by(now) {
+                    let before = self.length_now();
+                    self.length(departure, interval);
+                    if self.length_now() != before {
+                        self.rare.probe_last = self.length_now() as u64;
+                        emit(departure, self.rare.probe_last);
+                    }
+                }
+                let length = self.length_now() as u64;
+                if length != self.rare.probe_last {
+                    self.rare.probe_last = length;
+                    emit(now, length);
+                }
+            }
+        }
+    }
+
+    /// The account of the measured interval, at the end of the run.
+    pub fn record(&mut self, name: &str, end: u64, interval: &Interval) -> PortRecord {
+        self.roll(end, interval);
+        if self.rare.at_to.is_none() {
+            self.advance(end);
+        }
+        let settings = &*self.settings;
+        let to = self.rare.at_to.unwrap_or_else(|| self.snapshot(end));
+        let from = self.rare.at_from.unwrap_or(to);
+        let (a, b) = (&from.count, &to.count);
+        let (was, is) = (&from.events, &to.events);
+        let span = (interval.to - interval.from) as f64;
+        let mean = |integral: f64| if span > 0.0 { integral / span } else { 0.0 };
+        let packets = b.packets - a.packets;
+        let bytes = to.bytes_in - from.bytes_in + packets * settings.overhead as u64;
+        // what is cut off may have been accepted before
+        let bytes = bytes.wrapping_sub(is.cut_bytes - was.cut_bytes);
+        // time on the wire of what was accepted, plus what was owed before, less what still is
+        let odd = is.odd_busy.wrapping_sub(was.odd_busy);
+        let busy =
+            bytes.wrapping_mul(settings.ps_per_byte).wrapping_add(odd).wrapping_add(from.owed).wrapping_sub(to.owed);
+        let total = &self.rare.events;
+        let taken = self.rare.faults.as_ref().map_or_else(Default::default, |f| f.taken);
+        let queues = self.rare.queues.as_deref();
+        PortRecord {
+            name: name.to_string(),
+            rate_bps: if settings.rate == Rate::INFINITE { 0 } else { settings.rate.0 },
+            packets,
+            bytes: if (bytes as i64) < 0 { 0 } else { bytes },
+            trimmed: queues.map_or(0, |q| q.cuts()),
+            busy_ps: busy,
+            drops: is.drops - was.drops,
+            losses: is.losses - was.losses + taken.measured,
+            marks: (b.marks - a.marks) as u64 + queues.map_or(0, |q| q.marks()),
+            queue_mean_packets: mean((b.packet_time - a.packet_time) as f64),
+            queue_p99_packets: self.rare.samples.percentile(99),
+            queue_max_packets: b.max_packets as u64,
+            queue_mean_bytes: mean((b.byte_time - a.byte_time) as f64),
+            queue_max_bytes: b.max_bytes,
+            packets_total: self.count.packets,
+            lost_total: total.drops + total.losses + taken.total,
+            classes: queues.map_or(Vec::new(), |q| q.records(span, end, interval)),
+            pauses: queues.map_or(0, |q| q.pausing.pauses),
+            paused_ps: queues.map_or(0, |q| q.pausing.time_to(end, interval)),
+            deadlocked_ps: None,
+        }
+    }
+
+    /// When the last transmission ends that a failure will have, as far as that is known, ps.
+    pub fn last_doomed(&self) -> Option<u64> {
+        self.rare.faults.as_ref()?.last_doomed()
+    }
+
+    /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
+    pub fn spares(&mut self, end: u64, interval: &Interval) -> impl Iterator<Item = Packet> {
+        self.rare.faults.iter_mut().flat_map(move |faults| faults.spare(end, interval))
+    }
+}

@@ -1,0 +1,83 @@
+//! Departure times of what a FIFO port holds, oldest first.
+
+use crate::event::prefetch;
+
+/// A packet that has not left.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Slot {
+    /// When it leaves, ps.
+    pub departure: u64,
+    /// Bytes accepted up to and including this packet.
+    pub bytes_to: u64,
+}
+
+/// The ring; its capacity is a power of two.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Ring {
+    slots: Box<[Slot]>,
+    head: u32,
+    pub len: u32,
+}
+
+impl Ring {
+    #[inline]
+    pub(super) fn at(&self, i: u32) -> &Slot {
+        let mask = self.slots.len() - 1;
+        &self.slots[(self.head.wrapping_add(i)) as usize & mask]
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, slot: Slot) {
+        if self.len as usize == self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let at = (self.head.wrapping_add(self.len)) as usize & mask;
+        self.slots[at] = slot;
+        self.len += 1;
+    }
+
+    /// Takes out what departs at or before `now`; `bytes_out` counts it.
+    #[inline(always)]
+    pub(super) fn drain(&mut self, now: u64, bytes_out: &mut u64) {
+        while self.len > 0 {
+            let slot = *self.at(0);
+            if slot.departure > now {
+                return;
+            }
+            *bytes_out = slot.bytes_to;
+            self.head = self.head.wrapping_add(1);
+            self.len -= 1;
+        }
+        // an empty ring starts over: its first slots stay in the cache
+        self.head = 0;
+    }
+
+    /// Brings the oldest slot near.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        if let Some(slot) = self.slots.get(self.head as usize & self.slots.len().wrapping_sub(1)) {
+            prefetch::lines(slot, 1);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.resize((self.slots.len() * 2).max(8));
+    }
+
+    /// A ring walks through all of its slots whatever it holds: after a burst it is made small
+    /// again, or every step would touch memory that has gone far.
+    pub(super) fn shrink(&mut self) {
+        if self.slots.len() > 64 && self.len as usize * 4 < self.slots.len() {
+            self.resize((self.len as usize * 2).next_power_of_two().max(8));
+        }
+    }
+
+    fn resize(&mut self, capacity: usize) {
+        let held = (0..self.len).map(|i| *self.at(i));
+        let slots: Vec<Slot> = held.chain(std::iter::repeat(Slot::default())).take(capacity).collect();
+        self.slots = slots.into_boxed_slice();
+        self.head = 0;
+    }
+}

@@ -1,0 +1,168 @@
+//! The account of a port as time passes: what is in its queue, and rolling it up to an instant.
+
+use super::account::Snapshot;
+use super::port::Port;
+use crate::event::interval::Interval;
+use crate::event::packet::PortStamp;
+use incast_cc::Rate;
+
+impl Port {
+    /// What the port stamps on a packet that comes to it at `now`: what it has transmitted by then, to the part of a
+    /// packet, and what it has still to transmit.
+    #[cold]
+    pub fn stamp(&self, now: u64) -> PortStamp {
+        let settings = &*self.settings;
+        let accepted = self.bytes_in + self.count.packets * settings.overhead as u64 - self.rare.events.cut_bytes;
+        let owed = self.owed(now).saturating_sub(settings.bucket);
+        let queue = match settings.ps_per_byte {
+            // at a rate that changes: by whole packets
+            _ if self.fails() => self.filling(now).1,
+            0 if settings.rate == Rate::INFINITE => 0,
+            0 => (owed as u128 * settings.rate.0 as u128 / 8_000_000_000_000) as u64,
+            ps => owed / ps,
+        };
+        let queue = queue.min(accepted);
+        PortStamp { time: now, sent: accepted - queue, queue: queue.min(u32::MAX as u64) as u32, link: self.link }
+    }
+
+    /// Packets and bytes in the port at `now`, the one in transmission and those below the discipline included,
+    /// without a change of the account.
+    #[inline]
+    pub fn filling(&self, now: u64) -> (u32, u64) {
+        if self.is_explicit() {
+            return self.rare.queues.as_ref().map_or((0, 0), |q| q.filling());
+        }
+        if self.free_at <= now {
+            return (0, 0);
+        }
+        let (mut gone, mut out) = (0, self.bytes_out);
+        while gone < self.ring.len && self.ring.at(gone).departure <= now {
+            out = self.ring.at(gone).bytes_to;
+            gone += 1;
+        }
+        (self.ring.len - gone, self.bytes_in - out)
+    }
+
+    /// Whether the port holds at least `packets` (more than 0) at `now`, as [`Port::filling`] counts them.
+    #[inline]
+    pub fn holds(&self, packets: u32, now: u64) -> bool {
+        if self.is_explicit() {
+            return self.filling(now).0 >= packets;
+        }
+        self.ring.len >= packets && self.ring.at(self.ring.len - packets).departure > now
+    }
+
+    /// Packets the discipline counts with `n` in the port.
+    #[inline]
+    pub(super) fn counted(&self, n: u32) -> u32 {
+        n.saturating_sub(self.settings.below)
+    }
+
+    /// Packets the discipline counts now, by the account.
+    pub(super) fn length_now(&self) -> u32 {
+        match &self.rare.queues {
+            Some(queues) => queues.counted(self.settings.below),
+            None => self.counted(self.ring.len),
+        }
+    }
+
+    /// Bytes the discipline of a FIFO port counts.
+    #[inline]
+    pub(super) fn counted_bytes(&self) -> u64 {
+        let (n, below) = (self.ring.len, self.settings.below);
+        if n <= below {
+            0
+        } else if below == 0 {
+            self.bytes_in - self.bytes_out
+        } else {
+            self.bytes_in - self.ring.at(below - 1).bytes_to
+        }
+    }
+
+    /// Lets everything leave that departs at or before `now`.
+    #[inline]
+    pub(super) fn drain(&mut self, now: u64) {
+        self.ring.drain(now, &mut self.bytes_out);
+    }
+
+    /// When the first packet left that the account still has, if that is by `now`.
+    pub(super) fn departed_by(&self, now: u64) -> Option<u64> {
+        match &self.rare.queues {
+            Some(queues) => queues.left_by(now),
+            None if self.ring.len > 0 => Some(self.ring.at(0).departure).filter(|d| *d <= now),
+            None => None,
+        }
+    }
+
+    /// Brings the queue of the account up to `at`.
+    pub(super) fn advance(&mut self, at: u64) {
+        match &mut self.rare.queues {
+            Some(queues) => queues.advance(at, self.settings.below, &mut self.count),
+            None => self.drain(at),
+        }
+    }
+
+    /// Rolls the account: everything due up to `now`, before what arrives at `now`.
+    #[cold]
+    pub(super) fn roll(&mut self, now: u64, interval: &Interval) {
+        while self.next_roll <= now {
+            let at = self.next_roll;
+            self.advance(at);
+            self.ring.shrink();
+            if let Some(queues) = &mut self.rare.queues {
+                queues.shrink();
+            }
+            if at >= interval.from && self.rare.at_from.is_none() {
+                let snapshot = self.snapshot(at);
+                self.count.max_packets = self.length_now();
+                self.count.max_bytes =
+                    self.rare.queues.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
+                self.rare.at_from = Some(snapshot);
+                if let Some(queues) = &mut self.rare.queues {
+                    queues.snapshot(true, self.settings.below);
+                }
+            }
+            if at >= interval.to {
+                let snapshot = self.snapshot(at);
+                self.rare.at_to = Some(snapshot);
+                if let Some(queues) = &mut self.rare.queues {
+                    queues.snapshot(false, self.settings.below);
+                }
+                self.next_roll = u64::MAX;
+                return;
+            }
+            let length = self.length_now() as usize;
+            let samples = &mut self.rare.samples;
+            if samples.next == at {
+                samples.take(length, now, interval);
+            }
+            self.next_roll = samples.next.min(interval.to);
+        }
+    }
+
+    /// The account at `at`, nothing having arrived since the last packet: what is accepted but
+    /// not yet over is taken out again.
+    pub(super) fn snapshot(&self, at: u64) -> Snapshot {
+        let (mut count, below) = (self.count, self.settings.below);
+        let mut before = self.bytes_out;
+        for i in 0..self.ring.len {
+            let slot = self.ring.at(i);
+            let size = slot.bytes_to - before;
+            before = slot.bytes_to;
+            let leaves = match i.checked_sub(below) {
+                None => at,
+                Some(_) if below == 0 => slot.departure,
+                Some(j) => self.ring.at(j).departure,
+            };
+            let rest = leaves.saturating_sub(at);
+            count.packet_time -= rest;
+            count.byte_time -= rest as u128 * size as u128;
+        }
+        Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed: self.owed(at) }
+    }
+
+    /// Time at `at` until what was accepted by then is transmitted, or the bucket is full.
+    fn owed(&self, at: u64) -> u64 {
+        self.rare.queues.as_ref().map_or(self.free_at.saturating_sub(at), |q| q.owed(at))
+    }
+}

@@ -1,0 +1,77 @@
+//! What ports of one kind have in common: the link's rate, delay and losses, and how the queue counts.
+
+use crate::event::hash;
+use crate::port::discipline::Rule;
+use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
+use incast_cc::Rate;
+
+/// Settings of a port. Ports of one kind share one copy, which stays near.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Settings {
+    /// Picoseconds a byte where that is an integer, else 0 and `rate` decides.
+    pub(super) ps_per_byte: u64,
+    pub(super) delay: u64,
+    /// Time that a full token bucket is worth, ps; 0 for a transmitter.
+    pub(super) bucket: u64,
+    /// Overhead that the queue counts.
+    pub(super) framing: u32,
+    /// Overhead that it does not count.
+    pub(super) overhead: u32,
+    /// Packets below the discipline: in service, and the device queue. None
+    /// below a token bucket.
+    pub(super) below: u32,
+    pub(super) rule: Rule,
+    pub(super) lossy: bool,
+    /// [`Ties::Scheduled`].
+    pub(super) scheduled: bool,
+    pub(super) rate: Rate,
+    pub(super) loss: Loss,
+}
+
+impl Settings {
+    /// Those of a link with this queue.
+    pub fn new(link: &LinkSpec, queue: &QueueSpec, ties: Ties) -> Settings {
+        let rate = link.rate;
+        let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
+        Settings {
+            ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
+            delay: link.delay.0,
+            bucket: rate.serialize(link.bucket as u64).0,
+            framing: if queue.count_overhead { link.overhead } else { 0 },
+            overhead: if queue.count_overhead { 0 } else { link.overhead },
+            below: match link.bucket {
+                0 => queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
+                _ => 0,
+            },
+            rule: Rule::new(queue),
+            lossy: link.loss != Loss::None,
+            scheduled: ties == Ties::Scheduled,
+            rate,
+            loss: link.loss.clone(),
+        }
+    }
+
+    /// Time on the wire of a packet of `size` bytes as the queue counts it, ps.
+    #[inline]
+    pub(super) fn serialization(&self, size: u64) -> u64 {
+        let bytes = size + self.overhead as u64;
+        if self.ps_per_byte != 0 { bytes * self.ps_per_byte } else { self.odd_serialization(bytes) }
+    }
+
+    /// At a rate that gives no whole number of picoseconds a byte: to the nearest picosecond for
+    /// each packet.
+    fn odd_serialization(&self, bytes: u64) -> u64 {
+        if self.rate == Rate::INFINITE { 0 } else { (bytes * 8_000_000_000_000 + self.rate.0 / 2) / self.rate.0 }
+    }
+
+    /// Whether link number `link` loses its packet number `index`, of `size` bytes as the queue counts it.
+    pub(super) fn loses(&self, seed: u64, link: u32, index: u64, size: u64) -> bool {
+        let draw = || hash::uniform(seed, hash::purpose::LOSS, link as u64, index);
+        match &self.loss {
+            Loss::None => false,
+            Loss::Packet(p) => draw() < *p,
+            Loss::Byte(p) => draw() >= libm::pow(1.0 - p, (size + self.overhead as u64) as f64),
+            Loss::List(list) => list.binary_search(&index).is_ok(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What packet trimming ([`trimming`](super::discipline::trimming)) does to the queues of an explicit port.
+
+use super::account::Events;
+use super::buffer::{Pool, Room};
+use super::queues::{Admission, Queues};
+use super::settings::Settings;
+use crate::event::interval::Interval;
+use crate::event::packet::Packet;
+use crate::port::discipline::trimming::{Cut, DATA, HEADERS};
+use crate::port::discipline::{Arrival, Verdict};
+
+impl Queues {
+    /// The queue of data has no room for an arrival: what came last to it is cut to its header, by a draw and where
+    /// that makes room, or the arrival is.
+    pub(super) fn trim(
+        &mut self,
+        refused: Admission,
+        settings: &Settings,
+        room: Option<&mut Room>,
+        events: &mut Events,
+        interval: &Interval,
+    ) -> Admission {
+        let now = refused.arrival.now;
+        let Some(trim) = self.trim.as_mut().filter(|_| refused.class == DATA) else { return refused };
+        let (newest, header) = (trim.draw(now, interval), trim.header());
+        let mut room = room;
+        if newest && self.trim_newest(&refused.arrival, header, settings, room.as_deref_mut(), events) {
+            return Admission { verdict: Verdict::Accept, ..refused };
+        }
+        let packet = Packet { size: header, ..refused.packet };
+        self.admit(HEADERS, packet, now, settings, room.as_deref())
+    }
+
+    /// Cuts what came last to the queue of data, if that makes room for the arrival.
+    fn trim_newest(
+        &mut self,
+        arrival: &Arrival,
+        header: u16,
+        settings: &Settings,
+        room: Option<&mut Room>,
+        events: &mut Events,
+    ) -> bool {
+        let mut pool = room.map(|room| &mut *room.pool);
+        let data = &mut self.classes[DATA];
+        let Some(newest) = data.queue.back().map(|w| w.size) else { return false };
+        let without = Arrival { packets: arrival.packets - 1, bytes: arrival.bytes - newest, ..*arrival };
+        let rest = data.here.1 - newest;
+        let fits = |pool: &Pool| {
+            let mut pool = pool.clone();
+            pool.give_back(rest, newest);
+            pool.takes(rest, arrival.size)
+        };
+        if !pool.as_deref().is_none_or(fits) || data.admit(&without) == Verdict::Drop {
+            return false;
+        }
+        let Some(mut cut) = self.pop_newest(DATA) else { return false };
+        if let Some(pool) = pool.as_deref_mut() {
+            pool.give_back(rest, cut.size);
+        }
+        let odd = |wire: u64| if settings.ps_per_byte == 0 { wire } else { 0 };
+        events.odd_busy = events.odd_busy.wrapping_sub(odd(cut.wire));
+        events.cut_bytes += cut.size;
+        cut.packet.size = header;
+        cut.size = header as u64 + settings.framing as u64;
+        cut.wire = settings.serialization(cut.size);
+        let (packets, bytes) = self.counted_of(HEADERS, settings.below);
+        let arrival = Arrival { packets: packets as u64, bytes, size: cut.size, ..*arrival };
+        let headers = &mut self.classes[HEADERS];
+        let held = headers.here.1;
+        let full = pool.as_deref().is_some_and(|pool| !pool.takes(held, cut.size));
+        let dropped = full || headers.admit(&arrival) == Verdict::Drop;
+        let latest = Cut { packet: cut.packet, dropped: dropped && !cut.lost };
+        if dropped {
+            headers.drop(&arrival);
+            events.drops += 1;
+            events.cut_bytes += settings.overhead as u64;
+        } else {
+            // it counts where it came to
+            if let Some(pool) = pool {
+                pool.take(held, cut.size);
+            }
+            events.cut_bytes -= cut.size;
+            events.odd_busy = events.odd_busy.wrapping_add(odd(cut.wire));
+            self.push(HEADERS, cut, arrival.now, settings.below);
+            let (packets, bytes) = self.counted_of(HEADERS, settings.below);
+            self.classes[HEADERS].holds(packets, bytes);
+        }
+        if let Some(trim) = &mut self.trim {
+            trim.note(latest);
+        }
+        true
+    }
+}

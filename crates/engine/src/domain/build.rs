@@ -21,8 +21,7 @@ use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
 use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, QueueSpec, Router, Rules, Spec, Ties, TransportSpec};
 use crate::switch::routing::Chooser;
-use crate::transport::tcp::receiver::Receiver;
-use crate::transport::tcp::sender::Sender;
+use crate::transport::endpoints;
 use incast_cc::Time;
 use incast_record::{Collector, FlowRecord, MessageKind, Outcome, PortRecord, Role};
 use std::collections::{BTreeMap, BTreeSet};
@@ -399,8 +398,7 @@ impl<'a> World<'a> {
         for f in 0..spec.flows.len() as u32 {
             let flow = net.flow(f);
             let (src, dst) = (net.place[flow.src as usize], net.place[flow.dst as usize]);
-            let s = Sender::new(&net, f, src.node & !HOST);
-            let r = Receiver::new(&net, f, dst.node & !HOST);
+            let (s, r) = endpoints(&net, f, src.node & !HOST, dst.node & !HOST);
             let senders = &mut domains[src.domain as usize].senders;
             let sender = senders.len() as u32;
             senders.push(s);
@@ -538,15 +536,12 @@ impl<'a> World<'a> {
             let ends = self.net.ends[f];
             let sender = &self.domains[ends.sender_domain as usize].senders[ends.sender as usize];
             let receiver = &self.domains[ends.receiver_domain as usize].receivers[ends.receiver as usize];
-            let (s, r) = (&sender.stats, &receiver.stats);
-            let order = receiver.reordering.as_deref();
             let ideal = fabric.ideal(f);
             let size = match flow.app {
                 App::Bulk { size, .. } => size,
                 App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } | App::Udp { .. } => None,
             };
-            let finished = s.finished;
-            FlowRecord {
+            let mut record = FlowRecord {
                 flow: f as u32,
                 group: flow.group,
                 controller: match flow.app {
@@ -562,46 +557,22 @@ impl<'a> World<'a> {
                 },
                 src: flow.src,
                 dst: flow.dst,
-                start_ps: s.opened.unwrap_or(flow.start.0),
-                unopened: s.opened.is_none(),
-                finish_ps: finished,
-                received_ps: r.complete,
+                start_ps: flow.start.0,
                 size,
                 ideal_fct_ps: ideal.ideal_fct.map(|t| t.0),
                 idle_rtt_ps: ideal.idle_rtt.0,
                 hops: ideal.hops,
-                written: sender.written().min(size.unwrap_or(u64::MAX)),
-                delivered: receiver.delivered().min(size.unwrap_or(u64::MAX)),
-                delivered_m: r.delivered_m,
-                sent: s.sent,
-                arrived: r.arrived,
-                dropped: (s.sent - r.arrived).saturating_sub(under_way[f].0),
-                sent_m: s.sent_m,
-                arrived_m: r.arrived_m,
-                // counted by the collector
-                host_dropped_m: 0,
-                dropped_m: (s.sent_m - r.arrived_m).saturating_sub(under_way[f].1),
-                retransmissions: s.retransmissions,
-                timeouts: s.timeouts,
-                marked: r.marked,
-                trimmed: r.trimmed,
-                late: order.map_or(0, |o| o.late),
-                extents: order.map_or(0, |o| o.extents),
-                extent_sum: order.map_or(0, |o| o.extent_sum),
-                extent_max: order.map_or(0, |o| o.extent_max),
-                reordering_buffer: order.map_or(0, |o| o.buffer),
-                delay_sum_ps: r.delay_sum,
-                delay_max_ps: r.delay_max,
-                rtt_count: s.rtt_count,
-                rtt_sum_ps: s.rtt_sum,
-                rtt_min_ps: sender.min_rtt(),
-                fm_rx_bytes: r.bytes,
-                fm_tx_packets: s.packets,
-                fm_rx_packets: r.packets,
-                fm_delay_sum_ps: r.packet_delay_sum,
-                fm_first_tx_ps: s.first_tx,
-                fm_last_rx_ps: r.last_rx,
-            }
+                // drops in hosts are counted by the collector
+                ..FlowRecord::default()
+            };
+            sender.record(&mut record);
+            receiver.record(&mut record);
+            let most = size.unwrap_or(u64::MAX);
+            record.written = record.written.min(most);
+            record.delivered = record.delivered.min(most);
+            record.dropped = (record.sent - record.arrived).saturating_sub(under_way[f].0);
+            record.dropped_m = (record.sent_m - record.arrived_m).saturating_sub(under_way[f].1);
+            record
         });
         let flows: Vec<FlowRecord> = flows.collect();
         let stuck = deadlocked(&self.net, &self.domains);

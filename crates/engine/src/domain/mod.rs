@@ -16,8 +16,7 @@ use crate::map::fabric::{CHOICE, HOST, Net, Switch, UNPLANNED};
 use crate::node::io::{Host, Io, Reach, Tally, observe_port, pass};
 use crate::port::Port;
 use crate::port::buffer::Pool;
-use crate::transport::tcp::receiver::Receiver;
-use crate::transport::tcp::sender::Sender;
+use crate::transport::{ReceiveEndpoint, SendEndpoint, Turn};
 use incast_record::{Happening, MessageKind, MessageRecord, Recorder, Sample};
 
 /// Time series of one flow.
@@ -41,9 +40,9 @@ pub struct Domain {
     /// Its hosts.
     pub hosts: Vec<Host>,
     /// Senders on its hosts.
-    pub senders: Vec<Sender>,
+    pub senders: Vec<SendEndpoint>,
     /// Receivers on its hosts.
-    pub receivers: Vec<Receiver>,
+    pub receivers: Vec<ReceiveEndpoint>,
     /// Shared buffers of its switches, where they have some.
     pub pools: Vec<Pool>,
     /// Sides of two-way connections on its hosts.
@@ -81,9 +80,9 @@ impl Domain {
     /// Starts a time series of the flow of local sender `sender`.
     pub fn probe(&mut self, sender: u32) {
         let s = &mut self.senders[sender as usize];
-        s.probe = Some(self.probes.len() as u32);
+        *s.probe() = Some(self.probes.len() as u32);
         self.probes.push(FlowProbe {
-            entity: format!("flow {}", s.flow).into(),
+            entity: format!("flow {}", s.flow()).into(),
             next: 0,
             last_acked: 0.0,
             last: Vec::new(),
@@ -104,9 +103,9 @@ impl Domain {
         if at.node & HOST != 0 {
             let ends = net.ends[packet.flow as usize];
             if packet.has(flag::REVERSE) {
-                prefetch::lines(&self.senders[ends.sender as usize], 6);
+                self.senders[ends.sender as usize].prefetch();
             } else {
-                prefetch::lines(&self.receivers[ends.receiver as usize], 4);
+                self.receivers[ends.receiver as usize].prefetch();
             }
             prefetch::lines(&self.hosts[(at.node & !HOST) as usize], 4);
             return UNPLANNED;
@@ -134,7 +133,7 @@ impl Domain {
         let node = net.links[packet.link as usize].node;
         if node & HOST != 0 {
             if packet.has(flag::REVERSE) {
-                self.senders[net.ends[packet.flow as usize].sender as usize].prefetch_board();
+                self.senders[net.ends[packet.flow as usize].sender as usize].prefetch_further();
             }
             let host = &self.hosts[(node & !HOST) as usize];
             prefetch::lines(&self.ports[host.port as usize], 2);
@@ -223,16 +222,9 @@ impl Domain {
         let ends = net.ends[packet.flow as usize];
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
-            if let Some(probe) = sender.probe {
-                let probe = &mut self.probes[probe as usize];
-                probe.before(sender, now, net, io.rec);
-                sender.receive(&mut io, packet, ext.as_deref());
-                probe.after(sender, now, net, io.rec);
-            } else {
-                sender.receive(&mut io, packet, ext.as_deref());
-            }
+            observed(&mut self.probes, sender, now, &mut io, |s, io| s.on_packet(io, packet, ext.as_deref()));
         } else {
-            self.receivers[ends.receiver as usize].receive(&mut io, packet, ext);
+            self.receivers[ends.receiver as usize].on_packet(&mut io, packet, ext);
         }
     }
 
@@ -251,31 +243,25 @@ impl Domain {
         let ends = net.ends[packet.flow as usize];
         let (now, mut io) = (at.time, io!(self, at, reach, cause));
         io.held = held;
-        let Some(join) = net.join(packet.flow) else {
-            return self.receivers[ends.receiver as usize].receive_datagram(&mut io, packet);
-        };
+        let Some(join) = net.join(packet.flow) else { return };
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
-            if packet.has(flag::SYN)
-                && let Some(ext) = ext.as_deref()
-            {
-                sender.heard(&mut io, ext);
-            }
-            return observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive(io, packet, ext.as_deref()));
+            let act = |s: &mut SendEndpoint, io: &mut Io<O, R>| s.on_packet_of_connection(io, packet, ext.as_deref());
+            return observed(&mut self.probes, sender, now, &mut io, act);
         }
         // the acknowledgement first, then the data, as a host reads a segment
         let back = net.ends[join.other as usize].sender as usize;
         let sender = &mut self.senders[back];
-        observed(&mut self.probes, sender, now, &mut io, |s, io| s.receive_joined(io, packet, ext.as_deref()));
-        self.receivers[ends.receiver as usize].receive(&mut io, packet, ext);
-        while self.receivers[ends.receiver as usize].message_arrived() {
+        observed(&mut self.probes, sender, now, &mut io, |s, io| s.on_packet_of_connection(io, packet, ext.as_deref()));
+        self.receivers[ends.receiver as usize].on_packet(&mut io, packet, ext);
+        while self.receivers[ends.receiver as usize].take_message() {
             if join.response {
                 let query = &mut self.queries[net.queries[join.query as usize] as usize];
                 answered(query, &mut io);
             } else {
                 let size = net.join(join.other).map_or(0, |j| j.size);
                 let sender = &mut self.senders[back];
-                observed(&mut self.probes, sender, now, &mut io, |s, io| s.answer(io, size));
+                observed(&mut self.probes, sender, now, &mut io, |s, io| s.on_reply(io, size));
             }
         }
     }
@@ -294,7 +280,7 @@ impl Domain {
         let (now, mut io) = (at.time, io!(self, at, reach, u16::MAX));
         for c in &spec.connections {
             let sender = &mut self.senders[net.ends[c.request as usize].sender as usize];
-            observed(&mut self.probes, sender, now, &mut io, |s, io| s.write(io, c.request_size));
+            observed(&mut self.probes, sender, now, &mut io, |s, io| s.on_message(io, c.request_size));
         }
     }
 
@@ -302,7 +288,7 @@ impl Domain {
     #[cold]
     fn take_turns<O: Outbox, R: Recorder>(&mut self, at: Instant, entity: u32, reach: Reach<O, R>) {
         let net = reach.net;
-        let host = self.senders[net.ends[entity as usize].sender as usize].host;
+        let host = self.senders[net.ends[entity as usize].sender as usize].host();
         let (now, mut io) = (at.time, io!(self, at, reach, u16::MAX));
         let turns = &mut io.hosts[host as usize].turns;
         let (mut due, woken) = (std::mem::take(&mut turns.due), std::mem::take(&mut turns.woken));
@@ -310,16 +296,16 @@ impl Domain {
         for (_, flow, delayed_ack) in due {
             if delayed_ack {
                 let receiver = net.join(flow).map_or(flow, |join| join.other);
-                self.receivers[net.ends[receiver as usize].receiver as usize].expire(&mut io);
+                self.receivers[net.ends[receiver as usize].receiver as usize].on_turn(&mut io, Turn::Timer);
                 release(&mut self.receivers, &mut io, host);
                 continue;
             }
             let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
-            observed(&mut self.probes, sender, now, &mut io, |s, io| s.expire(io));
+            observed(&mut self.probes, sender, now, &mut io, |s, io| s.on_turn(io, Turn::Timer));
         }
         for flow in woken {
             let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
-            observed(&mut self.probes, sender, now, &mut io, |s, io| s.take_turn(io));
+            observed(&mut self.probes, sender, now, &mut io, |s, io| s.on_turn(io, Turn::Application));
         }
     }
 
@@ -359,7 +345,7 @@ impl Domain {
         if timer.kind == TimerKind::Opening {
             for flow in net.triggers.flows(timer.entity) {
                 let sender = &mut self.senders[net.ends[*flow as usize].sender as usize];
-                observed(&mut self.probes, sender, now, &mut io, |s, io| s.triggered(io));
+                observed(&mut self.probes, sender, now, &mut io, |s, io| s.open(io));
             }
             return;
         }
@@ -375,7 +361,7 @@ impl Domain {
                 io.generation = io.generation.saturating_sub(1);
                 io.serve(host);
                 if let Some(flow) = flow {
-                    self.senders[net.ends[flow as usize].sender as usize].resume(&mut io);
+                    self.senders[net.ends[flow as usize].sender as usize].on_room(&mut io);
                 }
                 return;
             }
@@ -385,31 +371,24 @@ impl Domain {
         match timer.kind {
             TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
                 let receiver = &mut self.receivers[ends.receiver as usize];
-                receiver.timer(&mut io, timer.kind);
-                let host = receiver.host;
+                receiver.on_timer(&mut io, timer.kind);
+                let host = receiver.host();
                 release(&mut self.receivers, &mut io, host);
             }
             _ => {
                 let sender = &mut self.senders[ends.sender as usize];
-                if let Some(probe) = sender.probe {
-                    let probe = &mut self.probes[probe as usize];
-                    probe.before(sender, now, net, io.rec);
-                    sender.timer(&mut io, timer.kind);
-                    probe.after(sender, now, net, io.rec);
-                } else {
-                    sender.timer(&mut io, timer.kind);
-                }
+                observed(&mut self.probes, sender, now, &mut io, |s, io| s.on_timer(io, timer.kind));
             }
         }
     }
 
     /// Completes the time series at the end of the run.
     pub fn finish<R: Recorder>(&mut self, end: u64, net: &Net, rec: &mut R) {
-        for sender in &self.senders {
-            if let Some(probe) = sender.probe {
+        for sender in &mut self.senders {
+            if let Some(probe) = *sender.probe() {
                 self.probes[probe as usize].before(sender, end, net, rec);
             }
-            sender.leave_writes(net, rec);
+            sender.record_writes(net, rec);
         }
         for query in self.queries.iter().filter(|q| q.waiting > 0) {
             rec.message(query_record(query, net, None));
@@ -423,15 +402,16 @@ impl Domain {
 }
 
 /// Lets a sender act, and its time series, if it has one, see before and after.
+#[inline(always)]
 fn observed<O: Outbox, R: Recorder>(
     probes: &mut [FlowProbe],
-    sender: &mut Sender,
+    sender: &mut SendEndpoint,
     now: u64,
     io: &mut Io<O, R>,
-    act: impl FnOnce(&mut Sender, &mut Io<O, R>),
+    act: impl FnOnce(&mut SendEndpoint, &mut Io<O, R>),
 ) {
     let net = io.net;
-    match sender.probe {
+    match *sender.probe() {
         Some(probe) => {
             let probe = &mut probes[probe as usize];
             probe.before(sender, now, net, io.rec);
@@ -443,14 +423,14 @@ fn observed<O: Outbox, R: Recorder>(
 }
 
 /// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.
-fn release<O: Outbox, R: Recorder>(receivers: &mut [Receiver], io: &mut Io<O, R>, host: u32) {
+fn release<O: Outbox, R: Recorder>(receivers: &mut [ReceiveEndpoint], io: &mut Io<O, R>, host: u32) {
     if io.hosts[host as usize].turns.released.is_empty() {
         return;
     }
     let mut released = std::mem::take(&mut io.hosts[host as usize].turns.released);
     released.sort_unstable();
     for (at, flow) in released {
-        receivers[io.net.ends[flow as usize].receiver as usize].release_at(io, at);
+        receivers[io.net.ends[flow as usize].receiver as usize].on_turn(io, Turn::Compressed(at));
     }
 }
 
@@ -499,7 +479,7 @@ impl FlowProbe {
     /// Interval mode: values hold until the next event, so every instant before it shows the
     /// state as it is now.
     #[cold]
-    fn before<R: Recorder>(&mut self, sender: &Sender, now: u64, net: &Net, rec: &mut R) {
+    fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: u64, net: &Net, rec: &mut R) {
         let Some(every) = net.spec.observe.interval else { return };
         while self.next < now {
             let time_ps = self.next;
@@ -517,7 +497,7 @@ impl FlowProbe {
 
     /// Every-change mode: reports what differs from the last report.
     #[cold]
-    fn after<R: Recorder>(&mut self, sender: &Sender, now: u64, net: &Net, rec: &mut R) {
+    fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: u64, net: &Net, rec: &mut R) {
         if net.spec.observe.interval.is_some() {
             return;
         }

@@ -57,8 +57,7 @@ impl AppState {
     pub fn new(app: App, stop: Time, extra: u64) -> AppState {
         let tick = match app {
             App::OnOff { rate, write, .. } => rate.serialize(write).0.max(1),
-            App::Udp { gap } => gap.0.max(1),
-            App::Bulk { .. } | App::Messages | App::ClosedLoop { .. } => 0,
+            App::Bulk { .. } | App::Messages | App::ClosedLoop { .. } | App::Udp { .. } => 0,
         };
         let writes = matches!(app, App::ClosedLoop { .. }).then(Box::default);
         AppState {
@@ -144,11 +143,6 @@ impl AppState {
     /// It ends by itself.
     pub fn is_finite(&self) -> bool {
         self.app.is_finite()
-    }
-
-    /// The time from one datagram to the next, ps, if they are datagrams.
-    pub fn datagram_gap(&self) -> Option<u64> {
-        matches!(self.app, App::Udp { .. }).then_some(self.tick)
     }
 
     /// It moves bytes as fast as it may.

@@ -1,7 +1,310 @@
-//! Transports, and what they share.
+//! Transports: what the two endpoints of a flow do. A host calls [`SendEndpoint`] and [`ReceiveEndpoint`] and nothing
+//! beyond them; a transport is one variant of each.
 
 pub mod entropy;
+pub mod ip;
 pub mod ranges;
 pub mod reordering;
 pub mod tcp;
 pub mod timer;
+pub mod udp;
+
+use crate::event::order::TimerKind;
+use crate::event::outbox::Outbox;
+use crate::event::packet::{Ext, Packet};
+use crate::event::prefetch;
+use crate::map::fabric::Net;
+use crate::node::io::Io;
+use crate::spec::App;
+use incast_record::{FlowRecord, Recorder};
+
+/// What an endpoint does in its turn, once everything that arrives at this instant has been taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// Its timer fires, as one of those of a tick.
+    Timer,
+    /// Its application, which a packet woke, runs.
+    Application,
+    /// Compressed SACKs that were due then, ps, go with those of another receiver.
+    Compressed(u64),
+}
+
+/// Where the data of a flow comes from.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // nearly all are TCP's, and each is reached by every ACK
+pub enum SendEndpoint {
+    /// TCP.
+    Tcp(tcp::sender::Sender),
+    /// UDP.
+    Udp(udp::Sender),
+}
+
+/// Where the data of a flow goes.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub enum ReceiveEndpoint {
+    /// TCP.
+    Tcp(tcp::receiver::Receiver),
+    /// UDP.
+    Udp(udp::Receiver),
+}
+
+/// The endpoints of flow `flow`, on domain-local hosts `src` and `dst`.
+pub fn endpoints(net: &Net, flow: u32, src: u32, dst: u32) -> (SendEndpoint, ReceiveEndpoint) {
+    match net.flow(flow).app {
+        App::Udp { gap } => (
+            SendEndpoint::Udp(udp::Sender::new(net, flow, src, gap)),
+            ReceiveEndpoint::Udp(udp::Receiver::new(net, flow, dst)),
+        ),
+        _ => (
+            SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, src)),
+            ReceiveEndpoint::Tcp(tcp::receiver::Receiver::new(net, flow, dst)),
+        ),
+    }
+}
+
+impl SendEndpoint {
+    /// Brings near what a packet for it touches.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch::lines(self, 6);
+    }
+
+    /// ... and what that refers to.
+    #[inline(always)]
+    pub fn prefetch_further(&self) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.prefetch_board();
+        }
+    }
+
+    /// Makes it one direction of a two-way connection: `half` is its host's side; `passive` if the other host opens it.
+    pub fn join(&mut self, half: u32, passive: bool) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.join(half, passive);
+        }
+    }
+
+    /// The trigger that it waits for opens it.
+    pub fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        match self {
+            SendEndpoint::Tcp(sender) => sender.open(io),
+            SendEndpoint::Udp(sender) => sender.open(io),
+        }
+    }
+
+    /// A packet for it arrived.
+    #[inline(always)]
+    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.on_packet(io, p, ext);
+        }
+    }
+
+    /// A packet of its two-way connection arrived: one for it, or one of the flow the other way.
+    pub fn on_packet_of_connection<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        p: &Packet,
+        ext: Option<&Ext>,
+    ) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.on_packet_of_connection(io, p, ext);
+        }
+    }
+
+    /// One of its timers fired.
+    #[inline]
+    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+        match self {
+            SendEndpoint::Tcp(sender) => sender.on_timer(io, kind),
+            SendEndpoint::Udp(sender) => sender.on_timer(io, kind),
+        }
+    }
+
+    /// Its turn has come.
+    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.on_turn(io, turn);
+        }
+    }
+
+    /// Its host's application has a message of so many bytes to send.
+    pub fn on_message<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.on_message(io, bytes);
+        }
+    }
+
+    /// ... which a packet that arrived woke.
+    pub fn on_reply<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.on_reply(io, bytes);
+        }
+    }
+
+    /// The NIC has room again.
+    pub fn on_room<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.pump(io);
+        }
+    }
+
+    /// Where the index of its time series is kept, if it has one.
+    #[inline]
+    pub fn probe(&mut self) -> &mut Option<u32> {
+        match self {
+            SendEndpoint::Tcp(sender) => &mut sender.probe,
+            SendEndpoint::Udp(sender) => &mut sender.probe,
+        }
+    }
+
+    /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
+    pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        match self {
+            SendEndpoint::Tcp(sender) => sender.observe(visit),
+            // nothing is ever acknowledged
+            SendEndpoint::Udp(_) => visit("acked_bytes", 0.0),
+        }
+    }
+
+    /// Flow number.
+    pub fn flow(&self) -> u32 {
+        self.ip().flow
+    }
+
+    /// Domain-local host.
+    pub fn host(&self) -> u32 {
+        self.ip().host
+    }
+
+    fn ip(&self) -> &ip::IpSource {
+        match self {
+            SendEndpoint::Tcp(sender) => &sender.ip,
+            SendEndpoint::Udp(sender) => &sender.ip,
+        }
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        match self {
+            SendEndpoint::Tcp(sender) => sender.record(record),
+            SendEndpoint::Udp(sender) => sender.record(record),
+        }
+    }
+
+    /// Records the writes of its application that the end of the run leaves unfinished.
+    pub fn record_writes<R: Recorder>(&self, net: &Net, rec: &mut R) {
+        if let SendEndpoint::Tcp(sender) = self {
+            sender.record_writes(net, rec);
+        }
+    }
+}
+
+impl ReceiveEndpoint {
+    /// Brings near what a packet for it touches.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch::lines(self, 4);
+    }
+
+    /// Makes it one direction of a two-way connection: `half` is its host's side, `size` the bytes of the messages that
+    /// arrive. The window it offers.
+    pub fn join(&mut self, net: &Net, half: u32, size: u64) -> u32 {
+        match self {
+            ReceiveEndpoint::Tcp(receiver) => receiver.join(net, half, size),
+            ReceiveEndpoint::Udp(_) => 0,
+        }
+    }
+
+    /// A packet for it arrived.
+    #[inline(always)]
+    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&mut Ext>) {
+        match self {
+            ReceiveEndpoint::Tcp(receiver) => receiver.on_packet(io, p, ext),
+            ReceiveEndpoint::Udp(receiver) => receiver.on_packet(io, p),
+        }
+    }
+
+    /// One of its timers fired.
+    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+        if let ReceiveEndpoint::Tcp(receiver) = self {
+            receiver.on_timer(io, kind);
+        }
+    }
+
+    /// Its turn has come.
+    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+        if let ReceiveEndpoint::Tcp(receiver) = self {
+            receiver.on_turn(io, turn);
+        }
+    }
+
+    /// Takes a whole message that has come, if there is one.
+    pub fn take_message(&mut self) -> bool {
+        match self {
+            ReceiveEndpoint::Tcp(receiver) => receiver.take_message(),
+            ReceiveEndpoint::Udp(_) => false,
+        }
+    }
+
+    /// Domain-local host.
+    pub fn host(&self) -> u32 {
+        match self {
+            ReceiveEndpoint::Tcp(receiver) => receiver.ip.host,
+            ReceiveEndpoint::Udp(receiver) => receiver.ip.host,
+        }
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        match self {
+            ReceiveEndpoint::Tcp(receiver) => receiver.record(record),
+            ReceiveEndpoint::Udp(receiver) => receiver.record(record),
+        }
+    }
+}
+
+/// When a flow opens: at its start, or when a trigger has opened it too, whichever is later.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    /// The trigger that opens it is yet to.
+    waits: bool,
+    /// Its start has come.
+    due: bool,
+    /// It opened, ps.
+    opened: Option<u64>,
+}
+
+impl Opening {
+    fn new(net: &Net, flow: u32) -> Opening {
+        Opening { waits: net.flow(flow).trigger.is_some(), due: false, opened: None }
+    }
+
+    /// Its start has come. Whether it opens.
+    fn starts(&mut self, now: u64) -> bool {
+        self.due = true;
+        self.opens(now)
+    }
+
+    /// Its trigger opens it. Whether it does open.
+    fn triggered(&mut self, now: u64) -> bool {
+        self.waits = false;
+        self.opens(now)
+    }
+
+    fn opens(&mut self, now: u64) -> bool {
+        let opens = self.due && !self.waits;
+        if opens {
+            self.opened = Some(now);
+        }
+        opens
+    }
+
+    fn record(&self, record: &mut FlowRecord) {
+        record.unopened = self.opened.is_none();
+        if let Some(opened) = self.opened {
+            record.start_ps = opened;
+        }
+    }
+}

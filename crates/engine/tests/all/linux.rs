@@ -468,10 +468,10 @@ fn a_sender_keeps_little_unsent() {
     let written = |notsent_lowat| {
         let mut bench = sender(TransportSpec { notsent_lowat, send_buffer: 500_000, ..linux(10.0) }, 0);
         bench.advance(MS);
-        let first = bench.sender().written();
+        let first = bench.record().written;
         (1..=4).for_each(|n| drop(bench.ack(n * 1000, 0, 0, &[])));
         bench.advance(2 * MS);
-        (first, bench.sender().written())
+        (first, bench.record().written)
     };
     // of the first write of 65,160 B ten segments are sent, and 18 after four ACKs in slow start: 47,160 B
     // are unsent. The next write fills it up to 100 kB and a begun segment

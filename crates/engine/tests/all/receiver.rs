@@ -259,7 +259,7 @@ fn disorder_is_acknowledged_at_once() {
     assert_eq!(acks(bench.data(4000, 1000, 0)), [6000], "the last hole closed");
     assert_eq!(acks(bench.data(6000, 1000, 0)), [0u64; 0], "in order again");
     assert_eq!(acks(bench.data(2000, 1000, 0)), [7000], "a duplicate");
-    assert_eq!(bench.receiver().delivered(), 7000);
+    assert_eq!(bench.record().delivered, 7000);
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn fragments_make_one_segment() {
     let ack = fragment(&mut bench, 2, 1, true);
     assert_eq!(ack[0].packet.ack, 12_000);
     assert!(ack[0].has(flag::ECE));
-    assert_eq!(bench.receiver().stats.arrived, 3);
+    assert_eq!(bench.record().arrived, 3);
 }
 
 #[test]
@@ -427,7 +427,7 @@ fn neither_what_follows_the_size_nor_fin_is_goodput() {
         let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, Some(2500))));
         let counted = segments.iter().map(|(seq, len, flags)| {
             bench.data(*seq, *len, *flags);
-            bench.receiver().stats.delivered_m
+            bench.record().delivered_m
         });
         counted.collect::<Vec<_>>()
     };

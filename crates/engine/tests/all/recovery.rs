@@ -397,7 +397,7 @@ fn samples_are_of_segments_where_send_times_are_kept() {
     // segment 19 was sent at 0, segment 20 at 110 ms
     paced.ack(21_000, 0, 0, &[]);
     assert_eq!(rtt(&paced), 200.0);
-    assert_eq!(paced.sender().min_rtt(), Some(90 * MS));
+    assert_eq!(paced.record().rtt_min_ps, Some(90 * MS));
     // what was sent again is timed by the time stamp, in whole milliseconds and at least one
     for n in 4..8 {
         by_segments.ack(2000, 105 * MS, 0, &[(3000, n * 1000)]);
@@ -909,7 +909,7 @@ fn htsims_renumbering_hangs_a_flow_that_lost_more_than_the_first() {
         }
         let timers = bench.advance(bench.now() + 60_000 * MS);
         assert!(timers.is_empty(), "and is silent");
-        (edge, bench.sender().stats.finished.is_some())
+        (edge, bench.record().finish_ps.is_some())
     };
     assert_eq!(finishes(false, 2), (100, true));
     assert_eq!(finishes(true, 21), (100, true), "nothing but the first was lost");

@@ -274,7 +274,7 @@ fn after_an_idle_timeout_the_window_is_the_initial_one() {
         bench.advance(40 * MS);
         // the first burst is acknowledged segment by segment until all of it is
         let mut acked = 0;
-        while acked < bench.sender().written() {
+        while acked < bench.record().written {
             acked += 1000;
             bench.ack(acked, bench.now() - 20 * MS, 0, &[]);
         }

@@ -7,11 +7,13 @@ use crate::host::messages::NO_HALF;
 use crate::map::fabric::Net;
 use crate::node::io::{Io, Turns};
 use crate::spec::{Done, Flush, TransportSpec};
+use crate::transport::Turn;
+use crate::transport::ip::IpSink;
 use crate::transport::ranges::Ranges;
 use crate::transport::reordering::Reordering;
 use crate::transport::timer::fires_at;
 use incast_cc::{Ecn, Rate, Time};
-use incast_record::{Happening, Recorder};
+use incast_record::{FlowRecord, Recorder};
 
 const NEVER: u64 = u64::MAX;
 /// The most that a window field without scaling can say; in whole segments, where a window that grows begins.
@@ -23,50 +25,13 @@ const COMPRESSION_DELAY: u64 = 1_000_000_000;
 const COMPRESSION_SLACK: u64 = 100_000_000;
 const COMPRESSED_AT_MOST: u32 = 44;
 
-/// Counters for the flow's record.
-#[derive(Clone, Default, Debug)]
-pub struct ReceiverStats {
-    /// Data segments that arrived (duplicates included).
-    pub arrived: u64,
-    /// ... of those sent inside the measured interval.
-    pub arrived_m: u64,
-    /// Of those, with a CE mark.
-    pub marked: u64,
-    /// Bytes that arrived for the first time inside the measured interval.
-    pub delivered_m: u64,
-    /// One-way delays of `arrived_m`, ps.
-    pub delay_sum: u64,
-    /// Largest.
-    pub delay_max: u64,
-    /// IP packets received that were sent inside the interval, after reassembly.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Their delays, ps.
-    pub packet_delay_sum: u64,
-    /// Last of them, ps.
-    pub last_rx: Option<u64>,
-    /// Headers of trimmed segments that arrived, of those sent inside the measured interval.
-    pub trimmed: u64,
-    /// The whole transfer had arrived, ps.
-    pub complete: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Partial {
-    id: u16,
-    seen: u16,
-}
-
 /// A receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Flow number.
-    pub flow: u32,
-    /// Domain-local host.
-    pub host: u32,
+    flow: u32,
+    /// What arrives.
+    pub(in crate::transport) ip: IpSink,
     transport: u32,
-    group: u32,
     src: u32,
     base_flags: u16,
     packets: u32,
@@ -83,7 +48,6 @@ pub struct Receiver {
     recent: [u64; 4],
     /// What came again, for the next ACK to report; empty where nothing has.
     again: (u64, u64),
-    partial: Vec<Partial>,
     /// CE state of DCTCP's machine, or the latch of classic ECN.
     ce: bool,
     /// First sequence number whose CE mark counts, where marks have to advance.
@@ -144,9 +108,11 @@ pub struct Receiver {
     /// Entropy of the packet that came last.
     entropy: u16,
     /// What has come out of order, if something has.
-    pub reordering: Option<Box<Reordering>>,
-    /// Counters.
-    pub stats: ReceiverStats,
+    reordering: Option<Box<Reordering>>,
+    /// Bytes that arrived for the first time inside the measured interval.
+    delivered_m: u64,
+    /// The whole transfer had arrived, ps.
+    complete: Option<u64>,
 }
 
 /// Bytes of options after a TCP header, and of a time-stamp option without its padding.
@@ -193,9 +159,8 @@ impl Receiver {
         };
         Receiver {
             flow,
-            host,
+            ip: IpSink::new(net, flow, host),
             transport: spec.transport,
-            group: spec.group,
             src: spec.src,
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::TRACED } else { 0 },
             packets: 0,
@@ -208,7 +173,6 @@ impl Receiver {
             ooo: Ranges::default(),
             recent: [0; 4],
             again: (0, 0),
-            partial: Vec::new(),
             ce: false,
             ce_from: 0,
             pending: 0,
@@ -248,7 +212,8 @@ impl Receiver {
             telemetry: None,
             entropy: 0,
             reordering: None,
-            stats: ReceiverStats::default(),
+            delivered_m: 0,
+            complete: None,
         }
     }
 
@@ -263,7 +228,7 @@ impl Receiver {
     }
 
     /// Whether another whole message has come.
-    pub fn message_arrived(&mut self) -> bool {
+    pub fn take_message(&mut self) -> bool {
         let whole = self.delivered() >= self.message_end;
         if whole {
             self.message_end += self.message_size;
@@ -351,13 +316,28 @@ impl Receiver {
         self.next.min(end) + self.ooo.bytes_below(end)
     }
 
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.ip.record(record);
+        record.delivered = self.delivered();
+        record.delivered_m = self.delivered_m;
+        record.received_ps = self.complete;
+        if let Some(order) = &self.reordering {
+            record.late = order.late;
+            record.extents = order.extents;
+            record.extent_sum = order.extent_sum;
+            record.extent_max = order.extent_max;
+            record.reordering_buffer = order.buffer;
+        }
+    }
+
     /// In-order bytes received.
     pub fn delivered(&self) -> u64 {
         self.next - u64::from(self.fin_at.is_some_and(|f| self.next > f))
     }
 
     /// A packet of the data direction arrived.
-    pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&mut Ext>) {
+    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&mut Ext>) {
         let t = io.net.transport(self.transport);
         if p.len > p.size && p.is_trimmed() {
             return self.answer_trimmed(io, p);
@@ -365,7 +345,7 @@ impl Receiver {
         if let Some(ext) = ext.filter(|_| p.has(flag::DATA)) {
             self.hold(ext);
         }
-        if !self.is_whole(io, p) {
+        if !self.ip.is_whole(io, p) {
             return;
         }
         if !self.stop_planned {
@@ -376,7 +356,7 @@ impl Receiver {
             }
         }
         self.entropy = p.entropy();
-        self.count(io, t, p);
+        self.ip.count(io, t, p);
         if p.has(flag::CE) && self.cnp_interval > 0 {
             self.notify(io);
         }
@@ -404,68 +384,14 @@ impl Receiver {
         }
     }
 
-    /// Whether a packet has come whole, seen by whoever traces it.
-    #[inline]
-    fn is_whole<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) -> bool {
-        let last_fragment = p.aux >> 4;
-        if last_fragment > 0 && !self.reassembled(p, last_fragment) {
-            return false;
-        }
-        if p.has(flag::TRACED) {
-            let node = io.hosts[self.host as usize].node;
-            io.trace(p, Happening::Receive, false, node);
-        }
-        true
-    }
-
-    /// Counts a packet that has come whole.
-    #[inline(always)]
-    fn count<O, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
-        let delay = io.now - p.ts;
-        let s = &mut self.stats;
-        if p.has(flag::MEASURED) {
-            s.packets += 1;
-            s.bytes += if p.aux >> 4 > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
-            s.packet_delay_sum += delay;
-            s.last_rx = Some(io.now);
-        }
-        if p.len > 0 {
-            s.arrived += 1;
-            if p.has(flag::MEASURED) {
-                s.arrived_m += 1;
-                s.marked += p.has(flag::CE) as u64;
-                s.delay_sum += delay;
-                s.delay_max = s.delay_max.max(delay);
-                io.rec.delay(self.group, delay);
-            }
-        }
-    }
-
-    /// A datagram arrived: its bytes are delivered, whatever went before.
-    #[cold]
-    pub fn receive_datagram<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
-        if p.is_trimmed() {
-            return self.note_trimmed(io, p);
-        }
-        if !self.is_whole(io, p) {
-            return;
-        }
-        let t = io.net.transport(self.transport);
-        self.count(io, t, p);
-        self.next += p.len as u64;
-        if io.measured() {
-            self.stats.delivered_m += p.len as u64;
-        }
-    }
-
     /// A packet that ends at `end` is late, or overtakes others, or is in order beyond what has come.
     #[inline(never)]
     fn note_order(&mut self, p: &Packet, end: u64) {
         let top = self.ooo.as_slice().last().map_or(self.next, |r| r.1);
         if end > top {
-            self.reordering.get_or_insert_default().overtake(end, self.stats.arrived);
+            self.reordering.get_or_insert_default().overtake(end, self.ip.arrived);
         } else if end < top && p.len > 0 && p.has(flag::MEASURED) && !p.has(flag::RETX) {
-            self.reordering.get_or_insert_default().late(end, self.stats.arrived, self.next);
+            self.reordering.get_or_insert_default().late(end, self.ip.arrived, self.next);
         }
     }
 
@@ -479,18 +405,9 @@ impl Receiver {
     /// The header of a segment whose payload a queue has cut off: the sender is told at once which it is.
     #[cold]
     fn answer_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
-        self.note_trimmed(io, p);
+        self.ip.count_trimmed(io, p);
         self.entropy = p.entropy();
         self.tell(io, p.seq, 0);
-    }
-
-    /// Counts a header without its payload; nobody sends a datagram again.
-    fn note_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
-        self.stats.trimmed += p.has(flag::MEASURED) as u64;
-        if p.has(flag::TRACED) {
-            let node = io.hosts[self.host as usize].node;
-            io.trace(p, Happening::Receive, false, node);
-        }
     }
 
     /// Marked data: the sender is notified, unless it was lately.
@@ -506,27 +423,35 @@ impl Receiver {
     /// Sends a control packet that acknowledges nothing: with ECE a notification of marks, without it one of a
     /// trimmed segment that begins at `seq`.
     fn tell<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, ece: u16) {
-        let t = io.net.transport(self.transport);
-        let packet = Packet {
+        let size = io.net.transport(self.transport).ack_size;
+        let flags = self.base_flags & !flag::ACK | ece;
+        let packet = Packet { ack: seq, ts: io.now, ..self.answer(io, flags, size) };
+        io.send(self.ip.host, &packet, None);
+    }
+
+    /// The next packet back.
+    #[inline(always)]
+    fn answer<O, R>(&mut self, io: &Io<O, R>, flags: u16, size: u32) -> Packet {
+        let id = self.packets as u16;
+        self.packets = self.packets.wrapping_add(1);
+        Packet {
             time: 0,
             seq: 0,
-            ack: seq,
-            ts: io.now,
+            ack: self.next,
+            ts: 0,
             link: 0,
             flow: self.flow,
             dst: self.src,
             wnd: 0,
-            id: self.packets as u16,
+            id,
             turn: if io.net.entropy { self.entropy } else { io.cause },
             ext: NO_EXT,
-            size: t.ack_size as u16,
+            size: size as u16,
             len: 0,
-            flags: self.base_flags & !flag::ACK | ece,
+            flags,
             hop: 0,
             aux: 0,
-        };
-        self.packets = self.packets.wrapping_add(1);
-        io.send(self.host, &packet, None);
+        }
     }
 
     /// The next ACK returns these stamps.
@@ -535,34 +460,6 @@ impl Receiver {
         if let Some(telemetry) = ext.telemetry.take() {
             self.telemetry = Some(telemetry);
         }
-    }
-
-    /// Notes a fragment; true when the segment is complete. The segment takes the ECN field of
-    /// the fragment that completes it.
-    fn reassembled(&mut self, p: &Packet, last: u8) -> bool {
-        let bit = 1u16 << (p.aux & 15);
-        let all = (1u32 << (last + 1)) as u16;
-        let all = all.wrapping_sub(1);
-        match self.partial.iter().position(|f| f.id == p.id) {
-            // none comes twice: it is of a later packet of that number
-            Some(i) if self.partial[i].seen & bit != 0 => self.partial[i].seen = bit,
-            Some(i) => {
-                self.partial[i].seen |= bit;
-                if self.partial[i].seen == all {
-                    self.partial.remove(i);
-                    return true;
-                }
-            }
-            None => {
-                // what lost a fragment goes before its number comes again, and the oldest where many have
-                self.partial.retain(|f| (p.id.wrapping_sub(f.id) as i16).unsigned_abs() < 1 << 14);
-                if self.partial.len() >= 64 {
-                    self.partial.remove(0);
-                }
-                self.partial.push(Partial { id: p.id, seen: bit });
-            }
-        }
-        false
     }
 
     fn data<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
@@ -650,9 +547,9 @@ impl Receiver {
                 self.fresh_at = io.now;
             }
             let whole = self.fin_at.unwrap_or(self.size);
-            if self.stats.complete.is_none() && self.next >= whole {
+            if self.complete.is_none() && self.next >= whole {
                 // a FIN may come long after the last byte
-                self.stats.complete = Some(self.fresh_at.max(io.net.flow(self.flow).start.0));
+                self.complete = Some(self.fresh_at.max(io.net.flow(self.flow).start.0));
                 io.announce(self.flow, Done::Received);
             }
             self.pending += 1;
@@ -660,7 +557,7 @@ impl Receiver {
         if measured {
             // bytes count when they first arrive, in order or not: a hole filled late brings no
             // burst of old bytes with it, and goodput never exceeds the line
-            self.stats.delivered_m += self.counted() - held;
+            self.delivered_m += self.counted() - held;
         }
         if self.quick > 0 && (self.half == NO_HALF || quick) {
             self.quick -= u32::from(self.half == NO_HALF);
@@ -695,7 +592,7 @@ impl Receiver {
             } else {
                 let at = self.ack_at.min(fires_at(t.timer_tick.0, io.now, wait));
                 if t.last_set_first && at != self.slot {
-                    let turns = &mut io.hosts[self.host as usize].turns;
+                    let turns = &mut io.hosts[self.ip.host as usize].turns;
                     turns.settings += 1;
                     (self.slot, self.setting) = (at, turns.settings);
                 }
@@ -730,7 +627,7 @@ impl Receiver {
             let rtt = io.halves.get(self.half as usize).map_or(self.handshake_rtt, |half| half.srtt);
             let at = io.now + (rtt / 20).min(COMPRESSION_DELAY);
             self.acknowledge_at(io, at + COMPRESSION_SLACK);
-            io.hosts[self.host as usize].turns.compressed.push((at, self.flow));
+            io.hosts[self.ip.host as usize].turns.compressed.push((at, self.flow));
         }
         false
     }
@@ -740,7 +637,7 @@ impl Receiver {
     fn uncompress<O, R>(&mut self, io: &mut Io<O, R>) {
         if self.compressed > 0 {
             self.compressed = 0;
-            io.hosts[self.host as usize].turns.compressed.retain(|timer| timer.1 != self.flow);
+            io.hosts[self.ip.host as usize].turns.compressed.retain(|timer| timer.1 != self.flow);
         }
     }
 
@@ -839,31 +736,14 @@ impl Receiver {
         if let Some(held) = self.telemetry.take() {
             ext.get_or_insert_default().telemetry = Some(held);
         }
-        let packet = Packet {
-            time: 0,
-            // how long the host has had what it acknowledges
-            seq: if io.net.hosts_cost { io.now - came } else { 0 },
-            ack: self.next,
-            ts,
-            link: 0,
-            flow: self.flow,
-            dst: self.src,
-            wnd,
-            id: self.packets as u16,
-            turn: if io.net.entropy { self.entropy } else { io.cause },
-            ext: NO_EXT,
-            size: size as u16,
-            len: 0,
-            flags,
-            hop: 0,
-            aux: hops,
-        };
-        self.packets = self.packets.wrapping_add(1);
+        // how long the host has had what it acknowledges
+        let host = if io.net.hosts_cost { io.now - came } else { 0 };
+        let packet = Packet { seq: host, ts, wnd, aux: hops, ..self.answer(io, flags, size) };
         self.pending = 0;
         self.uncompress(io);
         self.acked = self.next;
         self.ack_at = NEVER;
-        io.send(self.host, &packet, ext.as_mut());
+        io.send(self.ip.host, &packet, ext.as_mut());
         self.watch_window(io, t);
     }
 
@@ -921,16 +801,19 @@ impl Receiver {
         }
     }
 
-    /// A timer of another receiver's compressed SACKs fires, and those of this one, due at `at`, go with it.
-    pub fn release_at<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, at: u64) {
-        if self.compressed > 0 && self.ack_at == at + COMPRESSION_SLACK {
+    /// The turn of its timer, or of that of another receiver's compressed SACKs, with which those of this one go.
+    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+        if let Turn::Compressed(at) = turn {
+            if self.compressed == 0 || self.ack_at != at + COMPRESSION_SLACK {
+                return;
+            }
             self.ack_at = io.now;
-            self.expire(io);
         }
+        self.expire(io);
     }
 
     /// An ACK has waited long enough, unless something made it go at the last moment.
-    pub fn expire<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    fn expire<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let t = io.net.transport(self.transport);
         if self.half != NO_HALF {
             self.collect(io);
@@ -942,7 +825,7 @@ impl Receiver {
         if !missed {
             // a timer of the kernel that fires takes those along that are due but for their slack
             let now = io.now;
-            let Turns { compressed, released, .. } = &mut io.hosts[self.host as usize].turns;
+            let Turns { compressed, released, .. } = &mut io.hosts[self.ip.host as usize].turns;
             compressed.retain(|timer| {
                 if timer.0 <= now {
                     released.push(*timer);
@@ -961,7 +844,7 @@ impl Receiver {
     }
 
     /// One of the receiver's timers fired.
-    pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
         let t = io.net.transport(self.transport);
         if self.half != NO_HALF {
             self.collect(io);
@@ -974,7 +857,7 @@ impl Receiver {
                     match other {
                         Some(other) if self.slot == io.now => {
                             self.slot = NEVER;
-                            io.hosts[self.host as usize].turns.due.push((self.setting, other, true));
+                            io.hosts[self.ip.host as usize].turns.due.push((self.setting, other, true));
                             io.timer(io.now, TimerKind::Turn, other);
                         }
                         _ => self.expire(io),

@@ -9,7 +9,8 @@ use incast_engine::event::packet::{Ext, NO_EXT, Packet, flag};
 use incast_engine::node::io::Reach;
 use incast_engine::port::Port;
 use incast_engine::spec::Spec;
-use incast_record::Collector;
+use incast_engine::transport::{ReceiveEndpoint, SendEndpoint};
+use incast_record::{Collector, FlowRecord};
 
 /// A packet that the end under test sent.
 #[derive(Clone, Debug)]
@@ -184,11 +185,25 @@ impl Bench {
 
     /// The receiver.
     pub fn receiver(&self) -> &incast_engine::transport::tcp::receiver::Receiver {
-        &self.world.domains[0].receivers[0]
+        match &self.world.domains[0].receivers[0] {
+            ReceiveEndpoint::Tcp(receiver) => receiver,
+            ReceiveEndpoint::Udp(_) => panic!("no TCP receiver"),
+        }
     }
 
     /// The sender.
     pub fn sender(&self) -> &incast_engine::transport::tcp::sender::Sender {
-        &self.world.domains[0].senders[0]
+        match &self.world.domains[0].senders[0] {
+            SendEndpoint::Tcp(sender) => sender,
+            SendEndpoint::Udp(_) => panic!("no TCP sender"),
+        }
+    }
+
+    /// What the sender and the receiver would leave in the flow's record now.
+    pub fn record(&self) -> FlowRecord {
+        let mut record = FlowRecord::default();
+        self.sender().record(&mut record);
+        self.receiver().record(&mut record);
+        record
     }
 }

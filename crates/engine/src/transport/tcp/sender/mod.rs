@@ -6,7 +6,6 @@
 //! stands a recovery window in front of it (NewReno's inflated window, or PRR).
 
 mod acks;
-mod datagrams;
 mod guesses;
 mod output;
 mod probes;
@@ -20,23 +19,22 @@ use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
 use crate::event::order::TimerKind;
 use crate::event::outbox::Outbox;
-use crate::event::packet::{Ext, NO_EXT, Packet, STAMPS, Telemetry, flag};
+use crate::event::packet::{Ext, Packet, STAMPS, Telemetry, flag};
 use crate::host::app::{AppState, Write};
 use crate::host::messages::NO_HALF;
 use crate::map::fabric::Net;
 use crate::node::io::Io;
 use crate::spec::{App, AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
-use crate::transport::entropy::Source;
+use crate::transport::ip::IpSource;
 use crate::transport::timer::{fires_at, scanned_at};
+use crate::transport::{Opening, Turn};
 use incast_cc::{
     Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time, Timeout,
 };
-use incast_record::{MessageKind, MessageRecord, Recorder};
+use incast_record::{FlowRecord, MessageKind, MessageRecord, Recorder};
 use std::collections::VecDeque;
 
 const NEVER: u64 = u64::MAX;
-/// IP header, which every fragment repeats (RFC 791 without options).
-const IP_HEADER: u32 = 20;
 /// IP and TCP header without options.
 const BARE: u32 = 40;
 
@@ -105,45 +103,28 @@ struct Undo {
 
 /// Counters for the flow's record.
 #[derive(Clone, Default, Debug)]
-pub struct SenderStats {
-    /// Data segments sent.
-    pub sent: u64,
-    /// ... inside the measured interval.
-    pub sent_m: u64,
-    /// Segments sent again, measured.
-    pub retransmissions: u64,
+struct SenderStats {
     /// Timeouts, measured.
-    pub timeouts: u64,
+    timeouts: u64,
     /// RTT samples, measured.
-    pub rtt_count: u64,
+    rtt_count: u64,
     /// Their sum, ps.
-    pub rtt_sum: u64,
-    /// IP packets sent, measured.
-    pub packets: u64,
-    /// First of them, ps.
-    pub first_tx: Option<u64>,
+    rtt_sum: u64,
     /// All data acknowledged at the sender, ps.
-    pub finished: Option<u64>,
-    /// It opened, ps.
-    pub opened: Option<u64>,
+    finished: Option<u64>,
 }
 
 /// A sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// Flow number.
-    pub flow: u32,
-    /// Domain-local host.
-    pub host: u32,
+    /// What it puts on its host's NIC.
+    pub(in crate::transport) ip: IpSource,
     transport: u32,
     group: u32,
-    dst: u32,
     /// Where the connection stands.
     pub connection: Connection,
     /// Index of the probe observing this flow, if any.
     pub probe: Option<u32>,
-    base_flags: u16,
-    packets: u32,
     una: u64,
     nxt: u64,
     board: Scoreboard,
@@ -248,14 +229,8 @@ pub struct Sender {
     peer_closed: bool,
     /// ... when everything had been sent once.
     peer_closed_last: bool,
-    /// Where the entropies of its packets come from, if they have any.
-    entropy: Option<Box<Source>>,
-    /// The trigger that opens it is yet to.
-    waits: bool,
-    /// Its start has come.
-    due: bool,
-    /// Counters.
-    pub stats: SenderStats,
+    opening: Opening,
+    stats: SenderStats,
 }
 
 impl Sender {
@@ -264,22 +239,14 @@ impl Sender {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
         let config = &net.spec.controllers[spec.controller as usize];
-        let datagrams = matches!(spec.app, App::Udp { .. });
-        let profile = if datagrams { Profile::TCP } else { config.profile() };
-        let traced = net.spec.observe.trace.contains(&flow);
+        let profile = config.profile();
         let segment_rtt = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
         Sender {
-            flow,
-            host,
+            ip: IpSource::new(net, flow, host, profile.telemetry),
             transport: spec.transport,
             group: spec.group,
-            dst: spec.dst,
             connection: Connection::Closed,
             probe: None,
-            base_flags: if spec.path.is_some() { flag::PATH } else { 0 }
-                | if traced || profile.telemetry { flag::TRACED } else { 0 }
-                | if datagrams { flag::JOINED } else { 0 },
-            packets: 0,
             una: 0,
             nxt: 0,
             board: match t.scoreboard {
@@ -300,7 +267,7 @@ impl Sender {
             max_wnd: 0,
             cc: config.build(&net.envs[flow as usize]),
             profile,
-            ecn: if datagrams { Ecn::Off } else { t.ecn.unwrap_or(profile.ecn) },
+            ecn: t.ecn.unwrap_or(profile.ecn),
             rtt: RttEstimator::new(t),
             phase: Phase::Open,
             recover: 0,
@@ -358,9 +325,7 @@ impl Sender {
             sent_to: 0,
             peer_closed: false,
             peer_closed_last: false,
-            entropy: Source::new(net, flow),
-            waits: spec.trigger.is_some(),
-            due: false,
+            opening: Opening::new(net, flow),
             stats: SenderStats::default(),
         }
     }
@@ -370,17 +335,19 @@ impl Sender {
     pub fn join(&mut self, half: u32, passive: bool) {
         self.half = half;
         self.passive = passive;
-        self.base_flags |= flag::JOINED;
+        self.ip.flags |= flag::JOINED;
     }
 
-    /// Bytes the application has written.
-    pub fn written(&self) -> u64 {
-        self.app.written
-    }
-
-    /// Smallest RTT sample, ps.
-    pub fn min_rtt(&self) -> Option<u64> {
-        self.rtt.min
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.ip.record(record);
+        self.opening.record(record);
+        record.written = self.app.written;
+        record.finish_ps = self.stats.finished;
+        record.timeouts = self.stats.timeouts;
+        record.rtt_count = self.stats.rtt_count;
+        record.rtt_sum_ps = self.stats.rtt_sum;
+        record.rtt_min_ps = self.rtt.min;
     }
 
     /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
@@ -396,18 +363,9 @@ impl Sender {
         self.cc.state(visit);
     }
 
-    /// Its start has come: it opens, unless a trigger is yet to open it.
-    pub(super) fn start_is_due<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        self.due = true;
-        if !self.waits {
-            self.start(io);
-        }
-    }
-
     /// Its trigger opens it, unless its start is yet to come.
-    pub fn triggered<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        self.waits = false;
-        if self.due {
+    pub fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if self.opening.triggered(io.now) {
             self.start(io);
         }
     }
@@ -421,13 +379,9 @@ impl Sender {
     /// The flow opens.
     fn start<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let t = io.net.transport(self.transport);
-        let spec = io.net.flow(self.flow);
-        self.stats.opened = Some(io.now);
-        if let Some(gap) = self.app.datagram_gap() {
-            return self.send_datagram(io, gap);
-        }
+        let spec = io.net.flow(self.ip.flow);
         if spec.stop != Time::NEVER && spec.stop.0 > io.now {
-            io.timer(spec.stop.0, TimerKind::Stop, self.flow);
+            io.timer(spec.stop.0, TimerKind::Stop, self.ip.flow);
         } else if spec.stop.0 <= io.now {
             self.connection = Connection::Dead;
             return;
@@ -441,7 +395,7 @@ impl Sender {
         } else {
             self.edge = t.receive_buffer;
             self.max_wnd = t.receive_buffer;
-            self.open(io);
+            self.establish(io);
         }
     }
 
@@ -452,9 +406,23 @@ impl Sender {
         self.arm_in(io, t, wait);
     }
 
-    /// A packet of the other flow of a two-way connection reached this host: it opens this flow if
-    /// it is the first, and acknowledges it.
-    pub fn receive_joined<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+    /// A packet of its two-way connection reached this host: one for it, or one of the other flow, which opens this
+    /// flow if it is the first, and acknowledges it.
+    pub fn on_packet_of_connection<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        p: &Packet,
+        ext: Option<&Ext>,
+    ) {
+        if p.has(flag::REVERSE) {
+            if let Some(ext) = ext.filter(|_| p.has(flag::SYN)) {
+                // the SYN-ACK opens this side; what follows echoes its time stamp
+                let half = &mut io.halves[self.half as usize];
+                half.ext.ts = ext.ts;
+                half.open = true;
+            }
+            return self.on_packet(io, p, ext);
+        }
         if let Some(half) = io.halves.get_mut(self.half as usize) {
             half.rto_before = half.rto;
         }
@@ -469,7 +437,7 @@ impl Sender {
             }
             self.edge = p.wnd as u64;
             self.max_wnd = self.edge;
-            self.open(io);
+            self.establish(io);
             return;
         }
         let news = p.ack > self.una || p.has(flag::ECE) || ext.sack[0].0 < ext.sack[0].1;
@@ -479,23 +447,16 @@ impl Sender {
         }
     }
 
-    /// Two-way connections: the SYN-ACK opens this side; what follows echoes its time stamp.
-    pub fn heard<O, R>(&self, io: &mut Io<O, R>, ext: &Ext) {
-        let half = &mut io.halves[self.half as usize];
-        half.ext.ts = ext.ts;
-        half.open = true;
-    }
-
     /// A packet wakes the application, which writes a message when its process runs.
-    pub fn answer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+    pub fn on_reply<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
         if !io.net.transport(self.transport).wakeup {
-            return self.write(io, bytes);
+            return self.on_message(io, bytes);
         }
         self.app.ask(bytes);
-        let woken = &mut io.hosts[self.host as usize].turns.woken;
-        woken.push(self.flow);
+        let woken = &mut io.hosts[self.ip.host as usize].turns.woken;
+        woken.push(self.ip.flow);
         let begins = woken.len() == 1;
-        io.timer(io.now, TimerKind::Turn, self.flow);
+        io.timer(io.now, TimerKind::Turn, self.ip.flow);
         if begins {
             // nothing runs yet: its process begins at once, and the next arrival interrupts it
             self.interrupted = true;
@@ -504,20 +465,18 @@ impl Sender {
         }
     }
 
-    /// The turn of the application that a packet woke.
-    pub fn take_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        self.pump(io);
-    }
-
-    /// The turn of the retransmission timer, unless something stopped it at the last moment.
-    pub fn expire<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        if self.deadline <= io.now {
+    /// The turn of the application that a packet woke, or of the retransmission timer, unless something stopped it at
+    /// the last moment.
+    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+        if turn == Turn::Application {
+            self.pump(io);
+        } else if self.deadline <= io.now {
             self.deadline = NEVER;
             self.expired(io);
         }
     }
 
-    fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    fn establish<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         self.connection = Connection::Open;
         self.consecutive = 0;
         self.deadline = NEVER;
@@ -547,7 +506,7 @@ impl Sender {
         if matches!(self.connection, Connection::Done | Connection::Dead) {
             return;
         }
-        match io.net.flow(self.flow).at_stop {
+        match io.net.flow(self.ip.flow).at_stop {
             AtStop::Drain if self.connection == Connection::Open => {
                 self.catch_up(io);
                 self.app.stop();
@@ -569,7 +528,7 @@ impl Sender {
     }
 
     /// A packet for the sender: SYN-ACK, or an acknowledgement.
-    pub fn receive<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
         if p.has(flag::RST) {
             self.connection = Connection::Dead;
             self.deadline = NEVER;
@@ -588,10 +547,10 @@ impl Sender {
                 } else {
                     self.emit(io, 0, 0, flag::ACK, t.ack_size);
                 }
-                self.open(io);
+                self.establish(io);
             }
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
-                if let Some(entropy) = &mut self.entropy {
+                if let Some(entropy) = &mut self.ip.entropy {
                     entropy.heard(io.now, p.entropy(), p.has(flag::ECE));
                 }
                 if self.peer_closed && self.fin {
@@ -638,7 +597,7 @@ impl Sender {
             if self.app.is_finite() {
                 io.rec.finish(io.now);
             }
-            io.announce(self.flow, Done::Sent);
+            io.announce(self.ip.flow, Done::Sent);
         }
         let t = io.net.transport(self.transport);
         if !t.handshake {

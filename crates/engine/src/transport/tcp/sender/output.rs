@@ -13,7 +13,6 @@ impl Sender {
         size: u32,
     ) {
         let t = io.net.transport(self.transport);
-        let measured = io.measured();
         let control = len == 0;
         let ect = match self.ecn {
             Ecn::Off => false,
@@ -21,74 +20,25 @@ impl Sender {
             // what answers for a connection that is gone is not ECN-capable: no connection sends it
             Ecn::Dctcp => !control || t.ect_control && self.connection != Connection::Dead,
         };
-        let mut flags = flags | self.base_flags;
-        if ect {
-            flags |= flag::ECT;
+        let mut flags = flags | if ect { flag::ECT } else { 0 };
+        if self.send_cwr && !control && flags & flag::RETX == 0 {
+            flags |= flag::CWR;
+            self.send_cwr = false;
         }
-        if measured {
-            flags |= flag::MEASURED;
-            self.stats.packets += 1;
-            if self.stats.first_tx.is_none() {
-                self.stats.first_tx = Some(io.now);
-            }
-        }
-        if len > 0 {
-            self.stats.sent += 1;
-            self.stats.sent_m += measured as u64;
-            self.stats.retransmissions += (measured && flags & flag::RETX != 0) as u64;
-            if self.send_cwr && flags & flag::RETX == 0 {
-                flags |= flag::CWR;
-                self.send_cwr = false;
-            }
-        }
-        let mut packet = Packet {
-            time: 0,
-            seq,
-            ack: 0,
-            ts: io.now,
-            link: 0,
-            flow: self.flow,
-            dst: self.dst,
-            wnd: 0,
-            id: self.packets as u16,
-            turn: match &mut self.entropy {
-                Some(entropy) => entropy.take(len > 0 && flags & flag::RETX == 0),
-                None => io.cause,
-            },
-            ext: NO_EXT,
-            size: size as u16,
-            len: len as u16,
-            flags,
-            hop: 0,
-            aux: 0,
-        };
-        self.packets = self.packets.wrapping_add(1);
+        let mut packet = self.ip.packet(io, seq, len, flags, size);
         self.last_send = io.now;
-        let mut ext = if flags & flag::JOINED == 0 { None } else { self.piggyback(io, &mut packet) };
-        if flags & flag::TRACED != 0 && self.profile.telemetry && packet.len > 0 {
+        let mut ext = if packet.has(flag::JOINED) { self.piggyback(io, &mut packet) } else { None };
+        if packet.has(flag::TRACED) && self.profile.telemetry && packet.len > 0 {
             // ports are to stamp it
             ext.get_or_insert_default().telemetry = Some(Box::default());
         }
-        if t.mtu == 0 || size <= t.mtu {
-            io.send(self.host, &packet, ext.as_mut());
-            return;
-        }
-        // fragment payloads are multiples of 8 bytes (RFC 791)
-        let per = (t.mtu - IP_HEADER) / 8 * 8;
-        let payload = size - IP_HEADER;
-        let last = payload.div_ceil(per) - 1;
-        for i in 0..=last {
-            let part = per.min(payload - i * per);
-            let fragment = Packet { size: (part + IP_HEADER) as u16, aux: (i | last << 4) as u8, ..packet };
-            io.send(self.host, &fragment, ext.clone().as_mut());
-        }
+        self.ip.send(io, t, &packet, ext.as_mut());
     }
 
     /// Two-way connections: the packet acknowledges what its host has received of the other half.
     #[cold]
     pub(super) fn piggyback<O, R>(&self, io: &mut Io<O, R>, packet: &mut Packet) -> Option<Ext> {
         let t = io.net.transport(self.transport);
-        // a datagram acknowledges nothing
         let half = io.halves.get_mut(self.half as usize)?;
         if !half.open {
             return None;
@@ -173,7 +123,7 @@ impl Sender {
     #[inline]
     pub(super) fn paced_until(&self) -> u64 {
         match self.cc.pacing() {
-            Pacing::Gap(gap) if self.packets > 0 => self.last_send.saturating_add(gap.0),
+            Pacing::Gap(gap) if self.ip.packets > 0 => self.last_send.saturating_add(gap.0),
             _ => self.pace_from,
         }
     }
@@ -209,7 +159,7 @@ impl Sender {
     }
 
     /// Sends what windows, pacing and data allow, and notes whether the window limited it.
-    pub(super) fn pump<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub(in crate::transport) fn pump<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         if self.connection != Connection::Open {
             return;
         }
@@ -264,7 +214,7 @@ impl Sender {
         }
         self.cwnd_blocked = false;
         loop {
-            if !io.has_room(self.host, self.flow) {
+            if !io.has_room(self.ip.host, self.ip.flow) {
                 return;
             }
             let hole = if self.new_first { None } else { self.next_repair(t) };
@@ -326,7 +276,7 @@ impl Sender {
                 self.shut(io, t);
                 if self.pace_at > from {
                     self.pace_at = from;
-                    io.timer(from, TimerKind::Pace, self.flow);
+                    io.timer(from, TimerKind::Pace, self.ip.flow);
                 }
                 return;
             }
@@ -412,7 +362,7 @@ impl Sender {
     #[cold]
     pub(super) fn repair_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64) {
         let Some(hole) = self.board.trimmed(seq) else { return };
-        if io.has_room(self.host, self.flow) {
+        if io.has_room(self.ip.host, self.ip.flow) {
             self.retransmit(io, hole);
         }
         // the receiver was heard from
@@ -434,7 +384,7 @@ impl Sender {
                 self.app.top_up(space, self.nxt, t, &mut self.writes);
             } else if self.app_at > io.now && self.app.wants(self.nxt, t) {
                 self.app_at = io.now;
-                io.timer(io.now, TimerKind::App, self.flow);
+                io.timer(io.now, TimerKind::App, self.ip.flow);
             }
         } else {
             self.app.fill(space, t.whole_writes);
@@ -481,7 +431,7 @@ impl Sender {
                     let at = at.max(io.now);
                     if self.app_at > at {
                         self.app_at = at;
-                        io.timer(at, TimerKind::App, self.flow);
+                        io.timer(at, TimerKind::App, self.ip.flow);
                     }
                 }
             }

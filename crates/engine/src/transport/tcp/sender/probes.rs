@@ -71,7 +71,7 @@ impl Sender {
         let again = new == 0 || new > self.edge.saturating_sub(self.nxt);
         // one at a time; none while the NIC takes no more, as if the segment still waited there; pacing holds new data,
         // but nothing that goes again
-        let held = !io.has_room(self.host, self.flow) || !again && self.paced_until() > io.now;
+        let held = !io.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > io.now;
         let Some(last) = self.board.last().filter(|_| self.probe_to == 0 && !held) else {
             return self.resume_rto(io);
         };

@@ -190,7 +190,7 @@ impl Sender {
             && self.pace_at > until
         {
             self.pace_at = until;
-            io.timer(until, TimerKind::Pace, self.flow);
+            io.timer(until, TimerKind::Pace, self.ip.flow);
         }
     }
 

@@ -19,7 +19,7 @@ impl Sender {
             deadline = scanned_at(t.timer_scan.0, deadline);
         }
         if t.last_set_first && deadline != self.slot {
-            let turns = &mut io.hosts[self.host as usize].turns;
+            let turns = &mut io.hosts[self.ip.host as usize].turns;
             turns.settings += 1;
             (self.slot, self.setting) = (deadline, turns.settings);
         }
@@ -41,14 +41,14 @@ impl Sender {
         self.deadline = deadline;
         if self.timer_at > deadline {
             self.timer_at = deadline;
-            io.timer(deadline, TimerKind::Retransmit, self.flow);
+            io.timer(deadline, TimerKind::Retransmit, self.ip.flow);
         }
     }
 
     /// One of the sender's timers fired.
-    pub fn timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
         match kind {
-            TimerKind::Start => self.start_is_due(io),
+            TimerKind::Start if self.opening.starts(io.now) => self.start(io),
             TimerKind::Stop => self.stop(io),
             TimerKind::Pace if self.pace_at == io.now => {
                 self.pace_at = NEVER;
@@ -68,9 +68,6 @@ impl Sender {
             }
             TimerKind::App if self.app_at == io.now => {
                 self.app_at = NEVER;
-                if let Some(gap) = self.app.datagram_gap() {
-                    return self.send_datagram(io, gap);
-                }
                 self.woken = true;
                 self.pump(io);
                 self.woken = false;
@@ -86,8 +83,8 @@ impl Sender {
                     self.expired(io);
                 } else {
                     self.slot = NEVER;
-                    io.hosts[self.host as usize].turns.due.push((self.setting, self.flow, false));
-                    io.timer(io.now, TimerKind::Turn, self.flow);
+                    io.hosts[self.ip.host as usize].turns.due.push((self.setting, self.ip.flow, false));
+                    io.timer(io.now, TimerKind::Turn, self.ip.flow);
                 }
             }
             _ => {}
@@ -99,13 +96,8 @@ impl Sender {
         let at = self.cc.wake_at();
         if at != Time::NEVER && at.0 < self.wake_at {
             self.wake_at = at.0.max(io.now + 1);
-            io.timer(self.wake_at, TimerKind::Wake, self.flow);
+            io.timer(self.wake_at, TimerKind::Wake, self.ip.flow);
         }
-    }
-
-    /// The NIC has room again.
-    pub fn resume<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        self.pump(io);
     }
 
     pub(super) fn expired<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
@@ -132,14 +124,14 @@ impl Sender {
     pub(super) fn timed_out<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         self.stats.timeouts += io.measured() as u64;
         if self.half != NO_HALF || self.app.is_closed_loop() {
-            io.rec.timeout(self.flow, io.now);
+            io.rec.timeout(self.ip.flow, io.now);
         }
         self.consecutive += 1;
         if t.data_retries > 0 && self.consecutive > t.data_retries {
             self.connection = Connection::Dead;
             return;
         }
-        if let Some(entropy) = &mut self.entropy {
+        if let Some(entropy) = &mut self.ip.entropy {
             entropy.timed_out(io.now);
         }
         let in_flight = match t.loss_flight {

@@ -4,7 +4,7 @@ use super::*;
 
 impl Sender {
     /// Writes a message. What does not fit into the send buffer follows as it drains.
-    pub fn write<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+    pub fn on_message<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
         self.app.ask(bytes);
         self.pump(io);
     }
@@ -19,19 +19,19 @@ impl Sender {
     }
 
     /// Closed-loop writes that the end of the run leaves unfinished.
-    pub fn leave_writes<R: Recorder>(&self, net: &Net, rec: &mut R) {
+    pub fn record_writes<R: Recorder>(&self, net: &Net, rec: &mut R) {
         for write in self.app.under_way() {
             rec.message(self.write_record(net, write, None));
         }
     }
 
     pub(super) fn write_record(&self, net: &Net, write: Write, finish_ps: Option<u64>) -> MessageRecord {
-        let spec = net.flow(self.flow);
+        let spec = net.flow(self.ip.flow);
         MessageRecord {
             kind: MessageKind::Write,
             group: spec.group,
             host: spec.src,
-            flow: self.flow,
+            flow: self.ip.flow,
             number: write.number,
             workers: 1,
             bytes: if let App::ClosedLoop { write, .. } = spec.app { write } else { 0 },

@@ -1,0 +1,265 @@
+//! The IP layer beneath a transport: it numbers packets, cuts what the MTU does not take, puts the pieces together
+//! again, and counts both ways.
+
+use super::entropy::Source;
+use crate::event::outbox::Outbox;
+use crate::event::packet::{Ext, NO_EXT, Packet, flag};
+use crate::map::fabric::Net;
+use crate::node::io::Io;
+use crate::spec::TransportSpec;
+use incast_record::{FlowRecord, Happening, Recorder};
+
+/// IP header, which every fragment repeats (RFC 791 without options).
+const HEADER: u32 = 20;
+
+/// What the source of a flow puts on its host's NIC.
+#[derive(Debug)]
+pub struct IpSource {
+    /// Flow number.
+    pub flow: u32,
+    /// Domain-local host.
+    pub host: u32,
+    dst: u32,
+    /// Flags of every packet.
+    pub flags: u16,
+    /// IP packets so far; fragments share a number.
+    pub packets: u32,
+    /// Where the entropies of its packets come from, if they have any.
+    pub entropy: Option<Box<Source>>,
+    /// Data segments sent, and those inside the measured interval; segments sent again, measured.
+    sent: u64,
+    sent_m: u64,
+    retransmissions: u64,
+    /// IP packets sent, measured, and the time of the first of them, ps.
+    packets_m: u64,
+    first_tx: Option<u64>,
+}
+
+impl IpSource {
+    /// Nothing is sent yet. `telemetry`: ports stamp its packets.
+    pub fn new(net: &Net, flow: u32, host: u32, telemetry: bool) -> IpSource {
+        let spec = net.flow(flow);
+        let traced = telemetry || net.spec.observe.trace.contains(&flow);
+        IpSource {
+            flow,
+            host,
+            dst: spec.dst,
+            flags: if spec.path.is_some() { flag::PATH } else { 0 } | if traced { flag::TRACED } else { 0 },
+            packets: 0,
+            entropy: Source::new(net, flow),
+            sent: 0,
+            sent_m: 0,
+            retransmissions: 0,
+            packets_m: 0,
+            first_tx: None,
+        }
+    }
+
+    /// The next packet, counted: `len` bytes of payload from `seq` on, `size` with headers.
+    #[inline(always)]
+    pub fn packet<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &Io<O, R>,
+        seq: u64,
+        len: u32,
+        flags: u16,
+        size: u32,
+    ) -> Packet {
+        let measured = io.measured();
+        let mut flags = flags | self.flags;
+        if measured {
+            flags |= flag::MEASURED;
+            self.packets_m += 1;
+            if self.first_tx.is_none() {
+                self.first_tx = Some(io.now);
+            }
+        }
+        if len > 0 {
+            self.sent += 1;
+            self.sent_m += measured as u64;
+            self.retransmissions += (measured && flags & flag::RETX != 0) as u64;
+        }
+        let packet = Packet {
+            time: 0,
+            seq,
+            ack: 0,
+            ts: io.now,
+            link: 0,
+            flow: self.flow,
+            dst: self.dst,
+            wnd: 0,
+            id: self.packets as u16,
+            turn: match &mut self.entropy {
+                Some(entropy) => entropy.take(len > 0 && flags & flag::RETX == 0),
+                None => io.cause,
+            },
+            ext: NO_EXT,
+            size: size as u16,
+            len: len as u16,
+            flags,
+            hop: 0,
+            aux: 0,
+        };
+        self.packets = self.packets.wrapping_add(1);
+        packet
+    }
+
+    /// Hands a packet, or its fragments, to the host's NIC.
+    #[inline(always)]
+    pub fn send<O: Outbox, R: Recorder>(
+        &self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        packet: &Packet,
+        ext: Option<&mut Ext>,
+    ) {
+        let size = packet.size as u32;
+        if t.mtu == 0 || size <= t.mtu {
+            return io.send(self.host, packet, ext);
+        }
+        // fragment payloads are multiples of 8 bytes (RFC 791)
+        let per = (t.mtu - HEADER) / 8 * 8;
+        let payload = size - HEADER;
+        let last = payload.div_ceil(per) - 1;
+        for i in 0..=last {
+            let part = per.min(payload - i * per);
+            let fragment = Packet { size: (part + HEADER) as u16, aux: (i | last << 4) as u8, ..*packet };
+            io.send(self.host, &fragment, ext.as_deref().cloned().as_mut());
+        }
+    }
+
+    /// Adds what it counted to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        record.sent = self.sent;
+        record.sent_m = self.sent_m;
+        record.retransmissions = self.retransmissions;
+        record.fm_tx_packets = self.packets_m;
+        record.fm_first_tx_ps = self.first_tx;
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Partial {
+    id: u16,
+    seen: u16,
+}
+
+/// What arrives of a flow at its destination.
+#[derive(Clone, Default, Debug)]
+pub struct IpSink {
+    /// Domain-local host.
+    pub host: u32,
+    group: u32,
+    /// Packets of which fragments are missing.
+    partial: Vec<Partial>,
+    /// Data segments that arrived (duplicates included).
+    pub arrived: u64,
+    /// ... of those sent inside the measured interval; of those, with a CE mark.
+    arrived_m: u64,
+    marked: u64,
+    /// One-way delays of `arrived_m`, ps, and the largest.
+    delay_sum: u64,
+    delay_max: u64,
+    /// IP packets received that were sent inside the interval, after reassembly; their bytes, their delays, ps, and
+    /// when the last of them came, ps.
+    packets: u64,
+    bytes: u64,
+    packet_delay_sum: u64,
+    last_rx: Option<u64>,
+    /// Headers of trimmed segments that arrived, of those sent inside the measured interval.
+    trimmed: u64,
+}
+
+impl IpSink {
+    /// Nothing has come yet.
+    pub fn new(net: &Net, flow: u32, host: u32) -> IpSink {
+        IpSink { host, group: net.flow(flow).group, ..IpSink::default() }
+    }
+
+    /// Whether a packet has come whole, seen by whoever traces it.
+    #[inline]
+    pub fn is_whole<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) -> bool {
+        let last_fragment = p.aux >> 4;
+        if last_fragment > 0 && !self.reassembled(p, last_fragment) {
+            return false;
+        }
+        if p.has(flag::TRACED) {
+            let node = io.hosts[self.host as usize].node;
+            io.trace(p, Happening::Receive, false, node);
+        }
+        true
+    }
+
+    /// Notes a fragment; true when the segment is complete. The segment takes the ECN field of
+    /// the fragment that completes it.
+    fn reassembled(&mut self, p: &Packet, last: u8) -> bool {
+        let bit = 1u16 << (p.aux & 15);
+        let all = (1u32 << (last + 1)) as u16;
+        let all = all.wrapping_sub(1);
+        match self.partial.iter().position(|f| f.id == p.id) {
+            // none comes twice: it is of a later packet of that number
+            Some(i) if self.partial[i].seen & bit != 0 => self.partial[i].seen = bit,
+            Some(i) => {
+                self.partial[i].seen |= bit;
+                if self.partial[i].seen == all {
+                    self.partial.remove(i);
+                    return true;
+                }
+            }
+            None => {
+                // what lost a fragment goes before its number comes again, and the oldest where many have
+                self.partial.retain(|f| (p.id.wrapping_sub(f.id) as i16).unsigned_abs() < 1 << 14);
+                if self.partial.len() >= 64 {
+                    self.partial.remove(0);
+                }
+                self.partial.push(Partial { id: p.id, seen: bit });
+            }
+        }
+        false
+    }
+
+    /// Counts a packet that has come whole.
+    #[inline(always)]
+    pub fn count<O, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
+        let delay = io.now - p.ts;
+        if p.has(flag::MEASURED) {
+            self.packets += 1;
+            self.bytes += if p.aux >> 4 > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
+            self.packet_delay_sum += delay;
+            self.last_rx = Some(io.now);
+        }
+        if p.len > 0 {
+            self.arrived += 1;
+            if p.has(flag::MEASURED) {
+                self.arrived_m += 1;
+                self.marked += p.has(flag::CE) as u64;
+                self.delay_sum += delay;
+                self.delay_max = self.delay_max.max(delay);
+                io.rec.delay(self.group, delay);
+            }
+        }
+    }
+
+    /// Counts the header of a segment whose payload a queue has cut off.
+    pub fn count_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+        self.trimmed += p.has(flag::MEASURED) as u64;
+        if p.has(flag::TRACED) {
+            let node = io.hosts[self.host as usize].node;
+            io.trace(p, Happening::Receive, false, node);
+        }
+    }
+
+    /// Adds what it counted to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        record.arrived = self.arrived;
+        record.arrived_m = self.arrived_m;
+        record.marked = self.marked;
+        record.trimmed = self.trimmed;
+        record.delay_sum_ps = self.delay_sum;
+        record.delay_max_ps = self.delay_max;
+        record.fm_rx_bytes = self.bytes;
+        record.fm_rx_packets = self.packets;
+        record.fm_delay_sum_ps = self.packet_delay_sum;
+        record.fm_last_rx_ps = self.last_rx;
+    }
+}

@@ -1,0 +1,118 @@
+//! UDP: full segments at a constant pace, which nobody acknowledges or sends again.
+
+use super::Opening;
+use super::ip::{IpSink, IpSource};
+use crate::event::order::TimerKind;
+use crate::event::outbox::Outbox;
+use crate::event::packet::{Packet, flag};
+use crate::map::fabric::Net;
+use crate::node::io::Io;
+use incast_cc::Time;
+use incast_record::{FlowRecord, Recorder};
+
+/// The sending endpoint.
+#[derive(Debug)]
+pub struct Sender {
+    /// Index of the probe observing this flow, if any.
+    pub probe: Option<u32>,
+    pub(super) ip: IpSource,
+    transport: u32,
+    /// Time from one datagram to the next, ps.
+    gap: u64,
+    written: u64,
+    opening: Opening,
+}
+
+impl Sender {
+    /// The sender of flow `flow` on domain-local host `host`, a datagram every `gap`.
+    pub fn new(net: &Net, flow: u32, host: u32, gap: Time) -> Sender {
+        Sender {
+            probe: None,
+            ip: IpSource::new(net, flow, host, false),
+            transport: net.flow(flow).transport,
+            gap: gap.0.max(1),
+            written: 0,
+            opening: Opening::new(net, flow),
+        }
+    }
+
+    /// Its trigger opens it, unless its start is yet to come.
+    pub fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if self.opening.triggered(io.now) {
+            self.send(io);
+        }
+    }
+
+    /// Its start, or the time of a datagram.
+    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+        if kind == TimerKind::App || kind == TimerKind::Start && self.opening.starts(io.now) {
+            self.send(io);
+        }
+    }
+
+    /// Sends a full segment, if the NIC takes it, and the next one a gap later.
+    fn send<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        let stop = io.net.flow(self.ip.flow).stop.0;
+        if io.now >= stop {
+            return;
+        }
+        if io.has_room(self.ip.host, self.ip.flow) {
+            let t = io.net.transport(self.transport);
+            let packet = self.ip.packet(io, self.written, t.mss, flag::DATA, t.header + t.mss);
+            self.written += t.mss as u64;
+            self.ip.send(io, t, &packet, None);
+        }
+        let next = io.now.saturating_add(self.gap);
+        if next < stop {
+            io.timer(next, TimerKind::App, self.ip.flow);
+        }
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.ip.record(record);
+        self.opening.record(record);
+        record.written = self.written;
+    }
+}
+
+/// The receiving endpoint.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    pub(super) ip: IpSink,
+    transport: u32,
+    delivered: u64,
+    /// ... of that inside the measured interval.
+    delivered_m: u64,
+}
+
+impl Receiver {
+    /// The receiver of flow `flow` on domain-local host `host`.
+    pub fn new(net: &Net, flow: u32, host: u32) -> Receiver {
+        let transport = net.flow(flow).transport;
+        Receiver { ip: IpSink::new(net, flow, host), transport, delivered: 0, delivered_m: 0 }
+    }
+
+    /// A datagram arrived: its bytes are delivered, whatever went before.
+    #[cold]
+    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+        if p.is_trimmed() {
+            return self.ip.count_trimmed(io, p);
+        }
+        if !self.ip.is_whole(io, p) {
+            return;
+        }
+        self.ip.count(io, io.net.transport(self.transport), p);
+        self.delivered += p.len as u64;
+        if io.measured() {
+            self.delivered_m += p.len as u64;
+        }
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.ip.record(record);
+        record.delivered = self.delivered;
+        record.delivered_m = self.delivered_m;
+    }
+}

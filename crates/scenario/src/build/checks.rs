@@ -1,7 +1,7 @@
 //! Checks across a document: what its keys, its network and its flows say of each other.
 
 use super::triggers;
-use crate::document::{Document, Ties};
+use crate::document::Document;
 use crate::text::problem::{Errors, Problem};
 use crate::topology::network::{DirectedLink, Network};
 use incast_cc as cc;
@@ -88,7 +88,7 @@ fn check_run(doc: &Document, problems: &mut Vec<Problem>) {
 
 /// An order of ties that asks of packets what they do not carry.
 fn check_ties(doc: &Document, problems: &mut Vec<Problem>) {
-    if doc.run.ties == Ties::Scheduled && matches!(doc.routing.choice(), spec::PathChoice::Entropy(_)) {
+    if doc.run.ties.0 == spec::Ties::Scheduled && matches!(doc.routing.choice(), spec::PathChoice::Entropy(_)) {
         let message = "packets carry what scheduled ties ask in place of their entropies; expected \"hash\" or \
                            \"link\" with this routing";
         problems.push(Problem::with_value("run.ties", "\"scheduled\"", message));

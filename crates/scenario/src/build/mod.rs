@@ -8,7 +8,7 @@ mod triggers;
 pub(crate) mod warnings;
 
 use crate::document::traffic::Pattern;
-use crate::document::{Document, Domains, Ties, Until};
+use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
 use crate::topology::network::Network;
 use crate::topology::single;
@@ -100,11 +100,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
         buffer: doc.buffer.as_ref().map(|buffer| buffer.spec(&doc.queue)),
         observe,
         host_costs,
-        ties: match doc.run.ties {
-            Ties::Hash => spec::Ties::Hash,
-            Ties::Link => spec::Ties::Link,
-            Ties::Scheduled => spec::Ties::Scheduled,
-        },
+        ties: doc.run.ties.0,
         ends_when_finished: doc.run.until == Until::Finished,
         sharing,
         failures: Vec::new(),

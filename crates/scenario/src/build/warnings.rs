@@ -6,11 +6,12 @@ use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::App;
 use crate::document::traffic::Traffic;
-use crate::document::transport::{Preset, Rules, Transport};
+use crate::document::transport::{Preset, Transport};
 use crate::text::controller::Controller;
+use crate::text::words::Word;
 use incast_cc as cc;
 use incast_engine::map::triggers::Triggers;
-use incast_engine::spec::{Limit, LinkSpec, Spec};
+use incast_engine::spec::{Limit, LinkSpec, Rules, Spec};
 use std::slice;
 
 /// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the
@@ -140,7 +141,7 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, found: &m
             found.push(format!("{path}.{key} = {value} does nothing with {needed} = false"));
         }
     }
-    let ns3 = resolved.scoreboard == Some(Rules::Ns3);
+    let ns3 = resolved.scoreboard == Some(Word(Rules::Ns3));
     for (key, value) in [("segment_rtt", given.segment_rtt), ("tail_loss_probe", given.tail_loss_probe)] {
         if on(value) && ns3 {
             found.push(format!("{path}.{key} = true does nothing with scoreboard = \"ns3\""));
@@ -148,7 +149,7 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, found: &m
     }
     let of_rack = [("reordering_timer", given.reordering_timer), ("adaptive_reordering", given.adaptive_reordering)];
     for (key, value) in of_rack {
-        if on(value) && resolved.scoreboard != Some(Rules::Rack) {
+        if on(value) && resolved.scoreboard != Some(Word(Rules::Rack)) {
             found.push(format!("{path}.{key} = true does nothing unless scoreboard = \"rack\""));
         }
     }

@@ -23,8 +23,10 @@ use crate::document::transport::Transport;
 use crate::text::controller::Controller;
 use crate::text::quantity::{Auto, Time, zero};
 use crate::text::schema::generator;
+use crate::text::words::{Word, words};
 use crate::topology::Topology;
 use crate::topology::single::SingleLink;
+use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
@@ -94,8 +96,8 @@ pub struct Run {
     #[schemars(range(max = 9_223_372_036_854_775_807i64))]
     pub seed: u64,
     /// Which of several arrivals at one instant comes first.
-    #[serde(default)]
-    pub ties: Ties,
+    #[serde(default = "by_hash")]
+    pub ties: Word<spec::Ties>,
     /// Nodes simulated together as one unit. It decides the cost of a run, never its result.
     #[serde(default)]
     pub domains: Domains,
@@ -106,6 +108,10 @@ impl Run {
     pub(crate) fn measured(&self) -> (incast_cc::Time, incast_cc::Time) {
         (self.warmup.0, self.measure_until.unwrap_or(self.duration).0)
     }
+}
+
+fn by_hash() -> Word<spec::Ties> {
+    Word(spec::Ties::Hash)
 }
 
 fn one() -> u64 {
@@ -124,21 +130,20 @@ pub enum Until {
     Finished,
 }
 
-/// Order of arrivals at one node at one instant, and of flows whose timers fire then.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ties {
-    /// By a hash of seed, link or flow, and time: none is favoured.
-    #[default]
-    Hash,
-    /// By the number of the link or flow, always the same: for comparisons with simulators where flows that start
-    /// together go on in that order.
-    Link,
-    /// The order of a simulator with one list of events (ns-3): what arrives when another packet has left finds it
-    /// still there if its own transmission began earlier, and of arrivals over links alike the one comes first that was
-    /// set going by what began longer ago; else as "link". A queue that marks at departure has none of it: there a
-    /// departure comes first.
-    Scheduled,
+words! {
+    /// Order of arrivals at one node at one instant, and of flows whose timers fire then.
+    "Ties" spec::Ties {
+        /// By a hash of seed, link or flow, and time: none is favoured.
+        "hash" => spec::Ties::Hash,
+        /// By the number of the link or flow, always the same: for comparisons with simulators where flows that start
+        /// together go on in that order.
+        "link" => spec::Ties::Link,
+        /// The order of a simulator with one list of events (ns-3): what arrives when another packet has left finds it
+        /// still there if its own transmission began earlier, and of arrivals over links alike the one comes first that was
+        /// set going by what began longer ago; else as "link". A queue that marks at departure has none of it: there a
+        /// departure comes first.
+        "scheduled" => spec::Ties::Scheduled,
+    }
 }
 
 /// Partition of the nodes.

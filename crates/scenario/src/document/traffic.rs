@@ -10,7 +10,9 @@ use crate::document::transport::Transport;
 use crate::files::connection_matrix::StartUnit;
 use crate::text::controller::Controller;
 use crate::text::quantity::{Rate, Time, zero};
+use crate::text::words::{Word, words};
 use incast_cc as cc;
+use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,8 +78,8 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
     /// What happens at `stop` to bytes the transport has accepted.
-    #[serde(default)]
-    pub at_stop: AtStop,
+    #[serde(default = "drained")]
+    pub at_stop: Word<spec::AtStop>,
     /// When the receiving applications close; never, unless given. A flow with bytes beyond a hole
     /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as
     /// in ns-3. Not with `query`.
@@ -101,6 +103,10 @@ pub struct Traffic {
     /// Transport values that differ from `[transport]`; a preset here replaces all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
+}
+
+fn drained() -> Word<spec::AtStop> {
+    Word(spec::AtStop::Drain)
 }
 
 pub(super) fn unbounded() -> Rate {
@@ -194,15 +200,14 @@ pub enum ToItself {
     Skip,
 }
 
-/// After an application's stop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AtStop {
-    /// They are still delivered, then the flow closes.
-    #[default]
-    Drain,
-    /// The flow is reset: nothing more is sent.
-    Reset,
+words! {
+    /// After an application's stop.
+    "AtStop" spec::AtStop {
+        /// They are still delivered, then the flow closes.
+        "drain" => spec::AtStop::Drain,
+        /// The flow is reset: nothing more is sent.
+        "reset" => spec::AtStop::Reset,
+    }
 }
 
 impl Traffic {

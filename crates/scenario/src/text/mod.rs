@@ -6,3 +6,4 @@ pub mod own;
 pub mod problem;
 pub mod quantity;
 pub mod schema;
+pub mod words;

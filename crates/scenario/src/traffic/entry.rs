@@ -2,7 +2,7 @@
 
 use super::flows::Flows;
 use crate::document::app::App;
-use crate::document::traffic::{AtStop, Traffic};
+use crate::document::traffic::Traffic;
 use crate::text::problem::Problem;
 use crate::text::quantity::{PartOrRate, Size};
 use incast_cc as cc;
@@ -48,10 +48,7 @@ impl Traffic {
             dst,
             start,
             stop: self.stop.map_or(cc::Time::NEVER, |s| s.0),
-            at_stop: match self.at_stop {
-                AtStop::Drain => spec::AtStop::Drain,
-                AtStop::Reset => spec::AtStop::Reset,
-            },
+            at_stop: self.at_stop.0,
             sink_stop: self.sink_stop.map_or(cc::Time::NEVER, |s| s.0),
             transport,
             controller,

@@ -160,3 +160,17 @@ fn recoveries_of_reno_lose_as_many_segments_as_in_linux() {
     assert_eq!(drops("true").to_string(), row[14]);
     assert!(drops("false") < drops("true"));
 }
+
+/// Controllers that mind marks by RFC 3168 take the preset as it is: only `ecn` says that they do.
+#[test]
+fn classic_ecn_takes_the_preset_as_it_is() {
+    for controller in ["newreno", "cubic", "westwood"] {
+        let mut s = Scenario::load("dumbbell").unwrap().with_controller(controller).unwrap();
+        s.set("transport.preset", "linux").unwrap();
+        s.set("transport.ecn", "classic").unwrap();
+        let spec = s.build().unwrap_or_else(|e| panic!("{controller}: {e}"));
+        assert_eq!(spec.transports[0].ecn, Some(incast_cc::Ecn::Classic), "{controller}");
+        assert!(spec.transports[0].cwr_ack && spec.transports[0].cwr_after_loss, "{controller}: as Linux answers CWR");
+        assert_eq!(s.notes().unwrap(), [""; 0], "{controller}");
+    }
+}

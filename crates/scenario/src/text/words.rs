@@ -1,0 +1,67 @@
+//! Words: a value of the engine that a user writes as one of a few words. Each type has one table of its words, their
+//! values and their meanings; it reads, writes and describes them.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value as Json, json};
+use std::borrow::Cow;
+
+/// A value that users write as a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Word<T>(pub T);
+
+/// A type whose values have words.
+pub trait Words: Copy + PartialEq + 'static {
+    /// Its name in the schema.
+    const NAME: &'static str;
+    /// What it is, in a sentence.
+    const DOC: &'static str;
+    /// Every word with its value and its meaning.
+    const WORDS: &'static [(&'static str, Self, &'static str)];
+}
+
+/// Declares the words of a type.
+macro_rules! words {
+    ($(#[doc = $doc:literal])+ $name:literal $type:ty { $($(#[doc = $what:literal])+ $word:literal => $value:expr,)+ }) => {
+        impl $crate::text::words::Words for $type {
+            const NAME: &'static str = $name;
+            const DOC: &'static str = concat!($($doc, "\n"),+);
+            const WORDS: &'static [(&'static str, $type, &'static str)] =
+                &[$(($word, $value, concat!($($what, "\n"),+))),+];
+        }
+    };
+}
+pub(crate) use words;
+
+impl<T: Words> Word<T> {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        T::WORDS.iter().find(|w| w.1 == self.0).map_or("", |w| w.0)
+    }
+}
+
+impl<T: Words> Serialize for Word<T> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(self.word())
+    }
+}
+
+impl<'de, T: Words> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Word<T>, D::Error> {
+        let text = String::deserialize(d)?;
+        let known = T::WORDS.iter().find(|w| w.0 == text);
+        known.map(|w| Word(w.1)).ok_or_else(|| serde::de::Error::custom(format!("no such word: {text}")))
+    }
+}
+
+impl<T: Words> JsonSchema for Word<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = |doc: &str| doc.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n");
+        let word = |w: &(&str, T, &str)| json!({ "type": "string", "const": w.0, "description": text(w.2) });
+        let words: Vec<Json> = T::WORDS.iter().map(word).collect();
+        json_schema!({ "oneOf": words, "description": text(T::DOC) })
+    }
+}

@@ -1,114 +1,27 @@
 //! The Python module `incast._core`: scenarios in, results out, and the engine run without the
 //! GIL in between. Everything a user calls is in the Python package on top (`python/incast`).
 
+mod errors;
 mod model;
 mod own;
+mod scenario;
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use errors::{ControllerError, RunError, RunStopped, ScenarioError, scenario_error};
 use incast_cc::Time;
 use incast_engine::{Progress, RunError as EngineError};
 use incast_record::table::{Column, TABLES, Values};
 use incast_record::{Outcome, summary};
 use numpy::IntoPyArray;
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-
-create_exception!(
-    incast._core,
-    ScenarioError,
-    PyException,
-    "A scenario or one of its keys is wrong; the message says which, and what was expected."
-);
-create_exception!(incast._core, RunError, PyException, "A run could not be carried to its end.");
-create_exception!(
-    incast._core,
-    ControllerError,
-    RunError,
-    "A controller of the user's own raised an exception, which is the cause of this one."
-);
-create_exception!(incast._core, RunStopped, RunError, "A run was stopped by its progress callback.");
+use scenario::Scenario;
 
 /// How often a run asks Python for signals and reports its progress. Taking the GIL more often
 /// would make runs side by side wait for one another.
 const PYTHON_INTERVAL: Duration = Duration::from_millis(100);
-
-fn scenario_error(error: impl std::fmt::Display) -> PyErr {
-    ScenarioError::new_err(error.to_string())
-}
-
-/// Everything that decides a run. Immutable: `set` and `with_seed` give a new one.
-#[pyclass(frozen, module = "incast._core")]
-struct Scenario(incast_scenario::Scenario);
-
-#[pymethods]
-impl Scenario {
-    /// A scenario file, or the name of a built-in scenario.
-    #[staticmethod]
-    fn load(name_or_path: &str) -> PyResult<Scenario> {
-        incast_scenario::Scenario::load(name_or_path).map(Scenario).map_err(scenario_error)
-    }
-
-    /// A scenario from its text; `origin` is the folder that paths in it start from.
-    #[staticmethod]
-    fn from_toml(text: &str, origin: PathBuf, name: &str) -> PyResult<Scenario> {
-        incast_scenario::Scenario::from_toml(text, &origin, name).map(Scenario).map_err(scenario_error)
-    }
-
-    /// The scenario with `key` set to `value` (as on the command line).
-    fn set(&self, key: &str, value: &str) -> PyResult<Scenario> {
-        let mut changed = self.0.clone();
-        changed.set(key, value).map_err(scenario_error)?;
-        Ok(Scenario(changed))
-    }
-
-    /// The scenario with one controller for every flow: `"swift:target=min-rtt"`.
-    fn with_controller(&self, text: &str) -> PyResult<Scenario> {
-        self.0.with_controller(text).map(Scenario).map_err(scenario_error)
-    }
-
-    /// The scenario with another seed.
-    fn with_seed(&self, seed: u64) -> Scenario {
-        Scenario(self.0.with_seed(seed))
-    }
-
-    /// Raises `ScenarioError` unless the scenario can be run.
-    fn validate(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.build().map(drop)).map_err(scenario_error)
-    }
-
-    /// What is worth knowing before a run although nothing is wrong, in sentences. Raises
-    /// `ScenarioError` unless the scenario can be run.
-    fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        py.detach(|| self.0.notes()).map_err(scenario_error)
-    }
-
-    /// The resolved scenario: every default written out.
-    fn toml(&self) -> PyResult<String> {
-        self.0.resolved_toml().map_err(scenario_error)
-    }
-
-    /// Hash of the resolved scenario, its seed and name left out, in hexadecimal digits.
-    #[getter]
-    fn hash(&self) -> PyResult<String> {
-        self.0.hash().map_err(scenario_error)
-    }
-
-    /// Name of the scenario.
-    #[getter]
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    /// Seed of the scenario.
-    #[getter]
-    fn seed(&self) -> u64 {
-        self.0.seed()
-    }
-}
 
 /// What one run left.
 #[pyclass(frozen, module = "incast._core")]
@@ -171,9 +84,8 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None))]
 fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyResult<RunResult> {
-    let scenario = &scenario.0;
     py.detach(|| {
-        let spec = scenario.build().map_err(scenario_error)?;
+        let spec = scenario.spec().map_err(scenario_error)?;
         let mut raised = None;
         let mut last = Instant::now();
         let mut report = |p: Progress| -> bool {
@@ -202,7 +114,7 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyRe
             EngineError::Stopped => RunStopped::new_err("the run was stopped before its end"),
             EngineError::Invalid(words) => RunError::new_err(words),
         })?;
-        let figures = summary::summarize(&outcome, scenario.name(), env!("CARGO_PKG_VERSION"));
+        let figures = summary::summarize(&outcome, scenario.scenario.name(), env!("CARGO_PKG_VERSION"));
         Ok(RunResult { summary: summary::summary_text(&figures), outcome })
     })
 }

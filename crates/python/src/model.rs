@@ -1,5 +1,7 @@
 //! The models for Python: their declarations, their functions over arrays, and the bounds of a scenario.
 
+use crate::errors::scenario_error;
+use crate::scenario::Scenario;
 use incast_cc::{Bytes, Rate, Time};
 use incast_engine::map::ideal::Fabric;
 use incast_model::{Model, Quantity};
@@ -131,10 +133,10 @@ pub fn model_quantity(quantity: &str, text: &str) -> PyResult<f64> {
 
 /// The flows of a scenario, a row each: on the empty network, and at their fair shares. Columns by name.
 #[pyfunction]
-pub fn model_bounds<'py>(py: Python<'py>, scenario: &crate::Scenario) -> PyResult<Bound<'py, PyDict>> {
-    let scenario = &scenario.0;
+pub fn model_bounds<'py>(py: Python<'py>, scenario: &Scenario) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = &scenario.scenario;
     let (spec, ideal, shares) = py.detach(|| {
-        let spec = scenario.build().map_err(crate::scenario_error)?;
+        let spec = scenario.build().map_err(scenario_error)?;
         let fabric = Fabric::new(&spec);
         let ideal: Vec<_> = (0..spec.flows.len()).map(|f| fabric.ideal(f)).collect();
         let shares = fair_shares(&spec).map_err(model_error)?;

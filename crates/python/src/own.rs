@@ -143,7 +143,7 @@ pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
         return Some(error);
     }
     let message = format!("{name} failed in flow {flow} at {:.4} us: {}", at.0 as f64 * 1e-6, words(py, &error));
-    let told = crate::ControllerError::new_err(message);
+    let told = crate::errors::ControllerError::new_err(message);
     told.set_cause(py, Some(error));
     Some(told)
 }

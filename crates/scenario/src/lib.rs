@@ -44,16 +44,34 @@ use document::edit::{LeftOut, entry, insert, unknown_key};
 use files::{read_file, read_named};
 use incast_engine::spec::Spec;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use text::schema::Schema;
 use toml::Value as Toml;
 
 /// A scenario as the user wrote it, with the changes made since.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Scenario {
     name: String,
     dir: PathBuf,
     table: toml::Table,
     left_out: Vec<LeftOut>,
+    /// The typed document of `table`, once it was asked for.
+    document: OnceLock<Result<Arc<Document>, Errors>>,
+}
+
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Scenario) -> bool {
+        let all = |s: &Scenario| (s.name.clone(), s.dir.clone(), s.left_out.clone());
+        self.table == other.table && all(self) == all(other)
+    }
+}
+
+/// What a scenario is before its run.
+pub struct Prepared {
+    /// What the engine simulates.
+    pub spec: Spec,
+    /// What is worth knowing although nothing is wrong, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl Scenario {
@@ -93,7 +111,8 @@ impl Scenario {
         let table: toml::Table =
             text.parse().map_err(|e: toml::de::Error| Problem::new(file, e.to_string().trim_end()))?;
         let own = table.get("name").and_then(Toml::as_str).unwrap_or(name).to_owned();
-        let scenario = Scenario { name: own, dir: dir.to_owned(), table, left_out: Vec::new() };
+        let (dir, left_out, document) = (dir.to_owned(), Vec::new(), OnceLock::new());
+        let scenario = Scenario { name: own, dir, table, left_out, document };
         scenario.document()?;
         Ok(scenario)
     }
@@ -114,6 +133,7 @@ impl Scenario {
         let mut other = self.clone();
         if let Some(run) = other.table.get_mut("run").and_then(Toml::as_table_mut) {
             run.insert("seed".into(), Toml::Integer((seed & i64::MAX as u64) as i64));
+            other.document = OnceLock::new();
         }
         other
     }
@@ -126,6 +146,7 @@ impl Scenario {
         for entry in other.entries() {
             entry.remove("controller");
         }
+        other.document = OnceLock::new();
         other.left_out.clear();
         Ok(other)
     }
@@ -168,6 +189,7 @@ impl Scenario {
             return Err(Errors(problems));
         }
         self.table = table;
+        self.document = OnceLock::new();
         let word = |value: &str| value.trim_matches(['"', '\'']).to_owned();
         // what is given again, by itself or with all of its controller, is not left out
         self.left_out.retain(|l| l.path != full);
@@ -183,8 +205,15 @@ impl Scenario {
         Ok(())
     }
 
-    /// The typed document, checked against the schema.
-    pub fn document(&self) -> Result<Document, Errors> {
+    /// The typed document, checked against the schema; read once, whatever is asked of it.
+    pub fn document(&self) -> Result<&Document, Errors> {
+        match self.document.get_or_init(|| self.parse().map(Arc::new)) {
+            Ok(document) => Ok(document),
+            Err(errors) => Err(errors.clone()),
+        }
+    }
+
+    fn parse(&self) -> Result<Document, Errors> {
         let value = Toml::Table(self.table.clone());
         let mut problems = Vec::new();
         Schema::new(schema()).check(&value, "", &mut problems);
@@ -197,21 +226,27 @@ impl Scenario {
     /// What is worth knowing before a run although nothing is wrong, in sentences. Fails as
     /// [`Scenario::build`] does.
     pub fn notes(&self) -> Result<Vec<String>, Errors> {
-        let doc = self.document()?;
-        let built = build::build(&doc, &self.dir)?;
-        Ok(build::warnings::warnings(&doc, &built.spec, &built.failing, &self.left_out))
+        Ok(self.prepare()?.notes)
     }
 
     /// What the engine simulates.
     pub fn build(&self) -> Result<Spec, Errors> {
-        Ok(build::build(&self.document()?, &self.dir)?.spec)
+        Ok(build::build(self.document()?, &self.dir)?.spec)
+    }
+
+    /// What the engine simulates, and what is worth knowing of it.
+    pub fn prepare(&self) -> Result<Prepared, Errors> {
+        let doc = self.document()?;
+        let build::Built { spec, failing } = build::build(doc, &self.dir)?;
+        let notes = build::warnings::warnings(doc, &spec, &failing, &self.left_out);
+        Ok(Prepared { spec, notes })
     }
 
     /// The document with every default written out. Read again from the same folder, it has the
     /// same hash: names of files stay as they are written, so that it says nothing of the machine
     /// it was made on.
     pub fn resolved(&self) -> Result<Document, Errors> {
-        let mut doc = self.document()?;
+        let mut doc = self.document()?.clone();
         doc.name = Some(self.name.clone());
         doc.transport = doc.transport.resolved();
         for t in &mut doc.traffic {

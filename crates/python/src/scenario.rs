@@ -1,0 +1,102 @@
+//! Scenarios as Python has them.
+
+use crate::errors::scenario_error;
+use incast_engine::spec::Spec;
+use incast_scenario::Errors;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// Everything that decides a run. Immutable: `set` and `with_seed` give a new one.
+#[pyclass(frozen, module = "incast._core")]
+pub(crate) struct Scenario {
+    pub(crate) scenario: incast_scenario::Scenario,
+    /// What it built when its notes were asked for: the next run takes it instead of building again.
+    built: Mutex<Option<Spec>>,
+}
+
+impl From<incast_scenario::Scenario> for Scenario {
+    fn from(scenario: incast_scenario::Scenario) -> Scenario {
+        Scenario { scenario, built: Mutex::new(None) }
+    }
+}
+
+impl Scenario {
+    /// What the engine simulates.
+    pub(crate) fn spec(&self) -> Result<Spec, Errors> {
+        match self.built.lock().ok().and_then(|mut built| built.take()) {
+            Some(spec) => Ok(spec),
+            None => self.scenario.build(),
+        }
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// A scenario file, or the name of a built-in scenario.
+    #[staticmethod]
+    fn load(name_or_path: &str) -> PyResult<Scenario> {
+        incast_scenario::Scenario::load(name_or_path).map(Scenario::from).map_err(scenario_error)
+    }
+
+    /// A scenario from its text; `origin` is the folder that paths in it start from.
+    #[staticmethod]
+    fn from_toml(text: &str, origin: PathBuf, name: &str) -> PyResult<Scenario> {
+        incast_scenario::Scenario::from_toml(text, &origin, name).map(Scenario::from).map_err(scenario_error)
+    }
+
+    /// The scenario with `key` set to `value` (as on the command line).
+    fn set(&self, key: &str, value: &str) -> PyResult<Scenario> {
+        let mut changed = self.scenario.clone();
+        changed.set(key, value).map_err(scenario_error)?;
+        Ok(changed.into())
+    }
+
+    /// The scenario with one controller for every flow: `"swift:target=min-rtt"`.
+    fn with_controller(&self, text: &str) -> PyResult<Scenario> {
+        self.scenario.with_controller(text).map(Scenario::from).map_err(scenario_error)
+    }
+
+    /// The scenario with another seed.
+    fn with_seed(&self, seed: u64) -> Scenario {
+        self.scenario.with_seed(seed).into()
+    }
+
+    /// Raises `ScenarioError` unless the scenario can be run.
+    fn validate(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.scenario.build().map(drop)).map_err(scenario_error)
+    }
+
+    /// What is worth knowing before a run although nothing is wrong, in sentences. Raises
+    /// `ScenarioError` unless the scenario can be run.
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let prepared = py.detach(|| self.scenario.prepare()).map_err(scenario_error)?;
+        if let Ok(mut built) = self.built.lock() {
+            *built = Some(prepared.spec);
+        }
+        Ok(prepared.notes)
+    }
+
+    /// The resolved scenario: every default written out.
+    fn toml(&self) -> PyResult<String> {
+        self.scenario.resolved_toml().map_err(scenario_error)
+    }
+
+    /// Hash of the resolved scenario, its seed and name left out, in hexadecimal digits.
+    #[getter]
+    fn hash(&self) -> PyResult<String> {
+        self.scenario.hash().map_err(scenario_error)
+    }
+
+    /// Name of the scenario.
+    #[getter]
+    fn name(&self) -> &str {
+        self.scenario.name()
+    }
+
+    /// Seed of the scenario.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.scenario.seed()
+    }
+}

@@ -40,6 +40,8 @@ LEFT_OUT: Mapping[str, str] = {
     "registry": "declarations and their text: no arithmetic of a controller",
     "units": "parsing and printing of times, rates and sizes: no arithmetic of a controller",
     "lib": "the list of controllers",
+    "dispatch": "one type of all controllers",
+    "variants": "a list of files",
     "foreign": "names of controllers that are not of this crate",
 }
 """Files that are not mutated, and why."""

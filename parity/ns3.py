@@ -62,7 +62,7 @@ CONTROLLERS = {
     "dctcp": "dctcp:form=ns3",
     "newreno": "newreno:form=ns3",
     "westwood-plus": "westwood-plus:form=ns3",
-    "swift": "swift:form=seed-000",
+    "swift": "swift:form=yasomam",
 }
 SWIFT_TARGETS = {"0": "min-rtt", "1": "min-rtt,epsilon=1ms", "2": "static,static_target=25ms"}
 TAIL_DROP = {"queue.kind": "drop-tail", "queue.limit": "2666p", "queue.device": 100}

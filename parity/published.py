@@ -149,7 +149,7 @@ def case(line: str, parameters: str, mode: str, rate: str, stop_s: float) -> Cas
         f"ns3/published/{line}",
         line,
         ns3.STUDY[mode],
-        {**settings, "controller": f"swift:form=seed-000,{parameters}", **ns3.AROUND["swift"]},
+        {**settings, "controller": f"swift:form=yasomam,{parameters}", **ns3.AROUND["swift"]},
         tuple(Figure(name, unit, value, None, of[name]) for (name, unit), value in zip(FIGURES, theirs, strict=True)),
         cost_s=1.0,
     )

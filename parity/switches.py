@@ -116,9 +116,9 @@ NS3_RUNS = (
 )
 SEED_000_RUNS = (
     outage(
-        "ns3/seed-000/run-timeouts",
+        "ns3/yasomam/run-timeouts",
         "Swift, 25 ms, cuts of at most a half, 500 kB, arrivals 30 to 67 at the last link lost",
-        controller="swift:form=seed-000,target=static,max_mdf=0.5",
+        controller="swift:form=yasomam,target=static,max_mdf=0.5",
         transport__recovery="newreno",
         transport__pacing={"slow_start": 2.0, "avoidance": 1.2, "max": "1Gbps", "restart_at_max": True},
         transport__initial_window=40,
@@ -343,7 +343,7 @@ SEED_000 = {
         Switch("static-min-cwnd", "half of the least window", "controller.min_cwnd=0.6666666666666666"),
         Switch("static-rto-min", "an RTO of at least 200 ms, not 1 s", "transport.rto_min=200ms"),
     ),
-    "ns3/seed-000/run-timeouts": (
+    "ns3/yasomam/run-timeouts": (
         Switch(
             "retx-reset",
             "the least window after five timeouts in a row, not three",
@@ -357,7 +357,7 @@ SEED_000 = {
         Switch("max-cwnd", "windows up to 1000 packets, not 60000 B", "controller.max_cwnd=1000"),
     ),
 }
-"""Parameters of Swift's form seed-000."""
+"""Parameters of Swift's form yasomam."""
 
 LINUX = {
     "linux/R1/R1_rtt100_K20_n2": (
@@ -483,7 +483,7 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
         Table(Section("ns3/switches", "What each rule of ns-3 is worth", f"{TURNED}{ALONE}"), NS3, NS3_RUNS),
         Table(
             Section(
-                "ns3/seed-000",
+                "ns3/yasomam",
                 "What each rule of the study's Swift is worth",
                 f"{TURNED}{ALONE} The form's cuts take up to the whole window, so that the first timeout leaves the "
                 "least one already and the count of timeouts in a row decides nothing more; that switch is turned "

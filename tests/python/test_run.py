@@ -311,8 +311,8 @@ def test_load_takes_names_and_paths_only() -> None:
 
 def test_a_form_beside_the_transport_of_another_world_is_noted(incast: Command) -> None:
     short = ["--set", "run.duration=1ms", "--set", "run.warmup=0s"]
-    told = 'note: controller.form = "seed-000" belongs beside transport.preset = "ns3", here it is "linux"'
-    changed = ["--set", "controller=swift:form=seed-000"]
+    told = 'note: controller.form = "yasomam" belongs beside transport.preset = "ns3", here it is "linux"'
+    changed = ["--set", "controller=swift:form=yasomam"]
     answer = incast("run", "dumbbell", *short, *changed, "--out", "told")
     assert answer.status == 0
     assert answer.err.count("note: ") == 1
@@ -321,7 +321,7 @@ def test_a_form_beside_the_transport_of_another_world_is_noted(incast: Command) 
     assert told in answer.err
     assert answer.out == ""
     answer = incast(
-        "compare", "dumbbell", *short, "--cc", "swift:form=seed-000", "--vary", "traffic.flows=1,2", "--out", "c"
+        "compare", "dumbbell", *short, "--cc", "swift:form=yasomam", "--vary", "traffic.flows=1,2", "--out", "c"
     )
     assert answer.status == 0
     assert answer.err.count("note: ") == 1

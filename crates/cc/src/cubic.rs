@@ -5,7 +5,7 @@
 //! Slow start and the ways down are shared with NewReno ([`crate::reno_window`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, RenoWindow, Rules, SlowStart, Timeouts};
+use crate::reno_window::{self, Arithmetic, Avoidance, Halve, RenoWindow};
 use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
 use alloc::boxed::Box;
 
@@ -60,18 +60,11 @@ params! {
     hystart_delay_min: Time = "4ms", "", "Ha and Rhee 2011, section 3; Linux";
     /// Most growth of the round trip that does not end slow start.
     hystart_delay_max: Time = "16ms", "", "Ha and Rhee 2011, section 3; Linux";
-    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the ACK
-    /// covers.
-    slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
-    /// Smallest window a reduction leaves.
-    floor: f64 = "2.0", "segments", "RFC 9438 section 4.6", "a number of at least 1" => |x| *x >= 1.0;
-    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless the
-    /// window is being reduced for this data already.
-    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; Linux once";
-    /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
-    /// "decay" by halves for every timeout that has passed, while ssthresh remembers three quarters of the window
-    /// (transport.idle_restart switches both off).
-    idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
+    then ..window: reno_window::Params {
+        !avoidance; !arithmetic;
+        floor = "2.0", "RFC 9438 section 4.6", "a number of at least 1" => |x| *x >= 1.0;
+        timeouts = "first", "RFC 5681 section 3.1; Linux once";
+    };
     together {
         "hystart_delay_min": "at most hystart_delay_max" => |p| p.hystart_delay_min <= p.hystart_delay_max;
     }
@@ -136,19 +129,9 @@ impl Cubic {
             Curve::Real => Arithmetic::Real,
             Curve::Ticks => Arithmetic::Segments,
         };
+        let rules = reno_window::Params { avoidance: Avoidance::Bytes, arithmetic, ..params.window };
         Cubic {
-            window: RenoWindow::new(
-                env,
-                Rules {
-                    floor: params.floor,
-                    slow_start: params.slow_start_per,
-                    avoidance: Avoidance::Bytes,
-                    arithmetic,
-                    timeouts: params.timeouts,
-                    halve: params.cut_of,
-                    idle: params.idle,
-                },
-            ),
+            window: RenoWindow::new(env, rules, params.cut_of),
             rest: Box::new(Rest {
                 params: *params,
                 w_max: 0.0,

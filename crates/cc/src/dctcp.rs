@@ -12,7 +12,7 @@
 //! says otherwise. The receiver's half of DCTCP (the two-state delayed ACK) is the transport's.
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Arithmetic, Halve, RenoWindow};
+use crate::reno_window::{self, Arithmetic, Halve, RenoWindow};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Idle, Profile, Time, Timeout};
 
 choice! {
@@ -76,62 +76,58 @@ choice! {
     }
 }
 
-reno_params! {
-    {
-        form of {
-            /// Whole segments and bytes, no floor, alpha's answer to every loss and timeout, cuts of
-            /// the window in force.
-            "ns3" = "ns-3.43, TcpDctcp and TcpLinuxReno (src/internet/model)" {
-                loss = "alpha", floor = "0.0", cut_of = "in-force", arithmetic = "whole", timeouts = "every"
-            }
-            /// The same decisions from the same ACKs as htsim's DCTCP, as long as nothing is lost. The
-            /// transport around it is `transport.preset = "htsim"` with `lone_syn`, the queue
-            /// `ecn-threshold` with `mark_at = "departure"`.
-            "htsim" = "sim/dctcp.cpp and sim/tcp.cpp of Broadcom/csg-htsim, commit 841d9e7" {
-                initial_alpha = "0.0", round = "acks", cut_at = "round", slow_start = "false", avoidance = "room",
-                arithmetic = "bytes", floor = "1.0"
-            }
-            /// Whole segments and 1024ths.
-            "linux" = "Linux 6.1, net/ipv4/tcp_dctcp.c" {
-                alpha = "1024ths", alpha_window = "reached", arithmetic = "segments", timeouts = "once", halve = "cwnd",
-                idle = "decay"
-            }
+params! {
+    form of {
+        /// Whole segments and bytes, no floor, alpha's answer to every loss and timeout, cuts of
+        /// the window in force.
+        "ns3" = "ns-3.43, TcpDctcp and TcpLinuxReno (src/internet/model)" {
+            loss = "alpha", floor = "0.0", cut_of = "in-force", arithmetic = "whole", timeouts = "every"
+        }
+        /// The same decisions from the same ACKs as htsim's DCTCP, as long as nothing is lost. The
+        /// transport around it is `transport.preset = "htsim"` with `lone_syn`, the queue
+        /// `ecn-threshold` with `mark_at = "departure"`.
+        "htsim" = "sim/dctcp.cpp and sim/tcp.cpp of Broadcom/csg-htsim, commit 841d9e7" {
+            initial_alpha = "0.0", round = "acks", cut_at = "round", slow_start = "false", avoidance = "room",
+            arithmetic = "bytes", floor = "1.0"
+        }
+        /// Whole segments and 1024ths.
+        "linux" = "Linux 6.1, net/ipv4/tcp_dctcp.c" {
+            alpha = "1024ths", alpha_window = "reached", arithmetic = "segments", timeouts = "once", halve = "cwnd",
+            idle = "decay"
         }
     }
-    {
-        /// Gain of the moving average of the marked share.
-        g: f64 = "0.0625", "", "1/16: the paper's experiments, RFC 8257 section 4", "a number above 0, at most 1"
-            => |x| *x > 0.0 && *x <= 1.0;
-        /// The average before anything is known; 1 makes the first cut a halving.
-        initial_alpha: f64 = "1.0", "", "RFC 8257, Linux, ns-3; htsim starts at 0",
-            "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;
-        /// What ends a window of data, and with it an update of alpha: "data" that all which was
-        /// outstanding at the last update is acknowledged, "acks" that as many ACKs were counted as the
-        /// window then had segments (at first two).
-        round: Round = "data", "", "RFC 8257 section 3.3; htsim counts ACKs";
-        /// When the window is cut: "mark" at the first mark of a window, "round" at every update of
-        /// alpha while alpha is above zero.
-        cut_at: CutAt = "mark", "", "RFC 8257 section 3.3; htsim cuts at every update";
-        /// Whether a flow begins in slow start; otherwise ssthresh begins as the initial window.
-        slow_start: bool = "true", "", "RFC 5681; experiments with htsim set ssthresh to the initial window";
-        /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
-        loss: Loss = "halve", "", "RFC 8257 section 3.5; ns-3 up to 3.43 uses alpha";
-        /// Arithmetic of the average: a "real" number, or whole "1024ths", each step rounded down.
-        alpha: Alpha = "real", "", "the paper; Linux has 1024ths";
-        /// The ACK that ends a window of data: the first one "beyond" what was outstanding at its start, or the
-        /// one that has "reached" the end of that.
-        alpha_window: WindowEnd = "beyond", "", "RFC 8257 section 3.3; Linux and ns-3: reached";
-        /// The window of which a cut leaves 1 - alpha/2: "cwnd" as the controller keeps it, or the one
-        /// "in-force", which during a recovery is the transport's.
-        cut_of: CutOf = "cwnd", "", "RFC 8257 section 3.3; ns-3 has one window for both";
-        /// What a loss halves: what is in "flight", or "cwnd".
-        halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
-    }
-    slow_start_per: "segments", "Linux and ns-3";
-    avoidance: "bytes", "Linux and ns-3; htsim has room";
-    floor: "Linux; the paper and ns-3 have none", "a number of at least 0" => |x| *x >= 0.0;
-    arithmetic: "own choice; ns-3 counts whole segments and bytes, Linux segments, htsim bytes";
-    timeouts: "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
+    /// Gain of the moving average of the marked share.
+    g: f64 = "0.0625", "", "1/16: the paper's experiments, RFC 8257 section 4", "a number above 0, at most 1"
+        => |x| *x > 0.0 && *x <= 1.0;
+    /// The average before anything is known; 1 makes the first cut a halving.
+    initial_alpha: f64 = "1.0", "", "RFC 8257, Linux, ns-3; htsim starts at 0",
+        "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;
+    /// What ends a window of data, and with it an update of alpha: "data" that all which was
+    /// outstanding at the last update is acknowledged, "acks" that as many ACKs were counted as the
+    /// window then had segments (at first two).
+    round: Round = "data", "", "RFC 8257 section 3.3; htsim counts ACKs";
+    /// When the window is cut: "mark" at the first mark of a window, "round" at every update of
+    /// alpha while alpha is above zero.
+    cut_at: CutAt = "mark", "", "RFC 8257 section 3.3; htsim cuts at every update";
+    /// Whether a flow begins in slow start; otherwise ssthresh begins as the initial window.
+    slow_start: bool = "true", "", "RFC 5681; experiments with htsim set ssthresh to the initial window";
+    /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
+    loss: Loss = "halve", "", "RFC 8257 section 3.5; ns-3 up to 3.43 uses alpha";
+    /// Arithmetic of the average: a "real" number, or whole "1024ths", each step rounded down.
+    alpha: Alpha = "real", "", "the paper; Linux has 1024ths";
+    /// The ACK that ends a window of data: the first one "beyond" what was outstanding at its start, or the
+    /// one that has "reached" the end of that.
+    alpha_window: WindowEnd = "beyond", "", "RFC 8257 section 3.3; Linux and ns-3: reached";
+    /// The window of which a cut leaves 1 - alpha/2: "cwnd" as the controller keeps it, or the one
+    /// "in-force", which during a recovery is the transport's.
+    cut_of: CutOf = "cwnd", "", "RFC 8257 section 3.3; ns-3 has one window for both";
+    /// What a loss halves: what is in "flight", or "cwnd".
+    halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
+    then ..window: reno_window::Params {
+        slow_start_per = "segments", "Linux and ns-3";
+        avoidance = "bytes", "Linux and ns-3; htsim has room";
+        floor = "2.0", "Linux; the paper and ns-3 have none";
+    };
 }
 
 /// What `describe` prints.
@@ -185,7 +181,7 @@ pub struct Dctcp {
 impl Dctcp {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Dctcp {
-        let window = RenoWindow::new(env, params.rules(params.halve));
+        let window = RenoWindow::new(env, params.window, params.halve);
         Dctcp {
             past_cwnd: 2.0 * window.mss,
             window: if params.slow_start { window } else { window.in_avoidance() },
@@ -200,7 +196,7 @@ impl Dctcp {
             window_ends: params.alpha_window,
             loss: params.loss,
             cut_of: params.cut_of,
-            whole: params.arithmetic == Arithmetic::Whole,
+            whole: params.window.arithmetic == Arithmetic::Whole,
             round: params.round,
             cut_at: params.cut_at,
             acks: 0,

@@ -3,10 +3,17 @@
 //! The paper says two things of it: the window is cut by the current share of marked data, not by an average, and
 //! receivers do not delay the ACKs of marked data. All else is [`crate::dctcp`]'s.
 
-use crate::dctcp::{self, Alpha, CutAt, CutOf, Dctcp, Loss, Round, WindowEnd};
-use crate::registry::{FormName, Kind, ParamSet, STANDARD};
-use crate::reno_window::{Arithmetic, Avoidance, Halve, IdleRule, SlowStart, Timeouts};
-use crate::{Ecn, Env, Profile};
+use crate::dctcp::{self, Dctcp, Loss};
+use crate::registry::{Kind, ParamSet};
+use crate::reno_window;
+use crate::{Controller, Ecn, Env, Profile};
+
+mod acks {
+    params! {
+        /// Whether receivers acknowledge marked data at once.
+        ack_marked: bool = "true", "", "Swift's paper, section 4.1";
+    }
+}
 
 params! {
     /// Smallest window a reduction leaves.
@@ -14,15 +21,13 @@ params! {
         => |x| *x >= 0.0;
     /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" by the share of marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5";
-    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the ACK covers.
-    slow_start_per: SlowStart = "segments", "", "Linux and ns-3, for DCTCP";
-    /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each ACK, "bytes" one
-    /// segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd for each ACK, marked or not,
-    /// where the room is what the window allows beyond what is in flight.
-    avoidance: Avoidance = "bytes", "", "Linux and ns-3, for DCTCP; htsim has room";
-    /// Whether receivers acknowledge marked data at once.
-    ack_marked: bool = "true", "", "Swift's paper, section 4.1";
-    profile => |p, profile| Profile { ack_marked_at_once: p.ack_marked, ..profile };
+    then ..window: reno_window::Params {
+        !floor; !arithmetic; !timeouts; !idle;
+        slow_start_per = "segments", "Linux and ns-3, for DCTCP";
+        avoidance = "bytes", "Linux and ns-3, for DCTCP; htsim has room";
+    };
+    then ..acks: acks::Params;
+    profile => |p, profile| Profile { ack_marked_at_once: p.acks.ack_marked, ..profile };
 }
 
 /// What `describe` prints.
@@ -50,28 +55,13 @@ pub struct Gcn(Dctcp);
 impl Gcn {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Gcn {
-        let params = dctcp::Params {
-            form: FormName(STANDARD),
-            // an average that is the latest share
-            g: 1.0,
-            initial_alpha: 0.0,
-            round: Round::Data,
-            cut_at: CutAt::Mark,
-            slow_start: true,
-            loss: params.loss,
-            alpha: Alpha::Real,
-            alpha_window: WindowEnd::Beyond,
-            floor: params.floor,
-            cut_of: CutOf::Cwnd,
-            slow_start_per: params.slow_start_per,
-            avoidance: params.avoidance,
-            arithmetic: Arithmetic::Real,
-            timeouts: Timeouts::First,
-            halve: Halve::Flight,
-            idle: IdleRule::Restart,
-        };
-        Gcn(Dctcp::new(&params, env))
+        // an average that is the latest share
+        let latest = dctcp::Params { g: 1.0, initial_alpha: 0.0, loss: params.loss, ..dctcp::Params::default() };
+        let window = reno_window::Params { floor: params.floor, ..params.window };
+        Gcn(Dctcp::new(&dctcp::Params { window, ..latest }, env))
     }
 }
 
-acts_as_its_part!(Gcn);
+impl Controller for Gcn {
+    forward! { Gcn(cc) => cc }
+}

@@ -35,9 +35,7 @@ extern crate alloc;
 #[macro_use]
 pub mod registry;
 #[macro_use]
-pub mod reno_window;
-#[macro_use]
-pub mod swift_window;
+mod dispatch;
 
 pub mod bandwidth;
 pub mod bbr;
@@ -49,15 +47,10 @@ pub mod fastflow;
 pub mod foreign;
 pub mod gcn;
 pub mod hpcc;
-pub mod lswift;
-pub mod mswift;
 pub mod newreno;
 pub mod paced_rate;
+pub mod reno_window;
 pub mod swift;
-pub mod swift_ecn;
-pub mod swift_moving;
-pub mod swift_rebase;
-pub mod swift_v0;
 pub mod timely;
 pub mod units;
 pub mod westwood;
@@ -67,6 +60,7 @@ pub use controller::{
     Ack, Congestion, Controller, Delivery, Ecn, Env, Hop, Idle, Late, Pacing, Phase, Profile, Round, TcpAck, Timeout,
 };
 pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
+pub use swift::variants::{lswift, mswift, swift_ecn, swift_moving, swift_rebase, swift_v0};
 pub use units::{Bytes, Rate, Time, UnitError};
 
 use registry::ParamSet;

@@ -8,7 +8,7 @@
 //! (RFC 3168 section 6.1.2).
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{Halve, RenoWindow};
+use crate::reno_window::{self, Halve, RenoWindow};
 use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
 
 choice! {
@@ -21,33 +21,27 @@ choice! {
     }
 }
 
-reno_params! {
-    {
-        form of {
-            /// NewReno in whole bytes and segments.
-            "ns3" = "ns-3.43, TcpNewReno (src/internet/model/tcp-congestion-ops.cc)" {
-                arithmetic = "whole", timeouts = "every"
-            }
-            /// NewReno in whole segments; halves the window.
-            "linux" = "Linux 6.1, net/ipv4/tcp_cong.c and tcp_input.c" {
-                slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments",
-                timeouts = "once", halve = "cwnd",
-                idle = "decay"
-            }
+params! {
+    form of {
+        /// NewReno in whole bytes and segments.
+        "ns3" = "ns-3.43, TcpNewReno (src/internet/model/tcp-congestion-ops.cc)" {
+            arithmetic = "whole", timeouts = "every"
+        }
+        /// NewReno in whole segments; halves the window.
+        "linux" = "Linux 6.1, net/ipv4/tcp_cong.c and tcp_input.c" {
+            slow_start_per = "segments", avoidance = "bytes", arithmetic = "segments",
+            timeouts = "once", halve = "cwnd",
+            idle = "decay"
         }
     }
-    {
-        /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
-        /// where that is less.
-        recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
-        /// What a loss halves: what is in "flight", or "cwnd".
-        halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
-    }
-    slow_start_per: "ack", "RFC 5681 section 3.1; Linux counts segments";
-    avoidance: "ack", "RFC 5681 equation (3)";
-    floor: "RFC 5681 equation (4)", "a number of at least 1" => |x| *x >= 1.0;
-    arithmetic: "own choice; ns-3 counts whole segments and bytes, Linux segments, htsim bytes";
-    timeouts: "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
+    /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
+    /// where that is less.
+    recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
+    /// What a loss halves: what is in "flight", or "cwnd".
+    halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
+    then ..window: reno_window::Params {
+        floor = "2.0", "RFC 5681 equation (4)", "a number of at least 1" => |x| *x >= 1.0;
+    };
 }
 
 /// What `describe` prints.
@@ -79,7 +73,7 @@ impl NewReno {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> NewReno {
         NewReno {
-            window: RenoWindow::new(env, params.rules(params.halve)),
+            window: RenoWindow::new(env, params.window, params.halve),
             recovered: params.recovered,
             recovering: false,
         }

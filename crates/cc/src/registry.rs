@@ -1,5 +1,5 @@
-//! What exists and what it may be told: the machinery behind the `controllers!` list in
-//! `lib.rs`, and the `params!` macro with which a controller declares its parameters.
+//! What a controller may be told: the `params!` macro with which it declares its parameters, and what is known of
+//! each.
 //!
 //! A parameter is declared once, in its controller's file. That one declaration is the field of
 //! the `Params` struct, its default, its parser with the words of its error, its text form, and
@@ -31,7 +31,7 @@ pub struct Kind {
 }
 
 /// A parameter, as declared.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// Key in scenarios.
     pub name: &'static str,
@@ -57,6 +57,8 @@ pub struct Param {
 pub enum ValueKind {
     /// A real number.
     Number,
+    /// A real number, or `none`.
+    OptionalNumber,
     /// A whole number.
     Integer,
     /// `true` or `false`.
@@ -182,6 +184,21 @@ impl Value for Option<Time> {
     }
 }
 
+/// `None` is `none`.
+impl Value for Option<f64> {
+    const KIND: ValueKind = ValueKind::OptionalNumber;
+    const EXPECTED: &'static str = "\"none\" or a number";
+    fn parse(text: &str) -> Option<Option<f64>> {
+        if text == "none" { Some(None) } else { f64::parse(text).map(Some) }
+    }
+    fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        match self {
+            None => out.write_str("none"),
+            Some(number) => number.write(out),
+        }
+    }
+}
+
 /// What `params!` generates for a `Params` struct.
 pub trait ParamSet: Default {
     /// The declarations.
@@ -206,23 +223,6 @@ pub struct FormName(pub &'static str);
 
 /// The form of the defaults.
 pub const STANDARD: &str = "standard";
-
-/// Writes a controller as a user would name it: its kind, its form where that is not the
-/// standard one, and the parameters that differ from what the form sets.
-pub(crate) fn write_short<P: ParamSet>(kind: &Kind, params: &P, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str(kind.name)?;
-    let (base, default) = (params.base(), P::default());
-    let mut separator = ':';
-    for param in P::PARAMS {
-        let compared_with = if param.name == "form" { &default } else { &base };
-        if !params.agrees(param.name, compared_with) {
-            write!(f, "{separator}{}=", param.name)?;
-            params.write(param.name, f)?;
-            separator = ',';
-        }
-    }
-    Ok(())
-}
 
 /// The part of [`ParamSet`] that fits behind a reference.
 #[doc(hidden)]
@@ -267,17 +267,124 @@ pub const fn prose(doc: &'static str) -> &'static str {
     }
 }
 
+/// Parameters that a `Params` declares itself or includes, for its table.
+#[doc(hidden)]
+pub struct Part {
+    pub params: &'static [Param],
+    /// What is declared anew: name, default, source, and where it differs what is expected.
+    pub changes: &'static [(&'static str, &'static str, &'static str, Option<&'static str>)],
+    /// Names that are left out.
+    pub without: &'static [&'static str],
+}
+
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
+impl Part {
+    const fn leaves_out(&self, name: &str) -> bool {
+        let mut i = 0;
+        while i < self.without.len() {
+            if is_same(self.without[i], name) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    const fn changed(&self, mut param: Param) -> Param {
+        let mut i = 0;
+        while i < self.changes.len() {
+            let (name, default, source, expected) = self.changes[i];
+            if is_same(name, param.name) {
+                (param.default, param.source) = (default, source);
+                if let Some(expected) = expected {
+                    param.expected = expected;
+                }
+            }
+            i += 1;
+        }
+        param
+    }
+}
+
+/// The table of `N` parameters that the parts make, in their order, and how many they are.
+#[doc(hidden)]
+pub const fn join<const N: usize>(parts: &[Part]) -> ([Param; N], usize) {
+    const NONE: Param = Param {
+        name: "",
+        kind: ValueKind::Flag,
+        unit: "",
+        default: "",
+        expected: "",
+        source: "",
+        doc: "",
+        choices: &[],
+    };
+    let mut all = [NONE; N];
+    let (mut n, mut part) = (0, 0);
+    while part < parts.len() {
+        let mut i = 0;
+        while i < parts[part].params.len() {
+            let param = parts[part].params[i];
+            if !parts[part].leaves_out(param.name) {
+                if n < N {
+                    all[n] = parts[part].changed(param);
+                }
+                n += 1;
+            }
+            i += 1;
+        }
+        part += 1;
+    }
+    (all, n)
+}
+
+/// Whether a value that was read also passes the test of a `Params` that includes it.
+#[doc(hidden)]
+pub fn holds<T>(value: &T, test: fn(&T) -> bool) -> bool {
+    test(value)
+}
+
+/// Whether a `Params` has a parameter of that name.
+#[doc(hidden)]
+pub fn has<P: ParamSet>(key: &str) -> bool {
+    P::PARAMS.iter().any(|param| param.name == key)
+}
+
 /// Declares the parameters of a controller as `struct Params`.
 ///
 /// Each is a doc comment, `name: type = "default", "unit", "source of the default"`, and, where
 /// the type alone allows too much, the words for what is expected and the test for it. A
 /// `form of` block, which comes first, declares a parameter `form`: named sets of values of the
-/// other parameters, each with its meaning and the source it follows. Setting the form sets every
-/// parameter, so it is set before the others, and those given beside it win. A closing `profile =>`
-/// lets parameters change what the controller expects of the transport, and a closing `together`
+/// other parameters, each with its meaning and the source it follows, perhaps with an older name after `|`. Setting
+/// the form sets every parameter, so it is set before the others, and those given beside it win. A closing
+/// `profile =>` lets parameters change what the controller expects of the transport, and a closing `together`
 /// block holds parameters against one another.
 ///
+/// What controllers have in common is a `Params` of its own, which each of them includes: before its own parameters
+/// as `..field: Type;`, after them as `then ..field: Type;`. In braces behind the type may stand `!name;` for what is
+/// left out, and `name = "default", "source"` for what has another default here, with other words and another test
+/// if need be.
+///
 /// ```
+/// mod window {
+///     incast_cc::params! {
+///         /// Smallest window.
+///         low: f64 = "1.0", "packets", "own choice";
+///         /// Largest window.
+///         high: f64 = "100.0", "packets", "own choice";
+///         together {
+///             "low": "at most high" => |p| p.low <= p.high;
+///         }
+///     }
+/// }
 /// incast_cc::params! {
 ///     form of {
 ///         /// Halving with room.
@@ -285,41 +392,66 @@ pub const fn prose(doc: &'static str) -> &'static str {
 ///     }
 ///     /// Factor of the decrease.
 ///     beta: f64 = "0.5", "", "RFC 5681", "a number above 0, below 1" => |x| *x > 0.0 && *x < 1.0;
-///     /// Smallest window.
-///     low: f64 = "1.0", "packets", "own choice";
-///     /// Largest window.
-///     high: f64 = "100.0", "packets", "own choice";
-///     together {
-///         "low": "at most high" => |p| p.low <= p.high;
-///     }
+///     then ..window: window::Params { low = "2.0", "RFC 5681"; };
 /// }
 /// use incast_cc::registry::{ParamError, ParamSet};
 ///
 /// let mut params = Params::default();
+/// assert_eq!((params.beta, params.window.low), (0.5, 2.0));
 /// assert_eq!(params.set("beta", "0.7"), Ok(()));
 /// assert_eq!(params.beta, 0.7);
 /// assert!(matches!(params.set("beta", "1.5"), Err(ParamError::BadValue { .. })));
 /// assert_eq!(params.set("low", "200"), Ok(()));
 /// assert_eq!(params.check().unwrap_err().key, "low");
 /// assert_eq!(params.set("form", "roomy"), Ok(()));
-/// assert_eq!((params.beta, params.low, params.high), (0.4, 1.0, 1000.0));
+/// assert_eq!((params.beta, params.window.low, params.window.high), (0.4, 2.0, 1000.0));
+/// assert_eq!(Params::PARAMS.iter().map(|p| p.name).collect::<Vec<_>>(), ["form", "beta", "low", "high"]);
 /// ```
 #[macro_export]
 macro_rules! params {
     (
-        $($form:ident of {
-            $(
-                $(#[doc = $form_doc:literal])+
-                $form_name:literal = $form_source:literal { $($form_key:ident = $form_value:literal),+ $(,)? }
-            )+
-        })?
-        $(
-            $(#[doc = $doc:literal])+
-            $name:ident: $type:ty = $default:literal, $unit:literal, $source:literal
-            $(, $expected:literal => $test:expr)?;
-        )*
+        $($form:ident of { $($forms:tt)+ })?
+        $(..$before:ident: $before_type:ty $({ $($before_changes:tt)* })?;)*
+        $($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:literal, $unit:literal, $source:literal
+            $(, $expected:literal => $test:expr)?;)*
+        $(then ..$after:ident: $after_type:ty $({ $($after_changes:tt)* })?;)*
         $(profile => $profile:expr;)?
         $(together { $($blame:literal: $rule:literal => $holds:expr;)+ })?
+    ) => {
+        $crate::params! {
+            @make { $($form of { $($forms)+ })? }
+            before { $($before)* } after { $($after)* }
+            included {
+                $($before: $before_type { $($($before_changes)*)? })*
+                $($after: $after_type { $($($after_changes)*)? })*
+            }
+            own { $($(#[doc = $doc])+ $name: $type = $default, $unit, $source $(, $expected => $test)?;)* }
+            profile { $($profile)? }
+            together { $($($blame: $rule => $holds;)+)? }
+        }
+    };
+    (
+        @make { $($form:ident of {
+            $(
+                $(#[doc = $form_doc:literal])+
+                $form_name:literal $(| $form_alias:literal)? = $form_source:literal
+                    { $($form_key:ident = $form_value:literal),+ $(,)? }
+            )+
+        })? }
+        before { $($before:ident)* } after { $($after:ident)* }
+        included {
+            $($part:ident: $part_type:ty {
+                $(!$hidden:ident;)*
+                $($key:ident = $key_default:literal, $key_source:literal
+                    $(, $key_expected:literal => $key_test:expr)?;)*
+            })*
+        }
+        own {
+            $($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:literal, $unit:literal, $source:literal
+                $(, $expected:literal => $test:expr)?;)*
+        }
+        profile { $($profile:expr)? }
+        together { $($blame:literal: $rule:literal => $holds:expr;)* }
     ) => {
         /// Parameters, each documented at its declaration.
         #[derive(Clone, Copy, PartialEq, Debug)]
@@ -329,61 +461,103 @@ macro_rules! params {
                 pub $form: $crate::registry::FormName,
             )?
             $($(#[doc = $doc])+ pub $name: $type,)*
+            $(
+                /// Those that are included.
+                pub $part: $part_type,
+            )*
         }
 
         impl Default for Params {
             fn default() -> Params {
-                use $crate::registry::Value;
+                #[allow(unused_imports)]
+                use $crate::registry::{ParamSet, Value};
+                // A default that does not parse is a mistake in the declaration, not an
+                // input; the registry's tests build every default.
+                $(
+                    #[allow(unused_mut)]
+                    let mut $part = <$part_type>::default();
+                    $($part.set(stringify!($key), $key_default).expect(concat!("default of ", stringify!($key)));)*
+                )*
                 Params {
                     $($form: $crate::registry::FormName($crate::registry::STANDARD),)?
-                    // A default that does not parse is a mistake in the declaration, not an
-                    // input; the registry's tests build every default.
                     $($name: <$type>::parse($default).expect(concat!("default of ", stringify!($name))),)*
+                    $($part,)*
                 }
             }
         }
 
         impl $crate::registry::ParamSet for Params {
-            const PARAMS: &'static [$crate::registry::Param] = &[
-                $($crate::registry::Param {
-                    name: stringify!($form),
-                    kind: $crate::registry::ValueKind::Choice,
-                    unit: "",
-                    default: $crate::registry::STANDARD,
-                    expected: concat!("one of: \"standard\"" $(, " \"", $form_name, "\"")+),
-                    source: "own choice",
-                    doc: concat!(
-                        "Named set of values of the other parameters; those given beside it win. \"standard\": the \
-                         defaults below."
-                        $(
-                            , " \"", $form_name, "\":", $($form_doc,)+ " From ", $form_source, ": "
-                            , $crate::params!(@list $($form_key = $form_value),+), "."
-                        )+
-                    ),
-                    choices: &[$crate::registry::STANDARD $(, $form_name)+],
-                },)?
-                $($crate::registry::Param {
-                    name: stringify!($name),
-                    kind: <$type as $crate::registry::Value>::KIND,
-                    unit: $unit,
-                    default: $default,
-                    expected: $crate::params!(@expected $type $(, $expected)?),
-                    source: $source,
-                    doc: $crate::registry::prose(concat!($($doc),+)),
-                    choices: <$type as $crate::registry::Value>::CHOICES,
-                },)*
-            ];
+            const PARAMS: &'static [$crate::registry::Param] = {
+                #[allow(unused_imports)]
+                use $crate::registry::{Param, ParamSet, Part, join};
+                const OWN: Part = Part {
+                    params: &[
+                        $($crate::registry::Param {
+                            name: stringify!($name),
+                            kind: <$type as $crate::registry::Value>::KIND,
+                            unit: $unit,
+                            default: $default,
+                            expected: $crate::params!(@expected $type $(, $expected)?),
+                            source: $source,
+                            doc: $crate::registry::prose(concat!($($doc),+)),
+                            choices: <$type as $crate::registry::Value>::CHOICES,
+                        },)*
+                    ],
+                    changes: &[],
+                    without: &[],
+                };
+                $(
+                    #[allow(non_upper_case_globals)]
+                    const $part: Part = Part {
+                        params: <$part_type as ParamSet>::PARAMS,
+                        changes: &[
+                            $((stringify!($key), $key_default, $key_source, $crate::params!(@some $($key_expected)?)),)*
+                        ],
+                        without: &[$(stringify!($hidden)),*],
+                    };
+                )*
+                const PARTS: &[Part] = &[
+                    $(Part {
+                        params: &[Param {
+                            name: stringify!($form),
+                            kind: $crate::registry::ValueKind::Choice,
+                            unit: "",
+                            default: $crate::registry::STANDARD,
+                            expected: concat!("one of: \"standard\"" $(, " \"", $form_name, "\"")+),
+                            source: "own choice",
+                            doc: concat!(
+                                "Named set of values of the other parameters; those given beside it win. \"standard\": \
+                                 the defaults below."
+                                $(
+                                    , " \"", $form_name, "\":", $($form_doc,)+ " From ", $form_source, ": "
+                                    , $crate::params!(@list $($form_key = $form_value),+), "."
+                                )+
+                            ),
+                            choices: &[$crate::registry::STANDARD $(, $form_name)+],
+                        }],
+                        changes: &[],
+                        without: &[],
+                    },)?
+                    $($before,)*
+                    OWN,
+                    $($after,)*
+                ];
+                const COUNT: usize = join::<0>(PARTS).1;
+                const ALL: [Param; COUNT] = join(PARTS).0;
+                &ALL
+            };
 
             fn set(&mut self, key: &str, value: &str) -> Result<(), $crate::registry::ParamError> {
                 #[allow(unused_imports)]
-                use $crate::registry::Value;
+                use $crate::registry::{ParamError, Value};
                 match key {
                     $(stringify!($form) => {
                         let expected = concat!("one of: \"standard\"" $(, " \"", $form_name, "\"")+);
                         let (name, values): (&'static str, &[(&str, &str)]) = match value.trim() {
                             $crate::registry::STANDARD => ($crate::registry::STANDARD, &[]),
-                            $($form_name => ($form_name, &[$((stringify!($form_key), $form_value)),+]),)+
-                            _ => return Err($crate::registry::ParamError::BadValue { expected }),
+                            $($form_name $(| $form_alias)? =>
+                                ($form_name, &[$((stringify!($form_key), $form_value)),+]),)+
+                            _ => return Err(ParamError::BadValue { expected }),
                         };
                         *self = Params::default();
                         self.$form = $crate::registry::FormName(name);
@@ -394,12 +568,28 @@ macro_rules! params {
                         let valid: fn(&$type) -> bool = $crate::params!(@test $(, $test)?);
                         self.$name = <$type>::parse(value.trim())
                             .filter(valid)
-                            .ok_or($crate::registry::ParamError::BadValue { expected })?;
+                            .ok_or(ParamError::BadValue { expected })?;
                         Ok(())
                     })*
+                    _ if !$crate::registry::has::<Params>(key) => Err(ParamError::UnknownKey),
                     _ => {
-                        let _ = value;
-                        Err($crate::registry::ParamError::UnknownKey)
+                        $(if $crate::registry::has::<$part_type>(key) {
+                            #[allow(unused_variables)]
+                            let before = self.$part;
+                            let set = self.$part.set(key, value);
+                            $($(if key == stringify!($key)
+                                && (set.is_err() || !$crate::registry::holds(&self.$part.$key, $key_test))
+                            {
+                                self.$part = before;
+                                return Err(ParamError::BadValue { expected: $key_expected });
+                            })?)*
+                            return set;
+                        })*
+                        #[allow(unreachable_code)]
+                        {
+                            let _ = value;
+                            Err(ParamError::UnknownKey)
+                        }
                     }
                 }
             }
@@ -410,6 +600,9 @@ macro_rules! params {
                 match key {
                     $(stringify!($form) => out.write_str(self.$form.0),)?
                     $(stringify!($name) => Value::write(&self.$name, out),)*
+                    $(_ if $crate::registry::has::<$part_type>(key) => {
+                        $crate::registry::ParamSet::write(&self.$part, key, out)
+                    })*
                     _ => {
                         let _ = out;
                         Ok(())
@@ -418,22 +611,24 @@ macro_rules! params {
             }
 
             fn check(&self) -> Result<(), $crate::registry::Conflict> {
-                $($({
+                // what is included last is held against itself first
+                let parts: &[fn(&Params) -> Result<(), $crate::registry::Conflict>] = &[$(|p| p.$part.check()),*];
+                parts.iter().rev().try_for_each(|check| check(self))?;
+                $({
                     let holds: fn(&Params) -> bool = $holds;
                     if !holds(self) {
                         return Err($crate::registry::Conflict { key: $blame, expected: $rule });
                     }
-                })+)?
+                })*
                 Ok(())
             }
 
             fn profile(&self, profile: $crate::Profile) -> $crate::Profile {
-                let _ = self;
+                $(let profile = self.$part.profile(profile);)*
                 $(
                     let adapt: fn(&Params, $crate::Profile) -> $crate::Profile = $profile;
-                    return adapt(self, profile);
+                    let profile = adapt(self, profile);
                 )?
-                #[allow(unreachable_code)]
                 profile
             }
 
@@ -451,6 +646,7 @@ macro_rules! params {
                 match key {
                     $(stringify!($form) => self.$form == other.$form,)?
                     $(stringify!($name) => self.$name == other.$name,)*
+                    $(_ if $crate::registry::has::<$part_type>(key) => self.$part.agrees(key, &other.$part),)*
                     _ => {
                         let _ = other;
                         true
@@ -464,6 +660,8 @@ macro_rules! params {
     };
     (@expected $type:ty) => { <$type as $crate::registry::Value>::EXPECTED };
     (@expected $type:ty, $expected:literal) => { $expected };
+    (@some) => { None };
+    (@some $value:literal) => { Some($value) };
     (@test) => { |_| true };
     (@test, $test:expr) => { $test };
 }
@@ -495,244 +693,6 @@ macro_rules! choice {
                 out.write_str(match self {
                     $($type::$variant => $word,)+
                 })
-            }
-        }
-    };
-}
-
-/// Makes a controller of a type whose only field is one: the same rules under other parameters.
-macro_rules! acts_as_its_part {
-    ($type:ident) => {
-        impl $crate::Controller for $type {
-            #[inline]
-            fn on_ack(&mut self, ack: &$crate::Ack) {
-                self.0.on_ack(ack);
-            }
-
-            fn on_loss(&mut self, event: &$crate::Congestion) {
-                self.0.on_loss(event);
-            }
-
-            fn on_ecn(&mut self, event: &$crate::Congestion) {
-                self.0.on_ecn(event);
-            }
-
-            fn on_timeout(&mut self, event: &$crate::Timeout) {
-                self.0.on_timeout(event);
-            }
-
-            fn on_recovered(&mut self, now: $crate::Time, in_flight: u64) {
-                self.0.on_recovered(now, in_flight);
-            }
-
-            fn on_undo(&mut self) {
-                self.0.on_undo();
-            }
-
-            fn on_idle(&mut self, idle: &$crate::Idle) {
-                self.0.on_idle(idle);
-            }
-
-            fn on_telemetry(&mut self, hops: &[$crate::Hop]) {
-                self.0.on_telemetry(hops);
-            }
-
-            fn on_delivery(&mut self, sample: &$crate::Delivery) {
-                self.0.on_delivery(sample);
-            }
-
-            fn on_cnp(&mut self, now: $crate::Time) {
-                self.0.on_cnp(now);
-            }
-
-            fn wake_at(&self) -> $crate::Time {
-                self.0.wake_at()
-            }
-
-            fn on_wake(&mut self, now: $crate::Time) {
-                self.0.on_wake(now);
-            }
-
-            #[inline]
-            fn cwnd(&self) -> f64 {
-                self.0.cwnd()
-            }
-
-            fn ssthresh(&self) -> f64 {
-                self.0.ssthresh()
-            }
-
-            fn pacing(&self) -> $crate::Pacing {
-                self.0.pacing()
-            }
-
-            fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-                self.0.state(visit);
-            }
-        }
-    };
-}
-
-/// Turns the list of controllers into [`Config`](crate::Config), [`Cc`](crate::Cc) and
-/// [`KINDS`](crate::KINDS). An entry `file::Type` stands for a module `file` with `Params`, `KIND`
-/// and `Type`, where `Type` is a [`Controller`](crate::Controller) made by
-/// `Type::new(&Params, &Env)`. Modules are declared outside: what formats or mutates source looks
-/// for `mod` and expands no macro.
-macro_rules! controllers {
-    ($($file:ident::$type:ident,)+) => {
-        /// Every kind of controller, in the order of registration.
-        pub static KINDS: &[&Kind] = &[$(&$file::KIND),+];
-
-        /// A controller and its parameters, before there is a flow.
-        #[derive(Clone, PartialEq, Debug)]
-        pub enum Config {
-            $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::Params),)+
-            /// One that is not of this crate.
-            Foreign($crate::foreign::Foreign),
-        }
-
-        impl Config {
-            /// The controller of that name with its default parameters.
-            pub fn new(kind: &str) -> Option<Config> {
-                $(if kind == $file::KIND.name {
-                    return Some(Config::$type($file::Params::default()));
-                })+
-                None
-            }
-
-            /// Its kind: name, source, declarations of its parameters.
-            pub fn kind(&self) -> &'static Kind {
-                match self {
-                    $(Config::$type(_) => &$file::KIND,)+
-                    Config::Foreign(_) => &$crate::foreign::KIND,
-                }
-            }
-
-            /// What it expects of the transport.
-            pub fn profile(&self) -> Profile {
-                match self {
-                    $(Config::$type(params) => params.profile($file::KIND.profile),)+
-                    Config::Foreign(own) => own.0.profile(),
-                }
-            }
-
-            /// Sets a parameter from the user's text.
-            pub fn set(&mut self, key: &str, value: &str) -> Result<(), ParamError> {
-                match self {
-                    $(Config::$type(params) => ParamSet::set(params, key, value),)+
-                    Config::Foreign(_) => Err(ParamError::UnknownKey),
-                }
-            }
-
-            /// The value of a parameter, in the text form that [`Config::set`] reads; `None` for
-            /// an unknown key.
-            pub fn get(&self, key: &str) -> Option<ParamValue<'_>> {
-                let param = self.kind().params.iter().find(|param| param.name == key)?;
-                let set: &dyn $crate::registry::WriteParam = match self {
-                    $(Config::$type(params) => params,)+
-                    Config::Foreign(_) => return None,
-                };
-                Some(ParamValue::new(set, param))
-            }
-
-            /// Holds the parameters against one another; call it after the last `set`. A parameter
-            /// `form` is to be set before all others.
-            pub fn check(&self) -> Result<(), Conflict> {
-                match self {
-                    $(Config::$type(params) => params.check(),)+
-                    Config::Foreign(_) => Ok(()),
-                }
-            }
-
-            /// The controller of a new flow.
-            pub fn build(&self, env: &Env) -> Cc {
-                match self {
-                    $(Config::$type(params) => Cc::$type($file::$type::new(params, env)),)+
-                    Config::Foreign(own) => Cc::Foreign(own.0.make(env)),
-                }
-            }
-        }
-
-        /// As a user would name it: its kind, and after a colon the parameters that differ from
-        /// those of its form.
-        impl core::fmt::Display for Config {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                match self {
-                    $(Config::$type(params) => $crate::registry::write_short(&$file::KIND, params, f),)+
-                    Config::Foreign(own) => own.fmt(f),
-                }
-            }
-        }
-
-        /// A controller of one flow, whichever it is: one `match` instead of a box and a virtual
-        /// call per packet.
-        #[derive(Debug)]
-        pub enum Cc {
-            $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::$type),)+
-            /// One that is not of this crate.
-            Foreign(alloc::boxed::Box<dyn $crate::foreign::Outside>),
-        }
-
-        impl Controller for Cc {
-            #[inline]
-            fn on_ack(&mut self, ack: &Ack) {
-                match self { $(Cc::$type(cc) => cc.on_ack(ack),)+ Cc::Foreign(cc) => cc.on_ack(ack) }
-            }
-            fn on_delivery(&mut self, sample: &Delivery) {
-                match self { $(Cc::$type(cc) => cc.on_delivery(sample),)+ Cc::Foreign(cc) => cc.on_delivery(sample) }
-            }
-            fn on_cnp(&mut self, now: Time) {
-                match self { $(Cc::$type(cc) => cc.on_cnp(now),)+ Cc::Foreign(cc) => cc.on_cnp(now) }
-            }
-            fn wake_at(&self) -> Time {
-                match self { $(Cc::$type(cc) => cc.wake_at(),)+ Cc::Foreign(cc) => cc.wake_at() }
-            }
-            fn on_wake(&mut self, now: Time) {
-                match self { $(Cc::$type(cc) => cc.on_wake(now),)+ Cc::Foreign(cc) => cc.on_wake(now) }
-            }
-            fn on_telemetry(&mut self, hops: &[Hop]) {
-                match self { $(Cc::$type(cc) => cc.on_telemetry(hops),)+ Cc::Foreign(cc) => cc.on_telemetry(hops) }
-            }
-            #[inline]
-            fn on_loss(&mut self, event: &Congestion) {
-                match self { $(Cc::$type(cc) => cc.on_loss(event),)+ Cc::Foreign(cc) => cc.on_loss(event) }
-            }
-            #[inline]
-            fn on_ecn(&mut self, event: &Congestion) {
-                match self { $(Cc::$type(cc) => cc.on_ecn(event),)+ Cc::Foreign(cc) => cc.on_ecn(event) }
-            }
-            #[inline]
-            fn on_timeout(&mut self, event: &Timeout) {
-                match self { $(Cc::$type(cc) => cc.on_timeout(event),)+ Cc::Foreign(cc) => cc.on_timeout(event) }
-            }
-            #[inline]
-            fn on_recovered(&mut self, now: Time, in_flight: u64) {
-                match self {
-                    $(Cc::$type(cc) => cc.on_recovered(now, in_flight),)+
-                    Cc::Foreign(cc) => cc.on_recovered(now, in_flight),
-                }
-            }
-            fn on_undo(&mut self) {
-                match self { $(Cc::$type(cc) => cc.on_undo(),)+ Cc::Foreign(cc) => cc.on_undo() }
-            }
-
-            fn on_idle(&mut self, idle: &Idle) {
-                match self { $(Cc::$type(cc) => cc.on_idle(idle),)+ Cc::Foreign(cc) => cc.on_idle(idle) }
-            }
-            #[inline]
-            fn cwnd(&self) -> f64 {
-                match self { $(Cc::$type(cc) => cc.cwnd(),)+ Cc::Foreign(cc) => cc.cwnd() }
-            }
-            #[inline]
-            fn ssthresh(&self) -> f64 {
-                match self { $(Cc::$type(cc) => cc.ssthresh(),)+ Cc::Foreign(cc) => cc.ssthresh() }
-            }
-            #[inline]
-            fn pacing(&self) -> Pacing {
-                match self { $(Cc::$type(cc) => cc.pacing(),)+ Cc::Foreign(cc) => cc.pacing() }
-            }
-            fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-                match self { $(Cc::$type(cc) => cc.state(visit),)+ Cc::Foreign(cc) => cc.state(visit) }
             }
         }
     };

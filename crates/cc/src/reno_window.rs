@@ -81,59 +81,32 @@ choice! {
     }
 }
 
-/// Declares the parameters of a controller that owns a [`RenoWindow`]: its form, its own rows and then the window's,
-/// whose defaults and sources are named; `Params::rules` makes the window's rules of them.
-macro_rules! reno_params {
-    (
-        { $($form:tt)* }
-        { $($rows:tt)* }
-        slow_start_per: $slow_start_per:literal, $slow_start_source:literal;
-        avoidance: $avoidance:literal, $avoidance_source:literal;
-        floor: $floor_source:literal, $floor_expected:literal => $floor_holds:expr;
-        arithmetic: $arithmetic_source:literal;
-        timeouts: $timeouts_source:literal;
-    ) => {
-        params! {
-            $($form)*
-            $($rows)*
-            /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the
-            /// ACK covers.
-            slow_start_per: $crate::reno_window::SlowStart = $slow_start_per, "", $slow_start_source;
-            /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each ACK, "bytes"
-            /// one segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd for each ACK, marked
-            /// or not, where the room is what the window allows beyond what is in flight (htsim).
-            avoidance: $crate::reno_window::Avoidance = $avoidance, "", $avoidance_source;
-            /// Smallest window a reduction leaves.
-            floor: f64 = "2.0", "segments", $floor_source, $floor_expected => $floor_holds;
-            /// Numbers in which the window is kept: "real", "whole" for ns-3's integers (whole segments counted, the
-            /// rest carried over; cuts and rates rounded down), "segments" for Linux' (whole segments, cuts rounded
-            /// down; growth by what an ACK newly reports), or "bytes" for htsim's (cuts and steps into the room
-            /// rounded down to bytes).
-            arithmetic: $crate::reno_window::Arithmetic = "real", "", $arithmetic_source;
-            /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless
-            /// the window is being reduced for this data already.
-            timeouts: $crate::reno_window::Timeouts = "first", "", $timeouts_source;
-            /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
-            /// "decay" by halves for every timeout that has passed, while ssthresh remembers three quarters of the
-            /// window (transport.idle_restart switches both off).
-            idle: $crate::reno_window::IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
-        }
-
-        impl Params {
-            /// How a window with these parameters moves.
-            fn rules(&self, halve: $crate::reno_window::Halve) -> $crate::reno_window::Rules {
-                $crate::reno_window::Rules {
-                    floor: self.floor,
-                    slow_start: self.slow_start_per,
-                    avoidance: self.avoidance,
-                    arithmetic: self.arithmetic,
-                    timeouts: self.timeouts,
-                    halve,
-                    idle: self.idle,
-                }
-            }
-        }
-    };
+params! {
+    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the
+    /// ACK covers.
+    slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
+    /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each ACK, "bytes"
+    /// one segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd for each ACK, marked
+    /// or not, where the room is what the window allows beyond what is in flight (htsim).
+    avoidance: Avoidance = "ack", "", "RFC 5681 equation (3)";
+    /// Smallest window a reduction leaves.
+    floor: f64 = "2.0", "segments", "RFC 5681 equation (4)", "a number of at least 0" => |x| *x >= 0.0;
+    /// Numbers in which the window is kept: "real", "whole" for ns-3's integers (whole segments counted, the
+    /// rest carried over; cuts and rates rounded down), "segments" for Linux' (whole segments, cuts rounded
+    /// down; growth by what an ACK newly reports), or "bytes" for htsim's (cuts and steps into the room
+    /// rounded down to bytes).
+    arithmetic: Arithmetic = "real", "",
+        "own choice; ns-3 counts whole segments and bytes, Linux segments, htsim bytes";
+    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless
+    /// the window is being reduced for this data already.
+    timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
+    /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
+    /// "decay" by halves for every timeout that has passed, while ssthresh remembers three quarters of the
+    /// window (transport.idle_restart switches both off).
+    idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
+    /// Slow-start threshold that a flow begins with; "none": slow start lasts until a loss or a mark ends it.
+    initial_ssthresh: Option<f64> = "none", "segments",
+        "RFC 5681 section 3.1: arbitrarily high", "\"none\" or a number of at least 1" => |x| x.is_none_or(|x| x >= 1.0);
 }
 
 /// How far a timeout's losses reach, for ns-3's count of the ACK that ends their repair: of what it
@@ -177,29 +150,17 @@ pub struct RenoWindow {
     after_timeout: AfterTimeout,
     /// `cwnd` and `ssthresh` to return to, should the latest reduction prove to be a mistake.
     before: (f64, f64),
-    rules: Rules,
-}
-
-/// How a [`RenoWindow`] moves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
-    /// Segments below which no reduction goes.
-    pub(crate) floor: f64,
-    pub(crate) slow_start: SlowStart,
-    pub(crate) avoidance: Avoidance,
-    pub(crate) arithmetic: Arithmetic,
-    pub(crate) timeouts: Timeouts,
-    pub(crate) halve: Halve,
-    pub(crate) idle: IdleRule,
+    rules: Params,
+    halve: Halve,
 }
 
 impl RenoWindow {
-    /// The initial window, in slow start.
-    pub(crate) fn new(env: &Env, rules: Rules) -> RenoWindow {
+    /// The initial window, in slow start unless the threshold is lower; `halve` is what a loss halves.
+    pub(crate) fn new(env: &Env, rules: Params, halve: Halve) -> RenoWindow {
         let mss = f64::from(env.mss);
         RenoWindow {
             cwnd: env.initial_window,
-            ssthresh: f64::INFINITY,
+            ssthresh: rules.initial_ssthresh.map_or(f64::INFINITY, |segments| segments * mss),
             mss,
             initial: env.initial_window,
             counted: 0.0,
@@ -208,12 +169,13 @@ impl RenoWindow {
             after_timeout: AfterTimeout::default(),
             before: (0.0, 0.0),
             rules,
+            halve,
         }
     }
 
-    /// The same without slow start: its threshold is the initial window.
+    /// The same without slow start: its threshold is at most the initial window.
     pub(crate) fn in_avoidance(self) -> RenoWindow {
-        RenoWindow { ssthresh: self.cwnd, ..self }
+        RenoWindow { ssthresh: self.cwnd.min(self.ssthresh), ..self }
     }
 
     /// Whole segments that an ACK counts for, in whole arithmetic: those it delivers, those it
@@ -291,7 +253,7 @@ impl RenoWindow {
         if self.cwnd >= self.ssthresh {
             return acked;
         }
-        match self.rules.slow_start {
+        match self.rules.slow_start_per {
             SlowStart::Ack => {
                 self.cwnd += acked.min(self.mss);
                 0.0
@@ -331,7 +293,7 @@ impl RenoWindow {
         }
         let mut segments = segments;
         if self.cwnd < self.ssthresh && segments > 0.0 {
-            match self.rules.slow_start {
+            match self.rules.slow_start_per {
                 SlowStart::Ack => {
                     self.cwnd += self.mss;
                     segments -= 1.0;
@@ -387,7 +349,7 @@ impl RenoWindow {
 
     /// What a cut takes its share of.
     pub(crate) fn cut_of(&self, in_flight: u64, in_force: f64) -> f64 {
-        match self.rules.halve {
+        match self.halve {
             Halve::Flight => in_flight as f64,
             Halve::Cwnd => in_force,
         }

@@ -15,6 +15,7 @@
 
 use crate::paced_rate::PacedRate;
 use crate::registry::{Kind, ParamSet};
+use crate::units::ps;
 use crate::{Ack, Congestion, Controller, Env, Pacing, Profile, Time, Timeout};
 
 choice! {
@@ -139,7 +140,6 @@ pub struct Timely {
 impl Timely {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Timely {
-        let ps = |time: Time| time.0 as f64;
         let rate = PacedRate::new(params.initial_rate, params.min_rate, params.max_cwnd, env);
         // a path without latency still has a gradient
         let min_rtt = params.min_rtt.map_or(ps(env.base_rtt), ps).max(1.0);

@@ -21,6 +21,12 @@ pub struct Rate(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Bytes(pub u64);
 
+/// A time in picoseconds, as a real number (exact below two hours).
+#[inline]
+pub(crate) fn ps(time: Time) -> f64 {
+    time.0 as f64
+}
+
 impl Time {
     /// The start of a run.
     pub const ZERO: Time = Time(0);

@@ -4,9 +4,9 @@
 //! The estimate is section 2.2 of the paper ([`crate::bandwidth`]), what a loss makes of it section 3; the way
 //! up is Reno's ([`crate::reno_window`]). Westwood+ ([`crate::westwood_plus`]) is the same with other samples.
 
-use crate::bandwidth::Estimate;
+use crate::bandwidth::{Estimate, Filter, MinOf, Sampling, Settings};
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::RenoWindow;
+use crate::reno_window::{self, Arithmetic, Halve, RenoWindow};
 use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
 
 choice! {
@@ -21,91 +21,45 @@ choice! {
     }
 }
 
-/// Declares the parameters of Westwood's family: the form, and where the members differ the defaults and sources;
-/// `Params::sender` makes a sender of them.
-macro_rules! westwood_params {
-    (
-        { $($form:tt)* }
-        sampling: $sampling:literal, $sampling_source:literal;
-        filter: $filter:literal, $filter_source:literal;
-        at_loss: $at_loss:literal, $at_loss_source:literal;
-        floor: $floor_source:literal;
-    ) => {
-        reno_params! {
-            { $($form)* }
-            {
-                /// What one sample of the bandwidth is: "ack" what an ACK newly reports over the time since the ACK
-                /// before it, "rtt" what a round trip's ACKs report over its time, "scheduled" what is reported in one
-                /// smoothed round-trip time from the first ACK after a sample, "ticks" what is reported in a window
-                /// longer than the latest round trip and than 50 ms, in whole ticks.
-                sampling: $crate::bandwidth::Sampling = $sampling, "", $sampling_source;
-                /// How samples are averaged: "interval" by a first-order low-pass filter with the samples' intervals,
-                /// "tustin" by the same with a coefficient of 0.9, "first-order" 0.9 of the average and 0.1 of the
-                /// sample, "eighths" by 7/8 and 1/8, twice, "none" not at all.
-                filter: $crate::bandwidth::Filter = $filter, "", $filter_source;
-                /// Time constant of the filter "interval".
-                tau: $crate::Time = "500ms", "", "Westwood's paper, section 2.2", "a time above 0"
-                    => |x| *x > $crate::Time::ZERO && *x < $crate::Time::NEVER;
-                /// Clock of the samples "ticks".
-                tick: $crate::Time = "1ms", "", "Linux with HZ = 1000", "a time above 0"
-                    => |x| *x > $crate::Time::ZERO && *x < $crate::Time::NEVER;
-                /// What a loss makes of the bandwidth times the shortest round trip: "bound" that is ssthresh and the
-                /// most that the window may be, "set" both, "recovered" both, but when the recovery ends; the loss
-                /// halves the window.
-                at_loss: $crate::westwood::AtLoss = $at_loss, "", $at_loss_source;
-                /// Of what the shortest round trip is taken: the samples ("rtt"), or the smoothed one ("srtt").
-                min_of: $crate::bandwidth::MinOf = "rtt", "", "paper, section 3; ns-3 has srtt";
-            }
-            slow_start_per: "ack", "RFC 5681 section 3.1; Linux counts segments";
-            avoidance: "ack", "RFC 5681 equation (3)";
-            floor: $floor_source, "a number of at least 1" => |x| *x >= 1.0;
-            arithmetic: "own choice; ns-3 counts whole segments and bytes, Linux segments";
-            timeouts: "RFC 5681 section 3.1; Linux once; ns-3 takes every one, which finds the same estimate";
+params! {
+    form of {
+        /// Whole bytes, segments and bits per second; round trips are smoothed ones.
+        "ns3" = "ns-3.35 to 3.37, TcpWestwood (src/internet/model/tcp-westwood.cc)" {
+            filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole"
         }
-
-        impl Params {
-            /// A new flow.
-            fn sender(&self, env: &$crate::Env) -> $crate::westwood::Westwood {
-                let whole = self.arithmetic == $crate::reno_window::Arithmetic::Whole;
-                $crate::westwood::Westwood {
-                    window: $crate::reno_window::RenoWindow::new(env, self.rules($crate::reno_window::Halve::Cwnd)),
-                    estimate: $crate::bandwidth::Estimate::new($crate::bandwidth::Settings {
-                        sampling: self.sampling,
-                        filter: self.filter,
-                        min_of: self.min_of,
-                        tau: self.tau,
-                        tick: self.tick,
-                        whole,
-                    }),
-                    at_loss: self.at_loss,
-                    whole,
-                    recovering: false,
-                }
-            }
-        }
-    };
-}
-pub(crate) use westwood_params;
-
-westwood_params! {
-    {
-        form of {
-            /// Whole bytes, segments and bits per second; round trips are smoothed ones.
-            "ns3" = "ns-3.35 to 3.37, TcpWestwood (src/internet/model/tcp-westwood.cc)" {
-                filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole"
-            }
-            /// Samples of 50 ms and more in whole ticks; a loss halves, and the bandwidth tells the window that a
-            /// recovery ends with.
-            "linux" = "Linux 6.1, net/ipv4/tcp_westwood.c" {
-                sampling = "ticks", filter = "eighths", at_loss = "recovered", slow_start_per = "segments",
-                avoidance = "bytes", arithmetic = "segments", timeouts = "once", idle = "decay"
-            }
+        /// Samples of 50 ms and more in whole ticks; a loss halves, and the bandwidth tells the window that a
+        /// recovery ends with.
+        "linux" = "Linux 6.1, net/ipv4/tcp_westwood.c" {
+            sampling = "ticks", filter = "eighths", at_loss = "recovered", slow_start_per = "segments",
+            avoidance = "bytes", arithmetic = "segments", timeouts = "once", idle = "decay"
         }
     }
-    sampling: "ack", "paper, section 2.1; Linux has ticks";
-    filter: "interval", "paper, section 2.2; ns-3 has tustin and none, Linux eighths";
-    at_loss: "bound", "paper, section 3.1; ns-3 has set, Linux recovered";
-    floor: "paper, section 3.2";
+    /// What one sample of the bandwidth is: "ack" what an ACK newly reports over the time since the ACK
+    /// before it, "rtt" what a round trip's ACKs report over its time, "scheduled" what is reported in one
+    /// smoothed round-trip time from the first ACK after a sample, "ticks" what is reported in a window
+    /// longer than the latest round trip and than 50 ms, in whole ticks.
+    sampling: Sampling = "ack", "", "paper, section 2.1; Linux has ticks";
+    /// How samples are averaged: "interval" by a first-order low-pass filter with the samples' intervals,
+    /// "tustin" by the same with a coefficient of 0.9, "first-order" 0.9 of the average and 0.1 of the
+    /// sample, "eighths" by 7/8 and 1/8, twice, "none" not at all.
+    filter: Filter = "interval", "", "paper, section 2.2; ns-3 has tustin and none, Linux eighths";
+    /// Time constant of the filter "interval".
+    tau: Time = "500ms", "", "Westwood's paper, section 2.2", "a time above 0"
+        => |x| *x > Time::ZERO && *x < Time::NEVER;
+    /// Clock of the samples "ticks".
+    tick: Time = "1ms", "", "Linux with HZ = 1000", "a time above 0" => |x| *x > Time::ZERO && *x < Time::NEVER;
+    /// What a loss makes of the bandwidth times the shortest round trip: "bound" that is ssthresh and the
+    /// most that the window may be, "set" both, "recovered" both, but when the recovery ends; the loss
+    /// halves the window.
+    at_loss: AtLoss = "bound", "", "paper, section 3.1; ns-3 has set, Linux recovered";
+    /// Of what the shortest round trip is taken: the samples ("rtt"), or the smoothed one ("srtt").
+    min_of: MinOf = "rtt", "", "paper, section 3; ns-3 has srtt";
+    then ..window: reno_window::Params {
+        floor = "2.0", "paper, section 3.2", "a number of at least 1" => |x| *x >= 1.0;
+        arithmetic = "real", "own choice; ns-3 counts whole segments and bytes, Linux segments";
+        timeouts = "first",
+            "RFC 5681 section 3.1; Linux once; ns-3 takes every one, which finds the same estimate";
+    };
 }
 
 /// What `describe` prints.
@@ -136,17 +90,25 @@ pub static KIND: Kind = Kind {
 /// A Westwood sender.
 #[derive(Clone, Debug)]
 pub struct Westwood {
-    pub(crate) window: RenoWindow,
-    pub(crate) estimate: Estimate,
-    pub(crate) at_loss: AtLoss,
-    pub(crate) whole: bool,
-    pub(crate) recovering: bool,
+    window: RenoWindow,
+    estimate: Estimate,
+    at_loss: AtLoss,
+    whole: bool,
+    recovering: bool,
 }
 
 impl Westwood {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Westwood {
-        params.sender(env)
+        let whole = params.window.arithmetic == Arithmetic::Whole;
+        let Params { sampling, filter, min_of, tau, tick, .. } = *params;
+        Westwood {
+            window: RenoWindow::new(env, params.window, Halve::Cwnd),
+            estimate: Estimate::new(Settings { sampling, filter, min_of, tau, tick, whole }),
+            at_loss: params.at_loss,
+            whole,
+            recovering: false,
+        }
     }
 }
 

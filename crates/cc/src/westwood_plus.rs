@@ -5,23 +5,24 @@
 //! All else is [`crate::westwood`]'s.
 
 use crate::registry::{Kind, ParamSet};
-use crate::westwood::{self, Westwood, westwood_params};
-use crate::{Env, Profile};
+use crate::westwood::{self, Westwood};
+use crate::{Controller, Env, Profile};
 
-westwood_params! {
-    {
-        form of {
-            /// Whole bytes, segments and bits per second; a sample lasts a smoothed round trip, and the shortest round
-            /// trip is a smoothed one.
-            "ns3" = "ns-3.43, TcpWestwoodPlus (src/internet/model/tcp-westwood-plus.cc)" {
-                sampling = "scheduled", filter = "tustin", min_of = "srtt", arithmetic = "whole"
-            }
+params! {
+    form of {
+        /// Whole bytes, segments and bits per second; a sample lasts a smoothed round trip, and the shortest round
+        /// trip is a smoothed one.
+        "ns3" = "ns-3.43, TcpWestwoodPlus (src/internet/model/tcp-westwood-plus.cc)" {
+            sampling = "scheduled", filter = "tustin", min_of = "srtt", arithmetic = "whole"
         }
     }
-    sampling: "rtt", "paper, section 3; ns-3 has scheduled, Linux ticks";
-    filter: "first-order", "paper, section 3; ns-3 has tustin and none, Linux eighths";
-    at_loss: "set", "paper, section 3; Westwood has bound, Linux recovered";
-    floor: "paper, section 3";
+    ..westwood: westwood::Params {
+        !form;
+        sampling = "rtt", "paper, section 3; ns-3 has scheduled, Linux ticks";
+        filter = "first-order", "paper, section 3; ns-3 has tustin and none, Linux eighths";
+        at_loss = "set", "paper, section 3; Westwood has bound, Linux recovered";
+        floor = "2.0", "paper, section 3";
+    };
 }
 
 /// What `describe` prints.
@@ -49,8 +50,10 @@ pub struct WestwoodPlus(Westwood);
 impl WestwoodPlus {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> WestwoodPlus {
-        WestwoodPlus(params.sender(env))
+        WestwoodPlus(Westwood::new(&params.westwood, env))
     }
 }
 
-acts_as_its_part!(WestwoodPlus);
+impl Controller for WestwoodPlus {
+    forward! { WestwoodPlus(cc) => cc }
+}

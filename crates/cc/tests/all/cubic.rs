@@ -1,7 +1,7 @@
 //! CUBIC against hand-computed vectors of RFC 9438, HyStart's two signs, and Linux' integers as its code computes
 //! them.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, round, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, changed, congestion, env, round, segments, timeout, us};
 use incast_cc::cubic::{Cubic, Params};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::Halve;
@@ -527,7 +527,7 @@ fn cube_roots_are_within_half_a_percent_of_linux() {
     // K in 1024ths of a second for a curve of so many segments, as Linux 6.1 computes it
     for (distance, k) in [(1, 1388), (2, 1750), (3, 2003), (10, 2991), (30, 4316), (100, 6451), (1000, 13897)] {
         let window = (2u64..).find(|window| window - window * 717 / 1024 == distance).unwrap();
-        let mut cc = Cubic::new(&Params { floor: 1.0, ..linux() }, &env(MSS, window as f64));
+        let mut cc = Cubic::new(&changed(linux(), |p| p.window.floor = 1.0), &env(MSS, window as f64));
         cc.on_loss(&congestion(us(0.0), segments(window)));
         cc.on_ack(&one(1.0));
         let ours = state(&cc, "k_s") * 1024.0;
@@ -585,7 +585,7 @@ proptest! {
         ticks: bool, c in 0.001f64..100.0, beta in 0.01f64..0.99, tick_us in 1u64..20_000,
     ) {
         let form = if ticks { linux() } else { plain() };
-        let params = Params { c, beta, tick: Time::us(tick_us), hystart: false, floor: 1.0, ..form };
+        let params = changed(form, |p| { p.c = c; p.beta = beta; p.tick = Time::us(tick_us); p.hystart = false; p.window.floor = 1.0; });
         let mut cc = Cubic::new(&params, &env(MSS, 10.0));
         cc.on_loss(&congestion(us(0.0), segments(10)));
         let mut now = Time::ms(1);

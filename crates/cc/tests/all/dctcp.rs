@@ -1,7 +1,7 @@
 //! DCTCP against hand-computed vectors of its paper and RFC 8257, and the unit vector of ns-3.43's
 //! `tcp-dctcp` suite.
 
-use crate::events::{MSS, ack, assert_close, assert_printed, congestion, env, round, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, assert_printed, changed, congestion, env, round, segments, timeout, us};
 use incast_cc::dctcp::{Dctcp, KIND, Loss, Params};
 use incast_cc::newreno::{self, NewReno};
 use incast_cc::registry::ParamSet;
@@ -104,7 +104,7 @@ fn receivers_echo_each_mark_and_the_transport_recovers() {
 #[test]
 fn no_cut_goes_below_the_floor() {
     for floor in [1.0, 2.0] {
-        let mut cc = Dctcp::new(&Params { floor, ..Params::default() }, &env(MSS, 2.0));
+        let mut cc = Dctcp::new(&changed(Params::default(), |p| p.window.floor = floor), &env(MSS, 2.0));
         for _ in 0..3 {
             cc.on_ecn(&congestion(us(100.0), segments(2)));
         }
@@ -135,11 +135,10 @@ fn a_timeout_restarts_from_one_segment() {
 
 #[test]
 fn slow_start_equals_linux_reno() {
-    let reno = newreno::Params {
-        slow_start_per: SlowStart::Segments,
-        avoidance: Avoidance::Bytes,
-        ..newreno::Params::default()
-    };
+    let reno = changed(newreno::Params::default(), |p| {
+        p.window.slow_start_per = SlowStart::Segments;
+        p.window.avoidance = Avoidance::Bytes;
+    });
     let mut dctcp = Dctcp::new(&Params::default(), &env(1446, 8.0));
     let mut reno = NewReno::new(&reno, &env(1446, 8.0));
     fn drive(cc: &mut impl Controller) -> f64 {
@@ -201,7 +200,7 @@ fn htsim_grows_into_the_room_of_the_window() {
         cc.on_ack(&htsim_ack(una, nxt, false));
         assert_eq!(cc.cwnd(), after, "una {una}");
     }
-    let real = Params { arithmetic: Arithmetic::Real, ..htsim() };
+    let real = changed(htsim(), |p| p.window.arithmetic = Arithmetic::Real);
     let mut cc = Dctcp::new(&real, &env(MSS, 15.0));
     cc.on_ack(&htsim_ack(0, 0, false));
     assert_close(cc.cwnd(), 15_000.0 + 1e6 / 15_000.0);

@@ -1,15 +1,18 @@
 //! MSwift against hand-computed histories and medians, and the round-robin argument of its paper.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, timeout, us};
 use incast_cc::mswift::{Even, History, KIND, MSwift, Params};
 use incast_cc::registry::ParamSet;
-use incast_cc::swift_window::Target;
+use incast_cc::swift::target_delay::Target;
 use incast_cc::{Ack, Config, Controller, Late, Time};
 use proptest::prelude::*;
 
 /// A static target in microseconds.
 fn fixed(target_us: f64) -> Params {
-    Params { target: Target::Static, static_target: us(target_us), ..Params::default() }
+    changed(Params::default(), |p| {
+        p.target_delay.target = Target::Static;
+        p.target_delay.static_target = us(target_us);
+    })
 }
 
 fn window(cc: &MSwift) -> f64 {
@@ -29,7 +32,10 @@ fn median_us(cc: &MSwift) -> f64 {
 /// The median after ACKs that bring nothing, with these delays, at a window of `w`.
 fn median_of(params: &Params, w: f64, delays: &[f64]) -> f64 {
     // a target that neither grows the window (nothing is acknowledged) nor cuts it
-    let params = Params { static_target: Time::s(1), target: Target::Static, ..*params };
+    let params = changed(*params, |p| {
+        p.target_delay.static_target = Time::s(1);
+        p.target_delay.target = Target::Static;
+    });
     let mut cc = MSwift::new(&params, &env(MSS, w));
     for (i, delay) in delays.iter().enumerate() {
         cc.on_ack(&ack(us(1000.0 + i as f64), 0, us(*delay)));
@@ -93,7 +99,13 @@ fn vector_medians() {
 #[test]
 fn vector_a_smaller_window_keeps_the_newest() {
     // ten delays at a window of 30, the newest four of them 50 us; then the window is cut to 8
-    let mut cc = MSwift::new(&Params { max_mdf: 1.0, beta: 1.0, ..fixed(45.0) }, &env(MSS, 30.0));
+    let mut cc = MSwift::new(
+        &changed(fixed(45.0), |p| {
+            p.window.max_mdf = 1.0;
+            p.window.beta = 1.0;
+        }),
+        &env(MSS, 30.0),
+    );
     let at = |i: usize| us(1000.0 + i as f64);
     for (i, delay) in [20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 50.0, 50.0, 50.0, 50.0].into_iter().enumerate() {
         cc.on_ack(&ack(at(i), 0, us(delay)));

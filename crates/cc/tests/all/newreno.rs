@@ -1,14 +1,17 @@
 //! NewReno against hand-computed vectors of RFC 5681 and RFC 6582 and the unit vectors of
 //! ns-3.43's `linux-reno` and `tcp-ecn` suites.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, timeout, us};
 use incast_cc::newreno::{NewReno, Params, Recovered};
 use incast_cc::reno_window::{Avoidance, SlowStart};
 use incast_cc::{Controller, Idle, Phase, Time};
 use proptest::prelude::*;
 
 fn linux() -> Params {
-    Params { slow_start_per: SlowStart::Segments, avoidance: Avoidance::Bytes, ..Params::default() }
+    changed(Params::default(), |p| {
+        p.window.slow_start_per = SlowStart::Segments;
+        p.window.avoidance = Avoidance::Bytes;
+    })
 }
 
 fn cwnd_segments(cc: &NewReno, mss: u32) -> f64 {
@@ -54,7 +57,7 @@ fn no_reduction_goes_below_two_segments() {
     let mut cc = NewReno::new(&Params::default(), &env(MSS, 3.0));
     cc.on_loss(&congestion(us(0.0), segments(3)));
     assert_eq!(cc.cwnd(), 2_000.0);
-    let mut cc = NewReno::new(&Params { floor: 1.0, ..Params::default() }, &env(MSS, 3.0));
+    let mut cc = NewReno::new(&changed(Params::default(), |p| p.window.floor = 1.0), &env(MSS, 3.0));
     cc.on_loss(&congestion(us(0.0), segments(1)));
     assert_eq!(cc.cwnd(), 1_000.0);
 }
@@ -158,7 +161,13 @@ fn after_recovery_the_window_is_ssthresh_or_what_is_in_flight_and_one_segment() 
 
 #[test]
 fn bytes_counted_in_a_larger_window_do_not_open_a_smaller_one() {
-    let mut cc = NewReno::new(&Params { recovered: Recovered::Flight, floor: 2.0, ..linux() }, &env(MSS, 20.0));
+    let mut cc = NewReno::new(
+        &changed(linux(), |p| {
+            p.recovered = Recovered::Flight;
+            p.window.floor = 2.0;
+        }),
+        &env(MSS, 20.0),
+    );
     cc.on_loss(&congestion(us(0.0), segments(20)));
     acknowledge(&mut cc, 9, 1, MSS); // nine of the ten that add a segment
     cc.on_recovered(us(200.0), 0); // two segments, in slow start up to ten
@@ -243,12 +252,7 @@ proptest! {
     fn the_window_stays_within_its_bounds(
         events in proptest::collection::vec(event(), 1..200), per_segment: bool, bytes: bool, flight: bool,
     ) {
-        let params = Params {
-            slow_start_per: if per_segment { SlowStart::Segments } else { SlowStart::Ack },
-            avoidance: if bytes { Avoidance::Bytes } else { Avoidance::Ack },
-            recovered: if flight { Recovered::Flight } else { Recovered::Ssthresh },
-            ..Params::default()
-        };
+        let params = changed(Params::default(), |p| { p.window.slow_start_per = if per_segment { SlowStart::Segments } else { SlowStart::Ack }; p.window.avoidance = if bytes { Avoidance::Bytes } else { Avoidance::Ack }; p.recovered = if flight { Recovered::Flight } else { Recovered::Ssthresh }; });
         let mut cc = NewReno::new(&params, &env(MSS, 10.0));
         for event in events {
             let before = cc.cwnd();

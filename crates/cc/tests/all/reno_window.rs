@@ -2,11 +2,11 @@
 //! `TcpNewReno` (src/internet/model/tcp-congestion-ops.cc) and from Linux' tcp_cong.c, tcp_input.c and
 //! tcp_output.c. Windows in bytes, segments of 1000 B.
 
-use crate::events::{MSS, ack, congestion, env, round, segments, timeout, us};
+use crate::events::{MSS, ack, changed, congestion, env, round, segments, timeout, us};
 use incast_cc::newreno::{NewReno, Params};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::{Arithmetic, Avoidance, IdleRule, SlowStart, Timeouts};
-use incast_cc::{Ack, Congestion, Controller, Idle, Phase, Timeout};
+use incast_cc::{Ack, Config, Congestion, Controller, Idle, Phase, Timeout};
 
 fn form(name: &str) -> Params {
     let mut params = Params::default();
@@ -67,7 +67,7 @@ fn in_ns3_what_slow_start_leaves_goes_to_avoidance() {
     cc.on_ack(&covers(2000, 2000));
     assert_eq!(cc.cwnd(), 3_333.0);
     // the real arithmetic of RFC 5681 leaves it at slow start's step
-    let mut real = reno(&Params { arithmetic: Arithmetic::Real, ..form("ns3") }, 10.0);
+    let mut real = reno(&changed(form("ns3"), |p| p.window.arithmetic = Arithmetic::Real), 10.0);
     real.on_timeout(&timeout(us(0.0), 5_000, 1));
     real.on_ack(&covers(1000, 1000));
     real.on_ack(&covers(2000, 2000));
@@ -115,13 +115,13 @@ fn every_timeout_or_the_first_or_the_first_outside_a_reduction_lowers_ssthresh()
         (Timeouts::Every, [10.0, 6.0, 4.0, 3.0]),
         (Timeouts::Once, [f64::INFINITY, f64::INFINITY, f64::INFINITY, 3.0]),
     ] {
-        let mut cc = reno(&Params { timeouts, ..Params::default() }, 20.0);
+        let mut cc = reno(&changed(Params::default(), |p| p.window.timeouts = timeouts), 20.0);
         for ((consecutive, phase, flight), ssthresh) in events.into_iter().zip(after) {
             cc.on_timeout(&Timeout { phase, ..timeout(us(0.0), segments(flight), consecutive) });
             assert_eq!((cc.cwnd(), cc.ssthresh()), (1_000.0, ssthresh * 1000.0), "{timeouts:?}, {phase:?}");
         }
     }
-    assert_eq!((form("ns3").timeouts, form("linux").timeouts), (Timeouts::Every, Timeouts::Once));
+    assert_eq!((form("ns3").window.timeouts, form("linux").window.timeouts), (Timeouts::Every, Timeouts::Once));
 }
 
 #[test]
@@ -153,7 +153,10 @@ fn in_linux_growth_counts_segments_that_an_ack_reports() {
 
 #[test]
 fn htsim_grows_into_the_room_that_the_window_leaves() {
-    let htsim = Params { avoidance: Avoidance::Room, arithmetic: Arithmetic::Bytes, ..Params::default() };
+    let htsim = changed(Params::default(), |p| {
+        p.window.avoidance = Avoidance::Room;
+        p.window.arithmetic = Arithmetic::Bytes;
+    });
     let after = |cwnd: f64, avoidance: bool, change: &dyn Fn(&mut Ack)| {
         let mut cc = reno(&htsim, cwnd);
         if avoidance {
@@ -212,7 +215,7 @@ fn a_reduction_taken_back_leaves_three_quarters_as_threshold() {
 #[test]
 fn an_idle_time_restarts_or_halves_for_each_timeout() {
     let idle = |rule, window, timeouts| {
-        let mut cc = grown(&Params { idle: rule, ..form("linux") }, window);
+        let mut cc = grown(&changed(form("linux"), |p| p.window.idle = rule), window);
         cc.on_idle(&Idle { now: us(1e6), timeouts });
         (cc.cwnd() / 1000.0, cc.ssthresh() / 1000.0)
     };
@@ -242,7 +245,11 @@ fn the_ways_up_in_each_arithmetic() {
         // one step for what slow start leaves: 500; then 400, 344, 308, 281, 260
         (SlowStart::Ack, Avoidance::Ack, Ns3, 2_500.0, 4_093.0),
     ] {
-        let params = Params { slow_start_per, avoidance, arithmetic, ..Params::default() };
+        let params = changed(Params::default(), |p| {
+            p.window.slow_start_per = slow_start_per;
+            p.window.avoidance = avoidance;
+            p.window.arithmetic = arithmetic;
+        });
         let mut cc = reno(&params, 10.0);
         cc.on_timeout(&timeout(us(0.0), segments(4), 1));
         assert_eq!((cc.cwnd(), cc.ssthresh()), (1_000.0, 2_000.0));
@@ -250,5 +257,32 @@ fn the_ways_up_in_each_arithmetic() {
         assert_eq!(cc.cwnd(), first, "{slow_start_per:?}, {avoidance:?}, {arithmetic:?}: three segments at once");
         (0..5).for_each(|_| cc.on_ack(&covers(1000, 1000)));
         assert_eq!(cc.cwnd(), last, "{slow_start_per:?}, {avoidance:?}, {arithmetic:?}");
+    }
+}
+
+#[test]
+fn a_flow_leaves_slow_start_at_the_threshold_that_it_begins_with() {
+    for kind in ["newreno", "cubic", "westwood", "westwood-plus", "dctcp", "gcn"] {
+        let grown = |threshold: &str| {
+            let mut config = Config::new(kind).unwrap();
+            config.set("initial_ssthresh", threshold).unwrap();
+            assert_eq!(config.check(), Ok(()));
+            let mut cc = config.build(&env(MSS, 10.0));
+            let first = cc.ssthresh();
+            // two segments for each of ten ACKs, of which slow start adds one or both
+            (0..10).for_each(|i| cc.on_ack(&ack(us(100.0 + f64::from(i)), segments(2), us(100.0))));
+            (first, cc.cwnd())
+        };
+        let (none, doubled) = grown("none");
+        assert!(none == f64::INFINITY && doubled >= 20_000.0, "{kind}");
+        let (first, after) = grown("15");
+        assert_eq!(first, 15_000.0, "{kind}");
+        // at the threshold, then about a segment a window
+        assert!((15_000.0..=17_000.0).contains(&after), "{kind}: {after}");
+        let mut config = Config::new(kind).unwrap();
+        for nonsense in ["0.5", "0", "always"] {
+            let refused = config.set("initial_ssthresh", nonsense).unwrap_err().to_string();
+            assert_eq!(refused, "expected \"none\" or a number of at least 1", "{kind}");
+        }
     }
 }

@@ -1,14 +1,19 @@
 //! Swift with ECN, by hand: the average of marks, and which signals cut.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, us};
+use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, us};
 use incast_cc::registry::ParamSet;
+use incast_cc::swift::target_delay::Target;
 use incast_cc::swift_ecn::{KIND, Params, Signals, SwiftEcn};
-use incast_cc::swift_window::Target;
 use incast_cc::{Ack, Config, Controller, Ecn, Phase};
 
 /// A delay target of 40 us, and the average of marks at once that of the window's share of an ACK.
 fn sender(signals: Signals, w: f64) -> SwiftEcn {
-    let params = Params { target: Target::Static, static_target: us(40.0), signals, g: 1.0, ..Params::default() };
+    let params = changed(Params::default(), |p| {
+        p.target_delay.target = Target::Static;
+        p.target_delay.static_target = us(40.0);
+        p.signals = signals;
+        p.g = 1.0;
+    });
     SwiftEcn::new(&params, &env(MSS, w))
 }
 
@@ -36,7 +41,11 @@ fn hear(cc: &mut SwiftEcn, at: f64, packets: u64, delay: f64, ece: bool) {
 
 #[test]
 fn alpha_is_the_share_of_marked_data() {
-    let params = Params { g: 0.0625, max_cwnd: 10.0, min_cwnd: 10.0, ..Params::default() };
+    let params = changed(Params::default(), |p| {
+        p.g = 0.0625;
+        p.window.max_cwnd = 10.0;
+        p.window.min_cwnd = 10.0;
+    });
     let mut cc = SwiftEcn::new(&params, &env(MSS, 10.0));
     // one packet of a window of ten: a tenth of the gain
     hear(&mut cc, 1000.0, 1, 10.0, true);

@@ -1,15 +1,18 @@
 //! Swift with a moving target, by hand.
 
-use crate::events::{MSS, ack, assert_close, env, segments, us};
+use crate::events::{MSS, ack, assert_close, changed, env, segments, us};
 use incast_cc::registry::ParamSet;
+use incast_cc::swift::target_delay::Target;
 use incast_cc::swift_moving::{KIND, Params, SwiftMoving};
-use incast_cc::swift_window::Target;
 use incast_cc::{Ack, Config, Controller, Ecn, Time};
 use proptest::prelude::*;
 
 /// Tight at 40 us, loose at 100 us.
 fn sender(w: f64) -> SwiftMoving {
-    let tight = Params { target: Target::Static, static_target: us(40.0), ..Params::default() };
+    let tight = changed(Params::default(), |p| {
+        p.target_delay.target = Target::Static;
+        p.target_delay.static_target = us(40.0);
+    });
     SwiftMoving::new(&Params { loose_target: Some(us(100.0)), ..tight }, &env(MSS, w))
 }
 

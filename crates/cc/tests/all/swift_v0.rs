@@ -1,6 +1,6 @@
 //! Swift-v0: Swift's rule on the whole round-trip time.
 
-use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
+use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, timeout, us};
 use incast_cc::registry::ParamSet;
 use incast_cc::swift_v0::{KIND, Params, SwiftV0};
 use incast_cc::{Ack, Controller, Ecn, Pacing, Time};
@@ -78,7 +78,7 @@ fn losses_and_windows_below_one_are_swifts() {
     cc.on_loss(&congestion(Time::ms(1), segments(1)));
     assert_close(window(&cc), 0.4);
     assert_eq!(cc.pacing(), Pacing::Gap(us(65.0 / 0.4)));
-    let mut cc = SwiftV0::new(&Params { below_one: false, ..Params::default() }, &env(MSS, 2.0));
+    let mut cc = SwiftV0::new(&changed(Params::default(), |p| p.window.below_one = false), &env(MSS, 2.0));
     (1..=4).for_each(|n| cc.on_timeout(&timeout(Time::ms(n), segments(1), n as u32)));
     assert_close(window(&cc), 1.0);
     let mut params = Params::default();

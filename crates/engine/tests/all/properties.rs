@@ -166,7 +166,7 @@ fn controllers() -> Vec<Config> {
         controller("dctcp", &[("form", "htsim")]),
         controller("swift", &[]),
         controller("swift", &[("target", "min-rtt"), ("epsilon", "auto")]),
-        controller("swift", &[("form", "seed-000")]),
+        controller("swift", &[("form", "yasomam")]),
         controller("swift", &[("form", "htsim")]),
         controller("swift", &[("form", "htsim"), ("recovery", "at-exit")]),
         controller("swift", &[("below_one", "false"), ("endpoint_target", "5us")]),

@@ -216,7 +216,10 @@ impl Serialize for Controller {
         for p in kind.params {
             let Some(text) = self.0.get(p.name).map(|v| v.to_string()) else { continue };
             match p.kind {
-                ValueKind::Number => map.serialize_entry(p.name, &text.parse::<f64>().unwrap_or(f64::NAN))?,
+                ValueKind::OptionalNumber if text == "none" => map.serialize_entry(p.name, &text)?,
+                ValueKind::Number | ValueKind::OptionalNumber => {
+                    map.serialize_entry(p.name, &text.parse::<f64>().unwrap_or(f64::NAN))?
+                }
                 ValueKind::Integer => map.serialize_entry(p.name, &text.parse::<u64>().unwrap_or(0))?,
                 ValueKind::Flag => map.serialize_entry(p.name, &(text == "true"))?,
                 _ => map.serialize_entry(p.name, &text)?,
@@ -273,6 +276,7 @@ fn kind_schema(kind: &Kind) -> Json {
     for p in kind.params {
         let mut schema = match p.kind {
             ValueKind::Number => json!({ "type": "number" }),
+            ValueKind::OptionalNumber => json!({ "anyOf": [{ "type": "number" }, { "const": "none" }] }),
             ValueKind::Integer => json!({ "type": "integer", "minimum": 0 }),
             ValueKind::Flag => json!({ "type": "boolean" }),
             ValueKind::Choice => json!({ "enum": p.choices }),

@@ -986,7 +986,7 @@ fn forms_and_messages_that_contradict() {
     );
     assert_eq!(controller("dctcp:form=ns3,floor=-1"), "controller.floor = \"-1\": expected a number of at least 0");
     assert_eq!(
-        controller("swift:form=seed-000,max_cwnd=1"),
+        controller("swift:form=yasomam,max_cwnd=1"),
         "controller.min_cwnd = 1.3333333333333333: expected at most max_cwnd"
     );
     let app = |text: &str| message("{ kind = \"bulk\", size = \"1MB\" }", text);
@@ -1475,8 +1475,8 @@ fn a_form_beside_the_transport_of_another_world_is_noted() {
         s.notes().unwrap()
     };
     assert_eq!(
-        notes(&[("controller", "swift:form=seed-000")]),
-        ["controller.form = \"seed-000\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what \
+        notes(&[("controller", "swift:form=yasomam")]),
+        ["controller.form = \"yasomam\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what \
           runs is neither world's (docs/forms.md)"]
     );
     assert_eq!(
@@ -1485,7 +1485,7 @@ fn a_form_beside_the_transport_of_another_world_is_noted() {
           it is \"htsim\": what runs is neither world's (docs/forms.md)"]
     );
     for (controller, preset) in [
-        ("swift:form=seed-000", "ns3"),
+        ("swift:form=yasomam", "ns3"),
         ("dctcp:form=htsim", "htsim"),
         ("newreno:form=linux", "linux"),
         ("swift", "ns3"),
@@ -1521,7 +1521,7 @@ fn a_form_that_goes_with_its_controller_is_noted() {
     s.set("traffic.controller.kind", "swift").unwrap();
     assert_eq!(
         s.set("traffic.controller.form", "linux").unwrap_err().to_string(),
-        "traffic.controller.form = \"linux\": expected one of: \"standard\" \"seed-000\" \"htsim\""
+        "traffic.controller.form = \"linux\": expected one of: \"standard\" \"yasomam\" \"htsim\""
     );
     assert!(s.notes().unwrap()[0].starts_with("traffic.controller.kind = \"swift\" drops what was set for dctcp"));
 }

@@ -338,8 +338,8 @@ fn another_controller_or_form_brings_its_own_values() {
         "dctcp:form=linux"
     );
     let htsim = ("controller", "swift:form=htsim,max_cwnd=50");
-    let other = [htsim, ("controller.form", "seed-000")];
-    assert_eq!(config(&changed("hotspot", &other)), "swift:form=seed-000,max_cwnd=50.0");
+    let other = [htsim, ("controller.form", "yasomam")];
+    assert_eq!(config(&changed("hotspot", &other)), "swift:form=yasomam,max_cwnd=50.0");
     assert_eq!(config(&changed("hotspot", &[htsim, ("controller.kind", "dctcp")])), "dctcp");
     assert_eq!(config(&changed("htsim-permutation", &[("controller.kind", "newreno")])), "newreno");
     // what a resolved scenario writes out of a form goes with it

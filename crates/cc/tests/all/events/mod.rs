@@ -32,6 +32,13 @@ pub fn env(mss: u32, initial_segments: f64) -> Env {
     }
 }
 
+/// The parameters with a change.
+pub fn changed<P: Copy>(params: P, change: impl FnOnce(&mut P)) -> P {
+    let mut params = params;
+    change(&mut params);
+    params
+}
+
 /// So many bytes acknowledged without a gap, so many sent.
 pub fn round(acked: u64, sent: u64) -> Round {
     Round { acked, sent }

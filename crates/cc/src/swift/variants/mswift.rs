@@ -6,11 +6,17 @@
 //! delay = median of the last H fabric delays, or of as many as there are
 //! ```
 //!
-//! That delay takes the place of the latest one in Swift's rule ([`crate::swift_window`]), for the comparison as for
+//! That delay takes the place of the latest one in Swift's rule ([`crate::swift`]), for the comparison as for
 //! the size of a decrease. Losses and late packets are LSwift's ([`crate::lswift`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::swift_window::{Family, Judgement, Rule, TargetDelay, Verdict, ps};
+use crate::swift::emulation::Arithmetic;
+use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::target_delay::{self, TargetDelay};
+use crate::swift::variants::patience;
+use crate::swift::window::{self, Verdict};
+use crate::swift::{STATE, endpoint};
+use crate::units::ps;
 use crate::{Ack, Env, Late, Profile, Time};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -38,27 +44,27 @@ choice! {
     }
 }
 
-swift_late_params! {
-    {
-        /// How many delays the median is of: a "constant" number, history_size; history_alpha times the "window" in
-        /// packets, at least history_min; or that "bounded" by history_max.
-        history: History = "bounded", "", "section III";
-        /// Delays of history = "constant"; one makes it LSwift.
-        history_size: u32 = "10", "delays", "section IV, figure 6", "a whole number from 1 to 100000" =>
-            |n| *n >= 1 && *n <= 100_000;
-        /// Delays for each packet of the window.
-        history_alpha: f64 = "0.5", "", "section IV, figures 9 and 17", "a number above 0" => |x| *x > 0.0;
-        /// Fewest delays where the window decides.
-        history_min: u32 = "3", "delays", "section III; version 2 of the paper has 1", "a whole number of at least 1" =>
-            |n| *n >= 1;
-        /// Most delays of history = "bounded".
-        history_max: u32 = "10", "delays", "section IV, figure 18", "a whole number of at least 1" => |n| *n >= 1;
-        /// The median of an even number of delays: the "lower" of the two in the middle, or their "mean".
-        even: Even = "lower", "", "own choice; not published";
-    }
-    {
-        "history_min": "at most history_max" => |p| p.history_min <= p.history_max;
-    }
+params! {
+    ..target_delay: target_delay::Params;
+    /// How many delays the median is of: a "constant" number, history_size; history_alpha times the "window" in
+    /// packets, at least history_min; or that "bounded" by history_max.
+    history: History = "bounded", "", "section III";
+    /// Delays of history = "constant"; one makes it LSwift.
+    history_size: u32 = "10", "delays", "section IV, figure 6", "a whole number from 1 to 100000" =>
+        |n| *n >= 1 && *n <= 100_000;
+    /// Delays for each packet of the window.
+    history_alpha: f64 = "0.5", "", "section IV, figures 9 and 17", "a number above 0" => |x| *x > 0.0;
+    /// Fewest delays where the window decides.
+    history_min: u32 = "3", "delays", "section III; version 2 of the paper has 1", "a whole number of at least 1" =>
+        |n| *n >= 1;
+    /// Most delays of history = "bounded".
+    history_max: u32 = "10", "delays", "section IV, figure 18", "a whole number of at least 1" => |n| *n >= 1;
+    /// The median of an even number of delays: the "lower" of the two in the middle, or their "mean".
+    even: Even = "lower", "", "own choice; not published";
+    then ..patience: patience::Params;
+    then ..endpoint: endpoint::Params;
+    then ..window: window::Params;
+    together { "history_min": "at most history_max" => |p| p.history_min <= p.history_max; }
 }
 
 /// What `describe` prints.
@@ -77,10 +83,10 @@ pub static KIND: Kind = Kind {
     ],
     state: &[
         ("target_delay_s", "target delay that the median was held against, seconds"),
-        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
-        ("fcwnd_packets", "fabric window, packets"),
-        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
-        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
+        STATE[1],
+        STATE[2],
+        STATE[3],
+        STATE[4],
         ("median_delay_s", "median of the recent fabric delays, seconds"),
     ],
     profile: Profile { own_recovery: true, ack_every_packet: true, late: Some(Late::LSWIFT), ..Profile::TCP },
@@ -183,7 +189,10 @@ impl MSwift {
             max: f64::from(p.history_max),
             even: p.even,
         };
-        let rule = Median { target: p.target_delay(env), memory: Box::new(memory) };
-        Family::start(rule, p.window(env), Some(p.endpoint()), env)
+        let rule = Median {
+            target: p.target_delay.of_path(p.window.emulation.arithmetic == Arithmetic::Integer, env),
+            memory: Box::new(memory),
+        };
+        Family::start(rule, &p.window, Some(&p.endpoint), env)
     }
 }

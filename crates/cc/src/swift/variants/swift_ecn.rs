@@ -14,10 +14,14 @@
 //! a queue on the forward path, so that delay of ACKs on a busy way back does not cut. Marks count for windows of at
 //! least one packet: in a queue of thousands of flows every packet is marked, and delay alone tells more from less.
 //!
-//! Everything else is Swift's ([`crate::swift_window`]).
+//! Everything else is Swift's ([`crate::swift`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::swift_window::{Family, Judgement, Rule, TargetDelay, Verdict};
+use crate::swift::emulation::Arithmetic;
+use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::target_delay::{self, TargetDelay};
+use crate::swift::window::{self, Verdict};
+use crate::swift::{endpoint, state_and};
 use crate::{Ack, Ecn, Env, Profile};
 use alloc::boxed::Box;
 
@@ -31,16 +35,14 @@ choice! {
     }
 }
 
-swift_params! {
-    {}
-    {
-        /// Which signals make a decrease: "either" delay over target or a mark, or "both" together.
-        signals: Signals = "either", "", "own choice";
-        /// Gain, a round trip, of the moving average of the marked share.
-        g: f64 = "0.0625", "", "RFC 8257 section 4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    }
-    {}
-    {}
+params! {
+    ..target_delay: target_delay::Params;
+    /// Which signals make a decrease: "either" delay over target or a mark, or "both" together.
+    signals: Signals = "either", "", "own choice";
+    /// Gain, a round trip, of the moving average of the marked share.
+    g: f64 = "0.0625", "", "RFC 8257 section 4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    then ..endpoint: endpoint::Params;
+    then ..window: window::Params;
 }
 
 /// What `describe` prints.
@@ -55,14 +57,7 @@ pub static KIND: Kind = Kind {
          a window.",
         "Without marking queues it is Swift (signals = \"either\"), or never cuts but for losses (\"both\").",
     ],
-    state: &[
-        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
-        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
-        ("fcwnd_packets", "fabric window, packets"),
-        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
-        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
-        ("alpha", "averaged share of marked data, 0 to 1"),
-    ],
+    state: &state_and("alpha", "averaged share of marked data, 0 to 1"),
     profile: Profile { ecn: Ecn::Dctcp, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
@@ -117,7 +112,8 @@ impl SwiftEcn {
     pub fn new(p: &Params, env: &Env) -> SwiftEcn {
         let gain = p.g / f64::from(env.mss);
         let marks = Box::new(Marks { alpha: 0.0, gain, signals: p.signals });
-        let rule = Hybrid { target: p.target_delay(env), marks };
-        Family::start(rule, p.window(env), Some(p.endpoint()), env)
+        let rule =
+            Hybrid { target: p.target_delay.of_path(p.window.emulation.arithmetic == Arithmetic::Integer, env), marks };
+        Family::start(rule, &p.window, Some(&p.endpoint), env)
     }
 }

@@ -15,25 +15,29 @@
 //! queues from good ones (Nichols and Jacobson, 2012). All flows of a queue see that alike, so that they move their
 //! targets together. (A target that follows a flow's own cuts was tried first: the flow that is cut more gets the
 //! tighter target and is cut yet more; eight flows ended with a fairness index of 0.13.) Everything else is Swift's
-//! ([`crate::swift_window`]).
+//! ([`crate::swift`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::swift_window::{Family, Judgement, Rule, TargetDelay, Verdict, auto_queue, ps};
+use crate::swift::emulation::Arithmetic;
+use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::target_delay::{self, TargetDelay, auto_queue};
+use crate::swift::window::{self, Verdict};
+use crate::swift::{endpoint, state_and};
+use crate::units::ps;
 use crate::{Ack, Env, Profile, Time};
 use alloc::boxed::Box;
 
-swift_params! {
-    {}
-    {
-        /// The loose target; auto is the idle RTT of the flow's path plus fifty packet times.
-        loose_target: Option<Time> = "auto", "", "own choice; the study has 25ms";
-        /// Share of the way to the loose target that a round trip without a standing queue goes.
-        loosen: f64 = "0.0625", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-        /// Share of the way back that a round trip with one goes.
-        tighten: f64 = "0.5", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    }
-    {}
-    { "loose_target": "a time above 0" => |p| p.loose_target != Some(Time::ZERO); }
+params! {
+    ..target_delay: target_delay::Params;
+    /// The loose target; auto is the idle RTT of the flow's path plus fifty packet times.
+    loose_target: Option<Time> = "auto", "", "own choice; the study has 25ms";
+    /// Share of the way to the loose target that a round trip without a standing queue goes.
+    loosen: f64 = "0.0625", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Share of the way back that a round trip with one goes.
+    tighten: f64 = "0.5", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    then ..endpoint: endpoint::Params;
+    then ..window: window::Params;
+    together { "loose_target": "a time above 0" => |p| p.loose_target != Some(Time::ZERO); }
 }
 
 /// What `describe` prints.
@@ -48,14 +52,7 @@ pub static KIND: Kind = Kind {
         "The study's two targets are target = \"min-rtt\" and loose_target = \"25ms\"; the defaults are Swift's own \
          target and fifty packets of queue.",
     ],
-    state: &[
-        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
-        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
-        ("fcwnd_packets", "fabric window, packets"),
-        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
-        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
-        ("looseness", "where the target is between tight, 0, and loose, 1"),
-    ],
+    state: &state_and("looseness", "where the target is between tight, 0, and loose, 1"),
     profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
@@ -117,7 +114,10 @@ impl SwiftMoving {
             smallest: f64::INFINITY,
             round_end: Time::ZERO,
         };
-        let rule = Moving { tight: p.target_delay(env), between: Box::new(between) };
-        Family::start(rule, p.window(env), Some(p.endpoint()), env)
+        let rule = Moving {
+            tight: p.target_delay.of_path(p.window.emulation.arithmetic == Arithmetic::Integer, env),
+            between: Box::new(between),
+        };
+        Family::start(rule, &p.window, Some(&p.endpoint), env)
     }
 }

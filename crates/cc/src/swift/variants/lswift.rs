@@ -1,7 +1,7 @@
 //! LSwift: Swift that takes reordering for reordering (Gerstein, Silberstein and Keslassy, arXiv 2025, section III),
 //! the baseline of MSwift.
 //!
-//! The window's equations are Swift's ([`crate::swift_window`]): a delay of the latest ACK above target cuts it as
+//! The window's equations are Swift's ([`crate::swift`]): a delay of the latest ACK above target cuts it as
 //! ever. What differs is what a hole in the sequence means. It follows LTCP's variant for unordered delivery (Zhang,
 //! Zhang and Huang, Computer Communications 62, 2015):
 //!
@@ -14,10 +14,18 @@
 //! The transport keeps that count ([`Late`](crate::Late)); this file says by which numbers.
 
 use crate::registry::{Kind, ParamSet};
-use crate::swift_window::{Family, Judgement, Latest, Rule};
+use crate::swift::emulation::Arithmetic;
+use crate::swift::sender::{Family, Judgement, Latest, Rule};
+use crate::swift::variants::patience;
+use crate::swift::{STATE, endpoint, target_delay, window};
 use crate::{Ack, Env, Late, Profile};
 
-swift_late_params! { {} {} }
+params! {
+    ..target_delay: target_delay::Params;
+    ..patience: patience::Params;
+    ..endpoint: endpoint::Params;
+    ..window: window::Params;
+}
 
 /// What `describe` prints.
 pub static KIND: Kind = Kind {
@@ -34,13 +42,7 @@ pub static KIND: Kind = Kind {
          the trigger gate those cuts, and then one slow path in a round robin never causes one.",
         "Everything else as for swift.",
     ],
-    state: &[
-        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
-        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
-        ("fcwnd_packets", "fabric window, packets"),
-        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
-        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
-    ],
+    state: &STATE,
     profile: Profile { own_recovery: true, ack_every_packet: true, late: Some(Late::LSWIFT), ..Profile::TCP },
     params: Params::PARAMS,
 };
@@ -62,7 +64,9 @@ pub type LSwift = Family<LatestToo>;
 impl LSwift {
     /// A new flow.
     pub fn new(p: &Params, env: &Env) -> LSwift {
-        let rule = LatestToo(Latest { target: p.target_delay(env) });
-        Family::start(rule, p.window(env), Some(p.endpoint()), env)
+        let rule = LatestToo(Latest {
+            target: p.target_delay.of_path(p.window.emulation.arithmetic == Arithmetic::Integer, env),
+        });
+        Family::start(rule, &p.window, Some(&p.endpoint), env)
     }
 }

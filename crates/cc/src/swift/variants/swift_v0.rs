@@ -6,21 +6,21 @@
 //! ```
 //!
 //! One window, the whole round-trip time, one end-to-end target; everything else is Swift's
-//! ([`crate::swift_window`]).
+//! ([`crate::swift`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::swift_window::{Family, Judgement, Rule, Verdict, auto_queue, ps};
+use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::target_delay::auto_queue;
+use crate::swift::window::{self, Verdict};
+use crate::units::ps;
 use crate::{Ack, Env, Profile, Time};
 
-swift_window_params! {
-    {}
-    {
-        /// Target of the round-trip time, hosts included; auto is the idle RTT of the flow's path plus ten
-        /// packet times, and nothing for hosts.
-        end_to_end_target: Option<Time> = "auto", "", "own choice; the paper's table 4 has 100us, 150us and 200us";
-    }
-    {}
-    { "end_to_end_target": "a time above 0" => |p| p.end_to_end_target != Some(Time::ZERO); }
+params! {
+    /// Target of the round-trip time, hosts included; auto is the idle RTT of the flow's path plus ten
+    /// packet times, and nothing for hosts.
+    end_to_end_target: Option<Time> = "auto", "", "own choice; the paper's table 4 has 100us, 150us and 200us";
+    then ..window: window::Params;
+    together { "end_to_end_target": "a time above 0" => |p| p.end_to_end_target != Some(Time::ZERO); }
 }
 
 /// What `describe` prints.
@@ -66,6 +66,6 @@ impl SwiftV0 {
     pub fn new(p: &Params, env: &Env) -> SwiftV0 {
         let auto = ps(env.base_rtt) + auto_queue(env);
         let rule = EndToEnd { target: p.end_to_end_target.map_or(auto, ps) };
-        Family::start(rule, p.window(env), None, env)
+        Family::start(rule, &p.window, None, env)
     }
 }

@@ -13,27 +13,27 @@
 //! A smallest delay of all time is right until the path changes: on a longer one every delay is over target for good.
 //! A smallest delay of late forgets the old path within two intervals. But where a queue stands for that long it takes
 //! the queue for part of the path, and the target climbs after it; the probe is there to let the queue drain and be
-//! seen without. Everything else is Swift's ([`crate::swift_window`]).
+//! seen without. Everything else is Swift's ([`crate::swift`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::swift_window::{Family, Judgement, Rule, Verdict, auto_queue, ps};
+use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::target_delay::auto_queue;
+use crate::swift::window::{self, Verdict};
+use crate::swift::{endpoint, state_and};
+use crate::units::ps;
 use crate::{Ack, Env, Profile, Time};
 
-swift_endpoint_params! {
-    {}
-    {
-        /// Room above the smallest delay; auto is ten packet times.
-        room: Option<Time> = "auto", "", "own choice";
-        /// Length of an interval; auto is a hundred idle RTTs of the fabric's shortest path.
-        interval: Option<Time> = "auto", "", "own choice";
-        /// Share of the window that is used while an interval begins; 1 is no probe.
-        probe: f64 = "0.5", "", "own choice; the study proposes none",
-            "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    }
-    {}
-    {
-        "interval": "a time above 0" => |p| p.interval != Some(Time::ZERO);
-    }
+params! {
+    /// Room above the smallest delay; auto is ten packet times.
+    room: Option<Time> = "auto", "", "own choice";
+    /// Length of an interval; auto is a hundred idle RTTs of the fabric's shortest path.
+    interval: Option<Time> = "auto", "", "own choice";
+    /// Share of the window that is used while an interval begins; 1 is no probe.
+    probe: f64 = "0.5", "", "own choice; the study proposes none",
+        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    then ..endpoint: endpoint::Params;
+    then ..window: window::Params;
+    together { "interval": "a time above 0" => |p| p.interval != Some(Time::ZERO); }
 }
 
 /// What `describe` prints.
@@ -47,14 +47,7 @@ pub static KIND: Kind = Kind {
         "No publication describes it; the probe follows BBR's idea of draining the queue to see the path without it.",
         "The target has no scaling by path or flows.",
     ],
-    state: &[
-        ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
-        ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
-        ("fcwnd_packets", "fabric window, packets"),
-        ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
-        ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
-        ("base_rtt_s", "smallest delay of this interval and the one before, seconds"),
-    ],
+    state: &state_and("base_rtt_s", "smallest delay of this interval and the one before, seconds"),
     profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
@@ -122,17 +115,16 @@ pub type SwiftRebase = Family<Fresh>;
 impl SwiftRebase {
     /// A new flow.
     pub fn new(p: &Params, env: &Env) -> SwiftRebase {
-        let constants = p.window(env);
         let rule = Fresh {
             room: p.room.map_or(auto_queue(env), ps),
             interval: p.interval.unwrap_or(Time((100 * env.shortest_rtt.0).max(1))),
             probe: p.probe,
-            min_cwnd: constants.0.min_cwnd,
+            min_cwnd: p.window.least(),
             before: f64::INFINITY,
             smallest: f64::INFINITY,
             interval_end: Time::ZERO,
             probe_end: Time::ZERO,
         };
-        Family::start(rule, constants, Some(p.endpoint()), env)
+        Family::start(rule, &p.window, Some(&p.endpoint), env)
     }
 }

@@ -1,0 +1,190 @@
+//! From the list of controllers in `lib.rs` to one type of all ([`Config`](crate::Config), [`Cc`](crate::Cc)), and the
+//! one place where the methods of [`Controller`](crate::Controller) are passed on.
+
+use crate::registry::{Kind, ParamSet};
+use core::fmt;
+
+/// Writes a controller as a user would name it: its kind, its form where that is not the
+/// standard one, and the parameters that differ from what the form sets.
+pub(crate) fn write_short<P: ParamSet>(kind: &Kind, params: &P, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(kind.name)?;
+    let (base, default) = (params.base(), P::default());
+    let mut separator = ':';
+    for param in P::PARAMS {
+        let compared_with = if param.name == "form" { &default } else { &base };
+        if !params.agrees(param.name, compared_with) {
+            write!(f, "{separator}{}=", param.name)?;
+            params.write(param.name, f)?;
+            separator = ',';
+        }
+    }
+    Ok(())
+}
+
+/// The methods of a [`Controller`](crate::Controller) that is one of others: `pattern => the other`, for each.
+macro_rules! forward {
+    ($($pattern:pat => $cc:ident),+ $(,)?) => {
+        #[inline]
+        fn on_ack(&mut self, ack: &$crate::Ack) {
+            match self { $($pattern => $cc.on_ack(ack)),+ }
+        }
+        fn on_telemetry(&mut self, hops: &[$crate::Hop]) {
+            match self { $($pattern => $cc.on_telemetry(hops)),+ }
+        }
+        fn on_delivery(&mut self, sample: &$crate::Delivery) {
+            match self { $($pattern => $cc.on_delivery(sample)),+ }
+        }
+        fn on_cnp(&mut self, now: $crate::Time) {
+            match self { $($pattern => $cc.on_cnp(now)),+ }
+        }
+        fn wake_at(&self) -> $crate::Time {
+            match self { $($pattern => $cc.wake_at()),+ }
+        }
+        fn on_wake(&mut self, now: $crate::Time) {
+            match self { $($pattern => $cc.on_wake(now)),+ }
+        }
+        #[inline]
+        fn on_loss(&mut self, event: &$crate::Congestion) {
+            match self { $($pattern => $cc.on_loss(event)),+ }
+        }
+        #[inline]
+        fn on_ecn(&mut self, event: &$crate::Congestion) {
+            match self { $($pattern => $cc.on_ecn(event)),+ }
+        }
+        #[inline]
+        fn on_timeout(&mut self, event: &$crate::Timeout) {
+            match self { $($pattern => $cc.on_timeout(event)),+ }
+        }
+        #[inline]
+        fn on_recovered(&mut self, now: $crate::Time, in_flight: u64) {
+            match self { $($pattern => $cc.on_recovered(now, in_flight)),+ }
+        }
+        fn on_undo(&mut self) {
+            match self { $($pattern => $cc.on_undo()),+ }
+        }
+        fn on_idle(&mut self, idle: &$crate::Idle) {
+            match self { $($pattern => $cc.on_idle(idle)),+ }
+        }
+        #[inline]
+        fn cwnd(&self) -> f64 {
+            match self { $($pattern => $cc.cwnd()),+ }
+        }
+        #[inline]
+        fn ssthresh(&self) -> f64 {
+            match self { $($pattern => $cc.ssthresh()),+ }
+        }
+        #[inline]
+        fn pacing(&self) -> $crate::Pacing {
+            match self { $($pattern => $cc.pacing()),+ }
+        }
+        fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+            match self { $($pattern => $cc.state(visit)),+ }
+        }
+    };
+}
+
+/// Turns the list of controllers into [`Config`](crate::Config), [`Cc`](crate::Cc) and
+/// [`KINDS`](crate::KINDS). An entry `file::Type` stands for a module `file` with `Params`, `KIND`
+/// and `Type`, where `Type` is a [`Controller`](crate::Controller) made by
+/// `Type::new(&Params, &Env)`. Modules are declared outside: what formats or mutates source looks
+/// for `mod` and expands no macro.
+macro_rules! controllers {
+    ($($file:ident::$type:ident,)+) => {
+        /// Every kind of controller, in the order of registration.
+        pub static KINDS: &[&Kind] = &[$(&$file::KIND),+];
+
+        /// A controller and its parameters, before there is a flow.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Config {
+            $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::Params),)+
+            /// One that is not of this crate.
+            Foreign($crate::foreign::Foreign),
+        }
+
+        impl Config {
+            /// The controller of that name with its default parameters.
+            pub fn new(kind: &str) -> Option<Config> {
+                $(if kind == $file::KIND.name {
+                    return Some(Config::$type($file::Params::default()));
+                })+
+                None
+            }
+
+            /// Its kind: name, source, declarations of its parameters.
+            pub fn kind(&self) -> &'static Kind {
+                match self {
+                    $(Config::$type(_) => &$file::KIND,)+
+                    Config::Foreign(_) => &$crate::foreign::KIND,
+                }
+            }
+
+            /// What it expects of the transport.
+            pub fn profile(&self) -> Profile {
+                match self {
+                    $(Config::$type(params) => params.profile($file::KIND.profile),)+
+                    Config::Foreign(own) => own.0.profile(),
+                }
+            }
+
+            /// Sets a parameter from the user's text.
+            pub fn set(&mut self, key: &str, value: &str) -> Result<(), ParamError> {
+                match self {
+                    $(Config::$type(params) => ParamSet::set(params, key, value),)+
+                    Config::Foreign(_) => Err(ParamError::UnknownKey),
+                }
+            }
+
+            /// The value of a parameter, in the text form that [`Config::set`] reads; `None` for
+            /// an unknown key.
+            pub fn get(&self, key: &str) -> Option<ParamValue<'_>> {
+                let param = self.kind().params.iter().find(|param| param.name == key)?;
+                let set: &dyn $crate::registry::WriteParam = match self {
+                    $(Config::$type(params) => params,)+
+                    Config::Foreign(_) => return None,
+                };
+                Some(ParamValue::new(set, param))
+            }
+
+            /// Holds the parameters against one another; call it after the last `set`. A parameter
+            /// `form` is to be set before all others.
+            pub fn check(&self) -> Result<(), Conflict> {
+                match self {
+                    $(Config::$type(params) => params.check(),)+
+                    Config::Foreign(_) => Ok(()),
+                }
+            }
+
+            /// The controller of a new flow.
+            pub fn build(&self, env: &Env) -> Cc {
+                match self {
+                    $(Config::$type(params) => Cc::$type($file::$type::new(params, env)),)+
+                    Config::Foreign(own) => Cc::Foreign(own.0.make(env)),
+                }
+            }
+        }
+
+        /// As a user would name it: its kind, and after a colon the parameters that differ from
+        /// those of its form.
+        impl core::fmt::Display for Config {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $(Config::$type(params) => $crate::dispatch::write_short(&$file::KIND, params, f),)+
+                    Config::Foreign(own) => own.fmt(f),
+                }
+            }
+        }
+
+        /// A controller of one flow, whichever it is: one `match` instead of a box and a virtual
+        /// call per packet.
+        #[derive(Debug)]
+        pub enum Cc {
+            $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::$type),)+
+            /// One that is not of this crate.
+            Foreign(alloc::boxed::Box<dyn $crate::foreign::Outside>),
+        }
+
+        impl Controller for Cc {
+            forward! { $(Cc::$type(cc) => cc,)+ Cc::Foreign(cc) => cc }
+        }
+    };
+}

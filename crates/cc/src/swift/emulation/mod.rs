@@ -1,0 +1,136 @@
+//! What other implementations of Swift do otherwise than the paper: htsim's (`form = "htsim"`) and that of an ns-3
+//! study of Swift and DCTCP (`form = "yasomam"`). Each difference is a parameter, so that what it is worth can be
+//! measured; this file declares them, the other one acts by them. The paper's own path is in [`super::sender`].
+
+mod sender;
+
+choice! {
+    /// What restarts the time to the next decrease.
+    DecreaseClock {
+        /// The window fell.
+        Strict = "strict",
+        /// The window did not grow, as algorithm 1 is printed.
+        Literal = "literal",
+    }
+}
+
+choice! {
+    /// What the window is counted in.
+    Arithmetic {
+        /// Real numbers; an ACK counts the bytes it brings.
+        Real = "real",
+        /// Whole bytes, rounded down; an ACK counts whole segments and leaves the rest to the
+        /// next.
+        Bytes = "bytes",
+        /// Whole bytes and targets of whole picoseconds, rounded down; an ACK counts the bytes it
+        /// brings.
+        Integer = "integer",
+    }
+}
+
+choice! {
+    /// Whose loss recovery it is.
+    Recovery {
+        /// Section 3.6: a cut at every newly found loss, and no recovery window.
+        Own = "own",
+        /// The transport's: the window rests during fast recovery and is ssthresh afterwards,
+        /// as NewReno sets it.
+        NewReno = "newreno",
+        /// The transport's, during which delays go on moving the window; the cut for the loss comes at
+        /// its end (htsim).
+        AtExit = "at-exit",
+    }
+}
+
+choice! {
+    /// The round-trip time that must pass between decreases.
+    Gate {
+        /// The latest sample.
+        Rtt = "rtt",
+        /// The smoothed RTT.
+        Srtt = "srtt",
+        /// The smoothed RTT before the ACK that is to decrease, in whole picoseconds.
+        PriorSrtt = "prior-srtt",
+        /// None: every ACK may decrease. Losses stay a latest sample apart.
+        None = "none",
+    }
+}
+
+choice! {
+    /// The packets that additive increase counts.
+    Counts {
+        /// Every packet when an ACK first reports it, be it by SACK.
+        Delivered = "delivered",
+        /// What the cumulative ACK moves by, at the delay of the ACK that moves it.
+        Cumulative = "cumulative",
+    }
+}
+
+choice! {
+    /// The round-trip time in the pause between packets of a window below one packet.
+    PaceBy {
+        /// The latest sample.
+        Rtt = "rtt",
+        /// The smoothed RTT.
+        Srtt = "srtt",
+    }
+}
+
+params! {
+    /// What restarts the time to the next decrease: "strict" a fall of the window, "literal" also
+    /// an unchanged window.
+    decrease_clock: DecreaseClock = "strict", "",
+        "own choice, htsim does the same; the paper prints the literal form";
+    /// The round-trip time that must pass between decreases: "rtt" the latest sample, "srtt" the
+    /// smoothed, "prior-srtt" the smoothed before this ACK's sample; "none": every ACK may decrease, losses
+    /// stay one sample apart.
+    gate: Gate = "rtt", "", "own choice; the paper does not say which, htsim takes prior-srtt";
+    /// The packets that additive increase counts: those "delivered", each when an ACK first reports it, be it
+    /// by SACK; or as the "cumulative" ACK moves, all that it moves by at the delay of the ACK that moves it.
+    counts: Counts = "delivered", "", "own choice; htsim, without SACK, cumulative";
+    /// The round-trip time that windows below one packet are paced by: "rtt" the latest sample,
+    /// "srtt" the smoothed.
+    pace_by: PaceBy = "rtt", "", "section 3.4; htsim smooths";
+    /// What windows and targets are made of: "real" numbers; whole "bytes", and whole segments an ACK;
+    /// or "integer" bytes and picoseconds, all rounded down at every change.
+    arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts bytes, htsim has integers";
+}
+
+/// The differences from the paper that are switched on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::swift) struct Emulation {
+    pub(in crate::swift) decrease_clock: DecreaseClock,
+    pub(in crate::swift) gate: Gate,
+    pub(in crate::swift) counts: Counts,
+    pub(in crate::swift) pace_by: PaceBy,
+    pub(in crate::swift) arithmetic: Arithmetic,
+    pub(in crate::swift) recovery: Recovery,
+}
+
+impl Params {
+    pub(in crate::swift) fn chosen(&self) -> Emulation {
+        let Params { decrease_clock, gate, counts, pace_by, arithmetic } = *self;
+        Emulation { decrease_clock, gate, counts, pace_by, arithmetic, recovery: Recovery::Own }
+    }
+}
+
+impl Emulation {
+    /// Whether it is the paper's Swift.
+    pub(in crate::swift) fn is_none(&self) -> bool {
+        *self
+            == Emulation {
+                decrease_clock: DecreaseClock::Strict,
+                gate: Gate::Rtt,
+                counts: Counts::Delivered,
+                pace_by: PaceBy::Rtt,
+                arithmetic: Arithmetic::Real,
+                recovery: Recovery::Own,
+            }
+    }
+
+    /// A window of `w` packets of `mss` bytes in its arithmetic.
+    pub(in crate::swift) fn rounded(&self, w: f64, mss: f64) -> f64 {
+        // the quotient of a whole number of bytes may lie a trace below it
+        if self.arithmetic == Arithmetic::Real { w } else { libm::floor(w * mss + 1e-6) / mss }
+    }
+}

@@ -1,0 +1,46 @@
+//! Losses (section 3.6, algorithm 1): a cut by `max_mdf` when a hole is found, once an RTT; the same at a timeout, and
+//! the smallest window at the `retx_reset_threshold`-th timeout in a row. The transport sends again what is lost, and
+//! puts no recovery window in front of this one.
+
+use super::sender::{Family, Rule};
+use super::window::Moment;
+use crate::{Congestion, Timeout};
+
+impl<R: Rule> Family<R> {
+    /// A hole was found. Returns the window and the endpoint window to their bounds.
+    pub(super) fn lose(&mut self, event: &Congestion) {
+        self.rare.retransmit_cnt = 0;
+        if self.leaves_loss_to_transport(event.in_flight) {
+            return;
+        }
+        self.cut(Moment { now: event.now, rtt: self.gate_rtt, restarts: true }, false);
+    }
+
+    /// The retransmission timer fired.
+    pub(super) fn time_out(&mut self, event: &Timeout) {
+        self.timed_out = true;
+        self.rare.retransmit_cnt += 1;
+        let restarts = self.prepare_timeout(event);
+        let reset = self.rare.retransmit_cnt >= self.rare.retx_reset_threshold;
+        self.cut(Moment { now: event.now, rtt: self.gate_rtt, restarts }, reset);
+    }
+
+    /// Both windows are cut, or the smallest.
+    fn cut(&mut self, at: Moment, reset: bool) {
+        let endpoint = self.rare.endpoint.as_mut().filter(|endpoint| !endpoint.is_idle());
+        if reset {
+            self.fcwnd.reset(&self.c, at);
+        } else {
+            self.fcwnd.on_loss(&self.c, at);
+        }
+        if let Some(endpoint) = endpoint {
+            if reset {
+                endpoint.ecwnd.reset(&self.c, at);
+            } else {
+                endpoint.ecwnd.on_loss(&self.c, at);
+            }
+            self.ecwnd = endpoint.cap(&mut self.fcwnd.w);
+        }
+        self.publish();
+    }
+}

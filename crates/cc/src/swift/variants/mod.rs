@@ -1,0 +1,10 @@
+//! Swift's variants, published ones and designs of this project: each includes the parameters that it shares with
+//! [`crate::swift`] and has its own [`Rule`](crate::swift::Rule).
+
+pub mod lswift;
+pub mod mswift;
+pub mod patience;
+pub mod swift_ecn;
+pub mod swift_moving;
+pub mod swift_rebase;
+pub mod swift_v0;

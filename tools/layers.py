@@ -413,6 +413,8 @@ class Python:
         read = self.modules.get(module)
         if inner is not None or read is None or (module, name) in seen:
             return inner
+        if read.file.with_name(f"{name}.pyi").exists():  # an extension module
+            return None
         if read.file.name == "__init__.py":
             for source, there, here, _ in self.named(read):
                 if here == name and (found := self.defining(source, there, seen | {(module, name)})):

@@ -4,23 +4,24 @@
 use crate::RunError;
 use crate::domain::Domain;
 use crate::domain::deadlock::deadlocked;
+use crate::event::ids::{HostIx, NodeIx, PortIx, SwitchIx};
 use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer, TimerKind};
 use crate::event::packet::{Packet, STAMPS, flag};
 use crate::host::messages::{Half, Join, Query};
 use crate::host::nic::FairNic;
 use crate::host::processing::{EngineId, Processing, Side};
-use crate::map::fabric::{Ends, HOST, Hop, Net, Switch};
+use crate::map::fabric::{Ends, FabricMap, Place};
 use crate::map::ideal::Fabric;
-use crate::map::paths::{Timetable, divisors};
+use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::node::io::{Host, Turns};
 use crate::port::buffer::Pool;
 use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
-use crate::spec::{App, Discipline, PathChoice, ProcessingSpec, QueueSpec, Router, Rules, Spec, Ties, TransportSpec};
-use crate::switch::routing::Chooser;
+use crate::spec::{App, Discipline, ProcessingSpec, QueueSpec, Rules, Spec, Ties, TransportSpec};
+use crate::switch::Switch;
 use crate::transport::endpoints;
 use incast_cc::Time;
 use incast_record::{Collector, FlowRecord, MessageKind, Outcome, PortRecord, Role};
@@ -36,7 +37,7 @@ pub const LONGEST_WITHOUT_DELAY_PS: u64 = 10_000_000;
 /// The map and the domains of a run.
 pub struct World<'a> {
     /// The map.
-    pub net: Net<'a>,
+    pub net: FabricMap<'a>,
     /// The domains.
     pub domains: Vec<Domain>,
     /// Smallest latency between domains, ps; `None` with a single domain.
@@ -128,7 +129,7 @@ fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
 }
 
 /// Gives every query and write the timeouts that its flows had while it was under way.
-fn count_timeouts(net: &Net, collector: &mut Collector, end: u64) {
+fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: u64) {
     // a query is known by its root's connections, a write by its flow
     let owner = |flow: u32| match net.join(flow) {
         Some(join) => (MessageKind::Query, join.query),
@@ -168,7 +169,7 @@ impl<'a> World<'a> {
             }
         }
 
-        if spec.ties == Ties::Scheduled && matches!(spec.choice, PathChoice::Entropy(_)) {
+        if spec.ties == Ties::Scheduled && spec.choice.has_entropy() {
             return invalid("packets have room for an entropy or for what scheduled ties ask, not for both".into());
         }
         if !spec.host_costs.is_empty() && spec.host_costs.len() != spec.hosts as usize {
@@ -245,7 +246,7 @@ impl<'a> World<'a> {
                 number[r] = domains.len() as u32;
                 domains.push(Domain::default());
             }
-            place.push(Hop { domain: number[r], node: 0 });
+            place.push(Place { domain: number[r], node: NodeIx::host(HostIx(0)) });
         }
 
         let interval = Interval {
@@ -258,12 +259,6 @@ impl<'a> World<'a> {
         for (l, link) in spec.links.iter().enumerate() {
             outgoing[link.from as usize].push(l as u32);
         }
-        let divisors = match spec.choice {
-            PathChoice::RoundRobinSource => divisors(spec),
-            _ => vec![1; spec.routers.len()],
-        };
-        let by_path = spec.choice.is_by_path();
-        let regular = spec.routers.iter().all(|r| matches!(r, Router::Tree { .. }));
         let mut known: Vec<Arc<Settings>> = Vec::new();
         let mut port_of = vec![0u32; spec.links.len()];
         for node in 0..nodes as u32 {
@@ -324,17 +319,14 @@ impl<'a> World<'a> {
                     Discipline::FairNic { per_flow } => Some(FairNic::new(per_flow)),
                     _ => None,
                 };
-                place[node as usize].node = domain.hosts.len() as u32 | HOST;
+                place[node as usize].node = NodeIx::host(HostIx(domain.hosts.len() as u32));
                 let costs = spec.host_costs.get(node as usize).cloned().unwrap_or_default();
                 let engines = |costs: Option<ProcessingSpec>| costs.map(|c| Box::new(Processing::new(&c)));
                 let (receive, send) = (engines(costs.receive), engines(costs.send));
                 domain.hosts.push(Host { node, port: first, nic, receive, send, turns: Turns::default() });
             } else {
-                place[node as usize].node = domain.switches.len() as u32;
-                let router = spec.routers[(node - spec.hosts) as usize].clone();
-                let divisor = divisors[(node - spec.hosts) as usize];
-                let chooser = Chooser::new(spec, node, &outgoing[node as usize]);
-                domain.switches.push(Switch::new(node, first, router, divisor, chooser));
+                place[node as usize].node = NodeIx::switch(SwitchIx(domain.switches.len() as u32));
+                domain.switches.push(Switch::new(spec, node, PortIx(first), &outgoing[node as usize]));
             }
         }
         let links = spec.links.iter().map(|l| place[l.to as usize]).collect();
@@ -370,13 +362,12 @@ impl<'a> World<'a> {
                 ));
             }
         }
-        let paths = (by_path && !regular).then(|| Timetable::new(spec));
         let envs = (0..spec.flows.len()).map(|f| fabric.env(f)).collect();
         let order = Order { seed: spec.seed, ties: spec.ties };
         let joins = joins(spec)?;
         let triggers = Triggers::new(spec)?;
         let queries = Vec::new();
-        let mut net = Net {
+        let mut net = FabricMap {
             spec,
             order,
             interval,
@@ -390,15 +381,15 @@ impl<'a> World<'a> {
             triggers,
             relay: longest,
             queries,
-            paths,
+            paths: Numbered::new(spec),
             hosts_cost: !spec.host_costs.is_empty(),
-            entropy: matches!(spec.choice, PathChoice::Entropy(_)),
+            entropy: spec.choice.has_entropy(),
             pfc,
         };
         for f in 0..spec.flows.len() as u32 {
             let flow = net.flow(f);
             let (src, dst) = (net.place[flow.src as usize], net.place[flow.dst as usize]);
-            let (s, r) = endpoints(&net, f, src.node & !HOST, dst.node & !HOST);
+            let (s, r) = endpoints(&net, f, src.node.of_host().0, dst.node.of_host().0);
             let senders = &mut domains[src.domain as usize].senders;
             let sender = senders.len() as u32;
             senders.push(s);
@@ -587,7 +578,7 @@ impl<'a> World<'a> {
         let mut engines = Vec::new();
         for node in 0..(if self.net.hosts_cost { spec.hosts as usize } else { 0 }) {
             let at = self.net.place[node];
-            let host = &mut self.domains[at.domain as usize].hosts[(at.node & !HOST) as usize];
+            let host = &mut self.domains[at.domain as usize].hosts[at.node.of_host().ix()];
             for (side, own) in [(Side::Receive, &mut host.receive), (Side::Send, &mut host.send)] {
                 engines.extend(own.iter_mut().flat_map(|e| e.records(&spec.node_names[node], side, end, &interval)));
             }

@@ -1,7 +1,7 @@
 //! Deadlocks of priority flow control, found at the end of a run.
 
 use crate::domain::Domain;
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::port::buffer::Pool;
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ type Place = (u32, Option<u8>);
 
 /// Ports of which a class is in a deadlock, and since when it is paused: all that its account at the other end waits
 /// for are such ports. A pause that the other end has taken back by now, or asked for anew since, is none of these.
-pub fn deadlocked(net: &Net, domains: &[Domain]) -> BTreeMap<u32, u64> {
+pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<u32, u64> {
     let Some(pfc) = &net.pfc else { return BTreeMap::new() };
     let ports = || domains.iter().flat_map(|d| &d.ports);
     let mut buffers: BTreeMap<u32, &Pool> = BTreeMap::new();

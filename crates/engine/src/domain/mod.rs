@@ -3,8 +3,7 @@
 pub mod build;
 mod deadlock;
 
-use std::sync::Arc;
-
+use crate::event::ids::{Node, PortIx};
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox};
 use crate::event::packet::{Ext, Packet, flag};
@@ -12,12 +11,15 @@ use crate::event::prefetch;
 use crate::host::messages::{Half, Query};
 use crate::host::nic::FairNic;
 use crate::host::processing::{EngineId, Side};
-use crate::map::fabric::{CHOICE, HOST, Net, Switch, UNPLANNED};
+use crate::map::fabric::FabricMap;
 use crate::node::io::{Host, Io, Reach, Tally, observe_port, pass};
 use crate::port::Port;
 use crate::port::buffer::Pool;
+use crate::switch::Switch;
+use crate::switch::route::{Planned, Route};
 use crate::transport::{ReceiveEndpoint, SendEndpoint, Turn};
 use incast_record::{Happening, MessageKind, MessageRecord, Recorder, Sample};
+use std::sync::Arc;
 
 /// Time series of one flow.
 #[derive(Clone, Debug)]
@@ -95,47 +97,43 @@ impl Domain {
         prefetch::lines(self.switches.as_slice(), 2);
     }
 
-    /// Looks ahead at a packet that will arrive in the open window: brings its state near, and
-    /// says which port it will take if that is known already (else [`CHOICE`], or [`UNPLANNED`]).
+    /// Looks ahead at a packet that will arrive in the open window: brings its state near, and says where it goes as far
+    /// as that is known already.
     #[inline(always)]
-    pub fn plan(&self, packet: &Packet, net: &Net) -> u32 {
-        let at = net.links[packet.link as usize];
-        if at.node & HOST != 0 {
-            let ends = net.ends[packet.flow as usize];
-            if packet.has(flag::REVERSE) {
-                self.senders[ends.sender as usize].prefetch();
-            } else {
-                self.receivers[ends.receiver as usize].prefetch();
+    pub fn plan(&mut self, packet: &Packet, net: &FabricMap) -> Planned {
+        let switch = match net.links[packet.link as usize].node.get() {
+            Node::Host(host) => {
+                let ends = net.ends[packet.flow as usize];
+                if packet.has(flag::REVERSE) {
+                    self.senders[ends.sender as usize].prefetch();
+                } else {
+                    self.receivers[ends.receiver as usize].prefetch();
+                }
+                prefetch::lines(&self.hosts[host.ix()], 4);
+                return Planned::DELIVER;
             }
-            prefetch::lines(&self.hosts[(at.node & !HOST) as usize], 4);
-            return UNPLANNED;
-        }
-        let reverse = packet.has(flag::REVERSE);
-        let port = if packet.has(flag::PATH) {
-            prescribed(net, packet, reverse)
-        } else {
-            self.switches[at.node as usize].route(net, packet, reverse)
+            Node::Switch(switch) => &mut self.switches[switch.ix()],
         };
-        match self.ports.get(port as usize) {
+        let planned = if packet.has(flag::PATH) { prescribed(net, packet) } else { switch.plan(net, packet) };
+        match self.ports.get(planned.ix()) {
             Some(port) => prefetch::lines(port, 2),
-            None if port == CHOICE => self.switches[at.node as usize].prefetch(&self.ports, packet.dst),
+            None if planned == Planned::CHOOSE => switch.prefetch(&self.ports, packet.dst),
             None => {}
         }
-        port
+        planned
     }
 
     /// Looks at what [`Domain::plan`] asked for, and brings near what that refers to.
     #[inline(always)]
-    pub fn look_further(&self, packet: &Packet, planned: u32, net: &Net) {
-        if let Some(port) = self.ports.get(planned as usize) {
+    pub fn look_further(&self, packet: &Packet, planned: Planned, net: &FabricMap) {
+        if let Some(port) = self.ports.get(planned.ix()) {
             return port.prefetch_queue();
         }
-        let node = net.links[packet.link as usize].node;
-        if node & HOST != 0 {
+        if let Node::Host(host) = net.links[packet.link as usize].node.get() {
             if packet.has(flag::REVERSE) {
                 self.senders[net.ends[packet.flow as usize].sender as usize].prefetch_further();
             }
-            let host = &self.hosts[(node & !HOST) as usize];
+            let host = &self.hosts[host.ix()];
             prefetch::lines(&self.ports[host.port as usize], 2);
             host.nic.iter().for_each(FairNic::prefetch);
         }
@@ -148,11 +146,11 @@ impl Domain {
         at: Instant,
         packet: &Packet,
         ext: Option<&mut Ext>,
-        planned: u32,
+        planned: Planned,
         reach: Reach<O, R>,
     ) {
         self.tally.last = self.tally.last.max(at.time);
-        match self.ports.get_mut(planned as usize) {
+        match self.ports.get_mut(planned.ix()) {
             Some(port) if !port.is_unusual() && !packet.has(flag::TRACED) => {
                 pass(port, at, packet, ext, &reach.net.interval, &mut self.tally, reach.out);
             }
@@ -167,14 +165,15 @@ impl Domain {
         at: Instant,
         packet: &Packet,
         ext: Option<&mut Ext>,
-        planned: u32,
+        planned: Planned,
         reach: Reach<O, R>,
     ) {
         let net = reach.net;
         let mut planned = planned;
-        if planned == CHOICE {
-            let switch = net.links[packet.link as usize].node;
-            planned = self.switches[switch as usize].choose(net, &self.ports, packet, at.time);
+        if planned == Planned::CHOOSE
+            && let Node::Switch(switch) = net.links[packet.link as usize].node.get()
+        {
+            planned = Planned::port(self.switches[switch.ix()].choose(net, &self.ports, packet));
         }
         let mut io = io!(self, at, reach, packet.size);
         if packet.has(flag::TRACED) {
@@ -184,15 +183,16 @@ impl Domain {
             let node = net.spec.links[packet.link as usize].to;
             io.trace(packet, Happening::Arrive, false, node);
         }
-        if planned != UNPLANNED {
-            return io.transmit(planned, packet, ext);
-        }
-        if net.links[packet.link as usize].node & HOST == 0 {
-            io.tally.dropped += 1;
-            return;
+        match planned.route() {
+            Route::Deliver => {}
+            Route::Port(port) => return io.transmit(port.0, packet, ext),
+            Route::Choose | Route::None => {
+                io.tally.dropped += 1;
+                return;
+            }
         }
         if net.hosts_cost {
-            let host = net.links[packet.link as usize].node & !HOST;
+            let host = net.links[packet.link as usize].node.of_host().0;
             if io.hosts[host as usize].receive.is_some() {
                 return io.process(host, Side::Receive, packet, ext);
             }
@@ -312,7 +312,7 @@ impl Domain {
     /// An engine of a host is done with a packet: the stack takes it, or the NIC.
     #[cold]
     fn processed<O: Outbox, R: Recorder>(&mut self, at: Instant, id: EngineId, reach: Reach<O, R>) {
-        let host = reach.net.place[id.host as usize].node & !HOST;
+        let host = reach.net.place[id.host as usize].node.of_host().0;
         let mut io = io!(self, at, reach, u16::MAX);
         let Some(mut held) = io.processed(host, id) else { return };
         match id.side {
@@ -351,9 +351,11 @@ impl Domain {
         }
         let ends = match timer.kind {
             TimerKind::Departure => {
-                let from = net.origins[timer.entity as usize];
-                let host = from & !HOST;
-                let nic = if from == host { None } else { io.hosts[host as usize].nic.as_mut() };
+                let origin = net.origins[timer.entity as usize].get();
+                let (host, nic) = match origin {
+                    Node::Host(host) => (host.0, io.hosts[host.ix()].nic.as_mut()),
+                    Node::Switch(_) => (0, None),
+                };
                 let Some(nic) = nic else { return io.depart(net.port_of[timer.entity as usize]) };
                 let flow = nic.departed();
                 // Departures precede all else of their generation, so what one causes at this instant is
@@ -383,7 +385,7 @@ impl Domain {
     }
 
     /// Completes the time series at the end of the run.
-    pub fn finish<R: Recorder>(&mut self, end: u64, net: &Net, rec: &mut R) {
+    pub fn finish<R: Recorder>(&mut self, end: u64, net: &FabricMap, rec: &mut R) {
         for sender in &mut self.senders {
             if let Some(probe) = *sender.probe() {
                 self.probes[probe as usize].before(sender, end, net, rec);
@@ -452,7 +454,7 @@ fn answered<O: Outbox, R: Recorder>(query: &mut Query, io: &mut Io<O, R>) {
     }
 }
 
-fn query_record(query: &Query, net: &Net, finish_ps: Option<u64>) -> MessageRecord {
+fn query_record(query: &Query, net: &FabricMap, finish_ps: Option<u64>) -> MessageRecord {
     let spec = &net.spec.queries[query.spec as usize];
     MessageRecord {
         kind: MessageKind::Query,
@@ -469,17 +471,18 @@ fn query_record(query: &Query, net: &Net, finish_ps: Option<u64>) -> MessageReco
 }
 
 /// The port that a flow's prescribed path takes next.
-fn prescribed(net: &Net, packet: &Packet, reverse: bool) -> u32 {
+fn prescribed(net: &FabricMap, packet: &Packet) -> Planned {
     let flow = net.flow(packet.flow);
-    let path = if reverse { flow.reverse_path.as_ref() } else { flow.path.as_ref() };
-    path.and_then(|path| path.get(packet.hop as usize)).map_or(UNPLANNED, |link| net.port_of[*link as usize])
+    let path = if packet.has(flag::REVERSE) { flow.reverse_path.as_ref() } else { flow.path.as_ref() };
+    let link = path.and_then(|path| path.get(packet.hop as usize));
+    link.map_or(Planned::NONE, |link| Planned::port(PortIx(net.port_of[*link as usize])))
 }
 
 impl FlowProbe {
     /// Interval mode: values hold until the next event, so every instant before it shows the
     /// state as it is now.
     #[cold]
-    fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: u64, net: &Net, rec: &mut R) {
+    fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: u64, net: &FabricMap, rec: &mut R) {
         let Some(every) = net.spec.observe.interval else { return };
         while self.next < now {
             let time_ps = self.next;
@@ -497,7 +500,7 @@ impl FlowProbe {
 
     /// Every-change mode: reports what differs from the last report.
     #[cold]
-    fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: u64, net: &Net, rec: &mut R) {
+    fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: u64, net: &FabricMap, rec: &mut R) {
         if net.spec.observe.interval.is_some() {
             return;
         }

@@ -23,7 +23,7 @@ pub mod purpose {
     /// Sizes of flows.
     pub const SIZE: u32 = 7;
     /// Orders in which a switch takes its next hops in turn.
-    pub const ROTA: u32 = 8;
+    pub const ROUND_ROBIN: u32 = 8;
     /// Whether the arrival is trimmed, or what came before it.
     pub const TRIM: u32 = 20;
     /// Random drops of queues close to full.

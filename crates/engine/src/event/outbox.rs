@@ -42,6 +42,6 @@ pub trait Outbox {
     fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, port: &mut Port);
     /// `timer` fires at `time` in this domain.
     fn timer(&mut self, time: u64, generation: u16, timer: Timer);
-    /// `timer` fires at `time` in domain `domain`, [`Net::relay`] from now or later.
+    /// `timer` fires at `time` in domain `domain`, [`FabricMap::relay`] from now or later.
     fn timer_in(&mut self, domain: u32, time: u64, timer: Timer);
 }

@@ -8,7 +8,7 @@
 
 use crate::event::hash;
 use crate::map::paths::hops;
-use crate::spec::{App, LinkSpec, PathChoice, Router, Spec, TransportSpec};
+use crate::spec::{App, LinkSpec, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -143,28 +143,15 @@ impl<'a> Fabric<'a> {
             // Hosts have one link and do not forward.
             return ports.first().copied().filter(|_| node == from);
         }
-        let choose = |n: u32| match self.spec.choice {
-            _ if n == 1 => 0,
-            PathChoice::First => 0,
+        let hops = hops(self.spec.routers.get((node - self.spec.hosts) as usize)?, to);
+        let i = match hops.len() {
+            0 => return None,
+            1 => 0,
+            _ if self.spec.choice.takes_first() => 0,
             // spread packets take them all; this is one of them
-            _ => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
+            n => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
         };
-        let local = match self.spec.routers.get((node - self.spec.hosts) as usize)?.base() {
-            Router::Tree { first, span, stride, down, up, ups } => match to.checked_sub(*first) {
-                Some(below) if below < *span => down + below / stride,
-                _ if *ups == 0 => return None,
-                _ => up + choose(*ups),
-            },
-            Router::Table { set, sets } => {
-                let set = &sets[*set.get(to as usize)? as usize];
-                if set.is_empty() {
-                    return None;
-                }
-                set[choose(set.len() as u32) as usize]
-            }
-            Router::Rerouted(_) => return None,
-        };
-        ports.get(local as usize).copied()
+        ports.get(hops.get(i) as usize).copied()
     }
 
     /// A flow on the empty network.

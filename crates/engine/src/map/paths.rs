@@ -2,6 +2,30 @@
 
 use crate::spec::{Detour, Router, Spec};
 
+/// How paths are numbered, where packets take whole paths.
+#[derive(Clone, Debug)]
+pub enum Numbered {
+    /// Not at all: switches choose next hops.
+    Not,
+    /// A regular tree: by arithmetic. [`divisors`].
+    Regular(Vec<u32>),
+    /// By counting.
+    Counted(Timetable),
+}
+
+impl Numbered {
+    /// As the policy and the routers of `spec` ask for.
+    pub fn new(spec: &Spec) -> Numbered {
+        if !spec.choice.is_by_path() {
+            Numbered::Not
+        } else if spec.routers.iter().all(|r| matches!(r, Router::Tree { .. })) {
+            Numbered::Regular(divisors(spec))
+        } else {
+            Numbered::Counted(Timetable::new(spec))
+        }
+    }
+}
+
 /// The [`Paths`] of a network at all times.
 #[derive(Clone, Debug)]
 pub struct Timetable {
@@ -235,6 +259,18 @@ pub fn hops(router: &Router, dst: u32) -> Hops<'_> {
         }
         Router::Table { set, sets } => Hops::List(&sets[set[dst as usize] as usize]),
     }
+}
+
+/// Number of the set of next hops towards host `dst` at `time` (ps), among those of the switch.
+pub fn set_at(router: &Router, dst: u32, time: u64) -> u32 {
+    let own = |router: &Router| match router {
+        Router::Table { set, .. } => set[dst as usize],
+        _ => 0,
+    };
+    let Router::Rerouted(rerouted) = router else { return own(router) };
+    // sets of detours after those of the base
+    let sets = if let Router::Table { sets, .. } = &rerouted.base { sets.len() as u32 } else { 1 };
+    rerouted.set(dst, time).map_or(own(&rerouted.base), |set| sets + set)
 }
 
 /// By what number the index of a round robin is divided at every switch of a regular tree, so that successive

@@ -11,7 +11,7 @@ use crate::event::packet::{Ext, Packet, flag, turn};
 use crate::host::messages::Half;
 use crate::host::nic::{FairNic, Served};
 use crate::host::processing::{EngineId, Full, Held, Processing, Side};
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::port::buffer::{Pool, Room};
 use crate::port::explicit::Offered;
 use crate::port::{Port, Sent};
@@ -22,7 +22,7 @@ use std::mem::take;
 /// The world beyond a domain.
 pub struct Reach<'a, O, R> {
     /// The map.
-    pub net: &'a Net<'a>,
+    pub net: &'a FabricMap<'a>,
     /// Packets and timers.
     pub out: &'a mut O,
     /// Observations.
@@ -132,7 +132,7 @@ pub struct Io<'a, O, R> {
     /// How long the packet at work was in an engine of its host, ps.
     pub held: u64,
     /// The map.
-    pub net: &'a Net<'a>,
+    pub net: &'a FabricMap<'a>,
     /// Packets and timers.
     pub out: &'a mut O,
     /// Observations.
@@ -505,7 +505,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
 
 /// Adds what happened at a probed port up to `now` to its time series.
 #[cold]
-pub fn observe_port<R: Recorder>(port: &mut Port, now: u64, net: &Net, rec: &mut R) {
+pub fn observe_port<R: Recorder>(port: &mut Port, now: u64, net: &FabricMap, rec: &mut R) {
     let name: Arc<str> = net.spec.links[port.link as usize].name.as_str().into();
     port.observe(now, &net.interval, net.spec.observe.interval.map(|t| t.0), &mut |time_ps, value| {
         rec.sample(Sample { entity: name.clone(), name: "queue_packets", time_ps, value: value as f64 });

@@ -7,7 +7,7 @@ use crate::event::order::{Event, Key, Order, Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::host::processing::EngineId;
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::node::io::Reach;
 use crate::port::Port;
 use crate::run::windows::{GENERATIONS, endless};
@@ -64,7 +64,7 @@ impl Outbox for Heap {
     }
 }
 
-fn domain_of(net: &Net, event: &Event) -> u32 {
+fn domain_of(net: &FabricMap, event: &Event) -> u32 {
     match event {
         Event::Arrival(packet, _) => net.links[packet.link as usize].domain,
         Event::Timer(t) => match t.kind {

@@ -20,10 +20,11 @@ use crate::event::order::{Key, Order, Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, NO_EXT, Packet};
 use crate::event::prefetch;
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::node::io::Reach;
 use crate::port::Port;
 use crate::port::overflow::Pool;
+use crate::switch::route::Planned;
 use crate::{Progress, RunError};
 use incast_cc::Time;
 use incast_record::{Collector, Outcome};
@@ -172,7 +173,7 @@ impl Buckets {
 
 /// What the state machines of one domain write to while its window is open.
 struct Out<'a, 'n> {
-    net: &'a Net<'n>,
+    net: &'a FabricMap<'n>,
     buckets: &'a mut Buckets,
     local: &'a mut Local,
 }
@@ -370,10 +371,10 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
                 if let Some(ext) = bucket.exts.get(packet.ext as usize) {
                     prefetch::lines(ext, 2);
                 }
-                plans.push(Plan { packet: *at, port: domain.plan(packet, &world.net) });
+                plans.push(Plan { packet: *at, route: domain.plan(packet, &world.net) });
                 order.push((packet.time - start) << INDEX_BITS | i);
             }
-            plans.iter().for_each(|plan| domain.look_further(&packets[plan.packet as usize], plan.port, &world.net));
+            plans.iter().for_each(|plan| domain.look_further(&packets[plan.packet as usize], plan.route, &world.net));
             sort(packets, &plans, buckets.order, &mut order);
             let net = &world.net;
             let mut out = Out { net, buckets: &mut buckets, local: &mut locals[*d as usize] };
@@ -393,7 +394,7 @@ pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) ->
                     let mut ext = (packet.ext != NO_EXT).then(|| take(&mut bucket.exts[packet.ext as usize]));
                     let instant = Instant { time: packet.time, generation: 0 };
                     let reach = Reach { net, out: &mut out, rec: &mut collector };
-                    domain.arrival(instant, packet, ext.as_mut(), plan.port, reach);
+                    domain.arrival(instant, packet, ext.as_mut(), plan.route, reach);
                 } else {
                     own_event(domain, &mut out, &mut collector)?;
                 }
@@ -562,7 +563,7 @@ struct Plan {
     /// Its place among the packets of the window.
     packet: u32,
     /// What [`Domain::plan`] said.
-    port: u32,
+    route: Planned,
 }
 
 /// Orders a domain's packets by (time, tie key, link, order of sending on the link). An entry is the

@@ -152,6 +152,7 @@ pub struct Recycled {
     pub freeze: Time,
 }
 
+/// What others ask of a policy. The answers serve for most of them.
 impl PathChoice {
     /// Packets are given whole paths, not a next hop at every switch.
     pub fn is_by_path(&self) -> bool {
@@ -161,6 +162,16 @@ impl PathChoice {
     /// Packets of one flow take several paths.
     pub fn spreads(&self) -> bool {
         !matches!(self, PathChoice::Ecmp | PathChoice::First)
+    }
+
+    /// All packets take the first next hop.
+    pub fn takes_first(&self) -> bool {
+        matches!(self, PathChoice::First)
+    }
+
+    /// Senders give packets entropies, which switches hash.
+    pub fn has_entropy(&self) -> bool {
+        matches!(self, PathChoice::Entropy(_))
     }
 }
 

@@ -1,12 +1,12 @@
 //! The IP layer beneath a transport: it numbers packets, cuts what the MTU does not take, puts the pieces together
 //! again, and counts both ways.
 
-use super::entropy::Source;
 use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, NO_EXT, Packet, flag};
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::node::io::Io;
 use crate::spec::TransportSpec;
+use crate::switch::policy::entropy::Source;
 use incast_record::{FlowRecord, Happening, Recorder};
 
 /// IP header, which every fragment repeats (RFC 791 without options).
@@ -37,7 +37,7 @@ pub struct IpSource {
 
 impl IpSource {
     /// Nothing is sent yet. `telemetry`: ports stamp its packets.
-    pub fn new(net: &Net, flow: u32, host: u32, telemetry: bool) -> IpSource {
+    pub fn new(net: &FabricMap, flow: u32, host: u32, telemetry: bool) -> IpSource {
         let spec = net.flow(flow);
         let traced = telemetry || net.spec.observe.trace.contains(&flow);
         IpSource {
@@ -46,7 +46,7 @@ impl IpSource {
             dst: spec.dst,
             flags: if spec.path.is_some() { flag::PATH } else { 0 } | if traced { flag::TRACED } else { 0 },
             packets: 0,
-            entropy: Source::new(net, flow),
+            entropy: Source::new(net.spec, flow),
             sent: 0,
             sent_m: 0,
             retransmissions: 0,
@@ -172,7 +172,7 @@ pub struct IpSink {
 
 impl IpSink {
     /// Nothing has come yet.
-    pub fn new(net: &Net, flow: u32, host: u32) -> IpSink {
+    pub fn new(net: &FabricMap, flow: u32, host: u32) -> IpSink {
         IpSink { host, group: net.flow(flow).group, ..IpSink::default() }
     }
 

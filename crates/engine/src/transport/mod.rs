@@ -1,7 +1,6 @@
 //! Transports: what the two endpoints of a flow do. A host calls [`SendEndpoint`] and [`ReceiveEndpoint`] and nothing
 //! beyond them; a transport is one variant of each.
 
-pub mod entropy;
 pub mod ip;
 pub mod ranges;
 pub mod reordering;
@@ -13,7 +12,7 @@ use crate::event::order::TimerKind;
 use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::node::io::Io;
 use crate::spec::App;
 use incast_record::{FlowRecord, Recorder};
@@ -50,7 +49,7 @@ pub enum ReceiveEndpoint {
 }
 
 /// The endpoints of flow `flow`, on domain-local hosts `src` and `dst`.
-pub fn endpoints(net: &Net, flow: u32, src: u32, dst: u32) -> (SendEndpoint, ReceiveEndpoint) {
+pub fn endpoints(net: &FabricMap, flow: u32, src: u32, dst: u32) -> (SendEndpoint, ReceiveEndpoint) {
     match net.flow(flow).app {
         App::Udp { gap } => (
             SendEndpoint::Udp(udp::Sender::new(net, flow, src, gap)),
@@ -194,7 +193,7 @@ impl SendEndpoint {
     }
 
     /// Records the writes of its application that the end of the run leaves unfinished.
-    pub fn record_writes<R: Recorder>(&self, net: &Net, rec: &mut R) {
+    pub fn record_writes<R: Recorder>(&self, net: &FabricMap, rec: &mut R) {
         if let SendEndpoint::Tcp(sender) = self {
             sender.record_writes(net, rec);
         }
@@ -210,7 +209,7 @@ impl ReceiveEndpoint {
 
     /// Makes it one direction of a two-way connection: `half` is its host's side, `size` the bytes of the messages that
     /// arrive. The window it offers.
-    pub fn join(&mut self, net: &Net, half: u32, size: u64) -> u32 {
+    pub fn join(&mut self, net: &FabricMap, half: u32, size: u64) -> u32 {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.join(net, half, size),
             ReceiveEndpoint::Udp(_) => 0,
@@ -277,7 +276,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    fn new(net: &Net, flow: u32) -> Opening {
+    fn new(net: &FabricMap, flow: u32) -> Opening {
         Opening { waits: net.flow(flow).trigger.is_some(), due: false, opened: None }
     }
 

@@ -5,7 +5,7 @@ use super::ip::{IpSink, IpSource};
 use crate::event::order::TimerKind;
 use crate::event::outbox::Outbox;
 use crate::event::packet::{Packet, flag};
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::node::io::Io;
 use incast_cc::Time;
 use incast_record::{FlowRecord, Recorder};
@@ -25,7 +25,7 @@ pub struct Sender {
 
 impl Sender {
     /// The sender of flow `flow` on domain-local host `host`, a datagram every `gap`.
-    pub fn new(net: &Net, flow: u32, host: u32, gap: Time) -> Sender {
+    pub fn new(net: &FabricMap, flow: u32, host: u32, gap: Time) -> Sender {
         Sender {
             probe: None,
             ip: IpSource::new(net, flow, host, false),
@@ -88,7 +88,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// The receiver of flow `flow` on domain-local host `host`.
-    pub fn new(net: &Net, flow: u32, host: u32) -> Receiver {
+    pub fn new(net: &FabricMap, flow: u32, host: u32) -> Receiver {
         let transport = net.flow(flow).transport;
         Receiver { ip: IpSink::new(net, flow, host), transport, delivered: 0, delivered_m: 0 }
     }

@@ -13,6 +13,7 @@ use incast_engine::event::packet::{Ext, Packet, flag};
 use incast_engine::node::io::Reach;
 use incast_engine::port::Port;
 use incast_engine::spec::Spec;
+use incast_engine::switch::route::Planned;
 use incast_model::dctcp::Dctcp;
 use incast_model::fastflow::FastFlow;
 use incast_model::lswift::LSwift;
@@ -171,7 +172,9 @@ fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
         let event = network.events.remove(&number);
         let reach = Reach { net, out: &mut network, rec: &mut rec };
         match event {
-            Some(Event::Packet(packet, mut ext)) => domains[0].arrival(at, &packet, ext.as_mut(), u32::MAX, reach),
+            Some(Event::Packet(packet, mut ext)) => {
+                domains[0].arrival(at, &packet, ext.as_mut(), Planned::DELIVER, reach)
+            }
             Some(Event::Timer(timer)) => domains[0].timer(at, timer, reach),
             None => unreachable!("every number has its event"),
         }

@@ -4,7 +4,7 @@ use crate::event::order::TimerKind;
 use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
 use crate::host::messages::NO_HALF;
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::node::io::{Io, Turns};
 use crate::spec::{Done, Flush, TransportSpec};
 use crate::transport::Turn;
@@ -147,7 +147,7 @@ fn scale(t: &TransportSpec) -> u8 {
 
 impl Receiver {
     /// The receiver of flow `flow` on domain-local host `host`.
-    pub fn new(net: &Net, flow: u32, host: u32) -> Receiver {
+    pub fn new(net: &FabricMap, flow: u32, host: u32) -> Receiver {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
         let profile = net.spec.controllers[spec.controller as usize].profile();
@@ -219,7 +219,7 @@ impl Receiver {
 
     /// Makes it half of a two-way connection: `half` is its host's side, `size` the bytes of the
     /// messages that arrive.
-    pub fn join(&mut self, net: &Net, half: u32, size: u64) -> u32 {
+    pub fn join(&mut self, net: &FabricMap, half: u32, size: u64) -> u32 {
         self.half = half;
         self.message_size = size;
         self.message_end = size;

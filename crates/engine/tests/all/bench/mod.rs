@@ -9,6 +9,7 @@ use incast_engine::event::packet::{Ext, NO_EXT, Packet, flag};
 use incast_engine::node::io::Reach;
 use incast_engine::port::Port;
 use incast_engine::spec::Spec;
+use incast_engine::switch::route::Planned;
 use incast_engine::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_record::{Collector, FlowRecord};
 
@@ -81,7 +82,7 @@ impl Bench {
         let World { net, domains, .. } = &mut self.world;
         let now = self.wire.now;
         let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
-        domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_mut(), u32::MAX, reach);
+        domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_mut(), Planned::DELIVER, reach);
         self.caught()
     }
 

@@ -22,7 +22,7 @@ use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, Packet, STAMPS, Telemetry, flag};
 use crate::host::app::{AppState, Write};
 use crate::host::messages::NO_HALF;
-use crate::map::fabric::Net;
+use crate::map::fabric::FabricMap;
 use crate::node::io::Io;
 use crate::spec::{App, AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use crate::transport::ip::IpSource;
@@ -235,7 +235,7 @@ pub struct Sender {
 
 impl Sender {
     /// The sender of flow `flow` on domain-local host `host`.
-    pub fn new(net: &Net, flow: u32, host: u32) -> Sender {
+    pub fn new(net: &FabricMap, flow: u32, host: u32) -> Sender {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
         let config = &net.spec.controllers[spec.controller as usize];
@@ -551,7 +551,7 @@ impl Sender {
             }
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
                 if let Some(entropy) = &mut self.ip.entropy {
-                    entropy.heard(io.now, p.entropy(), p.has(flag::ECE));
+                    entropy.on_ack(io.now, p.entropy(), p.has(flag::ECE));
                 }
                 if self.peer_closed && self.fin {
                     // nobody waits for the rest: what the ACK says no longer matters

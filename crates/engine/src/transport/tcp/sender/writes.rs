@@ -19,13 +19,13 @@ impl Sender {
     }
 
     /// Closed-loop writes that the end of the run leaves unfinished.
-    pub fn record_writes<R: Recorder>(&self, net: &Net, rec: &mut R) {
+    pub fn record_writes<R: Recorder>(&self, net: &FabricMap, rec: &mut R) {
         for write in self.app.under_way() {
             rec.message(self.write_record(net, write, None));
         }
     }
 
-    pub(super) fn write_record(&self, net: &Net, write: Write, finish_ps: Option<u64>) -> MessageRecord {
+    pub(super) fn write_record(&self, net: &FabricMap, write: Write, finish_ps: Option<u64>) -> MessageRecord {
         let spec = net.flow(self.ip.flow);
         MessageRecord {
             kind: MessageKind::Write,

@@ -1,4 +1,4 @@
-//! Entropies: what a sender gives its packets for switches to hash.
+//! Entropies: what a sender gives its packets, and switches hash beside flow and direction.
 //!
 //! REPS (Bonato et al., arXiv 2407.21625; with the constants of its authors' uet-htsim): the values of good
 //! acknowledgements, those without a mark, are kept in a ring, the latest few, and used again, the earliest that has
@@ -9,9 +9,24 @@
 //! The counter is htsim's spraying as in the fork that the MSwift paper names (smcclure20/csg-htsim,
 //! `SwiftSubflowSrc::move_path_flow_label`).
 
+use super::{Ctx, Rule};
 use crate::event::hash::{self, purpose};
-use crate::map::fabric::Net;
-use crate::spec::{Entropy, PathChoice, Recycled};
+use crate::event::packet::{Packet, flag};
+use crate::map::paths::Hops;
+use crate::spec::{self, PathChoice, Recycled, Spec};
+
+/// Next hops by entropy.
+#[derive(Clone, Debug)]
+pub struct Entropy;
+
+impl Rule for Entropy {
+    const PURE: bool = true;
+
+    fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
+        let reverse = packet.has(flag::REVERSE);
+        hash::pick(hash::entropy(ctx.map.spec.seed, packet.flow, reverse, packet.entropy(), ctx.node), hops.len())
+    }
+}
 
 /// Where a flow's entropies come from.
 #[derive(Clone, Debug)]
@@ -48,12 +63,12 @@ struct Ring {
 
 impl Source {
     /// The source of flow `flow`, if its packets have entropies.
-    pub fn new(net: &Net, flow: u32) -> Option<Box<Source>> {
-        let PathChoice::Entropy(entropy) = &net.spec.choice else { return None };
-        let mut source = Source { seed: net.spec.seed, flow, draws: 0, kind: Kind::Counter(0) };
+    pub fn new(spec: &Spec, flow: u32) -> Option<Box<Source>> {
+        let PathChoice::Entropy(entropy) = &spec.choice else { return None };
+        let mut source = Source { seed: spec.seed, flow, draws: 0, kind: Kind::Counter(0) };
         source.kind = match entropy {
-            Entropy::Counter => Kind::Counter(source.draw(1 << 16)),
-            Entropy::Recycled(rule) => Kind::Recycled(Ring {
+            spec::Entropy::Counter => Kind::Counter(source.draw(1 << 16)),
+            spec::Entropy::Recycled(rule) => Kind::Recycled(Ring {
                 rule: rule.clone(),
                 values: Vec::new(),
                 head: 0,
@@ -90,9 +105,9 @@ impl Source {
     }
 
     /// An ACK brings `value` back, `marked` or not.
-    pub fn heard(&mut self, now: u64, value: u16, marked: bool) {
+    pub fn on_ack(&mut self, now: u64, value: u16, marked: bool) {
         if let Kind::Recycled(ring) = &mut self.kind {
-            ring.heard(now, value, marked);
+            ring.on_ack(now, value, marked);
         }
     }
 
@@ -132,7 +147,7 @@ impl Ring {
         Some(self.values[i])
     }
 
-    fn heard(&mut self, now: u64, value: u16, marked: bool) {
+    fn on_ack(&mut self, now: u64, value: u16, marked: bool) {
         if self.frozen > 0 && now > self.frozen {
             *self =
                 Ring { explore: self.rule.explore, values: Vec::new(), head: 0, fresh: 0, frozen: 0, ..self.clone() };
@@ -172,11 +187,11 @@ mod tests {
         let mut s = source(4);
         assert_eq!(next(&mut s), None, "nothing came back yet");
         for (value, marked) in [(11, false), (12, true), (13, false)] {
-            s.heard(0, value, marked);
+            s.on_ack(0, value, marked);
         }
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(11), Some(13), None]);
         // a full ring forgets the oldest
-        (21..27).for_each(|value| s.heard(0, value, false));
+        (21..27).for_each(|value| s.on_ack(0, value, false));
         let all: Vec<_> = std::iter::from_fn(|| next(&mut s)).collect();
         assert_eq!(all, [23, 24, 25, 26]);
     }
@@ -184,24 +199,24 @@ mod tests {
     #[test]
     fn a_timeout_freezes_the_ring_and_then_packets_explore() {
         let mut s = source(3);
-        [5, 6].into_iter().for_each(|value| s.heard(0, value, false));
+        [5, 6].into_iter().for_each(|value| s.on_ack(0, value, false));
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(5), Some(6), None]);
         s.timed_out(1_000_000);
         let turns: Vec<_> = (0..5).map(|_| next(&mut s)).collect();
         assert_eq!(turns, [Some(5), Some(6), Some(5), Some(6), Some(5)]);
         // what comes back while it is frozen joins the turn
-        s.heard(11_000_000, 7, false);
+        s.on_ack(11_000_000, 7, false);
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(6), Some(7), Some(5)]);
         // the first ACK after 10 us ends it: two explore, and its own value is the first to be used again
-        s.heard(11_000_001, 8, false);
+        s.on_ack(11_000_001, 8, false);
         assert_eq!([next(&mut s), next(&mut s), next(&mut s), next(&mut s)], [None, None, Some(8), None]);
         // while packets explore, no timeout freezes anything
         let mut s = source(3);
         s.timed_out(0);
-        s.heard(20_000_000, 1, true);
+        s.on_ack(20_000_000, 1, true);
         s.timed_out(20_000_000);
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [None; 3]);
-        s.heard(20_000_000, 2, false);
+        s.on_ack(20_000_000, 2, false);
         assert_eq!([next(&mut s), next(&mut s)], [Some(2), None]);
     }
 

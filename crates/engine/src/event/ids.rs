@@ -1,0 +1,77 @@
+//! Numbers of things, each of a type of its own.
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// As an index.
+            #[inline(always)]
+            pub const fn ix(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A port of a domain.
+    PortIx
+    /// A host of a domain.
+    HostIx
+    /// A switch of a domain.
+    SwitchIx
+}
+
+impl PortIx {
+    /// The port `local` places on: a local port of a switch, whose first is this one.
+    #[inline(always)]
+    pub const fn plus(self, local: u32) -> PortIx {
+        PortIx(self.0 + local)
+    }
+}
+
+/// A node of a domain, in four bytes: every hop looks one up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NodeIx(u32);
+
+/// What a [`NodeIx`] holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Node {
+    /// A host.
+    Host(HostIx),
+    /// A switch.
+    Switch(SwitchIx),
+}
+
+impl NodeIx {
+    const HOST: u32 = 1 << 31;
+
+    /// A host.
+    pub const fn host(host: HostIx) -> NodeIx {
+        NodeIx(host.0 | NodeIx::HOST)
+    }
+
+    /// A switch.
+    pub const fn switch(switch: SwitchIx) -> NodeIx {
+        NodeIx(switch.0)
+    }
+
+    /// The host that it is known to be.
+    #[inline(always)]
+    pub const fn of_host(self) -> HostIx {
+        HostIx(self.0 & !NodeIx::HOST)
+    }
+
+    /// What it is.
+    #[inline(always)]
+    pub const fn get(self) -> Node {
+        if self.0 & NodeIx::HOST != 0 {
+            Node::Host(HostIx(self.0 & !NodeIx::HOST))
+        } else {
+            Node::Switch(SwitchIx(self.0))
+        }
+    }
+}

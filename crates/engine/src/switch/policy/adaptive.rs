@@ -1,0 +1,30 @@
+//! Adaptive routing as htsim's fat-tree switch has it: each packet takes one of the ports in the lowest band of load, at
+//! random.
+
+use super::{Ctx, Rule};
+use crate::event::packet::Packet;
+use crate::map::paths::Hops;
+use crate::spec::{self, Spec};
+use crate::switch::port_load::PortLoad;
+
+/// Adaptive routing.
+#[derive(Clone, Debug)]
+pub struct Adaptive {
+    load: PortLoad,
+}
+
+impl Adaptive {
+    /// At a switch whose ports feed `links`.
+    pub fn new(rule: &spec::Adaptive, spec: &Spec, links: &[u32]) -> Adaptive {
+        Adaptive { load: PortLoad::new(rule, spec, links) }
+    }
+}
+
+impl Rule for Adaptive {
+    const PURE: bool = false;
+
+    #[inline]
+    fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
+        self.load.lowest(ctx, packet, hops)
+    }
+}

@@ -1,0 +1,19 @@
+//! ECMP: a hash of (flow, direction), salted by seed and switch, so that a flow keeps its path.
+
+use super::{Ctx, Rule};
+use crate::event::hash;
+use crate::event::packet::{Packet, flag};
+use crate::map::paths::Hops;
+
+/// ECMP.
+#[derive(Clone, Debug)]
+pub struct Ecmp;
+
+impl Rule for Ecmp {
+    const PURE: bool = true;
+
+    #[inline(always)]
+    fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
+        hash::pick(hash::ecmp(ctx.map.spec.seed, packet.flow, packet.has(flag::REVERSE), ctx.node), hops.len())
+    }
+}

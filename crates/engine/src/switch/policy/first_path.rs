@@ -1,0 +1,18 @@
+//! Always the first next hop, as ns-3's global routing has it.
+
+use super::{Ctx, Rule};
+use crate::event::packet::Packet;
+use crate::map::paths::Hops;
+
+/// First path.
+#[derive(Clone, Debug)]
+pub struct FirstPath;
+
+impl Rule for FirstPath {
+    const PURE: bool = true;
+
+    #[inline(always)]
+    fn next(&mut self, _: &Ctx, _: &Packet, _: Hops) -> u32 {
+        0
+    }
+}

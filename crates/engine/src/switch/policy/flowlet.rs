@@ -1,0 +1,134 @@
+//! Flowlet switching: a packet that follows the one before of its flow by more than a gap may take another next hop
+//! (LetFlow, CONGA).
+
+use super::{Ctx, Rule, chance};
+use crate::event::hash;
+use crate::event::packet::{Packet, flag};
+use crate::map::paths::Hops;
+use crate::spec::{self, Spec};
+use crate::switch::port_load::PortLoad;
+use incast_cc::Time;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// After a pause of more gaps than this a flow is a new one to a switch, which then need not remember those that ended.
+const GAPS_REMEMBERED: u64 = 1000;
+
+/// Shorter gaps count as this one there.
+const LEAST_GAP_REMEMBERED: Time = Time::us(1);
+
+/// Flowlet switching.
+#[derive(Clone, Debug)]
+pub struct Flowlet {
+    gap: Time,
+    /// A flowlet looks for another next hop with this probability only.
+    probability: f64,
+    /// By what the next hop is chosen anew; `None`: at random.
+    load: Option<PortLoad>,
+    table: Table,
+}
+
+/// Flowlets by flow and direction.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    entries: HashMap<u64, Entry, BuildHasherDefault<Mixer>>,
+    /// With so many entries those go that are forgotten.
+    most: usize,
+}
+
+/// The flowlet of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// When its latest packet came, ps.
+    last: u64,
+    /// Local port; none for a flow that is new.
+    port: Option<u32>,
+}
+
+/// [`hash::mix`] as a map's hash: the order in a map is nowhere looked at.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(*b as u64));
+    }
+    fn write_u64(&mut self, word: u64) {
+        self.0 = hash::mix(self.0 ^ word);
+    }
+}
+
+impl Flowlet {
+    /// At a switch whose ports feed `links`.
+    pub fn new(rule: &spec::Flowlet, spec: &Spec, links: &[u32]) -> Flowlet {
+        let load = rule.by.as_ref().map(|by| PortLoad::new(by, spec, links));
+        Flowlet { gap: rule.gap, probability: rule.probability, load, table: Table::default() }
+    }
+}
+
+impl Rule for Flowlet {
+    const PURE: bool = false;
+
+    fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
+        let now = packet.time;
+        let key = (packet.flow as u64) << 1 | packet.has(flag::REVERSE) as u64;
+        let kept = self.gap.max(LEAST_GAP_REMEMBERED).0.saturating_mul(GAPS_REMEMBERED);
+        let entry = self.table.entry(key, kept, now);
+        let had = entry.port.and_then(|had| hops.iter().position(|port| port == had).map(|i| i as u32));
+        let i = match had {
+            Some(i) if now - entry.last <= self.gap.0 || !chance(ctx.draw(packet), self.probability) => i,
+            _ => match &mut self.load {
+                None => hash::pick(ctx.draw(packet), hops.len()),
+                Some(load) => {
+                    let best = load.lowest(ctx, packet, hops);
+                    had.filter(|had| load.band(hops.get(*had)) <= load.band(hops.get(best))).unwrap_or(best)
+                }
+            },
+        };
+        *entry = Entry { last: now, port: Some(hops.get(i)) };
+        i
+    }
+}
+
+impl Table {
+    /// What is known of the flow and direction `key`, whose packet comes `now`; nothing if the last came more than
+    /// `kept` ps ago.
+    fn entry(&mut self, key: u64, kept: u64, now: u64) -> &mut Entry {
+        if self.entries.len() >= self.most {
+            self.entries.retain(|_, entry| now - entry.last <= kept);
+            self.most = (2 * self.entries.len()).max(64);
+        }
+        let entry = self.entries.entry(key).or_insert(Entry { last: now, port: None });
+        if now - entry.last > kept {
+            entry.port = None;
+        }
+        entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, Table};
+
+    /// A packet a microsecond, each of a new flow, and 50 us after it another one: what ended is not kept.
+    #[test]
+    fn switches_forget_flows_that_have_ended() {
+        let mut flowlets = Table::default();
+        for now in 0..100_000u64 {
+            let entry = flowlets.entry(now, 100, now);
+            assert_eq!(entry.port, None, "flow {now} is new");
+            *entry = Entry { last: now, port: Some(3) };
+            if let Some(before) = now.checked_sub(50) {
+                let entry = flowlets.entry(before, 100, now);
+                assert_eq!((entry.last, entry.port), (before, Some(3)), "flow {before} is known at {now}");
+                entry.last = now;
+            }
+            assert!(flowlets.entries.len() <= 310, "{} flows kept of about 150", flowlets.entries.len());
+        }
+        let left = *flowlets.entries.keys().min().unwrap();
+        assert_eq!(flowlets.entry(left, 0, u64::MAX).port, None, "forgotten, whether or not it was taken out");
+    }
+}

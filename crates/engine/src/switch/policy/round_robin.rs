@@ -1,0 +1,57 @@
+//! Round robin: each switch gives the next hops of a set packets in turn, in an order that is drawn anew after so many
+//! rounds (htsim: 5).
+
+use super::{Ctx, Rule};
+use crate::event::hash::{self, purpose};
+use crate::event::packet::Packet;
+use crate::map::paths::{Hops, set_at};
+
+/// Round robin.
+#[derive(Clone, Debug)]
+pub struct RoundRobin {
+    /// Rounds after which an order is drawn anew; 0: never.
+    rounds: u32,
+    /// By set of next hops.
+    turns: Vec<Turn>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Turn {
+    /// Packets so far.
+    packets: u64,
+    /// The order of the next hops now; empty before the first packet.
+    order: Vec<u32>,
+}
+
+impl RoundRobin {
+    /// Nothing has come yet.
+    pub fn new(rounds: u32) -> RoundRobin {
+        RoundRobin { rounds, turns: Vec::new() }
+    }
+}
+
+impl Rule for RoundRobin {
+    const PURE: bool = false;
+
+    fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
+        let set = set_at(ctx.router, packet.dst, packet.time) as usize;
+        let n = hops.len();
+        if self.turns.len() <= set {
+            self.turns.resize(set + 1, Turn::default());
+        }
+        let turn = &mut self.turns[set];
+        let again = self.rounds as u64 * n as u64;
+        if turn.order.is_empty() || (again > 0 && turn.packets % again == 0) {
+            turn.order = (0..n).collect();
+            let entity = (ctx.node as u64) << 32 | set as u64;
+            for i in (1..n).rev() {
+                let counter = (turn.packets << 16) + i as u64;
+                let j = hash::pick(hash::bits(ctx.map.spec.seed, purpose::ROUND_ROBIN, entity, counter), i + 1);
+                turn.order.swap(i as usize, j as usize);
+            }
+        }
+        let i = turn.order[(turn.packets % n as u64) as usize];
+        turn.packets += 1;
+        i
+    }
+}

@@ -1,0 +1,33 @@
+//! Round robin by the source: packets of a flow and direction take its paths in turn, from one drawn for it on. Packet
+//! number [`Packet::id`] takes path `start + id`, so the turn is out of step once in 65,536 packets where these are no
+//! multiple of the paths.
+
+use super::{Ctx, Rule};
+use crate::event::hash;
+use crate::event::packet::{Packet, flag};
+use crate::map::paths::{Hops, Numbered};
+
+/// Round robin by the source.
+#[derive(Clone, Debug)]
+pub struct RoundRobinSource;
+
+impl Rule for RoundRobinSource {
+    const PURE: bool = true;
+
+    fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
+        let (spec, reverse) = (ctx.map.spec, packet.has(flag::REVERSE));
+        let index = (hash::ecmp(spec.seed, packet.flow, reverse, u32::MAX) >> 40) + packet.id as u64;
+        match &ctx.map.paths {
+            Numbered::Regular(divisors) => {
+                let divisor = divisors[(ctx.node - spec.hosts) as usize];
+                ((index / divisor as u64) % hops.len() as u64) as u32
+            }
+            Numbered::Counted(paths) => {
+                let flow = ctx.map.flow(packet.flow);
+                let src = if reverse { flow.dst } else { flow.src };
+                paths.at(packet.time).follow(spec, ctx.node, src, packet.dst, index)
+            }
+            Numbered::Not => 0,
+        }
+    }
+}

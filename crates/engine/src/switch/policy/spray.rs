@@ -1,0 +1,20 @@
+//! Packet spraying: every packet (IP fragment) takes a next hop at random, uniform at each switch. ns-3's
+//! `RandomEcmpRouting` is the same.
+
+use super::{Ctx, Rule};
+use crate::event::hash;
+use crate::event::packet::Packet;
+use crate::map::paths::Hops;
+
+/// Packet spraying.
+#[derive(Clone, Debug)]
+pub struct Spray;
+
+impl Rule for Spray {
+    const PURE: bool = true;
+
+    #[inline(always)]
+    fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
+        hash::pick(ctx.draw(packet), hops.len())
+    }
+}

@@ -5,6 +5,7 @@
 //! regular trees keep their arithmetic, and a failure costs memory where it matters. Nothing is kept for pairs of
 //! hosts.
 
+use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{Detour, Rerouted, Router, Spec};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,7 +20,7 @@ type Around = (u32, u32, Vec<u32>);
 pub fn reroute(spec: &mut Spec) {
     let states = states(spec);
     let mut found: BTreeMap<&BTreeSet<u32>, Vec<Vec<Around>>> = BTreeMap::new();
-    let map = Map::new(spec);
+    let map = Map { hosts: spec.hosts, outgoing: Adjacency::outgoing(spec), incoming: Adjacency::incoming(spec) };
     for (_, dead) in &states {
         found.entry(dead).or_insert_with(|| map.differences(spec, dead));
     }
@@ -78,42 +79,11 @@ fn states(spec: &Spec) -> Vec<Known> {
 /// Links by node.
 struct Map {
     hosts: u32,
-    /// Links that leave node `n`, in the order of its ports: `out[first_out[n] .. first_out[n + 1]]`.
-    first_out: Vec<u32>,
-    out: Vec<u32>,
-    /// ... that come to it.
-    first_in: Vec<u32>,
-    into: Vec<u32>,
+    outgoing: Adjacency,
+    incoming: Adjacency,
 }
 
 impl Map {
-    fn new(spec: &Spec) -> Map {
-        let nodes = spec.hosts as usize + spec.routers.len();
-        let sorted = |end: fn(&crate::spec::LinkSpec) -> u32| {
-            let mut first = vec![0u32; nodes + 1];
-            spec.links.iter().for_each(|l| first[end(l) as usize + 1] += 1);
-            (0..nodes).for_each(|n| first[n + 1] += first[n]);
-            let mut at = first.clone();
-            let mut links = vec![0u32; spec.links.len()];
-            for (i, link) in (0..).zip(&spec.links) {
-                let place = &mut at[end(link) as usize];
-                links[*place as usize] = i;
-                *place += 1;
-            }
-            (first, links)
-        };
-        let ((first_out, out), (first_in, into)) = (sorted(|l| l.from), sorted(|l| l.to));
-        Map { hosts: spec.hosts, first_out, out, first_in, into }
-    }
-
-    fn out(&self, node: u32) -> &[u32] {
-        &self.out[self.first_out[node as usize] as usize..self.first_out[node as usize + 1] as usize]
-    }
-
-    fn into(&self, node: u32) -> &[u32] {
-        &self.into[self.first_in[node as usize] as usize..self.first_in[node as usize + 1] as usize]
-    }
-
     /// For every switch the hosts, from first to last, that it sends another way without the links `dead`, and by
     /// which ports; rising.
     fn differences(&self, spec: &Spec, dead: &BTreeSet<u32>) -> Vec<Vec<Around>> {
@@ -125,9 +95,9 @@ impl Map {
         dead.iter().for_each(|l| is_dead[*l as usize] = true);
         // a dead link, its switch, and its port there
         let cut: Vec<(u32, u32)> = dead.iter().filter_map(|l| self.cut(spec, *l)).collect();
-        let mut far = vec![u32::MAX; self.first_out.len() - 1];
+        let mut far = vec![u32::MAX; self.outgoing.nodes()];
         for gate in self.hosts..far.len() as u32 {
-            let mut below: Vec<u32> = self.out(gate).iter().map(|l| spec.links[*l as usize].to).collect();
+            let mut below: Vec<u32> = self.outgoing.of(gate).iter().map(|l| spec.links[*l as usize].to).collect();
             below.retain(|n| *n < self.hosts);
             below.sort_unstable();
             let Some(first) = below.first().copied() else { continue };
@@ -147,7 +117,7 @@ impl Map {
                     let to = spec.links[*l as usize].to;
                     to >= self.hosts && !is_dead[*l as usize] && far[to as usize] < distance
                 };
-                let ports = || (0u32..).zip(self.out(node)).filter(|(_, l)| nearer(l)).map(|(p, _)| p);
+                let ports = || (0u32..).zip(self.outgoing.of(node)).filter(|(_, l)| nearer(l)).map(|(p, _)| p);
                 if !ports().eq(hops(&spec.routers[s as usize], first).iter()) {
                     let ports: Vec<u32> = ports().collect();
                     own.extend(runs.iter().map(|(first, last)| (*first, *last, ports.clone())));
@@ -162,7 +132,7 @@ impl Map {
     /// The switch that sends over link `l`, by its place among routers, and the port there.
     fn cut(&self, spec: &Spec, l: u32) -> Option<(u32, u32)> {
         let from = spec.links[l as usize].from;
-        let port = self.out(from).iter().position(|other| *other == l)?;
+        let port = self.outgoing.of(from).iter().position(|other| *other == l)?;
         Some((from.checked_sub(self.hosts)?, port as u32))
     }
 
@@ -172,7 +142,7 @@ impl Map {
         far[gate as usize] = 0;
         let mut queue = VecDeque::from([gate]);
         while let Some(node) = queue.pop_front() {
-            for l in self.into(node).iter().filter(|l| !is_dead[**l as usize]) {
+            for l in self.incoming.of(node).iter().filter(|l| !is_dead[**l as usize]) {
                 let from = spec.links[*l as usize].from;
                 if from >= self.hosts && far[from as usize] == u32::MAX {
                     far[from as usize] = far[node as usize] + 1;

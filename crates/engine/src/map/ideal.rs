@@ -7,6 +7,7 @@
 //! distances of their own; of them an ideal time is a bound from below.
 
 use crate::event::hash;
+use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{App, LinkSpec, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
@@ -30,9 +31,7 @@ pub struct FlowIdeal {
 #[derive(Clone, Debug)]
 pub struct Fabric<'a> {
     spec: &'a Spec,
-    /// Outgoing links of node `n`: `ports[first[n] .. first[n + 1]]`.
-    first: Vec<u32>,
-    ports: Vec<u32>,
+    outgoing: Adjacency,
     /// Links of the shortest host-to-host path, there and back.
     shortest: Option<(Vec<u32>, Vec<u32>)>,
     /// The quickest link between two switches, and its reverse.
@@ -42,21 +41,7 @@ pub struct Fabric<'a> {
 impl<'a> Fabric<'a> {
     /// Indexes the links of `spec`. Costs as much as reading them once.
     pub fn new(spec: &'a Spec) -> Fabric<'a> {
-        let nodes = spec.hosts as usize + spec.routers.len();
-        let mut first = vec![0u32; nodes + 1];
-        for l in &spec.links {
-            first[l.from as usize + 1] += 1;
-        }
-        for n in 0..nodes {
-            first[n + 1] += first[n];
-        }
-        let mut at = first.clone();
-        let mut ports = vec![0u32; spec.links.len()];
-        for (i, l) in spec.links.iter().enumerate() {
-            ports[at[l.from as usize] as usize] = i as u32;
-            at[l.from as usize] += 1;
-        }
-        let mut fabric = Fabric { spec, first, ports, shortest: None, between: None };
+        let mut fabric = Fabric { spec, outgoing: Adjacency::outgoing(spec), shortest: None, between: None };
         fabric.shortest = fabric.find_shortest();
         let switch = |n: u32| n >= spec.hosts;
         fabric.between = (0..spec.links.len() as u32)
@@ -68,7 +53,7 @@ impl<'a> Fabric<'a> {
 
     /// Outgoing links of a node, in local port order.
     pub fn ports(&self, node: u32) -> &[u32] {
-        &self.ports[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
+        self.outgoing.of(node)
     }
 
     /// Links which the packets of a flow take: data, or with `reverse` its ACKs. Empty when the
@@ -84,8 +69,11 @@ impl<'a> Fabric<'a> {
         let mut node = from;
         while node != to {
             // A path that visits more nodes than there are goes round in circles.
-            let next =
-                if links.len() > self.first.len() { None } else { self.next(node, from, to, flow as u32, reverse) };
+            let next = if links.len() > self.outgoing.nodes() + 1 {
+                None
+            } else {
+                self.next(node, from, to, flow as u32, reverse)
+            };
             match next {
                 Some(link) => links.push(link),
                 None => return Vec::new(),
@@ -108,7 +96,7 @@ impl<'a> Fabric<'a> {
         let (from, to) = if reverse { (f.dst, f.src) } else { (f.src, f.dst) };
         let mut shares = Vec::new();
         let mut at: BTreeMap<u32, f64> = [(from, 1.0)].into();
-        for _ in 0..self.first.len() {
+        for _ in 0..=self.outgoing.nodes() {
             let mut next = BTreeMap::new();
             for (node, share) in at {
                 let ports = self.ports(node);
@@ -311,7 +299,7 @@ impl<'a> Fabric<'a> {
     /// once; where the regions of two hosts touch, a path between them runs.
     fn find_shortest(&self) -> Option<(Vec<u32>, Vec<u32>)> {
         const FAR: u32 = u32::MAX;
-        let nodes = self.first.len() - 1;
+        let nodes = self.outgoing.nodes();
         let hosts = self.spec.hosts as usize;
         let mut dist = vec![FAR; nodes];
         let mut cost = vec![u64::MAX; nodes];

@@ -1,5 +1,6 @@
 //! Read-only facts of the fabric: who is where, which next hops lead to whom, what an idle network would take.
 
+mod adjacency;
 pub mod fabric;
 pub mod failover;
 pub mod ideal;

@@ -86,9 +86,8 @@ pub struct Paths {
     /// When these are the shortest, ps.
     time: u64,
     hosts: u32,
-    /// Far ends of the local ports of node `n`: `ends[first[n] .. first[n + 1]]`.
-    first: Vec<u32>,
-    ends: Vec<u32>,
+    /// Far ends of the local ports of every node.
+    ends: Vec<Vec<u32>>,
     /// Paths from switch `s` to host `h`: `count[s * hosts + h]`, at most [`Paths::MOST`].
     count: Vec<u32>,
 }
@@ -101,20 +100,8 @@ impl Paths {
     /// Counts the paths of `spec` to the ends of its flows, as they are at `time` (ps).
     pub fn new(spec: &Spec, time: u64) -> Paths {
         let nodes = spec.hosts as usize + spec.routers.len();
-        let mut first = vec![0u32; nodes + 1];
-        spec.links.iter().for_each(|l| first[l.from as usize + 1] += 1);
-        for n in 0..nodes {
-            first[n + 1] += first[n];
-        }
-        let mut at = first.clone();
-        let mut ends = vec![0u32; spec.links.len()];
-        for link in &spec.links {
-            let place = &mut at[link.from as usize];
-            ends[*place as usize] = link.to;
-            *place += 1;
-        }
         let count = vec![Paths::UNKNOWN; spec.routers.len() * spec.hosts as usize];
-        let mut paths = Paths { time, hosts: spec.hosts, first, ends, count };
+        let mut paths = Paths { time, hosts: spec.hosts, ends: far_ends(spec), count };
         for f in &spec.flows {
             for host in [f.src, f.dst] {
                 (spec.hosts..nodes as u32).for_each(|node| _ = paths.find(spec, node, host));
@@ -124,7 +111,7 @@ impl Paths {
     }
 
     fn end(&self, node: u32, port: u32) -> u32 {
-        self.ends[(self.first[node as usize] + port) as usize]
+        self.ends[node as usize][port as usize]
     }
 
     fn find(&mut self, spec: &Spec, node: u32, dst: u32) -> u32 {
@@ -273,12 +260,18 @@ pub fn set_at(router: &Router, dst: u32, time: u64) -> u32 {
     rerouted.set(dst, time).map_or(own(&rerouted.base), |set| sets + set)
 }
 
+/// Far ends of the local ports of every node, by node and port.
+fn far_ends(spec: &Spec) -> Vec<Vec<u32>> {
+    let mut ends = vec![Vec::new(); spec.hosts as usize + spec.routers.len()];
+    spec.links.iter().for_each(|l| ends[l.from as usize].push(l.to));
+    ends
+}
+
 /// By what number the index of a round robin is divided at every switch of a regular tree, so that successive
 /// packets go through all paths: by the number of choices that switches below have.
 pub fn divisors(spec: &Spec) -> Vec<u32> {
     let mut divisors = vec![0u32; spec.routers.len()];
-    let mut ends: Vec<Vec<u32>> = vec![Vec::new(); spec.hosts as usize + spec.routers.len()];
-    spec.links.iter().for_each(|l| ends[l.from as usize].push(l.to));
+    let ends = far_ends(spec);
     let mut level: Vec<u32> = ends[..spec.hosts as usize].iter().flatten().copied().collect();
     level.retain(|n| *n >= spec.hosts);
     let mut divisor = 1;

@@ -1,6 +1,6 @@
 //! What hosts cost their packets.
 
-use super::*;
+use incast_cc::{Rate, Time};
 
 /// What a host costs its packets, each way; `None`: nothing.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Links, their losses and their failures.
 
-use super::*;
+use incast_cc::{Rate, Time};
 
 /// What happens to one directed link for some time.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,8 +5,7 @@
 //! A directed link and the port at its sending end share one number. The local ports of a node
 //! are its outgoing links in the order of `links`.
 
-use incast_cc as cc;
-use incast_cc::{Rate, Time};
+use incast_cc::{Config, Time};
 pub use incast_record::{Near, Sharing};
 
 mod error;
@@ -56,7 +55,7 @@ pub struct Spec {
     /// Distinct transport settings; flows refer to them.
     pub transports: Vec<TransportSpec>,
     /// Distinct controllers; flows refer to them.
-    pub controllers: Vec<cc::Config>,
+    pub controllers: Vec<Config>,
     /// Names of traffic entries; flows refer to them.
     pub groups: Vec<String>,
     /// Flows in order.

@@ -1,6 +1,6 @@
 //! Routes and routing policies.
 
-use super::*;
+use incast_cc::Time;
 
 /// Next hops of a switch, by destination host.
 #[derive(Clone, Debug)]

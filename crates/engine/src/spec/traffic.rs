@@ -1,6 +1,6 @@
 //! Flows, applications, triggers and queries.
 
-use super::*;
+use incast_cc::{Rate, Time};
 
 /// One flow.
 #[derive(Clone, Debug)]

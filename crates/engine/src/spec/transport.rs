@@ -1,6 +1,6 @@
 //! The transport and its switches.
 
-use super::*;
+use incast_cc::{Ecn, Rate, Time};
 
 /// Settings of the reliable transport. Sizes in bytes.
 #[derive(Clone, PartialEq, Debug)]
@@ -180,7 +180,7 @@ pub struct TransportSpec {
     /// First probe of a zero window after this; doubles up to 60 s.
     pub persist_timeout: Time,
     /// ECN; `None` takes what the controller's profile asks for.
-    pub ecn: Option<cc::Ecn>,
+    pub ecn: Option<Ecn>,
     /// DCTCP receiver: acknowledge at once the packet that changes the CE state.
     pub ecn_change_ack: bool,
     /// DCTCP receiver: what the ACK covers that a change of the CE state flushes.

@@ -283,7 +283,7 @@ impl<'a> World<'a> {
                     port.fail(faults.clone());
                 }
                 if let (Some(pfc), Some(spec)) = (&pfc, spec.pfc())
-                    && let Some(silence) = pfc.silence(*l, 0)
+                    && let Some(silence) = pfc.silence(*l, Time::ZERO)
                 {
                     port.keep_silent(silence, spec);
                 }
@@ -379,7 +379,7 @@ impl<'a> World<'a> {
             envs,
             joins,
             triggers,
-            relay: longest,
+            relay: Time(longest),
             queries,
             paths: Numbered::new(spec),
             hosts_cost: !spec.host_costs.is_empty(),
@@ -445,7 +445,7 @@ impl<'a> World<'a> {
             .map(move |(q, query)| (place[query.root as usize].domain, query.first.0, timer(TimerKind::Query, q)));
         let transitions = self.net.pfc.iter().flat_map(|pfc| pfc.first_transitions());
         let transitions = transitions.map(move |(link, time)| {
-            (place[spec.links[link as usize].from as usize].domain, time, timer(TimerKind::Transition, link as usize))
+            (place[spec.links[link as usize].from as usize].domain, time.0, timer(TimerKind::Transition, link as usize))
         });
         flows.chain(queries).chain(transitions)
     }
@@ -458,7 +458,7 @@ impl<'a> World<'a> {
 
     /// When the run ends, ps, the last of them having finished at `at`.
     pub fn end_after(&self, at: u64) -> u64 {
-        at.saturating_add(self.net.relay).min(self.net.spec.duration.0)
+        at.saturating_add(self.net.relay.0).min(self.net.spec.duration.0)
     }
 
     /// The outcome at `end`, given what is still under way in buckets and queues outside the domains.

@@ -9,7 +9,7 @@ use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::spec::{FlowSpec, Spec, TransportSpec};
-use incast_cc::Env;
+use incast_cc::{Env, Time};
 
 /// Where a node lives.
 #[derive(Clone, Copy, Debug)]
@@ -63,9 +63,9 @@ pub struct FabricMap<'a> {
     pub pfc: Option<Pfc>,
     /// What opens flows that wait.
     pub triggers: Triggers,
-    /// Longest latency of a link, ps: what other hosts do is heard of after it. No engine window is longer, whatever
+    /// Longest latency of a link: what other hosts do is heard of after it. No engine window is longer, whatever
     /// the domains.
-    pub relay: u64,
+    pub relay: Time,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
     /// Numbers of paths.

@@ -8,10 +8,11 @@
 use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{Detour, Rerouted, Router, Spec};
+use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Links of switches that routing avoids, and from when on, ps.
-type Known = (u64, BTreeSet<u32>);
+/// Links of switches that routing avoids, and from when on.
+type Known = (Time, BTreeSet<u32>);
 
 /// First and last of some hosts, and the ports that lead to them.
 type Around = (u32, u32, Vec<u32>);
@@ -53,15 +54,15 @@ pub fn reroute(spec: &mut Spec) {
 
 /// What routing avoids from when on: links between switches. A host has no other way.
 fn states(spec: &Spec) -> Vec<Known> {
-    let mut changes: BTreeMap<u64, Vec<(u32, bool)>> = BTreeMap::new();
+    let mut changes: BTreeMap<Time, Vec<(u32, bool)>> = BTreeMap::new();
     for failure in &spec.failures {
         let link = &spec.links[failure.link as usize];
         let Some((from, until)) = failure.known() else { continue };
         if link.from < spec.hosts || link.to < spec.hosts {
             continue;
         }
-        changes.entry(from.0).or_default().push((failure.link, true));
-        changes.entry(until.0).or_default().push((failure.link, false));
+        changes.entry(from).or_default().push((failure.link, true));
+        changes.entry(until).or_default().push((failure.link, false));
     }
     // failures of a link that are known and whose repair is not: one may be seen before the repair of the one before
     let mut known: BTreeMap<u32, i32> = BTreeMap::new();
@@ -158,8 +159,8 @@ impl Map {
 pub struct Stranded {
     /// Its number.
     pub flow: u32,
-    /// From when on there is no way, ps.
-    pub from: u64,
+    /// From when on there is no way.
+    pub from: Time,
     /// A failure that takes it: index into [`Spec::failures`].
     pub failure: usize,
 }
@@ -180,23 +181,23 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
         }
     }
     // hosts that routing knows to be cut off, and when
-    let mut cut: BTreeMap<u32, Vec<(u64, u64, usize)>> = BTreeMap::new();
+    let mut cut: BTreeMap<u32, Vec<(Time, Time, usize)>> = BTreeMap::new();
     for (i, failure) in spec.failures.iter().enumerate() {
         let link = &spec.links[failure.link as usize];
         let Some((from, until)) = failure.known() else { continue };
         for host in [link.from, link.to].into_iter().filter(|n| *n < spec.hosts) {
-            cut.entry(host).or_default().push((from.0, until.0, i));
+            cut.entry(host).or_default().push((from, until, i));
         }
     }
     for (f, flow) in (0u32..).zip(&spec.flows) {
-        let stop = flow.stop.0.min(spec.duration.0);
+        let stop = flow.stop.min(spec.duration);
         for (given, src, dst) in [(&flow.path, flow.src, flow.dst), (&flow.reverse_path, flow.dst, flow.src)] {
             if given.is_some() {
                 continue;
             }
             for host in [src, dst] {
                 for (from, until, failure) in cut.get(&host).into_iter().flatten() {
-                    if *from < stop && *until > flow.start.0 {
+                    if *from < stop && *until > flow.start {
                         return Some(Stranded { flow: f, from: *from, failure: *failure });
                     }
                 }
@@ -204,9 +205,9 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
             let first = gate[src as usize].0.checked_sub(spec.hosts).map(|s| &spec.routers[s as usize]);
             let Some(Router::Rerouted(router)) = first else { continue };
             for (i, start) in router.starts.iter().enumerate() {
-                let end = router.starts.get(i + 1).copied().unwrap_or(u64::MAX);
+                let end = router.starts.get(i + 1).copied().unwrap_or(Time::NEVER);
                 let none = router.set(dst, *start).is_some_and(|set| router.sets[set as usize].is_empty());
-                if none && *start < stop && end > flow.start.0 {
+                if none && *start < stop && end > flow.start {
                     return Some(Stranded { flow: f, from: *start, failure: latest_seen(spec, *start) });
                 }
             }
@@ -216,7 +217,7 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
 }
 
 /// The failure that routing hears of last, by `time`.
-fn latest_seen(spec: &Spec, time: u64) -> usize {
-    let known = spec.failures.iter().enumerate().filter_map(|(i, f)| Some((f.known()?.0.0, i)));
+fn latest_seen(spec: &Spec, time: Time) -> usize {
+    let known = spec.failures.iter().enumerate().filter_map(|(i, f)| Some((f.known()?.0, i)));
     known.filter(|(from, _)| *from <= time).max().map_or(0, |(_, i)| i)
 }

@@ -286,8 +286,8 @@ impl<'a> Fabric<'a> {
     }
 
     /// Cost by which links are compared where no transport is meant: a 1500-byte packet.
-    fn rank(&self, link: u32) -> u64 {
-        self.cross(&[link], 1500).0
+    fn rank(&self, link: u32) -> Time {
+        self.cross(&[link], 1500)
     }
 
     fn reverse_of(&self, link: u32) -> Option<u32> {
@@ -302,12 +302,12 @@ impl<'a> Fabric<'a> {
         let nodes = self.outgoing.nodes();
         let hosts = self.spec.hosts as usize;
         let mut dist = vec![FAR; nodes];
-        let mut cost = vec![u64::MAX; nodes];
+        let mut cost = vec![Time::NEVER; nodes];
         let mut host = vec![FAR; nodes];
         let mut via = vec![FAR; nodes];
         let mut level: Vec<u32> = (0..hosts as u32).collect();
         for h in 0..hosts {
-            (dist[h], cost[h], host[h]) = (0, 0, h as u32);
+            (dist[h], cost[h], host[h]) = (0, Time::ZERO, h as u32);
         }
         for depth in 1.. {
             let mut next = Vec::new();

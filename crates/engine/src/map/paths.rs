@@ -1,6 +1,7 @@
 //! Numbers of shortest paths, for policies that choose among whole paths rather than next hops.
 
 use crate::spec::{Detour, Router, Spec};
+use incast_cc::Time;
 
 /// How paths are numbered, where packets take whole paths.
 #[derive(Clone, Debug)]
@@ -29,8 +30,8 @@ impl Numbered {
 /// The [`Paths`] of a network at all times.
 #[derive(Clone, Debug)]
 pub struct Timetable {
-    /// From when on (ps, rising) which of `paths` hold.
-    states: Vec<(u64, usize)>,
+    /// From when on (rising) which of `paths` hold.
+    states: Vec<(Time, usize)>,
     paths: Vec<Paths>,
 }
 
@@ -41,8 +42,8 @@ impl Timetable {
         Timetable { states, paths: firsts.into_iter().map(|time| Paths::new(spec, time)).collect() }
     }
 
-    /// Those at `time`, ps.
-    pub fn at(&self, time: u64) -> &Paths {
+    /// Those at `time`.
+    pub fn at(&self, time: Time) -> &Paths {
         let before = self.states.partition_point(|(start, _)| *start <= time);
         &self.paths[self.states[before.saturating_sub(1)].1]
     }
@@ -53,11 +54,11 @@ impl Timetable {
     }
 }
 
-/// When routes change, ps, from 0 on, each time with the number of the state that begins; and when each state is first
+/// When routes change, from 0 on, each time with the number of the state that begins; and when each state is first
 /// seen. A link that fails again and again makes two states.
-fn states(spec: &Spec) -> (Vec<(u64, usize)>, Vec<u64>) {
+fn states(spec: &Spec) -> (Vec<(Time, usize)>, Vec<Time>) {
     let rerouted = || spec.routers.iter().filter_map(|r| if let Router::Rerouted(r) = r { Some(r) } else { None });
-    let mut starts = vec![0];
+    let mut starts = vec![Time::ZERO];
     rerouted().for_each(|r| starts.extend(&r.starts));
     starts.sort_unstable();
     starts.dedup();
@@ -83,8 +84,8 @@ fn states(spec: &Spec) -> (Vec<(u64, usize)>, Vec<u64>) {
 /// only, the other what [`divisors`] give.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// When these are the shortest, ps.
-    time: u64,
+    /// When these are the shortest.
+    time: Time,
     hosts: u32,
     /// Far ends of the local ports of every node.
     ends: Vec<Vec<u32>>,
@@ -97,8 +98,8 @@ impl Paths {
     pub const MOST: u32 = 1 << 20;
     const UNKNOWN: u32 = u32::MAX;
 
-    /// Counts the paths of `spec` to the ends of its flows, as they are at `time` (ps).
-    pub fn new(spec: &Spec, time: u64) -> Paths {
+    /// Counts the paths of `spec` to the ends of its flows, as they are at `time`.
+    pub fn new(spec: &Spec, time: Time) -> Paths {
         let nodes = spec.hosts as usize + spec.routers.len();
         let count = vec![Paths::UNKNOWN; spec.routers.len() * spec.hosts as usize];
         let mut paths = Paths { time, hosts: spec.hosts, ends: far_ends(spec), count };
@@ -224,9 +225,9 @@ impl Hops<'_> {
     }
 }
 
-/// Next hops of a switch towards host `dst` at `time` (ps).
+/// Next hops of a switch towards host `dst` at `time`.
 #[inline]
-pub fn hops_at(router: &Router, dst: u32, time: u64) -> Hops<'_> {
+pub fn hops_at(router: &Router, dst: u32, time: Time) -> Hops<'_> {
     if let Router::Rerouted(rerouted) = router
         && let Some(set) = rerouted.set(dst, time)
     {
@@ -248,8 +249,8 @@ pub fn hops(router: &Router, dst: u32) -> Hops<'_> {
     }
 }
 
-/// Number of the set of next hops towards host `dst` at `time` (ps), among those of the switch.
-pub fn set_at(router: &Router, dst: u32, time: u64) -> u32 {
+/// Number of the set of next hops towards host `dst` at `time`, among those of the switch.
+pub fn set_at(router: &Router, dst: u32, time: Time) -> u32 {
     let own = |router: &Router| match router {
         Router::Table { set, .. } => set[dst as usize],
         _ => 0,

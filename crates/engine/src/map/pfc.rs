@@ -33,12 +33,12 @@ pub struct Pfc {
 /// A link or the one back goes down or comes up.
 #[derive(Clone, Copy, Debug)]
 pub struct Transition {
-    /// When, ps.
-    pub at: u64,
+    /// When.
+    pub at: Time,
     /// Both are up from then on.
     pub up: bool,
-    /// Until when the port is silent, ps; `at` where it is not.
-    pub silent: u64,
+    /// Until when the port is silent; `at` where it is not.
+    pub silent: Time,
 }
 
 /// Rates and delay that a link has at one time or another: its own, and those of failures that degrade it.
@@ -130,34 +130,34 @@ impl Pfc {
     }
 
     /// When the link, or the one back, last went down or came up by `now`.
-    pub fn transition_by(&self, link: u32, now: u64) -> Option<Transition> {
+    pub fn transition_by(&self, link: u32, now: Time) -> Option<Transition> {
         let transitions = self.transitions.get(&link)?;
         Some(transitions[transitions.partition_point(|t| t.at <= now).checked_sub(1)?])
     }
 
-    /// What was asked before, ps, holds no longer.
-    pub fn cleared(&self, link: u32, now: u64) -> Option<u64> {
+    /// What was asked before then holds no longer.
+    pub fn cleared(&self, link: u32, now: Time) -> Option<Time> {
         self.transition_by(link, now).map(|transition| transition.at)
     }
 
     /// Edges of a link that are not over at `now`, the silence that follows included.
-    fn to_come(&self, link: u32, now: u64) -> &[Transition] {
+    fn to_come(&self, link: u32, now: Time) -> &[Transition] {
         let transitions = self.transitions.get(&link).map_or(&[][..], |transitions| transitions);
         &transitions[transitions.partition_point(|t| t.at <= now && t.silent <= now)..]
     }
 
     /// When next after `now` a transition of the link is, or the end of a silence.
-    pub fn next_transition(&self, link: u32, now: u64) -> Option<u64> {
+    pub fn next_transition(&self, link: u32, now: Time) -> Option<Time> {
         self.to_come(link, now).first().map(|t| if t.at > now { t.at } else { t.silent })
     }
 
-    /// The first silence of the port of a link that is not over at `now`, ps.
-    pub fn silence(&self, link: u32, now: u64) -> Option<(u64, u64)> {
+    /// The first silence of the port of a link that is not over at `now`.
+    pub fn silence(&self, link: u32, now: Time) -> Option<(Time, Time)> {
         self.to_come(link, now).iter().find(|t| t.silent > t.at).map(|t| (t.at, t.silent))
     }
 
-    /// The first transition of every link that has some, ps.
-    pub fn first_transitions(&self) -> impl Iterator<Item = (u32, u64)> {
+    /// The first transition of every link that has some.
+    pub fn first_transitions(&self) -> impl Iterator<Item = (u32, Time)> {
         self.transitions.iter().filter_map(|(link, transitions)| Some((*link, transitions.first()?.at)))
     }
 }
@@ -179,22 +179,22 @@ fn links_back(spec: &Spec) -> Vec<Option<u32>> {
 
 /// Edges of every link that goes down, or whose way back does, without silences.
 fn transitions(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<Transition>> {
-    let mut spans: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut spans: BTreeMap<u32, Vec<(Time, Time)>> = BTreeMap::new();
     for failure in spec.failures.iter().filter(|f| matches!(f.effect, Effect::Down { .. })) {
         for link in [Some(failure.link), back[failure.link as usize]].into_iter().flatten() {
-            spans.entry(link).or_default().push((failure.from.0, failure.until.0));
+            spans.entry(link).or_default().push((failure.from, failure.until));
         }
     }
-    let transitions = |spans: Vec<(u64, u64)>| {
+    let transitions = |spans: Vec<(Time, Time)>| {
         // how many of the two directions go down less those that come up, by instant
-        let mut changes: BTreeMap<u64, i32> = BTreeMap::new();
+        let mut changes: BTreeMap<Time, i32> = BTreeMap::new();
         for (from, until) in spans {
             *changes.entry(from).or_default() += 1;
             *changes.entry(until).or_default() -= 1;
         }
-        changes.remove(&Time::NEVER.0);
+        changes.remove(&Time::NEVER);
         let mut down = 0;
-        let transition = |(at, change): (u64, i32)| {
+        let transition = |(at, change): (Time, i32)| {
             down += change;
             Transition { at, up: down == 0, silent: at }
         };
@@ -203,13 +203,13 @@ fn transitions(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<Transitio
     spans.into_iter().map(|(link, spans)| (link, transitions(spans))).collect()
 }
 
-/// A port that is told to pause within `told` ps is silent until after that where its link comes up, or until the next
+/// A port that is told to pause within `told` is silent until after that where its link comes up, or until the next
 /// transition.
-fn keep_silent(transitions: &mut [Transition], told: u64) {
-    let mut next = u64::MAX;
+fn keep_silent(transitions: &mut [Transition], told: Time) {
+    let mut next = Time::NEVER;
     for transition in transitions.iter_mut().rev() {
         if transition.up {
-            transition.silent = transition.at.saturating_add(told).saturating_add(1).min(next);
+            transition.silent = transition.at.saturating_add(told).saturating_add(Time::ps(1)).min(next);
         }
         next = transition.at;
     }
@@ -243,25 +243,26 @@ fn largest_packet(spec: &Spec) -> u64 {
     spec.transports.iter().map(largest).max().unwrap_or(0) as u64
 }
 
-/// Time, ps, within which the port of a link has heard that it is to pause, the frame going over `back`: it waits for
+/// Time within which the port of a link has heard that it is to pause, the frame going over `back`: it waits for
 /// what is in transmission there, a packet of `packet` bytes or a frame, and for frames about other `classes`.
-fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -> u64 {
+fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -> Time {
     // a time on the wire is rounded
-    let wire = |bytes: u64| extremes.slowest.serialize(bytes).0.saturating_add(1);
+    let wire = |bytes: u64| extremes.slowest.serialize(bytes).saturating_add(Time::ps(1));
     let frame = frame_bytes(back.overhead);
     let waits = wire(frame.max(packet + back.overhead as u64));
-    waits.saturating_add(wire(frame).saturating_mul(classes)).saturating_add(extremes.longest.0)
+    let frames = Time(wire(frame).0.saturating_mul(classes));
+    waits.saturating_add(frames).saturating_add(extremes.longest)
 }
 
-/// Bytes that may still come over a link whose port is told within `told` ps to pause; an account counts packets as
+/// Bytes that may still come over a link whose port is told within `told` to pause; an account counts packets as
 /// `counted` bytes.
-fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: u64, counted: u64) -> Result<u64, String> {
+fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: Time, counted: u64) -> Result<u64, String> {
     if let Headroom::Bytes(bytes) = pfc.headroom {
         return Ok(bytes);
     }
     let (time, rate) = match pfc.headroom {
-        Headroom::Delays => (link.delay.0, link.rate),
-        _ => (told.saturating_add(extremes.longest.0), extremes.quickest),
+        Headroom::Delays => (link.delay, link.rate),
+        _ => (told.saturating_add(extremes.longest), extremes.quickest),
     };
     if rate == Rate::INFINITE {
         return Err(format!(
@@ -269,7 +270,7 @@ fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: u64, count
             link.name
         ));
     }
-    let brings = (time as u128 * rate.0 as u128).div_ceil(8_000_000_000_000);
+    let brings = (time.0 as u128 * rate.0 as u128).div_ceil(8_000_000_000_000);
     let bytes = match pfc.headroom {
         Headroom::Delays => brings.saturating_mul(3),
         // then the port may just have begun a packet, and one went over the threshold

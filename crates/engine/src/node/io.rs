@@ -189,7 +189,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
             self.timer(self.now, kind, entity);
         } else {
             let domain = self.net.place[to as usize].domain;
-            self.out.timer_in(domain, self.now + self.net.relay, Timer { kind, entity });
+            self.out.timer_in(domain, self.now + self.net.relay.0, Timer { kind, entity });
         }
     }
 

@@ -5,6 +5,7 @@ use crate::event::order::TimerKind;
 use crate::event::outbox::Outbox;
 use crate::event::packet::Packet;
 use crate::node::io::Io;
+use incast_cc::Time;
 use incast_record::Recorder;
 
 impl<O: Outbox, R: Recorder> Io<'_, O, R> {
@@ -15,7 +16,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let Some(pfc) = &self.net.pfc else { return };
         let pool = &mut self.pools[pool as usize];
         let (link, class) = (pool.account(account).link, pool.account(account).class);
-        let cleared = pfc.cleared(link, self.now);
+        let cleared = pfc.cleared(link, Time(self.now)).map(|at| at.0);
         let told = match left {
             true => pool.resumes(account, cleared),
             false => pool.pauses(account, packet, self.now, cleared),
@@ -34,7 +35,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     pub fn obey(&mut self, frame: &Packet) {
         let Some(pfc) = &self.net.pfc else { return };
         let Some(link) = pfc.back[frame.link as usize] else { return };
-        if pfc.cleared(link, self.now).is_some_and(|cleared| cleared > frame.ts) {
+        if pfc.cleared(link, Time(self.now)).is_some_and(|cleared| cleared > Time(frame.ts)) {
             return;
         }
         let port = self.net.port_of[link as usize];
@@ -49,10 +50,10 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
     /// A link or the one back goes down or comes up, or its port has been silent long enough after that.
     #[cold]
     pub fn transition(&mut self, link: u32) {
-        let (now, net) = (self.now, self.net);
+        let (now, net) = (Time(self.now), self.net);
         let (Some(pfc), Some(spec)) = (&net.pfc, net.spec.pfc()) else { return };
         if let Some(next) = pfc.next_transition(link, now) {
-            self.timer(next, TimerKind::Transition, link);
+            self.timer(next.0, TimerKind::Transition, link);
         }
         let transition = pfc.transition_by(link, now).filter(|transition| transition.at == now);
         if transition.is_some_and(|transition| transition.up) {
@@ -69,9 +70,9 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         self.watch(port);
         let own = &mut self.ports[port as usize];
         if transition.is_some() {
-            own.clear_pauses(now, &net.interval);
+            own.clear_pauses(now.0, &net.interval);
         }
-        if let Some(ends) = own.go_on(now, &net.interval) {
+        if let Some(ends) = own.go_on(now.0, &net.interval) {
             self.timer(ends, TimerKind::Departure, link);
         }
     }

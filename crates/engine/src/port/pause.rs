@@ -5,6 +5,7 @@ use super::port::Port;
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, frame_bytes};
 use crate::spec::PfcSpec;
+use incast_cc::Time;
 
 impl Port {
     /// Time on the wire of a pause frame that begins at `now`.
@@ -69,9 +70,9 @@ impl Port {
     }
 
     /// It begins no packet of classes that can be paused in this span, ps; none is kept for the time before.
-    pub fn keep_silent(&mut self, span: (u64, u64), pfc: &PfcSpec) {
+    pub fn keep_silent(&mut self, (from, until): (Time, Time), pfc: &PfcSpec) {
         let classes = self.rare.queues.iter_mut().flat_map(|q| &mut q.classes);
-        classes.zip(&pfc.lossless).filter(|l| *l.1).for_each(|(queue, _)| queue.pausing.silence = span);
+        classes.zip(&pfc.lossless).filter(|l| *l.1).for_each(|(queue, _)| queue.pausing.silence = (from.0, until.0));
     }
 
     /// Something is in its queues, or it is paused.

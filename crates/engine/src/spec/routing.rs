@@ -37,8 +37,8 @@ pub enum Router {
 pub struct Rerouted {
     /// What it does otherwise: no [`Router::Rerouted`] again.
     pub base: Router,
-    /// When each of `detours` begins to be used, ps, rising; before the first nothing is different.
-    pub starts: Vec<u64>,
+    /// When each of `detours` begins to be used, rising; before the first nothing is different.
+    pub starts: Vec<Time>,
     /// Destinations that are routed otherwise, rising.
     pub detours: Vec<Vec<Detour>>,
     /// Next hops of detours, as local ports in order; empty: there is no way.
@@ -57,14 +57,14 @@ pub struct Detour {
 }
 
 impl Rerouted {
-    /// What is routed otherwise at `time` (ps).
-    pub fn at(&self, time: u64) -> &[Detour] {
+    /// What is routed otherwise at `time`.
+    pub fn at(&self, time: Time) -> &[Detour] {
         let now = self.starts.partition_point(|start| *start <= time);
         now.checked_sub(1).map_or(&[], |i| &self.detours[i])
     }
 
-    /// The set of next hops towards host `dst` at `time` (ps), where that is not the base's business.
-    pub fn set(&self, dst: u32, time: u64) -> Option<u32> {
+    /// The set of next hops towards host `dst` at `time`, where that is not the base's business.
+    pub fn set(&self, dst: u32, time: Time) -> Option<u32> {
         let detours = self.at(time);
         let detour = detours.get(detours.partition_point(|d| d.last < dst))?;
         (detour.first <= dst).then_some(detour.set)

@@ -6,14 +6,14 @@ use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::port::Port;
 use crate::spec::{Adaptive, Gauged, Limit, Spec};
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 
 /// What is known of the ports, by local port. What every choice looks at is packed: the readings of eight
 /// ports lie in two cache lines.
 #[derive(Clone, Debug)]
 pub struct PortLoad {
-    /// From when on a port's reading is too old, ps.
-    stale: Vec<u64>,
+    /// From when on a port's reading is too old.
+    stale: Vec<Time>,
     /// Band of each port by its reading.
     band: Vec<u8>,
     scales: Vec<Scale>,
@@ -27,8 +27,8 @@ struct Scale {
     ends: Ends,
     /// Bytes that the link carries in a picosecond; 0 at an infinite rate.
     speed: f64,
-    /// When it was read last, ps, and the bytes transmitted by then.
-    read: Option<u64>,
+    /// When it was read last, and the bytes transmitted by then.
+    read: Option<Time>,
     sent: u64,
 }
 
@@ -68,7 +68,7 @@ impl PortLoad {
             Scale { ends, speed, read: None, sent: 0 }
         };
         PortLoad {
-            stale: vec![0; links.len()],
+            stale: vec![Time::ZERO; links.len()],
             band: vec![0; links.len()],
             scales: links.iter().map(scale).collect(),
             rule: rule.clone(),
@@ -83,7 +83,7 @@ impl PortLoad {
     /// Which of the next hops is in the lowest band; among several a random number of the packet decides.
     #[inline]
     pub fn lowest(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        let now = packet.time;
+        let now = Time(packet.time);
         let draw = || ctx.draw(packet);
         match hops {
             Hops::Run(first, n) => {
@@ -107,17 +107,17 @@ impl PortLoad {
     }
 
     /// Reads `port` anew.
-    fn read(&mut self, i: usize, port: &Port, now: u64) {
+    fn read(&mut self, i: usize, port: &Port, now: Time) {
         let scale = &mut self.scales[i];
         let band = match (self.rule.by, &scale.ends) {
-            (Gauged::Queue, Ends::Packets(ends)) => ends.iter().take_while(|n| port.holds(**n, now)).count(),
+            (Gauged::Queue, Ends::Packets(ends)) => ends.iter().take_while(|n| port.holds(**n, now.0)).count(),
             (Gauged::Queue, Ends::Bytes(ends)) => {
-                let bytes = port.filling(now).1;
+                let bytes = port.filling(now.0).1;
                 ends.iter().take_while(|n| bytes >= **n).count()
             }
             (Gauged::Utilisation, _) => {
-                let sent = port.sent(now);
-                let could = scale.read.map_or(now, |t| now - t) as f64 * scale.speed;
+                let sent = port.sent(now.0);
+                let could = scale.read.map_or(now, |t| now - t).0 as f64 * scale.speed;
                 let share = if could > 0.0 { (sent - scale.sent) as f64 / could } else { 0.0 };
                 scale.sent = sent;
                 self.rule.bands.iter().filter(|b| share >= **b && share > 0.0).count()
@@ -126,7 +126,7 @@ impl PortLoad {
         scale.read = Some(now);
         self.band[i] = band as u8;
         // a reading serves for the refresh time, its last instant included
-        self.stale[i] = now.saturating_add(self.rule.refresh.0).saturating_add(1);
+        self.stale[i] = now.saturating_add(self.rule.refresh).saturating_add(Time::ps(1));
     }
 }
 

@@ -340,7 +340,7 @@ fn a_repair_seen_late_hides_no_failure_seen_before() {
     }
     reroute(&mut spec);
     let agg0 = spec.node_names.iter().position(|n| n == "agg0").unwrap();
-    let ways = |us: u64| hops_at(&spec.routers[agg0 - spec.hosts as usize], 15, us * 1_000_000).len();
+    let ways = |us: u64| hops_at(&spec.routers[agg0 - spec.hosts as usize], 15, Time::us(us)).len();
     let found: Vec<u32> = [14, 15, 22, 25, 40, 41].into_iter().map(ways).collect();
     assert_eq!(found, [2, 1, 1, 1, 1, 2]);
 }
@@ -383,9 +383,10 @@ fn detours_are_the_shortest() {
                     .map(|(port, _)| port)
                     .collect();
                 let router = &spec.routers[(s - spec.hosts) as usize];
-                let at = |time| hops_at(router, dst, time).iter().collect::<Vec<u32>>();
+                let at = |time| hops_at(router, dst, Time(time)).iter().collect::<Vec<u32>>();
                 assert_eq!(at(1_000_000), shortest, "{} to h{dst} without {dead:?}", spec.node_names[s as usize]);
-                let base: Vec<u32> = hops_at(&whole.routers[(s - spec.hosts) as usize], dst, 0).iter().collect();
+                let base: Vec<u32> =
+                    hops_at(&whole.routers[(s - spec.hosts) as usize], dst, Time::ZERO).iter().collect();
                 assert_eq!((at(999_999), at(9_000_000)), (base.clone(), base), "before and after");
             }
         }
@@ -401,7 +402,7 @@ fn flows_without_a_way_are_named() {
     let mut both = spec.clone();
     reroute(&mut both);
     let of = |spec: &Spec| stranded(spec).map(|Stranded { flow, from, failure }| (flow, from, failure / 2));
-    assert_eq!(of(&both), Some((1, 8_000_000, 1)));
+    assert_eq!(of(&both), Some((1, Time::us(8), 1)));
     // done by then, begun after a repair, prescribed: none of them
     both.flows[1].stop = Time::us(8);
     assert_eq!(of(&both), None);
@@ -410,11 +411,11 @@ fn flows_without_a_way_are_named() {
     spec.flows[1].start = Time::us(21);
     assert_eq!(of(&spec), None);
     spec.flows[1].start = Time::us(20);
-    assert_eq!(of(&spec), Some((1, 8_000_000, 1)));
+    assert_eq!(of(&spec), Some((1, Time::us(8), 1)));
     // a host's own link
     spec.flows.truncate(1);
     cut(&mut spec, "h8", "edge4", Time::us(3), Time::us(2));
-    assert_eq!(of(&spec), Some((0, 5_000_000, 2)));
+    assert_eq!(of(&spec), Some((0, Time::us(5), 2)));
 }
 
 /// What arithmetic settles at an arrival and what an explicit queue sees when it happens is the same.

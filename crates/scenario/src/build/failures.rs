@@ -65,7 +65,7 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<Vec<usize>,
              path, or a flow that stops before or starts after",
             name(flow.src),
             name(flow.dst),
-            cc::Time(lost.from),
+            lost.from,
             lost.flow,
             spec.groups[flow.group as usize],
         );

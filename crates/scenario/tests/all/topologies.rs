@@ -314,7 +314,7 @@ fn counted_paths_go_round_as_divisors_do() {
     for (name, key, value, choices) in fabrics {
         let spec = load(name, &[(key, value)]);
         let divisors = divisors(&spec);
-        let paths = Paths::new(&spec, 0);
+        let paths = Paths::new(&spec, incast_cc::Time::ZERO);
         let mut met = BTreeSet::new();
         for flow in &spec.flows {
             let edge = spec.links.iter().find(|l| l.from == flow.src).unwrap().to;

@@ -14,6 +14,7 @@ use crate::event::hash::{self, purpose};
 use crate::event::packet::{Packet, flag};
 use crate::map::paths::Hops;
 use crate::spec::{self, PathChoice, Recycled, Spec};
+use incast_cc::Time;
 
 /// Next hops by entropy.
 #[derive(Clone, Debug)]
@@ -56,8 +57,8 @@ struct Ring {
     fresh: usize,
     /// Packets that are to take random entropies.
     explore: u32,
-    /// Until when the ring is frozen, ps; 0 where it is not. Place of the value to use then.
-    frozen: u64,
+    /// Until when the ring is frozen; 0 where it is not. Place of the value to use then.
+    frozen: Time,
     next: usize,
 }
 
@@ -74,7 +75,7 @@ impl Source {
                 head: 0,
                 fresh: 0,
                 explore: 0,
-                frozen: 0,
+                frozen: Time::ZERO,
                 next: 0,
             }),
         };
@@ -105,19 +106,19 @@ impl Source {
     }
 
     /// An ACK brings `value` back, `marked` or not.
-    pub fn on_ack(&mut self, now: u64, value: u16, marked: bool) {
+    pub fn on_ack(&mut self, now: Time, value: u16, marked: bool) {
         if let Kind::Recycled(ring) = &mut self.kind {
             ring.on_ack(now, value, marked);
         }
     }
 
     /// The retransmission timer fired.
-    pub fn timed_out(&mut self, now: u64) {
+    pub fn timed_out(&mut self, now: Time) {
         if let Kind::Recycled(ring) = &mut self.kind
-            && ring.frozen == 0
+            && ring.frozen == Time::ZERO
             && ring.explore == 0
         {
-            ring.frozen = now.saturating_add(ring.rule.freeze.0).max(1);
+            ring.frozen = now.saturating_add(ring.rule.freeze).max(Time::ps(1));
             ring.next = 0;
         }
     }
@@ -134,7 +135,7 @@ impl Ring {
         if held == 0 {
             return None;
         }
-        if self.frozen > 0 {
+        if self.frozen > Time::ZERO {
             let i = self.next % held;
             self.next = i + 1;
             return Some(self.values[i]);
@@ -147,10 +148,16 @@ impl Ring {
         Some(self.values[i])
     }
 
-    fn on_ack(&mut self, now: u64, value: u16, marked: bool) {
-        if self.frozen > 0 && now > self.frozen {
-            *self =
-                Ring { explore: self.rule.explore, values: Vec::new(), head: 0, fresh: 0, frozen: 0, ..self.clone() };
+    fn on_ack(&mut self, now: Time, value: u16, marked: bool) {
+        if self.frozen > Time::ZERO && now > self.frozen {
+            *self = Ring {
+                explore: self.rule.explore,
+                values: Vec::new(),
+                head: 0,
+                fresh: 0,
+                frozen: Time::ZERO,
+                ..self.clone()
+            };
         }
         if marked {
             return;
@@ -169,11 +176,10 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incast_cc::Time;
 
     fn source(ring: u32) -> Source {
         let rule = Recycled { ring, values: 1 << 16, explore: 2, freeze: Time::us(10) };
-        let ring = Ring { rule, values: Vec::new(), head: 0, fresh: 0, explore: 0, frozen: 0, next: 0 };
+        let ring = Ring { rule, values: Vec::new(), head: 0, fresh: 0, explore: 0, frozen: Time::ZERO, next: 0 };
         Source { seed: 1, flow: 0, draws: 0, kind: Kind::Recycled(ring) }
     }
 
@@ -187,11 +193,11 @@ mod tests {
         let mut s = source(4);
         assert_eq!(next(&mut s), None, "nothing came back yet");
         for (value, marked) in [(11, false), (12, true), (13, false)] {
-            s.on_ack(0, value, marked);
+            s.on_ack(Time::ZERO, value, marked);
         }
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(11), Some(13), None]);
         // a full ring forgets the oldest
-        (21..27).for_each(|value| s.on_ack(0, value, false));
+        (21..27).for_each(|value| s.on_ack(Time::ZERO, value, false));
         let all: Vec<_> = std::iter::from_fn(|| next(&mut s)).collect();
         assert_eq!(all, [23, 24, 25, 26]);
     }
@@ -199,24 +205,24 @@ mod tests {
     #[test]
     fn a_timeout_freezes_the_ring_and_then_packets_explore() {
         let mut s = source(3);
-        [5, 6].into_iter().for_each(|value| s.on_ack(0, value, false));
+        [5, 6].into_iter().for_each(|value| s.on_ack(Time::ZERO, value, false));
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(5), Some(6), None]);
-        s.timed_out(1_000_000);
+        s.timed_out(Time(1_000_000));
         let turns: Vec<_> = (0..5).map(|_| next(&mut s)).collect();
         assert_eq!(turns, [Some(5), Some(6), Some(5), Some(6), Some(5)]);
         // what comes back while it is frozen joins the turn
-        s.on_ack(11_000_000, 7, false);
+        s.on_ack(Time(11_000_000), 7, false);
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(6), Some(7), Some(5)]);
         // the first ACK after 10 us ends it: two explore, and its own value is the first to be used again
-        s.on_ack(11_000_001, 8, false);
+        s.on_ack(Time(11_000_001), 8, false);
         assert_eq!([next(&mut s), next(&mut s), next(&mut s), next(&mut s)], [None, None, Some(8), None]);
         // while packets explore, no timeout freezes anything
         let mut s = source(3);
-        s.timed_out(0);
-        s.on_ack(20_000_000, 1, true);
-        s.timed_out(20_000_000);
+        s.timed_out(Time::ZERO);
+        s.on_ack(Time(20_000_000), 1, true);
+        s.timed_out(Time(20_000_000));
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [None; 3]);
-        s.on_ack(20_000_000, 2, false);
+        s.on_ack(Time(20_000_000), 2, false);
         assert_eq!([next(&mut s), next(&mut s)], [Some(2), None]);
     }
 

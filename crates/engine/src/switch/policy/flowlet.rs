@@ -39,8 +39,8 @@ struct Table {
 /// The flowlet of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// When its latest packet came, ps.
-    last: u64,
+    /// When its latest packet came.
+    last: Time,
     /// Local port; none for a flow that is new.
     port: Option<u32>,
 }
@@ -73,13 +73,13 @@ impl Rule for Flowlet {
     const PURE: bool = false;
 
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        let now = packet.time;
+        let now = Time(packet.time);
         let key = (packet.flow as u64) << 1 | packet.has(flag::REVERSE) as u64;
         let kept = self.gap.max(LEAST_GAP_REMEMBERED).0.saturating_mul(GAPS_REMEMBERED);
-        let entry = self.table.entry(key, kept, now);
+        let entry = self.table.entry(key, Time(kept), now);
         let had = entry.port.and_then(|had| hops.iter().position(|port| port == had).map(|i| i as u32));
         let i = match had {
-            Some(i) if now - entry.last <= self.gap.0 || !chance(ctx.draw(packet), self.probability) => i,
+            Some(i) if now - entry.last <= self.gap || !chance(ctx.draw(packet), self.probability) => i,
             _ => match &mut self.load {
                 None => hash::pick(ctx.draw(packet), hops.len()),
                 Some(load) => {
@@ -95,8 +95,8 @@ impl Rule for Flowlet {
 
 impl Table {
     /// What is known of the flow and direction `key`, whose packet comes `now`; nothing if the last came more than
-    /// `kept` ps ago.
-    fn entry(&mut self, key: u64, kept: u64, now: u64) -> &mut Entry {
+    /// `kept` ago.
+    fn entry(&mut self, key: u64, kept: Time, now: Time) -> &mut Entry {
         if self.entries.len() >= self.most {
             self.entries.retain(|_, entry| now - entry.last <= kept);
             self.most = (2 * self.entries.len()).max(64);
@@ -112,23 +112,29 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::{Entry, Table};
+    use incast_cc::Time;
 
     /// A packet a microsecond, each of a new flow, and 50 us after it another one: what ended is not kept.
     #[test]
     fn switches_forget_flows_that_have_ended() {
         let mut flowlets = Table::default();
+        let kept = Time(100);
         for now in 0..100_000u64 {
-            let entry = flowlets.entry(now, 100, now);
+            let entry = flowlets.entry(now, kept, Time(now));
             assert_eq!(entry.port, None, "flow {now} is new");
-            *entry = Entry { last: now, port: Some(3) };
+            *entry = Entry { last: Time(now), port: Some(3) };
             if let Some(before) = now.checked_sub(50) {
-                let entry = flowlets.entry(before, 100, now);
-                assert_eq!((entry.last, entry.port), (before, Some(3)), "flow {before} is known at {now}");
-                entry.last = now;
+                let entry = flowlets.entry(before, kept, Time(now));
+                assert_eq!((entry.last, entry.port), (Time(before), Some(3)), "flow {before} is known at {now}");
+                entry.last = Time(now);
             }
             assert!(flowlets.entries.len() <= 310, "{} flows kept of about 150", flowlets.entries.len());
         }
         let left = *flowlets.entries.keys().min().unwrap();
-        assert_eq!(flowlets.entry(left, 0, u64::MAX).port, None, "forgotten, whether or not it was taken out");
+        assert_eq!(
+            flowlets.entry(left, Time::ZERO, Time::NEVER).port,
+            None,
+            "forgotten, whether or not it was taken out"
+        );
     }
 }

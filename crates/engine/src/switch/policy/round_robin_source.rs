@@ -6,6 +6,7 @@ use super::{Ctx, Rule};
 use crate::event::hash;
 use crate::event::packet::{Packet, flag};
 use crate::map::paths::{Hops, Numbered};
+use incast_cc::Time;
 
 /// Round robin by the source.
 #[derive(Clone, Debug)]
@@ -25,7 +26,7 @@ impl Rule for RoundRobinSource {
             Numbered::Counted(paths) => {
                 let flow = ctx.map.flow(packet.flow);
                 let src = if reverse { flow.dst } else { flow.src };
-                paths.at(packet.time).follow(spec, ctx.node, src, packet.dst, index)
+                paths.at(Time(packet.time)).follow(spec, ctx.node, src, packet.dst, index)
             }
             Numbered::Not => 0,
         }

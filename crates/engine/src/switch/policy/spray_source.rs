@@ -5,6 +5,7 @@ use super::{Ctx, Rule};
 use crate::event::hash;
 use crate::event::packet::Packet;
 use crate::map::paths::{Hops, Numbered};
+use incast_cc::Time;
 
 /// Packet spraying by the source.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ impl Rule for SpraySource {
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
         let draw = ctx.draw(packet);
         let Numbered::Counted(paths) = &ctx.map.paths else { return hash::pick(draw, hops.len()) };
-        let paths = paths.at(packet.time);
+        let paths = paths.at(Time(packet.time));
         let path = hash::pick(draw, paths.count(ctx.node, packet.dst));
         paths.step(ctx.node, packet.dst, hops, path).0
     }

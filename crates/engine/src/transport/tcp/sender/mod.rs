@@ -551,7 +551,7 @@ impl Sender {
             }
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
                 if let Some(entropy) = &mut self.ip.entropy {
-                    entropy.on_ack(io.now, p.entropy(), p.has(flag::ECE));
+                    entropy.on_ack(Time(io.now), p.entropy(), p.has(flag::ECE));
                 }
                 if self.peer_closed && self.fin {
                     // nobody waits for the rest: what the ACK says no longer matters

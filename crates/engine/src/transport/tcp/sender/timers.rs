@@ -132,7 +132,7 @@ impl Sender {
             return;
         }
         if let Some(entropy) = &mut self.ip.entropy {
-            entropy.timed_out(io.now);
+            entropy.timed_out(Time(io.now));
         }
         let in_flight = match t.loss_flight {
             LossFlight::Outstanding => self.nxt - self.una,

@@ -388,19 +388,3 @@ fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
 pub fn wire_bytes(t: &TransportSpec, overhead: u32) -> u64 {
     fragments(t, t.mss).map(|size| size + overhead as u64).sum()
 }
-
-/// Links of flow `flow`; see [`Fabric::path`]. Indexes the whole fabric first: for many flows,
-/// make one [`Fabric`].
-pub fn path(spec: &Spec, flow: usize, reverse: bool) -> Vec<u32> {
-    Fabric::new(spec).path(flow, reverse)
-}
-
-/// Flow `flow` on the empty network; see [`Fabric::ideal`].
-pub fn flow_ideal(spec: &Spec, flow: usize) -> FlowIdeal {
-    Fabric::new(spec).ideal(flow)
-}
-
-/// Facts for the controller of flow `flow`; see [`Fabric::env`].
-pub fn env(spec: &Spec, flow: usize) -> Env {
-    Fabric::new(spec).env(flow)
-}

@@ -1,7 +1,7 @@
 //! The empty network in closed form.
 
 use incast_cc::Time;
-use incast_engine::map::ideal::{Fabric, env, flow_ideal, path};
+use incast_engine::map::ideal::Fabric;
 use incast_scenario::Scenario;
 
 fn changed(name: &str, sets: &[(&str, &str)]) -> incast_engine::spec::Spec {
@@ -18,7 +18,7 @@ fn changed(name: &str, sets: &[(&str, &str)]) -> incast_engine::spec::Spec {
 fn one_rack_of_htsim() {
     let mut spec = changed("permutation", &[]);
     (spec.flows[0].src, spec.flows[0].dst) = (0, 1);
-    let ideal = flow_ideal(&spec, 0);
+    let ideal = Fabric::new(&spec).ideal(0);
     assert_eq!(ideal.hops, 2);
     assert_eq!(ideal.ideal_fct, Some(Time(164_646_400)));
     assert_eq!(ideal.idle_rtt, Time(2 * (1_320_000 + 1_003_200)));
@@ -32,9 +32,9 @@ fn between_pods_of_htsim() {
     let fabric = Fabric::new(&spec);
     let ideal = fabric.ideal(0);
     assert_eq!((ideal.hops, ideal.idle_rtt), (6, Time(6 * (1_320_000 + 1_003_200))));
-    assert_eq!(fabric.path(0, false), path(&spec, 0, false));
+    assert_eq!(fabric.path(0, false), Fabric::new(&spec).path(0, false));
     let e = fabric.env(0);
-    assert_eq!(format!("{e:?}"), format!("{:?}", env(&spec, 0)));
+    assert_eq!(format!("{e:?}"), format!("{:?}", Fabric::new(&spec).env(0)));
     assert_eq!((e.mss, e.initial_window), (4000, 60_000.0));
     assert_eq!(e.packet_time, Time(320_000));
     assert_eq!((e.shortest_hops, e.shortest_rtt), (2, Time(2 * (1_320_000 + 1_003_200))));
@@ -46,12 +46,12 @@ fn between_pods_of_htsim() {
 #[test]
 fn hotspot_idle_rtt() {
     let spec = changed("hotspot", &[]);
-    let ideal = flow_ideal(&spec, 0);
+    let ideal = Fabric::new(&spec).ideal(0);
     assert_eq!(ideal.hops, 6);
     assert_eq!(ideal.idle_rtt, Time::ns(6 * (10_000 + 12_016) + 6 * (10_000 + 432)));
     assert_eq!(ideal.ideal_fct, None, "an on-off application has no size");
     // The same rack: hop_rtt is that of a link between switches.
-    let near = env(&spec, 14);
+    let near = Fabric::new(&spec).env(14);
     assert_eq!(near.shortest_rtt, Time::ns(2 * (22_016 + 10_432)));
     assert_eq!(near.hop_rtt, Time::ns(22_016 + 10_432));
 }
@@ -75,7 +75,7 @@ fn a_transfer_walked_packet_by_packet() {
                 ("transport.mss", &mss.to_string()),
             ],
         );
-        let path = path(&spec, 0, false);
+        let path = Fabric::new(&spec).path(0, false);
         // of the last two links
         for (link, burst) in path.iter().rev().zip(burst) {
             spec.links[*link as usize].bucket = burst;
@@ -130,10 +130,10 @@ fn fabrics_of_other_shapes() {
     assert_eq!(Time(e.shortest_rtt.0 + 2 * e.hop_rtt.0), own);
     // A dumbbell's senders are closest to one another; the path of a flow has one link more.
     let spec = changed("dumbbell", &[("topology.bottleneck_link.rate", "1Gbps")]);
-    let e = env(&spec, 0);
-    assert_eq!((e.shortest_hops, flow_ideal(&spec, 0).hops), (2, 3));
+    let e = Fabric::new(&spec).env(0);
+    assert_eq!((e.shortest_hops, Fabric::new(&spec).ideal(0).hops), (2, 3));
     assert_eq!(e.packet_time, spec.links[0].rate.serialize(1500 + 38), "of the slowest link");
     // No link joins two switches on a star.
-    let e = env(&changed("star", &[]), 0);
+    let e = Fabric::new(&changed("star", &[])).env(0);
     assert_eq!((e.shortest_hops, e.hop_rtt.0), (2, e.shortest_rtt.0 / 2));
 }

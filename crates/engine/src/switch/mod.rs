@@ -3,6 +3,7 @@
 pub mod policy;
 mod port_load;
 pub mod route;
+mod rule;
 
 use crate::event::ids::PortIx;
 use crate::event::packet::Packet;
@@ -12,8 +13,9 @@ use crate::map::paths::{Hops, hops, hops_at};
 use crate::port::Port;
 use crate::spec::{Router, Spec};
 use incast_cc::Time;
-use policy::{Ctx, Policy};
+use policy::Policy;
 use route::Planned;
+use rule::Ctx;
 
 /// A switch.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The load of a switch's ports, in coarse bands: what adaptive policies compare.
 
-use super::policy::Ctx;
+use super::rule::Ctx;
 use crate::event::hash;
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;

@@ -1,11 +1,11 @@
 //! Adaptive routing as htsim's fat-tree switch has it: each packet takes one of the ports in the lowest band of load, at
 //! random.
 
-use super::{Ctx, Rule};
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
 use crate::switch::port_load::PortLoad;
+use crate::switch::rule::{Ctx, Rule};
 
 /// Adaptive routing.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! ECMP: a hash of (flow, direction), salted by seed and switch, so that a flow keeps its path.
 
-use super::{Ctx, Rule};
 use crate::event::hash;
 use crate::event::packet::{Packet, flag};
 use crate::map::paths::Hops;
+use crate::switch::rule::{Ctx, Rule};
 
 /// ECMP.
 #[derive(Clone, Debug)]

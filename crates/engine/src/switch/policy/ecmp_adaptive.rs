@@ -1,11 +1,12 @@
 //! Adaptive ECMP (htsim's `ecmp_host_ar`): as [ECMP](super::ecmp), but with some probability a packet whose port is in
 //! the highest of the bands that its next hops are in takes one in the lowest, at random.
 
-use super::{Ctx, Rule, chance, ecmp::Ecmp};
+use super::ecmp::Ecmp;
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
 use crate::switch::port_load::PortLoad;
+use crate::switch::rule::{Ctx, Rule, chance};
 
 /// Adaptive ECMP.
 #[derive(Clone, Debug)]

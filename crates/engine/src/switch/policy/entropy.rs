@@ -9,11 +9,11 @@
 //! The counter is htsim's spraying as in the fork that the MSwift paper names (smcclure20/csg-htsim,
 //! `SwiftSubflowSrc::move_path_flow_label`).
 
-use super::{Ctx, Rule};
 use crate::event::hash::{self, purpose};
 use crate::event::packet::{Packet, flag};
 use crate::map::paths::Hops;
 use crate::spec::{self, PathChoice, Recycled, Spec};
+use crate::switch::rule::{Ctx, Rule};
 use incast_cc::Time;
 
 /// Next hops by entropy.

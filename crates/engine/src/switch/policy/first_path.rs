@@ -1,8 +1,8 @@
 //! Always the first next hop, as ns-3's global routing has it.
 
-use super::{Ctx, Rule};
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;
+use crate::switch::rule::{Ctx, Rule};
 
 /// First path.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! Flowlet switching: a packet that follows the one before of its flow by more than a gap may take another next hop
 //! (LetFlow, CONGA).
 
-use super::{Ctx, Rule, chance};
 use crate::event::hash;
 use crate::event::packet::{Packet, flag};
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
 use crate::switch::port_load::PortLoad;
+use crate::switch::rule::{Ctx, Rule, chance};
 use incast_cc::Time;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,9 +1,9 @@
 //! Power of two choices: each switch draws two next hops for a packet and takes the one whose port holds fewer bytes.
 
-use super::{Ctx, Rule};
 use crate::event::hash;
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;
+use crate::switch::rule::{Ctx, Rule};
 
 /// Power of two choices.
 #[derive(Clone, Debug)]

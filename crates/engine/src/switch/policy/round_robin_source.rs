@@ -2,10 +2,10 @@
 //! number [`Packet::id`] takes path `start + id`, so the turn is out of step once in 65,536 packets where these are no
 //! multiple of the paths.
 
-use super::{Ctx, Rule};
 use crate::event::hash;
 use crate::event::packet::{Packet, flag};
 use crate::map::paths::{Hops, Numbered};
+use crate::switch::rule::{Ctx, Rule};
 use incast_cc::Time;
 
 /// Round robin by the source.

@@ -1,10 +1,10 @@
 //! Packet spraying: every packet (IP fragment) takes a next hop at random, uniform at each switch. ns-3's
 //! `RandomEcmpRouting` is the same.
 
-use super::{Ctx, Rule};
 use crate::event::hash;
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;
+use crate::switch::rule::{Ctx, Rule};
 
 /// Packet spraying.
 #[derive(Clone, Debug)]

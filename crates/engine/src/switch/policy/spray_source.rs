@@ -1,10 +1,10 @@
 //! Packet spraying by the source: every packet takes one of the shortest paths at random, uniform among the paths. In a
 //! regular tree that is what switches do that draw by themselves.
 
-use super::{Ctx, Rule};
 use crate::event::hash;
 use crate::event::packet::Packet;
 use crate::map::paths::{Hops, Numbered};
+use crate::switch::rule::{Ctx, Rule};
 use incast_cc::Time;
 
 /// Packet spraying by the source.

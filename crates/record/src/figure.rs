@@ -155,9 +155,13 @@ impl<R> Quantity<R> {
         }
     }
 
+    /// Sum over all records. Sums of 128 bits do not fit JSON numbers; every count of a run fits 64.
     fn sum(&self, rows: &[&R]) -> Value {
         match self.of {
-            Of::U64(of) => sum(rows, of).into(),
+            Of::U64(of) => {
+                let sum: u128 = rows.iter().map(|r| u128::from(of(r))).sum();
+                u64::try_from(sum).unwrap_or(u64::MAX).into()
+            }
             Of::Time(of) => rows.iter().map(|r| seconds(of(r))).sum::<f64>().into(),
             _ => Value::Null,
         }
@@ -168,11 +172,6 @@ impl<R> Quantity<R> {
 pub(crate) fn columns<R>(table: &[Quantity<R>], rows: &[&R], outcome: &Outcome) -> Vec<Column> {
     let column = |q: &Quantity<R>| Column { name: q.name, unit: q.unit, doc: q.doc, values: q.values(rows, outcome) };
     table.iter().map(column).collect()
-}
-
-/// Sum of a count over records. Sums of 128 bits do not fit JSON numbers; every count of a run fits 64.
-pub(crate) fn sum<R>(rows: &[&R], of: impl Fn(&R) -> u64) -> u64 {
-    u64::try_from(rows.iter().map(|&r| u128::from(of(r))).sum::<u128>()).unwrap_or(u64::MAX)
 }
 
 /// Distinct texts in the order of their first row.

@@ -14,7 +14,7 @@ const SIGNIFICANT_DIGITS: u8 = 2;
 /// Values below 256 have a bucket each; from there every power of two `[2^k, 2^(k+1))` is cut
 /// into 128 buckets of equal width `2^(k-7)`. A bucket is therefore at most 1/128 of any value in
 /// it wide, and a percentile read from it is never below the true one and less than 1/128 (0.8 %)
-/// above. Count, sum, smallest and largest value are kept exactly beside the buckets.
+/// above. Count and largest value are kept exactly beside the buckets.
 ///
 /// Merging adds counts, so the result of a merge is the histogram of all values, whatever the
 /// order. One histogram takes 59 kB, allocated by [`Histogram::new`]; recording never allocates.
@@ -22,8 +22,6 @@ const SIGNIFICANT_DIGITS: u8 = 2;
 pub struct Histogram {
     buckets: Buckets<u64>,
     count: u64,
-    sum: u128,
-    min: u64,
     max: u64,
 }
 
@@ -32,7 +30,7 @@ impl Histogram {
     pub fn new() -> Self {
         let buckets =
             Buckets::new_with_bounds(1, u64::MAX, SIGNIFICANT_DIGITS).expect("constant bounds the library accepts");
-        Self { buckets, count: 0, sum: 0, min: u64::MAX, max: 0 }
+        Self { buckets, count: 0, max: 0 }
     }
 
     /// Adds one value.
@@ -42,8 +40,6 @@ impl Histogram {
         // caller a Result.
         self.buckets.saturating_record(value);
         self.count += 1;
-        self.sum += u128::from(value);
-        self.min = self.min.min(value);
         self.max = self.max.max(value);
     }
 
@@ -51,29 +47,12 @@ impl Histogram {
     pub fn merge(&mut self, other: &Histogram) {
         self.buckets.add(&other.buckets).expect("histograms of equal bounds");
         self.count += other.count;
-        self.sum += other.sum;
-        self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
 
     /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
-    }
-
-    /// Exact sum of the values.
-    pub fn sum(&self) -> u128 {
-        self.sum
-    }
-
-    /// Mean of the values, from their exact sum; `None` without a value.
-    pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
-    }
-
-    /// Smallest value, exact; `None` without a value.
-    pub fn min(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.min)
     }
 
     /// Largest value, exact; `None` without a value.
@@ -104,10 +83,9 @@ impl Default for Histogram {
     }
 }
 
-/// Equal when they hold the same counts in the same buckets, and the same sum and extremes.
+/// Equal when they hold the same counts in the same buckets, and the same largest value.
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
-        (self.count, self.sum, self.min, self.max) == (other.count, other.sum, other.min, other.max)
-            && self.buckets == other.buckets
+        (self.count, self.max) == (other.count, other.max) && self.buckets == other.buckets
     }
 }

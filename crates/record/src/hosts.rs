@@ -2,7 +2,7 @@
 
 use crate::figure::Of::{F64, OptF64, Rate, Text, Time, U64};
 use crate::figure::{Figures, Quantity, rows};
-use crate::statistics::{PS, mean_s, ratio};
+use crate::statistics::{self, PS, mean_s, ratio};
 use crate::{EngineRecord, Outcome};
 
 /// `engines.parquet`.
@@ -41,11 +41,5 @@ pub(crate) const FIGURES: Figures<Outcome> = &rows! {
 };
 
 fn busiest(outcome: &Outcome) -> Option<&EngineRecord> {
-    let mut busiest: Option<&EngineRecord> = None;
-    for engine in &outcome.engines {
-        if busiest.is_none_or(|b| engine.queue_mean_packets > b.queue_mean_packets) {
-            busiest = Some(engine);
-        }
-    }
-    busiest
+    statistics::busiest(outcome.engines.iter(), |e| e.queue_mean_packets)
 }

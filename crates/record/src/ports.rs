@@ -2,7 +2,7 @@
 
 use crate::figure::Of::{OptF64, OptTime, OptU64, Rate, Text, Time, U32, U64};
 use crate::figure::{Column, Figures, Quantity, columns, rows};
-use crate::statistics::{finite, ratio};
+use crate::statistics::{self, finite, ratio};
 use crate::{ClassRecord, Outcome, PortRecord};
 
 /// `ports.parquet`.
@@ -105,13 +105,8 @@ pub(crate) const FIGURES: Figures<Outcome> = &rows! {
 };
 
 fn busiest(outcome: &Outcome) -> Option<&PortRecord> {
-    let mut busiest: Option<&PortRecord> = None;
-    for port in outcome.ports.iter().filter(|p| p.packets > 0 || p.drops > 0 || p.queue_max_packets > 0) {
-        if busiest.is_none_or(|b| port.queue_mean_packets > b.queue_mean_packets) {
-            busiest = Some(port);
-        }
-    }
-    busiest
+    let used = outcome.ports.iter().filter(|p| p.packets > 0 || p.drops > 0 || p.queue_max_packets > 0);
+    statistics::busiest(used, |p| p.queue_mean_packets)
 }
 
 /// Part of `interval_ps` the port was busy; none at infinite rate, where nothing takes time.

@@ -63,3 +63,8 @@ pub(crate) fn mean_s(sum_ps: u64, count: u64) -> Option<f64> {
 pub(crate) fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|v| v.is_finite())
 }
+
+/// The first of the records with the largest mean queue.
+pub(crate) fn busiest<'a, R>(records: impl Iterator<Item = &'a R>, mean: fn(&R) -> f64) -> Option<&'a R> {
+    records.reduce(|busiest, record| if mean(record) > mean(busiest) { record } else { busiest })
+}

@@ -24,8 +24,7 @@ fn filled(values: &[u64]) -> Histogram {
 #[test]
 fn an_empty_histogram_has_no_figures() {
     let h = Histogram::new();
-    assert_eq!((h.count(), h.sum()), (0, 0));
-    assert_eq!((h.mean(), h.min(), h.max(), h.percentile(0.5)), (None, None, None, None));
+    assert_eq!((h.count(), h.max(), h.percentile(0.5)), (0, None, None));
 }
 
 #[test]
@@ -34,7 +33,7 @@ fn small_values_are_exact() {
     for (p, expected) in [(0.0, 1), (0.005, 1), (0.5, 100), (0.95, 190), (0.99, 198), (1.0, 200)] {
         assert_eq!(h.percentile(p), Some(expected), "p {p}");
     }
-    assert_eq!((h.mean(), h.min(), h.max()), (Some(100.5), Some(1), Some(200)));
+    assert_eq!((h.count(), h.max()), (200, Some(200)));
 }
 
 #[test]
@@ -65,10 +64,9 @@ fn bucket_boundaries_follow_the_stated_rule() {
 }
 
 #[test]
-fn the_whole_range_is_kept_and_sums_do_not_overflow() {
+fn the_whole_range_is_kept() {
     let h = filled(&[0, u64::MAX, u64::MAX]);
-    assert_eq!(h.sum(), 2 * u128::from(u64::MAX));
-    assert_eq!((h.min(), h.max()), (Some(0), Some(u64::MAX)));
+    assert_eq!((h.count(), h.max()), (3, Some(u64::MAX)));
     assert_eq!((h.percentile(0.3), h.percentile(0.9)), (Some(0), Some(u64::MAX)));
 }
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import pickle
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,23 +14,19 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from incast import Scenario, kinds
-from parity import page, pictures, published, run
+from parity import page, pictures, run
 from parity.checks import (
     EXPLAINED,
     HOLDS,
     MISS,
     SHOWN,
-    Case,
     Change,
-    Check,
     Checked,
     Cloud,
     Column,
     Explanation,
     Figure,
     Line,
-    Mean,
     Packets,
     PerFlow,
     Row,
@@ -56,6 +51,7 @@ from parity.tolerances import (
     difference,
     holds,
 )
+from parity_case import QUICK, a_case
 
 RESULT: Any = SimpleNamespace()  # for checks that take nothing from it
 LOSS = ZeroWhereZero(Widest((Absolute(0.2), Relative(0.15))))
@@ -235,31 +231,23 @@ def test_a_change_is_explained_by_runs_on_both_sides_of_it(other: float, verdict
     assert made.rule == f"order: from 10 to {5 * other - 100:g}"
 
 
-QUICK = {"run.duration": "2ms", "run.warmup": "1ms"}
-
-
-def case(tolerance: Tolerance, reference: float, explained: Explanation | None = None, **settings: object) -> Case:
-    flows = Figure("flows", "", reference, tolerance, lambda r: r.summary["flows"]["count"], explained=explained)
-    return Case("w/x", "a dumbbell", "dumbbell", {**QUICK, **settings}, (flows,))
-
-
 def test_a_miss_is_explained_only_by_a_switch_that_removes_it() -> None:
     three = Explanation("three senders there", {"topology.senders": 3, "topology.receivers": 3})
-    (made,) = run.measured(case(Exact(), 3.0, three)).rows
+    (made,) = run.measured(a_case(Exact(), 3.0, three)).rows
     assert (made.verdict, made.rule, made.switched) == (EXPLAINED, "three senders there", 3)
     assert made.ours == 2
     assert made.switch == "topology.senders=3 topology.receivers=3"
 
     without_effect = Explanation("the seed", {"run.seed": 7})
-    (made,) = run.measured(case(Exact(), 3.0, without_effect)).rows
+    (made,) = run.measured(a_case(Exact(), 3.0, without_effect)).rows
     assert made.verdict == MISS
 
-    (made,) = run.measured(case(Exact(), 2.0, three)).rows
+    (made,) = run.measured(a_case(Exact(), 2.0, three)).rows
     assert made.verdict == MISS
     assert "not there" in made.rule
 
     impossible = Explanation("no such thing", {"topology.sender": 3})
-    (made,) = run.measured(case(Exact(), 3.0, impossible)).rows
+    (made,) = run.measured(a_case(Exact(), 3.0, impossible)).rows
     assert made.verdict == MISS
     assert "topology.sender" in made.rule
 
@@ -268,7 +256,7 @@ def test_a_miss_is_explained_only_by_a_switch_that_removes_it() -> None:
 def test_the_order_at_equal_times_explains_what_lies_between_seeds(reference: float, verdict: str) -> None:
     ties = Explanation("order at equal times", seeds=(3, 9))
     seed = Figure("x", "", reference, Exact(), lambda r: float(r.manifest["seed"]), explained=ties)
-    (made,) = run.measured(replace(case(Exact(), 2.0), checks=(seed,))).rows
+    (made,) = run.measured(replace(a_case(Exact(), 2.0), checks=(seed,))).rows
     assert made.verdict == verdict
     assert made.rule == "order at equal times: from 1 to 9"
     assert made.switch == "run.seed=3,9"
@@ -276,11 +264,11 @@ def test_the_order_at_equal_times_explains_what_lies_between_seeds(reference: fl
 
 
 def test_a_case_that_cannot_run_or_lacks_a_figure_misses_with_the_reason() -> None:
-    (made,) = run.measured(case(Exact(), 2.0, **{"topology.sender": 3})).rows
+    (made,) = run.measured(a_case(Exact(), 2.0, **{"topology.sender": 3})).rows
     assert made.verdict == MISS
     assert "unknown key" in made.rule
     broken = Figure("x", "", 1.0, None, lambda r: r.summary["flows"]["nonsense"])
-    (made,) = run.measured(replace(case(Exact(), 2.0), checks=(broken,))).rows
+    (made,) = run.measured(replace(a_case(Exact(), 2.0), checks=(broken,))).rows
     assert made.verdict == MISS
 
 
@@ -303,9 +291,9 @@ THREE = {"topology.senders": 3, "topology.receivers": 3}
 
 def test_a_run_that_several_cases_need_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(monkeypatch)
-    alike = [replace(case(Exact(), 2.0), id=f"w/{name}") for name in "abc"]
-    three = replace(case(Exact(), 3.0, **THREE), id="w/three")
-    told = replace(case(Exact(), 3.0, Explanation("three senders there", THREE)), id="w/told")
+    alike = [replace(a_case(Exact(), 2.0), id=f"w/{name}") for name in "abc"]
+    three = replace(a_case(Exact(), 3.0, **THREE), id="w/three")
+    told = replace(a_case(Exact(), 3.0, Explanation("three senders there", THREE)), id="w/told")
     outcomes = run.run_all([*alike, three, told], 2, lambda *_: None)
     assert len(engine.runs) == len(set(engine.runs)) == 2
     verdicts = {name: [row.verdict for row in outcome.rows] for name, outcome in outcomes.items()}
@@ -315,7 +303,7 @@ def test_a_run_that_several_cases_need_is_made_once(monkeypatch: pytest.MonkeyPa
 def test_a_comparison_that_was_cut_off_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     engine = Engine(monkeypatch)
     journal = run.Journal(tmp_path / "journal")
-    cases = [replace(case(Exact(), 2.0), id="w/a"), replace(case(Exact(), 3.0, **THREE), id="w/b")]
+    cases = [replace(a_case(Exact(), 2.0), id="w/a"), replace(a_case(Exact(), 3.0, **THREE), id="w/b")]
 
     def cut_off(*_: object) -> None:
         raise KeyboardInterrupt
@@ -364,7 +352,7 @@ def test_the_page_shows_runs_in_lines_and_misses_first() -> None:
 
 
 def test_the_page_says_what_a_switch_is_worth() -> None:
-    base = case(Exact(), 2.0)
+    base = a_case(Exact(), 2.0)
     other = replace(base, id="w/y", title="three", settings={**base.settings, "topology.senders": 3}, base="w/x")
     rows = [
         replace(row("flows", "", 2.0, ours, None), case=name, title="t") for name, ours in [("w/x", 2.0), ("w/y", 3.0)]
@@ -376,7 +364,7 @@ def test_the_page_says_what_a_switch_is_worth() -> None:
 
 def test_the_page_tells_the_set_up_of_a_run_that_no_world_has_run() -> None:
     settings = {**QUICK, "topology.sink_link.lose": [3, 4, 5, 6, 7]}
-    alone = replace(case(Exact(), 2.0), scenario="own.toml", settings=settings)
+    alone = replace(a_case(Exact(), 2.0), scenario="own.toml", settings=settings)
     other = replace(alone, id="w/y", title="three", settings={**settings, "topology.senders": 3}, base="w/x")
     made = [replace(row("flows", "", None, ours, None), case=name) for name, ours in [("w/x", 2.0), ("w/y", 3.0)]]
     cases = (alone, other)
@@ -398,296 +386,13 @@ def test_rows_survive_their_file(tmp_path: Path) -> None:
     assert run.read_rows(tmp_path / "rows.csv") == rows
 
 
-WORLDS = run.worlds()
-CASES = [case for world in WORLDS for case in world.cases]
-by_id = {case.id: case for case in CASES}
-
-
-def test_every_case_has_its_own_id_and_a_section_of_its_world() -> None:
-    ids = [item.id for world in WORLDS for item in (*world.cases, *world.derived)]
-    assert len(set(ids)) == len(ids)
-    for world in WORLDS:
-        for item in (*world.cases, *world.derived):
-            assert page.home(item.id, world) is not None, item.id
-        named = {case.id: {f.name for f in case.checks if isinstance(f, Figure)} for case in world.cases}
-        for made in world.derived:
-            for name, needed in made.needed.items():
-                assert set(needed) <= named[name], made.id
-        figures = {case.id: {row.figure for check in case.checks for row in check.unrun()} for case in world.cases}
-        for item in world.cases:
-            assert not item.base or figures[item.id] & figures[item.base], item.id
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_every_case_is_a_valid_scenario(case: Case) -> None:
-    run.scenario_of(case).validate()
-    for check in case.checks:
-        if check.explained is not None:
-            settings = {**case.settings, **check.explained.settings}
-            run.scenario_of(replace(case, settings=settings)).validate()
-
-
-def forms_of(controller: str) -> list[tuple[str, str, str]]:
-    """Find the values of a controller's forms, as ``incast describe`` prints them."""
-    text = " ".join(kinds.description("controller", controller).split())
-    told = text[text.index("form = standard") :].split("Expected:")[0]
-    parts = re.split(r'"([\w-]+)": ', told)
-    return [
-        (form, key, value)
-        for form, meaning in zip(parts[1::2], parts[2::2], strict=True)
-        for key, value in re.findall(r"`(\w+) = ([^`]+)`", meaning.rpartition("From ")[2])
-    ]
-
-
-@pytest.mark.parametrize("controller", ["swift", "dctcp", "newreno", "cubic", "westwood", "westwood-plus"])
-def test_every_value_of_a_form_is_switched_in_a_row_of_the_page(controller: str) -> None:
-    switched = set()
-    for case in CASES:
-        if case.base:
-            was, now = (run.scenario_of(c).resolved()["controller"] for c in (by_id[case.base], case))
-            keys = [key for key in now if key != "form" and now[key] != was.get(key)]
-            switched |= {(now["kind"], now["form"], key) for key in keys}
-    forms = forms_of(controller)
-    assert forms
-    assert {(controller, form, key) for form, key, _ in forms} <= switched
-
-
-def unmoved(cases: Sequence[Case], rows: Sequence[Row]) -> list[str]:
-    """Find the switches that leave every figure of their run as it was."""
-    ours: dict[str, dict[str, float | None]] = {}
-    for line in rows:
-        ours.setdefault(line.case, {})[line.figure] = line.ours
-    return [
-        case.id
-        for case in cases
-        if case.base
-        and all(ours[case.base][figure] == now for figure, now in ours[case.id].items() if figure in ours[case.base])
-    ]
-
-
-def test_every_switch_moves_a_figure_of_its_run() -> None:
-    assert unmoved(CASES, run.read_rows(run.ROWS)) == []
-
-
-def test_a_switch_that_moves_nothing_is_found() -> None:
-    def ours(name: str, *figures: float | None) -> list[Row]:
-        return [replace(row(f"f{i}", "", None, v, None), case=name) for i, v in enumerate(figures)]
-
-    base = case(Exact(), 2.0)
-    cases = [base, *(replace(base, id=f"w/{name}", base="w/x") for name in ("same", "moved", "gone", "fewer"))]
-    rows = [
-        *ours("w/x", 2.0, 0.0),
-        *ours("w/same", 2.0, 0.0),
-        *ours("w/moved", 2.0, 1e-9),
-        *ours("w/gone", None, 0.0),
-        *ours("w/fewer", 2.0),
-    ]
-    assert unmoved(cases, rows) == ["w/same", "w/fewer"]
-
-
-def rules_of(preset: str) -> dict[str, object]:
-    """Read what a transport's preset decides by a word or a yes, as a scenario has it written out."""
-    told = Scenario.load("dumbbell").with_({"transport": {"preset": preset}}).resolved()["transport"]
-    # connections open and close in every run of a world, and no run meets a receiver's small window
-    unmet = {"preset", "handshake", "sws_avoidance"}
-    rules = {key: value for key, value in told.items() if key not in unmet}
-    return {k: v for k, v in rules.items() if isinstance(v, bool) or re.fullmatch("[a-z][a-z0-9-]*", str(v))}
-
-
-@pytest.mark.parametrize(("preset", "world"), [("ns3", "ns3"), ("linux", "linux")])
-def test_every_rule_of_a_worlds_transport_is_switched_in_a_row_of_the_page(preset: str, world: str) -> None:
-    own, papers = rules_of(preset), rules_of("swift")
-    differ = {key for key in own if own[key] != papers[key]}
-    assert len(differ) > 10
-    switched = set()
-    for case in CASES:
-        if case.base and case.id.startswith(world):
-            was = by_id[case.base].settings
-            switched |= {key.removeprefix("transport.") for key in case.settings if case.settings[key] != was.get(key)}
-    assert differ <= switched, differ - switched
-
-
-def test_the_page_is_made_from_its_rows() -> None:
-    rows = run.read_rows(run.ROWS)
-    assert run.PAGE.read_text(encoding="utf-8") == page.render(rows, WORLDS), "make parity writes the page anew"
-    assert rows == run.in_order(rows, WORLDS)
-    assert {row.case for row in rows} >= {case.id for case in CASES}, "make parity runs the cases that are new"
-
-
-def test_pictures_of_the_page_are_there() -> None:
-    for world in WORLDS:
-        for section in world.sections:
-            if section.picture:
-                assert (run.PICTURES / page.picture_name(section)).exists(), section.prefix
-
-
-QUICK_CASES = [case for case in CASES if case.quick]
-
-
-@pytest.mark.parametrize("case", QUICK_CASES, ids=lambda case: case.id)
-def test_quick_cases_give_the_rows_of_the_page_and_miss_nothing(case: Case) -> None:
-    rows = run.measured(case).rows
-    missed = [row for row in rows if row.verdict == MISS]
-    assert not missed, [run.show(row) for row in missed]
-    assert rows == [row for row in run.read_rows(run.ROWS) if row.case == case.id]
-
-
-def test_every_kind_of_comparison_has_a_quick_case() -> None:
-    """What make test runs again: a case of every section that is judged, but for long ones, and every kind of check."""
-    kinds_there = {type(check).__name__ for case in CASES for check in case.checks}
-    assert kinds_there == {"Figure", "Trace", "Packets", "PerFlow"}
-    assert {type(check).__name__ for case in QUICK_CASES for check in case.checks} == kinds_there
-    sections = {case.id.rpartition("/")[0] for case in QUICK_CASES}
-    assert sections >= {
-        "ns3/4.1",
-        "ns3/4.6",
-        "ns3/vectors",
-        "ns3/dumbbell",
-        "htsim/single",
-        "htsim/permutation",
-        "linux/traces",
-        "linux/R1",
-        "linux/R2",
-        "linux-incast/cla",
-    }
-
-
-def tolerances_of(check: Check) -> list[Tolerance | None]:
-    """Tell the tolerance of each row of a check, apart from how the check makes them."""
-    match check:
-        case Figure():
-            return [check.tolerance]
-        case Trace():
-            return [AtLeast() for _ in check.columns]
-        case Packets():
-            return [Exact(), Exact(), AtMost()]
-        case PerFlow():
-            return [Relative(check.mean), AtMost(), AtLeast()]
-    raise AssertionError(check)
-
-
-def wrongly_judged(line: Row, tolerance: Tolerance | None, explanation: Explanation | None = None) -> str:
-    """Say why a row of the page does not follow from its own numbers; nothing where it does."""
-    if tolerance is None:
-        return "" if line.verdict == SHOWN or (line.verdict == MISS and line.ours is None) else "judged without"
-    if line.tolerance != tolerance.text:
-        return f"the tolerance is {tolerance.text}"
-    held = holds(tolerance, line.reference, line.ours)
-    if (line.verdict == HOLDS) != held:
-        return "it holds" if held else "it does not hold"
-    if line.verdict == EXPLAINED:
-        if explanation is None or line.switch != explanation.switch:
-            return "nothing explains it"
-        if not explanation.seeds and not holds(tolerance, line.reference, line.switched):
-            return "its switch does not remove the difference"
-    return "" if line.verdict in (HOLDS, EXPLAINED, MISS) else "not judged"
-
-
-def test_verdicts_on_the_page_follow_from_its_numbers() -> None:
-    """A row cannot be said to hold by hand: its tolerance is applied again."""
-    lines = run.read_rows(run.ROWS)
-    judged = 0
-    for case in CASES:
-        own = [line for line in lines if line.case == case.id]
-        expected = [
-            (check, unrun, tolerance)
-            for check in case.checks
-            for unrun, tolerance in zip(check.unrun(), tolerances_of(check), strict=True)
-        ]
-        assert [line.figure for line in own] == [unrun.figure for _, unrun, _ in expected], case.id
-        for line, (check, unrun, tolerance) in zip(own, expected, strict=True):
-            if unrun.reference is None:
-                assert line.reference is None, line
-            else:
-                assert line.reference == pytest.approx(unrun.reference, rel=1e-9), line
-            assert wrongly_judged(line, tolerance, check.explained) == "", line
-            judged += tolerance is not None
-    assert judged
-
-
-def test_changes_on_the_page_follow_from_the_rows_of_both_cases() -> None:
-    lines = {(line.case, line.figure): line for line in run.read_rows(run.ROWS)}
-    changes = [change for world in WORLDS for change in world.changes]
-    assert changes
-    for change in changes:
-        for figure in change.figures:
-            line = lines[change.id, f"{figure}: change"]
-            base, after = lines[change.base, figure], lines[change.changed, figure]
-            for moved, was, now in (
-                (line.reference, base.reference, after.reference),
-                (line.ours, base.ours, after.ours),
-            ):
-                if not was or now is None:
-                    assert moved is None, line
-                else:
-                    assert moved == pytest.approx(100 * (now / was - 1), rel=1e-6, abs=1e-6), line
-            assert wrongly_judged(line, change.tolerance, change.explained) == "", line
-            if line.verdict == EXPLAINED:
-                turned = [
-                    100 * (lines[after, figure].ours / lines[base, figure].ours - 1) for base, after in change.again
-                ]
-                assert min(line.ours, *turned) <= line.reference <= max(line.ours, *turned), line
-
-
-def test_means_on_the_page_follow_from_the_rows_of_their_seeds() -> None:
-    lines = {(line.case, line.figure): line for line in run.read_rows(run.ROWS)}
-    means = [mean for world in WORLDS for mean in world.means]
-    assert means
-    for mean in means:
-        assert len(set(mean.cases)) > 1, mean.id
-        for name, _, reference, tolerance in mean.figures:
-            line = lines[mean.id, name]
-            assert line.reference == pytest.approx(reference, rel=1e-9)
-            ours = [lines[case, name].ours for case in mean.cases]
-            assert line.ours == pytest.approx(sum(ours) / len(ours), rel=1e-9), line
-            assert wrongly_judged(line, tolerance) == "", line
-
-
-def test_a_mean_lacks_no_run() -> None:
-    mean = Mean("w/m", "two seeds", ("w/a", "w/b"), (("delay", "us", 10.0, Relative(0.1)),))
-    a, b = row("delay", "us", None, 9.0, None), row("delay", "us", None, 10.0, None)
-    (made,) = mean.of({("w/a", "delay"): a, ("w/b", "delay"): b})
-    assert (made.case, made.title, made.ours, made.verdict) == ("w/m", "two seeds", 9.5, HOLDS)
-    (made,) = mean.of({("w/a", "delay"): a, ("w/b", "delay"): replace(b, ours=None)})
-    assert (made.ours, made.verdict) == (None, MISS)
-
-
-def test_a_verdict_that_does_not_follow_is_found() -> None:
-    close = Relative(0.1)
-    good = row("x", "", 10.0, 10.5, close)
-    assert wrongly_judged(good, close) == ""
-    assert wrongly_judged(replace(good, ours=12.0), close) == "it does not hold"
-    assert wrongly_judged(replace(good, verdict=MISS), close) == "it holds"
-    assert wrongly_judged(replace(good, tolerance="20 %"), close) == "the tolerance is 10 %"
-    assert wrongly_judged(good, None) == "judged without"
-    assert wrongly_judged(replace(good, ours=12.0, verdict=SHOWN), close) == "not judged"
-    switch = Explanation("a rule", {"a": 1})
-    told = replace(good, ours=12.0, verdict=EXPLAINED, switch="a=1", switched=10.2)
-    assert wrongly_judged(told, close, switch) == ""
-    assert wrongly_judged(told, close) == "nothing explains it"
-    assert wrongly_judged(replace(told, switched=12.0), close, switch) == "its switch does not remove the difference"
-
-
-def test_the_published_table_shows_the_cases_it_names() -> None:
-    entries = [entry for sweep in published.SWEEPS for entry in sweep.entries]
-    entry = next(entry for entry in entries if entry.document[0] is not None)
-    rows = [replace(row(name, "", None, 5.25, None), case=entry.case) for name, _ in published.FIGURES]
-    document, theirs, ours = published.cells(entry, rows)[1:4]
-    assert float(document) == pytest.approx(entry.document[0], rel=1e-4)
-    assert (theirs == "-") == (entry.ns3[0] is None)
-    assert ours == "5.25"
-    assert published.cells(entry, [])[3] == "-"
-    for text in (published.text(rows), published.markdown(rows)):
-        assert document in text
-        assert "5.25" in text
-
-
 def test_the_runner_lists_refuses_and_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run.main(["--list", "--only", QUICK_CASES[0].id]) == 0
-    assert QUICK_CASES[0].id in capsys.readouterr().out
+    quick = [case for world in run.worlds() for case in world.cases if case.quick]
+    assert run.main(["--list", "--only", quick[0].id]) == 0
+    assert quick[0].id in capsys.readouterr().out
     assert run.main(["--only", "no/such/case"]) == 2
     assert "no/such/case" in capsys.readouterr().err
-    held = next(c for c in QUICK_CASES if all(r.verdict != MISS for r in run.measured(c).rows))
+    held = next(c for c in quick if all(r.verdict != MISS for r in run.measured(c).rows))
     assert run.main(["--only", held.id, "--json", str(tmp_path / "rows.json")]) == 0
     assert '"verdict": "holds"' in (tmp_path / "rows.json").read_text()
 
@@ -738,7 +443,7 @@ DRAWN = [Line("cwnd (segments)", TIMES, TIMES), Cloud("us", (1.0, 2.0), (1.1, 2.
 
 @pytest.mark.parametrize("kind", ["ratios", "values", "traces", "clouds"])
 def test_pictures_are_the_same_bytes_every_time(kind: str) -> None:
-    flows = case(Relative(0.1), 2.0)
+    flows = a_case(Relative(0.1), 2.0)
     made = [replace(row(name, "ms", 2.0, ours, Relative(0.1)), title="t") for name, ours in [("a", 2.1), ("b", 12.0)]]
     first = pictures.draw(kind, [flows], made, {flows.id: DRAWN})
     assert first.startswith(b"\x89PNG")

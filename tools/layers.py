@@ -416,6 +416,8 @@ class Python:
         if read.file.with_name(f"{name}.pyi").exists():  # an extension module
             return None
         if read.file.name == "__init__.py":
+            if read.file.with_name(f"{name}.pyi").exists():
+                return None  # a compiled module
             for source, there, here, _ in self.named(read):
                 if here == name and (found := self.defining(source, there, seen | {(module, name)})):
                     return found

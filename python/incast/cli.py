@@ -1,4 +1,4 @@
-"""The program ``incast``: what surrounds its commands, so that it ends cleanly from its first moment.
+"""The program ``incast``: its commands, put together.
 
 Exit status 0: done; 1: a run failed, was stopped, or its results could not be written; 2: bad
 input. Messages go to the standard error, results to the standard output.
@@ -6,46 +6,54 @@ input. Messages go to the standard error, results to the standard output.
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
-INTERRUPTED = "interrupted; no half-written result was left behind"
+from incast.interrupts import loading
 
-
-def _leave_at_once(_signal: int, _frame: object) -> NoReturn:
-    # While modules load nothing is written yet, and compiled modules turn a KeyboardInterrupt in
-    # their first moments into errors of their own.
-    os.write(2, f"error: {INTERRUPTED}\n".encode())
-    os._exit(1)
-
-
-def _interrupt(_signal: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Leave at once on Ctrl-C or a polite kill while modules load, before anything is written.
-
-    From the end of the block on both raise ``KeyboardInterrupt``, so that work under way cleans up.
-    """
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(stop, _leave_at_once)
-    try:
-        yield
-    finally:
-        for stop in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(stop, _interrupt)
+if TYPE_CHECKING:
+    from typer import Typer
 
 
 def main() -> None:
     """Run the command line."""
     with loading():
-        from incast import commands
-    commands.carry_out()
+        from incast.commands import exits
+
+        app = program()
+    exits.carry_out(app)
+
+
+def program() -> Typer:
+    """Put the commands together."""
+    import typer
+
+    from incast.commands import coexist, compare, describe, model, paper, report, run, version
+
+    app = typer.Typer(
+        name="incast",
+        help="A laboratory for data-center congestion control.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    app.callback()(version.incast)
+    app.command()(run.run)
+    app.command()(compare.compare)
+    app.command()(coexist.coexist)
+    app.command()(report.report)
+    papers = typer.Typer(
+        help="Make the figures of published papers again, and hold their claims.", no_args_is_help=True
+    )
+    papers.command("list")(paper.list_)
+    papers.command()(paper.run)
+    papers.command()(paper.report)
+    app.add_typer(papers, name="paper")
+    app.command("model", add_help_option=False, context_settings={"ignore_unknown_options": True})(model.model)
+    app.command("list")(describe.list_)
+    app.command()(describe.describe)
+    app.command()(describe.schema)
+    return app
 
 
 if __name__ == "__main__":

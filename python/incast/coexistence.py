@@ -18,9 +18,11 @@ from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 
 from incast import tables
-from incast.batch import Job, Status, alone_in, refuse_too_many, run_all, slug
-from incast.errors import FolderError, StudyError
-from incast.result import Result, rates_of, refuse_unless_empty, write_whole
+from incast.errors import StudyError
+from incast.executor import Executor
+from incast.folders import write_whole
+from incast.plan import Job, Mark, Plan, refuse_too_many, slug
+from incast.result import Result, rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate, jain
 from incast.study import Controller
@@ -123,40 +125,30 @@ class Meeting:
     """Of all flows, both controllers'."""
 
 
-def carry_out(pairs: Pairs, folder: Path, workers: int, show: Callable[[Status], None]) -> list[Meeting]:
-    """Run every pair under every seed, or what is missing of them, and write tables and picture.
-
-    Raises ``FolderError`` when the folder holds something else.
-    """
+def plan(pairs: Pairs, folder: Path) -> Plan[tuple[str, str, int]]:
+    """Plan the runs, by the two controllers and the seed; every scenario is checked."""
     base, names = pairs.base()
-    runs: dict[tuple[str, str, int], Job] = {}
+    jobs = {}
     for (a, b), seed in itertools.product(pairs.meetings, range(1, pairs.seeds + 1)):
         scenario = pairs.meeting(base, names, a, b).with_seed(seed)
         scenario.validate()
         place = folder / "runs" / slug(f"{a.text}--{b.text}") / f"seed{seed}-{scenario.hash[:8]}"
-        runs[a.text, b.text, seed] = Job(f"{a.label} beside {b.label}, seed {seed}", scenario, place)
-    _prepare(pairs, folder)
-    with alone_in(folder):
-        run_all(runs.values(), workers, Status(total=len(runs)), show)
-        found = meetings(pairs, {key: Result.load(job.folder) for key, job in runs.items()}, names)
+        jobs[a.text, b.text, seed] = Job(f"{a.label} beside {b.label}, seed {seed}", scenario, place)
+    other = "other controllers or settings: give another --out, or remove it first"
+    mark = Mark(PAIRS_FILE, pairs.json(), lambda path: path.read_text(encoding="utf-8") == pairs.json(), other)
+    return Plan(folder, mark, jobs)
+
+
+def carry_out(pairs: Pairs, folder: Path, executor: Executor) -> list[Meeting]:
+    """Run every pair under every seed, or what is missing of them, and write tables and picture."""
+    planned = plan(pairs, folder)
+    with executor.carrying_out(planned):
+        results = {key: Result.load(job.folder) for key, job in planned.jobs.items()}
+        found = meetings(pairs, results, pairs.base()[1])
         write_whole(folder / "pairs.csv", table_of(found))
         write_whole(folder / "pairs.json", json.dumps({"meetings": [_row(m) for m in found]}, indent=2) + "\n")
         write_whole(folder / "shares.png", picture(pairs, found))
     return found
-
-
-def _prepare(pairs: Pairs, folder: Path) -> None:
-    note = folder / PAIRS_FILE
-    if note.exists():
-        if note.read_text(encoding="utf-8") != pairs.json():
-            raise FolderError(f"{folder} holds other controllers or settings: give another --out, or remove it first")
-        return
-    refuse_unless_empty(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(note, pairs.json())
-    except OSError as error:
-        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
 
 
 def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries: tuple[str, str]) -> list[Meeting]:

@@ -1,29 +1,23 @@
-"""Carrying a comparison out: runs side by side on the cores at hand, each saved when it is done."""
+"""Comparisons: the plan of their runs, and the figures that the runs have."""
 
 from __future__ import annotations
 
 import json
 import math
 import tomllib
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
-from incast.batch import Job, Status, alone_in, run_all, slug
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
+from incast.executor import Executor
 from incast.exposure import on_seconds
-from incast.result import (
-    COMPLETIONS,
-    RATES,
-    Result,
-    rates_of,
-    read_table,
-    refuse_unless_empty,
-    write_whole,
-)
+from incast.plan import Job, Mark, Plan, slug
+from incast.result import COMPLETIONS, RATES, Result, rates_of
+from incast.run_folder import read_table
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate, jain
 from incast.study import STUDY_FILE, Case, Study
@@ -161,35 +155,32 @@ class Comparison:
         return sum(float(run.manifest["cost"]["cpu_s"]) for run in self.runs.values())
 
 
-def carry_out(study: Study, folder: Path, workers: int, show: Callable[[Status], None] = lambda _: None) -> Comparison:
-    """Run what is not there yet, and load the rest.
-
-    Every scenario is checked before the first run, and so is whether values of the key differ. ``KeyboardInterrupt``
-    stops the runs under way and passes; what is finished stays and is not repeated by the next call.
-    """
+def plan(study: Study, folder: Path) -> Plan[Case]:
+    """Plan the runs; every scenario is checked, and so is whether values of the key differ."""
     cases = {case: study.scenario(case) for case in study.cases()}
     for scenario in cases.values():
         scenario.validate()
     study.refuse_equal_values()
-    _prepare(study, folder)
-    with alone_in(folder):
-        status = Status(total=len(cases))
-        jobs = {case: (scenario, _folder_of(folder / "runs", case, scenario)) for case, scenario in cases.items()}
-        run_all(_jobs(jobs), workers, status, show)
-        comparison = Comparison(study, folder, {case: _load(case, place) for case, (_, place) in jobs.items()})
-        gap = _record_series(comparison, workers, status, show)
-        show(status)
+    other = "another comparison: give another --out, or remove it first"
+    mark = Mark(STUDY_FILE, study.json(), lambda path: _read_study(path.parent) == study, other)
+    return Plan(folder, mark, _jobs(folder / "runs", cases))
+
+
+def carry_out(study: Study, folder: Path, executor: Executor) -> Comparison:
+    """Run what is not there yet, and load the rest."""
+    planned = plan(study, folder)
+    with executor.carrying_out(planned):
+        runs = {case: _load(case, job.folder) for case, job in planned.jobs.items()}
+        gap = _record_series(Comparison(study, folder, runs), executor)
     comparison = load(folder)
     comparison.series_gap = gap or comparison.series_gap
     return comparison
 
 
-def _record_series(comparison: Comparison, workers: int, status: Status, show: Callable[[Status], None]) -> str | None:
+def _record_series(comparison: Comparison, executor: Executor) -> str | None:
     """Make the runs that are drawn over time; return why not, for a comparison stands without them."""
     try:
-        jobs = _series_jobs(comparison)
-        status.total += len(jobs)
-        run_all(_jobs(jobs), workers, status, show)
+        executor.run(_series_jobs(comparison).values())
     except RunStopped:
         raise
     except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
@@ -218,25 +209,11 @@ def load(folder: Path) -> Comparison:
 
 def _load_series(comparison: Comparison) -> list[Series]:
     found = []
-    for case, (_, place) in _series_jobs(comparison).items():
-        start_s = Result.load(place).summary["run"]["measure_from_s"]
+    for case, job in _series_jobs(comparison).items():
+        start_s = Result.load(job.folder).summary["run"]["measure_from_s"]
         run = comparison.runs[case]
-        found.append(Series(case, place, _busiest(comparison, case), run.first_flows(), start_s))
+        found.append(Series(case, job.folder, _busiest(comparison, case), run.first_flows(), start_s))
     return found
-
-
-def _prepare(study: Study, folder: Path) -> None:
-    """Make the folder, or find the same comparison begun there."""
-    if (folder / STUDY_FILE).exists():
-        if _read_study(folder) != study:
-            raise FolderError(f"{folder} holds another comparison: give another --out, or remove it first")
-        return
-    refuse_unless_empty(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / STUDY_FILE, study.json())
-    except OSError as error:
-        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
 
 
 def _read_study(folder: Path) -> Study:
@@ -262,9 +239,12 @@ def _folder_of(parent: Path, case: Case, scenario: Scenario) -> Path:
     return parent / slug(scenario.name) / slug(case.controller.text) / leaf
 
 
-def _jobs(cases: dict[Case, tuple[Scenario, Path]]) -> list[Job]:
-    """Make batch jobs of cases; more of what is varied is more work."""
-    return [Job(str(case), scenario, folder, _number(case.value) or 0.0) for case, (scenario, folder) in cases.items()]
+def _jobs(parent: Path, cases: Mapping[Case, Scenario]) -> dict[Case, Job]:
+    """Make the jobs of cases; more of what is varied is more work."""
+    return {
+        case: Job(str(case), scenario, _folder_of(parent, case, scenario), _number(case.value) or 0.0)
+        for case, scenario in cases.items()
+    }
 
 
 def _number(text: str) -> float | None:
@@ -302,8 +282,8 @@ def _busiest(comparison: Comparison, case: Case) -> str:
     return port
 
 
-def _series_jobs(comparison: Comparison) -> dict[Case, tuple[Scenario, Path]]:
-    jobs = {}
+def _series_jobs(comparison: Comparison) -> dict[Case, Job]:
+    cases = {}
     for case in series_cases(comparison.study):
         summary, flows = comparison.runs[case].summary, comparison.runs[case].first_flows()
         if not flows:
@@ -315,9 +295,8 @@ def _series_jobs(comparison: Comparison) -> dict[Case, tuple[Scenario, Path]]:
             "measure.series.ports": [_busiest(comparison, case)],
             "measure.series.interval": f"{interval_ns}ns",
         }
-        scenario = comparison.study.scenario(case, extra)
-        jobs[case] = (scenario, _folder_of(comparison.folder / "series", case, scenario))
-    return jobs
+        cases[case] = comparison.study.scenario(case, extra)
+    return _jobs(comparison.folder / "series", cases)
 
 
 def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[float]]]:

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from incast import model
 from incast.errors import FolderError, ModelError
-from incast.result import write_whole
+from incast.folders import write_whole
 
 TABLES = (".csv", ".json")
 PICTURES = (".svg", ".png", ".pdf")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,12 @@ class OutputError(Exception):
 def counted(number: int, what: str) -> str:
     """Write a number of things: 1 run, 2 runs."""
     return f"{number} {what}{'s' * (number != 1)}"
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Ask whether the known name next to a word was meant; nothing where none is near."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f' (did you mean "{near[0]}"?)' if near else ""
 
 
 def escaped(text: str, keep: str = "") -> str:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from incast.output import escaped
 
 if TYPE_CHECKING:
-    from incast.batch import Status
+    from incast.executor import Status
 
 PATIENCE_S = 1.0
 """Shorter work shows nothing."""

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from incast import _core, result, tables
-from incast.claims import NEGLIGIBLE_LOSS_PCT, Finding, Verdict, findings
+from incast import _core, result, studies, tables
 from incast.comparison import Comparison, Run, aggregate_json
 from incast.figures import COMPLETION_FIGURES, Figure, axis_name, draw_all, figures_of
+from incast.folders import write_whole
 from incast.output import counted
-from incast.result import write_whole
+from incast.run_folder import read_table
 from incast.statistics import Estimate, nearest_rank
 from incast.study import Controller
 from incast.tables import Column
@@ -155,7 +155,7 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
     parts += [
         "</section>",
-        _claims(comparison),
+        *studies.sections(comparison),
         _numbers(comparison),
         _differences(comparison),
         _sharing(comparison),
@@ -249,50 +249,6 @@ def embedded(png: bytes, name: str, caption: str) -> str:
         f'<figure><img src="data:image/png;base64,{data}" alt="{caption}">'
         f"<figcaption>{caption} <span>{name}.png</span></figcaption></figure>"
     )
-
-
-def _claims(comparison: Comparison) -> str:
-    rows = []
-    found = findings(comparison)
-    if all(finding.verdict is Verdict.UNTESTED for finding in found):
-        return (
-            '<p class="note">The claims of the source document (DCTCP and Swift on fat trees of 1 Gb/s links, over '
-            "numbers of flows) are not tested by this comparison.</p>"
-        )
-    for finding in found:
-        style = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.OPEN: "open"}.get(finding.verdict, "none")
-        rows.append(
-            f"<tr><td>{escape(finding.where)}</td><td>{escape(finding.statement)}</td>"
-            f'<td><b class="verdict {style}">{finding.verdict}</b></td><td>{_seen(finding)}</td></tr>'
-        )
-    return f"""<section id="claims"><h2>The source document's claims in words beside what is seen here</h2>
-<p>The comparison follows a student report which measured ns-3's DCTCP against its own Swift on fat trees of 1 Gb/s
-links. Its statements are restated here in our words. Verdicts are computed from the runs of this report:
-throughput and delay as FlowMonitor has them, loss as the mean over flows (<code>flows.loss_mean_pct</code>: FlowMonitor
-would add what is in flight when a run ends, which the document's meter saw arrive), from differences between
-controllers under the same seed: <b>holds</b> and <b>does not hold</b> are clear of the noise of the seeds (95&nbsp;%
-Student-t interval), <b>undecided</b> is not. "Negligible" loss is read as under {NEGLIGIBLE_LOSS_PCT:g}&nbsp;%.</p>
-<p class="note">Not the same experiment: the document averages over ON and OFF seconds and starts its meter with the
-connections, this comparison measures after a warm-up; its Swift differs from the published one (a decrease to the
-floor at any loss, a minimum window of 2000 bytes, pacing overwritten by the transport), while ours follows the paper;
-its three runs used other placements for every protocol.</p>
-<div class="wide"><table class="claims"><thead><tr><th>case</th><th>the document says</th><th>here</th>
-<th>numbers</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></section>"""
-
-
-SHOWN = 3
-"""Numbers of a kind beside a verdict before the rest folds away."""
-
-
-def _seen(finding: Finding) -> str:
-    parts = []
-    for heading, texts in finding.seen:
-        parts.append(f"<p><b>{heading}:</b> {escape('; '.join(texts[:SHOWN]))}.</p>")
-        if len(texts) > SHOWN:
-            parts.append(
-                f"<details><summary>{len(texts) - SHOWN} more</summary>{escape('; '.join(texts[SHOWN:]))}.</details>"
-            )
-    return "".join(parts)
 
 
 def _numbers(comparison: Comparison) -> str:
@@ -447,7 +403,7 @@ def near_elephants(run: Run) -> list[Near]:
     if not run.elephants:
         return []
     names = ["flow", "src", "dst", "shared_source", "shared_destination", "fct_s", "group"]
-    columns = (column.to_pylist() for column in result.read_table(run.folder, "flows", names).columns)
+    columns = (column.to_pylist() for column in read_table(run.folder, "flows", names).columns)
     return [
         Near(flow, src, dst, (source, destination), fct)
         for flow, src, dst, source, destination, fct, group in zip(*columns, strict=True)

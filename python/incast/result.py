@@ -1,43 +1,29 @@
-"""Results: what a run leaves, in memory and as a run folder."""
+"""The result of a run: its figures and tables, and what is worth knowing of them."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
 import resource
-import shutil
 import sys
 import time
 import tomllib
-import uuid
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from incast import _core
-from incast.errors import FolderError
+from incast import _core, run_folder
+from incast.folders import new_folder
 
 if TYPE_CHECKING:
     import polars
-
-    # Arrow takes long to load: only what reads or writes tables waits for it.
     import pyarrow as pa
 
-TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples", "trace")
-# Written only where they have a row.
-OPTIONAL = ("classes", "engines", "queries", "writes", "trace")
 MESSAGES = ("queries", "writes")
 """Parts of the summary on what applications wait for, instead of flows."""
-SUMMARY_PARTS = ("run", "flows", "fct", "queues", "hosts", "groups")
-"""Parts that the summary of every run has."""
-MANIFEST = "manifest.json"
-MANIFEST_FORMAT = 1
-
 COMPLETIONS = {"fct": "flows", **{what: what for what in MESSAGES}}
 """Parts of the summary that are over what finished, and what they count."""
 
@@ -195,19 +181,7 @@ class Result:
 
     def write(self, folder: Path) -> None:
         """Write the files of a run folder into an existing one."""
-        import pyarrow.parquet as pq
-
-        _write(folder / MANIFEST, json.dumps(self.manifest, indent=2) + "\n")
-        _write(folder / "scenario.toml", self.toml)
-        _write(folder / "summary.json", self.summary_json)
-        for name in TABLES:
-            table = getattr(self, name)
-            if name in OPTIONAL and table.num_rows == 0:
-                continue
-            with (folder / f"{name}.parquet").open("wb") as file:
-                pq.write_table(table, file, compression="zstd")
-                file.flush()
-                os.fsync(file.fileno())
+        run_folder.write(folder, self.manifest, self.toml, self.summary_json, lambda name: getattr(self, name))
 
     @classmethod
     def load(cls, folder: str | Path, whole: bool = False) -> Result:
@@ -217,23 +191,11 @@ class Result:
         ``whole`` also at once for a table that is not there or was cut short.
         """
         folder = Path(folder)
-        summary = _read(folder, "summary.json")
-        try:
-            read = json.loads(summary)
-        except ValueError as error:
-            raise FolderError(f"{folder / 'summary.json'} is damaged: {error}") from None
-        lacking = [part for part in SUMMARY_PARTS if not (isinstance(read, dict) and isinstance(read.get(part), dict))]
-        if lacking:
-            told = f"it lacks {', '.join(lacking)}: run the scenario again"
-            raise FolderError(f"{folder / 'summary.json'} is damaged: {told}")
-        result = cls(
-            read_manifest(folder), _read(folder, "scenario.toml"), summary, lambda name: read_table(folder, name)
-        )
+        summary = run_folder.read_summary(folder)
+        manifest, scenario = run_folder.read_manifest(folder), run_folder.read_scenario(folder)
+        result = cls(manifest, scenario, summary, lambda name: run_folder.read_table(folder, name))
         if whole:
-            began = [what for what in MESSAGES if result.summary.get(what, {}).get("count")]
-            for name in TABLES:
-                if name not in OPTIONAL or name in began or (folder / f"{name}.parquet").exists():
-                    _find_footer(folder / f"{name}.parquet")
+            run_folder.find_tables(folder, [what for what in MESSAGES if result.summary.get(what, {}).get("count")])
         return result
 
 
@@ -251,9 +213,9 @@ def measured_run(scenario: _core.Scenario, progress: Callable[[float, float, int
         "peak_rss_bytes": _peak_rss_bytes(),
     }
     manifest = {
-        "format": MANIFEST_FORMAT,
+        "format": run_folder.MANIFEST_FORMAT,
         "incast": _core.__version__,
-        "engine": engine_digest(),
+        "engine": run_folder.engine_digest(),
         "scenario": scenario.name,
         "seed": scenario.seed,
         "hash": scenario.hash,
@@ -267,41 +229,6 @@ def measured_run(scenario: _core.Scenario, progress: Callable[[float, float, int
         "cost": cost,
     }
     return Result(manifest, scenario.toml(), summary_json, lambda name: _arrow(core, name))
-
-
-@cache
-def engine_digest() -> str:
-    """Hash of the compiled engine: results of another build are not taken for this one's."""
-    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
-
-
-def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.Table:
-    """Read a table of a run folder; queries, writes and traces are written only where there are some."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = folder / f"{name}.parquet"
-    if name in OPTIONAL and not path.exists():
-        return pa.table({})
-    try:
-        return pq.read_table(path, columns=columns)
-    except FileNotFoundError:
-        raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
-    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise FolderError(f"{path} cannot be read: {error}") from None
-
-
-def _find_footer(path: Path) -> None:
-    """Read the end of a table, which a file that was cut short lacks, and none of its rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        pq.read_metadata(path)
-    except FileNotFoundError:
-        raise FolderError(f"{path.parent} has no {path.name}: not a whole run folder") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise FolderError(f"{path} cannot be read: {error}") from None
 
 
 def _peak_rss_bytes() -> int:
@@ -324,113 +251,3 @@ def _arrow(core: _core.RunResult, name: str) -> pa.Table:
         arrays.append(array)
         fields.append(pa.field(column, array.type, metadata={"unit": unit, "definition": definition}))
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a run folder, or say why it is none."""
-    try:
-        manifest = json.loads(_read(folder, MANIFEST))
-    except ValueError as error:
-        raise FolderError(f"{folder}: manifest.json is not JSON ({error}): not a run folder") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != MANIFEST_FORMAT:
-        raise FolderError(f"{folder}: manifest.json is not of format {MANIFEST_FORMAT}: run the scenario again")
-    lacking = [key for key in ("hash", "seed", "engine", "cost") if key not in manifest]
-    if lacking:
-        raise FolderError(f"{folder}: manifest.json lacks {', '.join(lacking)}: run the scenario again")
-    return manifest
-
-
-def _read(folder: Path, name: str) -> str:
-    try:
-        return (folder / name).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        if not folder.exists():
-            raise FolderError(f"{folder} does not exist: expected a run folder") from None
-        raise FolderError(f"{folder} has no {name}: not a run folder") from None
-    except OSError as error:
-        raise FolderError(f"cannot read {folder / name}: {error.strerror}") from None
-
-
-def _write(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file so that it is seen either as before or with all of ``content``."""
-    aside = path.with_name(f".{path.name}.partial-{uuid.uuid4().hex[:8]}")
-    data = content.encode() if isinstance(content, str) else content
-    try:
-        with aside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to fill that becomes ``folder`` at the end of the block, and only then.
-
-    Raises ``FolderError`` at once when that could not work, so that nobody simulates for an hour
-    to find out. Whatever ends the block early removes what was written.
-    """
-    refuse_unless_empty(folder)
-    given = folder
-    if folder.is_symlink():
-        # A rename would put the new folder in the place of the link.
-        folder = folder.resolve()
-    if folder.name in ("", ".."):
-        raise FolderError(f'"{given}" cannot be a results folder: name a new folder')
-    aside = folder.parent / f".{folder.name}.partial-{uuid.uuid4().hex[:8]}"
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        aside.mkdir()
-    except OSError as error:
-        raise FolderError(f"cannot write results to {given}: {error.strerror}") from None
-    try:
-        yield aside
-        _sync_folder(aside)
-        try:
-            # A rename puts a folder in the place of an empty one, never of a full one.
-            aside.rename(folder)
-        except OSError:
-            refuse_unless_empty(folder)
-            raise
-        _sync_folder(folder.parent)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
-
-
-def refuse_unless_empty(folder: Path) -> None:
-    """Raise ``FolderError`` if something is where a new folder shall be."""
-    try:
-        if next(folder.iterdir(), None) is not None:
-            raise FolderError(
-                f"{folder} exists and is not empty: give another --out, or remove it first "
-                "(results are never overwritten)"
-            )
-    except FileNotFoundError:
-        if folder.is_symlink():
-            raise FolderError(
-                f"{folder} cannot be a results folder: it is a link to {folder.readlink()}, which does not exist"
-            ) from None
-    except NotADirectoryError:
-        raise FolderError(f"{folder} cannot be a results folder: a file is in the way") from None
-    except OSError as error:
-        raise FolderError(f"cannot use {folder} for results: {error.strerror}") from None
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make names in a folder last through a crash of the machine."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from incast import kinds
-from incast.batch import refuse_too_many
 from incast.errors import StudyError
+from incast.plan import refuse_too_many
 from incast.scenario import Scenario
 
 STUDY_FILE = "study.json"

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from own_paper import PAPER, SCENARIO
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -53,6 +55,16 @@ def incast(tmp_path: Path) -> Command:
         return Answer(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    """Write the folder of a paper."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "paper.toml").write_text(PAPER)
+    (folder / "fig1.toml").write_text(SCENARIO)
+    return folder
 
 
 def command(words: Sequence[str]) -> list[str]:

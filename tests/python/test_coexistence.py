@@ -11,6 +11,7 @@ import pytest
 
 from conftest import Command
 from incast import FolderError, StudyError, _core, coexistence
+from incast.executor import Executor
 from incast.result import rates_of
 from incast.scenario import Scenario
 
@@ -173,7 +174,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "note").write_text("mine")
     pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, [])
     with pytest.raises(FolderError, match="not empty"):
-        coexistence.carry_out(pairs, tmp_path, 1, lambda _: None)
+        coexistence.carry_out(pairs, tmp_path, Executor(1))
     with pytest.raises(StudyError, match="at least two"):
         coexistence.parse("coexistence", [], 1, [])
     assert Scenario.load("coexistence").notes() == []

@@ -16,7 +16,7 @@ import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
 from incast import FolderError, Result, RunStopped, Scenario
-from incast import result as result_module
+from incast.folders import new_folder
 
 FILES = ["flows.parquet", "manifest.json", "ports.parquet", "samples.parquet", "scenario.toml", "summary.json"]
 SHAPE = {
@@ -239,7 +239,7 @@ def test_no_space_left_removes_what_was_written(tmp_path: Path, monkeypatch: pyt
 
 def test_a_folder_filled_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     target = tmp_path / "result"
-    with pytest.raises(FolderError, match="not empty"), result_module.new_folder(target) as aside:
+    with pytest.raises(FolderError, match="not empty"), new_folder(target) as aside:
         (aside / "mine").touch()
         target.mkdir()
         (target / "theirs").touch()

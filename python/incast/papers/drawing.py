@@ -14,8 +14,9 @@ from incast.errors import PaperError
 from incast.figures import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes
 from incast.papers import expression
 from incast.papers.definition import Figure, Plot, Series, X
-from incast.papers.evaluation import Evaluated, rows
-from incast.result import read_table
+from incast.papers.evaluation import Evaluated
+from incast.papers.measuring import rows
+from incast.run_folder import read_table
 
 LETTERS_ABREAST = 90
 """Letters that names below an axis have together at most, side by side."""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import itertools
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from incast.claims import Verdict
+from incast.output import nearest
 from incast.papers import expression
+from incast.papers.definition import Claim, Figure, X
 from incast.papers.expression import ExpressionError, LengthError, MeaninglessError, as_number
+from incast.verdict import Verdict
 
-if TYPE_CHECKING:
-    from incast.papers.definition import Claim, Figure, X
-
-Number = Callable[[str, str, "X", int | None], float | None]
+Number = Callable[[str, str, X, int | None], float | None]
 """What a figure has of a measure and a series at a place: of a seed, or the mean; ``None`` where there is none."""
 
 
@@ -177,8 +175,7 @@ def _known(what: str, name: X, known: Sequence[X]) -> None:
         return
     if isinstance(name, str) and name in [f"{one}" for one in known]:
         raise MeaninglessError(f"{what} '{name}': it is a number; expected {name} without quotes")
-    near = difflib.get_close_matches(f"{name}", [f"{one}" for one in known], n=1)
-    told = f' (did you mean "{near[0]}"?)' if near else ""
+    told = nearest(f"{name}", [f"{one}" for one in known])
     raise MeaninglessError(f'{what} "{name}"{told}; expected one of {", ".join(f"{one}" for one in known)}')
 
 

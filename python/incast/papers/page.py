@@ -10,14 +10,14 @@ from pathlib import Path
 from rich.console import Console
 
 from incast import _core
-from incast.claims import Verdict
+from incast.folders import write_whole
 from incast.output import counted
 from incast.papers.definition import Figure, Paper
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.report import document, duration, embedded, number, rounded, scaled
-from incast.result import write_whole
+from incast.verdict import Verdict
 
 STYLE = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.UNTESTED: "none"}
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from incast.claims import Finding, Verdict, findings
+from incast import studies
 from incast.comparison import Comparison, Run
+from incast.studies.yasomam.claims import Finding, findings
 from incast.study import Case, Study
+from incast.verdict import Verdict
 
 DCTCP, MIN_RTT, EPSILON, STATIC = (
     "dctcp",
@@ -136,3 +138,22 @@ def test_the_larger_tree_is_judged_on_the_larger_tree_only() -> None:
     assert find(comparison(values), words, where).verdict is Verdict.UNTESTED
     large = comparison(values, settings=(("topology.k", "12"),), loss_pct=40.0)
     assert find(large, words, where).verdict is Verdict.HOLDS
+
+
+def test_a_report_has_the_claims_where_the_comparison_is_the_studys() -> None:
+    (section,) = studies.sections(comparison(table(8, 9, 9.5, 7)))
+    assert "claims in words of the study yasomam" in section
+    assert section.count("<tr><td>k = ") == len(findings(comparison(table(8, 9, 9.5, 7))))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        # two of its controllers, of which some claims could be judged
+        comparison({name: values for name, values in table(8, 9, 9.5, 7).items() if name in (DCTCP, MIN_RTT)}),
+        comparison(table(8, 9, 9.5, 7), settings=(("topology.k", "6"),)),
+        comparison({n: {1000: [1.0, 2.0]} for n in ALL}, key="transport.mss"),
+    ],
+)
+def test_no_other_report_has_them(made: Comparison) -> None:
+    assert studies.sections(made) == []

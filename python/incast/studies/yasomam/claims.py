@@ -1,11 +1,11 @@
-"""What the source document says it saw, beside what this comparison sees.
+"""The statements of the study yasomam, beside what a comparison of its controllers sees.
 
-The document is a student report that compares ns-3's DCTCP with its own Swift on fat trees
+The study is a student report that compares ns-3's DCTCP with its own Swift on fat trees
 (k = 4 and k = 12, 1 Gb/s, 10 us): random hotspot and random pairs, three runs a point, figures
 from FlowMonitor. Its statements are restated here in our words; the verdicts and all numbers
 beside them are computed from the runs at hand. Throughput and delay are FlowMonitor's
 (``flowmonitor.*`` of the summary). Loss is ``flows.loss_mean_pct``, the same unweighted mean over
-flows: the document's meter ran on for 10 s after the traffic, so that packets in flight at the end,
+flows: the study's meter ran on for 10 s after the traffic, so that packets in flight at the end,
 which FlowMonitor takes for lost, had arrived; here runs end with the traffic.
 """
 
@@ -13,32 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from incast.comparison import Comparison
 from incast.statistics import Estimate, estimate
 from incast.study import Controller
+from incast.verdict import Verdict
 
 THROUGHPUT = "flowmonitor.throughput_kibps"
 DELAY = "flowmonitor.delay_s"
 LOSS = "flows.loss_mean_pct"
 
 NEGLIGIBLE_LOSS_PCT = 0.1
-"""What "negligible" loss is read as: the document gives no number, its plots show no height there."""
-
-
-class Verdict(StrEnum):
-    """What the data says about a statement."""
-
-    HOLDS = "holds"
-    FAILS = "does not hold"
-    OPEN = "undecided"
-    UNTESTED = "not tested"
+"""What "negligible" loss is read as: the study gives no number, its plots show no height there."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement of the document and what is seen here."""
+    """A statement of the study and what is seen here."""
 
     where: str
     statement: str
@@ -60,7 +51,7 @@ ROLES = {
 
 
 def role(controller: Controller) -> str | None:
-    """Which of the document's protocols a controller stands for."""
+    """Which of the study's protocols a controller stands for."""
     if controller.kind == "dctcp" and not controller.parameters:
         return "dctcp"
     if controller.kind != "swift":

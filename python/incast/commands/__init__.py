@@ -1,0 +1,1 @@
+"""The commands of ``incast``, a file each; ``cli`` puts them together."""

@@ -1,0 +1,49 @@
+"""``incast coexist``: controllers that share a fabric, two by two."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from incast import output, progress
+from incast.commands.options import Quiet, Settings, Workers, err, out, settings, tell
+from incast.commands.options import folder as folder_of
+from incast.executor import Executor
+from incast.interrupts import loading
+
+
+def coexist(
+    cc: Annotated[
+        list[str],
+        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; two or more."),
+    ],
+    scenario: Annotated[
+        str,
+        typer.Argument(metavar="SCENARIO", help="A scenario with two traffic entries, one for each of a pair."),
+    ] = "coexistence",
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N for every pair.")] = 3,
+    workers: Workers = 0,
+    out_: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/coexist-...)."),
+    ] = None,
+    set_: Settings = None,
+    quiet: Quiet = False,
+) -> None:
+    """Let controllers share a fabric two by two: shares of the goodput, delays, fairness.
+
+    Called again with the same words it goes on where it was interrupted.
+    """
+    with loading():
+        from incast import coexistence
+
+    pairs = coexistence.parse(scenario, cc, seeds, settings(set_))
+    tell(pairs.notes())
+    folder = folder_of(out_, pairs.folder_name())
+    with progress.of_batch(err, quiet) as show:
+        found = coexistence.carry_out(pairs, folder, Executor(workers, show))
+    with output.about(folder):
+        if not quiet:
+            coexistence.print_tables(pairs, found, out)
+        out.print(f"results: {folder} (pairs.csv pairs.json shares.png)", highlight=False, soft_wrap=True)

@@ -1,0 +1,77 @@
+"""``incast compare``: controllers on the same placements, over one key and seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from incast import output, progress
+from incast.commands.options import Paired, Quiet, Settings, Workers, err, out, settings, tell
+from incast.commands.options import folder as folder_of
+from incast.errors import StudyError
+from incast.executor import Executor
+from incast.interrupts import loading
+from incast.study import Study
+
+if TYPE_CHECKING:
+    from incast.comparison import Comparison
+
+
+def compare(
+    scenarios: Annotated[
+        list[str], typer.Argument(metavar="SCENARIO...", help="Scenario files or built-in scenarios.")
+    ],
+    cc: Annotated[
+        list[str],
+        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; repeats."),
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary", metavar="KEY=V1,V2,...", help="The key on the x axis and its values, once; without it one point."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
+    workers: Workers = 0,
+    out_: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/compare-...)."),
+    ] = None,
+    set_: Settings = None,
+    paired: Paired = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare controllers on the same placements, over one key and seeds; ends in a report.
+
+    Called again with the same words it goes on where it was interrupted.
+    """
+    # Plotting libraries take a second to load; only the commands that draw wait for them.
+    with loading():
+        from incast import comparison, report
+
+    if vary and len(vary) > 1:
+        raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
+    study = Study.parse(scenarios, cc, vary[0] if vary else None, seeds, settings(set_))
+    tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
+    folder = folder_of(out_, study.folder_name())
+    with progress.of_batch(err, quiet) as show:
+        done = comparison.carry_out(study, folder, Executor(workers, show))
+    print_comparison(done, report.write(done), quiet, paired)
+
+
+def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) -> None:
+    """Say what a comparison found, and where its report and pictures are."""
+    from incast import report
+
+    with output.about(done.folder):
+        if not quiet:
+            report.print_table(done, out)
+            if paired and len(done.study.controllers) > 1:
+                report.print_table(done, out, paired=True)
+        pictures = " ".join(sorted(p.name for p in page.parent.glob("*.png")))
+        out.print(f"report: {page}", highlight=False, soft_wrap=True)
+        out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)
+    if done.series_gap:
+        err.print(f"no picture over time: {done.series_gap}", highlight=False, soft_wrap=True)

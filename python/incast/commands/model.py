@@ -1,0 +1,86 @@
+"""``incast model``: closed-form models, as tables and curves."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from incast.commands.options import Quiet, Settings, out, settings
+from incast.errors import ModelError
+from incast.interrupts import loading
+from incast.scenario import Scenario
+
+
+def model(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME [--PARAMETER VALUE]...", help="A model (incast model list) and its parameters."),
+    ] = None,
+    out_: Annotated[
+        str | None,
+        typer.Option("--out", metavar="FILE", help="Write the table too: a .csv or .json file, in SI units."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .svg, .png or .pdf file.")
+    ] = None,
+    y: Annotated[str, typer.Option("--y", metavar="FIGURE", help="The figure on the y axis of --plot.")] = "",
+    points: Annotated[
+        str | None,
+        typer.Option("--points", metavar="FILE", help="Measured points for --plot: a .csv with the axes' columns."),
+    ] = None,
+    set_: Settings = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+    quiet: Quiet = False,
+    help_: Annotated[bool, typer.Option("--help", "-h", help="Show this message, or of a model what it is.")] = False,
+) -> None:
+    """Work out a closed-form model: tables and curves over its parameters.
+
+    A parameter is a value (0.01, 14us, 100Gbps), some values (0.01,0.02), or a range (0.001:0.1:log20, 10us:30us:lin5).
+    fair-share and ideal-fct take a scenario instead: incast model fair-share permutation.
+    """
+    name, *rest = words or [""]
+    if not name or (help_ and name == "list"):
+        sys.stdout.write(context.get_help() + "\n")
+        return
+    with loading():
+        from incast import curves
+        from incast import model as models
+
+    if help_:
+        sys.stdout.write(models.description(name))
+        return
+    if name == "list":
+        for one, what in models.listing():
+            out.print(f"{one:12} {what}", highlight=False, soft_wrap=True)
+        return
+    table = None if out_ is None else curves.check_file(out_, curves.TABLES)
+    drawing = None if plot is None else curves.check_file(plot, curves.PICTURES)
+    if drawing is None and (points is not None or y):
+        raise ModelError(f"{'--points' if points is not None else '--y'} is for a picture: give --plot FILE too")
+    if name in models.SCENARIO_FIGURES:
+        if len(rest) != 1 or rest[0].startswith("--") or drawing is not None:
+            raise ModelError(f"{name} takes a scenario, and draws nothing: incast model {name} permutation")
+        columns = models.bounds(name, Scenario.load(rest[0]).with_(dict(settings(set_))))
+        show = partial(curves.print_bounds, name, columns)
+    else:
+        found = models.find(name)
+        if set_:
+            expected = f"{name} takes parameters, such as --{models.option(found.parameters[0].name)}"
+            raise ModelError(f"--set is for {' and '.join(models.SCENARIO_FIGURES)}: {expected}")
+        grid = curves.work_out(found, curves.parse(rest, found))
+        columns = grid.columns()
+        show = partial(curves.print_grid, grid)
+        if drawing is not None:
+            figure = found.figure(y or found.figures[0].name).name
+            measured = {} if points is None else curves.read_points(points, (*grid.varied, "")[0], figure)
+            curves.write(drawing, curves.picture(grid, figure, measured, drawing.suffix))
+    if table is not None:
+        curves.write(table, curves.text_of(columns, table.suffix))
+    if json:
+        sys.stdout.write(curves.text_of(columns, ".json"))
+    elif not quiet:
+        show(out)

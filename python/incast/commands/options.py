@@ -1,0 +1,57 @@
+"""Options that several commands take, what they mean, and where commands print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incast import output
+from incast.errors import FolderError, ScenarioError
+from incast.plan import slug
+
+out = output.Screen()
+err = output.Screen(stderr=True)
+
+ScenarioName = Annotated[
+    str,
+    typer.Argument(metavar="SCENARIO", help="A scenario file, or a built-in scenario (incast list scenarios)."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. topology.k=8; repeats."),
+]
+Paired = Annotated[
+    bool, typer.Option("--paired", help="Also how much each controller differs from the first, seed by seed.")
+]
+Workers = Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table; notes and errors stay.")]
+
+
+def settings(texts: list[str] | None) -> list[tuple[str, str]]:
+    """Read the values of ``--set``."""
+    pairs = []
+    for text in texts or []:
+        key, equals, value = text.partition("=")
+        if not (equals and key.strip()):
+            raise ScenarioError(f'--set "{text}": expected KEY=VALUE, such as --set topology.k=8')
+        pairs.append((key.strip(), value.strip()))
+    return pairs
+
+
+def folder(given: str | None, default: str) -> Path:
+    """Return the folder for results that ``--out`` gives, or one of runs."""
+    if given is None:
+        # a scenario's name may be any text, and the folder is to be one of runs
+        return Path("runs") / slug(default[-120:])
+    if not given.strip():
+        raise FolderError(f'--out "{given}": expected the name of a folder')
+    return Path(given)
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Say what is worth knowing before a run, once each."""
+    for note in dict.fromkeys(notes):
+        err.print(f"note: {note}", highlight=False, soft_wrap=True)

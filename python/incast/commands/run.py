@@ -1,0 +1,71 @@
+"""``incast run``: simulate a scenario once."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incast import output, progress, run_table
+from incast.commands.options import Quiet, ScenarioName, Settings, err, out, settings, tell
+from incast.commands.options import folder as folder_of
+from incast.errors import FolderError, ScenarioError
+from incast.folders import new_folder
+from incast.interrupts import loading
+from incast.run_folder import MANIFEST, engine_digest, read_manifest
+from incast.scenario import Scenario
+
+
+def run(
+    scenario: ScenarioName,
+    extra: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
+    set_: Settings = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed, instead of the scenario's.")] = None,
+    out_: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/SCENARIO-SEED-HASH)."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Simulate a scenario once and leave a run folder.
+
+    What is worth knowing before the run although nothing is wrong goes to the standard error as notes.
+    """
+    if extra:
+        asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"one scenario a run, and that is {scenario}"
+        raise ScenarioError(f"{extra[0]}: expected {asked_for}")
+    asked = Scenario.load(scenario).with_(dict(settings(set_)))
+    if seed is not None:
+        asked = asked.with_seed(seed)
+    tell(asked.notes())
+    folder = folder_of(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
+    _refuse_twice(folder, asked)
+    with loading():
+        import pyarrow.parquet  # noqa: F401
+    with new_folder(folder) as aside:
+        with progress.of_run(err, asked.name, quiet) as show:
+            result = asked.run(progress=show)
+        result.write(aside)
+    tell(result.notes())
+    with output.about(folder):
+        if json:
+            sys.stdout.write(result.json())
+        elif not quiet:
+            run_table.show(result, folder, out)
+
+
+def _refuse_twice(folder: Path, scenario: Scenario) -> None:
+    """Say so when what is in the way is this very run."""
+    if not (folder / MANIFEST).is_file():
+        return
+    there = read_manifest(folder)
+    if (there.get("hash"), there.get("seed")) == (scenario.hash, scenario.seed):
+        build = "" if there.get("engine") == engine_digest() else ", made by another build of the engine"
+        raise FolderError(
+            f"this run is already in {folder}{build}: incast report {shlex.quote(str(folder))} shows it; "
+            "to run it again give another --out, or remove the folder first"
+        )

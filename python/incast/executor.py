@@ -1,0 +1,172 @@
+"""The executor: many runs side by side on the cores at hand, each saved when it is done, none repeated."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from incast.errors import FolderError, RunStopped
+from incast.folders import new_folder
+from incast.plan import Job, Plan
+
+PATIENCE_S = 1.0
+"""How long a run that is to stop is waited for before the user's code in it is interrupted."""
+
+
+@dataclass
+class Status:
+    """How far the runs have come; changed by the workers, read by whoever shows it."""
+
+    total: int = 0
+    finished: int = 0
+    resumed: int = 0
+    hops: int = 0
+    under_way: dict[str, float] = field(default_factory=dict)
+    """Part done of the runs under way, 0 to 1."""
+
+    @property
+    def done(self) -> float:
+        """Runs done, in parts of runs."""
+        return self.finished + sum(list(self.under_way.values()))
+
+
+def default_workers() -> int:
+    """One thread for every core this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Executor:
+    """Makes the runs that are not there yet, side by side, and tells how far it has come.
+
+    Runs of another build of the engine, and damaged ones, are made anew. ``KeyboardInterrupt`` stops the runs under
+    way and passes; what is finished stays, and is not repeated by the next call.
+    """
+
+    def __init__(self, workers: int = 0, show: Callable[[Status], None] = lambda _: None) -> None:
+        self.workers = workers or default_workers()
+        self.show = show
+        self.status = Status()
+        self._stop = threading.Event()
+        self._at_work: set[int] = set()
+
+    @contextmanager
+    def carrying_out(self, plan: Plan[Any]) -> Iterator[None]:
+        """Run a plan's jobs; until the end of the block no other program runs in its folder.
+
+        Raises ``FolderError`` when the folder holds something else.
+        """
+        plan.mark.put(plan.folder)
+        with _alone_in(plan.folder):
+            self.run(plan.jobs.values())
+            yield
+
+    def run(self, jobs: Collection[Job]) -> None:
+        """Make the runs of the jobs that are not there yet."""
+        self.status.total += len(jobs)
+        todo = []
+        for job in jobs:
+            if job.is_usable():
+                self.status.finished += 1
+                self.status.resumed += 1
+            else:
+                if job.folder.exists():
+                    shutil.rmtree(job.folder)
+                todo.append(job)
+        todo.sort(key=lambda job: job.weight, reverse=True)
+        self._run_all(todo)
+        self.show(self.status)
+
+    def _run_all(self, todo: Collection[Job]) -> None:
+        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="incast-run")
+        try:
+            futures: dict[Future[None], Job] = {pool.submit(self._run, job): job for job in todo}
+            pending = set(futures)
+            while pending:
+                # Waking up now and then lets Ctrl-C through.
+                done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                self.show(self.status)
+                for future in done:
+                    _raise_named(future, futures[future])
+        finally:
+            self._stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            self._wait_for_runs()
+            pool.shutdown(wait=True)
+            self.status.under_way.clear()
+            self._stop.clear()
+
+    def _run(self, job: Job) -> None:
+        status, name = self.status, str(job.folder)
+        hops_before = 0
+
+        def progress(now_s: float, end_s: float, hops: int) -> bool:
+            nonlocal hops_before
+            status.under_way[name] = now_s / end_s if end_s > 0 else 0.0
+            status.hops += hops - hops_before
+            hops_before = hops
+            return not self._stop.is_set()
+
+        with new_folder(job.folder) as aside:
+            self._at_work.add(threading.get_ident())
+            try:
+                if self._stop.is_set():
+                    raise RunStopped("not begun")
+                result = job.scenario.run(progress=progress)
+            finally:
+                self._at_work.discard(threading.get_ident())
+            job.check(result)
+            # Finished: however long it takes to write, it is waited for.
+            result.write(aside)
+        status.hops += result.summary["run"]["hops"] - hops_before
+        status.under_way.pop(name, None)
+        status.finished += 1
+
+    def _wait_for_runs(self) -> None:
+        """Wait until no thread is in a run; one that does not stop is in a user's controller: interrupt it there."""
+        patience = time.monotonic() + PATIENCE_S
+        while self._at_work:
+            try:
+                time.sleep(0.02)
+                if time.monotonic() > patience:
+                    for thread in tuple(self._at_work):
+                        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                            ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+                        )
+                    patience = time.monotonic() + PATIENCE_S
+            except KeyboardInterrupt:
+                pass  # it is what we are about
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep a second program out of the folder while this one runs, and clear what a killed one left."""
+    try:
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderError(f"{folder} is in use: another program is running there") from None
+        for stale in folder.rglob(".*.partial-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        yield
+
+
+def _raise_named(future: Future[None], job: Job) -> None:
+    """Say which run failed."""
+    error = future.exception()
+    if error is not None:
+        error.add_note(f"in the run {job.name}")
+        raise error

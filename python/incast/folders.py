@@ -1,0 +1,98 @@
+"""Files and folders that are there whole or not at all, and that nothing overwrites."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from incast.errors import FolderError
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file so that it is seen either as before or with all of ``content``."""
+    aside = path.with_name(f".{path.name}.partial-{uuid.uuid4().hex[:8]}")
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        with aside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def write_through(path: Path, text: str) -> None:
+    """Write a file through to the disk, into a folder that nobody sees yet."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to fill that becomes ``folder`` at the end of the block, and only then.
+
+    Raises ``FolderError`` at once when that could not work, so that nobody simulates for an hour
+    to find out. Whatever ends the block early removes what was written.
+    """
+    refuse_unless_empty(folder)
+    given = folder
+    if folder.is_symlink():
+        # A rename would put the new folder in the place of the link.
+        folder = folder.resolve()
+    if folder.name in ("", ".."):
+        raise FolderError(f'"{given}" cannot be a results folder: name a new folder')
+    aside = folder.parent / f".{folder.name}.partial-{uuid.uuid4().hex[:8]}"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        aside.mkdir()
+    except OSError as error:
+        raise FolderError(f"cannot write results to {given}: {error.strerror}") from None
+    try:
+        yield aside
+        _sync_folder(aside)
+        try:
+            # A rename puts a folder in the place of an empty one, never of a full one.
+            aside.rename(folder)
+        except OSError:
+            refuse_unless_empty(folder)
+            raise
+        _sync_folder(folder.parent)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+
+
+NOT_EMPTY = "exists and is not empty: give another --out, or remove it first (results are never overwritten)"
+
+
+def refuse_unless_empty(folder: Path, told: str = NOT_EMPTY) -> None:
+    """Raise ``FolderError``, with what is to be told of it, if something is where a new folder shall be."""
+    try:
+        if next(folder.iterdir(), None) is not None:
+            raise FolderError(f"{folder} {told}")
+    except FileNotFoundError:
+        if folder.is_symlink():
+            raise FolderError(
+                f"{folder} cannot be a results folder: it is a link to {folder.readlink()}, which does not exist"
+            ) from None
+    except NotADirectoryError:
+        raise FolderError(f"{folder} cannot be a results folder: a file is in the way") from None
+    except OSError as error:
+        raise FolderError(f"cannot use {folder} for results: {error.strerror}") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make names in a folder last through a crash of the machine."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,173 @@
+"""Numbers: read off a run's summary and tables, or worked out where a series has no runs."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incast.errors import PaperError
+from incast.output import nearest
+from incast.papers import expression
+from incast.papers.definition import Figure, Measure, Paper, Plot, Point, Series, X
+from incast.papers.expression import ExpressionError
+from incast.result import Result
+from incast.statistics import nearest_rank
+
+SPAN_COLUMN = {"writes": "finish_s", "queries": "finish_s", "samples": "time_s"}
+"""Column that decides whether a row lies in the span of a point."""
+
+
+def work_out(paper: Paper, figure: Figure) -> dict[tuple[str, X, str], float]:
+    """Work the series out that have no runs: numbers by series, x and measure."""
+    found = {}
+    for series in figure.series:
+        for point in figure.points:
+            for measure, of in series.values.items():
+                found[series.name, point.x, measure] = _worked_out(paper, figure, series, point, measure, of)
+    return found
+
+
+def _worked_out(paper: Paper, figure: Figure, series: Series, point: Point, measure: str, of: ast.expr) -> float:
+    try:
+        return expression.number(of, {"x": point.x})
+    except ExpressionError as error:
+        raise PaperError(f"{paper.path}: {figure.name}, {series.name} at {point.x}, {measure}: {error}") from None
+
+
+def try_curves(paper: Paper, figure: Figure) -> None:
+    """Refuse curves that have no value at a point."""
+    for plot in figure.plots:
+        for label, of in plot.curves:
+            for point in figure.points:
+                try:
+                    expression.number(of, {"x": point.x})
+                except ExpressionError as error:
+                    raise PaperError(f'{paper.path}: {figure.name}, curve "{label}" at {point.x}: {error}') from None
+
+
+class Run:
+    """A run whose parts are read as they are asked for, once."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.summary: dict[str, Any] = result.summary
+        self.manifest: dict[str, Any] = result.manifest
+        self.tables: dict[str, pa.Table] = {}
+
+    def number(self, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
+        """Read a measure; ``None`` where it does not exist, or is none of runs."""
+        if measure.of is not None:
+            return self._summary(measure, measure.of)
+        if measure.table is None:
+            return None
+        return reduced(self._table(measure.table), measure, span_s)
+
+    def find_columns(self, plot: Plot) -> None:
+        """Refuse the picture of a distribution whose columns the table has not, or not of numbers."""
+        if plot.kind not in ("cdf", "ccdf"):
+            return
+        table = self._table(plot.table)
+        if table.num_columns > 0:
+            _find_columns(table, plot.table, plot.place, plot.where)
+            _find_columns(table, plot.table, plot.place, [plot.column])
+            _expect_numbers(table, plot.table, plot.place, column=plot.column)
+
+    def _table(self, name: str) -> pa.Table:
+        if name not in self.tables:
+            self.tables[name] = getattr(self.result, name)
+        return self.tables[name]
+
+    def _summary(self, measure: Measure, key: str) -> float | None:
+        value: Any = self.summary
+        for i, part in enumerate(key.split(".")):
+            if not isinstance(value, dict) or part not in value:
+                known = sorted(value) if isinstance(value, dict) else []
+                at = ".".join(key.split(".")[:i])
+                raise PaperError(
+                    f'{measure.place}.of = "{key}": a run\'s summary has no {key}{nearest(part, known)}; '
+                    f"expected one of {', '.join(known) or 'its numbers'}{f' in {at}' if at else ''}"
+                )
+            value = value[part]
+        if isinstance(value, (dict, str)):
+            raise PaperError(f'{measure.place}.of = "{key}": expected the key of a number')
+        return None if value is None else float(value)
+
+
+def _find_columns(table: pa.Table, called: str, place: str, needed: Iterable[str]) -> None:
+    for name in needed:
+        if name not in table.column_names:
+            raise PaperError(
+                f'{place}: table {called} has no column "{name}"{nearest(name, table.column_names)}; '
+                f"expected one of {', '.join(table.column_names)}"
+            )
+
+
+def _expect_numbers(table: pa.Table, called: str, place: str, **columns: str) -> None:
+    """Refuse columns of texts; the keys of ``columns`` are those that name them."""
+    for key, name in columns.items():
+        if not _of_numbers(table[name].type):
+            known = [column.name for column in table.schema if _of_numbers(column.type)]
+            raise PaperError(
+                f'{place}.{key} = "{name}": expected a column of numbers of table {called}, one of {", ".join(known)}'
+            )
+
+
+def _of_numbers(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
+    """Put rows of a table together to one number; ``None`` where there are none."""
+    column = measure.column or ""
+    needed = [column, *([measure.over] if measure.over else []), *measure.where, *([measure.by] if measure.by else [])]
+    if table.num_columns == 0:
+        return None
+    _find_columns(table, measure.table or "", measure.place, needed)
+    counted = measure.reduce == "count" and not measure.over and not measure.by
+    if not counted:
+        _expect_numbers(table, measure.table or "", measure.place, column=column)
+    if measure.over:
+        _expect_numbers(table, measure.table or "", measure.place, over=measure.over)
+    table = rows(table, measure.where)
+    if span_s is not None and (within := SPAN_COLUMN.get(measure.table or "")) is not None:
+        table = table.filter(pc.and_(pc.greater_equal(table[within], span_s[0]), pc.less(table[within], span_s[1])))
+    if measure.over:
+        parts = pc.divide(table[column].cast(pa.float64()), table[measure.over].cast(pa.float64()))
+        table = table.set_column(table.column_names.index(column), column, parts)
+    if measure.by:
+        table = table.group_by(measure.by).aggregate([(column, "sum")])
+        column = f"{column}_sum"
+    if counted and not _of_numbers(table[column].type):
+        return float(len(table) - table[column].null_count)
+    numbers = table[column].drop_null().to_numpy().astype(float)
+    numbers = numbers[np.isfinite(numbers)]
+    if measure.reduce == "count":
+        return float(len(numbers))
+    if len(numbers) == 0:
+        return None
+    match measure.reduce:
+        case "jain":
+            squares = float(np.sum(numbers**2))
+            return float(np.sum(numbers)) ** 2 / (len(numbers) * squares) if squares > 0 else None
+        case "sum":
+            return math.fsum(numbers)
+        case "mean":
+            return math.fsum(numbers) / len(numbers)
+        case "min":
+            return float(numbers.min())
+        case "max":
+            return float(numbers.max())
+    return float(nearest_rank(sorted(numbers), {"median": 50, "p1": 1, "p99": 99}[measure.reduce]))
+
+
+def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:
+    """Keep the rows whose columns have these values."""
+    for column, wanted in where.items():
+        table = table.filter(pc.equal(table[column].cast(pa.string()), wanted))
+    return table

@@ -1,0 +1,115 @@
+"""The runs of a paper's figures: which they are, and where they lie."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from incast.errors import FolderError, ScenarioError
+from incast.executor import Executor
+from incast.papers.definition import Figure, Paper, Point, Series, X
+from incast.papers.measuring import Run, try_curves, work_out
+from incast.plan import Job, Mark, Plan, slug
+from incast.result import Result
+
+MARK = "paper.json"
+"""File that says of a folder whose results it holds."""
+
+
+def jobs(paper: Paper, figure: Figure, folder: Path) -> dict[tuple[str, X, int], Job]:
+    """Name the runs of a figure; points that set the same share theirs, within a figure and across figures."""
+    found = {}
+    for series, point, seed in _cases(figure):
+        where = f"{paper.name}/{figure.name}, {series.name}, {point.x}, seed {seed}"
+        try:
+            scenario = paper.scenario(figure, series, point).with_seed(seed)
+            own = f"{scenario.hash[:12]}-seed{seed}"
+        except ScenarioError as error:
+            error.add_note(f"in the run {where}, of {paper.path}")
+            raise
+        place = folder / "runs" / slug(Path(point.scenario or figure.scenario).stem) / own
+        found[series.name, point.x, seed] = Job(where, scenario, place)
+    return found
+
+
+def _cases(figure: Figure) -> list[tuple[Series, Point, int]]:
+    return [
+        (series, point, seed)
+        for series in figure.series
+        if not series.values
+        for point in figure.points
+        for seed in range(1, figure.seeds + 1)
+    ]
+
+
+def _checked(job: Job, paper: Paper) -> Job:
+    """Check a scenario, and weigh its run: more flows are more work."""
+    try:
+        job.scenario.validate()
+    except ScenarioError as error:
+        error.add_note(f"in the run {job.name}, of {paper.path}")
+        raise
+    flows = sum(entry.get("flows", 1) for entry in job.scenario.resolved().get("traffic", []))
+    return replace(job, weight=float(flows))
+
+
+def mark_folder(paper: Paper, scale: str, folder: Path) -> None:
+    """Make the folder of a paper's results, or find the paper's results there."""
+    _mark(paper, scale, folder).put(folder)
+
+
+def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
+    mark = {"paper": paper.name, "scale": scale}
+
+    def same(path: Path) -> bool:
+        try:
+            return bool(json.loads(path.read_text(encoding="utf-8")) == mark)
+        except ValueError as error:
+            raise FolderError(f"{path} is damaged: {error}; give another --out, or remove {folder} first") from None
+        except OSError as error:
+            raise FolderError(f"cannot read {path}: {error.strerror}") from None
+
+    other = "results of another paper or scale: give another --out"
+    strange = "is not empty and holds no results of a paper: give another --out"
+    return Mark(MARK, json.dumps(mark) + "\n", same, other, strange)
+
+
+def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> Plan[Path]:
+    """Plan the runs of some figures, by their folders; every scenario is checked."""
+    planned: dict[Path, Job] = {}
+    readers: dict[Path, list[tuple[Figure, Point]]] = {}
+    for figure in (one.at(scale) for one in figures):
+        work_out(paper, figure)
+        try_curves(paper, figure)
+        points = {point.x: point for point in figure.points}
+        for (_, x, _), job in jobs(paper, figure, folder).items():
+            there = planned.get(job.folder)
+            planned[job.folder] = replace(job, weight=there.weight) if there else _checked(job, paper)
+            readers.setdefault(job.folder, []).append((figure, points[x]))
+
+    read: set[tuple[str, str | None]] = set()
+    """Figures and scenarios of points of which a run was read; what another one lacks is found at the end."""
+
+    def readable(readers: Sequence[tuple[Figure, Point]], result: Result) -> None:
+        """Find out at a run's end that a measure asks for what runs do not have, not at the end of all."""
+        run = Run(result)
+        for figure, point in readers:
+            if (figure.name, point.scenario) in read:
+                continue
+            for measure in figure.measures.values():
+                run.number(measure, point.span_s)
+            for plot in figure.plots:
+                run.find_columns(plot)
+            read.add((figure.name, point.scenario))
+
+    checked = {place: replace(job, check=partial(readable, readers[place])) for place, job in planned.items()}
+    return Plan(folder, _mark(paper, scale, folder), checked)
+
+
+def carry_out(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path, executor: Executor) -> None:
+    """Make the runs of some figures that are not there yet."""
+    with executor.carrying_out(plan(paper, figures, scale, folder)):
+        pass

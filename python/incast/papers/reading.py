@@ -1,0 +1,286 @@
+"""Finding papers, and reading their folders."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from incast.errors import PaperError
+from incast.output import nearest
+from incast.papers import expression, judging
+from incast.papers.definition import (
+    LOOKS,
+    NAME,
+    PAPER_FILE,
+    SCALES,
+    Claim,
+    Figure,
+    Measure,
+    Paper,
+    Plot,
+    Point,
+    Published,
+    Series,
+    X,
+    home,
+)
+from incast.papers.expression import MeaninglessError
+from incast.papers.keys import Table
+
+
+def names() -> list[str]:
+    """Names of the papers that come with the package."""
+    return sorted(place.name for place in home().iterdir() if (place / PAPER_FILE).is_file())
+
+
+def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
+    """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them.
+
+    Figures have no more ``seeds`` a point than asked for.
+    """
+    whole = Path(text)
+    if (whole / PAPER_FILE).is_file():
+        paper, figure = load(whole), ""
+    elif (whole.parent / PAPER_FILE).is_file() and whole.name:
+        paper, figure = load(whole.parent), whole.name
+    else:
+        name, _, figure = text.partition("/")
+        own = text.startswith((".", "/", "~")) or (whole.is_dir() and name not in names())
+        if own:
+            beside = whole if whole.is_dir() or not whole.parent.is_dir() else whole.parent
+            raise PaperError(f'no paper "{text}": {beside} holds no {PAPER_FILE}')
+        if name not in names():
+            raise PaperError(f'no paper "{name}"{nearest(name, names())}: expected one of {", ".join(names())}')
+        if text.endswith("/"):
+            raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
+        paper = load(home() / name)
+    if seeds is not None:
+        paper = paper.with_seeds(seeds)
+    if not figure:
+        return paper, list(paper.figures.values())
+    if figure not in paper.figures:
+        raise PaperError(
+            f'{paper.name} has no figure "{figure}"{nearest(figure, list(paper.figures))}: '
+            f"expected one of {', '.join(paper.figures)}"
+        )
+    return paper, [paper.figures[figure]]
+
+
+def load(folder: Path) -> Paper:
+    """Read a paper's folder; ``PaperError`` names the file, the key, its value and what was expected."""
+    path = folder / PAPER_FILE
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PaperError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        told = f"byte {error.object[error.start]:#04x} is none of it"
+        raise PaperError(f"{path}, line {line}: expected UTF-8 text: {told}") from None
+    except ValueError as error:
+        raise PaperError(f"{path}: {error}") from None
+    top = Table(path, "", data)
+    title, source, about = top.text("title"), top.text("source"), top.text("about")
+    figures = {}
+    tables: dict[str, Table] = {}
+    for name, table in top.tables("figures").items():
+        if not NAME.fullmatch(name):
+            raise table.wrong("", "expected a name of letters, digits, . _ and -: pictures are called after it")
+        tables[name] = _like(table, tables)
+        figures[name] = _figure(folder, name, tables[name])
+    top.done()
+    if not figures:
+        raise top.wrong("figures", "expected at least one")
+    return Paper(folder.name, folder, title, source, about, figures)
+
+
+REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
+PLOTS = ("line", "cdf", "ccdf", "timeline")
+TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")
+
+
+def _like(table: Table, before: Mapping[str, Table]) -> Table:
+    """Give a figure what it lacks and the one that it is like has."""
+    if not table.has("like"):
+        return table
+    if not before:
+        raise table.wrong("like", "expected a figure that stands before this one, and none does")
+    other = before[table.word("like", list(before))]
+    own = {key: value for key, value in table.data.items() if key != "like"}
+    return Table(table.path, table.place, _over(own, other.data))
+
+
+def _over(own: Any, other: Any) -> Any:
+    """Put tables over tables, key by key; anything else takes the place of what was there."""
+    if not (isinstance(own, dict) and isinstance(other, dict)):
+        return own
+    return {**other, **{key: _over(value, other.get(key)) for key, value in own.items()}}
+
+
+def _figure(folder: Path, name: str, table: Table) -> Figure:
+    measures = {key: _measure(key, one) for key, one in table.tables("measures").items()}
+    series = [_series(one, measures) for one in table.list("series", by_row=True)]
+    scenario = "" if all(one.values for one in series) else table.file("scenario", folder)
+    points = [_point(one, folder) for one in table.list("points")]
+    scales = {}
+    for scale, one in table.tables("scale", needed=False).items():
+        if scale not in SCALES:
+            raise table.wrong(f"scale.{scale}", f"expected one of {', '.join(SCALES)}")
+        changed: dict[str, Any] = {"settings": one.mapping("settings")}
+        if one.has("seeds"):
+            changed["seeds"] = one.whole("seeds")
+        if one.has("points"):
+            changed["points"] = [_point(each, folder) for each in one.list("points")]
+        one.done()
+        scales[scale] = changed
+    named: list[tuple[str, list[X]]] = [("series", [one.name for one in series]), ("points", [one.x for one in points])]
+    for what, words in named:
+        twice = [word for i, word in enumerate(words) if word in words[:i]]
+        if not words or twice:
+            told = f", and {twice[0]} is there twice" if twice else ""
+            raise table.wrong(what, f"expected at least one, each of its own name{told}")
+    figure = Figure(
+        name=name,
+        title=table.text("title"),
+        where=table.text("where"),
+        shows=table.text("shows"),
+        scenario=scenario,
+        seeds=table.whole("seeds"),
+        x_label=table.text("x"),
+        assumptions=table.texts("assumptions"),
+        settings=table.mapping("settings"),
+        points=points,
+        series=series,
+        measures=measures,
+        plots=[_plot(one, measures, series, points) for one in table.list("plots")],
+        published=[],
+        claims=[],
+        scales=scales,
+    )
+    published = [_published(one, figure) for one in table.list("published", needed=False)]
+    figure = replace(figure, published=published)
+    figure = replace(figure, claims=[_claim(one, figure) for one in table.list("claims")])
+    table.done()
+    return figure
+
+
+def _series(table: Table, measures: Mapping[str, Measure]) -> Series:
+    name, changed = table.text("name"), table.mapping("set")
+    listed = Table(table.path, f"{table.place}.values", table.mapping("values"))
+    for measure in listed.data:
+        if measure not in measures:
+            raise listed.wrong(measure, f"expected measures of the figure: {', '.join(measures)}")
+    values = {measure: listed.expression(measure, (), ("x",)) for measure in listed.data}
+    if values and changed:
+        raise table.wrong("set", "expected none beside values: such a series has no runs")
+    look = table.whole("look") if table.has("look") else None
+    if look is not None and look > LOOKS:
+        raise table.wrong("look", f"expected 1 to {LOOKS}")
+    table.done()
+    return Series(name, changed, values, look)
+
+
+def _point(table: Table, folder: Path) -> Point:
+    x = table.x("x")
+    span = table.numbers("span_s") if table.has("span_s") else None
+    if span is not None and not (len(span) == 2 and span[0] < span[1]):
+        raise table.wrong("span_s", "expected a beginning and a later end, in seconds")
+    scenario = table.file("scenario", folder) if table.has("scenario") else None
+    point = Point(x, table.mapping("set"), None if span is None else (span[0], span[1]), scenario)
+    table.done()
+    return point
+
+
+def _measure(name: str, table: Table) -> Measure:
+    if not name.isidentifier() or name in expression.FUNCTIONS or name in ("x", "published"):
+        raise table.wrong("", "expected a name for claims, made of letters, digits and _, and not a function's")
+    shared: dict[str, Any] = {
+        "label": table.text("label"),
+        "unit": table.text("unit", ""),
+        "scale": table.factor("scale"),
+        "place": f"{table.path}: {table.place}",
+    }
+    if table.has("of"):
+        measure = Measure(name, of=table.text("of"), **shared)
+    elif not table.has("table"):
+        measure = Measure(name, **shared)
+    else:
+        measure = Measure(
+            name,
+            table=table.word("table", TABLES),
+            column=table.text("column"),
+            over=table.text("over", "") or None,
+            where=table.mapping("where"),
+            by=table.text("by", "") or None,
+            reduce=table.word("reduce", REDUCTIONS),
+            **shared,
+        )
+    table.done()
+    return measure
+
+
+def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series], points: Sequence[Point]) -> Plot:
+    kind = table.word("kind", PLOTS)
+    shared: dict[str, Any] = {"name": table.name("name"), "kind": kind, "caption": table.text("caption")}
+    shared["series"], shared["place"] = table.texts("series"), f"{table.path}: {table.place}"
+    known = [one.name for one in series if one.values == {} or kind == "line"]
+    for name in shared["series"]:
+        if name not in known:
+            raise table.wrong("series", f"expected series of the figure: {', '.join(known)}")
+    if kind == "line":
+        y = table.texts("y")
+        for name in y:
+            if name not in measures:
+                raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
+        curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
+        plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), curves=curves, **shared)
+    elif kind in ("cdf", "ccdf"):
+        plot = Plot(
+            points=table.xs("points", [point.x for point in points]),
+            table=table.word("table", TABLES),
+            column=table.text("column"),
+            where=table.mapping("where"),
+            scale=table.factor("scale"),
+            x_label=table.text("x_label"),
+            log=table.texts("log"),
+            **shared,
+        )
+    else:
+        plot = Plot(bin_s=table.number("bin_s"), **shared)
+        if plot.bin_s <= 0:
+            raise table.wrong("bin_s", "expected a number above 0, in seconds")
+    table.done()
+    return plot
+
+
+def _claim(table: Table, figure: Figure) -> Claim:
+    claim = Claim(
+        says=table.text("says"),
+        where=table.text("where"),
+        holds=table.expression("holds", [*figure.measures, "x", "published"]),
+        each_seed=table.flag("each_seed"),
+        found=table.text("found", ""),
+    )
+    try:
+        judging.check([figure.at(scale) for scale in SCALES], claim)
+    except MeaninglessError as error:
+        raise table.wrong("holds", f"{error}") from None
+    table.done()
+    return claim
+
+
+def _published(table: Table, figure: Figure) -> Published:
+    x, places = table.x("x"), figure.places()
+    if x not in places:
+        raise table.wrong("x", f"expected a point of the figure: {', '.join(f'{place}' for place in places)}")
+    found = Published(
+        series=table.word("series", [one.name for one in figure.series]),
+        x=x,
+        measure=table.word("measure", list(figure.measures)),
+        value=table.number("value"),
+    )
+    table.done()
+    return found

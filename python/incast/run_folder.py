@@ -1,0 +1,144 @@
+"""The folder of a run: its files, and what is said of those that are missing or damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incast import _core
+from incast.errors import FolderError
+from incast.folders import write_through
+
+if TYPE_CHECKING:
+    # Arrow takes long to load: only what reads or writes tables waits for it.
+    import pyarrow as pa
+
+TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples", "trace")
+OPTIONAL = ("classes", "engines", "queries", "writes", "trace")
+"""Tables that are written only where they have a row."""
+MANIFEST = "manifest.json"
+MANIFEST_FORMAT = 1
+SUMMARY = "summary.json"
+SCENARIO = "scenario.toml"
+SUMMARY_PARTS = ("run", "flows", "fct", "queues", "hosts", "groups")
+"""Parts that the summary of every run has."""
+
+
+def write(
+    folder: Path, manifest: dict[str, Any], scenario: str, summary: str, table: Callable[[str], pa.Table]
+) -> None:
+    """Write the files of a run into an existing folder."""
+    import pyarrow.parquet as pq
+
+    write_through(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+    write_through(folder / SCENARIO, scenario)
+    write_through(folder / SUMMARY, summary)
+    for name in TABLES:
+        rows = table(name)
+        if name in OPTIONAL and rows.num_rows == 0:
+            continue
+        with (folder / f"{name}.parquet").open("wb") as file:
+            pq.write_table(rows, file, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def read_scenario(folder: Path) -> str:
+    """Read the scenario as it was run, every default written out."""
+    return _read(folder, SCENARIO)
+
+
+def read_summary(folder: Path) -> str:
+    """Read the summary's text; raises ``FolderError`` unless it has the parts that every summary has."""
+    text = _read(folder, SUMMARY)
+    try:
+        summary = json.loads(text)
+    except ValueError as error:
+        raise FolderError(f"{folder / SUMMARY} is damaged: {error}") from None
+    known = summary if isinstance(summary, dict) else {}
+    lacking = [part for part in SUMMARY_PARTS if not isinstance(known.get(part), dict)]
+    if lacking:
+        told = f"it lacks {', '.join(lacking)}: run the scenario again"
+        raise FolderError(f"{folder / SUMMARY} is damaged: {told}")
+    return text
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a run folder, or say why it is none."""
+    try:
+        manifest = json.loads(_read(folder, MANIFEST))
+    except ValueError as error:
+        raise FolderError(f"{folder}: manifest.json is not JSON ({error}): not a run folder") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != MANIFEST_FORMAT:
+        raise FolderError(f"{folder}: manifest.json is not of format {MANIFEST_FORMAT}: run the scenario again")
+    lacking = [key for key in ("hash", "seed", "engine", "cost") if key not in manifest]
+    if lacking:
+        raise FolderError(f"{folder}: manifest.json lacks {', '.join(lacking)}: run the scenario again")
+    return manifest
+
+
+@cache
+def engine_digest() -> str:
+    """Hash of the compiled engine: results of another build are not taken for this one's."""
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
+
+
+def holds(folder: Path, hash_: str, seed: int) -> bool:
+    """Whether the folder holds the run of a scenario, by its hash and seed, made by this build of the engine."""
+    if not folder.exists():
+        return False
+    manifest = read_manifest(folder)
+    return (manifest["hash"], manifest["seed"], manifest["engine"]) == (hash_, seed, engine_digest())
+
+
+def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.Table:
+    """Read a table of a run folder; queries, writes and traces are written only where there are some."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / f"{name}.parquet"
+    if name in OPTIONAL and not path.exists():
+        return pa.table({})
+    try:
+        return pq.read_table(path, columns=columns)
+    except FileNotFoundError:
+        raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise FolderError(f"{path} cannot be read: {error}") from None
+
+
+def find_tables(folder: Path, needed: Iterable[str]) -> None:
+    """Raise ``FolderError`` where a table is cut short, or not there although every run or this one has it."""
+    wanted = {*needed, *(name for name in TABLES if name not in OPTIONAL)}
+    for name in TABLES:
+        if name in wanted or (folder / f"{name}.parquet").exists():
+            _find_footer(folder / f"{name}.parquet")
+
+
+def _find_footer(path: Path) -> None:
+    """Read the end of a table, which a file that was cut short lacks, and none of its rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        pq.read_metadata(path)
+    except FileNotFoundError:
+        raise FolderError(f"{path.parent} has no {path.name}: not a whole run folder") from None
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise FolderError(f"{path} cannot be read: {error}") from None
+
+
+def _read(folder: Path, name: str) -> str:
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if not folder.exists():
+            raise FolderError(f"{folder} does not exist: expected a run folder") from None
+        raise FolderError(f"{folder} has no {name}: not a run folder") from None
+    except OSError as error:
+        raise FolderError(f"cannot read {folder / name}: {error.strerror}") from None

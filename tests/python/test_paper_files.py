@@ -1,0 +1,276 @@
+"""A paper's folder: what it may say, and how mistakes in it are told."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from conftest import ROOT, Command
+from incast.errors import PaperError
+from incast.figures import COLOURS
+from incast.papers import definition, expression, judging, page, reading
+from incast.papers.definition import Measure, Series
+from incast.papers.drawing import looks
+from incast.papers.judging import judge
+from incast.papers.measuring import reduced
+from incast.verdict import Verdict
+from own_paper import PAPER, SCENARIO, WORKED_OUT
+
+MISTAKES = [
+    ('title = "A small study"', "titel = 1", "title: missing: expected a text"),
+    ('scenario = "fig1.toml"', 'scenario = "fig9.toml"', "figures.fig1.scenario = 'fig9.toml': expected a file"),
+    ("seeds = 2", "seeds = 0", "figures.fig1.seeds = 0: expected a whole number of at least 1"),
+    ("seeds = 2", "seeds = 2\nsead = 3", 'figures.fig1.sead = 3: unknown key (did you mean "seeds"?)'),
+    ('kind = "line"', 'kind = "lime"', "figures.fig1.plots[0].kind = 'lime': expected one of line, cdf"),
+    ('y = ["delay"]', 'y = ["dealy"]', "figures.fig1.plots[0].y: expected measures of the figure: delay"),
+    ("delay('DCTCP', 40) >= 1e6", "dealy('DCTCP', 40) >= 1e6", "figures.fig1.claims[1].holds = "),
+    ("delay('DCTCP', 40) >= 1e6", "__import__('os')", "__import__() is not known"),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40) >", "cannot be read"),
+    (
+        "[figures.fig1.scale.paper]",
+        "[figures.fig1.scale.huge]",
+        "figures.fig1.scale.huge: expected one of small, paper",
+    ),
+    ("x = 40, measure", "x = 41, measure", "figures.fig1.published[0].x = 41: expected a point of the figure: 4, 40"),
+    (
+        "{ x = 40, set",
+        "{ x = 4, set",
+        "figures.fig1.points: expected at least one, each of its own name, and 4 is there twice",
+    ),
+    ("[figures.fig1]\n", '[figures."a\\u001b[31m\\nb"]\n', r"figures.a\u{1b}[31m\nb: expected a name of letters"),
+    ('scenario = "fig1.toml"', 'scenario = "../no.toml"', "'../no.toml': expected a file, its path from "),
+    (
+        "delay('DCTCP', 40) >= 1e6",
+        "delay('DCTCP', '40') >= 1e6",
+        "delay: no point '40': it is a number; expected 40 without quotes",
+    ),
+    ("[figures.fig1]\n", "[figures.fig1\n", "paper.toml: "),
+    ("x = 4, set", "x = nan, set", "figures.fig1.points[0].x = nan: expected a finite number or a text"),
+    ("scale = 1e6", "scale = 0", "figures.fig1.measures.delay.scale = 0: expected a number other than 0"),
+    ("scale = 1e6", "scale = inf", "figures.fig1.measures.delay.scale = inf: expected a finite number"),
+    ('name = "rates"', 'name = "../rates"', "figures.fig1.plots[1].name = '../rates': expected a name of letters"),
+    (
+        "delay('DCTCP', 40) >= 1e6",
+        "delay('DCTCQ', 40) >= 1e6",
+        'claims[1].holds = "delay(\'DCTCQ\', 40) >= 1e6": delay: no series "DCTCQ" '
+        '(did you mean "DCTCP"?); expected one of Swift, DCTCP',
+    ),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 44) >= 1e6", 'delay: no point "44" (did you mean "4"?)'),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40)", "expected a comparison, not a number"),
+    (
+        "delay('DCTCP', 40) >= 1e6",
+        "delay('DCTCP', 40) > 1 and ratio(delay('Swift', 4), 2)",
+        "figures.fig1.claims[1].holds = ",
+    ),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40) > published('delay', 'DCTCP', 4)", "nothing is published of"),
+    ("delay('DCTCP', 40) >= 1e6", "model('swfit', 'throughput_bps', 'q', 0.1) > 1", "model: "),
+    (
+        'says = "DCTCP\'s delay is a second"',
+        'each = [{ n = "1" }]\nsays = "{m} seconds"',
+        "figures.fig1.claims[1].each: has no m, which {m} asks for; expected one of n",
+    ),
+    (
+        'says = "DCTCP\'s delay is a second"',
+        'each = [{ n = 1 }]\nsays = "{n} seconds"',
+        "figures.fig1.claims[1].each: expected tables of texts, all with the same names",
+    ),
+    (
+        'says = "DCTCP\'s delay is a second"',
+        'each = [{}]\nsays = "A second"',
+        "figures.fig1.claims[1].each: expected tables of texts, not empty ones",
+    ),
+    ('{ name = "Swift" }', '{ name = "Swift", look = 9 }', "figures.fig1.series[0].look = 9: expected 1 to 8"),
+    ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected a figure that"),
+    (
+        '{ name = "Swift" }',
+        '{ name = "Swift", values = { dealy = "x" } }',
+        "figures.fig1.series[0].values.dealy = 'x': expected measures of the figure: delay",
+    ),
+    ('{ name = "Swift" }', '{ name = "Swift", values = { delay = "y" } }', "figures.fig1.series[0].values.delay = 'y'"),
+    (
+        '{ name = "Swift" }',
+        '{ name = "Swift", values = { delay = "x" }, set = { controller = "swift" } }',
+        "figures.fig1.series[0].set: expected none beside values: such a series has no runs",
+    ),
+    (
+        "{ x = 40, set",
+        '{ x = 40, scenario = "no.toml", set',
+        "figures.fig1.points[1].scenario = 'no.toml': expected a file",
+    ),
+    (
+        'kind = "cdf"',
+        'kind = "cdf"\nseries = ["Swfit"]',
+        "figures.fig1.plots[1].series: expected series of the figure: Swift",
+    ),
+    (
+        'kind = "cdf"',
+        'kind = "cdf"\npoints = [5]',
+        "figures.fig1.plots[1].points: expected points of the figure: 4, 40",
+    ),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "told"), MISTAKES)
+def test_a_broken_paper_names_file_and_key(paper: Path, good: str, bad: str, told: str) -> None:
+    assert good in PAPER
+    (paper / "paper.toml").write_text(PAPER.replace(good, bad, 1))
+    with pytest.raises(PaperError, match=re.escape(told)) as raised:
+        reading.load(paper)
+    assert str(raised.value).startswith(str(paper / "paper.toml"))
+
+
+def test_a_paper_that_is_no_text_or_names_files_elsewhere_is_refused(paper: Path) -> None:
+    (paper / "paper.toml").write_bytes(PAPER.replace("Nobody", "N\xfcbody").encode("latin-1"))
+    with pytest.raises(PaperError, match=r"paper.toml, line 3: expected UTF-8 text: byte 0xfc is none of it"):
+        reading.load(paper)
+    (paper / "paper.toml").write_text(PAPER.replace("[figures.fig1]", '[figures."../../fig1"]'))
+    with pytest.raises(PaperError, match=r"figures.\.\./\.\./fig1: expected a name of letters"):
+        reading.load(paper)
+
+
+def test_a_figure_that_no_summary_has_and_a_wrong_setting_are_bad_input(incast: Command, paper: Path) -> None:
+    (paper / "paper.toml").write_text(PAPER.replace("flows.delay_mean_s", "flows.delay_mean"))
+    incast("paper", "run", str(paper), "--out", "p").refused(
+        'paper.toml: figures.fig1.measures.delay.of = "flows.delay_mean": a run\'s summary has no flows.delay_mean '
+        '(did you mean "delay_mean_s"?); expected one of count, ',
+        " in flows",
+    )
+    assert len(list((paper.parent / "p").rglob("manifest.json"))) < 8, "the first run tells"
+    (paper / "paper.toml").write_text(WORKED_OUT.replace('column = "bytes"', 'column = "byte"'))
+    (paper / "more.toml").write_text(SCENARIO)
+    incast("paper", "run", str(paper), "--out", "r").refused(
+        'paper.toml: figures.fig1.measures.rate: table writes has no column "byte" (did you mean "bytes"?)'
+    )
+    (paper / "paper.toml").write_text(
+        WORKED_OUT.replace('log = ["x"]', 'curves = [{ label = "c", of = "1 / (x - 1)" }]')
+    )
+    incast("paper", "run", str(paper), "--out", "s").refused('fig2, curve "c" at 1: 1 / (x - 1): division by zero')
+    assert not (paper.parent / "s").exists()
+    (paper / "paper.toml").write_text(PAPER.replace("traffic.flows", "traffic.flws"))
+    incast("paper", "run", str(paper), "--out", "q").refused(
+        'did you mean "flows"', "small/fig1, Swift, 4, seed 1", "small/paper.toml"
+    )
+
+
+def test_a_figure_may_be_like_another_and_entries_stand_for_several(paper: Path) -> None:
+    """What a figure lacks is the other's, tables go key by key, and each row of ``each`` is an entry of its own."""
+    (paper / "paper.toml").write_text(
+        PAPER
+        + """
+[figures.fig2]
+like = "fig1"
+title = "Another"
+seeds = 5
+scale.paper.seeds = 7
+series = [
+    { each = [{ s = "Swift" }, { s = "DCTCP" }], name = "{s}" },
+    { each = [{ s = "Swift" }, { s = "DCTCP" }], name = "{s} again" },
+    { name = "{s}" },
+]
+measures.delay.unit = "ms"
+measures.delay.scale = 1e3
+
+[[figures.fig2.claims]]
+each = [{ s = "Swift", n = "4" }, { s = "DCTCP", n = "40" }]
+says = "{s} at {n}"
+where = "section {n}"
+holds = "all(delay('{s}', n) > {n} for n in x(4, 40)) and max(delay(['{s}', 'Swift'], 4)) < 9 and max(x(4, 40)) == 40"
+"""
+    )
+    figures = reading.load(paper).figures
+    one, two = figures["fig1"], figures["fig2"]
+    assert (two.title, two.where, two.seeds, two.at("paper").seeds) == ("Another", "figure 1", 5, 7)
+    assert two.at("paper").points == one.at("paper").points
+    assert two.measures["delay"] == Measure("delay", "Mean delay", "ms", 1e3, "flows.delay_mean_s")
+    assert (two.points, two.plots, two.published) == (one.points, one.plots, one.published)
+    assert [series.name for series in two.series] == ["Swift", "Swift again", "DCTCP", "DCTCP again", "{s}"]
+    assert [(claim.says, claim.where) for claim in two.claims] == [
+        ("Swift at 4", "section 4"),
+        ("DCTCP at 40", "section 40"),
+    ]
+    numbers = {("Swift", 4): 5.0, ("Swift", 40): 6.0, ("DCTCP", 4): 50.0, ("DCTCP", 40): 60.0}
+    found = [judge(two, claim, lambda _, series, x, __: numbers[series, x]) for claim in two.claims]
+    assert [one.verdict for one in found] == ["holds", "does not hold"]
+    assert found[0].numbers == ["Mean delay, Swift at 4, 40: 5, 6 ms"]
+
+
+def test_a_figure_whose_claims_have_no_numbers_is_not_tested(paper: Path) -> None:
+    one = [judging.Finding(claim, Verdict.UNTESTED, []) for claim in reading.load(paper).figures["fig1"].claims]
+    assert page.count_of(one[:1]) == "not tested"
+    assert page.count_of(one) == "not tested"
+
+
+def test_series_keep_the_look_that_they_ask_for() -> None:
+    assert len(COLOURS) == definition.LOOKS
+    series = [Series("a"), Series("b", look=1), Series("c"), Series("d", look=3)]
+    assert looks(series) == [1, 0, 3, 2]
+    assert looks([Series(f"{i}") for i in range(10)]) == [0, 1, 2, 3, 4, 5, 6, 7, 0, 1]
+    assert looks([Series(f"{i}", look=1 + i % 8) for i in range(9)]) == [0, 1, 2, 3, 4, 5, 6, 7, 0]
+
+
+def test_rows_of_tables_become_one_number() -> None:
+    table = pa.table(
+        {
+            "flow": [0, 0, 1, 1, 2],
+            "group": pa.array(["a", "a", "b", "b", "b"]).dictionary_encode(),
+            "bytes": [1, 2, 3, 3, None],
+            "finish_s": [0.1, 0.2, 0.3, 0.4, 0.5],
+        }
+    )
+
+    def of(reduce: str, span: tuple[float, float] | None = None, **more: object) -> float | None:
+        measure = Measure("m", "M", table="writes", column="bytes", reduce=reduce, **more)  # type: ignore[arg-type]
+        return reduced(table, measure, span)
+
+    assert of("sum") == 9
+    assert of("count") == 4
+    assert of("mean", where={"group": "b"}) == 3
+    assert of("max", by="flow") == 6
+    assert of("jain", by="flow") == pytest.approx(9**2 / (2 * (9 + 36)))
+    assert of("sum", (0.2, 0.4)) == 5, "a span is open at its end"
+    assert of("sum", over="flow", where={"group": "b"}) == 6, "3 / 1 and 3 / 1; the rest has no bytes"
+    assert of("median") == 2, "nearest rank"
+    assert of("p99") == 3
+    assert of("min", (0.6, 0.7)) is None
+    with pytest.raises(PaperError, match='table writes has no column "size"'):
+        reduced(table, Measure("m", "M", table="writes", column="size"), None)
+
+
+def test_the_documentation_names_every_paper_and_every_function() -> None:
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    for name in reading.names():
+        assert f"| `{name}` |" in page
+    known = set(re.findall(r"`(\w+)(?:\([\w, ]+\))?`", page.partition("**Claims.**")[2]))
+    assert set(expression.FUNCTIONS) <= known
+    for word in (*reading.PLOTS, *reading.REDUCTIONS, *reading.TABLES):
+        assert re.search(rf"\b{word}\b", page)
+
+
+def test_the_paper_of_the_documentation_is_a_folder_and_no_code(incast: Command, tmp_path: Path) -> None:
+    """Its scenario, published number, derived series and claims are run as they are printed, with what they print."""
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    scenario, whole, more = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    folder = tmp_path / "mypaper"
+    folder.mkdir()
+    (folder / "fig1.toml").write_text(scenario)
+    (folder / "paper.toml").write_text(whole + more)
+    asked, *printed, end = re.findall(r"```console\n(.*?)```", page, re.DOTALL)[-1].splitlines()
+    answer = incast(*shlex.split(asked)[2:])
+    assert answer.status == 0, answer.err
+    *shown, last = answer.out.splitlines()
+    assert last == end == "report: fig1/report.html"
+    for line, told in zip(shown, printed, strict=True):
+        assert line.startswith(told.removesuffix("...)"))
+    report = (tmp_path / "fig1" / "report.html").read_text()
+    assert "<i>(paper: 220)</i>" in report
+    assert "<code>fig2</code> (12 of 12)" in report
+    rows = json.loads((tmp_path / "fig1" / "results.json").read_text())["figures"]["fig1"]["points"]
+    derived = {row["x"]: row["delay"]["mean"] for row in rows if row["series"] == "a packet a flow"}
+    assert derived == {4: pytest.approx(18.5), 20: pytest.approx(71.3)}
+    answer = incast("paper", "run", "mypaper/fig2", "--out", "fig1")
+    assert answer.out.startswith("fig2: all 2 claims hold - Delay over load, with a buffer of 2 MB\n")

@@ -311,6 +311,41 @@ fn per_flow() -> u32 {
     3
 }
 
+impl EcnThreshold {
+    /// Contradictions between keys.
+    fn check(&self, path: &str, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        let quoted = |l: QueueLimit| format!("\"{l}\"");
+        if self.mark.same_unit(self.limit) && self.mark > self.limit {
+            let message = format!("expected at most the limit, {}: a queue never grows beyond it", self.limit);
+            out.push(Problem::with_value(key("mark"), quoted(self.mark), message));
+        }
+        if self.mark_at == MarkAt::Departure && self.non_ect == NonEct::Drop {
+            let message = "expected \"pass\" with mark_at = \"departure\": what leaves is not dropped any more";
+            out.push(Problem::with_value(key("non_ect"), "\"drop\"", message));
+        }
+        if self.mark_at == MarkAt::Departure && self.port.device > 0 {
+            let message = "expected 0 with mark_at = \"departure\", which counts all that waits in the port";
+            out.push(Problem::with_value(key("device"), self.port.device, message));
+        }
+        if self.mark_at == MarkAt::Departure && self.count_dropped_marks {
+            let message = "expected false with mark_at = \"departure\": what is dropped never leaves";
+            out.push(Problem::with_value(key("count_dropped_marks"), "true", message));
+        }
+        if self.mark_at == MarkAt::Departure && self.port.port.count_overhead {
+            let message = "expected false with mark_at = \"departure\", which counts packets without it";
+            out.push(Problem::with_value(key("count_overhead"), "true", message));
+        }
+        if self.mark.amount().is_none() {
+            out.push(Problem::with_value(
+                key("mark"),
+                quoted(self.mark),
+                "expected packets such as \"250p\" or bytes such as \"30kB\"",
+            ));
+        }
+    }
+}
+
 impl Queue {
     /// What its port has; a fair NIC has nothing of it.
     fn port(&self) -> Option<&Port> {
@@ -537,35 +572,7 @@ impl Queue {
             out.push(Problem::with_value(key("limit"), quoted(l), "expected room for at least one packet"));
         }
         match self {
-            Queue::EcnThreshold(q) => {
-                if q.mark.same_unit(q.limit) && q.mark > q.limit {
-                    let message = format!("expected at most the limit, {}: a queue never grows beyond it", q.limit);
-                    out.push(Problem::with_value(key("mark"), quoted(q.mark), message));
-                }
-                if q.mark_at == MarkAt::Departure && q.non_ect == NonEct::Drop {
-                    let message = "expected \"pass\" with mark_at = \"departure\": what leaves is not dropped any more";
-                    out.push(Problem::with_value(key("non_ect"), "\"drop\"", message));
-                }
-                if q.mark_at == MarkAt::Departure && q.port.device > 0 {
-                    let message = "expected 0 with mark_at = \"departure\", which counts all that waits in the port";
-                    out.push(Problem::with_value(key("device"), q.port.device, message));
-                }
-                if q.mark_at == MarkAt::Departure && q.count_dropped_marks {
-                    let message = "expected false with mark_at = \"departure\": what is dropped never leaves";
-                    out.push(Problem::with_value(key("count_dropped_marks"), "true", message));
-                }
-                if q.mark_at == MarkAt::Departure && q.port.port.count_overhead {
-                    let message = "expected false with mark_at = \"departure\", which counts packets without it";
-                    out.push(Problem::with_value(key("count_overhead"), "true", message));
-                }
-                if q.mark.amount().is_none() {
-                    out.push(Problem::with_value(
-                        key("mark"),
-                        quoted(q.mark),
-                        "expected packets such as \"250p\" or bytes such as \"30kB\"",
-                    ));
-                }
-            }
+            Queue::EcnThreshold(q) => q.check(path, out),
             Queue::Red(q) => {
                 for (name, th) in [("min_th", q.min_th), ("max_th", q.max_th)] {
                     if th.amount().is_none() || (q.limit.amount().is_some() && !th.same_unit(q.limit)) {

@@ -91,32 +91,7 @@ impl Traffic {
             let message = format!("expected a time after start, {}", self.start);
             out.push(Problem::with_value(key("stop"), format!("\"{stop}\""), message));
         }
-        // A run of no length is refused for itself.
-        let beyond = |t: cc::Time| duration > cc::Time::ZERO && t >= duration;
-        if beyond(self.start.0) && matches!(self.app, App::Query(_)) {
-            let message = format!("expected a time before the run ends, at run.duration, {duration}");
-            out.push(Problem::with_value(key("start"), format!("\"{}\"", self.start), message));
-        }
-        if let App::Query(q) = &self.app {
-            if let Some(first) = q.first.filter(|t| beyond(t.0)) {
-                let message = format!("expected a time before the run ends, at run.duration, {duration}");
-                out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
-            }
-            if let Some(stop) = self.sink_stop {
-                let message = "expected none with app.kind = \"query\": both ends of its connections send and receive";
-                out.push(Problem::with_value(key("sink_stop"), format!("\"{stop}\""), message));
-            }
-            if q.response.is_none() && q.total.is_none() && self.pattern != Pattern::File {
-                let message = "missing; expected the bytes of a worker's response, or total for all workers together";
-                out.push(Problem::new(key("app.response"), message));
-            }
-            if let (Some(first), Some(stop)) = (q.first, self.stop)
-                && first >= stop
-            {
-                let message = format!("expected a time before the entry's stop, {stop}");
-                out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
-            }
-        }
+        self.check_query(path, duration, out);
         if let Some(stop) = self.sink_stop.filter(|s| *s <= self.start) {
             let message = format!("expected a time after start, {}", self.start);
             out.push(Problem::with_value(key("sink_stop"), format!("\"{stop}\""), message));
@@ -124,6 +99,36 @@ impl Traffic {
         self.app.check(path, out);
         if let Some(t) = &self.transport {
             t.check(&key("transport"), out);
+        }
+    }
+
+    /// Contradictions between the keys of queries.
+    fn check_query(&self, path: &str, duration: cc::Time, out: &mut Vec<Problem>) {
+        let key = |k: &str| format!("{path}.{k}");
+        let App::Query(q) = &self.app else { return };
+        // A run of no length is refused for itself.
+        let beyond = |t: cc::Time| duration > cc::Time::ZERO && t >= duration;
+        if beyond(self.start.0) {
+            let message = format!("expected a time before the run ends, at run.duration, {duration}");
+            out.push(Problem::with_value(key("start"), format!("\"{}\"", self.start), message));
+        }
+        if let Some(first) = q.first.filter(|t| beyond(t.0)) {
+            let message = format!("expected a time before the run ends, at run.duration, {duration}");
+            out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
+        }
+        if let Some(stop) = self.sink_stop {
+            let message = "expected none with app.kind = \"query\": both ends of its connections send and receive";
+            out.push(Problem::with_value(key("sink_stop"), format!("\"{stop}\""), message));
+        }
+        if q.response.is_none() && q.total.is_none() && self.pattern != Pattern::File {
+            let message = "missing; expected the bytes of a worker's response, or total for all workers together";
+            out.push(Problem::new(key("app.response"), message));
+        }
+        if let (Some(first), Some(stop)) = (q.first, self.stop)
+            && first >= stop
+        {
+            let message = format!("expected a time before the entry's stop, {stop}");
+            out.push(Problem::with_value(key("app.first"), format!("\"{first}\""), message));
         }
     }
 

@@ -1,0 +1,603 @@
+//! What is wrong with keys, words, quantities and controllers.
+
+use super::*;
+
+#[test]
+fn the_good_one_is_good() {
+    check(GOOD).unwrap();
+}
+
+#[test]
+fn keys_and_words() {
+    let cases = [
+        (
+            "k = 4",
+            "kk = 4",
+            "topology.kk: unknown key (did you mean \"k\"?)\ntopology.k: missing; expected an even number >= 2",
+        ),
+        ("[routing]", "[ruoting]", "ruoting: unknown key (did you mean \"routing\"?)"),
+        ("warmup", "warm_up", "run.warm_up: unknown key (did you mean \"warmup\"?)"),
+        (
+            "duration = \"10ms\"",
+            "",
+            "run.duration: missing; expected a time with a unit (ps, ns, us, ms, s), such as \"10us\"",
+        ),
+        (
+            "\"fat-tree\"",
+            "\"fatree\"",
+            "topology.kind = \"fatree\": expected one of \"fat-tree\", \"dumbbell\", \"star\", \"leaf-spine\", \
+             \"graph\" (did you mean \"fat-tree\"?)",
+        ),
+        (
+            "kind = \"fat-tree\"",
+            "",
+            "topology.kind: missing; expected one of \"fat-tree\", \"dumbbell\", \"star\", \"leaf-spine\", \"graph\"",
+        ),
+        (
+            "\"ecmp\"",
+            "\"emcp\"",
+            "routing.kind = \"emcp\": expected one of \"ecmp\", \"first-path\", \"spray\", \"spray-source\", \
+             \"ns3-per-packet\", \"round-robin\", \"adaptive\", \"power-of-two\", \"flowlet\", \"ecmp-adaptive\", \
+             \"reps\" (did you mean \"ecmp\"?)",
+        ),
+        (
+            "\"hotspot\"",
+            "\"hotpsot\"",
+            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \
+             \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"matrix\", \"connection-matrix\", \
+             \"elephants\", \"all-to-all\", \"ring-allreduce\" (did you mean \"hotspot\"?)",
+        ),
+        (
+            "\"linux\"",
+            "\"lunix\"",
+            "transport.preset = \"lunix\": expected one of \"linux\", \"linux-default\", \"ns3\", \"htsim\", \
+             \"swift\" (did you mean \"linux\"?)",
+        ),
+        ("flows = 10", "flow = 10", "traffic.load.flow: unknown key (did you mean \"flows\"?)"),
+        ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),
+        ("size = \"1MB\"", "sise = \"1MB\"", "traffic.load.app.sise: unknown key (did you mean \"size\"?)"),
+    ];
+    for (from, to, expected) in cases {
+        assert_eq!(message(from, to), expected, "{to}");
+    }
+}
+
+#[test]
+fn numbers_and_units() {
+    let cases = [
+        ("k = 4", "k = 5", "topology.k = 5: expected an even number >= 2".to_owned()),
+        ("k = 4", "k = 0", "topology.k = 0: expected an even number >= 2".to_owned()),
+        ("k = 4", "k = -4", "topology.k = -4: expected an even number >= 2".to_owned()),
+        ("k = 4", "k = \"4\"", "topology.k = \"4\": expected an even number >= 2".to_owned()),
+        ("k = 4", "k = 200", "topology.k = 200: makes 2000000 hosts; expected at most 1048576 in all".to_owned()),
+        ("\"1Gbps\"", "\"0Gbps\"", "topology.link.rate = \"0Gbps\": expected a rate above 0".to_owned()),
+        ("\"1Gbps\"", "\"-1Gbps\"", format!("topology.link.rate = \"-1Gbps\": {RATE}")),
+        ("\"1Gbps\"", "\"1Gb/s\"", format!("topology.link.rate = \"1Gb/s\": {RATE}")),
+        ("\"1Gbps\"", "1000000000", format!("topology.link.rate = 1000000000: {RATE}")),
+        ("\"10us\"", "\"10\"", format!("topology.link.delay = \"10\": {TIME}")),
+        ("\"10us\"", "10", format!("topology.link.delay = 10: {TIME}")),
+        ("\"100p\"", "100", format!("queue.limit = 100: {LIMIT}")),
+        ("\"100p\"", "\"100packets\"", format!("queue.limit = \"100packets\": {LIMIT}")),
+        (
+            "\"100p\"",
+            "\"0p\"",
+            "queue.limit = \"0p\": expected room for at least one packet\n\
+                                queue.mark = \"20p\": expected at most the limit, 0p: a queue never grows beyond \
+                                it"
+            .to_owned(),
+        ),
+        (
+            "\"20p\"",
+            "\"200p\"",
+            "queue.mark = \"200p\": expected at most the limit, 100p: a queue never grows beyond \
+                                 it"
+            .to_owned(),
+        ),
+        ("flows = 10", "flows = 0", "traffic.load.flows = 0: expected a whole number >= 1".to_owned()),
+        ("flows = 10", "flows = -1", "traffic.load.flows = -1: expected a whole number >= 0".to_owned()),
+        (
+            "flows = 10",
+            "flows = 5000000",
+            "traffic.load.flows = 5000000: expected at most 4000000 flows in all: the state and the record of a flow \
+             take about a kilobyte"
+                .to_owned(),
+        ),
+        (
+            "\"1MB\"",
+            "\"1Mb\"",
+            "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, \
+                                MiB, GiB), such as \"128kB\" (did you mean \"1MB\"?)"
+                .to_owned(),
+        ),
+        ("\"1MB\"", "\"0B\"", "traffic.load.app.size = \"0B\": expected at least 1 byte".to_owned()),
+        ("trace = [0]", "trace = [-1]", "measure.trace.0 = -1: expected a whole number >= 0".to_owned()),
+        ("trace = [0]", "trace = 0", "measure.trace = 0: expected a list of whole numbers >= 0".to_owned()),
+        ("trace = [0]", "trace = [10]", "measure.trace = 10: expected numbers of flows, from 0 to 9".to_owned()),
+        (
+            "trace = [0]",
+            "series = { ports = [\"edge7>h16\"] }",
+            "measure.series.ports = \"edge7>h16\": no such port; expected names such as \"agg0>core0\" (did you mean \
+             \"edge7>h14\"?)"
+                .to_owned(),
+        ),
+        (
+            "preset = \"linux\"",
+            "delayed_ack = 0",
+            "transport.delayed_ack = 0: expected \"auto\" or a whole number >= \
+                                                   1"
+            .to_owned(),
+        ),
+        (
+            "preset = \"linux\"",
+            "initial_window = 0.0",
+            "transport.initial_window = 0.0: expected a number above \
+                                                        0"
+            .to_owned(),
+        ),
+        (
+            "preset = \"linux\"",
+            "rto_min = \"200s\"",
+            "transport.rto_min = \"200s\": expected at most rto_max, \
+                                                      120s"
+                .to_owned(),
+        ),
+        (
+            "preset = \"linux\"",
+            "send_buffer = \"1kB\"",
+            "transport.send_buffer = \"1kB\": expected at least one \
+                                                         segment, 1448B"
+                .to_owned(),
+        ),
+    ];
+    for (from, to, expected) in cases {
+        assert_eq!(message(from, to), expected, "{to}");
+    }
+}
+
+#[test]
+fn times_that_contradict() {
+    assert_eq!(
+        message("warmup = \"1ms\"", "warmup = \"10ms\""),
+        "run.warmup = \"10ms\": expected less than run.duration, 10ms"
+    );
+    assert_eq!(message("duration = \"10ms\"", "duration = \"0s\""), "run.duration = \"0s\": expected a time above 0");
+    assert_eq!(
+        message("warmup = \"1ms\"", "warmup = \"1ms\"\nmeasure_until = \"11ms\""),
+        "run.measure_until = \"11ms\": expected a time after run.warmup, 1ms, and at most run.duration, 10ms"
+    );
+    assert_eq!(
+        message("flows = 10", "flows = 10\nstart = \"2ms\"\nstop = \"1ms\""),
+        "traffic.load.stop = \"1ms\": expected a time after start, 2ms"
+    );
+    assert_eq!(
+        message("flows = 10", "flows = 10\nstagger = \"1ms\"\nstop = \"5ms\""),
+        "traffic.load.stop = \"5ms\": flow 5 of the entry opens at 5ms; expected a later stop"
+    );
+}
+
+#[test]
+fn controllers() {
+    let kinds = one_of_the_controllers();
+    assert_eq!(message("\"dctcp\"", "\"dtcp\""), format!("controller = \"dtcp\": {kinds} (did you mean \"dctcp\"?)"));
+    assert_eq!(
+        message("\"dctcp\"", "{ kind = \"swfit\" }"),
+        format!("controller.kind = \"swfit\": {kinds} (did you mean \"swift\"?)")
+    );
+    assert_eq!(
+        message("\"dctcp\"", "\"swift:targt=min-rtt\""),
+        "controller.targt: the controller swift has no parameter targt (did you mean \"target\"?)"
+    );
+    assert_eq!(
+        message("\"dctcp\"", "\"swift:target=minrtt\""),
+        "controller.target = \"minrtt\": expected one of: \"published\" \"static\" \"min-rtt\" (did you mean \
+         \"min-rtt\"?)"
+    );
+    assert_eq!(
+        message("\"dctcp\"", "\"swift:min-rtt\""),
+        "controller = \"swift:min-rtt\": expected key=value after the colon, found \"min-rtt\""
+    );
+    assert_eq!(
+        message("controller = \"dctcp\"", ""),
+        "traffic.load.controller: missing; expected a controller such as \"dctcp\", here or at the top of the \
+         scenario for all entries"
+    );
+}
+
+#[test]
+fn all_problems_at_once() {
+    let text = GOOD
+        .replace("k = 4", "k = 3")
+        .replace("\"1Gbps\"", "\"fast\"")
+        .replace("flows = 10", "flws = 10")
+        .replace("\"20p\"", "true");
+    assert_eq!(
+        check(&text).unwrap_err().to_string(),
+        format!(
+            "topology.k = 3: expected an even number >= 2\n\
+             topology.link.rate = \"fast\": {RATE}\n\
+             queue.mark = true: {LIMIT}\n\
+             traffic.load.flws: unknown key (did you mean \"flows\"?)"
+        )
+    );
+}
+
+#[test]
+fn a_set_is_checked_like_a_file() {
+    assert_eq!(set("topology.k", "5"), "topology.k = 5: expected an even number >= 2");
+    assert_eq!(set("topology.kk", "4"), "topology.kk: unknown key (did you mean \"k\"?)");
+    assert_eq!(set("topolgy.k", "4"), "topolgy: unknown key (did you mean \"topology\"?)");
+    assert_eq!(set("topology.link.dealy", "1us"), "topology.link.dealy: unknown key (did you mean \"delay\"?)");
+    assert_eq!(set("topology.link.delay", "10"), format!("topology.link.delay = \"10\": {TIME}"));
+    assert_eq!(set("traffic.flws", "4"), "traffic.flws: unknown key (did you mean \"flows\"?)");
+    // what a table in it has; else all that it can have
+    assert_eq!(set("traffic.size", "1MB"), "traffic.size: unknown key (did you mean \"app.size\"?)");
+    assert_eq!(set("traffic.load.size", "1MB"), "traffic.load.size: unknown key (did you mean \"app.size\"?)");
+    let told = set("run.length", "1ms");
+    assert!(
+        told.starts_with("run.length: unknown key; expected one of duration, ") && told.contains("warmup"),
+        "{told}"
+    );
+    assert!(message("size = \"1MB\" }", "}\nsize = \"1MB\"").ends_with("(did you mean \"app.size\"?)"));
+    assert_eq!(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected a whole number >= 1");
+    assert_eq!(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected a whole number >= 0");
+    assert_eq!(set("controller", "vegas"), format!("controller = \"vegas\": {}", one_of_the_controllers()));
+    assert_eq!(
+        set("controller.targt", "static"),
+        format!("controller.targt: the controller dctcp has no parameter targt; it has {}", dctcp_has())
+    );
+    assert_eq!(set("", "1"), ": expected a key such as \"topology.k\"");
+    assert_eq!(set("run..seed", "1"), "run..seed: expected a key such as \"topology.k\"");
+    assert_eq!(set("run.seed", "-1"), "run.seed = -1: expected a whole number from 0 to 9223372036854775807");
+    let two = GOOD.to_owned() + "[[traffic]]\nname = \"more\"\npattern = \"incast\"\nflows = 3\n";
+    let mut s = Scenario::from_toml(&two, Path::new("."), "test").unwrap();
+    assert_eq!(
+        s.set("traffic.flows", "4").unwrap_err().to_string(),
+        "traffic.flows: there are 2 traffic entries; expected traffic.load.KEY or traffic.more.KEY"
+    );
+    assert_eq!(
+        s.set("traffic.mroe.flows", "4").unwrap_err().to_string(),
+        "traffic.mroe.flows: there are 2 traffic entries; expected traffic.load.KEY or traffic.more.KEY (did you mean \
+         \"more\"?)"
+    );
+    s.set("traffic.more.flows", "4").unwrap();
+    assert_eq!(s.build().unwrap().flows.len(), 14);
+    let twice = two.replace("\"more\"", "\"load\"");
+    assert_eq!(
+        check(&twice).unwrap_err().to_string(),
+        "traffic.load.name = \"load\": another traffic entry has this name; expected a name of its own, as name = \
+         \"...\""
+    );
+}
+
+#[test]
+fn entries_of_lists_are_set_by_number() {
+    let failure = |at: &str| format!("[[failures]]\nlink = \"agg0>core0\"\nat = \"{at}\"\nuntil = \"3ms\"\n\n");
+    let with = |more: &str| {
+        let text = GOOD.replacen("[[traffic]]", &format!("{more}[[traffic]]"), 1);
+        Scenario::from_toml(&text, Path::new("."), "test").unwrap()
+    };
+    let wrong = |s: &Scenario, key: &str, value: &str| {
+        let mut other = s.clone();
+        let told = other.set(key, value).unwrap_err().to_string();
+        assert_eq!(&other, s, "a refused value changes nothing");
+        told
+    };
+    let mut one = with(&failure("1ms"));
+    one.set("failures.0.detection", "5us").unwrap();
+    one.set("failures.0.at", "2ms").unwrap();
+    one.set("failures.0.link", "agg1>core2").unwrap();
+    let moved = failure("2ms").replace("agg0>core0", "agg1>core2").replace("until", "detection = \"5us\"\nuntil");
+    assert_eq!(one, with(&moved));
+    assert_eq!(
+        wrong(&one, "failures.0.detecion", "5us"),
+        "failures.0.detecion: unknown key (did you mean \"detection\"?)"
+    );
+    assert_eq!(wrong(&one, "failures.0.detection", "5"), format!("failures.0.detection = \"5\": {TIME}"));
+    assert_eq!(wrong(&one, "failures.0.share", "2"), "failures.0.share = 2: expected a number from 0 to 1");
+    for key in ["1", "00", "-1", "detection"] {
+        let key = format!("failures.{key}");
+        assert_eq!(wrong(&one, &key, "5us"), format!("{key}: there is one entry of failures; expected failures.0"));
+    }
+    let two = with(&(failure("1ms") + &failure("5ms")));
+    assert_eq!(
+        wrong(&two, "failures.2.at", "5ms"),
+        "failures.2: there are 2 entries of failures; expected failures.0 to failures.1"
+    );
+    assert_eq!(
+        set("failures.0.at", "5ms"),
+        "failures.0: there is no entry of failures; expected the whole list, as failures=[...]"
+    );
+    let mut none = with("");
+    none.set("failures", "[{ link = \"agg0>core0\", at = \"1ms\", until = \"3ms\" }]").unwrap();
+    assert_eq!(none, with(&failure("1ms")));
+
+    let mut links = with("[[links]]\nlink = \"agg0>core0\"\ndelay = \"5us\"\n\n");
+    links.set("links.0.rate", "2Gbps").unwrap();
+    let rate =
+        |s: &Scenario| s.build().unwrap().links.iter().find(|l| l.name == "agg0>core0").unwrap().rate.to_string();
+    assert_eq!(rate(&links), "2Gbps");
+    assert_eq!(wrong(&links, "links.0.rat", "2Gbps"), "links.0.rat: unknown key (did you mean \"rate\"?)");
+
+    // tables of kinds, and plain values
+    let mut queue = with("");
+    let class = "{ kind = \"red\", limit = \"20p\", min_th = \"5p\", max_th = \"9p\", use_ecn = true }";
+    queue.set("queue", &format!("{{ kind = \"weighted\", classes = [{class}, {class}], weights = [1, 2] }}")).unwrap();
+    queue.set("queue.classes.1.kind", "drop-tail").unwrap();
+    queue.set("queue.classes.1.limit", "30p").unwrap();
+    queue.set("queue.weights.0", "3").unwrap();
+    queue.build().unwrap();
+    let told = queue.resolved_toml().unwrap();
+    assert!(told.contains("weights = [3.0, 2.0]") && told.matches("use_ecn").count() == 1, "{told}");
+    assert_eq!(
+        wrong(&queue, "queue.classes.1.use_ecn", "true"),
+        "queue.classes.1.use_ecn: unknown key; expected one of kind, limit, device, count_in_service, count_overhead, \
+         host"
+    );
+    assert_eq!(
+        wrong(&queue, "queue.weights.2", "3"),
+        "queue.weights.2: there are 2 entries of queue.weights; expected queue.weights.0 to queue.weights.1"
+    );
+    // of traffic, by name
+    const MORE: &str = "[[traffic]]\nname = \"more\"\npattern = \"permutation\"\napp = { kind = \"bulk\" }\n";
+    let by_name = "entries of traffic go by name; expected traffic.load.KEY";
+    assert_eq!(set("traffic.0.flows", "3"), format!("traffic.0.flows: {by_name}"));
+    assert_eq!(set("traffic.0", "3"), format!("traffic.0: {by_name}"));
+    let two = Scenario::from_toml(&format!("{GOOD}{MORE}"), Path::new("."), "test").unwrap();
+    assert_eq!(wrong(&two, "traffic.1.flows", "3"), format!("traffic.1.flows: {by_name} or traffic.more.KEY"));
+    assert_eq!(set("measure.trace.0", "one"), "measure.trace.0 = \"one\": expected a whole number >= 0");
+}
+
+#[test]
+fn numbers_that_would_overflow() {
+    let link = "rate = \"1Gbps\", delay = \"10us\"";
+    let bucket = |text: &str| message(link, &format!("delay = \"10us\", {text}"));
+    assert_eq!(
+        bucket("rate = \"1bps\", burst = \"3MB\""),
+        "topology.link.burst = \"3MB\": expected less with rate = \"1bps\": \
+         the bucket would take more than 9000000s to fill"
+    );
+    assert_eq!(
+        bucket("rate = \"1Gbps\", back_rate = \"1bps\", burst = \"3MB\""),
+        "topology.link.burst = \"3MB\": expected less with back_rate = \"1bps\": \
+         the bucket would take more than 9000000s to fill"
+    );
+    assert_eq!(
+        bucket("rate = \"1Gbps\", burst = \"5GB\""),
+        "topology.link.burst = \"5GB\": expected at most 4294967295B"
+    );
+    // Almost as much is not too much.
+    check(&GOOD.replacen(link, "delay = \"10us\", rate = \"4kbps\", burst = \"4294967295B\"", 1)).unwrap();
+    assert_eq!(
+        set("topology.link.lose", "[18446744073709551615]"),
+        "topology.link.lose = \"[18446744073709551615]\": \
+         expected a list of whole numbers from 0 to 9223372036854775807"
+    );
+    assert_eq!(
+        set("topology.core_link.lose", "[18446744073709551615]"),
+        "topology.core_link.lose = \"[18446744073709551615]\": \
+         expected a list of whole numbers from 0 to 9223372036854775807"
+    );
+    let bulk = "kind = \"bulk\", size = \"1MB\"";
+    let app = |text: &str| message(bulk, text);
+    assert_eq!(
+        app("kind = \"closed-loop\", write = \"1MB\", count = 9223372036854775807"),
+        "traffic.load.app.count = 9223372036854775807: expected at most 9223372036854 with write = \"1MB\": \
+         a flow has at most 9223372036854775807 bytes"
+    );
+    assert_eq!(
+        app("kind = \"bulk\", size = \"18446744073GB\""),
+        "traffic.load.app.size = \"18446744073GB\": expected at most 9223372036854775807B"
+    );
+    assert_eq!(
+        app("kind = \"closed-loop\", write = \"1kB\", outstanding = 4294967295"),
+        "traffic.load.app.outstanding = 4294967295: expected a whole number from 1 to 1000000"
+    );
+    let on_off = |on: &str, off: &str| format!("kind = \"on-off\", rate = \"1Mbps\", on = \"{on}\", off = \"{off}\"");
+    assert_eq!(
+        app(&on_off("1ps", "18446744s")),
+        "traffic.load.app.off = \"18446744s\": \
+         expected at most 9000000s together with on, which is 1ps"
+    );
+    check(&GOOD.replacen(bulk, &on_off("1s", "8999999s"), 1)).unwrap();
+    assert_eq!(set("transport.sack_block", "41"), "transport.sack_block = 41: expected a whole number from 0 to 40");
+}
+
+#[test]
+fn numbers_a_type_cannot_hold() {
+    let top = 4_294_967_295u32;
+    assert_eq!(
+        set("topology.k", "4294967296"),
+        format!("topology.k = 4294967296: expected an even number from 2 to {top}")
+    );
+    assert_eq!(
+        set("topology.link.overhead", "4294967296"),
+        format!("topology.link.overhead = 4294967296: expected a whole number from 0 to {top}")
+    );
+    assert_eq!(
+        set("transport.syn_retries", "9223372036854775807"),
+        format!("transport.syn_retries = 9223372036854775807: expected a whole number from 0 to {top}")
+    );
+    assert_eq!(
+        set("transport.delayed_ack", "4294967296"),
+        "transport.delayed_ack = 4294967296: expected \"auto\" or a whole number >= 1"
+    );
+    assert_eq!(
+        message("trace = [0]", "trace = [4294967296]"),
+        format!("measure.trace.0 = 4294967296: expected a whole number from 0 to {top}")
+    );
+    // The largest that fits is a number like others: refused for what it makes.
+    let large = set("topology.k", "4294967294");
+    assert!(large.starts_with("topology.k = 4294967294: makes ") && large.contains("at most 1048576"), "{large}");
+    // The largest seed is taken, the next is not.
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    s.set("run.seed", "9223372036854775807").unwrap();
+    assert_eq!(s.build().unwrap().seed, i64::MAX as u64);
+    assert!(set("run.seed", "9223372036854775808").ends_with("expected a whole number from 0 to 9223372036854775807"));
+    assert!(Scenario::schema().contains("\"maximum\": 9223372036854775807"));
+}
+
+#[test]
+fn networks_that_do_not_fit_into_memory() {
+    let tree = "kind = \"fat-tree\"\nk = 4\n";
+    assert_eq!(
+        message(tree, "kind = \"leaf-spine\"\nleaves = 2\nhosts_per_leaf = 4\nspines = 4000000000\n"),
+        "topology.spines = 4000000000: makes 8000000000 links between leaves and spines; expected at most 4194304"
+    );
+}
+
+#[test]
+fn series_that_do_not_fit_into_memory() {
+    let series = |interval: &str, flows: &str| {
+        let ports = "[\"edge7>h15\", \"edge0>h0\"]";
+        let text = GOOD.replace(
+            "trace = [0]",
+            &format!("series = {{ flows = {flows}, ports = {ports}, interval = \"{interval}\" }}"),
+        );
+        check(&text).map_err(|e| e.to_string())
+    };
+    // 10 ms of 8 values of each of 3 flows and of 2 ports: 26 values every 5.2 ns are 5e7.
+    let refused = |interval: &str| {
+        Err(format!(
+            "measure.series.interval = \"{interval}\": expected at least 5.2ns for 3 flows and 2 ports over 10ms: \
+             all series together have at most 50000000 values"
+        ))
+    };
+    assert_eq!(series("1ps", "[0, 1, 2]"), refused("1ps"));
+    assert_eq!(series("5199ps", "[0, 1, 2]"), refused("5.199ns"));
+    assert_eq!(series("5200ps", "[0, 1, 2]"), Ok(()));
+    assert_eq!(series("400ps", "[]"), Ok(()), "two values every 400 ps are 5e7");
+    let zero = |key: &str| format!("{key} = \"0s\": expected a time above 0");
+    assert_eq!(series("0s", "[0]"), Err(zero("measure.series.interval")));
+    for none in ["0", "0s"] {
+        assert_eq!(set("measure.queue_interval", none), zero("measure.queue_interval"));
+    }
+    // Nothing is sampled where nothing is asked for.
+    check(&GOOD.replace("trace = [0]", "series = { interval = \"1ps\" }")).unwrap();
+}
+
+#[test]
+fn parameters_of_another_controller() {
+    let has_epsilon = |kind: &&&incast_cc::Kind| kind.params.iter().any(|param| param.name == "epsilon");
+    let others: Vec<_> = incast_cc::KINDS.iter().filter(has_epsilon).map(|kind| kind.name).collect();
+    let expected = format!(
+        "controller.epsilon: the controller dctcp has no parameter epsilon, which is one of {}; it has {}",
+        others.join(", "),
+        dctcp_has()
+    );
+    assert_eq!(set("controller.epsilon", "50us"), expected);
+    let near =
+        "controller.initial_alpa: the controller dctcp has no parameter initial_alpa (did you mean \"initial_alpha\"?)";
+    assert_eq!(set("controller.initial_alpa", "1"), near);
+    // As a table, it is the same.
+    let mut table =
+        Scenario::from_toml(&GOOD.replace("\"dctcp\"", "{ kind = \"dctcp\" }"), Path::new("."), "test").unwrap();
+    assert_eq!(table.set("controller.epsilon", "50us").unwrap_err().to_string(), expected);
+    assert_eq!(table.set("controller.initial_alpa", "1").unwrap_err().to_string(), near);
+}
+
+#[test]
+fn quantities_that_are_nearly_right() {
+    let delay = |text: &str| message("\"10us\"", &format!("\"{text}\""));
+    let rate = |text: &str| message("\"1Gbps\"", &format!("\"{text}\""));
+    let limit = |text: &str| message("\"100p\"", &format!("\"{text}\""));
+    assert_eq!(rate("1gbps"), format!("topology.link.rate = \"1gbps\": {RATE} (did you mean \"1Gbps\"?)"));
+    assert_eq!(delay("1.5US"), format!("topology.link.delay = \"1.5US\": {TIME} (did you mean \"1.5us\"?)"));
+    assert_eq!(limit("100P"), format!("queue.limit = \"100P\": {LIMIT} (did you mean \"100p\"?)"));
+    assert_eq!(delay("0.1ps"), "topology.link.delay = \"0.1ps\": finer than 1ps, the smallest step of simulated time");
+    assert_eq!(rate("0.5bps"), "topology.link.rate = \"0.5bps\": finer than 1bps, the smallest step of a rate");
+    assert_eq!(limit("1.5p"), "queue.limit = \"1.5p\": expected a whole number of packets");
+    assert_eq!(limit("1.5B"), "queue.limit = \"1.5B\": finer than 1B; expected a whole number of bytes");
+    let exponent = "exponents are not read; expected the digits written out, or a larger or smaller unit";
+    assert_eq!(delay("1e9s"), format!("topology.link.delay = \"1e9s\": {exponent}"));
+    assert_eq!(rate("1.5E-3Gbps"), format!("topology.link.rate = \"1.5E-3Gbps\": {exponent}"));
+    assert_eq!(delay("99999999s"), "topology.link.delay = \"99999999s\": too large; expected less than 18446744s");
+    assert_eq!(
+        rate("99999999Tbps"),
+        "topology.link.rate = \"99999999Tbps\": too large; expected less than 18446744Tbps, or \"inf\""
+    );
+    assert_eq!(limit("99999999999GB"), "queue.limit = \"99999999999GB\": too large; expected less than 18446744073GB");
+    // Where there is a word besides, the same.
+    assert_eq!(
+        set("measure.queue_interval", "0.1ps"),
+        "measure.queue_interval = \"0.1ps\": finer than 1ps, the smallest step of simulated time"
+    );
+    assert_eq!(
+        set("measure.series.interval", "1US"),
+        "measure.series.interval = \"1US\": expected \"change\" or a time with a unit (ps, ns, us, ms, s), such as \
+         \"10us\" (did you mean \"1us\"?)"
+    );
+    // And in a file.
+    assert_eq!(
+        flows("case", "start,source,destination\n1US,h0,h1\n").unwrap_err().to_string(),
+        format!("flows.csv, line 2, column start = 1US: {TIME} (did you mean \"1us\"?)")
+    );
+}
+
+#[test]
+fn a_colon_promises_parameters() {
+    for text in ["dctcp:", "dctcp: "] {
+        assert_eq!(
+            set("controller", text),
+            format!("controller = \"{text}\": expected key=value after the colon, or no colon")
+        );
+    }
+}
+
+#[test]
+fn what_toml_cannot_read_says_why() {
+    let table = |rest: &str| set("traffic.app", &format!("{{ kind = \"query\", total = \"1MB\"{rest} }}"));
+    assert!(
+        table(", count = 99999999999999999999")
+            .ends_with(": expected a table with the key kind; whole numbers end at 9223372036854775807")
+    );
+    let error = table(", count 5");
+    assert!(error.contains(": expected a table with the key kind; as TOML: ") && !error.ends_with(": "), "{error}");
+    let error = set("topology.link.lose", "[1,");
+    assert!(error.contains(" from 0 to 9223372036854775807; as TOML: "), "{error}");
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    s.set("traffic.app", "{ kind = \"query\", total = \"1MB\" }").unwrap();
+    assert_eq!(
+        s.set("traffic.app.count", "99999999999999999999").unwrap_err().to_string(),
+        "traffic.app.count = \"99999999999999999999\": expected a whole number >= 1; whole numbers end at \
+         9223372036854775807"
+    );
+}
+
+#[test]
+fn what_is_of_another_kind_is_found_there() {
+    use incast_scenario::catalogue::describe;
+    assert_eq!(describe("app", "query").unwrap().kind, "applications");
+    let error = describe("traffic", "query").unwrap_err().to_string();
+    assert!(error.ends_with("; query is one of the applications: incast describe application query"), "{error}");
+}
+
+#[test]
+fn a_kind_where_a_table_is_due() {
+    for (key, word) in [("queue.host", "fair-nic"), ("queue", "drop-tail"), ("traffic.app", "bulk")] {
+        let expected = format!("expected a table with the key kind, such as {{ kind = \"{word}\" }}");
+        assert_eq!(set(key, word), format!("{key} = \"{word}\": {expected}"));
+    }
+}
+
+#[test]
+fn segments_are_timed_by_whole_parts_of_a_time_stamp() {
+    let asked = [("transport.segment_rtt", "true"), ("transport.timestamps", "true")];
+    for (tick, right) in [("10ms", false), ("3us", false), ("1ms", true), ("1us", true), ("0s", true)] {
+        let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+        for (key, value) in asked {
+            s.set(key, value).unwrap();
+        }
+        s.set("transport.timestamp_clock", tick).unwrap();
+        let built = s.build().map(drop);
+        if right {
+            built.unwrap();
+            continue;
+        }
+        let expected = "expected 0s or a divisor of 1ms with segment_rtt = true: its time stamps count milliseconds";
+        let said = built.expect_err(tick).to_string();
+        assert_eq!(said, format!("transport.timestamp_clock = \"{tick}\": {expected}"));
+        // of time stamps alone any tick will do
+        s.set("transport.segment_rtt", "false").unwrap();
+        s.build().unwrap();
+    }
+}

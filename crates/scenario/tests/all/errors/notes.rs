@@ -1,0 +1,275 @@
+//! What is noted although nothing is wrong.
+
+use super::*;
+
+/// Queues whose limits drop what flow control is to keep; a limit of the buffer's size drops nothing at a switch.
+#[test]
+fn limits_beside_priority_flow_control_are_noted() {
+    let notes = |switch: &str, host: &str, pfc: &str| {
+        let host = format!("[queue.host]\nkind = \"drop-tail\"\nlimit = \"{host}\"");
+        let text = format!("{host}\n[buffer]\nsize = \"4MB\"\n{pfc}\n[routing]");
+        let toml = GOOD.replace("limit = \"100p\"", &format!("limit = \"{switch}\"")).replace("[routing]", &text);
+        Scenario::from_toml(&toml, Path::new("."), "test").unwrap().notes().unwrap()
+    };
+    assert_eq!(notes("none", "none", "pfc = {}"), [""; 0]);
+    assert_eq!(notes("4MB", "none", "pfc = {}"), [""; 0]);
+    assert_eq!(notes("100p", "100p", ""), [""; 0]);
+    let limited = |ports: u32, first: &str| {
+        format!(
+            "{ports} ports, the first of them {first}, have queues with a limit: what comes beyond it is dropped, \
+             although buffer.pfc pauses its class; limit = \"none\" keeps it (docs/queues/pfc.md)"
+        )
+    };
+    assert_eq!(notes("none", "4MB", "pfc = {}"), [limited(16, "h0>edge0")]);
+    assert_eq!(notes("3MB", "none", "pfc = {}"), [limited(80, "agg0>core0")]);
+    assert_eq!(notes("100p", "9p", "pfc = {}"), [limited(96, "agg0>core0")]);
+}
+
+#[test]
+fn a_form_beside_the_transport_of_another_world_is_noted() {
+    let notes = |changes: &[(&str, &str)]| {
+        let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+        for (key, value) in changes {
+            s.set(key, value).unwrap();
+        }
+        s.notes().unwrap()
+    };
+    assert_eq!(
+        notes(&[("controller", "swift:form=yasomam")]),
+        ["controller.form = \"yasomam\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what \
+          runs is neither world's (docs/forms.md)"]
+    );
+    assert_eq!(
+        notes(&[("traffic.controller", "dctcp:form=linux"), ("traffic.transport.preset", "htsim")]),
+        ["traffic.load.controller.form = \"linux\" belongs beside traffic.load.transport.preset = \"linux\", here \
+          it is \"htsim\": what runs is neither world's (docs/forms.md)"]
+    );
+    for (controller, preset) in [
+        ("swift:form=yasomam", "ns3"),
+        ("dctcp:form=htsim", "htsim"),
+        ("newreno:form=linux", "linux"),
+        ("swift", "ns3"),
+    ] {
+        assert_eq!(notes(&[("transport.preset", preset), ("controller", controller)]), [""; 0], "{controller}");
+    }
+}
+
+#[test]
+fn a_form_that_goes_with_its_controller_is_noted() {
+    let htsim = ("controller", "swift:form=htsim,max_cwnd=50,target=min-rtt");
+    let world = ("transport.preset", "htsim");
+    assert_eq!(
+        notes(&[htsim, world, ("controller.kind", "dctcp")]),
+        ["controller.kind = \"dctcp\" drops what was set for swift: form = \"htsim\"; to give it to dctcp set \
+          controller.form too"]
+    );
+    assert_eq!(notes(&[htsim, world, ("controller.kind", "dctcp"), ("controller.form", "htsim")]), [""; 0]);
+    assert_eq!(notes(&[htsim, world, ("controller.kind", "dctcp"), ("controller", "newreno")]), [""; 0]);
+    assert_eq!(notes(&[htsim, world, ("controller.kind", "swift")]), [""; 0], "it is swift already");
+    assert_eq!(notes(&[("controller", "swift:max_cwnd=50"), ("controller.kind", "dctcp")]), [""; 0], "dctcp has none");
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    s.set("traffic.controller", "dctcp:form=linux").unwrap();
+    s.set("traffic.controller.kind", "swift").unwrap();
+    assert_eq!(
+        s.set("traffic.controller.form", "linux").unwrap_err().to_string(),
+        "traffic.controller.form = \"linux\": expected one of: \"standard\" \"yasomam\" \"htsim\""
+    );
+    assert!(s.notes().unwrap()[0].starts_with("traffic.controller.kind = \"swift\" drops what was set for dctcp"));
+}
+
+#[test]
+fn values_without_effect_are_noted() {
+    let without = ("transport.sack", "false");
+    assert_eq!(notes(&[without]), [""; 0], "what the preset alone says is not");
+    assert_eq!(
+        notes(&[
+            without,
+            ("transport.dsack", "true"),
+            ("transport.sack_compression", "true"),
+            ("transport.sack_block", "8"),
+            ("traffic.transport.segment_rtt", "true"),
+            ("traffic.transport.timestamps", "false"),
+        ]),
+        [
+            "transport.dsack = true does nothing with sack = false",
+            "transport.sack_compression = true does nothing with sack = false",
+            "transport.sack_block = 8 does nothing with sack = false",
+            "traffic.load.transport.segment_rtt = true does nothing with timestamps = false",
+        ]
+    );
+    let asked = [("transport.dsack", "true"), ("transport.segment_rtt", "true"), ("transport.fin_with_data", "true")];
+    assert_eq!(notes(&asked), [""; 0]);
+    assert_eq!(
+        notes(&[asked[1], asked[2], ("transport.scoreboard", "ns3"), ("transport.handshake", "false")]),
+        [
+            "transport.fin_with_data = true does nothing with handshake = false",
+            "transport.segment_rtt = true does nothing with scoreboard = \"ns3\"",
+        ]
+    );
+    let probes = ("transport.tail_loss_probe", "true");
+    let rack = [("transport.reordering_timer", "true"), ("transport.adaptive_reordering", "true")];
+    assert_eq!(
+        notes(&[without, probes, rack[0], rack[1]]),
+        [
+            "transport.tail_loss_probe = true does nothing with sack = false",
+            "transport.reordering_timer = true does nothing unless scoreboard = \"rack\"",
+            "transport.adaptive_reordering = true does nothing unless scoreboard = \"rack\"",
+        ]
+    );
+    assert_eq!(notes(&[rack[0], rack[1], probes, ("transport.scoreboard", "rack")]), [""; 0]);
+    assert_eq!(
+        notes(&[probes, ("transport.scoreboard", "ns3")]),
+        ["transport.tail_loss_probe = true does nothing with scoreboard = \"ns3\""]
+    );
+    let default = ("transport.preset", "linux-default");
+    assert_eq!(notes(&[default, ("controller.form", "linux")]), [""; 0], "the same world");
+    let robin = |at: &str, rounds: u32| {
+        let routing = format!("{{ kind = \"round-robin\", at = \"{at}\", rounds = {rounds} }}");
+        notes(&[("routing", &routing)])
+    };
+    assert_eq!(robin("source", 7), ["routing.rounds = 7 does nothing with at = \"source\""]);
+    assert_eq!((robin("source", 5), robin("switch", 7)), (vec![], vec![]));
+    let used = ("routing", "{ kind = \"adaptive\", by = \"utilisation\" }");
+    let endless = |link: &str| notes(&[used, (link, "{ rate = \"inf\" }")]);
+    assert_eq!((endless("topology.host_link"), endless("topology.core_link")), (vec![], vec![]));
+    assert_eq!(
+        notes(&[used, ("topology.link.rate", "inf"), ("topology.host_link", "{ rate = \"1Gbps\" }")]),
+        ["routing.by = \"utilisation\" compares nothing: no link between switches has a finite rate"]
+    );
+    assert_eq!(
+        notes(&[("links", "[{ link = \"agg0>core0\", delay = \"1us\" }, { link = \"agg0>core1\" }]")]),
+        ["links.1 changes nothing: it names agg0>core1 alone"]
+    );
+}
+
+#[test]
+fn failures_that_change_nothing_are_noted() {
+    let failures = |list: &str| notes(&[("failures", &format!("[{list}]"))]);
+    // the links of GOOD
+    let same = r#"{ kind = "degraded", link = "agg0>core0", at = "1ms", rate = "1Gbps", delay = "10us", loss = 0 }"#;
+    assert_eq!(
+        failures(same),
+        ["failures.0 (rate = \"1Gbps\", delay = \"10us\", loss = 0) changes nothing: agg0>core0 is the same without \
+             it"]
+    );
+    for other in [("1Gbps", "999Mbps"), ("10us", "11us"), ("loss = 0", "loss = 0.1")] {
+        assert_eq!(failures(&same.replace(other.0, other.1)), [""; 0], "{other:?}");
+    }
+    let tier = r#"{ kind = "degraded", between = ["core", "agg"], share = 0.5, at = "1ms", rate = "1Gbps" }"#;
+    let other = same.replace("loss = 0", "loss = 0.1").replace("agg0>core0", "edge0>agg0");
+    let told = failures(&format!("{other}, {tier}"));
+    assert!(told.len() == 1 && told[0].starts_with("failures.1 (rate = \"1Gbps\") changes nothing: agg"), "{told:?}");
+    assert!(told[0].ends_with(" and the 7 others are the same without it"), "{told:?}");
+    let one_is_slower = ("links", r#"[{ link = "agg0>core0", rate = "500Mbps" }]"#);
+    let all = tier.replace("0.5", "1");
+    assert_eq!(notes(&[one_is_slower, ("failures", &format!("[{all}]"))]), [""; 0]);
+    // a link has two names
+    let back = same.replace("agg0>core0", "core0>agg0");
+    assert_eq!(failures(&back), [failures(same)[0].replace("agg0>core0", "core0>agg0")]);
+}
+
+/// Entries that do the same at the same time to other links of the same kind are told apart.
+#[test]
+fn a_note_on_a_failure_is_about_its_own_links() {
+    let some = r#"{ kind = "degraded", between = ["core", "agg"], share = 0.125, at = "1ms", rate = "1Gbps" }"#;
+    let link = |of: &str| some.replace(r#"between = ["core", "agg"], share = 0.125"#, &format!("link = \"{of}\""));
+    let told = |of: &str, links: &str| notes(&[("links", links), ("failures", &format!("[{some}, {}]", link(of)))]);
+    let failing = |failures: &str| {
+        let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+        s.set("failures", failures).unwrap();
+        let spec = s.build().unwrap();
+        spec.failures.iter().step_by(2).map(|f| spec.links[f.link as usize].name.clone()).collect::<Vec<_>>()
+    };
+    let own = failing(&format!("[{some}]"));
+    assert_eq!(own.len(), 2, "an eighth of 16");
+    let other = ["agg0>core0", "agg0>core1", "agg1>core2"].into_iter().find(|l| !own.iter().any(|o| o == l)).unwrap();
+    let first =
+        format!("failures.0 (rate = \"1Gbps\") changes nothing: {} and the other one are the same without it", own[0]);
+    let second = format!("failures.1 (rate = \"1Gbps\") changes nothing: {other} is the same without it");
+    assert_eq!(told(other, "[]"), [first.clone(), second.clone()]);
+    let slower = |link: &str| format!("[{{ link = \"{link}\", rate = \"500Mbps\" }}]");
+    assert_eq!(told(other, &slower(other)), [first]);
+    assert_eq!(told(other, &slower(&own[1])), [second]);
+}
+
+#[test]
+fn what_a_buffer_has_for_queues_is_noted_where_links_have_accounts() {
+    let told = |buffer: &str, queue: &str| notes(&[("buffer", buffer), ("queue", queue)]);
+    let one = r#"{ kind = "drop-tail", limit = "none" }"#;
+    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB" }"#, one), [""; 0]);
+    assert_eq!(told(r#"{ size = "4MB", pfc = {} }"#, one), [""; 0]);
+    assert_eq!(
+        told(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB", pfc = {} }"#, one),
+        [
+            "buffer.alpha = 0.5 does nothing beside buffer.pfc, which keeps every class by links and their \
+             buffer.pfc.alpha",
+            "buffer.reserve = \"2kB\" does nothing beside buffer.pfc, which keeps every class by links and their \
+             buffer.pfc.reserve",
+        ]
+    );
+    let queue = r#"{ kind = "drop-tail", limit = "none" }"#;
+    let two = format!(r#"{{ kind = "strict-priority", classes = [{queue}, {queue}] }}"#);
+    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, pfc = { classes = [1] } }"#, &two), [""; 0]);
+    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, pfc = { classes = [0, 1] } }"#, &two).len(), 1);
+}
+
+#[test]
+fn flows_that_never_start_are_noted() {
+    let short = ("run.duration", "1ms");
+    let warm = ("run.warmup", "0s");
+    assert_eq!(notes(&[warm, short]), [""; 0]);
+    assert_eq!(
+        notes(&[warm, short, ("traffic.stagger", "200us")]),
+        ["traffic.load: 5 of its 10 flows never start: the first of those would open at 1ms, and the run ends at \
+          run.duration, 1ms"]
+    );
+    assert_eq!(
+        notes(&[warm, short, ("traffic.start", "2s")]),
+        ["traffic.load: none of its 10 flows starts: the first would open at 2s, and the run ends at run.duration, \
+          1ms"]
+    );
+    assert_eq!(
+        notes(&[warm, short, ("traffic.start", "2s"), ("traffic.flows", "1")]),
+        ["traffic.load: its flow never starts: it would open at 2s, and the run ends at run.duration, 1ms"]
+    );
+    let query = ("traffic.app", "{ kind = \"query\", total = \"1MB\" }");
+    assert_eq!(
+        notes(&[warm, short, query, ("traffic.stagger", "200us")]),
+        ["traffic.load: 5 of its 10 connections never start: the first of those would open at 1ms, and the run ends \
+          at run.duration, 1ms"]
+    );
+}
+
+#[test]
+fn forms_of_a_flow_file_are_noted() {
+    let dir = folder("forms");
+    let csv = "start,source,destination,size,controller\n0s,h0,h1,1MB,dctcp:form=linux\n0s,h0,h1,1MB,\n\
+               0s,h1,h2,1MB,swift:form=htsim\n0s,h2,h3,1MB,swift:form=htsim\n";
+    std::fs::write(dir.join("flows.csv"), csv).unwrap();
+    let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"");
+    let mut s = Scenario::from_toml(&text, &dir, "test").unwrap();
+    let foreign = "flows.csv, column controller: form = \"htsim\" belongs beside transport.preset = \"htsim\", here \
+                   it is \"linux\": what runs is neither world's (docs/forms.md)";
+    assert_eq!(s.notes().unwrap(), [foreign]);
+    // the lines without a controller have the scenario's
+    s.set("controller", "dctcp:form=ns3").unwrap();
+    let own = "controller.form = \"ns3\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what runs is \
+               neither world's (docs/forms.md)";
+    assert_eq!(s.notes().unwrap(), [own, foreign]);
+    // the first line alone is at home, and nobody has the scenario's
+    s.set("traffic.flows", "1").unwrap();
+    assert_eq!(s.notes().unwrap(), [""; 0]);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_host_that_loses_its_own_window_is_noted() {
+    let notes = |queue: &str| {
+        let hosts = format!("[hosts]\nsend = {{ packet_time = \"300ns\", queue = \"{queue}\" }}\n[[traffic]]");
+        Scenario::from_toml(&GOOD.replace("[[traffic]]", &hosts), Path::new("."), "test").unwrap().notes().unwrap()
+    };
+    let short = "hosts.send.queue = \"1p\" holds less than an initial window, 10 packets: what a flow sends at once \
+                 beyond it is lost at its own host";
+    assert_eq!(notes("1p"), [short]);
+    assert_eq!((notes("10p"), notes("none")), (vec![], vec![]));
+}

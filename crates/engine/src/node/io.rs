@@ -13,6 +13,7 @@ use crate::host::nic::{FairNic, Served};
 use crate::host::processing::{EngineId, Full, Held, Processing, Side};
 use crate::map::fabric::FabricMap;
 use crate::port::buffer::{Pool, Room};
+use crate::port::class_queue::Dropped;
 use crate::port::explicit::Offered;
 use crate::port::{Port, Sent};
 use crate::spec::Done;
@@ -255,12 +256,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let room = pool.map(|i| Room { pool: &mut self.pools[i as usize], account });
         let offered = p.offer(now, packet, ext.as_deref_mut(), class, room, &self.net.interval);
         let link = p.link;
-        if let Some(cut) = p.take_cut().filter(|cut| cut.dropped) {
-            self.tally.dropped += 1;
-            if cut.packet.has(flag::TRACED) {
-                self.trace(&cut.packet, Happening::Drop, true, link);
-            }
-        }
+        self.count_dropped(port);
         self.watch(port);
         match offered {
             Offered::Dropped => self.sent(port, packet, ext, Sent::Dropped),
@@ -286,6 +282,24 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         }
     }
 
+    /// Packets that waited at a port and were dropped are counted, and leave their buffer.
+    pub fn count_dropped(&mut self, port: u32) {
+        while let Some(Dropped { packet, lost, place }) = self.ports[port as usize].take_dropped() {
+            let p = &self.ports[port as usize];
+            let (link, pool) = (p.link, p.pool());
+            if let (Some(pool), Some(place)) = (pool, place) {
+                self.pools[pool as usize].release(&packet, place.account, place.held, place.size);
+                place.account.iter().for_each(|account| self.balance(pool, *account, &packet, true));
+            }
+            if !lost {
+                self.tally.dropped += 1;
+                if packet.has(flag::TRACED) {
+                    self.trace(&packet, Happening::Drop, true, link);
+                }
+            }
+        }
+    }
+
     /// An explicit queue ends a transmission.
     pub fn depart(&mut self, port: u32) {
         if self.net.pfc.is_some() {
@@ -297,6 +311,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let shared = pool.map(|i| &mut self.pools[i as usize]);
         let Some(mut departed) = p.depart(self.now, shared, &self.net.interval) else { return };
         let link = p.link;
+        self.count_dropped(port);
         if let (Some(pool), Some(account)) = (pool, departed.account) {
             self.balance(pool, account, &departed.packet, true);
         }

@@ -25,7 +25,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         let port = self.net.port_of[back as usize];
         self.watch(port);
         let frame = Packet::pause_frame(packet, class, !left, self.now);
-        if let Some(ends) = self.ports[port as usize].send_frame(self.now, frame) {
+        if let Some(ends) = self.ports[port as usize].send_frame(self.now, frame, &self.net.interval) {
             self.timer(ends, TimerKind::Departure, back);
         }
     }
@@ -42,6 +42,7 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         self.watch(port);
         let (class, pause) = (frame.seq as u8, frame.ack > 0);
         let ends = self.ports[port as usize].obey(class, pause, frame.ts, self.now, &self.net.interval);
+        self.count_dropped(port);
         if let Some(ends) = ends {
             self.timer(ends, TimerKind::Departure, link);
         }
@@ -72,7 +73,9 @@ impl<O: Outbox, R: Recorder> Io<'_, O, R> {
         if transition.is_some() {
             own.clear_pauses(now.0, &net.interval);
         }
-        if let Some(ends) = own.go_on(now.0, &net.interval) {
+        let ends = own.go_on(now.0, &net.interval);
+        self.count_dropped(port);
+        if let Some(ends) = ends {
             self.timer(ends, TimerKind::Departure, link);
         }
     }

@@ -175,8 +175,16 @@ impl Pool {
         }
     }
 
+    /// A packet leaves, that is on `account` or of `size` bytes in a queue that holds `held` without it.
+    pub fn release(&mut self, packet: &Packet, account: Option<u32>, held: u64, size: u64) {
+        match account {
+            Some(account) => self.leave(account, packet),
+            None => self.give_back(held, size),
+        }
+    }
+
     /// A packet of an account leaves.
-    pub(super) fn leave(&mut self, account: u32, packet: &Packet) {
+    fn leave(&mut self, account: u32, packet: &Packet) {
         let a = &mut self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
         let from_headroom = a.in_headroom.min(size);

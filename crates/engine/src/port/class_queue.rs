@@ -1,9 +1,8 @@
 //! One queue of an explicit port: its discipline, its packets, its account.
 
-use crate::event::hash;
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
-use crate::port::discipline::{Arrival, Bound, RedState, Rule, Verdict, decide};
+use crate::port::discipline::{Arrival, Departure, Place, Rule, Verdict};
 use crate::spec::QueueSpec;
 use incast_cc::Rate;
 use incast_record::ClassRecord;
@@ -19,10 +18,42 @@ pub(super) struct Waiting {
     /// Time on the wire, ps.
     pub wire: u64,
     pub lost: bool,
+    /// When it came, ps.
+    pub since: u64,
     /// Its number among those accepted.
     pub index: u64,
     /// Its account in a shared buffer, where it is not on that of its queue.
     pub account: Option<u32>,
+}
+
+impl Waiting {
+    /// It leaves a queue of so much, itself included, at `now`.
+    pub(super) fn departure(&self, now: u64, queue: (u32, u64)) -> Departure {
+        let (packets, bytes, ect) = (queue.0 as u64, queue.1, self.packet.has(flag::ECT));
+        Departure { now, since: self.since, packets, bytes, size: self.size, ect }
+    }
+}
+
+/// A packet that waited and was dropped.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    /// As it was last.
+    pub packet: Packet,
+    /// The wire would have lost it: that is counted.
+    pub lost: bool,
+    /// What it is to give back to a shared buffer, if it has a place in one.
+    pub place: Option<Taken>,
+}
+
+/// What a packet takes of a shared buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// Its account, where it is not on that of its queue.
+    pub account: Option<u32>,
+    /// Bytes that its queue holds without it.
+    pub held: u64,
+    /// Its size, bytes.
+    pub size: u64,
 }
 
 /// What is counted, from the start of the run.
@@ -30,7 +61,7 @@ pub(super) struct Waiting {
 pub(super) struct Counts {
     packets: u64,
     bytes: u64,
-    drops: u64,
+    pub drops: u64,
     marks: u64,
     pub max_packets: u32,
     pub max_bytes: u64,
@@ -85,19 +116,12 @@ impl Pausing {
 #[derive(Clone, Debug)]
 pub(super) struct ClassQueue {
     rule: Rule,
-    red: Option<RedState>,
-    /// A packet is marked as it leaves if the queue exceeds this.
-    mark: Option<Bound>,
-    /// What its random numbers are drawn for: the link, and the class above it.
-    entity: u64,
-    seed: u64,
+    place: Place,
     pub queue: VecDeque<Waiting>,
     /// Packets and bytes that have not left, the one in transmission included.
     pub here: (u32, u64),
     /// The same by the account.
     pub accounted: (u32, u64),
-    /// When what its discipline counts last became empty, ps.
-    pub empty_since: u64,
     pub count: Counts,
     /// Marks at departures inside the measured interval.
     pub departing_marks: u64,
@@ -112,14 +136,10 @@ impl ClassQueue {
         let entity = (class as u64) << 32 | link as u64;
         ClassQueue {
             rule: Rule::new(spec),
-            red: RedState::for_queue(spec, rate, entity, seed),
-            mark: Bound::at_departure(spec),
-            entity,
-            seed,
+            place: Place { rate, seed, entity },
             queue: VecDeque::new(),
             here: (0, 0),
             accounted: (0, 0),
-            empty_since: 0,
             count: Counts::default(),
             departing_marks: 0,
             pausing: Pausing::default(),
@@ -130,14 +150,28 @@ impl ClassQueue {
 
     /// What the discipline says to an arrival.
     pub(super) fn admit(&mut self, arrival: &Arrival) -> Verdict {
-        let (seed, entity, arrivals) = (self.seed, self.entity, self.count.packets + self.count.drops);
-        let draw = || hash::uniform(seed, hash::purpose::RANDOM_DROP, entity, arrivals);
-        decide(&self.rule, self.red.as_mut(), self.empty_since, arrival, draw)
+        self.rule.at_work().admit(arrival, &self.place)
+    }
+
+    /// The shared buffer has no room for an arrival.
+    pub(super) fn refuse(&mut self) -> Verdict {
+        self.rule.at_work().refused();
+        Verdict::Drop
+    }
+
+    /// What the discipline says to the packet at the head, whose transmission may begin.
+    pub(super) fn at_head(&mut self, head: &Departure) -> Verdict {
+        self.rule.at_work().at_head(head)
+    }
+
+    /// What the discipline counts is empty.
+    pub(super) fn empty(&mut self, now: u64) {
+        self.rule.at_work().empty(now);
     }
 
     /// An arrival was refused; whether it counts as marked.
     pub(super) fn drop(&mut self, arrival: &Arrival) -> bool {
-        let marked = self.rule.counts_as_marked(arrival);
+        let marked = self.rule.at_work().counts_as_marked(arrival);
         self.count.drops += 1;
         self.count.marks += marked as u64;
         marked
@@ -181,9 +215,9 @@ impl ClassQueue {
         self.count.byte_time += (self.accounted.1 - unseen.1) as u128 * span as u128;
     }
 
-    /// Whether a packet is to be marked that leaves a queue of so much, itself included.
-    pub(super) fn marks_departure(&mut self, packet: &Packet, queue: (u32, u64), measured: bool) -> bool {
-        let marked = packet.has(flag::ECT) && self.mark.is_some_and(|k| k.exceeded(queue.0 as u64, queue.1));
+    /// Whether a packet that leaves is marked.
+    pub(super) fn marks_departure(&mut self, departure: &Departure, measured: bool) -> bool {
+        let marked = self.rule.at_work().at_departure(departure);
         self.departing_marks += (marked && measured) as u64;
         marked
     }

@@ -9,13 +9,12 @@
 //! bytes, which tests hold them to.
 
 use super::buffer::{Pool, Room};
-use super::class_queue::Waiting;
+use super::class_queue::{Dropped, Taken, Waiting};
 use super::port::{Port, Rare};
 use super::queues::{Admission, Service};
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
-use crate::port::discipline::Verdict;
-use crate::port::discipline::trimming::Cut;
+use crate::port::discipline::{Departure, Verdict};
 use std::mem::take;
 
 /// What an explicit queue did with an arriving packet.
@@ -126,8 +125,9 @@ impl Port {
         let Some(queues) = &mut self.rare.queues else { return Offered::Dropped };
         let queue = &mut queues.classes[class];
         if passes {
-            marked |= queue.marks_departure(&packet, (1, size), interval.holds(now));
-            queue.empty_since = now;
+            let departure = Departure { now, since: now, packets: 1, bytes: size, size, ect: packet.has(flag::ECT) };
+            marked |= queue.marks_departure(&departure, interval.holds(now));
+            queue.empty(now);
             return Offered::Passed { marked, lost, arrives };
         }
         packet.flags |= if marked { flag::CE } else { 0 };
@@ -136,8 +136,9 @@ impl Port {
             room.take(&packet, queue.here.1, size);
         }
         let counted = queues.counted(below);
-        queues.push(class, Waiting { packet, ext: ext.map(take), size, wire, lost, index, account }, now, below);
-        let ends = if queues.is_idle() { self.begin(now) } else { None };
+        let ext = ext.map(take);
+        queues.push(class, Waiting { packet, ext, size, wire, lost, since: now, index, account }, below);
+        let ends = if queues.is_idle() { self.begin(now, interval) } else { None };
         let Some(queues) = &mut self.rare.queues else { return Offered::Dropped };
         let after = queues.counted(below);
         if after > counted {
@@ -148,9 +149,9 @@ impl Port {
         Offered::Waits { ends, marked, lost }
     }
 
-    /// What the latest arrival had cut of what waited, if it had.
-    pub fn take_cut(&mut self) -> Option<Cut> {
-        self.rare.queues.as_mut()?.trim.as_mut()?.take_latest()
+    /// A packet that waited and was dropped since this was last asked.
+    pub fn take_dropped(&mut self) -> Option<Dropped> {
+        self.rare.queues.as_mut()?.dropped.pop()
     }
 
     /// Ends the transmission under way at `now`; `None` if there is none.
@@ -160,32 +161,60 @@ impl Port {
         if let Some((frame, began)) = queues.frame.take() {
             return Some(self.depart_frame(frame, began, now, interval));
         }
-        let (Service { waiting, class, arrives, .. }, marked) = queues.end(now, below, interval.holds(now))?;
+        let marked = queues.marks_departure(now, interval.holds(now));
+        let Service { waiting, class, arrives, .. } = queues.end(now, below)?;
         let Waiting { mut packet, ext, size, lost, account, .. } = waiting;
         packet.flags |= if marked { flag::CE } else { 0 };
-        match (pool, account) {
-            (Some(pool), Some(account)) => pool.leave(account, &packet),
-            (Some(pool), None) => pool.give_back(queues.classes[class].here.1, size),
-            (None, _) => {}
+        if let Some(pool) = pool {
+            pool.release(&packet, account, queues.classes[class].here.1, size);
         }
         let arrives = if self.fails() { arrives } else { Some(now + self.settings.delay) };
         if arrives.is_none() && !lost {
             self.loses_to_failure(now, interval);
         }
-        let next = self.begin(now);
+        let next = self.begin(now, interval);
         Some(Departed { packet, ext, lost, marked, arrives, next, account })
     }
 
     /// Begins a transmission at `now`, if something may go; when it ends.
-    pub(super) fn begin(&mut self, now: u64) -> Option<u64> {
-        let below = self.settings.below;
+    pub(super) fn begin(&mut self, now: u64, interval: &Interval) -> Option<u64> {
         let queues = self.rare.queues.as_mut()?;
         if let Some(frame) = queues.frames.pop_front() {
             queues.frame = Some((frame, now));
             return Some(now + self.frame_wire(now));
         }
-        let ends = queues.begin(now, below)?;
-        if self.fails() { self.begin_failing(now) } else { Some(ends) }
+        loop {
+            let ends = self.rare.queues.as_mut()?.begin(now, self.settings.below)?;
+            if !self.drops_head(now, interval) {
+                return if self.fails() { self.begin_failing(now) } else { Some(ends) };
+            }
+        }
+    }
+
+    /// The discipline is asked about the packet whose transmission begins at `now`: whether it drops it. Then it leaves
+    /// as if that had taken no time.
+    fn drops_head(&mut self, now: u64, interval: &Interval) -> bool {
+        let Some(queues) = &mut self.rare.queues else { return false };
+        if queues.at_head(now, interval.holds(now)) != Verdict::Drop {
+            return false;
+        }
+        if now >= self.next_roll {
+            self.roll(now, interval);
+        }
+        let (settings, rare) = (&*self.settings, &mut *self.rare);
+        let Rare { queues: Some(queues), events, .. } = rare else { return false };
+        let Some(Service { waiting, class, .. }) = queues.end(now, settings.below) else { return false };
+        let Waiting { packet, size, wire, lost, account, .. } = waiting;
+        events.drops += 1;
+        events.cut_bytes += size + settings.overhead as u64;
+        if settings.ps_per_byte == 0 {
+            events.odd_busy = events.odd_busy.wrapping_sub(wire);
+        }
+        let queue = &mut queues.classes[class];
+        queue.count.drops += 1;
+        let place = Some(Taken { account, held: queue.here.1, size });
+        queues.dropped.push(Dropped { packet, lost, place });
+        true
     }
 
     /// What failures of the link make of the transmission that begins `now`: when it ends.

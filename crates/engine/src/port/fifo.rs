@@ -8,12 +8,12 @@
 //! length), and the queue length sampled at a stated interval. What needs a packet to be there
 //! later is the work of explicit queues ([`super::explicit`]).
 
-use super::port::Port;
+use super::port::{Port, Rare};
 use super::ring::Slot;
-use crate::event::hash;
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
-use crate::port::discipline::{Arrival, Rule, Verdict, decide};
+use crate::port::discipline::{Arrival, Place, Verdict};
+use incast_cc::Rate;
 
 /// What a port did with a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,25 +34,20 @@ pub enum Sent {
     Dropped,
 }
 
+/// What a discipline with a state says to an arrival at the port of link `link`.
+#[cold]
+fn ask(rare: &mut Rare, arrival: &Arrival, rate: Rate, link: u32) -> Verdict {
+    let place = Place { rate, seed: rare.seed, entity: link as u64 };
+    rare.rule.at_work().admit(arrival, &place)
+}
+
+/// A discipline with a state hears when its queue will be empty, if nothing else comes.
+#[cold]
+fn tell_empty(rare: &mut Rare, at: u64) {
+    rare.rule.at_work().empty(at);
+}
+
 impl Port {
-    /// What the discipline says to an arrival.
-    #[inline(always)]
-    fn admit(&mut self, arrival: &Arrival) -> Verdict {
-        match &self.settings.rule {
-            Rule::Red { .. } | Rule::RandomDrop { .. } => self.random_verdict(arrival),
-            rule => rule.admit(arrival),
-        }
-    }
-
-    /// ... where that takes a random number.
-    #[cold]
-    fn random_verdict(&mut self, arrival: &Arrival) -> Verdict {
-        let rare = &mut *self.rare;
-        let arrivals = self.count.packets + rare.events.drops;
-        let draw = || hash::uniform(rare.seed, hash::purpose::RANDOM_DROP, self.link as u64, arrivals);
-        decide(&self.settings.rule, rare.red.as_mut(), rare.empty_since, arrival, draw)
-    }
-
     /// Offers `packet` to the port, which has no explicit queue and no failures, at `now`.
     #[inline(always)]
     pub fn enqueue(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
@@ -79,14 +74,18 @@ impl Port {
         let before = self.counted(self.ring.len);
         let bytes_before = self.counted_bytes();
         let arrival = Arrival { now, packets: before as u64, bytes: bytes_before, size, ect: packet.has(flag::ECT) };
-        let verdict = self.admit(&arrival);
         let settings = &*self.settings;
+        let decided = settings.rule.decide(&arrival);
+        let verdict = match decided {
+            Some(verdict) => verdict,
+            None => ask(&mut self.rare, &arrival, settings.rate, self.link),
+        };
         match verdict {
             Verdict::Accept => {}
             Verdict::Mark => self.count.marks += 1,
             Verdict::Drop => {
                 self.rare.events.drops += 1;
-                self.count.marks += u32::from(settings.rule.counts_as_marked(&arrival));
+                self.count.marks += u32::from(self.rare.rule.at_work().counts_as_marked(&arrival));
                 return Sent::Dropped;
             }
         }
@@ -118,8 +117,8 @@ impl Port {
             self.count.add_wait(leaves - now, size);
             self.count.holds(before + 1, bytes_before + size);
         }
-        if let Rule::Red { .. } = settings.rule {
-            self.rare.empty_since = leaves;
+        if decided.is_none() {
+            tell_empty(&mut self.rare, leaves);
         }
         let (delay, lossy) = (settings.delay, settings.lossy);
         if lossy && self.loses_latest(size) {

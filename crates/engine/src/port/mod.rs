@@ -7,7 +7,7 @@
 
 pub mod account;
 pub mod buffer;
-mod class_queue;
+pub mod class_queue;
 pub mod discipline;
 pub mod explicit;
 pub mod faults;

@@ -15,7 +15,7 @@ impl Port {
     }
 
     /// Takes a pause frame at `now`, ps; when its transmission ends, ps, if it begins now.
-    pub fn send_frame(&mut self, now: u64, frame: Packet) -> Option<u64> {
+    pub fn send_frame(&mut self, now: u64, frame: Packet, interval: &Interval) -> Option<u64> {
         let queues = self.rare.queues.as_mut()?;
         // a frame says what holds now: it takes the place of one about its class that still waits
         if let Some(waits) = queues.frames.iter_mut().find(|f| f.seq == frame.seq) {
@@ -23,7 +23,7 @@ impl Port {
             return None;
         }
         queues.frames.push_back(frame);
-        if queues.is_idle() { self.begin(now) } else { None }
+        if queues.is_idle() { self.begin(now, interval) } else { None }
     }
 
     /// The transmission of a pause frame, begun at `began`, ends.
@@ -44,7 +44,7 @@ impl Port {
             self.roll(now, interval);
         }
         self.advance(now);
-        self.begin(now)
+        self.begin(now, interval)
     }
 
     /// `class` is paused from `now` on, ps, or resumed, as the neighbour asked at `asked`, ps; when the transmission

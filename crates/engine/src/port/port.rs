@@ -10,7 +10,7 @@ use super::tie_rank::TieRank;
 use crate::event::hash;
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet};
-use crate::port::discipline::RedState;
+use crate::port::discipline::Rule;
 use crate::spec::{LinkSpec, QueueSpec, Ties};
 use std::sync::Arc;
 
@@ -57,10 +57,9 @@ pub(super) struct Rare {
     pub queues: Option<Box<Queues>>,
     /// Number of the shared buffer that its queues are in, in its domain.
     pool: Option<u32>,
-    pub red: Option<RedState>,
+    /// The discipline of a FIFO port, where it has a state.
+    pub rule: Rule,
     pub faults: Option<Box<Faults>>,
-    /// When the discipline's queue last became empty.
-    pub empty_since: u64,
     pub events: Events,
     far: FarQueue,
     pub samples: Samples,
@@ -96,10 +95,8 @@ impl Port {
                 seed,
                 pool: None,
                 queues: Queues::of(queue, settings.rate, link, seed),
-                // explicit queues keep their own
-                red: RedState::for_queue(queue, settings.rate, link as u64, seed).filter(|_| !queue.is_explicit()),
+                rule: settings.rule.clone(),
                 faults: None,
-                empty_since: 0,
                 events: Events::default(),
                 far: FarQueue::default(),
                 samples: Samples::from(interval.from),

@@ -2,7 +2,7 @@
 
 use super::account::Counters;
 use super::buffer::Room;
-use super::class_queue::{ClassQueue, Pausing, Waiting};
+use super::class_queue::{ClassQueue, Dropped, Pausing, Waiting};
 use super::scheduler::Scheduler;
 use super::settings::Settings;
 use crate::event::interval::Interval;
@@ -57,6 +57,8 @@ pub(super) struct Queues {
     pub frame: Option<(Packet, u64)>,
     /// Some class is paused.
     pub pausing: Pausing,
+    /// Packets that waited and were dropped, of which nobody has heard.
+    pub dropped: Vec<Dropped>,
     gone: VecDeque<Gone>,
     /// Packets and bytes in the account, and of those the bytes below the discipline, which are of the first.
     packets: u32,
@@ -94,6 +96,7 @@ impl Queues {
                 frames: VecDeque::new(),
                 frame: None,
                 pausing: Pausing::default(),
+                dropped: Vec::new(),
                 gone: VecDeque::new(),
                 packets: 0,
                 bytes: 0,
@@ -210,17 +213,17 @@ impl Queues {
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
         let queue = &mut self.classes[class];
         let full = room.is_some_and(|room| !room.takes(&packet, queue.here.1, size));
-        let verdict = if full { Verdict::Drop } else { queue.admit(&arrival) };
+        let verdict = if full { queue.refuse() } else { queue.admit(&arrival) };
         Admission { class, packet, size, arrival, verdict }
     }
 
-    /// A packet waits in queue `class` from `now` on.
-    pub(super) fn push(&mut self, class: usize, waiting: Waiting, now: u64, below: u32) {
+    /// A packet waits in queue `class`.
+    pub(super) fn push(&mut self, class: usize, waiting: Waiting, below: u32) {
         if self.classes.len() == 1 {
             let places = self.places_below(below);
             if self.here.0 < places {
                 // it passes straight through the discipline
-                self.classes[0].empty_since = now;
+                self.classes[0].empty(waiting.since);
             }
             if self.packets < places {
                 self.bytes_below += waiting.size;
@@ -245,12 +248,30 @@ impl Queues {
         Some(newest)
     }
 
-    /// The transmission under way ends at `now`: what was transmitted, and whether its queue marks it as it leaves.
-    pub(super) fn end(&mut self, now: u64, below: u32, measured: bool) -> Option<(Service, bool)> {
+    /// What the discipline says to the packet whose transmission begins at `now`; it is marked if it says so.
+    pub(super) fn at_head(&mut self, now: u64, measured: bool) -> Verdict {
+        let Some(Service { waiting, class, .. }) = &mut self.service else { return Verdict::Accept };
+        let queue = &mut self.classes[*class];
+        let verdict = queue.at_head(&waiting.departure(now, queue.here));
+        if verdict == Verdict::Mark {
+            waiting.packet.flags |= flag::CE;
+            queue.departing_marks += measured as u64;
+        }
+        verdict
+    }
+
+    /// Whether the packet whose transmission ends at `now` is marked as it leaves.
+    pub(super) fn marks_departure(&mut self, now: u64, measured: bool) -> bool {
+        let Some(Service { waiting, class, .. }) = &self.service else { return false };
+        let queue = &mut self.classes[*class];
+        queue.marks_departure(&waiting.departure(now, queue.here), measured)
+    }
+
+    /// The transmission under way ends at `now`.
+    pub(super) fn end(&mut self, now: u64, below: u32) -> Option<Service> {
         let service = self.service.take()?;
         let (class, size) = (service.class, service.waiting.size);
         let queue = &mut self.classes[class];
-        let marked = queue.marks_departure(&service.waiting.packet, queue.here, measured);
         queue.here.0 -= 1;
         queue.here.1 -= size;
         self.here.0 -= 1;
@@ -258,9 +279,9 @@ impl Queues {
         self.gone.push_back(Gone { began: service.began, left: now, size, class });
         // the last that the discipline held has left; with one queue it may be below it, and moved there as it began
         if self.classes[class].here.0 == 0 && (below == 0 || self.classes.len() > 1) {
-            self.classes[class].empty_since = now;
+            self.classes[class].empty(now);
         }
-        Some((service, marked))
+        Some(service)
     }
 
     /// Brings the account up to `at`: what left by then, and the time that passed; `count` is the port's.
@@ -335,7 +356,7 @@ impl Queues {
         // with one queue, what moves below the discipline is not what goes onto the wire
         let unseen = if self.classes.len() == 1 { below } else { 1 };
         if below > 0 && self.classes[class].here.0 == unseen {
-            self.classes[class].empty_since = now;
+            self.classes[class].empty(now);
         }
         Some(ends)
     }

@@ -2,11 +2,12 @@
 
 use super::account::Events;
 use super::buffer::{Pool, Room};
+use super::class_queue::Dropped;
 use super::queues::{Admission, Queues};
 use super::settings::Settings;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
-use crate::port::discipline::trimming::{Cut, DATA, HEADERS};
+use crate::port::discipline::trimming::{DATA, HEADERS};
 use crate::port::discipline::{Arrival, Verdict};
 
 impl Queues {
@@ -68,12 +69,12 @@ impl Queues {
         let headers = &mut self.classes[HEADERS];
         let held = headers.here.1;
         let full = pool.as_deref().is_some_and(|pool| !pool.takes(held, cut.size));
-        let dropped = full || headers.admit(&arrival) == Verdict::Drop;
-        let latest = Cut { packet: cut.packet, dropped: dropped && !cut.lost };
-        if dropped {
+        let verdict = if full { headers.refuse() } else { headers.admit(&arrival) };
+        if verdict == Verdict::Drop {
             headers.drop(&arrival);
             events.drops += 1;
             events.cut_bytes += settings.overhead as u64;
+            self.dropped.push(Dropped { packet: cut.packet, lost: cut.lost, place: None });
         } else {
             // it counts where it came to
             if let Some(pool) = pool {
@@ -81,12 +82,9 @@ impl Queues {
             }
             events.cut_bytes -= cut.size;
             events.odd_busy = events.odd_busy.wrapping_add(odd(cut.wire));
-            self.push(HEADERS, cut, arrival.now, settings.below);
+            self.push(HEADERS, cut, settings.below);
             let (packets, bytes) = self.counted_of(HEADERS, settings.below);
             self.classes[HEADERS].holds(packets, bytes);
-        }
-        if let Some(trim) = &mut self.trim {
-            trim.note(latest);
         }
         true
     }

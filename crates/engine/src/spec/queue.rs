@@ -79,7 +79,7 @@ impl QueueSpec {
     /// queues of its own in front of the port.)
     pub fn is_explicit(&self) -> bool {
         match self.discipline {
-            Discipline::EcnAtDeparture { .. } | Discipline::Classes { .. } | Discipline::Trimming(_) => true,
+            Discipline::EcnAtDeparture(_) | Discipline::Classes { .. } | Discipline::Trimming(_) => true,
             Discipline::FairNic { .. } => false,
             _ => self.explicit,
         }
@@ -103,31 +103,15 @@ pub enum Discipline {
     /// First in, first out; arrivals beyond the limit are dropped.
     DropTail,
     /// Marks ECN-capable arrivals that find at least `mark` queued.
-    EcnThreshold {
-        /// Threshold K.
-        mark: Limit,
-        /// Drop packets that are not ECN-capable above K (RED hardware) instead of passing them.
-        drop_not_ect: bool,
-        /// Count what the limit drops as marked too, where it could have been (ns-3's RED marks a
-        /// packet before it looks whether there is room).
-        count_dropped: bool,
-    },
+    EcnThreshold(EcnThreshold),
     /// Marks ECN-capable packets at the end of their transmission, if the queue which they leave,
     /// themselves included, exceeds `mark` (htsim's `ECNQueue`).
-    EcnAtDeparture {
-        /// Threshold K.
-        mark: Limit,
-    },
+    EcnAtDeparture(EcnAtDeparture),
     /// RED as ns-3's `RedQueueDisc`.
     Red(Red),
     /// First in, first out; of arrivals with which the queue would exceed `threshold` some are dropped at
     /// random, beyond the limit all (htsim's `RandomQueue`).
-    RandomDrop {
-        /// Queue, with the arrival, above which an arrival may be dropped.
-        threshold: Limit,
-        /// Probability that it is.
-        probability: f64,
-    },
+    RandomDrop(RandomDrop),
     /// A queue for every traffic class ([`FlowSpec::class`]), each with a discipline and a limit of its own; a
     /// scheduler serves them. The limit of the whole is what adaptive routing compares with, no more.
     Classes {
@@ -145,6 +129,34 @@ pub enum Discipline {
         /// Packets of one flow in the NIC.
         per_flow: u32,
     },
+}
+
+/// Threshold marking at the arrival.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EcnThreshold {
+    /// Threshold K.
+    pub mark: Limit,
+    /// Drop packets that are not ECN-capable above K (RED hardware) instead of passing them.
+    pub drop_not_ect: bool,
+    /// Count what the limit drops as marked too, where it could have been (ns-3's RED marks a
+    /// packet before it looks whether there is room).
+    pub count_dropped: bool,
+}
+
+/// Threshold marking at the departure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EcnAtDeparture {
+    /// Threshold K.
+    pub mark: Limit,
+}
+
+/// Random drops close to the limit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RandomDrop {
+    /// Queue, with the arrival, above which an arrival may be dropped.
+    pub threshold: Limit,
+    /// Probability that it is.
+    pub probability: f64,
 }
 
 /// Packet trimming.

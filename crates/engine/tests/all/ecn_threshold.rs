@@ -6,7 +6,7 @@ use incast_cc::Rate;
 use incast_engine::event::interval::Interval;
 use incast_engine::port::explicit::Offered;
 use incast_engine::port::{Port, Sent};
-use incast_engine::spec::{Discipline, Limit, LinkSpec, QueueSpec};
+use incast_engine::spec::{Discipline, EcnAtDeparture, EcnThreshold, Limit, LinkSpec, QueueSpec};
 use proptest::prelude::*;
 
 fn queue(discipline: Discipline, limit: Limit, device: u32, count_in_service: bool) -> QueueSpec {
@@ -51,7 +51,7 @@ proptest! {
         mark in prop_oneof![(0u64..12).prop_map(Limit::Packets), (0u64..15_000).prop_map(Limit::Bytes)],
         count_overhead: bool, overhead in 0u32..40, window in any::<(u64, u64, u64)>(),
     ) {
-        let discipline = Discipline::EcnThreshold { mark, drop_not_ect: true, count_dropped: false };
+        let discipline = Discipline::EcnThreshold(EcnThreshold { mark, drop_not_ect: true, count_dropped: false });
         let queue = QueueSpec { count_overhead, ..queue(discipline, limit, 0, false) };
         let link = LinkSpec { bucket: burst, ..link(rate, overhead) };
         same_decisions(&link, &queue, 1, &offers, window, |fifo, now, o| threshold(fifo, now, o, mark, true))?;
@@ -64,7 +64,7 @@ proptest! {
         drop_not_ect: bool, device in prop_oneof![Just(0u32), 1u32..12], in_service: bool,
         window in any::<(u64, u64, u64)>(),
     ) {
-        let discipline = Discipline::EcnThreshold { mark, drop_not_ect, count_dropped: false };
+        let discipline = Discipline::EcnThreshold(EcnThreshold { mark, drop_not_ect, count_dropped: false });
         let queue = queue(discipline, limit, device, in_service);
         same_decisions(&link(rate, 0), &queue, 1, &offers, window, |fifo, now, o| {
             threshold(fifo, now, o, mark, drop_not_ect)
@@ -82,7 +82,8 @@ fn port(rate: Rate, queue: &QueueSpec) -> (Port, Interval) {
 fn a_burst_at_one_instant_is_marked_from_k_on() {
     // Without the one in service: packet 1 is on the wire, packets 2..=66 find 0..64 queued, packet
     // 67 finds 65.
-    let mark = Discipline::EcnThreshold { mark: Limit::Packets(65), drop_not_ect: false, count_dropped: false };
+    let mark =
+        Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(65), drop_not_ect: false, count_dropped: false });
     for (in_service, first) in [(false, 67), (true, 66)] {
         let (mut port, interval) = port(Rate::gbps(10), &queue(mark.clone(), Limit::None, 0, in_service));
         for n in 1..=100u64 {
@@ -95,7 +96,8 @@ fn a_burst_at_one_instant_is_marked_from_k_on() {
 #[test]
 fn a_device_queue_hides_its_packets_from_the_discipline() {
     // one in service, 100 below, 250 counted without a mark
-    let mark = Discipline::EcnThreshold { mark: Limit::Packets(250), drop_not_ect: true, count_dropped: false };
+    let mark =
+        Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(250), drop_not_ect: true, count_dropped: false });
     let (mut port, interval) = port(Rate::gbps(1), &queue(mark, Limit::Packets(2666), 100, false));
     let plain = (0..).find(|_| port.enqueue(0, &packet(1500, false), &interval) == Sent::Dropped);
     assert_eq!(plain, Some(1 + 100 + 250), "a packet that is not ECN-capable is dropped above K");
@@ -111,7 +113,8 @@ fn a_device_queue_hides_its_packets_from_the_discipline() {
 fn what_the_limit_drops_may_count_as_marked() {
     for (count_dropped, marks) in [(false, 3), (true, 5)] {
         for explicit in [false, true] {
-            let mark = Discipline::EcnThreshold { mark: Limit::Packets(2), drop_not_ect: true, count_dropped };
+            let mark =
+                Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(2), drop_not_ect: true, count_dropped });
             let queue = QueueSpec { explicit, ..queue(mark, Limit::Packets(5), 0, false) };
             let (mut port, interval) = port(Rate::gbps(1), &queue);
             // one is sent, two wait without a mark, three with one
@@ -186,7 +189,7 @@ fn a_mark_at_departure_counts_what_waits_behind() {
     // first is spared, as it is by a threshold at arrival.
     for in_service in [true, false] {
         for mark in [Limit::Packets(65), Limit::Bytes(65 * 1500)] {
-            let discipline = Discipline::EcnAtDeparture { mark };
+            let discipline = Discipline::EcnAtDeparture(EcnAtDeparture { mark });
             let (mut port, interval) = port(Rate::gbps(10), &queue(discipline, Limit::None, 0, in_service));
             for n in 1..=100 {
                 let ends = (n == 1).then_some(1_200_000);

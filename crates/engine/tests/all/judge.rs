@@ -16,7 +16,11 @@ fn config(kind: &str, params: &[(&str, &str)]) -> Config {
 
 fn ecn(limit: u64, mark: u64) -> QueueSpec {
     QueueSpec {
-        discipline: Discipline::EcnThreshold { mark: Limit::Packets(mark), drop_not_ect: false, count_dropped: false },
+        discipline: Discipline::EcnThreshold(EcnThreshold {
+            mark: Limit::Packets(mark),
+            drop_not_ect: false,
+            count_dropped: false,
+        }),
         limit: Limit::Packets(limit),
         device: 0,
         count_in_service: false,
@@ -253,7 +257,7 @@ fn marks_at_departures() {
     let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
     spec.transports = vec![TransportSpec { lone_syn: true, syn_size: 1, ..htsim() }];
     spec.queues = vec![QueueSpec {
-        discipline: Discipline::EcnAtDeparture { mark: Limit::Bytes(60_000) },
+        discipline: Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Bytes(60_000) }),
         limit: Limit::Bytes(400_000),
         device: 0,
         count_in_service: true,

@@ -129,7 +129,11 @@ fn at(changes: &[(u64, f64)], t: u64) -> Option<f64> {
 fn a_series_at_an_interval_shows_the_same_as_every_change() {
     let mut spec = wire(Rate::mbps(50), Time::us(300), tcp(), "dctcp", bulk(0, 1, Some(3_000_000)));
     spec.queues = vec![QueueSpec {
-        discipline: Discipline::EcnThreshold { mark: Limit::Packets(15), drop_not_ect: false, count_dropped: false },
+        discipline: Discipline::EcnThreshold(EcnThreshold {
+            mark: Limit::Packets(15),
+            drop_not_ect: false,
+            count_dropped: false,
+        }),
         limit: Limit::Packets(60),
         device: 0,
         count_in_service: false,
@@ -225,7 +229,11 @@ fn a_trace_shows_marks_and_drops() {
     spec.links[3].rate = Rate::mbps(100);
     spec.links[3].queue = 1;
     spec.queues.push(QueueSpec {
-        discipline: Discipline::EcnThreshold { mark: Limit::Packets(3), drop_not_ect: false, count_dropped: false },
+        discipline: Discipline::EcnThreshold(EcnThreshold {
+            mark: Limit::Packets(3),
+            drop_not_ect: false,
+            count_dropped: false,
+        }),
         limit: Limit::Packets(6),
         device: 0,
         count_in_service: true,

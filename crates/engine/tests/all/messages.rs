@@ -386,7 +386,7 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
             s.transports[0].mark_quickack = mark_quickack;
             s.controllers = vec![controller(kind, &[])];
             let mark = Limit::Packets(0);
-            let discipline = Discipline::EcnThreshold { mark, drop_not_ect: false, count_dropped: false };
+            let discipline = Discipline::EcnThreshold(EcnThreshold { mark, drop_not_ect: false, count_dropped: false });
             s.queues.push(QueueSpec { discipline, ..drop_tail(100) });
             s.links[3].queue = 1;
         })

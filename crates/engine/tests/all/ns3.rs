@@ -357,7 +357,7 @@ fn all_rules_together_are_the_same_in_every_partition() {
         spec.controllers = vec![controller(kind, &[("form", "ns3")])];
         let mark = Limit::Packets(if kind == "dctcp" { 8 } else { 30 });
         spec.queues = vec![QueueSpec {
-            discipline: Discipline::EcnThreshold { mark, drop_not_ect: false, count_dropped: false },
+            discipline: Discipline::EcnThreshold(EcnThreshold { mark, drop_not_ect: false, count_dropped: false }),
             limit: Limit::Packets(30),
             device: 4,
             count_in_service: false,

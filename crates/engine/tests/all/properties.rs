@@ -31,12 +31,12 @@ fn queues() -> impl Strategy<Value = QueueSpec> {
     let discipline = prop_oneof![
         3 => Just(Discipline::DropTail),
         3 => (1u64..20, any::<bool>(), any::<bool>()).prop_map(|(k, drop_not_ect, count_dropped)| {
-            Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect, count_dropped }
+            Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(k), drop_not_ect, count_dropped })
         }),
         1 => (1u64..20, 0.0f64..1.0).prop_map(|(k, probability)| {
-            Discipline::RandomDrop { threshold: Limit::Packets(k), probability }
+            Discipline::RandomDrop(RandomDrop { threshold: Limit::Packets(k), probability })
         }),
-        1 => (1u64..20).prop_map(|k| Discipline::EcnAtDeparture { mark: Limit::Packets(k) }),
+        1 => (1u64..20).prop_map(|k| Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Packets(k) })),
         1 => Just(Discipline::Red(red)),
     ];
     let rest = (pick(&[0u32, 0, 5]), any::<bool>(), pick(&[false, false, true]));
@@ -812,7 +812,7 @@ proptest! {
         // a queue below the three fragments of each of a few synchronised senders starves them for
         // ever, and so does one that drops above a packet or two what is not ECN-capable
         spec.queues = vec![match queue {
-            QueueSpec { discipline: Discipline::EcnThreshold { drop_not_ect: true, .. }, .. }
+            QueueSpec { discipline: Discipline::EcnThreshold(EcnThreshold { drop_not_ect: true, .. }), .. }
             | QueueSpec { limit: Limit::Packets(..20) | Limit::Bytes(..30_000), .. } => drop_tail(20),
             queue => queue,
         }];

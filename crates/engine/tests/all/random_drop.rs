@@ -5,11 +5,11 @@ use incast_cc::Rate;
 use incast_engine::event::hash::{purpose, uniform};
 use incast_engine::event::interval::Interval;
 use incast_engine::port::{Port, Sent};
-use incast_engine::spec::{Discipline, Limit, QueueSpec};
+use incast_engine::spec::{Discipline, Limit, QueueSpec, RandomDrop};
 use proptest::prelude::*;
 
 fn queue(limit: Limit, threshold: Limit, probability: f64, device: u32, count_in_service: bool) -> QueueSpec {
-    let discipline = Discipline::RandomDrop { threshold, probability };
+    let discipline = Discipline::RandomDrop(RandomDrop { threshold, probability });
     QueueSpec { discipline, limit, device, count_in_service, count_overhead: false, explicit: false }
 }
 

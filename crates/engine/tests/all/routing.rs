@@ -381,7 +381,11 @@ fn marked_values_are_not_used_again() {
     let (_, mut spec) = alone(reps(), 4000);
     spec.controllers = vec![controller("dctcp", &[])];
     let mark = |k| QueueSpec {
-        discipline: Discipline::EcnThreshold { mark: Limit::Packets(k), drop_not_ect: false, count_dropped: false },
+        discipline: Discipline::EcnThreshold(EcnThreshold {
+            mark: Limit::Packets(k),
+            drop_not_ect: false,
+            count_dropped: false,
+        }),
         ..drop_tail(10_000)
     };
     spec.queues = vec![mark(5000), mark(0)];

@@ -416,12 +416,12 @@ impl Queue {
             Queue::EcnThreshold(q) => {
                 let mark = q.mark.spec();
                 let d = match q.mark_at {
-                    MarkAt::Arrival => spec::Discipline::EcnThreshold {
+                    MarkAt::Arrival => spec::Discipline::EcnThreshold(spec::EcnThreshold {
                         mark,
                         drop_not_ect: q.non_ect == NonEct::Drop,
                         count_dropped: q.count_dropped_marks,
-                    },
-                    MarkAt::Departure => spec::Discipline::EcnAtDeparture { mark },
+                    }),
+                    MarkAt::Departure => spec::Discipline::EcnAtDeparture(spec::EcnAtDeparture { mark }),
                 };
                 (d, q.limit)
             }
@@ -440,7 +440,10 @@ impl Queue {
                 (d, q.limit)
             }
             Queue::RandomDrop(q) => {
-                let d = spec::Discipline::RandomDrop { threshold: q.threshold.spec(), probability: q.probability };
+                let d = spec::Discipline::RandomDrop(spec::RandomDrop {
+                    threshold: q.threshold.spec(),
+                    probability: q.probability,
+                });
                 (d, q.limit)
             }
             Queue::StrictPriority(_) => {

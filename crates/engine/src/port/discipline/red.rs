@@ -15,68 +15,57 @@
 //! `LinkBandwidth` attribute that defaults to 1.5 Mb/s whatever the link), and random numbers
 //! are keyed by (seed, link, arrival).
 
-use super::{Arrival, Verdict};
+use super::rule::{Arrival, Place, QueueDiscipline, Verdict};
 use crate::event::hash;
-use crate::spec::{Discipline, Limit, QueueSpec, Red};
+use crate::spec;
+use crate::spec::Limit;
 use incast_cc::Rate;
 
-/// RED at one port.
-#[derive(Clone, Debug)]
-pub struct RedState {
-    red: Red,
-    by_bytes: bool,
-    rate: Rate,
-    weight: f64,
-    entity: u64,
-    seed: u64,
+/// RED at one queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Red {
+    limit: Limit,
+    red: Box<spec::Red>,
     arrivals: u64,
     avg: f64,
     count: u64,
     count_bytes: u64,
     /// The previous arrival saw avg >= min_th.
     crossed: bool,
+    /// When the queue last became empty, ps.
+    empty_since: u64,
 }
 
-impl RedState {
-    /// RED at `entity`, the port of a link, if that is what `queue` asks for.
-    pub fn for_queue(queue: &QueueSpec, rate: Rate, entity: u64, seed: u64) -> Option<RedState> {
-        let Discipline::Red(red) = &queue.discipline else { return None };
-        let by_bytes = matches!(queue.limit, Limit::Bytes(_));
-        Some(RedState::new(red.clone(), by_bytes, rate, entity, seed))
+impl Red {
+    pub(super) fn new(red: &spec::Red, limit: Limit) -> Red {
+        let red = Box::new(red.clone());
+        Red { limit, red, arrivals: 0, avg: 0.0, count: 0, count_bytes: 0, crossed: false, empty_since: 0 }
     }
 
-    /// RED at `entity`, the port of a link, with rate `rate`.
-    pub fn new(red: Red, by_bytes: bool, rate: Rate, entity: u64, seed: u64) -> RedState {
-        let packets_per_second = rate.as_f64() / (8.0 * red.mean_pkt_size as f64);
-        let weight = if red.qw > 0.0 { red.qw } else { 1.0 - libm::exp(-1.0 / packets_per_second) };
-        RedState {
-            red,
-            by_bytes,
-            rate,
-            weight,
-            entity,
-            seed,
-            arrivals: 0,
-            avg: 0.0,
-            count: 0,
-            count_bytes: 0,
-            crossed: false,
-        }
+    /// Thresholds are in bytes.
+    fn by_bytes(&self) -> bool {
+        matches!(self.limit, Limit::Bytes(_))
     }
 
-    /// Decides about an arrival (the caller applies the hard limit); the queue last became empty
-    /// at `empty_since`, ps.
-    pub fn admit(&mut self, a: &Arrival, empty_since: u64) -> Verdict {
+    /// Weight of a new value in the average.
+    fn weight(&self, rate: Rate) -> f64 {
+        let packets_per_second = rate.as_f64() / (8.0 * self.red.mean_pkt_size as f64);
+        if self.red.qw > 0.0 { self.red.qw } else { 1.0 - libm::exp(-1.0 / packets_per_second) }
+    }
+
+    /// Decides about an arrival, the hard limit apart.
+    fn early(&mut self, a: &Arrival, place: &Place) -> Verdict {
         self.arrivals += 1;
-        let queued = if self.by_bytes { a.bytes } else { a.packets } as f64;
+        let queued = if self.by_bytes() { a.bytes } else { a.packets } as f64;
         // whole packets that the idle time had room for, exactly
         let idle = if a.packets == 0 {
-            let byte_times = a.now.saturating_sub(empty_since) as u128 * self.rate.0 as u128 / 8_000_000_000_000;
+            let byte_times = a.now.saturating_sub(self.empty_since) as u128 * place.rate.0 as u128 / 8_000_000_000_000;
             (byte_times / self.red.mean_pkt_size.max(1) as u128) as f64
         } else {
             0.0
         };
-        self.avg = self.avg * libm::pow(1.0 - self.weight, idle + 1.0) + self.weight * queued;
+        let weight = self.weight(place.rate);
+        self.avg = self.avg * libm::pow(1.0 - weight, idle + 1.0) + weight * queued;
         self.count += 1;
         self.count_bytes += a.size;
         if self.avg < self.red.min_th || queued <= 1.0 {
@@ -94,7 +83,7 @@ impl RedState {
             return Verdict::Accept;
         }
         let p = self.probability(a.size as f64);
-        if hash::uniform(self.seed, hash::purpose::RED, self.entity, self.arrivals) > p {
+        if hash::uniform(place.seed, hash::purpose::RED, place.entity, self.arrivals) > p {
             return Verdict::Accept;
         }
         self.count = 0;
@@ -113,7 +102,7 @@ impl RedState {
         };
         p = p.min(1.0);
         // whole mean packets, as ns-3 counts them
-        let count = if self.by_bytes { self.count_bytes / r.mean_pkt_size as u64 } else { self.count } as f64;
+        let count = if self.by_bytes() { self.count_bytes / r.mean_pkt_size as u64 } else { self.count } as f64;
         let spread = count * p;
         p = if r.wait {
             if spread < 1.0 {
@@ -128,9 +117,20 @@ impl RedState {
         } else {
             1.0
         };
-        if self.by_bytes && p < 1.0 {
+        if self.by_bytes() && p < 1.0 {
             p = p * size / r.mean_pkt_size as f64;
         }
         p.min(1.0)
+    }
+}
+
+impl QueueDiscipline for Red {
+    fn admit(&mut self, arrival: &Arrival, place: &Place) -> Verdict {
+        let early = self.early(arrival, place);
+        if arrival.exceeds(self.limit) { Verdict::Drop } else { early }
+    }
+
+    fn empty(&mut self, now: u64) {
+        self.empty_since = now;
     }
 }

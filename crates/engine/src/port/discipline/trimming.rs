@@ -20,22 +20,12 @@ pub struct Trim {
     draws: u64,
     /// Packets cut inside the measured interval.
     cuts: u64,
-    latest: Option<Cut>,
-}
-
-/// A packet that waited and was cut to its header.
-#[derive(Clone, Debug)]
-pub struct Cut {
-    /// As it is now.
-    pub packet: Packet,
-    /// There was no room for it among the headers, and the wire would not have lost it.
-    pub dropped: bool,
 }
 
 impl Trim {
     /// Trimming to so many bytes at the port of link `link`.
     pub fn new(header: u16, link: u32, seed: u64) -> Trim {
-        Trim { header, link: link as u64, seed, draws: 0, cuts: 0, latest: None }
+        Trim { header, link: link as u64, seed, draws: 0, cuts: 0 }
     }
 
     /// Bytes that are left of a packet.
@@ -53,21 +43,10 @@ impl Trim {
         self.cuts
     }
 
-    /// What the latest arrival had cut of what waited, if it had.
-    pub fn take_latest(&mut self) -> Option<Cut> {
-        self.latest.take()
-    }
-
-    /// `cut` is what the latest arrival had cut of what waited.
-    pub fn note(&mut self, cut: Cut) {
-        self.latest = Some(cut);
-    }
-
     /// A packet is to be cut at `now`: whether it is what came last before the arrival, by a draw.
     pub fn draw(&mut self, now: u64, interval: &Interval) -> bool {
         self.draws += 1;
         self.cuts += interval.holds(now) as u64;
-        self.latest = None;
         hash::uniform(self.seed, hash::purpose::TRIM, self.link, self.draws) < 0.5
     }
 }

@@ -1,0 +1,33 @@
+//! Marks at the end of the transmission, if the queue that a packet leaves exceeds K: htsim's `ECNQueue`.
+
+use super::rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
+use crate::spec;
+use crate::spec::Limit;
+
+/// Threshold marking at the departure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EcnAtDeparture {
+    limit: Limit,
+    ecn: spec::EcnAtDeparture,
+}
+
+impl EcnAtDeparture {
+    pub(super) fn new(ecn: &spec::EcnAtDeparture, limit: Limit) -> EcnAtDeparture {
+        EcnAtDeparture { limit, ecn: ecn.clone() }
+    }
+}
+
+impl QueueDiscipline for EcnAtDeparture {
+    fn admit(&mut self, arrival: &Arrival, _place: &Place) -> Verdict {
+        if arrival.exceeds(self.limit) { Verdict::Drop } else { Verdict::Accept }
+    }
+
+    fn at_departure(&mut self, departure: &Departure) -> bool {
+        departure.ect
+            && match self.ecn.mark {
+                Limit::Packets(n) => departure.packets > n,
+                Limit::Bytes(n) => departure.bytes > n,
+                Limit::None => false,
+            }
+    }
+}

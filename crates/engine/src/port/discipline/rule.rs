@@ -1,0 +1,110 @@
+//! What a queue discipline is told, and what it says.
+
+use crate::spec::Limit;
+use incast_cc::Rate;
+use std::fmt::Debug;
+
+/// What happens to a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Queued.
+    Accept,
+    /// Queued with CE set.
+    Mark,
+    /// Refused.
+    Drop,
+}
+
+/// Facts of an arrival which a discipline may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Now, ps.
+    pub now: u64,
+    /// Packets queued before it.
+    pub packets: u64,
+    /// Bytes queued before it.
+    pub bytes: u64,
+    /// Its size, bytes.
+    pub size: u64,
+    /// It is ECN-capable.
+    pub ect: bool,
+}
+
+impl Arrival {
+    /// It finds that the queue has reached `limit`.
+    #[inline(always)]
+    pub fn finds(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Packets(n) => self.packets >= n,
+            Limit::Bytes(n) => self.bytes >= n,
+            Limit::None => false,
+        }
+    }
+
+    /// The queue would exceed `limit` with it.
+    #[inline(always)]
+    pub fn exceeds(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Packets(n) => self.packets >= n,
+            Limit::Bytes(n) => self.bytes + self.size > n,
+            Limit::None => false,
+        }
+    }
+}
+
+/// Facts of a packet that waited in an explicit queue and leaves it.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// Now, ps.
+    pub now: u64,
+    /// When it came, ps.
+    pub since: u64,
+    /// Packets in the queue, itself included.
+    pub packets: u64,
+    /// Bytes in the queue, itself included.
+    pub bytes: u64,
+    /// Its size, bytes.
+    pub size: u64,
+    /// It is ECN-capable.
+    pub ect: bool,
+}
+
+/// Where a queue is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Seed of the run.
+    pub seed: u64,
+    /// What its random numbers are drawn for: the link, and the class above it.
+    pub entity: u64,
+}
+
+/// A queue discipline at one queue: its parameters, and the state that it keeps. A queue discipline is told what it
+/// counts ([`QueueSpec`](crate::spec::QueueSpec)) and when, and knows nothing of ports.
+pub trait QueueDiscipline: Debug {
+    /// Decides about an arrival.
+    fn admit(&mut self, arrival: &Arrival, place: &Place) -> Verdict;
+
+    /// An arrival was refused unasked: a buffer that the queue shares had no room for it.
+    fn refused(&mut self) {}
+
+    /// Whether an arrival that it dropped counts as marked.
+    fn counts_as_marked(&self, _arrival: &Arrival) -> bool {
+        false
+    }
+
+    /// Decides about a packet at the head of an explicit queue whose transmission may begin.
+    fn at_head(&mut self, _head: &Departure) -> Verdict {
+        Verdict::Accept
+    }
+
+    /// Whether it marks a packet whose transmission ends, in an explicit queue.
+    fn at_departure(&mut self, _departure: &Departure) -> bool {
+        false
+    }
+
+    /// The queue, as it counts it, is empty at `now`, ps. (A FIFO port says so at an arrival, of the instant at which
+    /// the queue will be if nothing else comes.)
+    fn empty(&mut self, _now: u64) {}
+}

@@ -1,5 +1,5 @@
-//! What passes between a transport and a controller: the trait [`Controller`], what it is told of the network when a flow
-//! opens ([`Env`]), and the events it is told of.
+//! What passes between a transport and a controller: the trait [`Controller`], what it is told of the network when a
+//! flow opens ([`Env`]), and the events it is told of.
 
 use crate::units::{Bytes, Rate, Time};
 

@@ -97,8 +97,8 @@ impl Domain {
         prefetch::lines(self.switches.as_slice(), 2);
     }
 
-    /// Looks ahead at a packet that will arrive in the open window: brings its state near, and says where it goes as far
-    /// as that is known already.
+    /// Looks ahead at a packet that will arrive in the open window: brings its state near, and says where it goes as
+    /// far as that is known already.
     #[inline(always)]
     pub fn plan(&mut self, packet: &Packet, net: &FabricMap) -> Planned {
         let switch = match net.links[packet.link as usize].node.get() {

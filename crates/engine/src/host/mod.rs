@@ -1,4 +1,5 @@
-//! The state of a host: its NIC, what it costs its packets, its applications and connections. Pure: no event is made here.
+//! The state of a host: its NIC, what it costs its packets, its applications and connections. Pure: no event is made
+//! here.
 
 pub mod app;
 pub mod messages;

@@ -5,8 +5,9 @@
 //! what the trigger opens first, of several such flows the one of the lowest number.
 //!
 //! What happens at that host counts at once, and its flows open at once. What happens elsewhere it hears of the longest
-//! latency of a link later ([`FabricMap::relay`](crate::map::fabric::FabricMap::relay)), and so do the other hosts of what it has counted.
-//! So A activations that open S flows are A + S messages at most; hosts that all counted for themselves would make A S.
+//! latency of a link later ([`FabricMap::relay`](crate::map::fabric::FabricMap::relay)), and so do the other hosts of
+//! what it has counted. So A activations that open S flows are A + S messages at most; hosts that all counted for
+//! themselves would make A S.
 
 use crate::RunError;
 use crate::spec::{App, Done, Spec};

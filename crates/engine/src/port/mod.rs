@@ -1,8 +1,8 @@
 //! The egress side of a link: queue and transmitter.
 //!
 //! A [`fifo`] port decides everything about a packet at its arrival, by arithmetic on its [`ring`] of departure times.
-//! Packets that are needed later lie in [`explicit`] queues, one for each traffic class, which a scheduler serves. What a
-//! port counts is its [`account`], which is [rolled](roll) up to an instant when somebody asks; [`report`] makes the
+//! Packets that are needed later lie in [`explicit`] queues, one for each traffic class, which a scheduler serves. What
+//! a port counts is its [`account`], which is [rolled](roll) up to an instant when somebody asks; [`report`] makes the
 //! record of it.
 
 pub mod account;

@@ -93,7 +93,8 @@ pub enum PathChoice {
     /// Each packet takes one of the shortest paths at random, uniform among the paths.
     SpraySource,
     /// Packets of a flow and direction take its paths in turn, from one drawn for it on: number
-    /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of step once in
+    /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of step once
+    /// in
     /// 65,536 packets where these are no multiple of the paths.
     RoundRobinSource,
     /// Each switch gives its next hops packets in turn, in an order that is drawn anew after so many

@@ -1,5 +1,5 @@
-//! Changes of a document by keys, as `--set` makes them: the entry that a key means, the table that it stands in, and what
-//! else goes when a `kind`, a `form` or a `preset` changes.
+//! Changes of a document by keys, as `--set` makes them: the entry that a key means, the table that it stands in, and
+//! what else goes when a `kind`, a `form` or a `preset` changes.
 
 use crate::document::transport::Preset;
 use crate::text::problem::{Errors, Problem};

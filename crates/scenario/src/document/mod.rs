@@ -139,9 +139,9 @@ words! {
         /// together go on in that order.
         "link" => spec::Ties::Link,
         /// The order of a simulator with one list of events (ns-3): what arrives when another packet has left finds it
-        /// still there if its own transmission began earlier, and of arrivals over links alike the one comes first that was
-        /// set going by what began longer ago; else as "link". A queue that marks at departure has none of it: there a
-        /// departure comes first.
+        /// still there if its own transmission began earlier, and of arrivals over links alike the one comes first that
+        /// was set going by what began longer ago; else as "link". A queue that marks at departure has none of it:
+        /// there a departure comes first.
         "scheduled" => spec::Ties::Scheduled,
     }
 }

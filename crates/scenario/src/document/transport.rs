@@ -1,8 +1,8 @@
 //! Settings of the reliable transport, and the presets: the transports of four worlds as sets of values.
 //!
 //! Every key is declared once, in the table below: type, bounds and documentation. A preset is a file of values,
-//! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a preset's
-//! values.
+//! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a
+//! preset's values.
 
 use crate::text::problem::Problem;
 use crate::text::quantity::{Auto, Rate, Size, Time};
@@ -370,19 +370,20 @@ words! {
     "Recovery" spec::Recovery {
         /// RFC 6582: inflated by duplicates, deflated by partial ACKs.
         "newreno" => spec::Recovery::NewReno,
-        /// htsim's Swift: as newreno, but the inflation stands on the controller's window, which goes on moving, begins at
-        /// nothing and is at most the window; every partial ACK restarts the retransmission timer; after a timeout the
-        /// first segment goes alone. Beside a controller that cuts when recovery ends (`swift:recovery=at-exit`), without
-        /// SACK.
+        /// htsim's Swift: as newreno, but the inflation stands on the controller's window, which goes on moving, begins
+        /// at nothing and is at most the window; every partial ACK restarts the retransmission timer; after a timeout
+        /// the first segment goes alone. Beside a controller that cuts when recovery ends (`swift:recovery=at-exit`),
+        /// without SACK.
         "htsim" => spec::Recovery::Htsim,
         /// RFC 6937, proportional rate reduction.
         "prr" => spec::Recovery::Prr,
-        /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, other ACKs
-        /// only when they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit products.
+        /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, other
+        /// ACKs only when they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit
+        /// products.
         "prr-ns3" => spec::Recovery::PrrNs3,
-        /// Proportional rate reduction as Linux does it: whole segments, in proportion to the window before the reduction,
-        /// one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate ACK stands for
-        /// a segment that arrived.
+        /// Proportional rate reduction as Linux does it: whole segments, in proportion to the window before the
+        /// reduction, one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate
+        /// ACK stands for a segment that arrived.
         "linux" => spec::Recovery::Linux,
     }
 }
@@ -413,12 +414,12 @@ words! {
         /// RFC 6675.
         "rfc6675" => spec::Rules::Rfc6675,
         /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs
-        /// counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to the
-        /// full size; a retransmission counts as in flight until it is acknowledged, SACKed or not; without new data all
-        /// that fits of what is not proven lost goes; no rescue retransmission.
+        /// counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to
+        /// the full size; a retransmission counts as in flight until it is acknowledged, SACKed or not; without new
+        /// data all that fits of what is not proven lost goes; no rescue retransmission.
         "ns3" => spec::Rules::Ns3,
-        /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are found
-        /// too.
+        /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are
+        /// found too.
         "rack" => spec::Rules::Rack,
     }
 }

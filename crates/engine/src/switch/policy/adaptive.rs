@@ -1,5 +1,5 @@
-//! Adaptive routing as htsim's fat-tree switch has it: each packet takes one of the ports in the lowest band of load, at
-//! random.
+//! Adaptive routing as htsim's fat-tree switch has it: each packet takes one of the ports in the lowest band of load,
+//! at random.
 
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;

@@ -1,9 +1,9 @@
 //! Routing policies: which of several equally short next hops a packet takes.
 //!
 //! A policy is one file here: its rule, its state at one switch, its parameters from the specification. A pure one
-//! chooses by the packet and the fabric map alone, so the choice is made when the window looks ahead. The rest needs the
-//! switch as it is when the packet arrives: whose turn it is, or how full the ports are. That is state of one switch,
-//! changed in the order of that switch's events, so it is the same under any partition.
+//! chooses by the packet and the fabric map alone, so the choice is made when the window looks ahead. The rest needs
+//! the switch as it is when the packet arrives: whose turn it is, or how full the ports are. That is state of one
+//! switch, changed in the order of that switch's events, so it is the same under any partition.
 
 mod adaptive;
 mod ecmp;

@@ -6,7 +6,7 @@ use crate::net::*;
 use incast_cc::{Rate, Time};
 use incast_engine::event::packet::flag;
 use incast_engine::spec::*;
-use incast_engine::transport::tcp::rack::Reordering;
+use incast_engine::transport::tcp::scoreboard::rack::Reordering;
 use incast_record::{FlowRecord, Outcome};
 
 const MS: u64 = 1_000_000_000;

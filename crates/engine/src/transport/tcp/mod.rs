@@ -4,7 +4,6 @@
 //! Sequence numbers are 64-bit byte counts from 0, so they never wrap; SYN takes none, FIN takes
 //! one after the last byte.
 
-pub mod rack;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;

@@ -14,19 +14,19 @@ impl Sender {
     ) {
         let t = io.net.transport(self.transport);
         let control = len == 0;
-        let ect = match self.ecn {
+        let ect = match self.ecn.mode {
             Ecn::Off => false,
             Ecn::Classic => !control && flags & flag::RETX == 0,
             // what answers for a connection that is gone is not ECN-capable: no connection sends it
             Ecn::Dctcp => !control || t.ect_control && self.connection != Connection::Dead,
         };
         let mut flags = flags | if ect { flag::ECT } else { 0 };
-        if self.send_cwr && !control && flags & flag::RETX == 0 {
+        if self.ecn.send_cwr && !control && flags & flag::RETX == 0 {
             flags |= flag::CWR;
-            self.send_cwr = false;
+            self.ecn.send_cwr = false;
         }
         let mut packet = self.ip.packet(io, seq, len, flags, size);
-        self.last_send = io.now;
+        self.pacing.last_send = io.now;
         let mut ext = if packet.has(flag::JOINED) { self.piggyback(io, &mut packet) } else { None };
         if packet.has(flag::TRACED) && self.profile.telemetry && packet.len > 0 {
             // ports are to stamp it
@@ -59,11 +59,11 @@ impl Sender {
         let t = io.net.transport(self.transport);
         self.board.stamp(seq, t.clock(io.now), io.now);
         let retx = if again { flag::RETX } else { 0 };
-        if self.fin && Some(seq) == self.app.end() {
+        if self.closing.fin && Some(seq) == self.app.end() {
             self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);
         } else {
             let last = t.fin_with_data && t.handshake && Some(seq + len as u64) == self.app.end();
-            self.fin |= last;
+            self.closing.fin |= last;
             let mut flags = flag::DATA | retx | if last { flag::FIN } else { 0 };
             if t.push_ack && self.ends_a_write(seq + len as u64) {
                 flags |= flag::PSH;
@@ -75,57 +75,13 @@ impl Sender {
             self.prr.out += len as u64;
         }
         if again {
-            if self.timed.is_some_and(|(end, _)| seq < end) {
-                self.timed = None;
+            if self.samples.timed.is_some_and(|(end, _)| seq < end) {
+                self.samples.timed = None;
             }
-        } else if self.timed.is_none() && !t.timestamps {
-            self.timed = Some((seq + len as u64, io.now));
+        } else if self.samples.timed.is_none() && !t.timestamps {
+            self.samples.timed = Some((seq + len as u64, io.now));
         }
         self.pace(io, len);
-    }
-
-    /// Accounts a sent packet to the pacing rate.
-    #[inline]
-    pub(super) fn pace<O, R>(&mut self, io: &Io<O, R>, len: u32) {
-        let t = io.net.transport(self.transport);
-        let rate = match self.cc.pacing() {
-            Pacing::Rate(rate) => rate,
-            Pacing::Gap(_) => return,
-            Pacing::None => match t.pacing {
-                PacingSpec::Controller => return,
-                PacingSpec::Window { max, restart_at_max: true, .. } if self.restarting => max.as_f64(),
-                PacingSpec::Window { slow_start, avoidance, max, .. } => {
-                    if self.rtt.srtt == 0 {
-                        return;
-                    }
-                    // its last segment is: the sequence numbers count SYN
-                    if ((self.nxt + 1) as f64) <= t.initial_window * t.mss as f64 {
-                        return;
-                    }
-                    let window = self.window();
-                    let factor = if window < self.cc.ssthresh() / 2.0 { slow_start } else { avoidance };
-                    let window = window.max(self.board.pipe() as f64);
-                    (factor * window * 8.0 / (self.rtt.srtt as f64 * 1e-12)).min(max.as_f64())
-                }
-            },
-        };
-        if rate > 0.0 {
-            let gap = (len as f64 * 8e12 / rate) as u64;
-            match t.pacing {
-                // what goes in spite of pacing does not put off what waits for it
-                PacingSpec::Window { .. } if self.pace_from > io.now => {}
-                _ => self.pace_from = self.pace_from.max(io.now) + gap,
-            }
-        }
-    }
-
-    /// Earliest time the next packet may leave.
-    #[inline]
-    pub(super) fn paced_until(&self) -> u64 {
-        match self.cc.pacing() {
-            Pacing::Gap(gap) if self.ip.packets > 0 => self.last_send.saturating_add(gap.0),
-            _ => self.pace_from,
-        }
     }
 
     /// The congestion window in force, bytes.
@@ -136,7 +92,7 @@ impl Sender {
 
     #[cold]
     fn window_in_recovery(&self) -> f64 {
-        if self.inflates { self.cc.cwnd() + self.recovery_window } else { self.recovery_window }
+        if self.recovery.inflates { self.cc.cwnd() + self.recovery.window } else { self.recovery.window }
     }
 
     /// The transport's recovery window stands in front of the controller's.
@@ -144,7 +100,7 @@ impl Sender {
     pub(super) fn window_is_ours(&self) -> bool {
         match self.phase {
             Phase::Open | Phase::Loss => false,
-            Phase::Recovery | Phase::Cwr => self.recovery_window >= 0.0,
+            Phase::Recovery | Phase::Cwr => self.recovery.window >= 0.0,
         }
     }
 
@@ -166,32 +122,13 @@ impl Sender {
         let t = io.net.transport(self.transport);
         let before = self.nxt;
         self.send_allowed(io, t);
-        if std::mem::take(&mut self.new_first) && self.nxt == before {
-            self.frto = false;
+        if std::mem::take(&mut self.frto.new_first) && self.nxt == before {
+            self.frto.on = false;
             self.send_allowed(io, t);
         }
         self.note_usage(t, before);
         if t.tail_loss_probe && self.nxt > before {
             self.schedule_probe(io, t, false);
-        }
-    }
-
-    /// Notes whether the window limits sending, after new data was sent from `before` on.
-    #[inline]
-    pub(super) fn note_usage(&mut self, t: &TransportSpec, before: u64) {
-        if t.cwnd_limited {
-            let full = self.pipe(t) + t.mss as u64;
-            let limited = full as f64 > self.window() || self.cwnd_blocked;
-            // what goes again says nothing: new data was to go, or went
-            let new = self.nxt > before || self.app.written > before;
-            if new
-                && (self.nxt > before || limited)
-                && (self.una >= self.usage_end || limited || (!self.was_limited && self.nxt - self.una > self.max_out))
-            {
-                self.was_limited = limited;
-                self.max_out = self.nxt - self.una;
-                self.usage_end = self.nxt;
-            }
         }
     }
 
@@ -201,23 +138,23 @@ impl Sender {
     pub(super) fn pipe(&self, t: &TransportSpec) -> u64 {
         let pipe = self.board.pipe();
         if t.recovery == Recovery::Linux && !t.sack {
-            return pipe.saturating_sub((self.dupacks * t.mss) as u64);
+            return pipe.saturating_sub((self.recovery.dupacks * t.mss) as u64);
         }
         pipe
     }
 
     pub(super) fn send_allowed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         self.catch_up(io);
-        if t.idle_restart && self.board.is_empty() && io.now > self.last_send.saturating_add(self.rtt.rto()) {
-            let timeouts = ((io.now - self.last_send) / self.rtt.rto().max(1)).clamp(1, u32::MAX as u64) as u32;
+        if t.idle_restart && self.board.is_empty() && io.now > self.pacing.last_send.saturating_add(self.rtt.rto()) {
+            let timeouts = ((io.now - self.pacing.last_send) / self.rtt.rto().max(1)).clamp(1, u32::MAX as u64) as u32;
             self.cc.on_idle(&Idle { now: Time(io.now), timeouts });
         }
-        self.cwnd_blocked = false;
+        self.usage.blocked = false;
         loop {
             if !io.has_room(self.ip.host, self.ip.flow) {
                 return;
             }
-            let hole = if self.new_first { None } else { self.next_repair(t) };
+            let hole = if self.frto.new_first { None } else { self.next_repair(t) };
             if self.repairs_only && hole.is_none() {
                 return;
             }
@@ -226,101 +163,105 @@ impl Sender {
                 && !self.app.has_beyond(self.nxt, hole.len)
             {
                 // no new data to take its place: nothing goes any more
-                self.hung = true;
-                self.deadline = NEVER;
+                self.renumbering.hung = true;
+                self.timer.deadline = NEVER;
                 return;
             }
             let len = match hole {
                 Some(hole) if t.scoreboard != Rules::Ns3 => hole.len,
                 // segments are cut anew from what is lost
                 Some(hole) => (self.app.written - hole.seq).min(t.mss as u64) as u32,
-                None => {
-                    if self.app.written == self.nxt {
-                        self.app.write_one(self.space(t), t.whole_writes);
-                        if t.notsent_lowat > 0 && t.push_ack {
-                            self.writes.push_back(self.app.written);
-                        }
-                    }
-                    let unsent = self.app.written - self.nxt.min(self.app.written);
-                    if unsent == 0 {
-                        self.nothing_to_send(io);
-                        return;
-                    }
-                    if t.mss as u64 <= unsent { t.mss } else { unsent as u32 }
-                }
+                None => self.next_len(t),
             };
-            // congestion window; with nothing in flight one segment may always go
-            let mut pipe = self.pipe(t);
-            let mut window = self.window();
-            if self.dupacks > 0
-                && self.phase == Phase::Open
-                && !self.profile.own_recovery
-                && (t.recovery != Recovery::Linux || t.sack)
-            {
-                match (t.limited_transmit, t.sack) {
-                    // RFC 3042: one segment beyond the window for each of the first two duplicates
-                    (true, false) => window += (self.dupacks.min(2) * t.mss) as f64,
-                    // what SACK took out of the pipe makes no room yet
-                    (false, true) => pipe += self.board.sacked_bytes(),
-                    _ => {}
-                }
+            if len == 0 && hole.is_none() {
+                return self.nothing_to_send(io);
             }
-            let must_fit = pipe > 0 || !(t.least_segment || self.profile.own_recovery);
-            if must_fit && (pipe + len as u64) as f64 > window {
-                self.cwnd_blocked = true;
-                self.shut(io, t);
-                return;
+            if !self.window_takes(t, len) {
+                self.usage.blocked = true;
+                return self.shut(io, t);
             }
-            let from = self.paced_until();
-            if from > io.now {
-                self.shut(io, t);
-                if self.pace_at > from {
-                    self.pace_at = from;
-                    io.timer(from, TimerKind::Pace, self.ip.flow);
-                }
-                return;
+            if !self.pace_lets_go(io) {
+                return self.shut(io, t);
             }
             if let Some(hole) = hole {
                 self.retransmit(io, hole);
                 continue;
             }
-            // receiver's window
-            let room = self.edge.saturating_sub(self.nxt);
-            let mut len = len;
-            if room < len as u64 {
-                let worth = room > 0 && (!t.sws_avoidance || room >= self.max_wnd / 2);
-                if !worth {
-                    self.shut(io, t);
-                    if self.board.is_empty() && self.waiting != Waiting::Window {
-                        self.waiting = Waiting::Window;
-                        self.persist_backoff = 0;
-                        self.arm_in(io, t, t.persist_timeout.0);
-                    }
-                    return;
-                }
-                len = room as u32;
+            let len = self.peer_takes(t, len);
+            if len == 0 {
+                self.shut(io, t);
+                return self.wait_for_window(io, t);
             }
             self.send_new(io, len);
-            if self.interrupted {
+            if self.process.interrupted {
                 return;
             }
         }
     }
 
+    /// Length of the next new segment; 0 where there is no data.
+    #[inline(always)]
+    fn next_len(&mut self, t: &TransportSpec) -> u32 {
+        if self.app.written == self.nxt {
+            self.app.write_one(self.space(t), t.whole_writes);
+            if t.notsent_lowat > 0 && t.push_ack {
+                self.process.writes.push_back(self.app.written);
+            }
+        }
+        let unsent = self.app.written - self.nxt.min(self.app.written);
+        if t.mss as u64 <= unsent { t.mss } else { unsent as u32 }
+    }
+
+    /// Whether the congestion window takes `len` bytes more. With nothing in flight one segment may always go.
+    #[inline(always)]
+    fn window_takes(&self, t: &TransportSpec, len: u32) -> bool {
+        let mut pipe = self.pipe(t);
+        let mut window = self.window();
+        if self.recovery.dupacks > 0
+            && self.phase == Phase::Open
+            && !self.profile.own_recovery
+            && (t.recovery != Recovery::Linux || t.sack)
+        {
+            match (t.limited_transmit, t.sack) {
+                // limited transmit (RFC 3042): one segment beyond the window for each of the first two duplicates
+                (true, false) => window += (self.recovery.dupacks.min(2) * t.mss) as f64,
+                // what SACK took out of the pipe makes no room yet
+                (false, true) => pipe += self.board.sacked_bytes(),
+                _ => {}
+            }
+        }
+        let must_fit = pipe > 0 || !(t.least_segment || self.profile.own_recovery);
+        !must_fit || (pipe + len as u64) as f64 <= window
+    }
+
+    /// How much of a new segment of `len` bytes the peer's window takes: all of it, or what is worth a segment of its
+    /// own (RFC 1122 4.2.3.4), or nothing.
+    #[inline(always)]
+    fn peer_takes(&self, t: &TransportSpec, len: u32) -> u32 {
+        let room = self.peer.edge.saturating_sub(self.nxt);
+        if room >= len as u64 {
+            len
+        } else if !t.sws_avoidance || room >= self.peer.max / 2 {
+            room as u32
+        } else {
+            0
+        }
+    }
+
     pub(super) fn send_new<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, len: u32) {
         let seq = self.nxt;
-        if self.echo && self.echo_at > self.cwr_at {
-            (self.echo, self.cwr_at) = (false, seq);
+        if self.ecn.echo && self.ecn.echo_at > self.ecn.cwr_at {
+            (self.ecn.echo, self.ecn.cwr_at) = (false, seq);
         }
         self.board.sent(seq, len);
         self.nxt += len as u64;
-        if self.dupacks > 0 && self.phase == Phase::Open {
-            self.limited += len as u64;
+        if self.recovery.dupacks > 0 && self.phase == Phase::Open {
+            self.recovery.limited += len as u64;
         }
         self.send_segment(io, seq, len, false);
-        if self.deadline == NEVER || self.waiting == Waiting::Window {
+        if self.timer.deadline == NEVER || self.timer.waiting == Waiting::Window {
             self.arm_rto(io);
-        } else if self.waiting == Waiting::Probe {
+        } else if self.timer.waiting == Waiting::Probe {
             self.resume_rto(io);
         }
     }
@@ -346,13 +287,13 @@ impl Sender {
         if self.is_renumbered(hole) {
             // the flow ends so much earlier, and what was lost here stays lost
             self.app.forget(hole.len as u64);
-            self.hung = true;
+            self.renumbering.hung = true;
         }
         self.undo.again = self.undo.again.max(0) + 1;
         self.undo.first_at = self.undo.first_at.min(io.now);
         self.send_segment(io, hole.seq, hole.len, true);
         let linux = io.net.transport(self.transport).recovery == Recovery::Linux;
-        if self.deadline == NEVER || linux && hole.seq == self.una && self.waiting != Waiting::Reordering {
+        if self.timer.deadline == NEVER || linux && hole.seq == self.una && self.timer.waiting != Waiting::Reordering {
             self.arm_rto(io);
         }
     }
@@ -369,21 +310,16 @@ impl Sender {
         self.arm_rto(io);
     }
 
-    /// A hole that goes again as new data.
-    fn is_renumbered(&self, hole: Hole) -> bool {
-        self.renumbered.0 < hole.seq && hole.seq < self.renumbered.1
-    }
-
     /// The window is shut: meanwhile a bulk application fills the send buffer. One that is woken for
     /// it runs when everything that arrives at this instant has been taken in.
     #[inline]
     pub(super) fn shut<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
         let space = self.space(t);
         if t.notsent_lowat > 0 {
-            if self.woken {
-                self.app.top_up(space, self.nxt, t, &mut self.writes);
-            } else if self.app_at > io.now && self.app.wants(self.nxt, t) {
-                self.app_at = io.now;
+            if self.process.woken {
+                self.app.top_up(space, self.nxt, t, &mut self.process.writes);
+            } else if self.process.at > io.now && self.app.wants(self.nxt, t) {
+                self.process.at = io.now;
                 io.timer(io.now, TimerKind::App, self.ip.flow);
             }
         } else {
@@ -408,18 +344,18 @@ impl Sender {
                 }
             } else if let Some(hole) = self.board.next_unproven().filter(|h| fits(h.len, self)) {
                 self.retransmit(io, hole);
-            } else if !self.rescued
+            } else if !self.recovery.rescued
                 && t.scoreboard == Rules::Rfc6675
                 && let Some(hole) = self.board.last_unsacked().filter(|h| fits(h.len, self))
             {
-                self.rescued = true;
+                self.recovery.rescued = true;
                 self.retransmit(io, hole);
             }
         }
         match self.app.end() {
             Some(end) if end == self.app.written => {
-                if t.handshake && !self.fin && self.nxt == end {
-                    self.fin = true;
+                if t.handshake && !self.closing.fin && self.nxt == end {
+                    self.closing.fin = true;
                     self.send_new(io, 1);
                 }
             }
@@ -429,8 +365,8 @@ impl Sender {
                     && let Some(at) = self.app.next_tick()
                 {
                     let at = at.max(io.now);
-                    if self.app_at > at {
-                        self.app_at = at;
+                    if self.process.at > at {
+                        self.process.at = at;
                         io.timer(at, TimerKind::App, self.ip.flow);
                     }
                 }

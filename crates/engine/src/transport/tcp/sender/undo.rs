@@ -2,12 +2,31 @@
 
 use super::*;
 
+/// What tells whether the latest reduction was a mistake (RFC 3708, RFC 4015).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// First unacknowledged byte at the reduction; [`NEVER`] where there is none to undo.
+    pub(super) marker: u64,
+    /// Segments sent again since, less those that duplicate SACKs report; below 0 before the first.
+    pub(super) again: i32,
+    /// When the first of them was sent, ps; [`NEVER`] before.
+    pub(super) first_at: u64,
+    /// A mark, or a reduction that was under way, called for it: the window stays as it is.
+    pub(super) due: bool,
+}
+
+impl Default for Undo {
+    fn default() -> Undo {
+        Undo { marker: NEVER, again: -1, first_at: NEVER, due: false }
+    }
+}
+
 impl Sender {
     /// A reduction begins that may have to be undone.
     pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
         if t.undo {
             // a probe that sent old data again may be reported as a duplicate too
-            let again = if self.probe_to > 0 && self.probed_again { 1 } else { -1 };
+            let again = if self.tlp.to > 0 && self.tlp.again { 1 } else { -1 };
             self.undo = Undo { marker: self.una, again, first_at: NEVER, due };
         }
     }
@@ -25,16 +44,6 @@ impl Sender {
         if !self.undo.due {
             self.cc.on_undo();
         }
-    }
-
-    /// ... and with it the losses that a timeout supposed.
-    pub(super) fn take_back_timeout(&mut self) {
-        self.take_back();
-        self.board.nothing_is_lost(self.una);
-        self.consecutive = 0;
-        self.frto = false;
-        self.phase = Phase::Open;
-        self.dupacks = 0;
     }
 
     /// A first SACK block below the acknowledgement or inside the second one reports what came twice

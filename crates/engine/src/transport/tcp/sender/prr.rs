@@ -1,48 +1,27 @@
-//! The window while a reduction lasts: proportional rate reduction (RFC 6937), as published, as ns-3
-//! and as Linux have it.
+//! The window while a reduction lasts: proportional rate reduction (RFC 6937), as published and as
+//! Linux has it.
 
 use super::*;
+
+/// State of a reduction.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Prr {
+    pub(super) delivered: u64,
+    pub(super) out: u64,
+    /// What the share is taken of: the flight at the start, or (Linux) the window then.
+    pub(super) recover_fs: u64,
+    pub(super) ssthresh: f64,
+    /// ns-3: delivered bytes that make no whole segment yet.
+    pub(super) left_over: u32,
+    /// ... and the ACK at work made one.
+    pub(super) whole_segment: bool,
+}
 
 impl Sender {
     /// A reduction from `window` begins.
     pub(super) fn start_prr(&mut self, t: &TransportSpec, window: f64) {
         let recover_fs = if t.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
-        self.prr = Prr { delivered: 0, out: 0, recover_fs: recover_fs.max(1), ssthresh: self.cc.cwnd() };
-    }
-
-    /// ns-3.43's rate reduction, in its 32-bit arithmetic. `duplicate`: the ACK is one, or opens
-    /// the episode; `safe`: it acknowledges a retransmission.
-    pub(super) fn prr_ns3(&mut self, t: &TransportSpec, delivered: u64, duplicate: bool, safe: bool) {
-        let prr = &mut self.prr;
-        let pipe = self.board.pipe() as u32;
-        if prr.delivered == 0 && prr.out == 0 && duplicate {
-            // the episode's first step
-            prr.recover_fs = pipe as u64;
-        }
-        let mut delivered = delivered as u32;
-        if duplicate && prr.delivered < prr.recover_fs {
-            delivered += t.mss;
-        }
-        if delivered == 0 {
-            return;
-        }
-        prr.delivered += delivered as u64;
-        let (arrived, out, ssthresh) = (prr.delivered as u32, prr.out as u32, prr.ssthresh as u32);
-        let send = if pipe > ssthresh {
-            let product = arrived.wrapping_mul(ssthresh) as f64;
-            // what C++ makes of infinity is the least integer
-            if prr.recover_fs == 0 {
-                i32::MIN
-            } else {
-                (libm::ceil(product / prr.recover_fs as f64) - out as f64) as i32
-            }
-        } else {
-            let owed = arrived.wrapping_sub(out).max(delivered).wrapping_add(if safe { t.mss } else { 0 });
-            (owed as i32).min((ssthresh - pipe) as i32)
-        };
-        // the first segment goes whatever is in flight
-        let least = if out > 0 { 0 } else { t.mss as i32 };
-        self.recovery_window = pipe as f64 + send.max(least) as f64;
+        self.prr = Prr { delivered: 0, out: 0, recover_fs: recover_fs.max(1), ssthresh: self.cc.cwnd(), ..self.prr };
     }
 
     pub(super) fn prr_governs(&self, t: &TransportSpec) -> bool {
@@ -69,7 +48,7 @@ impl Sender {
         };
         // nothing out yet: one segment goes whatever is in flight
         let least = if prr.out == 0 { t.mss as f64 } else { 0.0 };
-        self.recovery_window = pipe as f64 + send.max(least);
+        self.recovery.window = pipe as f64 + send.max(least);
     }
 
     /// The same in whole segments, as Linux counts them.
@@ -88,11 +67,11 @@ impl Sender {
         let send = if room < 0 {
             (ssthresh * total).div_ceil((prr.recover_fs / mss).max(1)) as i64 - out
         } else {
-            let grown = i64::from(advanced && !self.newly_lost);
+            let grown = i64::from(advanced && !self.recovery.newly_lost);
             room.min((total as i64 - out).max(newly as i64) + grown)
         };
         // nothing out yet: the first retransmission goes whatever is in flight
         let send = send.max(i64::from(prr.out == 0));
-        self.recovery_window = ((in_flight + send).max(0) as u64 * mss) as f64;
+        self.recovery.window = ((in_flight + send).max(0) as u64 * mss) as f64;
     }
 }

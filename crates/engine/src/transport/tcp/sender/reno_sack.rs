@@ -1,4 +1,4 @@
-//! Recovery without SACK as Linux has it: duplicate ACKs stand for segments that have arrived, and are taken back
+//! Reno SACK emulation: recovery without SACK as Linux has it. Duplicate ACKs stand for segments that have arrived, and are taken back
 //! as ACKs advance over these.
 
 use super::*;
@@ -10,54 +10,54 @@ impl Sender {
     /// What an ACK says that has arrived, in bytes: an ACK of `segments` that advances fills a hole with one of
     /// them, and the others are those that duplicates stood for; a duplicate is one segment. Duplicates of what
     /// went again after a timeout count only if new data was sent since, which they may be of.
-    pub(super) fn guess_delivered(&mut self, t: &TransportSpec, acked: u64, segments: u32, duplicate: bool) -> u64 {
+    pub(super) fn reno_sack_delivered(&mut self, t: &TransportSpec, acked: u64, segments: u32, duplicate: bool) -> u64 {
         let mss = t.mss as u64;
         if acked > 0 {
-            let guessed = self.dupacks;
-            self.dupacks = guessed.saturating_sub(segments.saturating_sub(1));
+            let counted = self.recovery.dupacks;
+            self.recovery.dupacks = counted.saturating_sub(segments.saturating_sub(1));
             self.limit_duplicates(t, segments);
-            return (segments.saturating_sub(guessed).max(1) as u64 * mss).min(acked);
+            return (segments.saturating_sub(counted).max(1) as u64 * mss).min(acked);
         }
         let counts = match self.phase {
             Phase::Open | Phase::Cwr => true,
-            Phase::Recovery => self.una < self.recover,
-            Phase::Loss => self.una < self.recover && self.nxt > self.recover,
+            Phase::Recovery => self.una < self.recovery.point,
+            Phase::Loss => self.una < self.recovery.point && self.nxt > self.recovery.point,
         };
         if !duplicate || !counts {
             return 0;
         }
-        let before = self.dupacks;
-        self.dupacks += 1;
+        let before = self.recovery.dupacks;
+        self.recovery.dupacks += 1;
         self.limit_duplicates(t, 0);
-        if self.dupacks > before { mss } else { 0 }
+        if self.recovery.dupacks > before { mss } else { 0 }
     }
 
     /// There are no more duplicates than segments beyond a hole. More of them are taken for reordering.
     fn limit_duplicates(&mut self, t: &TransportSpec, more: u32) {
         let out = self.board.len();
-        if self.dupacks == 0 {
+        if self.recovery.dupacks == 0 {
             return;
         }
         let holes = self.board.lost_at_front().max(1).min(out);
-        if self.dupacks + holes > out {
-            self.dupacks = out - holes;
+        if self.recovery.dupacks + holes > out {
+            self.recovery.dupacks = out - holes;
             if t.reordering {
-                self.dupthresh = (out + more).min(MAX_REORDERING);
+                self.recovery.dupthresh = (out + more).min(MAX_REORDERING);
             }
         }
     }
 
     /// Brings the state up to date; true when a loss was found that the controller has to react to.
-    pub(super) fn recover_by_guesses<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, news: &News) -> bool {
+    pub(super) fn recover_as_reno_sack<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, news: &News) -> bool {
         let advanced = news.acked > 0;
-        if self.phase == Phase::Recovery && self.una >= self.recover {
-            self.dupacks = 0;
+        if self.phase == Phase::Recovery && self.una >= self.recovery.point {
+            self.recovery.dupacks = 0;
             if self.was_mistaken(news.echoed) {
                 self.take_back();
             }
             // the state is held until something beyond the old data is acknowledged: duplicates of what was sent
             // twice start nothing (RFC 6582)
-            if self.una == self.recover {
+            if self.una == self.recovery.point {
                 return false;
             }
             self.phase = Phase::Open;
@@ -66,13 +66,13 @@ impl Sender {
         match self.phase {
             Phase::Recovery => {
                 if advanced {
-                    self.newly_lost = !self.board.first_is_lost();
+                    self.recovery.newly_lost = !self.board.first_is_lost();
                     self.board.mark_first_lost();
                 }
                 return false;
             }
             Phase::Loss => {
-                self.repair_by_guesses(news, advanced);
+                self.repair_as_reno_sack(news, advanced);
                 if self.phase == Phase::Loss {
                     return false;
                 }
@@ -80,19 +80,19 @@ impl Sender {
             Phase::Open | Phase::Cwr => {}
         }
         if advanced {
-            self.dupacks = 0;
+            self.recovery.dupacks = 0;
         }
-        if self.dupacks < self.dupthresh {
+        if self.recovery.dupacks < self.recovery.dupthresh {
             return false;
         }
-        self.newly_lost = !self.board.first_is_lost();
+        self.recovery.newly_lost = !self.board.first_is_lost();
         self.board.mark_first_lost();
         self.board.first_is_lost()
     }
 
     /// An ACK while what a timeout gave up is repaired.
-    fn repair_by_guesses(&mut self, news: &News, advanced: bool) {
-        let recovered = self.una >= self.recover;
+    fn repair_as_reno_sack(&mut self, news: &News, advanced: bool) {
+        let recovered = self.una >= self.recovery.point;
         // an ACK of something that went again does not tell which of its segments had arrived before
         let original = self.board.original_arrived() && !self.board.acked_again();
         if advanced && self.was_mistaken(news.echoed) {
@@ -100,31 +100,31 @@ impl Sender {
             self.board.nothing_is_lost(self.una);
             return;
         }
-        if self.frto {
+        if self.frto.on {
             if original {
                 self.take_back();
                 self.board.nothing_is_lost(self.una);
-                if self.una != self.recover {
+                if self.una != self.recovery.point {
                     self.phase = Phase::Open;
                 }
                 return;
             }
-            if self.nxt > self.recover {
-                self.frto &= !news.duplicate;
+            if self.nxt > self.recovery.point {
+                self.frto.on &= !news.duplicate;
             } else if advanced && !recovered {
-                self.recover = self.nxt;
-                self.board.watch_below(self.recover);
-                if self.app.written > self.nxt && self.edge > self.nxt {
-                    self.new_first = true;
+                self.recovery.point = self.nxt;
+                self.board.watch_below(self.recovery.point);
+                if self.app.written > self.nxt && self.peer.edge > self.nxt {
+                    self.frto.new_first = true;
                     return;
                 }
-                self.frto = false;
+                self.frto.on = false;
             }
         }
-        if self.una > self.recover {
+        if self.una > self.recovery.point {
             self.phase = Phase::Open;
         } else if advanced && !recovered {
-            self.dupacks = 0;
+            self.recovery.dupacks = 0;
         }
     }
 }

@@ -1,12 +1,57 @@
-//! A sender's timers: retransmission, probes of a shut window, pacing.
+//! A sender's timers: the retransmission timeout (RFC 6298), probes of a shut window (RFC 1122 4.2.2.17).
 
 use super::*;
+
+/// What the retransmission timer is waiting for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Waiting {
+    /// An ACK (RFC 6298).
+    Ack,
+    /// The peer's window to open.
+    Window,
+    /// A tail-loss probe is to go.
+    Probe,
+    /// Overtaken segments may still arrive.
+    Reordering,
+}
+
+/// The retransmission timer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timer {
+    pub(super) waiting: Waiting,
+    /// When it is over, ps; [`NEVER`] where it is off.
+    pub(super) deadline: u64,
+    /// When the event that looks at it comes, ps.
+    pub(super) at: u64,
+    /// Where timers of a tick fire in the reverse of their order: the tick of this one, [`NEVER`]
+    /// before it is set, and its number among its host's.
+    pub(super) slot: u64,
+    pub(super) setting: u64,
+    /// Timeouts in a row.
+    pub(super) consecutive: u32,
+    /// Probes of a shut window in a row.
+    pub(super) persist_backoff: u32,
+}
+
+impl Default for Timer {
+    fn default() -> Timer {
+        Timer {
+            waiting: Waiting::Ack,
+            deadline: NEVER,
+            at: NEVER,
+            slot: NEVER,
+            setting: 0,
+            consecutive: 0,
+            persist_backoff: 0,
+        }
+    }
+}
 
 impl Sender {
     /// Sets the retransmission timer to its timeout from now.
     pub(super) fn arm_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
         let t = io.net.transport(self.transport);
-        self.waiting = Waiting::Ack;
+        self.timer.waiting = Waiting::Ack;
         let wait = self.rtt.rto();
         self.arm_in(io, t, wait);
     }
@@ -18,10 +63,10 @@ impl Sender {
         if t.timer_scan > Time::ZERO {
             deadline = scanned_at(t.timer_scan.0, deadline);
         }
-        if t.last_set_first && deadline != self.slot {
+        if t.last_set_first && deadline != self.timer.slot {
             let turns = &mut io.hosts[self.ip.host as usize].turns;
             turns.settings += 1;
-            (self.slot, self.setting) = (deadline, turns.settings);
+            (self.timer.slot, self.timer.setting) = (deadline, turns.settings);
         }
         self.arm(io, deadline);
     }
@@ -38,9 +83,9 @@ impl Sender {
     /// Sets the retransmission deadline. The event is lazy: one that fires early re-arms itself.
     #[inline]
     pub(super) fn arm<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, deadline: u64) {
-        self.deadline = deadline;
-        if self.timer_at > deadline {
-            self.timer_at = deadline;
+        self.timer.deadline = deadline;
+        if self.timer.at > deadline {
+            self.timer.at = deadline;
             io.timer(deadline, TimerKind::Retransmit, self.ip.flow);
         }
     }
@@ -50,8 +95,8 @@ impl Sender {
         match kind {
             TimerKind::Start if self.opening.starts(io.now) => self.start(io),
             TimerKind::Stop => self.stop(io),
-            TimerKind::Pace if self.pace_at == io.now => {
-                self.pace_at = NEVER;
+            TimerKind::Pace if self.pacing.at == io.now => {
+                self.pacing.at = NEVER;
                 if self.board.waits_for_late() {
                     self.update_late(io.now, io.net.transport(self.transport));
                     self.watch_late(io);
@@ -66,24 +111,24 @@ impl Sender {
                     self.pump(io);
                 }
             }
-            TimerKind::App if self.app_at == io.now => {
-                self.app_at = NEVER;
-                self.woken = true;
+            TimerKind::App if self.process.at == io.now => {
+                self.process.at = NEVER;
+                self.process.woken = true;
                 self.pump(io);
-                self.woken = false;
+                self.process.woken = false;
             }
-            TimerKind::Retransmit if self.timer_at == io.now => {
-                self.timer_at = NEVER;
-                if self.deadline == NEVER {
-                } else if self.deadline > io.now {
-                    let deadline = self.deadline;
+            TimerKind::Retransmit if self.timer.at == io.now => {
+                self.timer.at = NEVER;
+                if self.timer.deadline == NEVER {
+                } else if self.timer.deadline > io.now {
+                    let deadline = self.timer.deadline;
                     self.arm(io, deadline);
-                } else if self.slot == NEVER {
-                    self.deadline = NEVER;
+                } else if self.timer.slot == NEVER {
+                    self.timer.deadline = NEVER;
                     self.expired(io);
                 } else {
-                    self.slot = NEVER;
-                    io.hosts[self.ip.host as usize].turns.due.push((self.setting, self.ip.flow, false));
+                    self.timer.slot = NEVER;
+                    io.hosts[self.ip.host as usize].turns.due.push((self.timer.setting, self.ip.flow, false));
                     io.timer(io.now, TimerKind::Turn, self.ip.flow);
                 }
             }
@@ -104,14 +149,14 @@ impl Sender {
         let t = io.net.transport(self.transport);
         match self.connection {
             Connection::SynSent => {
-                self.consecutive += 1;
-                if self.consecutive > t.syn_retries {
+                self.timer.consecutive += 1;
+                if self.timer.consecutive > t.syn_retries {
                     self.connection = Connection::Dead;
                 } else {
                     self.send_syn(io);
                 }
             }
-            Connection::Open => match self.waiting {
+            Connection::Open => match self.timer.waiting {
                 Waiting::Ack => self.timed_out(io, t),
                 Waiting::Window => self.probe_window(io, t),
                 Waiting::Probe => self.probe_tail(io, t),
@@ -126,8 +171,8 @@ impl Sender {
         if self.half != NO_HALF || self.app.is_closed_loop() {
             io.rec.timeout(self.ip.flow, io.now);
         }
-        self.consecutive += 1;
-        if t.data_retries > 0 && self.consecutive > t.data_retries {
+        self.timer.consecutive += 1;
+        if t.data_retries > 0 && self.timer.consecutive > t.data_retries {
             self.connection = Connection::Dead;
             return;
         }
@@ -144,58 +189,68 @@ impl Sender {
             window: self.window(),
             rtt: Time(self.rtt.latest),
             sent: self.nxt,
-            consecutive: self.consecutive,
+            consecutive: self.timer.consecutive,
             phase: self.phase,
         });
         self.rtt.back_off();
         self.publish_timeout(io);
         let reducing = matches!(self.phase, Phase::Cwr | Phase::Recovery);
-        if self.consecutive == 1 && !reducing {
+        if self.timer.consecutive == 1 && !reducing {
             self.begin_undo(t, false);
         }
-        self.frto = t.frto
+        self.frto.on = t.frto
             && !self.profile.own_recovery
-            && (self.consecutive > 1 || matches!(self.phase, Phase::Open | Phase::Cwr));
-        self.new_first = false;
-        self.probe_to = 0;
-        self.send_cwr |= t.cwr_after_loss && self.ecn != Ecn::Off;
-        self.board.watch_below(if self.frto { self.nxt } else { 0 });
+            && (self.timer.consecutive > 1 || matches!(self.phase, Phase::Open | Phase::Cwr));
+        self.frto.new_first = false;
+        self.tlp.to = 0;
+        self.ecn.send_cwr |= t.cwr_after_loss && self.ecn.mode != Ecn::Off;
+        self.board.watch_below(if self.frto.on { self.nxt } else { 0 });
         self.phase = Phase::Loss;
-        self.recover = self.nxt;
-        self.dupacks = 0;
-        self.limited = 0;
-        self.timed = None;
+        self.recovery.point = self.nxt;
+        self.recovery.dupacks = 0;
+        self.recovery.limited = 0;
+        self.samples.timed = None;
         if !t.rtt_after_timeout {
-            self.no_sample_to = self.nxt;
+            self.samples.not_below = self.nxt;
         }
         self.board.timed_out(self.una, self.nxt);
-        self.pace_from = io.now;
-        self.restarting = true;
+        self.pacing.from = io.now;
+        self.pacing.restarting = true;
         if t.timeout_renumbers && self.app.is_bulk() {
-            self.renumbered = (self.una, self.nxt);
+            self.renumbering.range = (self.una, self.nxt);
         }
         match self.board.next_hole().filter(|_| t.recovery == Recovery::Htsim && !t.sack) {
             Some(hole) => self.retransmit(io, hole),
             None => self.pump(io),
         }
-        self.restarting = false;
-        if self.deadline == NEVER && self.pace_at == NEVER {
+        self.pacing.restarting = false;
+        if self.timer.deadline == NEVER && self.pacing.at == NEVER {
             // something else than pacing holds the retransmission back: keep a timer running
             self.arm_rto(io);
+        }
+    }
+
+    /// The peer's window is shut: with nothing outstanding a timer is to probe it.
+    #[cold]
+    pub(super) fn wait_for_window<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        if self.board.is_empty() && self.timer.waiting != Waiting::Window {
+            self.timer.waiting = Waiting::Window;
+            self.timer.persist_backoff = 0;
+            self.arm_in(io, t, t.persist_timeout.0);
         }
     }
 
     /// Persist timer: a stalled small segment goes out, or the closed window is probed with an
     /// old byte that the receiver answers at once (RFC 1122 4.2.2.17).
     pub(super) fn probe_window<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        let room = self.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
+        let room = self.peer.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
         if room > 0 {
             self.send_new(io, room.min(t.mss as u64) as u32);
             return;
         }
         self.emit(io, self.una.saturating_sub(1), 0, flag::DATA, t.ack_size);
-        self.persist_backoff += 1;
-        let wait = t.persist_timeout.0.saturating_mul(1 << self.persist_backoff.min(20)).min(t.rto_max.0);
+        self.timer.persist_backoff += 1;
+        let wait = t.persist_timeout.0.saturating_mul(1 << self.timer.persist_backoff.min(20)).min(t.rto_max.0);
         self.arm_in(io, t, wait);
     }
 }

@@ -1,7 +1,16 @@
-//! Tail-loss probes and RACK's timer (RFC 8985 sections 6.2 and 7), as Linux 6.1 has them (net/ipv4/tcp_output.c,
-//! tcp_input.c, tcp_recovery.c). They share the retransmission timer: what it waits for tells which of them it is.
+//! Tail-loss probes (RFC 8985 section 7), as Linux 6.1 has them (net/ipv4/tcp_output.c,
+//! tcp_input.c). They share the retransmission timer: what it waits for tells which it is.
 
 use super::*;
+
+/// The probe that is out.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Tlp {
+    /// Where the data ended when it went; 0 where none is out.
+    pub(super) to: u64,
+    /// It was old data.
+    pub(super) again: bool,
+}
 
 impl Sender {
     /// Sets the timer to a probe, if one may go: two smoothed round trips from now, and longer where the only segment's
@@ -15,7 +24,7 @@ impl Sender {
         restarts: bool,
     ) -> bool {
         let open = match self.phase {
-            Phase::Open => !self.disorder,
+            Phase::Open => !self.recovery.disorder,
             Phase::Cwr => true,
             Phase::Recovery | Phase::Loss => false,
         };
@@ -31,7 +40,7 @@ impl Sender {
         if let Some(left) = left {
             wait = wait.min(left);
         }
-        self.waiting = Waiting::Probe;
+        self.timer.waiting = Waiting::Probe;
         self.arm_in(io, t, wait);
         true
     }
@@ -52,10 +61,10 @@ impl Sender {
     /// Sets the retransmission timer, which goes on where a probe or RACK's timer had taken its place.
     #[inline(never)]
     pub(super) fn resume_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        if matches!(self.waiting, Waiting::Ack | Waiting::Window) {
+        if matches!(self.timer.waiting, Waiting::Ack | Waiting::Window) {
             return self.arm_rto(io);
         }
-        self.waiting = Waiting::Ack;
+        self.timer.waiting = Waiting::Ack;
         let t = io.net.transport(self.transport);
         let wait = self.rto_left(t.clock(io.now)).unwrap_or(1);
         self.arm_in(io, t, wait);
@@ -68,14 +77,14 @@ impl Sender {
         self.catch_up(io);
         let before = self.nxt;
         let new = (self.app.written.saturating_sub(self.nxt)).min(t.mss as u64);
-        let again = new == 0 || new > self.edge.saturating_sub(self.nxt);
+        let again = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
         // one at a time; none while the NIC takes no more, as if the segment still waited there; pacing holds new data,
         // but nothing that goes again
         let held = !io.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > io.now;
-        let Some(last) = self.board.last().filter(|_| self.probe_to == 0 && !held) else {
+        let Some(last) = self.board.last().filter(|_| self.tlp.to == 0 && !held) else {
             return self.resume_rto(io);
         };
-        self.probed_again = again;
+        self.tlp.again = again;
         if again {
             self.board.probed(last.seq);
             let out = self.prr.out;
@@ -85,19 +94,48 @@ impl Sender {
             self.send_new(io, new as u32);
             self.note_usage(t, before);
         }
-        self.probe_to = self.nxt;
+        self.tlp.to = self.nxt;
         self.arm_rto(io);
+    }
+
+    /// What an ACK up to `ack` says of the probe, and of reordering: whether the probe repaired a loss, and whether the
+    /// state after the ACK has to be looked at.
+    #[inline(always)]
+    pub(super) fn hear_of_probe(
+        &mut self,
+        t: &TransportSpec,
+        news: &News,
+        ext: Option<&Ext>,
+        ack: u64,
+    ) -> (bool, bool) {
+        match t.tail_loss_probe || t.adaptive_reordering {
+            true => self.look_for_probe(t, news, ext, ack),
+            false => (false, false),
+        }
+    }
+
+    #[inline(never)]
+    fn look_for_probe(&mut self, t: &TransportSpec, news: &News, ext: Option<&Ext>, ack: u64) -> (bool, bool) {
+        let News { newly_sacked, twice, .. } = *news;
+        let of_probe = twice > 0 && twice <= t.mss as u64 && ext.is_some_and(|ext| ext.sack[0].1 == self.tlp.to);
+        if twice > 0 && !of_probe {
+            self.board.reported_twice(self.una, self.nxt);
+        }
+        let quiet = self.phase == Phase::Open && !self.recovery.disorder;
+        let dubious = news.idle || newly_sacked > 0 || twice > 0 || news.marked || !quiet;
+        let repaired = self.tlp.to > 0 && self.end_probe(ack, of_probe, news.idle && newly_sacked == 0);
+        (repaired, dubious)
     }
 
     /// What an ACK up to `ack` says of the probe: true if it repaired a loss, which calls for a reduction. `twice`:
     /// the ACK reports that the probed segment came twice; `idle`: it brings no news at all.
-    pub(super) fn end_probe(&mut self, ack: u64, twice: bool, idle: bool) -> bool {
-        if ack < self.probe_to {
+    fn end_probe(&mut self, ack: u64, twice: bool, idle: bool) -> bool {
+        if ack < self.tlp.to {
             return false;
         }
-        let repaired = self.probed_again && !twice && ack > self.probe_to;
-        if repaired || !self.probed_again || twice || idle {
-            self.probe_to = 0;
+        let repaired = self.tlp.again && !twice && ack > self.tlp.to;
+        if repaired || !self.tlp.again || twice || idle {
+            self.tlp.to = 0;
         }
         repaired
     }
@@ -114,51 +152,8 @@ impl Sender {
             return;
         }
         self.cc.on_ecn(&event);
-        self.send_cwr |= io.net.transport(self.transport).cwr_after_loss && self.ecn != Ecn::Off;
+        self.ecn.send_cwr |= io.net.transport(self.transport).cwr_after_loss && self.ecn.mode != Ecn::Off;
         self.phase = Phase::Open;
         self.cc.on_recovered(Time(io.now), self.board.pipe());
-    }
-
-    /// Sets the timer to the end of the wait for segments that may be reordered.
-    pub(super) fn wait_for_reordering<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        wait: u64,
-    ) {
-        self.waiting = Waiting::Reordering;
-        let wait = (wait + t.timeout_min.0).min(self.rtt.rto());
-        self.arm_in(io, t, wait);
-    }
-
-    /// What was waited for is lost. It goes again, as far as the window lets it.
-    pub(super) fn reordering_is_over<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        // repairs leave the timer alone: it goes on afterwards
-        self.deadline = io.now;
-        let window = self.reordering_window(t);
-        if self.board.look_again(t.clock(io.now), window) {
-            self.newly_lost = true;
-            if !self.profile.own_recovery && self.phase != Phase::Recovery {
-                self.enter_recovery(io, t, t.mss as u64, false);
-                if self.prr_governs(t) && t.recovery == Recovery::Linux {
-                    self.prr_linux(t, t.mss as u64, false);
-                } else if self.prr_governs(t) {
-                    self.prr_update(t, t.mss as u64);
-                }
-            }
-            // new data waits for the next ACK
-            self.repairs_only = true;
-            self.send_allowed(io, t);
-            self.repairs_only = false;
-            // told afterwards: no ACK may come to make room under what is left of the window (Linux' BBR hears of it by
-            // the next ACK)
-            if self.profile.own_recovery {
-                let event = self.congestion(io);
-                self.cc.on_loss(&event);
-            }
-        }
-        if self.waiting == Waiting::Reordering {
-            self.resume_rto(io);
-        }
     }
 }

@@ -1,0 +1,104 @@
+//! Packets that go back.
+
+use super::*;
+
+impl Receiver {
+    pub(super) fn acknowledge<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, extra: u16, size: u32) {
+        let t = io.net.transport(self.transport);
+        if self.read_rate != Rate::INFINITE {
+            self.read(io.now);
+        }
+        // the window field of a SYN is not scaled (RFC 7323)
+        let most = if extra & flag::SYN != 0 && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
+        let wnd = self.offer(t).min(most);
+        let (ts, hops, came) = self.echo.take().unwrap_or((io.now, 0, io.now));
+        if self.half != NO_HALF {
+            // data of the other half goes on echoing what was echoed last (RFC 7323 4.3, TS.Recent)
+            let half = &mut io.halves[self.half as usize];
+            (half.ext.ts, half.ext.hops, half.came) = (ts, hops, came);
+        }
+        let mut flags = self.base_flags | extra;
+        let silent = if t.fin_with_data { flag::SYN | flag::FIN } else { flag::SYN };
+        if self.ce && extra & silent == 0 {
+            flags |= flag::ECE;
+        }
+        if t.ect_control && self.ecn == Ecn::Dctcp {
+            flags |= flag::ECT;
+        }
+        let mut size = size;
+        let mut ext = (t.sack && (!self.ooo.is_empty() || self.again.0 < self.again.1)).then(|| self.blocks());
+        self.again = (0, 0);
+        if t.sack_block > 0
+            && extra == 0
+            && let Some(ext) = &mut ext
+        {
+            size += lay_out(ext, t);
+        }
+        if self.half != NO_HALF && extra & flag::SYN != 0 {
+            // the passive side takes its first RTT sample from the answer to this
+            ext = Some(Ext { ts: io.now, ..Ext::default() });
+        }
+        if let Some(held) = self.telemetry.take() {
+            ext.get_or_insert_default().telemetry = Some(held);
+        }
+        // how long the host has had what it acknowledges
+        let host = if io.net.hosts_cost { io.now - came } else { 0 };
+        let packet = Packet { seq: host, ts, wnd, aux: hops, ..self.answer(io, flags, size) };
+        self.pending = 0;
+        self.uncompress(io);
+        self.acked = self.next;
+        self.ack_at = NEVER;
+        io.send(self.ip.host, &packet, ext.as_mut());
+        self.watch_window(io, t);
+    }
+
+    /// The next packet back.
+    #[inline(always)]
+    pub(super) fn answer<O, R>(&mut self, io: &Io<O, R>, flags: u16, size: u32) -> Packet {
+        let id = self.packets as u16;
+        self.packets = self.packets.wrapping_add(1);
+        Packet {
+            time: 0,
+            seq: 0,
+            ack: self.next,
+            ts: 0,
+            link: 0,
+            flow: self.flow,
+            dst: self.src,
+            wnd: 0,
+            id,
+            turn: if io.net.entropy { self.entropy } else { io.cause },
+            ext: NO_EXT,
+            size: size as u16,
+            len: 0,
+            flags,
+            hop: 0,
+            aux: 0,
+        }
+    }
+
+    /// Sends a control packet that acknowledges nothing: with ECE a notification of marks, without it one of a
+    /// trimmed segment that begins at `seq`.
+    pub(super) fn tell<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, ece: u16) {
+        let size = io.net.transport(self.transport).ack_size;
+        let flags = self.base_flags & !flag::ACK | ece;
+        let packet = Packet { ack: seq, ts: io.now, ..self.answer(io, flags, size) };
+        io.send(self.ip.host, &packet, None);
+    }
+
+    /// The header of a segment whose payload a queue has cut off: the sender is told at once which it is.
+    #[cold]
+    pub(super) fn answer_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+        self.ip.count_trimmed(io, p);
+        self.entropy = p.entropy();
+        self.tell(io, p.seq, 0);
+    }
+
+    /// The next ACK returns these stamps.
+    #[cold]
+    pub(super) fn hold(&mut self, ext: &mut Ext) {
+        if let Some(telemetry) = ext.telemetry.take() {
+            self.telemetry = Some(telemetry);
+        }
+    }
+}

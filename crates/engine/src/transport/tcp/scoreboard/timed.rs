@@ -1,0 +1,209 @@
+//! Send times beside the scoreboard: losses told by them (RFC 8985), RTT samples of segments, delivery rates.
+
+use super::*;
+
+impl Scoreboard {
+    /// A scoreboard that keeps send times, and tells losses by them if `tells`.
+    pub fn with_times(tells: bool) -> Scoreboard {
+        Scoreboard { rack: Some(Box::new(Rack::new(tells))), ..Scoreboard::default() }
+    }
+
+    /// Notes for how long what was overtaken is to be waited for, if `timed`; and, if `adapts`, reordering: the
+    /// reordering window follows it.
+    pub fn reordering(mut self, timed: bool, adapts: bool) -> Scoreboard {
+        if let Some(rack) = &mut self.rack {
+            rack.timed = timed;
+            rack.reordering = adapts.then(Reordering::default);
+        }
+        self
+    }
+
+    /// Samples delivery rates from now on.
+    pub fn sampling(mut self) -> Scoreboard {
+        let rack = self.rack.get_or_insert_with(|| Box::new(Rack::new(false)));
+        rack.rate = Some(DeliveryRate::default());
+        self
+    }
+
+    /// The delivery rate that the ACK at work shows, at `now`, with `delivered` bytes newly reported.
+    pub fn delivery(&mut self, now: u64, delivered: u64, min_rtt: u64) -> Option<Delivery> {
+        self.rack.as_mut()?.rate.as_mut()?.sample(now, delivered, min_rtt)
+    }
+
+    /// The application has nothing to send.
+    pub fn limited_by_application(&mut self) {
+        let pipe = self.pipe;
+        if let Some(rate) = self.rack.as_mut().and_then(|rack| rack.rate.as_mut()) {
+            rate.limit(pipe);
+        }
+    }
+
+    /// The segment at `seq` was sent, for the first time or again, at `now`; `clock` is what the clock that times
+    /// segments says then. Delivery rates go by the exact time.
+    #[inline]
+    pub fn stamp(&mut self, seq: u64, clock: u64, now: u64) {
+        if self.rack.is_some() {
+            self.note_time(seq, clock, now);
+        }
+    }
+
+    fn note_time(&mut self, seq: u64, clock: u64, now: u64) {
+        let i = self.index_of(seq);
+        if let (Some(rack), Some(s)) = (&mut self.rack, self.segments.get(i)) {
+            if let Some(rate) = &mut rack.rate {
+                // as Linux asks: nothing else is outstanding, whatever is believed to be in flight
+                rate.send(i, now, self.segments.len() == 1);
+            }
+            match rack.times.get_mut(i) {
+                Some(time) => {
+                    *time = clock;
+                    if rack.tells {
+                        rack.resent.push_back(Resent { at: clock, seq, end: seq + s.len as u64 });
+                    }
+                }
+                None => rack.times.push_back(clock),
+            }
+        }
+    }
+
+    /// An ACK arrives at `now`; `min_rtt` is the quickest round trip so far.
+    #[inline]
+    pub fn begin_ack(&mut self, now: u64, min_rtt: u64) {
+        if let Some(rack) = &mut self.rack {
+            rack.begin(now, min_rtt, self.sacked.as_slice().last().map_or(0, |run| run.1));
+        }
+    }
+
+    /// Marks what RFC 8985 takes for lost, with so much time for reordering. Returns whether new losses
+    /// were found, of first or later transmissions.
+    pub fn update_lost_by_time(&mut self, reordering: u64) -> bool {
+        let Some(mut rack) = self.rack.take() else { return false };
+        let found = rack.advanced() && self.give_up_by(&mut rack, reordering);
+        self.rack = Some(rack);
+        found
+    }
+
+    /// The same at `now`, when the wait for what may be reordered is over.
+    pub fn look_again(&mut self, now: u64, reordering: u64) -> bool {
+        let Some(mut rack) = self.rack.take() else { return false };
+        rack.now = now;
+        let found = self.give_up_by(&mut rack, reordering);
+        self.rack = Some(rack);
+        found
+    }
+
+    /// How long the last of what was overtaken, and is not lost by the ACK at work, may still be under way; `None` if
+    /// nothing is, the ACK tells nothing new, or it is not waited for.
+    #[inline]
+    pub fn reordering_wait(&self) -> Option<u64> {
+        self.rack.as_ref()?.wait
+    }
+
+    /// Whether the ACK at work shows that something that was sent again is lost again.
+    pub fn resent_is_lost(&self) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.lost_again && rack.timed)
+    }
+
+    /// Quarters of the shortest round trip that are left for reordering, where it is `sure` that nothing is reordered
+    /// as far as was seen: none then.
+    pub fn reordering_steps(&self, sure: bool) -> u64 {
+        match self.rack.as_ref().and_then(|rack| rack.reordering.as_ref()) {
+            Some(seen) if seen.seen => seen.steps.into(),
+            _ if sure => 0,
+            Some(unseen) => unseen.steps.into(),
+            None => 1,
+        }
+    }
+
+    /// The ACK at work reports something that came twice; `una` and `nxt` tell round trips apart.
+    pub fn reported_twice(&mut self, una: u64, nxt: u64) {
+        if let Some(reordering) = self.rack.as_mut().and_then(|rack| rack.reordering.as_mut()) {
+            reordering.widen(una, nxt);
+        }
+    }
+
+    /// Losses are repaired.
+    #[inline]
+    pub fn recovered(&mut self) {
+        if let Some(reordering) = self.rack.as_mut().and_then(|rack| rack.reordering.as_mut()) {
+            reordering.recovered();
+        }
+    }
+
+    fn give_up_by(&mut self, rack: &mut Rack, reordering: u64) -> bool {
+        let mut from = self.index_of(self.lost_below);
+        let mut found = false;
+        while let (Some(s), Some(sent)) = (self.segments.get(from).copied(), rack.times.get(from)) {
+            let end = s.seq + s.len as u64;
+            if !s.retransmitted {
+                if !rack.gives_up(*sent, end, reordering) {
+                    break;
+                }
+                if !s.sacked && !s.lost {
+                    self.give_up(from);
+                    found = true;
+                }
+            }
+            self.lost_below = end;
+            from += 1;
+        }
+        while let Some(r) = rack.resent.front().copied() {
+            let i = self.index_of(r.seq);
+            let open = self.segments.get(i).is_some_and(|s| s.seq == r.seq && s.retransmitted && !s.sacked);
+            if open && rack.times[i] == r.at {
+                if !rack.gives_up(r.at, r.end, reordering) {
+                    break;
+                }
+                self.give_up(i);
+                found = true;
+                rack.lost_again = true;
+            }
+            rack.resent.pop_front();
+        }
+        if rack.timed {
+            rack.wait = self.latest_overtaken(rack, from).map(|sent| rack.left(sent, reordering));
+        }
+        found
+    }
+
+    /// When the last was sent of what something sent later has overtaken, from the `from`-th segment on or for the
+    /// second time. What was sent once left in order, so that the look ends at the first of it that nothing has
+    /// overtaken: in order, at the `from`-th.
+    fn latest_overtaken(&self, rack: &Rack, from: usize) -> Option<u64> {
+        let mut i = from;
+        let mut latest = None;
+        while let Some(s) = self.segments.get(i) {
+            if s.sacked {
+                i = self.sacked.find(s.seq).map_or(i, |(_, end)| self.index_of(end)).max(i + 1);
+                continue;
+            }
+            if rack.is_overtaken(rack.times[i], s.seq + s.len as u64) {
+                if !s.lost && !s.retransmitted {
+                    latest = latest.max(Some(rack.times[i]));
+                }
+            } else if !s.ever {
+                break;
+            }
+            i += 1;
+        }
+        let open = |r: &&Resent| {
+            let s = self.segments.get(self.index_of(r.seq));
+            s.is_some_and(|s| s.seq == r.seq && s.retransmitted && !s.sacked)
+                && rack.times[self.index_of(r.seq)] == r.at
+                && rack.is_overtaken(r.at, r.end)
+        };
+        let overtaken = rack.resent.iter().take_while(|r| rack.is_overtaken(r.at, 0));
+        latest.max(overtaken.filter(open).last().map(|r| r.at))
+    }
+
+    /// RTT samples of the ACK at work, where send times are kept: of what it acknowledges, and of what its
+    /// SACKs report; of each the longest and the shortest.
+    pub fn samples(&self) -> [Option<(u64, u64)>; 2] {
+        self.rack.as_ref().map_or([None; 2], |rack| rack.samples())
+    }
+
+    /// When the first outstanding segment was last sent, where send times are kept.
+    pub fn first_sent(&self) -> Option<u64> {
+        self.rack.as_ref()?.times.front().copied()
+    }
+}

@@ -1,0 +1,262 @@
+//! The story of an ACK: what arrived, which round trip it shows, whether something is lost, what the controller makes of
+//! it, the timers, and what may go now.
+
+use super::*;
+
+/// What an acknowledgement says, bytes.
+#[derive(Clone, Copy)]
+pub(super) struct News {
+    pub(super) acked: u64,
+    /// Segments among it.
+    pub(super) segments: u32,
+    /// It counts as a duplicate.
+    pub(super) duplicate: bool,
+    /// It says nothing new at all.
+    pub(super) idle: bool,
+    /// Newly acknowledged or SACKed.
+    pub(super) delivered: u64,
+    pub(super) newly_sacked: u64,
+    /// Reported to have come twice.
+    pub(super) twice: u64,
+    /// Something that it acknowledges had been sent again.
+    pub(super) was_retransmitted: bool,
+    /// It echoes a mark.
+    pub(super) marked: bool,
+    /// The peer's window reaches further than before.
+    pub(super) opens: bool,
+    /// The time stamp that it echoes, ps; [`NEVER`] without time stamps.
+    pub(super) echoed: u64,
+}
+
+impl Sender {
+    pub(super) fn on_ack<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+        let t = io.net.transport(self.transport);
+        // a FIN on the last data segment takes a number of its own
+        let ack = if t.fin_with_data && self.closing.fin { p.ack.min(self.nxt) } else { p.ack };
+        if ack > self.nxt || ack < self.una {
+            return;
+        }
+        self.catch_up(io);
+        let in_flight = self.pipe(t);
+        let mut news = self.read_ack(io, t, p, ext, ack);
+
+        let (rtt, later_sample) = self.sample_rtt(io, t, &news, p.ts);
+        if news.acked > 0 && self.app.is_closed_loop() {
+            self.complete_writes(io);
+        }
+        self.end_backoff(t, news.acked, rtt.is_some());
+        if t.recovery == Recovery::PrrNs3 && news.acked > 0 {
+            self.count_segments(t, news.delivered);
+        }
+        if self.profile.delivery {
+            self.tell_delivery(io.now, t, news.delivered);
+        }
+
+        // losses, and reductions that were mistaken
+        let ece = self.preempt_by_ecn(io, t, &news);
+        self.recovery.newly_lost = false;
+        self.undo.due |= news.marked;
+        let (repaired, dubious) = self.hear_of_probe(t, &news, ext, ack);
+        if t.recovery == Recovery::Linux && !t.sack {
+            news.delivered = self.reno_sack_delivered(t, news.acked, news.segments, news.duplicate);
+        }
+        let lost = self.recover_losses(io, t, &news);
+        if !t.ecn_preempts {
+            self.leave_cwr(io);
+        }
+        if dubious && self.phase == Phase::Open {
+            self.recovery.disorder = self.board.is_disordered();
+        }
+
+        // controller and reductions. The host's share: in the receiving host, and in this one since the ACK reached
+        // its NIC
+        let host = p.seq + io.held;
+        self.cc.on_ack(&Ack {
+            now: Time(io.now),
+            acked: news.acked,
+            delivered: news.delivered,
+            rtt,
+            srtt: Time(self.rtt.srtt),
+            fabric_delay: rtt.map(|rtt| rtt.saturating_sub(Time(host))),
+            endpoint_delay: rtt.map(|rtt| rtt.min(Time(host))),
+            hops: p.aux as u32,
+            ece,
+            in_flight,
+            lost_bytes: self.board.take_found_lost(),
+            round: Round { acked: self.una, sent: self.nxt },
+            tcp: TcpAck { sent_to: self.sent_to },
+            cwnd_limited: !t.cwnd_limited || self.is_cwnd_limited(),
+            phase: self.phase,
+        });
+        self.reduce(io, t, &news, lost, repaired);
+
+        self.restart_timers(io, t, &news, later_sample);
+        self.publish_timeout(io);
+        if self.board.waits_for_late() {
+            self.watch_late(io);
+        }
+        self.pump(io);
+        self.check_finished(io);
+    }
+
+    /// Takes in what an ACK up to `ack` says.
+    #[inline(always)]
+    fn read_ack<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        p: &Packet,
+        ext: Option<&Ext>,
+        ack: u64,
+    ) -> News {
+        let outstanding = self.nxt - self.una;
+        let old_edge = self.peer.edge;
+        self.peer.edge = ack + p.wnd as u64;
+        self.peer.max = self.peer.max.max(p.wnd as u64);
+        self.board.begin_ack(t.clock(io.now), self.rtt.min.unwrap_or(0));
+
+        let acked = ack - self.una;
+        let (mut delivered, mut newly_sacked, mut twice) = (0, 0, 0);
+        let mut was_retransmitted = false;
+        let before = self.board.len();
+        if acked > 0 {
+            self.una = ack;
+            self.sent_to = self.sent_to.max(ack);
+            (delivered, was_retransmitted) = self.board.acked(ack);
+        }
+        let segments = before - self.board.len();
+        if let Some(ext) = ext {
+            // data that acknowledges carries its own stamps
+            if let Some(telemetry) = ext.telemetry.as_ref().filter(|_| !p.has(flag::DATA)) {
+                self.tell_telemetry(io, telemetry);
+            }
+            for (start, end) in ext.sack {
+                newly_sacked += self.board.sack(start, end, self.una);
+            }
+            delivered += newly_sacked;
+            if t.undo || t.tail_loss_probe || t.adaptive_reordering {
+                twice = self.duplicate_sack(ack, ext);
+                // that they have left the network counts with undo alone: the other switches are worth what they are
+                if t.undo {
+                    delivered += twice;
+                }
+            }
+        }
+        // the byte that FIN takes is no data
+        if self.closing.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
+            delivered = delivered.saturating_sub(1);
+        }
+        let idle = acked == 0 && self.peer.edge == old_edge && !p.has(flag::DATA);
+        let sacks = newly_sacked > 0 && (acked == 0 || t.scoreboard == Rules::Ns3);
+        News {
+            acked,
+            segments,
+            duplicate: outstanding > 0 && if t.sack { sacks } else { idle },
+            idle,
+            delivered,
+            newly_sacked,
+            twice,
+            was_retransmitted,
+            marked: p.has(flag::ECE) && self.ecn.mode != Ecn::Off,
+            opens: self.peer.edge > old_edge,
+            echoed: if t.timestamps { p.ts } else { NEVER },
+        }
+    }
+
+    /// Reductions that an ACK calls for, and the window of one that is under way.
+    #[inline(always)]
+    fn reduce<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        news: &News,
+        lost: bool,
+        repaired: bool,
+    ) {
+        let News { acked, delivered, was_retransmitted, marked, .. } = *news;
+        if lost && self.profile.own_recovery {
+            let event = self.congestion(io);
+            self.cc.on_loss(&event);
+        } else if lost {
+            self.enter_recovery(io, t, delivered, marked);
+            if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
+                self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+            }
+        } else if marked && !t.ecn_preempts && self.una > self.ecn.cwr_end && self.phase == Phase::Open {
+            self.reduce_for_ecn(io, t);
+        } else if repaired {
+            self.reduce_for_probe(io);
+        }
+        if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
+            match t.recovery {
+                Recovery::Linux => self.prr_linux(t, delivered, acked > 0),
+                Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.prr.whole_segment => {
+                    self.prr_ns3(t, delivered, false, false)
+                }
+                Recovery::PrrNs3 => {}
+                _ => self.prr_update(t, delivered),
+            }
+        }
+    }
+
+    /// The retransmission timer starts anew when new data was acknowledged (RFC 6298 5.3).
+    #[inline(always)]
+    fn restart_timers<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        news: &News,
+        later_sample: bool,
+    ) {
+        // a window below a segment may hold everything back: then the timer alone moves things on
+        let stalled = !t.least_segment && self.app.written > self.nxt;
+        if self.board.is_empty() && !stalled {
+            // the answer to a probe of a window that is still shut leaves the persist timer alone
+            if self.timer.waiting != Waiting::Window || news.opens {
+                self.timer.deadline = NEVER;
+                self.timer.waiting = Waiting::Ack;
+            }
+        } else if t.reordering_timer
+            && let Some(wait) = self.board.reordering_wait()
+        {
+            self.wait_for_reordering(io, t, wait);
+        } else if later_sample
+            || news.acked > 0
+                && (self.recovery.inflates || self.phase != Phase::Recovery || self.recovery.partial_acks <= 1)
+        {
+            if t.tail_loss_probe || t.reordering_timer {
+                self.restart_timer(io, t);
+            } else {
+                self.arm_rto(io);
+            }
+        }
+    }
+
+    /// The delivery rate that an ACK shows.
+    #[cold]
+    fn tell_delivery(&mut self, now: u64, t: &TransportSpec, delivered: u64) {
+        // a coarse clock may have added a tick to the round trip
+        let min_rtt = self.rtt.min.unwrap_or(0).saturating_sub(t.timestamp_clock.0);
+        if let Some(sample) = self.board.delivery(now, delivered, min_rtt) {
+            self.cc.on_delivery(&sample);
+        }
+    }
+
+    /// The stamps that an ACK returns.
+    #[cold]
+    fn tell_telemetry<O, R>(&mut self, io: &Io<O, R>, telemetry: &Telemetry) {
+        let none = Hop { time: Time::ZERO, tx_bytes: Bytes(0), queue: Bytes(0), rate: Rate::INFINITE };
+        let mut hops = [none; STAMPS];
+        for (hop, stamp) in hops.iter_mut().zip(telemetry.stamps()) {
+            *hop = Hop {
+                time: Time(stamp.time),
+                tx_bytes: Bytes(stamp.sent),
+                queue: Bytes(stamp.queue as u64),
+                rate: io.net.spec.links[stamp.link as usize].rate,
+            };
+        }
+        if telemetry.count > 0 {
+            self.cc.on_telemetry(&hops[..telemetry.count as usize]);
+        }
+    }
+}

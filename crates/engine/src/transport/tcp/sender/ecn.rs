@@ -1,0 +1,75 @@
+//! Explicit congestion notification at the sender (RFC 3168, RFC 8257): one reduction a window.
+
+use super::*;
+
+/// State of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EcnState {
+    /// What is negotiated.
+    pub(super) mode: Ecn,
+    /// A reduction ends when something beyond is acknowledged.
+    pub(super) cwr_end: u64,
+    /// The next new segment says CWR.
+    pub(super) send_cwr: bool,
+    /// ns-3's state of ECN-Echo: heard and not yet answered with CWR; where it was last heard, and
+    /// the segment that last said CWR.
+    pub(super) echo: bool,
+    pub(super) echo_at: u64,
+    pub(super) cwr_at: u64,
+}
+
+impl EcnState {
+    pub(super) fn new(mode: Ecn) -> EcnState {
+        EcnState { mode, cwr_end: 0, send_cwr: false, echo: false, echo_at: 0, cwr_at: 0 }
+    }
+}
+
+impl Sender {
+    /// ns-3: an ECN-Echo starts its reduction before anything else of the ACK is looked at, and in any state. Whether
+    /// the controller sees the echo.
+    #[inline(always)]
+    pub(super) fn preempt_by_ecn<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        news: &News,
+    ) -> bool {
+        if !t.ecn_preempts {
+            return news.marked;
+        }
+        let marked = news.marked && news.acked > 0;
+        if marked {
+            (self.ecn.echo, self.ecn.echo_at) = (true, self.una);
+        }
+        self.ecn.echo &= news.marked;
+        self.leave_cwr(io);
+        if marked && self.phase != Phase::Cwr {
+            self.recovery.point = self.nxt;
+            self.reduce_for_ecn(io, t);
+            if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
+                self.prr_ns3(t, news.delivered, true, false);
+            }
+        }
+        self.ecn.echo
+    }
+
+    pub(super) fn reduce_for_ecn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        let before = self.window();
+        let event = self.congestion(io);
+        self.cc.on_ecn(&event);
+        self.ecn.cwr_end = self.nxt;
+        self.tlp.to = 0;
+        self.ecn.send_cwr = true;
+        self.phase = Phase::Cwr;
+        self.start_prr(t, before);
+        self.recovery.window = if t.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
+    }
+
+    /// A reduction for ECN ends when the data outstanding at its start is acknowledged.
+    pub(super) fn leave_cwr<O, R>(&mut self, io: &Io<O, R>) {
+        if self.phase == Phase::Cwr && self.una > self.ecn.cwr_end {
+            self.phase = Phase::Open;
+            self.cc.on_recovered(Time(io.now), self.board.pipe());
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Fast recovery: into it, and NewReno's way through it (RFC 5681, RFC 6582).
+
+use super::*;
+
+/// State of it.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct RecoveryState {
+    /// It is over when all below is acknowledged.
+    pub(super) point: u64,
+    /// The window meanwhile, bytes; below 0 where it is the controller's.
+    pub(super) window: f64,
+    pub(super) dupacks: u32,
+    /// As many duplicates signal a loss where SACK does not tell.
+    pub(super) dupthresh: u32,
+    /// Sent by limited transmit since the first duplicate, bytes.
+    pub(super) limited: u64,
+    pub(super) partial_acks: u32,
+    /// RFC 6675's rescue retransmission went.
+    pub(super) rescued: bool,
+    /// The window is what the controller's is inflated by.
+    pub(super) inflates: bool,
+    /// A loss was found with the ACK at work.
+    pub(super) newly_lost: bool,
+    /// Nothing is repaired, but something is SACKed or was sent again (Linux: Disorder).
+    pub(super) disorder: bool,
+}
+
+impl Sender {
+    /// Bytes in flight as a controller is told of them at a loss.
+    pub(super) fn flight(&self, t: &TransportSpec) -> u64 {
+        match t.loss_flight {
+            // limited transmit's segments are not part of the flight (RFC 5681)
+            LossFlight::Outstanding => (self.nxt - self.una).saturating_sub(self.recovery.limited),
+            LossFlight::Pipe if t.sack => self.board.pipe(),
+            // each duplicate says that a segment has arrived
+            LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.recovery.dupacks as u64 * t.mss as u64),
+        }
+    }
+
+    pub(super) fn congestion<O, R>(&self, io: &Io<O, R>) -> Congestion {
+        let in_flight = self.flight(io.net.transport(self.transport));
+        let window = self.window();
+        Congestion { now: Time(io.now), in_flight, window, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
+    }
+
+    pub(super) fn enter_recovery<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        delivered: u64,
+        marked: bool,
+    ) {
+        // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
+        // DCTCP reacts to a loss all the same (RFC 8257 3.5).
+        let window = self.window();
+        if !(self.phase == Phase::Cwr && self.ecn.mode == Ecn::Classic) {
+            let event = self.congestion(io);
+            self.cc.on_loss(&event);
+        }
+        self.begin_undo(t, self.phase == Phase::Cwr || marked);
+        let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
+        if !reducing {
+            self.tlp.to = 0;
+            self.ecn.send_cwr |= t.cwr_after_loss && self.ecn.mode != Ecn::Off;
+        }
+        self.phase = Phase::Recovery;
+        self.recovery.partial_acks = 0;
+        self.recovery.rescued = false;
+        if reducing {
+            // Linux goes on with the reduction that is under way
+            self.recovery.point = self.ecn.cwr_end;
+            self.prr.ssthresh = self.cc.cwnd();
+        } else {
+            self.recovery.point = self.nxt;
+            self.start_prr(t, window);
+        }
+        if t.sack || t.recovery == Recovery::Linux {
+            // without PRR the window is the controller's
+            let fixed = matches!(t.recovery, Recovery::NewReno | Recovery::Htsim);
+            self.recovery.window = if fixed { -1.0 } else { 0.0 };
+            if t.recovery == Recovery::PrrNs3 {
+                self.prr_ns3(t, delivered, true, false);
+            }
+            // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
+            // it in what it lets out
+            let hole = match t.recovery {
+                _ if t.scoreboard == Rules::Ns3 => self.board.first(),
+                Recovery::Prr | Recovery::Linux => None,
+                Recovery::NewReno | Recovery::Htsim | Recovery::PrrNs3 => self.board.next_hole(),
+            };
+            if let Some(hole) = hole {
+                self.pacing.restarting = true;
+                self.retransmit(io, hole);
+                self.pacing.restarting = false;
+            }
+        } else {
+            let window = self.cc.cwnd() + (self.recovery.dupacks * t.mss) as f64;
+            self.recovery.window = if self.recovery.inflates { 0.0 } else { window };
+            self.retransmit_first(io);
+        }
+    }
+
+    /// An ACK ends the recovery. Whether something is lost that was sent during it.
+    pub(super) fn leave_recovery(&mut self, now: u64, t: &TransportSpec, news: &News) -> bool {
+        self.phase = Phase::Open;
+        self.recovery.dupacks = 0;
+        self.cc.on_recovered(Time(now), self.board.pipe());
+        if self.was_mistaken(news.echoed) {
+            self.take_back();
+        } else {
+            self.board.recovered();
+        }
+        t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t)
+    }
+
+    /// An ACK during a recovery with SACK: the scoreboard says what goes again, as the window lets it.
+    pub(super) fn go_on_with_sack<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        news: &News,
+    ) {
+        let News { acked, duplicate, delivered, was_retransmitted, .. } = *news;
+        self.recovery.newly_lost = self.update_lost(t);
+        if self.profile.own_recovery {
+            return;
+        }
+        if duplicate && t.recovery == Recovery::PrrNs3 {
+            self.prr_ns3(t, delivered, true, false);
+        }
+        if acked > 0 && t.scoreboard == Rules::Ns3 {
+            self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+        } else if acked > 0 && t.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
+            self.prr_ns3(t, delivered, false, was_retransmitted);
+        }
+    }
+
+    /// An ACK during a recovery without SACK: a partial one deflates the window and the next hole goes, a duplicate
+    /// inflates it (RFC 6582).
+    pub(super) fn go_on_without_sack<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        news: &News,
+    ) {
+        let mss = t.mss as f64;
+        if news.acked > 0 {
+            self.recovery.partial_acks += 1;
+            self.recovery.window -= news.acked as f64;
+            if self.recovery.inflates {
+                self.recovery.window = self.recovery.window.max(0.0);
+            }
+            if news.acked >= t.mss as u64 {
+                self.recovery.window += mss;
+            }
+            self.recovery.window = self.recovery.window.max(mss);
+            self.retransmit_first(io);
+        } else if news.duplicate {
+            self.recovery.window += mss;
+            if self.recovery.inflates {
+                self.recovery.window = self.recovery.window.min(self.cc.cwnd());
+            }
+        }
+    }
+
+    /// The first segment goes again, in the place of the copy that is taken for lost.
+    fn retransmit_first<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        if let Some(first) = self.board.first() {
+            self.board.retransmitted(first.seq, true);
+            self.send_segment(io, first.seq, first.len, true);
+        }
+    }
+}

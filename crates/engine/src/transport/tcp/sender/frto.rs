@@ -1,0 +1,65 @@
+//! F-RTO (RFC 5682): whether a timeout was spurious.
+
+use super::*;
+
+/// State of it.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Frto {
+    /// The timeout may have been spurious: new data is to tell.
+    pub(super) on: bool,
+    /// ... and goes before anything is sent again.
+    pub(super) new_first: bool,
+}
+
+impl Sender {
+    /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
+    pub(super) fn after_timeout(&mut self, now: u64, t: &TransportSpec, news: &News) -> bool {
+        let acked = news.acked;
+        let original = self.board.original_arrived();
+        let recovered = self.una >= self.recovery.point;
+        if acked > 0 && self.was_mistaken(news.echoed) {
+            self.take_back_timeout();
+        } else if self.frto.on {
+            if original {
+                self.take_back_timeout();
+            } else if self.nxt > self.recovery.point {
+                self.frto.on &= news.newly_sacked == 0 && !news.duplicate;
+            } else if acked > 0 && !recovered {
+                self.recovery.point = self.nxt;
+                self.board.watch_below(self.recovery.point);
+                if self.app.written > self.nxt && self.peer.edge > self.nxt {
+                    self.frto.new_first = true;
+                    return false;
+                }
+                self.frto.on = false;
+            }
+        }
+        if recovered && self.phase == Phase::Loss {
+            self.phase = Phase::Open;
+            self.recovery.dupacks = 0;
+            self.board.recovered();
+        }
+        if self.board.waits_for_late() {
+            return self.update_late(now, t) && self.phase == Phase::Open;
+        }
+        if self.phase == Phase::Open {
+            return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
+        }
+        // Linux counts no new losses before these are repaired, unless by send times
+        if t.sack && (t.recovery != Recovery::Linux || t.scoreboard == Rules::Rack) {
+            self.update_lost(t);
+        }
+        // what is lost in its second copy calls for a fast recovery
+        self.board.resent_is_lost()
+    }
+
+    /// ... and with it the losses that a timeout supposed.
+    pub(super) fn take_back_timeout(&mut self) {
+        self.take_back();
+        self.board.nothing_is_lost(self.una);
+        self.timer.consecutive = 0;
+        self.frto.on = false;
+        self.phase = Phase::Open;
+        self.recovery.dupacks = 0;
+    }
+}

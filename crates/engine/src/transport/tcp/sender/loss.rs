@@ -1,0 +1,111 @@
+//! Loss detection: what of an ACK's news says that segments are lost (RFC 5681, RFC 6675, RFC 8985), and what an ACK
+//! does to the recovery that is under way.
+
+use super::*;
+
+impl Sender {
+    /// Brings the loss state up to date; true when a loss was found that the controller has to
+    /// react to.
+    pub(super) fn recover_losses<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        news: &News,
+    ) -> bool {
+        if t.recovery == Recovery::Linux && !t.sack && !self.profile.own_recovery {
+            return self.recover_as_reno_sack(io, news);
+        }
+        if news.duplicate {
+            self.recovery.dupacks += 1;
+        } else if news.acked > 0 {
+            self.recovery.dupacks = 0;
+            self.recovery.limited = 0;
+        }
+        if self.undo.again == 0 && self.undo.marker != NEVER && matches!(self.phase, Phase::Open | Phase::Recovery) {
+            if self.phase == Phase::Recovery {
+                self.phase = Phase::Open;
+                self.cc.on_recovered(Time(io.now), self.board.pipe());
+            }
+            self.take_back();
+        }
+        match self.phase {
+            Phase::Open | Phase::Cwr => self.find_losses(io.now, t, news.duplicate),
+            Phase::Recovery if self.una >= self.recovery.point => self.leave_recovery(io.now, t, news),
+            Phase::Recovery if t.sack => {
+                self.go_on_with_sack(io, t, news);
+                false
+            }
+            Phase::Recovery => {
+                self.go_on_without_sack(io, t, news);
+                false
+            }
+            Phase::Loss => self.after_timeout(io.now, t, news),
+        }
+    }
+
+    /// Whether segments are lost, with nothing to repair so far.
+    #[inline(always)]
+    fn find_losses(&mut self, now: u64, t: &TransportSpec, duplicate: bool) -> bool {
+        if self.board.waits_for_late() {
+            return self.board.has_sacked() && self.update_late(now, t);
+        }
+        if self.phase == Phase::Cwr && t.ecn_preempts {
+            if t.sack && duplicate {
+                self.update_lost(t);
+            }
+            return false;
+        }
+        let enough = self.recovery.dupacks >= t.dupthresh;
+        let mut lost = false;
+        if t.sack && t.scoreboard == Rules::Ns3 {
+            if !duplicate {
+                return false;
+            }
+            self.update_lost(t);
+            if self.recovery.dupacks == t.dupthresh && self.una >= self.recovery.point {
+                self.board.mark_first_lost();
+            }
+            return self.board.first_is_lost();
+        } else if t.sack && t.scoreboard == Rules::Rack {
+            lost = self.update_lost(t);
+            self.recovery.newly_lost = lost;
+        } else if t.sack {
+            if self.board.has_sacked() {
+                lost = self.update_lost(t);
+                if enough && self.board.next_hole().is_none() && duplicate {
+                    self.board.mark_first_lost();
+                    lost |= self.board.next_hole().is_some();
+                }
+                self.recovery.newly_lost = lost;
+            }
+        } else if self.recovery.dupacks == t.dupthresh && self.is_beyond_recovery() {
+            lost = true;
+            if self.profile.own_recovery {
+                self.board.mark_first_lost();
+            }
+        }
+        lost
+    }
+
+    /// Whether duplicates are of what was sent after the last recovery (RFC 6582 section 3.2, step 1).
+    fn is_beyond_recovery(&self) -> bool {
+        let point = self.recovery.point;
+        self.una > point || point == 0 || self.recovery.inflates && self.una == point
+    }
+
+    /// Finds what the scoreboard's rules take for lost. Whether there is something new.
+    pub(super) fn update_lost(&mut self, t: &TransportSpec) -> bool {
+        match t.scoreboard {
+            Rules::Rfc6675 => self.board.update_lost(t.dupthresh, t.mss),
+            Rules::Rack => self.update_lost_by_time(t),
+            Rules::Ns3 => self.board.update_lost_by_segments(t.dupthresh),
+        }
+    }
+
+    /// At the end of an episode: whether a segment sent during it is lost. That is a new
+    /// congestion event (RFC 6675: the next duplicate after RecoveryPoint), to be answered once more.
+    pub(super) fn lost_again(&mut self, t: &TransportSpec) -> bool {
+        self.update_lost(t);
+        self.board.first_is_lost()
+    }
+}

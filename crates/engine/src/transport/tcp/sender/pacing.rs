@@ -1,0 +1,79 @@
+//! Pacing: at the controller's rate or gap, or at a share of the window.
+
+use super::*;
+
+/// When packets may go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PacingState {
+    /// The pacing rate lets the next go then, ps.
+    pub(super) from: u64,
+    /// When a timer is set to go on, ps.
+    pub(super) at: u64,
+    /// When the last went, ps.
+    pub(super) last_send: u64,
+    /// What is sent now opens a fast recovery or follows a timeout.
+    pub(super) restarting: bool,
+}
+
+impl Default for PacingState {
+    fn default() -> PacingState {
+        PacingState { from: 0, at: NEVER, last_send: 0, restarting: false }
+    }
+}
+
+impl Sender {
+    /// Accounts a sent packet to the pacing rate.
+    #[inline]
+    pub(super) fn pace<O, R>(&mut self, io: &Io<O, R>, len: u32) {
+        let t = io.net.transport(self.transport);
+        let rate = match self.cc.pacing() {
+            Pacing::Rate(rate) => rate,
+            Pacing::Gap(_) => return,
+            Pacing::None => match t.pacing {
+                PacingSpec::Controller => return,
+                PacingSpec::Window { max, restart_at_max: true, .. } if self.pacing.restarting => max.as_f64(),
+                PacingSpec::Window { slow_start, avoidance, max, .. } => {
+                    if self.rtt.srtt == 0 {
+                        return;
+                    }
+                    // its last segment is: the sequence numbers count SYN
+                    if ((self.nxt + 1) as f64) <= t.initial_window * t.mss as f64 {
+                        return;
+                    }
+                    let window = self.window();
+                    let factor = if window < self.cc.ssthresh() / 2.0 { slow_start } else { avoidance };
+                    let window = window.max(self.board.pipe() as f64);
+                    (factor * window * 8.0 / (self.rtt.srtt as f64 * 1e-12)).min(max.as_f64())
+                }
+            },
+        };
+        if rate > 0.0 {
+            let gap = (len as f64 * 8e12 / rate) as u64;
+            match t.pacing {
+                // what goes in spite of pacing does not put off what waits for it
+                PacingSpec::Window { .. } if self.pacing.from > io.now => {}
+                _ => self.pacing.from = self.pacing.from.max(io.now) + gap,
+            }
+        }
+    }
+
+    /// Earliest time the next packet may leave.
+    #[inline]
+    pub(super) fn paced_until(&self) -> u64 {
+        match self.cc.pacing() {
+            Pacing::Gap(gap) if self.ip.packets > 0 => self.pacing.last_send.saturating_add(gap.0),
+            _ => self.pacing.from,
+        }
+    }
+
+    /// Whether pacing lets a packet go now; a timer is set if not.
+    #[inline(always)]
+    pub(super) fn pace_lets_go<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) -> bool {
+        let from = self.paced_until();
+        if from > io.now && self.pacing.at > from {
+            self.pacing.at = from;
+            io.timer(from, TimerKind::Pace, self.ip.flow);
+        }
+        from <= io.now
+    }
+}

@@ -1,0 +1,101 @@
+//! The application above: when its process runs, and writes that are timed until they are acknowledged.
+
+use super::*;
+
+/// The application's process.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    /// When it writes next, if a timer is set, ps.
+    pub(super) at: u64,
+    /// It runs.
+    pub(super) woken: bool,
+    /// ... but only until it has sent a segment.
+    pub(super) interrupted: bool,
+    /// Where its writes end, not sent yet; only where segments say so (`push_ack`).
+    pub(super) writes: VecDeque<u64>,
+}
+
+impl Default for Process {
+    fn default() -> Process {
+        Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() }
+    }
+}
+
+impl Sender {
+    /// Writes a message. What does not fit into the send buffer follows as it drains.
+    pub fn on_message<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+        self.app.ask(bytes);
+        self.pump(io);
+    }
+
+    /// A packet wakes the application, which writes a message when its process runs.
+    pub fn on_reply<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+        if !io.net.transport(self.transport).wakeup {
+            return self.on_message(io, bytes);
+        }
+        self.app.ask(bytes);
+        let woken = &mut io.hosts[self.ip.host as usize].turns.woken;
+        woken.push(self.ip.flow);
+        let begins = woken.len() == 1;
+        io.timer(io.now, TimerKind::Turn, self.ip.flow);
+        if begins {
+            // nothing runs yet: its process begins at once, and the next arrival interrupts it
+            self.process.interrupted = true;
+            self.pump(io);
+            self.process.interrupted = false;
+        }
+    }
+
+    /// The turn of the application that a packet woke, or of the retransmission timer, unless something stopped it at
+    /// the last moment.
+    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+        if turn == Turn::Application {
+            self.pump(io);
+        } else if self.timer.deadline <= io.now {
+            self.timer.deadline = NEVER;
+            self.expired(io);
+        }
+    }
+
+    /// Closed-loop writes that are acknowledged now.
+    #[cold]
+    pub(super) fn complete_writes<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+        while let Some(write) = self.app.completed(self.una, io.now) {
+            let message = self.write_record(io.net, write, Some(io.now));
+            io.rec.message(message);
+        }
+    }
+
+    /// Closed-loop writes that the end of the run leaves unfinished.
+    pub fn record_writes<R: Recorder>(&self, net: &FabricMap, rec: &mut R) {
+        for write in self.app.under_way() {
+            rec.message(self.write_record(net, write, None));
+        }
+    }
+
+    pub(super) fn write_record(&self, net: &FabricMap, write: Write, finish_ps: Option<u64>) -> MessageRecord {
+        let spec = net.flow(self.ip.flow);
+        MessageRecord {
+            kind: MessageKind::Write,
+            group: spec.group,
+            host: spec.src,
+            flow: self.ip.flow,
+            number: write.number,
+            workers: 1,
+            bytes: if let App::ClosedLoop { write, .. } = spec.app { write } else { 0 },
+            start_ps: write.begun,
+            finish_ps,
+            timeouts: 0,
+        }
+    }
+
+    /// Whether a write of the application, or the flow, ends at `end`.
+    pub(super) fn ends_a_write(&mut self, end: u64) -> bool {
+        let mut ends = Some(end) == self.app.end();
+        while self.process.writes.front().is_some_and(|at| *at <= end) {
+            ends = true;
+            self.process.writes.pop_front();
+        }
+        ends
+    }
+}

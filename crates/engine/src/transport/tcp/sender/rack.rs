@@ -1,0 +1,68 @@
+//! RACK at the sender (RFC 8985 section 6.2): the reordering window, and the timer of what may be reordered.
+
+use super::*;
+
+impl Sender {
+    /// Losses told by send times. A quarter of the shortest round trip is left for reordering, until as
+    /// many segments were SACKed as a duplicate-ACK rule would wait for, or losses are being repaired, unless
+    /// reordering was seen.
+    pub(super) fn update_lost_by_time(&mut self, t: &TransportSpec) -> bool {
+        let window = self.reordering_window(t);
+        self.board.update_lost_by_time(window)
+    }
+
+    /// How long after something that was sent later a segment may arrive, ps.
+    pub(super) fn reordering_window(&self, t: &TransportSpec) -> u64 {
+        let sure = !matches!(self.phase, Phase::Open | Phase::Cwr)
+            || if t.reordering_timer {
+                self.board.has_sacked_segments(t.dupthresh)
+            } else {
+                self.board.sacked_bytes() >= t.dupthresh as u64 * t.mss as u64
+            };
+        let steps = self.board.reordering_steps(sure);
+        (t.clock(self.rtt.min.unwrap_or(0) / 4) * steps).min(self.rtt.srtt)
+    }
+
+    /// Sets the timer to the end of the wait for segments that may be reordered.
+    pub(super) fn wait_for_reordering<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        wait: u64,
+    ) {
+        self.timer.waiting = Waiting::Reordering;
+        let wait = (wait + t.timeout_min.0).min(self.rtt.rto());
+        self.arm_in(io, t, wait);
+    }
+
+    /// What was waited for is lost. It goes again, as far as the window lets it.
+    pub(super) fn reordering_is_over<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+        // repairs leave the timer alone: it goes on afterwards
+        self.timer.deadline = io.now;
+        let window = self.reordering_window(t);
+        if self.board.look_again(t.clock(io.now), window) {
+            self.recovery.newly_lost = true;
+            if !self.profile.own_recovery && self.phase != Phase::Recovery {
+                self.enter_recovery(io, t, t.mss as u64, false);
+                if self.prr_governs(t) && t.recovery == Recovery::Linux {
+                    self.prr_linux(t, t.mss as u64, false);
+                } else if self.prr_governs(t) {
+                    self.prr_update(t, t.mss as u64);
+                }
+            }
+            // new data waits for the next ACK
+            self.repairs_only = true;
+            self.send_allowed(io, t);
+            self.repairs_only = false;
+            // told afterwards: no ACK may come to make room under what is left of the window (Linux' BBR hears of it by
+            // the next ACK)
+            if self.profile.own_recovery {
+                let event = self.congestion(io);
+                self.cc.on_loss(&event);
+            }
+        }
+        if self.timer.waiting == Waiting::Reordering {
+            self.resume_rto(io);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! RTT samples of ACKs: by time stamps (RFC 7323), Karn's rule (RFC 6298 section 3), or segments (Linux).
+
+use super::*;
+
+/// Which ACKs give one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Samples {
+    /// Samples are of segments (Linux).
+    pub(super) of_segments: bool,
+    /// ACKs up to here are none: a timeout declared it lost.
+    pub(super) not_below: u64,
+    /// A segment timed for Karn's rule: its end, and when it was sent.
+    pub(super) timed: Option<(u64, u64)>,
+}
+
+impl Samples {
+    pub(super) fn new(t: &TransportSpec, profile: &Profile) -> Samples {
+        let of_segments = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
+        Samples { of_segments, not_below: 0, timed: None }
+    }
+}
+
+impl Sender {
+    /// The sample of an ACK that echoes `echoed`, if it gives one: what the controller is told. Second: the
+    /// retransmission timer starts anew for it.
+    #[inline(always)]
+    pub(super) fn sample_rtt<O: Outbox, R: Recorder>(
+        &mut self,
+        io: &mut Io<O, R>,
+        t: &TransportSpec,
+        news: &News,
+        echoed: u64,
+    ) -> (Option<Time>, bool) {
+        if self.samples.of_segments {
+            let (samples, later) = self.sample_segments(t.clock(io.now), news.acked, echoed);
+            let rtt = samples.map(|(first, last)| {
+                self.rtt.sample(first, self.una, self.nxt);
+                self.rtt.lower(last);
+                self.count_rtt(io, first);
+                Time(last)
+            });
+            return (rtt, later);
+        }
+        let sent = if t.timestamps {
+            let takes = self.una > self.samples.not_below && news.acked > 0 || self.profile.own_recovery;
+            takes.then_some(echoed)
+        } else if t.scoreboard == Rules::Ns3 {
+            (news.acked > 0 && !news.was_retransmitted).then_some(echoed)
+        } else {
+            self.end_timing().filter(|_| !news.was_retransmitted)
+        };
+        (sent.map(|sent| Time(self.take_rtt(io, sent))), false)
+    }
+
+    /// The timed segment is acknowledged: when it was sent, ps.
+    fn end_timing(&mut self) -> Option<u64> {
+        let (_, sent) = self.samples.timed.filter(|(end, _)| self.una >= *end)?;
+        self.samples.timed = None;
+        Some(sent)
+    }
+
+    /// An ACK ends the timer's back-off: with a valid sample (RFC 6298 5.7). An ACK of a retransmission without time
+    /// stamps is none.
+    #[inline(always)]
+    pub(super) fn end_backoff(&mut self, t: &TransportSpec, acked: u64, sampled: bool) {
+        if acked > 0 {
+            self.timer.consecutive = 0;
+        }
+        let ends = if acked > 0 { sampled || !t.rtt_after_timeout } else { sampled && self.samples.of_segments };
+        if ends {
+            self.rtt.reset_backoff();
+        }
+    }
+
+    pub(super) fn take_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, echoed: u64) -> u64 {
+        let t = io.net.transport(self.transport);
+        let tick = t.timestamp_clock.0;
+        let rtt = match (io.now.checked_div(tick), echoed.checked_div(tick)) {
+            // a coarse clock sees whole ticks; none is taken as 1 us
+            (Some(now), Some(then)) if now == then => 1_000_000,
+            (Some(now), Some(then)) => (now - then) * tick,
+            _ => io.now - echoed,
+        };
+        self.rtt.sample(rtt, self.una, self.nxt);
+        self.count_rtt(io, rtt);
+        rtt
+    }
+
+    /// Linux' samples from an ACK of `acked` bytes that echoes `echoed`: of the first segment it acknowledges if none
+    /// of them was sent again, else of the first that SACK newly reports, else of the time stamp, which counts
+    /// milliseconds and at least one. Second: of the last such segment, SACK's before what is acknowledged; the
+    /// quickest round trip and the controller go by it. Third: SACK reports what was sent before the first outstanding
+    /// segment was sent last, so that the retransmission timer starts anew.
+    fn sample_segments(&self, now: u64, acked: u64, echoed: u64) -> (Option<(u64, u64)>, bool) {
+        let [of_acked, of_sacked] = self.board.samples();
+        let stamped = || (acked > 0).then(|| (now / STAMP).saturating_sub(echoed / STAMP).max(1) * STAMP);
+        let later = acked == 0
+            && match (of_sacked, self.board.first_sent()) {
+                (Some((rtt, _)), Some(sent)) => rtt > now - sent,
+                _ => false,
+            };
+        let first = of_acked.or(of_sacked).map(|(first, _)| first).or_else(stamped);
+        let last = of_sacked.or(of_acked).map(|(_, last)| last).or(first);
+        (first.zip(last), later)
+    }
+
+    #[inline]
+    pub(super) fn count_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, rtt: u64) {
+        if io.measured() {
+            self.stats.rtt_count += 1;
+            self.stats.rtt_sum += rtt;
+            io.rec.rtt(self.group, rtt);
+        }
+    }
+}

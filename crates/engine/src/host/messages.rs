@@ -48,7 +48,7 @@ pub struct Half {
     /// Data packets sent that acknowledged something, since the receiver last looked.
     pub carried: u32,
     /// When data last arrived in order, ps, by the timer's tick; `None` before.
-    pub heard_at: Option<u64>,
+    pub data_at: Option<u64>,
     /// The sender's retransmission timeout, ps.
     pub rto: u64,
     /// Its smoothed round-trip time, ps.
@@ -63,12 +63,12 @@ impl Half {
     /// Data arrived in order. How long ACKs wait follows the time between such arrivals. Whether the silence before
     /// was so long that the other side starts anew.
     /// `at_once`: the kernel looks at the data before the acknowledgement that they carry.
-    pub fn hear(&mut self, t: &TransportSpec, now: u64, at_once: bool) -> bool {
+    pub fn on_data(&mut self, t: &TransportSpec, now: u64, at_once: bool) -> bool {
         let rto = if at_once { self.rto_before } else { self.rto };
         let tick = t.timer_tick.0.max(1);
         let now = now / tick * tick;
         let timeout = t.delayed_ack_timeout.0;
-        let Some(at) = self.heard_at.replace(now) else {
+        let Some(at) = self.data_at.replace(now) else {
             self.ack_wait = timeout;
             return true;
         };
@@ -90,10 +90,10 @@ impl Half {
         if t.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
     }
 
-    /// Whether data sent at `now` answers what was heard: it goes before an ACK would, whatever the ceiling.
+    /// Whether data sent at `now` answers what arrived: it goes before an ACK would, whatever the ceiling.
     pub fn answers(&self, t: &TransportSpec, now: u64) -> bool {
         let wait = if t.adaptive_ack { self.ack_wait } else { t.delayed_ack_timeout.0 };
-        self.heard_at.is_some_and(|at| now - at < wait)
+        self.data_at.is_some_and(|at| now - at < wait)
     }
 
     /// An ACK has waited in vain: the next may wait longer, or the side is not interactive after all.

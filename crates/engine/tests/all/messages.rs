@@ -438,28 +438,28 @@ fn how_long_an_ack_waits_follows_the_times_between_segments() {
     const MS: u64 = 1_000_000_000;
     let t = TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..plain() };
     let mut half = Half { rto: 23 * MS, rto_before: 14 * MS, ..Half::default() };
-    assert!(half.hear(&t, 0, true), "the first data");
+    assert!(half.on_data(&t, 0, true), "the first data");
     assert_eq!(half.ack_wait(&t), 40 * MS);
-    assert!(!half.hear(&t, 20 * MS + 1, true));
+    assert!(!half.on_data(&t, 20 * MS + 1, true));
     assert_eq!(half.ack_wait(&t), 40 * MS, "no pause: half of it and half of 40 ms");
     // a pause of 21 ms: no longer than the timeout, which an ACK beside the data changes only afterwards
-    half.hear(&t, 41 * MS, true);
+    half.on_data(&t, 41 * MS, true);
     assert_eq!(half.ack_wait(&t), 14 * MS);
-    half.hear(&t, 41 * MS, true);
+    half.on_data(&t, 41 * MS, true);
     assert_eq!(half.ack_wait(&t), 27 * MS, "back towards 40 ms");
-    half.hear(&t, 62 * MS, false);
+    half.on_data(&t, 62 * MS, false);
     assert_eq!(half.ack_wait(&t), 23 * MS);
     // an ACK that waited in vain waits longer the next time, or ends the interactive mode
-    half.hear(&t, 63 * MS, false);
+    half.on_data(&t, 63 * MS, false);
     half.miss(&t);
     assert_eq!(half.ack_wait(&t), 23 * MS, "twice 31 ms, and no longer than the timeout");
     half.pingpong = true;
     half.miss(&t);
     assert_eq!((half.ack_wait(&t), half.pingpong), (40 * MS, false));
-    assert!(half.hear(&t, 104 * MS, true), "a silence beyond the timeout begins anew");
+    assert!(half.on_data(&t, 104 * MS, true), "a silence beyond the timeout begins anew");
     assert_eq!(half.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), 40 * MS);
     // data sent within that wait answers what was heard, however long it has become
-    let half = Half { heard_at: Some(0), ack_wait: 55 * MS, ..Half::default() };
+    let half = Half { data_at: Some(0), ack_wait: 55 * MS, ..Half::default() };
     assert!(half.answers(&t, 50 * MS) && !half.answers(&t, 55 * MS));
     assert!(!half.answers(&TransportSpec { adaptive_ack: false, ..t }, 50 * MS));
 }

@@ -86,7 +86,7 @@ impl Receiver {
             half.ack_wait = t.delayed_ack_timeout.0;
         } else if p.seq <= self.next {
             let predicted = p.seq == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
-            if half.hear(t, io.now, predicted) {
+            if half.on_data(t, io.now, predicted) {
                 self.quick = self.quick.max(t.quickack);
             }
         }

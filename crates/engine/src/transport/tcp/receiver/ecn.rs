@@ -5,7 +5,7 @@ use super::*;
 impl Receiver {
     /// Takes the ECN field of a data segment in: whether it is marked, and whether that calls for an ACK at once.
     #[inline(always)]
-    pub(super) fn hear_mark<O: Outbox, R: Recorder>(
+    pub(super) fn take_ecn_field<O: Outbox, R: Recorder>(
         &mut self,
         io: &mut Io<O, R>,
         t: &TransportSpec,

@@ -304,7 +304,7 @@ impl Receiver {
 
     fn data<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
         let end = p.seq + p.len as u64 + u64::from(p.has(flag::FIN));
-        let (marked, mut now_ack) = self.hear_mark(io, t, p);
+        let (marked, mut now_ack) = self.take_ecn_field(io, t, p);
         // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
         if self.echo.is_none() || p.seq <= self.acked {
             self.echo = Some((p.ts, p.hop, io.now - io.held));

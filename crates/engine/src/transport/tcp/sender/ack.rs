@@ -56,7 +56,7 @@ impl Sender {
         let ece = self.preempt_by_ecn(io, t, &news);
         self.recovery.newly_lost = false;
         self.undo.due |= news.marked;
-        let (repaired, dubious) = self.hear_of_probe(t, &news, ext, ack);
+        let (repaired, dubious) = self.on_ack_of_probe(t, &news, ext, ack);
         if t.recovery == Recovery::Linux && !t.sack {
             news.delivered = self.reno_sack_delivered(t, news.acked, news.segments, news.duplicate);
         }

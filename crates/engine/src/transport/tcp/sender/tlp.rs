@@ -101,7 +101,7 @@ impl Sender {
     /// What an ACK up to `ack` says of the probe, and of reordering: whether the probe repaired a loss, and whether the
     /// state after the ACK has to be looked at.
     #[inline(always)]
-    pub(super) fn hear_of_probe(
+    pub(super) fn on_ack_of_probe(
         &mut self,
         t: &TransportSpec,
         news: &News,

@@ -33,5 +33,5 @@ use spec::Spec;
 /// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time) and
 /// stops the run by returning false.
 pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
-    run::windows::run(domain::build::World::new(spec)?, run::windows::Visit::Forward, progress)
+    run::windows::run(domain::build::Simulation::new(spec)?, run::windows::Visit::Forward, progress)
 }

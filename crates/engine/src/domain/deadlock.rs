@@ -12,11 +12,11 @@ type Place = (u32, Option<u8>);
 /// for are such ports. A pause that the other end has taken back by now, or asked for anew since, is none of these.
 pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<u32, u64> {
     let Some(pfc) = &net.pfc else { return BTreeMap::new() };
-    let ports = || domains.iter().flat_map(|d| &d.ports);
+    let ports = || domains.iter().flat_map(|d| &d.nodes.ports);
     let mut buffers: BTreeMap<u32, &Pool> = BTreeMap::new();
     for domain in domains {
-        let own = domain.ports.iter().filter_map(|p| Some((net.spec.links[p.link as usize].from, p.pool()?)));
-        buffers.extend(own.map(|(switch, pool)| (switch, &domain.pools[pool as usize])));
+        let own = domain.nodes.ports.iter().filter_map(|p| Some((net.spec.links[p.link as usize].from, p.pool()?)));
+        buffers.extend(own.map(|(switch, pool)| (switch, &domain.nodes.pools[pool as usize])));
     }
     let asked =
         |link: u32, class: u8| buffers.get(&net.spec.links[link as usize].to)?.paused(pfc.account(link, class)?);

@@ -92,7 +92,7 @@ impl Order {
 }
 
 /// What a timer is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum TimerKind {
     /// The explicit queue of a port (entity: port) finished a transmission.

@@ -2,7 +2,6 @@
 
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
-use crate::port::Port;
 
 /// When an event happens.
 #[derive(Clone, Copy, Debug)]
@@ -35,13 +34,31 @@ impl Stamp {
     }
 }
 
+/// Empty chunks of overflow queues.
+pub type Chunks = Vec<Vec<Packet>>;
+
+/// The overflow queue of a port: where packets wait, in order, that will arrive beyond what the engine keeps near.
+pub trait Overflow {
+    /// Whether packets wait: what follows them has to wait too.
+    fn overflows(&self) -> bool;
+    /// Appends a copy of `packet` and returns it, to be stamped.
+    fn push_overflow(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet;
+}
+
 /// Where packets and timers go.
 pub trait Outbox {
     /// `packet`, which leaves `port`, will arrive at `stamp.time` at the far end of
     /// `stamp.link`. The stamp is put on the copy that travels.
-    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, port: &mut Port);
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        stamp: Stamp,
+        ext: Option<&mut Ext>,
+        generation: u16,
+        port: &mut impl Overflow,
+    );
     /// `timer` fires at `time` in this domain.
     fn timer(&mut self, time: u64, generation: u16, timer: Timer);
-    /// `timer` fires at `time` in domain `domain`, [`FabricMap::relay`] from now or later.
+    /// `timer` fires at `time` in domain `domain`, the longest latency of a link from now or later.
     fn timer_in(&mut self, domain: u32, time: u64, timer: Timer);
 }

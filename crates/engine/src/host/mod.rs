@@ -5,3 +5,40 @@ pub mod app;
 pub mod messages;
 pub mod nic;
 pub mod processing;
+
+use crate::host::nic::FairNic;
+use crate::host::processing::Processing;
+
+/// One host.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Node number.
+    pub node: u32,
+    /// Domain-local number of its NIC's port.
+    pub port: u32,
+    /// Fair queues in front of that port, if asked for.
+    pub nic: Option<FairNic>,
+    /// Engines from the NIC to the stack, if it costs its packets something.
+    pub receive: Option<Box<Processing>>,
+    /// ... and from the stack to the NIC.
+    pub send: Option<Box<Processing>>,
+    /// What waits for its turn at this instant.
+    pub turns: RunQueue,
+}
+
+/// Local senders of a host that act at this instant, each in its turn, once what arrives has been taken in.
+#[derive(Clone, Default, Debug)]
+pub struct RunQueue {
+    /// Whose application a packet woke, in that order.
+    pub woken: Vec<u32>,
+    /// Whose timer fires, and when it was set in the order of [`RunQueue::settings`]: the retransmission timer of this
+    /// sender, or the delayed ACK's of the half that it is joined to.
+    pub due: Vec<(u64, u32, bool)>,
+    /// When compressed SACKs of receivers may go, in the order of their timers, and which of them a timer that
+    /// fires takes along.
+    pub compressed: Vec<(u64, u32)>,
+    /// See `compressed`.
+    pub released: Vec<(u64, u32)>,
+    /// Timers set so far.
+    pub settings: u64,
+}

@@ -1,4 +1,9 @@
 //! What an event may do at a node: send packets, set timers, leave observations, pause neighbours.
 
+pub mod context;
+pub mod host;
 pub mod io;
 pub mod pfc;
+pub mod trace;
+pub mod transmit;
+pub mod triggers;

@@ -4,11 +4,11 @@
 use crate::event::order::TimerKind;
 use crate::event::outbox::Outbox;
 use crate::event::packet::Packet;
-use crate::node::io::Io;
+use crate::node::context::NodeCtx;
 use incast_cc::Time;
 use incast_record::Recorder;
 
-impl<O: Outbox, R: Recorder> Io<'_, O, R> {
+impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
     /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may
     /// have to be told.
     #[cold]

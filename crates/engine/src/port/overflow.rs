@@ -1,18 +1,16 @@
 //! Packets whose arrival is too far ahead for the near windows: a FIFO in small chunks.
 //!
-//! Chunks come from one pool and go back to it, last in, first out, so that a queue of 250
+//! Empty chunks are shared by all ports and used again, last in, first out, so that a queue of 250
 //! packets occupies what it holds and not what it ever held, and fresh packets are written to
 //! memory that is still near.
 
+use crate::event::outbox::Chunks;
 use crate::event::packet::{Ext, NO_EXT, Packet};
 use std::collections::VecDeque;
 use std::mem::take;
 
 /// Packets a chunk: 1 KiB.
 const CHUNK: usize = 16;
-
-/// Empty chunks.
-pub type Pool = Vec<Vec<Packet>>;
 
 /// Packets of one port, oldest first; apart from them the extensions of those that have one.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +28,9 @@ impl FarQueue {
     }
 
     /// Adds a copy of `packet` and returns it, to be stamped.
-    pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, pool: &mut Pool) -> &mut Packet {
+    pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet {
         if self.chunks.back().is_none_or(|c| c.len() == CHUNK) {
-            self.chunks.push_back(pool.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK)));
+            self.chunks.push_back(chunks.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK)));
         }
         let carries = ext.is_some();
         self.exts.extend(ext.map(take));
@@ -45,7 +43,12 @@ impl FarQueue {
     }
 
     /// Takes every packet that arrives before `time`, in order.
-    pub fn take_before(&mut self, time: u64, pool: &mut Pool, mut take_packet: impl FnMut(&Packet, Option<&mut Ext>)) {
+    pub fn take_before(
+        &mut self,
+        time: u64,
+        chunks: &mut Chunks,
+        mut take_packet: impl FnMut(&Packet, Option<&mut Ext>),
+    ) {
         while let Some(chunk) = self.chunks.front_mut() {
             while let Some(packet) = chunk.get(self.taken) {
                 if packet.time >= time {
@@ -58,7 +61,7 @@ impl FarQueue {
             // exhausted: a chunk that may still grow is the last one, and then the queue is empty
             chunk.clear();
             self.taken = 0;
-            pool.extend(self.chunks.pop_front());
+            chunks.extend(self.chunks.pop_front());
         }
     }
 

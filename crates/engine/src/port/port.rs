@@ -2,13 +2,14 @@
 
 use super::account::{Counters, Events, Samples, Snapshot};
 use super::faults::Faults;
-use super::overflow::{FarQueue, Pool};
+use super::overflow::FarQueue;
 use super::queues::Queues;
 use super::ring::Ring;
 use super::settings::Settings;
 use super::tie_rank::TieRank;
 use crate::event::hash;
 use crate::event::interval::Interval;
+use crate::event::outbox::{Chunks, Overflow};
 use crate::event::packet::{Ext, Packet};
 use crate::port::discipline::Rule;
 use crate::spec::{LinkSpec, QueueSpec, Ties};
@@ -167,22 +168,9 @@ impl Port {
         self.rare.far.iter()
     }
 
-    /// Whether there are any.
-    #[inline]
-    pub fn far_waits(&self) -> bool {
-        self.far_waits
-    }
-
-    /// Adds a copy of `packet` and returns it, to be stamped.
-    #[inline]
-    pub fn push_far(&mut self, packet: &Packet, ext: Option<&mut Ext>, pool: &mut Pool) -> &mut Packet {
-        self.far_waits = true;
-        self.rare.far.push(packet, ext, pool)
-    }
-
     /// Takes those that arrive before `time`, in order.
-    pub fn take_far(&mut self, time: u64, pool: &mut Pool, take: impl FnMut(&Packet, Option<&mut Ext>)) {
-        self.rare.far.take_before(time, pool, take);
+    pub fn take_far(&mut self, time: u64, chunks: &mut Chunks, take: impl FnMut(&Packet, Option<&mut Ext>)) {
+        self.rare.far.take_before(time, chunks, take);
         self.far_waits = !self.rare.far.is_empty();
     }
 
@@ -218,6 +206,19 @@ impl Port {
         let Some(faults) = &mut self.rare.faults else { return Some(end + self.settings.delay) };
         let draw = || hash::uniform(seed, hash::purpose::FAILURE, link, index);
         faults.arrival(start, end, self.settings.delay, draw)
+    }
+}
+
+impl Overflow for Port {
+    #[inline]
+    fn overflows(&self) -> bool {
+        self.far_waits
+    }
+
+    #[inline]
+    fn push_overflow(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet {
+        self.far_waits = true;
+        self.rare.far.push(packet, ext, chunks)
     }
 }
 

@@ -1,16 +1,15 @@
-//! The judge: a naive engine with one global heap and nothing else, over the same nodes. Slow,
+//! The reference engine: naive, with one global heap and nothing else, over the same nodes. Slow,
 //! and obviously in order. Tests hold the engine of windows against it byte for byte.
 
 use crate::RunError;
-use crate::domain::build::World;
+use crate::domain::build::Simulation;
 use crate::event::order::{Event, Key, Order, Timer, TimerKind};
-use crate::event::outbox::{Instant, Outbox, Stamp};
+use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::host::processing::EngineId;
 use crate::map::fabric::FabricMap;
-use crate::node::io::Reach;
-use crate::port::Port;
-use crate::run::windows::{GENERATIONS, endless};
+use crate::node::context::Env;
+use crate::run::ending::{self, Ending};
 use incast_record::{Collector, Outcome};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -47,7 +46,14 @@ struct Heap {
 }
 
 impl Outbox for Heap {
-    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, _port: &mut Port) {
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        stamp: Stamp,
+        ext: Option<&mut Ext>,
+        generation: u16,
+        _port: &mut impl Overflow,
+    ) {
         self.pushes += 1;
         let mut packet = *packet;
         stamp.on(&mut packet);
@@ -86,43 +92,38 @@ fn domain_of(net: &FabricMap, event: &Event) -> u32 {
             | TimerKind::Wake
             | TimerKind::App
             | TimerKind::Turn
-            // the judge plans no far packets
+            // the reference engine plans no far packets
             | TimerKind::Far => net.ends[t.entity as usize].sender_domain,
         },
     }
 }
 
-/// Runs a world event by event.
-pub fn run(mut world: World) -> Result<Outcome, RunError> {
-    let spec = world.net.spec;
-    let mut heap = Heap { order: world.net.order, queue: BinaryHeap::new(), pushes: 0 };
+/// Runs a simulation event by event.
+pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
+    let spec = simulation.net.spec;
+    let mut heap = Heap { order: simulation.net.order, queue: BinaryHeap::new(), pushes: 0 };
     let mut collector = Collector::new(spec.groups.len());
-    for (_, time, timer) in world.first_timers() {
+    for (_, time, timer) in simulation.first_timers() {
         heap.timer(time, 0, timer);
     }
-    let mut end = spec.duration.0;
-    let last = world.last_to_finish();
+    let mut ending = Ending::new(&simulation);
     while let Some(Reverse(next)) = heap.queue.pop() {
-        if next.key.time >= end {
+        if next.key.time >= ending.at {
             heap.queue.push(Reverse(next));
             break;
         }
-        if next.key.generation() > GENERATIONS {
-            return Err(endless(next.key.time));
-        }
+        ending::check(&next.key)?;
         let at = Instant { time: next.key.time, generation: next.key.generation() };
-        let domain = &mut world.domains[domain_of(&world.net, &next.event) as usize];
-        let reach = Reach { net: &world.net, out: &mut heap, rec: &mut collector };
+        let domain = &mut simulation.domains[domain_of(&simulation.net, &next.event) as usize];
+        let env = Env { net: &simulation.net, out: &mut heap, rec: &mut collector };
         match next.event {
             Event::Arrival(packet, mut ext) => {
-                let planned = domain.plan(&packet, &world.net);
-                domain.arrival(at, &packet, ext.as_mut(), planned, reach);
+                let planned = domain.plan(&packet, &simulation.net);
+                domain.arrival(at, &packet, ext.as_mut(), planned, env);
             }
-            Event::Timer(timer) => domain.timer(at, timer, reach),
+            Event::Timer(timer) => domain.timer(at, timer, env),
         }
-        if collector.finished == last {
-            end = world.end_after(collector.finished_at);
-        }
+        ending.update(&simulation, &collector);
     }
     let keeps_going = |event: &Event| match event {
         Event::Arrival(..) => true,
@@ -137,5 +138,5 @@ pub fn run(mut world: World) -> Result<Outcome, RunError> {
             Event::Timer(_) => None,
         })
         .collect();
-    Ok(world.outcome(collector, under_way.into_iter(), end, idle))
+    Ok(simulation.outcome(collector, under_way.into_iter(), ending.at, idle))
 }

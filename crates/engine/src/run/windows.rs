@@ -15,36 +15,29 @@
 //! grouped: the order of events at a node is given by [`crate::event::order`] alone.
 
 use crate::domain::Domain;
-use crate::domain::build::{LONGEST_WITHOUT_DELAY_PS, World};
-use crate::event::order::{Key, Order, Timer, TimerKind};
-use crate::event::outbox::{Instant, Outbox, Stamp};
+use crate::domain::build::{LONGEST_WITHOUT_DELAY_PS, Simulation};
+use crate::event::hash;
+use crate::event::order::{Key, Timer, TimerKind};
+use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, NO_EXT, Packet};
 use crate::event::prefetch;
 use crate::map::fabric::FabricMap;
-use crate::node::io::Reach;
+use crate::node::context::Env;
 use crate::port::Port;
-use crate::port::overflow::Pool;
-use crate::switch::route::Planned;
+use crate::run::buckets::{Bucket, Buckets, NEAR};
+use crate::run::deal::{Deal, INDEX_BITS, INDEX_MASK, Plan, sort};
+use crate::run::ending::{self, Ending};
 use crate::{Progress, RunError};
 use incast_cc::Time;
 use incast_record::{Collector, Outcome};
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::mem::take;
 
-/// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches; what queues
-/// longer waits in order at its port.
-const NEAR: u64 = u32::BITS as u64;
-const MASK: u64 = NEAR - 1;
 /// Longest window, ps: offsets within the near windows then fit the exact division below.
 const LONGEST: u64 = 1 << 28;
-/// Bits of a sort key that hold the index of a packet's plan.
-const INDEX_BITS: u32 = 32;
-const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 /// How many packets before its turn one is fetched.
 const AHEAD: usize = 16;
-/// More causes and effects than this at one picosecond are taken for an endless loop.
-pub(crate) const GENERATIONS: u16 = 50_000;
 
 /// Order in which domains are visited within a window: makes no difference, which tests prove.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +56,7 @@ type Timers = BinaryHeap<Reverse<(Key, TimerSlot)>>;
 /// What a heap entry stands for: a timer, or an arrival kept in a slab.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum TimerSlot {
-    Timer(u8),
+    Timer(TimerKind),
     Arrival(u32),
 }
 
@@ -86,88 +79,9 @@ impl Local {
     /// Whether something is left to happen.
     fn keeps_going(&self) -> bool {
         self.heap.iter().any(|Reverse((_, what))| match what {
-            TimerSlot::Timer(kind) => TIMER_KINDS[*kind as usize].keeps_going(),
+            TimerSlot::Timer(kind) => kind.keeps_going(),
             TimerSlot::Arrival(_) => true,
         })
-    }
-}
-
-/// What arrives in a window, in the order of sending.
-#[derive(Default)]
-struct Bucket {
-    packets: Vec<Packet>,
-    /// The domain of each.
-    domains: Vec<u32>,
-    exts: Vec<Ext>,
-}
-
-impl Bucket {
-    fn clear(&mut self) {
-        self.packets.clear();
-        self.domains.clear();
-        self.exts.clear();
-    }
-}
-
-/// Buckets of the near windows, and who has work when.
-struct Buckets {
-    order: Order,
-    length: u64,
-    /// ceil(2^64 / length): exact floor division for offsets below NEAR * length.
-    inverse: u64,
-    /// The open window and its start.
-    window: u64,
-    start: u64,
-    /// Of window w at w % NEAR.
-    near: Vec<Bucket>,
-    /// Bit w % NEAR: something arrives in window w.
-    occupied: u32,
-    /// Empty ones with room in them, the one used last on top: its memory is near.
-    spare: Vec<Bucket>,
-    pool: Pool,
-    /// Timers of other domains, which they get when the window closes.
-    elsewhere: Vec<(u32, Key, u8)>,
-}
-
-impl Buckets {
-    #[inline(always)]
-    fn push(&mut self, domain: u32, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> &mut Packet {
-        let slot = (self.window + ahead) & MASK;
-        let bucket = &mut self.near[slot as usize];
-        if bucket.packets.is_empty() {
-            self.occupied |= 1 << slot;
-            if let Some(spare) = self.spare.pop() {
-                *bucket = spare;
-            }
-        }
-        let mut at = NO_EXT;
-        if let Some(ext) = ext {
-            at = bucket.exts.len() as u32;
-            bucket.exts.push(take(ext));
-        }
-        bucket.domains.push(domain);
-        // copy first and stamp the copy: reading back what was just written in parts stalls
-        let index = bucket.packets.len();
-        bucket.packets.push(*packet);
-        let copy = &mut bucket.packets[index];
-        copy.ext = at;
-        copy
-    }
-
-    /// The next near window with arrivals.
-    fn first(&self) -> Option<u64> {
-        let from_now = self.occupied.rotate_right((self.window & MASK) as u32);
-        (from_now != 0).then(|| self.window + from_now.trailing_zeros() as u64)
-    }
-
-    /// Windows from the open one to that of `time`, if near.
-    #[inline]
-    fn ahead(&self, time: u64) -> Option<u64> {
-        let offset = time - self.start;
-        if offset >= NEAR * self.length {
-            return None;
-        }
-        Some(((offset as u128 * self.inverse as u128) >> 64) as u64)
     }
 }
 
@@ -205,7 +119,7 @@ impl Out<'_, '_> {
         stamp: Stamp,
         ext: Option<&mut Ext>,
         generation: u16,
-        port: &mut Port,
+        port: &mut impl Overflow,
         ahead: Option<u64>,
     ) {
         if ahead == Some(0) {
@@ -213,10 +127,10 @@ impl Out<'_, '_> {
             stamp.on(&mut packet);
             return self.local_arrival(packet, ext.map(take), generation);
         }
-        if !port.far_waits() {
+        if !port.overflows() {
             self.wake_far(stamp.time, stamp.link);
         }
-        stamp.on(port.push_far(packet, ext, &mut self.buckets.pool));
+        stamp.on(port.push_overflow(packet, ext, &mut self.buckets.chunks));
     }
 
     fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
@@ -238,9 +152,16 @@ impl Out<'_, '_> {
 
 impl Outbox for Out<'_, '_> {
     #[inline(always)]
-    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16, port: &mut Port) {
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        stamp: Stamp,
+        ext: Option<&mut Ext>,
+        generation: u16,
+        port: &mut impl Overflow,
+    ) {
         match self.buckets.ahead(stamp.time) {
-            Some(ahead) if ahead > 0 && !port.far_waits() => {
+            Some(ahead) if ahead > 0 && !port.overflows() => {
                 let domain = self.net.links[stamp.link as usize].domain;
                 stamp.on(self.buckets.push(domain, ahead, packet, ext));
             }
@@ -251,255 +172,271 @@ impl Outbox for Out<'_, '_> {
     #[inline]
     fn timer(&mut self, time: u64, generation: u16, timer: Timer) {
         let key = Key::timer(self.buckets.order, time, generation, timer);
-        self.local.heap.push(Reverse((key, TimerSlot::Timer(timer.kind as u8))));
+        self.local.heap.push(Reverse((key, TimerSlot::Timer(timer.kind))));
     }
 
     fn timer_in(&mut self, domain: u32, time: u64, timer: Timer) {
         let key = Key::timer(self.buckets.order, time, 0, timer);
-        self.buckets.elsewhere.push((domain, key, timer.kind as u8));
+        self.buckets.elsewhere.push((domain, key, timer.kind));
     }
 }
 
-/// Runs `spec`'s world with domains visited in the given order.
-pub fn run(mut world: World, visit: Visit, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
-    let spec = world.net.spec;
-    let mut end = spec.duration.0;
-    let last = world.last_to_finish();
-    let length = window_length(&world);
-    let count = world.domains.len();
-    let mut buckets = Buckets {
-        order: world.net.order,
-        length,
-        inverse: (u64::MAX / length) + 1,
-        window: 0,
-        start: 0,
-        near: (0..NEAR).map(|_| Bucket::default()).collect(),
-        occupied: 0,
-        spare: Vec::new(),
-        pool: Pool::new(),
-        elsewhere: Vec::new(),
-    };
-    let mut locals: Vec<Local> = (0..count).map(|_| Local { wake: u64::MAX, ..Local::default() }).collect();
-    let mut wakes: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
-    let mut collector = Collector::new(spec.groups.len());
+/// Everything that moves while a run goes on.
+struct Engine<'a> {
+    simulation: Simulation<'a>,
+    collector: Collector,
+    ending: Ending,
+    visit: Visit,
+    buckets: Buckets,
+    locals: Vec<Local>,
+    /// When domains have events of their own.
+    wakes: BinaryHeap<Reverse<(u64, u32)>>,
+    deal: Deal,
+    /// Domains with work in the open window, and by domain the last window that it had work in.
+    todo: Vec<u32>,
+    queued: Vec<u64>,
+    /// What arrives within the last window, but after the end of the run.
+    under_way: Vec<Packet>,
+}
 
-    for (domain, time, timer) in world.first_timers() {
-        let key = Key::timer(world.net.order, time, 0, timer);
-        locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(timer.kind as u8))));
-    }
-    for (d, local) in locals.iter_mut().enumerate() {
-        register(local, d as u32, &mut wakes);
-    }
-
-    let mut deal = Deal { runs: vec![(0, 0); count], ..Deal::default() };
-    let mut order: Vec<u64> = Vec::new();
-    let mut plans: Vec<Plan> = Vec::new();
-    // what arrives within the last window, but after the end of the run
-    let mut under_way: Vec<Packet> = Vec::new();
-    let mut todo: Vec<u32> = Vec::new();
-    let mut queued = vec![u64::MAX; count];
-    let mut hops_reported = 0;
-    let mut windows = 0u64;
+/// Runs a simulation with domains visited in the given order.
+pub fn run(
+    simulation: Simulation,
+    visit: Visit,
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Outcome, RunError> {
+    let mut engine = Engine::new(simulation, visit);
+    let (mut plans, mut order) = (Vec::new(), Vec::new());
+    let (mut hops_reported, mut windows) = (0, 0u64);
     let idle = loop {
-        // the next window with work
-        let next_wake = wakes.peek().map_or(u64::MAX, |Reverse((t, _))| *t);
-        let mut window = buckets.first().unwrap_or(u64::MAX);
-        if next_wake < end {
-            window = window.min(next_wake / length);
-        }
-        if window == u64::MAX {
-            break under_way.is_empty() && !locals.iter().any(Local::keeps_going);
-        }
-        let start = window * length;
-        if start >= end {
+        let Some(window) = engine.next_window() else { break engine.is_idle() };
+        let start = window * engine.buckets.length;
+        if start >= engine.ending.at {
             break false;
         }
-        let stop = (start + length).min(end);
-        buckets.window = window;
-        buckets.start = start;
-
-        todo.clear();
-        let mut bucket = take(&mut buckets.near[(window & MASK) as usize]);
-        buckets.occupied &= !(1 << (window & MASK));
-        deal.out(&bucket.domains, &mut todo);
-        for d in &todo {
-            queued[*d as usize] = window;
+        let stop = (start + engine.buckets.length).min(engine.ending.at);
+        let mut bucket = engine.open(window, stop);
+        for i in 0..engine.todo.len() {
+            engine.walk(i, stop, &mut bucket, &mut plans, &mut order)?;
         }
-        while let Some(Reverse((t, d))) = wakes.peek().copied() {
-            if t >= stop {
-                break;
-            }
-            wakes.pop();
-            if locals[d as usize].wake == t {
-                locals[d as usize].wake = u64::MAX;
-            }
-            if queued[d as usize] != window {
-                queued[d as usize] = window;
-                todo.push(d);
-            }
-        }
-        match visit {
-            Visit::Forward => {}
-            Visit::Reverse => todo.reverse(),
-            Visit::Shuffled => todo.sort_by_key(|d| crate::event::hash::tie(window, *d as u64, 0)),
-        }
-
-        let packets = bucket.packets.as_slice();
-        for (i, d) in todo.iter().enumerate() {
-            if let Some(later) = todo.get(i + 2) {
-                prefetch::lines(&locals[*later as usize], 1);
-                prefetch::lines(&world.domains[*later as usize], 3);
-            }
-            if let Some(following) = todo.get(i + 1) {
-                let first = deal.of(*following).iter().take(AHEAD);
-                first.for_each(|at| prefetch::lines(&packets[*at as usize], 1));
-                prefetch::lines(locals[*following as usize].heap.as_slice(), 1);
-                world.domains[*following as usize].prefetch();
-            }
-            let mine = deal.of(*d);
-            let domain = &mut world.domains[*d as usize];
-            plans.clear();
-            order.clear();
-            for (i, at) in (0u64..).zip(mine) {
-                if let Some(ahead) = mine.get(i as usize + AHEAD) {
-                    prefetch::lines(&packets[*ahead as usize], 1);
-                }
-                if let Some(soon) = mine.get(i as usize + AHEAD / 2) {
-                    prefetch::lines(&world.net.links[packets[*soon as usize].link as usize], 1);
-                }
-                let packet = &packets[*at as usize];
-                if let Some(ext) = bucket.exts.get(packet.ext as usize) {
-                    prefetch::lines(ext, 2);
-                }
-                plans.push(Plan { packet: *at, route: domain.plan(packet, &world.net) });
-                order.push((packet.time - start) << INDEX_BITS | i);
-            }
-            plans.iter().for_each(|plan| domain.look_further(&packets[plan.packet as usize], plan.route, &world.net));
-            sort(packets, &plans, buckets.order, &mut order);
-            let net = &world.net;
-            let mut out = Out { net, buckets: &mut buckets, local: &mut locals[*d as usize] };
-            let time_of = |o: Option<&u64>| o.map_or(u64::MAX, |o| start + (o >> INDEX_BITS));
-            let mut at = 0;
-            let mut near = time_of(order.first());
-            loop {
-                let own = out.local.next();
-                if near.min(own) >= stop {
-                    break;
-                }
-                let plan = order.get(at).map_or(Plan::default(), |o| plans[(o & INDEX_MASK) as usize]);
-                if near < own || (near == own && out.precedes(&packets[plan.packet as usize])) {
-                    at += 1;
-                    near = time_of(order.get(at));
-                    let packet = &packets[plan.packet as usize];
-                    let mut ext = (packet.ext != NO_EXT).then(|| take(&mut bucket.exts[packet.ext as usize]));
-                    let instant = Instant { time: packet.time, generation: 0 };
-                    let reach = Reach { net, out: &mut out, rec: &mut collector };
-                    domain.arrival(instant, packet, ext.as_mut(), plan.route, reach);
-                } else {
-                    own_event(domain, &mut out, &mut collector)?;
-                }
-            }
-            under_way.extend(order[at..].iter().map(|o| packets[plans[(o & INDEX_MASK) as usize].packet as usize]));
-            register(&mut locals[*d as usize], *d, &mut wakes);
-        }
-        deal.clear(&todo);
-        bucket.clear();
-        if bucket.packets.capacity() > 0 {
-            buckets.spare.push(bucket);
-        }
-        for (d, key, kind) in buckets.elsewhere.drain(..) {
-            let local = &mut locals[d as usize];
-            local.heap.push(Reverse((key, TimerSlot::Timer(kind))));
-            register(local, d, &mut wakes);
-        }
-        // no window is longer than what is added to the time of the last to finish, so this one lies before the end
-        if collector.finished == last {
-            end = world.end_after(collector.finished_at);
-        }
-
+        engine.close(bucket);
         windows += 1;
         if windows & 0xff == 0 {
-            let hops: u64 = world.domains.iter().map(|d| d.tally.hops).sum();
+            let hops: u64 = engine.simulation.domains.iter().map(|d| d.nodes.counts.hops).sum();
             if hops - hops_reported > 400_000 || windows & 0xffff == 0 {
                 hops_reported = hops;
-                if !progress(Progress { now: Time(start), end: spec.duration, hops }) {
+                let end = engine.simulation.net.spec.duration;
+                if !progress(Progress { now: Time(start), end, hops }) {
                     return Err(RunError::Stopped);
                 }
             }
         }
     };
-    let local = locals.iter().flat_map(|l| {
-        l.heap.iter().filter_map(|Reverse((_, what))| match what {
-            TimerSlot::Arrival(i) => Some(l.arrivals[*i as usize].0),
-            TimerSlot::Timer(_) => None,
-        })
-    });
-    under_way.extend(buckets.near.iter().flat_map(|b| &b.packets).copied().chain(local));
-    Ok(world.outcome(collector, under_way.into_iter(), end, idle))
+    Ok(engine.outcome(idle))
+}
+
+impl<'a> Engine<'a> {
+    fn new(simulation: Simulation<'a>, visit: Visit) -> Engine<'a> {
+        let count = simulation.domains.len();
+        let mut engine = Engine {
+            collector: Collector::new(simulation.net.spec.groups.len()),
+            ending: Ending::new(&simulation),
+            visit,
+            buckets: Buckets::new(simulation.net.order, window_length(&simulation)),
+            locals: (0..count).map(|_| Local { wake: u64::MAX, ..Local::default() }).collect(),
+            wakes: BinaryHeap::new(),
+            deal: Deal::new(count),
+            todo: Vec::new(),
+            queued: vec![u64::MAX; count],
+            under_way: Vec::new(),
+            simulation,
+        };
+        for (domain, time, timer) in engine.simulation.first_timers() {
+            let key = Key::timer(engine.buckets.order, time, 0, timer);
+            engine.locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(timer.kind))));
+        }
+        for (d, local) in (0u32..).zip(&mut engine.locals) {
+            register(local, d, &mut engine.wakes);
+        }
+        engine
+    }
+
+    /// The next window with work.
+    fn next_window(&self) -> Option<u64> {
+        let wake = self.wakes.peek().map(|Reverse((t, _))| *t).filter(|wake| *wake < self.ending.at);
+        let own = wake.map(|wake| wake / self.buckets.length);
+        self.buckets.first().into_iter().chain(own).min()
+    }
+
+    /// Whether nothing is left to happen.
+    fn is_idle(&self) -> bool {
+        self.under_way.is_empty() && !self.locals.iter().any(Local::keeps_going)
+    }
+
+    /// Opens a window, which ends at `stop`: what arrives in it is dealt out to the domains, and those with work are
+    /// put in order.
+    fn open(&mut self, window: u64, stop: u64) -> Bucket {
+        let bucket = self.buckets.open(window);
+        self.todo.clear();
+        self.deal.out(&bucket.domains, &mut self.todo);
+        for d in &self.todo {
+            self.queued[*d as usize] = window;
+        }
+        while let Some(Reverse((t, d))) = self.wakes.peek().copied() {
+            if t >= stop {
+                break;
+            }
+            self.wakes.pop();
+            if self.locals[d as usize].wake == t {
+                self.locals[d as usize].wake = u64::MAX;
+            }
+            if self.queued[d as usize] != window {
+                self.queued[d as usize] = window;
+                self.todo.push(d);
+            }
+        }
+        match self.visit {
+            Visit::Forward => {}
+            Visit::Reverse => self.todo.reverse(),
+            Visit::Shuffled => self.todo.sort_by_key(|d| hash::tie(window, *d as u64, 0)),
+        }
+        bucket
+    }
+
+    /// Brings near what the domains after the `i`th with work will touch.
+    #[inline(always)]
+    fn look_ahead(&self, i: usize, packets: &[Packet]) {
+        if let Some(later) = self.todo.get(i + 2) {
+            prefetch::lines(&self.locals[*later as usize], 1);
+            prefetch::lines(&self.simulation.domains[*later as usize], 3);
+        }
+        if let Some(following) = self.todo.get(i + 1) {
+            let first = self.deal.of(*following).iter().take(AHEAD);
+            first.for_each(|at| prefetch::lines(&packets[*at as usize], 1));
+            prefetch::lines(self.locals[*following as usize].heap.as_slice(), 1);
+            self.simulation.domains[*following as usize].prefetch();
+        }
+    }
+
+    /// Walks through the events of the `i`th domain with work before `stop`: plans what its packets will do, orders
+    /// them, and merges them with its own events.
+    #[inline(always)]
+    fn walk(
+        &mut self,
+        i: usize,
+        stop: u64,
+        bucket: &mut Bucket,
+        plans: &mut Vec<Plan>,
+        order: &mut Vec<u64>,
+    ) -> Result<(), RunError> {
+        let (packets, exts) = (bucket.packets.as_slice(), &mut bucket.exts);
+        self.look_ahead(i, packets);
+        let d = self.todo[i];
+        let (net, start) = (&self.simulation.net, self.buckets.start);
+        let domain = &mut self.simulation.domains[d as usize];
+        let mine = self.deal.of(d);
+        plans.clear();
+        order.clear();
+        for (i, at) in (0u64..).zip(mine) {
+            if let Some(ahead) = mine.get(i as usize + AHEAD) {
+                prefetch::lines(&packets[*ahead as usize], 1);
+            }
+            if let Some(soon) = mine.get(i as usize + AHEAD / 2) {
+                prefetch::lines(&net.links[packets[*soon as usize].link as usize], 1);
+            }
+            let packet = &packets[*at as usize];
+            if let Some(ext) = exts.get(packet.ext as usize) {
+                prefetch::lines(ext, 2);
+            }
+            plans.push(Plan { packet: *at, route: domain.plan(packet, net) });
+            order.push((packet.time - start) << INDEX_BITS | i);
+        }
+        plans.iter().for_each(|plan| domain.look_further(&packets[plan.packet as usize], plan.route, net));
+        sort(packets, plans, self.buckets.order, order);
+        let mut out = Out { net, buckets: &mut self.buckets, local: &mut self.locals[d as usize] };
+        let time_of = |o: Option<&u64>| o.map_or(u64::MAX, |o| start + (o >> INDEX_BITS));
+        let mut at = 0;
+        let mut near = time_of(order.first());
+        loop {
+            let own = out.local.next();
+            if near.min(own) >= stop {
+                break;
+            }
+            let plan = order.get(at).map_or(Plan::default(), |o| plans[(o & INDEX_MASK) as usize]);
+            if near < own || (near == own && out.precedes(&packets[plan.packet as usize])) {
+                at += 1;
+                near = time_of(order.get(at));
+                let packet = &packets[plan.packet as usize];
+                let mut ext = (packet.ext != NO_EXT).then(|| take(&mut exts[packet.ext as usize]));
+                let instant = Instant { time: packet.time, generation: 0 };
+                let env = Env { net, out: &mut out, rec: &mut self.collector };
+                domain.arrival(instant, packet, ext.as_mut(), plan.route, env);
+            } else {
+                own_event(domain, &mut out, &mut self.collector)?;
+            }
+        }
+        let left = order[at..].iter().map(|o| packets[plans[(o & INDEX_MASK) as usize].packet as usize]);
+        self.under_way.extend(left);
+        register(&mut self.locals[d as usize], d, &mut self.wakes);
+        Ok(())
+    }
+
+    /// Closes the window: domains get what others sent them beside packets, and the run may have found its end.
+    fn close(&mut self, bucket: Bucket) {
+        self.deal.clear(&self.todo);
+        self.buckets.close(bucket);
+        for (d, key, kind) in self.buckets.elsewhere.drain(..) {
+            let local = &mut self.locals[d as usize];
+            local.heap.push(Reverse((key, TimerSlot::Timer(kind))));
+            register(local, d, &mut self.wakes);
+        }
+        self.ending.update(&self.simulation, &self.collector);
+    }
+
+    fn outcome(self, idle: bool) -> Outcome {
+        let local = self.locals.iter().flat_map(|l| {
+            l.heap.iter().filter_map(|Reverse((_, what))| match what {
+                TimerSlot::Arrival(i) => Some(l.arrivals[*i as usize].0),
+                TimerSlot::Timer(_) => None,
+            })
+        });
+        let near = self.buckets.near.iter().flat_map(|b| &b.packets).copied();
+        let under_way = self.under_way.iter().copied().chain(near).chain(local);
+        self.simulation.outcome(self.collector, under_way, self.ending.at, idle)
+    }
 }
 
 /// Takes the domain's own next event: a timer, or an arrival from inside the domain.
 #[inline(never)]
 fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> Result<(), RunError> {
     let Some(Reverse((key, what))) = out.local.heap.pop() else { return Ok(()) };
-    let generation = key.generation();
-    if generation > GENERATIONS {
-        return Err(endless(key.time));
-    }
+    ending::check(&key)?;
     let net = out.net;
-    let at = Instant { time: key.time, generation };
+    let at = Instant { time: key.time, generation: key.generation() };
     match what {
         TimerSlot::Arrival(i) => {
             let (packet, ext) = &mut out.local.arrivals[i as usize];
             let (packet, mut ext) = (*packet, ext.take());
             out.local.free.push(i);
             let planned = domain.plan(&packet, net);
-            domain.arrival(at, &packet, ext.as_mut(), planned, Reach { net, out, rec: collector });
+            domain.arrival(at, &packet, ext.as_mut(), planned, Env { net, out, rec: collector });
         }
-        TimerSlot::Timer(kind) if kind == TimerKind::Far as u8 => {
-            move_near(&mut domain.ports[net.port_of[key.entity as usize] as usize], out);
+        TimerSlot::Timer(TimerKind::Far) => {
+            move_near(&mut domain.nodes.ports[net.port_of[key.entity as usize] as usize], out);
         }
         TimerSlot::Timer(kind) => {
-            let timer = Timer { kind: TIMER_KINDS[kind as usize], entity: key.entity };
-            domain.timer(at, timer, Reach { net, out, rec: collector });
+            let timer = Timer { kind, entity: key.entity };
+            domain.timer(at, timer, Env { net, out, rec: collector });
         }
     }
     Ok(())
 }
 
-const TIMER_KINDS: [TimerKind; 17] = [
-    TimerKind::Departure,
-    TimerKind::Start,
-    TimerKind::Stop,
-    TimerKind::Retransmit,
-    TimerKind::Pace,
-    TimerKind::Wake,
-    TimerKind::App,
-    TimerKind::DelayedAck,
-    TimerKind::WindowUpdate,
-    TimerKind::Query,
-    TimerKind::SinkStop,
-    TimerKind::Turn,
-    TimerKind::Process,
-    TimerKind::Activation,
-    TimerKind::Opening,
-    TimerKind::Transition,
-    TimerKind::Far,
-];
-
-pub(crate) fn endless(time: u64) -> RunError {
-    RunError::Invalid(format!(
-        "more than {GENERATIONS} causes and effects at the one instant {}: a loop of links without delay and with \
-         infinite rate never lets time pass; give one of them a delay or a rate",
-        Time(time)
-    ))
-}
-
 /// Length of an engine window, ps.
-fn window_length(world: &World) -> u64 {
-    let links = &world.net.spec.links;
+fn window_length(simulation: &Simulation) -> u64 {
+    let links = &simulation.net.spec.links;
     let shortest = || links.iter().map(|l| l.delay.0).filter(|d| *d > 0).min();
-    world.lookahead.or_else(shortest).unwrap_or(LONGEST_WITHOUT_DELAY_PS).clamp(1000, LONGEST)
+    simulation.lookahead.or_else(shortest).unwrap_or(LONGEST_WITHOUT_DELAY_PS).clamp(1000, LONGEST)
 }
 
 /// Plans the domain's next wake-up, if its queue's head is not covered by one already.
@@ -512,109 +449,18 @@ fn register(local: &mut Local, domain: u32, wakes: &mut BinaryHeap<Reverse<(u64,
     }
 }
 
-/// The packets of an open window by domain.
-#[derive(Default)]
-struct Deal {
-    /// Where in `index` those of each domain lie, from and to; empty for all between windows.
-    runs: Vec<(u32, u32)>,
-    /// Their places in the bucket, in the order of sending.
-    index: Vec<u32>,
-}
-
-impl Deal {
-    /// Deals packets out to `domains`, and adds those that get some to `todo`.
-    fn out(&mut self, domains: &[u32], todo: &mut Vec<u32>) {
-        for d in domains {
-            let run = &mut self.runs[*d as usize];
-            if run.1 == 0 {
-                todo.push(*d);
-            }
-            run.1 += 1;
-        }
-        let mut sum = 0;
-        for d in todo.iter() {
-            let run = &mut self.runs[*d as usize];
-            let count = run.1;
-            *run = (sum, sum);
-            sum += count;
-        }
-        self.index.resize(domains.len(), 0);
-        for (i, d) in (0u32..).zip(domains) {
-            let end = &mut self.runs[*d as usize].1;
-            self.index[*end as usize] = i;
-            *end += 1;
-        }
-    }
-
-    /// Places of the packets of `domain`.
-    fn of(&self, domain: u32) -> &[u32] {
-        let (from, to) = self.runs[domain as usize];
-        &self.index[from as usize..to as usize]
-    }
-
-    fn clear(&mut self, todo: &[u32]) {
-        todo.iter().for_each(|d| self.runs[*d as usize] = (0, 0));
-    }
-}
-
-/// What a domain that opens its window knows of a packet.
-#[derive(Clone, Copy, Default, Debug)]
-struct Plan {
-    /// Its place among the packets of the window.
-    packet: u32,
-    /// What [`Domain::plan`] said.
-    route: Planned,
-}
-
-/// Orders a domain's packets by (time, tie key, link, order of sending on the link). An entry is the
-/// offset into the window above the index of the packet's plan, in one word; they come in the order of sending.
-#[inline]
-fn sort(packets: &[Packet], plans: &[Plan], rule: Order, order: &mut [u64]) {
-    order.sort_unstable();
-    // equal times on different links: by tie key
-    let mut i = 1;
-    while i < order.len() {
-        if order[i] >> INDEX_BITS == order[i - 1] >> INDEX_BITS {
-            i += order_ties(packets, plans, rule, &mut order[i - 1..]);
-        } else {
-            i += 1;
-        }
-    }
-}
-
-/// Orders the run of equal offsets at the head of `order`; its length.
-#[cold]
-fn order_ties(packets: &[Packet], plans: &[Plan], rule: Order, order: &mut [u64]) -> usize {
-    let offset = order[0] >> INDEX_BITS;
-    let run = order.partition_point(|o| o >> INDEX_BITS == offset);
-    let order = &mut order[..run];
-    let packet = |o: u64| &packets[plans[(o & INDEX_MASK) as usize].packet as usize];
-    // for the time of this sort the key stands where the offset does: a word tells most packets apart
-    for o in order.iter_mut() {
-        *o = (rule.tie_of(packet(*o)) as u64) << INDEX_BITS | *o & INDEX_MASK;
-    }
-    order.sort_unstable_by(|a, b| match (a >> INDEX_BITS).cmp(&(b >> INDEX_BITS)) {
-        Ordering::Equal => (packet(*a).link, a).cmp(&(packet(*b).link, b)),
-        unequal => unequal,
-    });
-    for o in order.iter_mut() {
-        *o = offset << INDEX_BITS | *o & INDEX_MASK;
-    }
-    run
-}
-
 /// Moves what has come near from a port's far queue into the buckets.
 fn move_near(port: &mut Port, out: &mut Out) {
     let horizon = out.buckets.start + NEAR * out.buckets.length;
-    let mut pool = std::mem::take(&mut out.buckets.pool);
-    port.take_far(horizon, &mut pool, |packet, ext| match out.buckets.ahead(packet.time) {
+    let mut chunks = take(&mut out.buckets.chunks);
+    port.take_far(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
         Some(ahead) if ahead > 0 => {
             let domain = out.net.links[packet.link as usize].domain;
             out.buckets.push(domain, ahead, packet, ext);
         }
         _ => out.local_arrival(*packet, ext.map(take), 0),
     });
-    out.buckets.pool = pool;
+    out.buckets.chunks = chunks;
     let first = port.far().next().map(|p| p.time);
     if let Some(time) = first {
         out.wake_far(time, port.link);

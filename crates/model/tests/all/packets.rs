@@ -6,12 +6,11 @@
 //! 5.
 
 use incast_cc::Time;
-use incast_engine::domain::build::World;
+use incast_engine::domain::build::Simulation;
 use incast_engine::event::order::{Timer, TimerKind};
-use incast_engine::event::outbox::{Instant, Outbox, Stamp};
+use incast_engine::event::outbox::{Instant, Outbox, Overflow, Stamp};
 use incast_engine::event::packet::{Ext, Packet, flag};
-use incast_engine::node::io::Reach;
-use incast_engine::port::Port;
+use incast_engine::node::context::Env;
 use incast_engine::spec::Spec;
 use incast_engine::switch::route::Planned;
 use incast_model::dctcp::Dctcp;
@@ -84,7 +83,14 @@ impl Network {
 }
 
 impl Outbox for Network {
-    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, _generation: u16, _port: &mut Port) {
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        stamp: Stamp,
+        ext: Option<&mut Ext>,
+        _generation: u16,
+        _port: &mut impl Overflow,
+    ) {
         let mut packet = *packet;
         stamp.on(&mut packet);
         packet.hop += 1;
@@ -145,7 +151,7 @@ const LINK: &str = r#"{ rate = "100Gbps", delay = "1us" }"#;
 
 /// Packets that the sender sends in a short round trip, after the first quarter of `packets`.
 fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
-    let mut world = World::new(spec).unwrap();
+    let mut simulation = Simulation::new(spec).unwrap();
     let link = |from: Option<u32>, to: Option<u32>| {
         let fits = |l: &incast_engine::spec::LinkSpec| from.is_none_or(|n| l.from == n) && to.is_none_or(|n| l.to == n);
         spec.links.iter().position(fits).unwrap() as u32
@@ -168,14 +174,14 @@ fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
     while let Some(Reverse((time, number))) = network.order.pop() {
         network.now = time;
         let at = Instant { time, generation: 0 };
-        let World { net, domains, .. } = &mut world;
+        let Simulation { net, domains, .. } = &mut simulation;
         let event = network.events.remove(&number);
-        let reach = Reach { net, out: &mut network, rec: &mut rec };
+        let env = Env { net, out: &mut network, rec: &mut rec };
         match event {
             Some(Event::Packet(packet, mut ext)) => {
-                domains[0].arrival(at, &packet, ext.as_mut(), Planned::DELIVER, reach)
+                domains[0].arrival(at, &packet, ext.as_mut(), Planned::DELIVER, env)
             }
-            Some(Event::Timer(timer)) => domains[0].timer(at, timer, reach),
+            Some(Event::Timer(timer)) => domains[0].timer(at, timer, env),
             None => unreachable!("every number has its event"),
         }
         if from.is_none() && network.data >= packets / 4 {

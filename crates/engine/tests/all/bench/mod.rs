@@ -2,12 +2,11 @@
 //! caught before the network carries it on. The clock stands still until a test moves it.
 #![allow(dead_code)]
 
-use incast_engine::domain::build::World;
+use incast_engine::domain::build::Simulation;
 use incast_engine::event::order::{Timer, TimerKind};
-use incast_engine::event::outbox::{Instant, Outbox, Stamp};
+use incast_engine::event::outbox::{Instant, Outbox, Overflow, Stamp};
 use incast_engine::event::packet::{Ext, NO_EXT, Packet, flag};
-use incast_engine::node::io::Reach;
-use incast_engine::port::Port;
+use incast_engine::node::context::Env;
 use incast_engine::spec::Spec;
 use incast_engine::switch::route::Planned;
 use incast_engine::transport::{ReceiveEndpoint, SendEndpoint};
@@ -40,7 +39,14 @@ struct Wire {
 }
 
 impl Outbox for Wire {
-    fn arrive(&mut self, packet: &Packet, _stamp: Stamp, ext: Option<&mut Ext>, _generation: u16, _port: &mut Port) {
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        _stamp: Stamp,
+        ext: Option<&mut Ext>,
+        _generation: u16,
+        _port: &mut impl Overflow,
+    ) {
         self.caught.push(Caught { at: self.now, packet: *packet, ext: ext.map(std::mem::take) });
     }
     fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
@@ -53,7 +59,7 @@ impl Outbox for Wire {
 
 /// The ends of flow 0 of a network like [`crate::net::wire`].
 pub struct Bench {
-    world: World<'static>,
+    simulation: Simulation<'static>,
     wire: Wire,
     rec: Collector,
     /// Timers that had something to do or not: every one that fired.
@@ -63,10 +69,10 @@ pub struct Bench {
 impl Bench {
     pub fn new(spec: Spec) -> Bench {
         let nodes = spec.node_names.len();
-        // the world borrows its specification, and a test lasts as long as its process
+        // the simulation borrows its specification, and a test lasts as long as its process
         let spec: &'static Spec = Box::leak(Box::new(Spec { domain_of: vec![0; nodes], ..spec }));
-        let world = World::new(spec).unwrap();
-        Bench { world, wire: Wire::default(), rec: Collector::new(1), fired: 0 }
+        let simulation = Simulation::new(spec).unwrap();
+        Bench { simulation, wire: Wire::default(), rec: Collector::new(1), fired: 0 }
     }
 
     /// Now, ps.
@@ -79,10 +85,10 @@ impl Bench {
     }
 
     fn give(&mut self, packet: Packet, mut ext: Option<Ext>) -> Vec<Caught> {
-        let World { net, domains, .. } = &mut self.world;
+        let Simulation { net, domains, .. } = &mut self.simulation;
         let now = self.wire.now;
-        let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
-        domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_mut(), Planned::DELIVER, reach);
+        let env = Env { net, out: &mut self.wire, rec: &mut self.rec };
+        domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_mut(), Planned::DELIVER, env);
         self.caught()
     }
 
@@ -94,9 +100,9 @@ impl Bench {
             let (time, timer) = self.wire.timers.remove(first);
             self.fired += 1;
             self.wire.now = time;
-            let World { net, domains, .. } = &mut self.world;
-            let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
-            domains[0].timer(Instant { time, generation: 0 }, timer, reach);
+            let Simulation { net, domains, .. } = &mut self.simulation;
+            let env = Env { net, out: &mut self.wire, rec: &mut self.rec };
+            domains[0].timer(Instant { time, generation: 0 }, timer, env);
         }
         self.wire.now = to;
         self.caught()
@@ -109,11 +115,11 @@ impl Bench {
 
     /// A timer fires now.
     pub fn fire(&mut self, kind: TimerKind, entity: u32) -> Vec<Caught> {
-        let World { net, domains, .. } = &mut self.world;
+        let Simulation { net, domains, .. } = &mut self.simulation;
         let timer = Timer { kind, entity };
         let time = self.wire.now;
-        let reach = Reach { net, out: &mut self.wire, rec: &mut self.rec };
-        domains[0].timer(Instant { time, generation: 0 }, timer, reach);
+        let env = Env { net, out: &mut self.wire, rec: &mut self.rec };
+        domains[0].timer(Instant { time, generation: 0 }, timer, env);
         self.caught()
     }
 
@@ -176,7 +182,7 @@ impl Bench {
     /// A value of the sender's state, by its name in time series.
     pub fn state(&self, name: &str) -> f64 {
         let mut found = None;
-        self.world.domains[0].senders[0].observe(&mut |n, value| {
+        self.simulation.domains[0].endpoints.senders[0].observe(&mut |n, value| {
             if n == name {
                 found = Some(value);
             }
@@ -186,7 +192,7 @@ impl Bench {
 
     /// The receiver.
     pub fn receiver(&self) -> &incast_engine::transport::tcp::receiver::Receiver {
-        match &self.world.domains[0].receivers[0] {
+        match &self.simulation.domains[0].endpoints.receivers[0] {
             ReceiveEndpoint::Tcp(receiver) => receiver,
             ReceiveEndpoint::Udp(_) => panic!("no TCP receiver"),
         }
@@ -194,7 +200,7 @@ impl Bench {
 
     /// The sender.
     pub fn sender(&self) -> &incast_engine::transport::tcp::sender::Sender {
-        match &self.world.domains[0].senders[0] {
+        match &self.simulation.domains[0].endpoints.senders[0] {
             SendEndpoint::Tcp(sender) => sender,
             SendEndpoint::Udp(_) => panic!("no TCP sender"),
         }

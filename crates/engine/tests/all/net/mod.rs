@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use incast_cc::{Config, Rate, Time};
-use incast_engine::domain::build::World;
+use incast_engine::domain::build::Simulation;
 use incast_engine::run::windows::Visit;
 use incast_engine::run::{reference, windows};
 use incast_engine::spec::*;
@@ -261,13 +261,13 @@ pub fn judged(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };
     let each = Spec { domain_of: (0..nodes).collect(), ..spec.clone() };
-    let naive = reference::run(World::new(spec).unwrap()).unwrap();
+    let naive = reference::run(Simulation::new(spec).unwrap()).unwrap();
     let expected = format!("{naive:?}");
-    let apart = reference::run(World::new(&each).unwrap()).unwrap();
+    let apart = reference::run(Simulation::new(&each).unwrap()).unwrap();
     assert_eq!(format!("{apart:?}"), expected, "the naive engine, a domain a node");
     for (partition, s) in [("as given", spec), ("one domain", &one), ("a domain a node", &each)] {
         for visit in [Visit::Forward, Visit::Reverse, Visit::Shuffled] {
-            let outcome = windows::run(World::new(s).unwrap(), visit, &mut |_| true).unwrap();
+            let outcome = windows::run(Simulation::new(s).unwrap(), visit, &mut |_| true).unwrap();
             if format!("{outcome:?}") != expected {
                 let (expected, got) = (format!("{naive:#?}"), format!("{outcome:#?}"));
                 let first = expected.lines().zip(got.lines()).enumerate().find(|(_, (a, b))| a != b);

@@ -1,0 +1,107 @@
+//! Ends of flows at their hosts, the connections that join them, and who counts and watches them.
+
+use crate::domain::Domain;
+use crate::host::messages::{Half, Join, Query};
+use crate::map::fabric::{Ends, FabricMap};
+use crate::spec::{App, RunError, Spec};
+use crate::transport::endpoints;
+
+/// The part of every flow in a two-way connection.
+pub fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
+    if spec.queries.is_empty() {
+        return match spec.flows.iter().position(|f| f.app == App::Messages) {
+            Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
+            None => Ok(Vec::new()),
+        };
+    }
+    let mut joins = vec![None; spec.flows.len()];
+    for (q, query) in (0u32..).zip(&spec.queries) {
+        for c in &query.connections {
+            let ends = |f: u32| spec.flows.get(f as usize).map(|f| (f.src, f.dst, f.transport));
+            let fit = matches!(
+                (ends(c.request), ends(c.response)),
+                (Some((a, b, t)), Some((d, e, u))) if a == query.root && (a, b, t) == (e, d, u)
+            );
+            if !fit || c.request_size == 0 || c.response_size == 0 {
+                return Err(RunError::Invalid(format!(
+                    "flows {} and {} are no two-way connection of host {}: expected one from it and one back, the \
+                     same transport, and sizes of at least 1 byte",
+                    c.request, c.response, query.root
+                )));
+            }
+            for (flow, other, response, size) in
+                [(c.request, c.response, false, c.request_size), (c.response, c.request, true, c.response_size)]
+            {
+                let join = &mut joins[flow as usize];
+                if join.is_some() || spec.flows[flow as usize].app != App::Messages {
+                    return Err(RunError::Invalid(format!(
+                        "flow {flow} is part of two connections, or sends more than messages"
+                    )));
+                }
+                *join = Some(Join { other, query: q, response, size });
+            }
+        }
+    }
+    match (spec.flows.iter().zip(&joins)).position(|(f, j)| f.app == App::Messages && j.is_none()) {
+        Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
+        None => Ok(joins),
+    }
+}
+
+/// A sender and a receiver for every flow.
+pub fn flows(net: &mut FabricMap, domains: &mut [Domain]) {
+    for f in 0..net.spec.flows.len() as u32 {
+        let flow = net.flow(f);
+        let (src, dst) = (net.place[flow.src as usize], net.place[flow.dst as usize]);
+        let (s, r) = endpoints(net, f, src.node.of_host().0, dst.node.of_host().0);
+        let senders = &mut domains[src.domain as usize].endpoints.senders;
+        let sender = senders.len() as u32;
+        senders.push(s);
+        let receivers = &mut domains[dst.domain as usize].endpoints.receivers;
+        let receiver = receivers.len() as u32;
+        receivers.push(r);
+        net.ends.push(Ends { sender_domain: src.domain, sender, receiver_domain: dst.domain, receiver });
+    }
+}
+
+/// Queries, and the two sides of each of their connections.
+pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
+    for (q, query) in net.spec.queries.iter().enumerate() {
+        let domain = &mut domains[net.place[query.root as usize].domain as usize];
+        net.queries.push(domain.endpoints.queries.len() as u32);
+        domain.endpoints.queries.push(Query { spec: q as u32, number: 0, waiting: 0, begun: 0 });
+        for c in &query.connections {
+            let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
+            let root = &mut domains[request.sender_domain as usize];
+            let half = root.nodes.halves.len() as u32;
+            let wnd = root.endpoints.receivers[response.receiver as usize].join(net, half, c.response_size);
+            root.endpoints.senders[request.sender as usize].join(half, false);
+            // without a handshake the root's first packet opens the worker's side
+            let open = !net.transport(net.flow(c.request).transport).handshake;
+            root.nodes.halves.push(Half { wnd, open, ..Half::default() });
+            let worker = &mut domains[response.sender_domain as usize];
+            let half = worker.nodes.halves.len() as u32;
+            let wnd = worker.endpoints.receivers[request.receiver as usize].join(net, half, c.request_size);
+            worker.endpoints.senders[response.sender as usize].join(half, true);
+            worker.nodes.halves.push(Half { wnd, ..Half::default() });
+        }
+    }
+}
+
+/// Counts of triggers, and time series.
+pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
+    let spec = net.spec;
+    for trigger in &mut net.triggers.list {
+        let activations = &mut domains[net.place[trigger.home as usize].domain as usize].activations;
+        trigger.count = activations.len() as u32;
+        activations.push(0);
+    }
+    for f in &spec.observe.flows {
+        let ends = net.ends[*f as usize];
+        domains[ends.sender_domain as usize].endpoints.probe(ends.sender);
+    }
+    for l in &spec.observe.ports {
+        let at = net.place[spec.links[*l as usize].from as usize];
+        domains[at.domain as usize].nodes.ports[net.port_of[*l as usize] as usize].probe();
+    }
+}

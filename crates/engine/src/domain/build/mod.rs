@@ -1,0 +1,120 @@
+//! Builds what a [`Spec`] describes: checks it, places nodes in domains, lays out ports, hosts and switches, and puts
+//! flows at their ends.
+
+mod endpoints;
+mod place;
+mod ports;
+mod validate;
+
+use crate::domain::Domain;
+use crate::event::interval::Interval;
+use crate::event::order::{Order, Timer, TimerKind};
+use crate::map::fabric::FabricMap;
+use crate::map::ideal::Fabric;
+use crate::map::paths::Numbered;
+use crate::map::pfc::Pfc;
+use crate::map::triggers::Triggers;
+use crate::port::faults::Faults;
+use crate::spec::{RunError, Spec};
+use incast_cc::Time;
+pub use place::LATENCY_FLOOR_PS;
+use ports::Layout;
+
+/// Length of windows where no latency gives one: a single domain, and no delay anywhere.
+pub const LONGEST_WITHOUT_DELAY_PS: u64 = 10_000_000;
+
+/// A run, ready to begin: the fabric map and the domains.
+pub struct Simulation<'a> {
+    /// The fabric map.
+    pub net: FabricMap<'a>,
+    /// The domains.
+    pub domains: Vec<Domain>,
+    /// Smallest latency between domains, ps; `None` with a single domain.
+    pub lookahead: Option<u64>,
+    /// How many flows and queries have a known size.
+    finite: u64,
+}
+
+impl<'a> Simulation<'a> {
+    /// Builds everything that `spec` describes.
+    pub fn new(spec: &'a Spec) -> Result<Simulation<'a>, RunError> {
+        validate::check(spec)?;
+        let faults = Faults::of_links(spec).map_err(RunError::Invalid)?;
+        let (pfc, accounts) = match spec.pfc() {
+            Some(pfc) => {
+                let (pfc, accounts) = Pfc::new(spec, pfc).map_err(RunError::Invalid)?;
+                (Some(pfc), accounts)
+            }
+            None => (None, vec![Vec::new(); spec.node_names.len()]),
+        };
+        let smallest = place::smallest_packet(spec);
+        let (mut place, mut domains) = place::domains(spec, &faults, smallest);
+        let interval = Interval {
+            from: spec.measure_from.0,
+            to: spec.measure_to.0.min(spec.duration.0),
+            every: spec.observe.queue_interval.0.max(1),
+        };
+        let mut layout = Layout::new(spec, &interval, &faults, pfc.as_ref(), accounts);
+        layout.nodes(&mut place, &mut domains)?;
+        let port_of = layout.port_of;
+        let lookahead = place::lookahead(spec, &place, &faults, smallest);
+
+        // where no link has a delay and all is one domain, windows are as long as this
+        let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY_PS } else { 1000 };
+        let fabric = Fabric::new(spec);
+        validate::check_flows(spec, &fabric)?;
+        let mut net = FabricMap {
+            spec,
+            order: Order { seed: spec.seed, ties: spec.ties },
+            interval,
+            links: spec.links.iter().map(|l| place[l.to as usize]).collect(),
+            origins: spec.links.iter().map(|l| place[l.from as usize].node).collect(),
+            place,
+            port_of,
+            ends: Vec::new(),
+            envs: (0..spec.flows.len()).map(|f| fabric.env(f)).collect(),
+            joins: endpoints::joins(spec)?,
+            triggers: Triggers::new(spec)?,
+            // whatever the queue: explicit ones give the same outcome
+            relay: Time(spec.links.iter().map(|l| l.crossing(smallest).0).fold(least, u64::max)),
+            queries: Vec::new(),
+            paths: Numbered::new(spec),
+            hosts_cost: !spec.host_costs.is_empty(),
+            entropy: spec.choice.has_entropy(),
+            pfc,
+        };
+        endpoints::flows(&mut net, &mut domains);
+        endpoints::queries(&mut net, &mut domains);
+        endpoints::counts_and_probes(&mut net, &mut domains);
+        let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()
+            + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count();
+        Ok(Simulation { net, domains, lookahead, finite: finite as u64 })
+    }
+
+    /// What is pending as a run begins: domain, time in ps, and timer.
+    pub fn first_timers(&self) -> impl Iterator<Item = (u32, u64, Timer)> {
+        let (spec, place) = (self.net.spec, &self.net.place);
+        let timer = |kind, entity: usize| Timer { kind, entity: entity as u32 };
+        let flows = spec.flows.iter().zip(&self.net.ends).enumerate();
+        let flows = flows.map(move |(f, (flow, at))| (at.sender_domain, flow.start.0, timer(TimerKind::Start, f)));
+        let queries = spec.queries.iter().enumerate();
+        let queries = queries
+            .map(move |(q, query)| (place[query.root as usize].domain, query.first.0, timer(TimerKind::Query, q)));
+        let transitions = self.net.pfc.iter().flat_map(|pfc| pfc.first_transitions());
+        let transitions = transitions.map(move |(link, time)| {
+            (place[spec.links[link as usize].from as usize].domain, time.0, timer(TimerKind::Transition, link as usize))
+        });
+        flows.chain(queries).chain(transitions)
+    }
+
+    /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than
+    /// can.
+    pub fn last_to_finish(&self) -> u64 {
+        if self.net.spec.ends_when_finished && self.finite > 0 { self.finite } else { u64::MAX }
+    }
+
+    /// When the run ends, ps, the last of them having finished at `at`.
+    pub fn end_after(&self, at: u64) -> u64 {
+        at.saturating_add(self.net.relay.0).min(self.net.spec.duration.0)
+    }
+}

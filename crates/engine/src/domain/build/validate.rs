@@ -1,0 +1,100 @@
+//! What a specification must be like: whatever contradicts itself is refused before anything is built.
+
+use crate::event::packet::STAMPS;
+use crate::host::processing::EngineId;
+use crate::map::ideal::Fabric;
+use crate::spec::{App, Discipline, LinkSpec, Rules, RunError, Spec, Ties, TransportSpec};
+use incast_cc::Time;
+
+fn invalid(text: String) -> Result<(), RunError> {
+    Err(RunError::Invalid(text))
+}
+
+/// Checks all that needs nothing but the specification.
+pub fn check(spec: &Spec) -> Result<(), RunError> {
+    let nodes = spec.node_names.len();
+    if spec.domain_of.len() != nodes || spec.hosts as usize + spec.routers.len() != nodes {
+        return invalid(format!(
+            "{nodes} node names, {} domain entries, {} hosts and {} routers do not fit together",
+            spec.domain_of.len(),
+            spec.hosts,
+            spec.routers.len()
+        ));
+    }
+    for t in &spec.transports {
+        if t.mss == 0 || t.mss + t.header > 65_535 || (t.mtu > 0 && t.mtu < 68) {
+            return invalid(format!("a segment of {} + {} bytes cannot travel", t.mss, t.header));
+        }
+        if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
+            return invalid(format!("a segment of {} bytes makes more than 16 fragments", t.mss + t.header));
+        }
+    }
+    if spec.ties == Ties::Scheduled && spec.choice.has_entropy() {
+        return invalid("packets have room for an entropy or for what scheduled ties ask, not for both".into());
+    }
+    if !spec.host_costs.is_empty() && spec.host_costs.len() != spec.hosts as usize {
+        return invalid(format!("costs of {} hosts are given for {}", spec.host_costs.len(), spec.hosts));
+    }
+    let sides = spec.host_costs.iter().flat_map(|h| [&h.receive, &h.send]).flatten();
+    if let Some(costs) = { sides }.find(|c| !(1..=EngineId::MOST).contains(&c.engines)) {
+        return invalid(format!("a host has {} engines a side, expected 1 to {}", costs.engines, EngineId::MOST));
+    }
+    spec.links.iter().try_for_each(|link| check_queue(spec, link))
+}
+
+/// The queue of a link, and what it asks of the traffic.
+fn check_queue(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
+    let queue = &spec.queues[link.queue as usize];
+    if spec.is_explicit(link) && link.bucket > 0 {
+        return invalid(format!("link {}: an explicit queue takes no token bucket", link.name));
+    }
+    if let Discipline::Trimming(_) = queue.discipline {
+        if queue.device > 0 {
+            return invalid(format!("link {}: a queue that trims has no device queue below it", link.name));
+        }
+        let whole = |t: &TransportSpec| t.mtu == 0 || t.mss + t.header <= t.mtu;
+        let fit = |t: &TransportSpec| whole(t) && t.sack && t.scoreboard != Rules::Ns3;
+        if !spec.transports.iter().all(fit) {
+            return invalid(format!(
+                "link {}: a queue trims segments, so transports must not fragment them, and must know by SACK \
+                 which are missing (and not by ns-3's scoreboard)",
+                link.name
+            ));
+        }
+    }
+    let classes = queue.classes();
+    if !classes.is_empty() && queue.device > 0 {
+        return invalid(format!("link {}: classes have no device queue below them", link.name));
+    }
+    if classes.iter().any(|c| !c.classes().is_empty() || matches!(c.discipline, Discipline::FairNic { .. })) {
+        return invalid(format!("link {}: a class is one queue, without classes of its own", link.name));
+    }
+    if matches!(queue.discipline, Discipline::Classes { .. }) {
+        let most = spec.flows.iter().map(|f| f.class.max(f.ack_class) as usize).max().unwrap_or(0);
+        if most >= classes.len() {
+            let has = classes.len();
+            return invalid(format!("link {}: has {has} classes, and flows are of class {most}", link.name));
+        }
+    }
+    Ok(())
+}
+
+/// Checks flows, given their paths.
+pub fn check_flows(spec: &Spec, fabric: &Fabric) -> Result<(), RunError> {
+    for (f, flow) in spec.flows.iter().enumerate() {
+        if let App::Udp { gap: Time::ZERO } = flow.app {
+            return invalid(format!("flow {f}: datagrams without time between them"));
+        }
+        let controller = &spec.controllers[flow.controller as usize];
+        let asks = !matches!(flow.app, App::Udp { .. });
+        if asks && controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
+            return invalid(format!(
+                "flow {f}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} \
+                 ports",
+                controller.kind().name,
+                fabric.path(f, false).len()
+            ));
+        }
+    }
+    Ok(())
+}

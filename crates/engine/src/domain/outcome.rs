@@ -1,0 +1,234 @@
+//! What a run leaves: the outcome of its ports, hosts and flows at its end.
+
+use crate::domain::build::Simulation;
+use crate::domain::deadlock::deadlocked;
+use crate::event::interval::Interval;
+use crate::event::packet::{Packet, flag};
+use crate::host::processing::Side;
+use crate::map::fabric::FabricMap;
+use crate::map::ideal::{Fabric, FlowIdeal};
+use crate::node::context::Counts;
+use crate::port::Port;
+use crate::spec::{App, Spec};
+use incast_record::{Collector, EngineRecord, FlowRecord, MessageKind, Outcome, PortRecord, Role};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Controllers that govern flows, and by their number in `spec` the one there: flows of datagrams have none, and come
+/// under `udp`, the last.
+fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
+    let mut governs = vec![false; spec.controllers.len()];
+    let mut datagrams = false;
+    for flow in &spec.flows {
+        match flow.app {
+            App::Udp { .. } => datagrams = true,
+            _ => governs[flow.controller as usize] = true,
+        }
+    }
+    let mut names = Vec::new();
+    let mut number = Vec::with_capacity(governs.len());
+    for (config, governs) in spec.controllers.iter().zip(governs) {
+        number.push(names.len() as u32);
+        names.extend(governs.then(|| config.to_string()));
+    }
+    names.extend(datagrams.then(|| "udp".to_owned()));
+    (names, number)
+}
+
+/// Gives every query and write the timeouts that its flows had while it was under way.
+fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: u64) {
+    // a query is known by its root's connections, a write by its flow
+    let owner = |flow: u32| match net.join(flow) {
+        Some(join) => (MessageKind::Query, join.query),
+        None => (MessageKind::Write, flow),
+    };
+    let mut by_owner: BTreeMap<(MessageKind, u32), Vec<u64>> = BTreeMap::new();
+    for (flow, time) in &collector.timeouts {
+        by_owner.entry(owner(*flow)).or_default().push(*time);
+    }
+    by_owner.values_mut().for_each(|times| times.sort_unstable());
+    for message in &mut collector.messages {
+        let Some(times) = by_owner.get(&owner(message.flow)) else { continue };
+        let before = |t: u64| times.partition_point(|at| *at < t) as u64;
+        message.timeouts = before(message.finish_ps.unwrap_or(end)) - before(message.start_ps);
+    }
+}
+
+/// What has been sent and has not arrived.
+struct UnderWay {
+    packets: u64,
+    /// Packets of these that a failure would have taken after the end of the run.
+    spared: u64,
+    /// Segments of every flow, and how many of them are measured.
+    segments: Vec<(u64, u64)>,
+}
+
+impl Simulation<'_> {
+    /// The outcome at `end`, given what is still under way in buckets and queues outside the domains.
+    pub fn outcome(
+        mut self,
+        mut collector: Collector,
+        in_flight: impl Iterator<Item = Packet>,
+        end: u64,
+        idle: bool,
+    ) -> Outcome {
+        let spec = self.net.spec;
+        let last = self.domains.iter().map(|d| d.nodes.counts.last).max().unwrap_or(0);
+        // at a FIFO port no event ends what a failure takes: it is left to happen all the same
+        let ports = || self.domains.iter().flat_map(|d| &d.nodes.ports);
+        let doomed = ports().filter(|p| p.fails()).filter_map(Port::last_doomed);
+        let last = doomed.fold(last, u64::max);
+        let idle = idle && last < end;
+        // a run with nothing left to happen ends with what happened last, unless it is ports that wait for one another
+        let over = idle && !ports().any(Port::is_stalled);
+        let end = if over { last } else { end };
+        let to = self.net.interval.to.min(end).max(self.net.interval.from);
+        let interval = Interval { to, ..self.net.interval };
+        for d in &mut self.domains {
+            d.finish(end, &self.net, &mut collector);
+        }
+        if !over {
+            collector.trace.retain(|event| event.time_ps < end);
+        }
+        let under_way = self.under_way(in_flight, (!over).then_some(end));
+        let (controllers, number) = governing(spec);
+        let fabric = Fabric::new(spec);
+        let flows = (0u32..).zip(&spec.flows).map(|(f, flow)| {
+            let controller = match flow.app {
+                App::Udp { .. } => controllers.len() as u32 - 1,
+                _ => number[flow.controller as usize],
+            };
+            self.flow_record(f, controller, &fabric.ideal(f as usize), under_way.segments[f as usize])
+        });
+        let flows: Vec<FlowRecord> = flows.collect();
+        let ports = self.port_records(end, &interval);
+        let engines = self.engine_records(end, &interval);
+        let sum = |f: fn(&Counts) -> u64| self.domains.iter().map(|d| f(&d.nodes.counts)).sum();
+        let mut outcome = Outcome {
+            seed: spec.seed,
+            end_ps: end,
+            measure_from_ps: interval.from,
+            measure_to_ps: interval.to,
+            queue_samples: interval.samples(),
+            hops: sum(|t| t.hops),
+            packets_sent: sum(|t| t.sent),
+            packets_delivered: sum(|t| t.delivered),
+            packets_dropped: sum(|t| t.dropped) - under_way.spared,
+            packets_in_flight: under_way.packets,
+            groups: spec.groups.clone(),
+            controllers,
+            flows,
+            ports,
+            engines,
+            ..Outcome::default()
+        };
+        count_timeouts(&self.net, &mut collector, end);
+        collector.finish(&mut outcome);
+        outcome
+    }
+
+    /// What is still under way: `in_flight`, and what the domains hold. At `end`, unless the run is over, what a failure
+    /// would have taken later is under way as well.
+    fn under_way(&mut self, in_flight: impl Iterator<Item = Packet>, end: Option<u64>) -> UnderWay {
+        // segments under way, each once whatever its fragments
+        let mut segments: BTreeSet<(u32, u64, u64, bool)> = BTreeSet::new();
+        let (mut packets, mut spared) = (0, 0);
+        let mut note = |p: &Packet| {
+            if p.is_pause_frame() {
+                return;
+            }
+            packets += 1;
+            if p.len > 0 {
+                segments.insert((p.flow, p.seq, p.ts, p.has(flag::MEASURED)));
+            }
+        };
+        in_flight.for_each(|p| note(&p));
+        if let Some(end) = end {
+            for port in self.domains.iter_mut().flat_map(|d| &mut d.nodes.ports).filter(|p| p.fails()) {
+                for packet in port.spares(end, &self.net.interval) {
+                    note(&packet);
+                    spared += 1;
+                }
+            }
+        }
+        for d in &self.domains {
+            d.nodes.ports.iter().for_each(|p| p.far().chain(p.waiting()).for_each(&mut note));
+            for host in &d.nodes.hosts {
+                host.nic.iter().for_each(|nic| nic.waiting().for_each(&mut note));
+                [&host.receive, &host.send].into_iter().flatten().for_each(|e| e.waiting().for_each(&mut note));
+            }
+        }
+        let mut by_flow = vec![(0u64, 0u64); self.net.spec.flows.len()];
+        for (flow, _, _, measured) in segments {
+            by_flow[flow as usize].0 += 1;
+            by_flow[flow as usize].1 += measured as u64;
+        }
+        UnderWay { packets, spared, segments: by_flow }
+    }
+
+    /// The record of flow `f`, of which so many segments, and measured ones, are under way.
+    fn flow_record(&self, f: u32, controller: u32, ideal: &FlowIdeal, under_way: (u64, u64)) -> FlowRecord {
+        let spec = self.net.spec;
+        let flow = &spec.flows[f as usize];
+        let ends = self.net.ends[f as usize];
+        let sender = &self.domains[ends.sender_domain as usize].endpoints.senders[ends.sender as usize];
+        let receiver = &self.domains[ends.receiver_domain as usize].endpoints.receivers[ends.receiver as usize];
+        let size = match flow.app {
+            App::Bulk { size, .. } => size,
+            App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } | App::Udp { .. } => None,
+        };
+        let mut record = FlowRecord {
+            flow: f,
+            group: flow.group,
+            controller,
+            datagrams: matches!(flow.app, App::Udp { .. }),
+            sharing: spec.sharing.get(f as usize).copied().unwrap_or_default(),
+            role: match self.net.join(f) {
+                None => Role::Data,
+                Some(join) if join.response => Role::Response,
+                Some(_) => Role::Request,
+            },
+            src: flow.src,
+            dst: flow.dst,
+            start_ps: flow.start.0,
+            size,
+            ideal_fct_ps: ideal.ideal_fct.map(|t| t.0),
+            idle_rtt_ps: ideal.idle_rtt.0,
+            hops: ideal.hops,
+            // drops in hosts are counted by the collector
+            ..FlowRecord::default()
+        };
+        sender.record(&mut record);
+        receiver.record(&mut record);
+        let most = size.unwrap_or(u64::MAX);
+        record.written = record.written.min(most);
+        record.delivered = record.delivered.min(most);
+        record.dropped = (record.sent - record.arrived).saturating_sub(under_way.0);
+        record.dropped_m = (record.sent_m - record.arrived_m).saturating_sub(under_way.1);
+        record
+    }
+
+    fn port_records(&mut self, end: u64, interval: &Interval) -> Vec<PortRecord> {
+        let links = &self.net.spec.links;
+        let stuck = deadlocked(&self.net, &self.domains);
+        let records = (0..).zip(links).map(|(l, link)| {
+            let at = self.net.place[link.from as usize];
+            let port = self.net.port_of[l as usize];
+            let record = self.domains[at.domain as usize].nodes.ports[port as usize].record(&link.name, end, interval);
+            PortRecord { deadlocked_ps: stuck.get(&l).copied(), ..record }
+        });
+        records.collect()
+    }
+
+    fn engine_records(&mut self, end: u64, interval: &Interval) -> Vec<EngineRecord> {
+        let spec = self.net.spec;
+        let mut engines = Vec::new();
+        for node in 0..(if self.net.hosts_cost { spec.hosts as usize } else { 0 }) {
+            let at = self.net.place[node];
+            let host = &mut self.domains[at.domain as usize].nodes.hosts[at.node.of_host().ix()];
+            for (side, own) in [(Side::Receive, &mut host.receive), (Side::Send, &mut host.send)] {
+                engines.extend(own.iter_mut().flat_map(|e| e.records(&spec.node_names[node], side, end, interval)));
+            }
+        }
+        engines
+    }
+}

@@ -1,0 +1,123 @@
+//! Event context of a node: send packets, set timers, record. The same code runs under the engine of windows and
+//! under the reference engine, which implement [`Outbox`] each in its way.
+
+use crate::event::order::{Timer, TimerKind};
+use crate::event::outbox::{Instant, Outbox};
+use crate::host::Host;
+use crate::host::messages::Half;
+use crate::map::fabric::FabricMap;
+use crate::port::Port;
+use crate::port::buffer::Pool;
+use incast_record::Recorder;
+
+/// What lies outside a domain.
+pub struct Env<'a, O, R> {
+    /// The fabric map.
+    pub net: &'a FabricMap<'a>,
+    /// Packets and timers.
+    pub out: &'a mut O,
+    /// Observations.
+    pub rec: &'a mut R,
+}
+
+/// Counts over the whole run.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Counts {
+    /// Packets that passed a port.
+    pub hops: u64,
+    /// Packets that hosts handed to their NICs.
+    pub sent: u64,
+    /// Packets that reached their host.
+    pub delivered: u64,
+    /// Packets refused by queues, lost on links, or without a route.
+    pub dropped: u64,
+    /// Time of the last arrival, or of the end of a transmission that a failure has had, ps; with priority flow control
+    /// of the last event at a port, which may come after it.
+    pub last: u64,
+}
+
+/// State of a domain's nodes that an event's context borrows.
+#[derive(Debug, Default)]
+pub struct Nodes {
+    /// Ports of all nodes; those of one node are neighbours, in link order.
+    pub ports: Vec<Port>,
+    /// Hosts.
+    pub hosts: Vec<Host>,
+    /// Shared buffers of the switches, where they have some.
+    pub pools: Vec<Pool>,
+    /// Sides of two-way connections on the hosts.
+    pub halves: Vec<Half>,
+    /// Counts.
+    pub counts: Counts,
+}
+
+impl Nodes {
+    /// The context of an event; `cause` as in [`NodeCtx::cause`].
+    #[inline(always)]
+    pub fn ctx<'a, O, R>(&'a mut self, at: Instant, cause: u16, env: Env<'a, O, R>) -> NodeCtx<'a, O, R> {
+        NodeCtx {
+            now: at.time,
+            generation: at.generation,
+            cause,
+            held: 0,
+            net: env.net,
+            out: env.out,
+            rec: env.rec,
+            ports: &mut self.ports,
+            hosts: &mut self.hosts,
+            pools: &mut self.pools,
+            halves: &mut self.halves,
+            counts: &mut self.counts,
+        }
+    }
+}
+
+/// What one event may read and change.
+pub struct NodeCtx<'a, O, R> {
+    /// Now, ps.
+    pub now: u64,
+    /// Generation of the event.
+    pub generation: u16,
+    /// IP bytes of the packet whose arrival it is; [`u16::MAX`] for a timer.
+    pub cause: u16,
+    /// How long the packet at work was in an engine of its host, ps.
+    pub held: u64,
+    /// The fabric map.
+    pub net: &'a FabricMap<'a>,
+    /// Packets and timers.
+    pub out: &'a mut O,
+    /// Observations.
+    pub rec: &'a mut R,
+    /// Ports of the domain.
+    pub ports: &'a mut [Port],
+    /// Hosts of the domain.
+    pub hosts: &'a mut [Host],
+    /// Shared buffers of its switches.
+    pub pools: &'a mut [Pool],
+    /// Sides of two-way connections on its hosts.
+    pub halves: &'a mut [Half],
+    /// Counts.
+    pub counts: &'a mut Counts,
+}
+
+impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+    /// Generation of an effect at `time`.
+    #[inline]
+    fn generation_at(&self, time: u64) -> u16 {
+        if time == self.now { self.generation.saturating_add(1) } else { 0 }
+    }
+
+    /// Sets a timer.
+    #[inline]
+    pub fn timer(&mut self, time: u64, kind: TimerKind, entity: u32) {
+        debug_assert!(time >= self.now);
+        let generation = self.generation_at(time);
+        self.out.timer(time, generation, Timer { kind, entity });
+    }
+
+    /// Whether now lies in the measured interval.
+    #[inline]
+    pub fn measured(&self) -> bool {
+        self.net.interval.holds(self.now)
+    }
+}

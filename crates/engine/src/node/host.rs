@@ -1,0 +1,122 @@
+//! A packet inside a host: from the stack through the host's engines and its NIC to the port, and back.
+
+use crate::event::order::TimerKind;
+use crate::event::outbox::Outbox;
+use crate::event::packet::{Ext, Packet, flag};
+use crate::host::nic::Served;
+use crate::host::processing::{EngineId, Full, Held, Side};
+use crate::node::context::NodeCtx;
+use incast_record::{Happening, Recorder};
+use std::mem::take;
+
+impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+    /// Whether the host's NIC takes another data packet of `flow`.
+    #[inline]
+    pub fn has_room(&self, host: u32, flow: u32) -> bool {
+        self.hosts[host as usize].nic.as_ref().is_none_or(|nic| nic.has_room(flow))
+    }
+
+    /// Hands a packet to the host's NIC.
+    pub fn send(&mut self, host: u32, packet: &Packet, ext: Option<&mut Ext>) {
+        self.counts.sent += 1;
+        if packet.has(flag::TRACED) {
+            let node = self.hosts[host as usize].node;
+            self.trace(packet, Happening::Send, false, node);
+        }
+        if self.net.hosts_cost && self.hosts[host as usize].send.is_some() {
+            return self.process(host, Side::Send, packet, ext);
+        }
+        self.hand_over(host, packet, ext);
+    }
+
+    /// A packet comes to one of its host's engines on this side, or is lost there.
+    #[cold]
+    pub fn process(&mut self, host: u32, side: Side, packet: &Packet, ext: Option<&mut Ext>) {
+        let h = &mut self.hosts[host as usize];
+        let node = h.node;
+        let own = if side == Side::Send { &mut h.send } else { &mut h.receive };
+        let Some(own) = own else { return };
+        let engine = own.engine_of(self.net.spec.seed, packet);
+        let held = Held { packet: *packet, ext: ext.map(take), since: self.now };
+        match own.offer(engine, held, &self.net.interval) {
+            Ok(Some(ends)) => self.timer(ends, TimerKind::Process, EngineId { host: node, side, engine }.entity()),
+            Ok(None) => {}
+            Err(Full) => {
+                self.counts.dropped += 1;
+                if packet.len > 0 && self.measured() {
+                    self.rec.host_drop(packet.flow);
+                }
+                if packet.has(flag::TRACED) {
+                    self.trace(packet, Happening::Drop, false, node);
+                }
+            }
+        }
+    }
+
+    /// An engine is done with a packet, and begins the next.
+    pub fn processed(&mut self, host: u32, id: EngineId) -> Option<Held> {
+        let h = &mut self.hosts[host as usize];
+        let own = if id.side == Side::Send { &mut h.send } else { &mut h.receive };
+        let (held, next) = own.as_mut()?.finish(id.engine, self.now, &self.net.interval)?;
+        if let Some(ends) = next {
+            self.timer(ends, TimerKind::Process, id.entity());
+        }
+        Some(held)
+    }
+
+    /// The host's NIC takes a packet that its engines have worked on: what that took of an ACK's way is the
+    /// host's delay, and data is stamped when it leaves the host.
+    pub fn leave_host(&mut self, host: u32, held: Held) {
+        let took = self.now - held.since;
+        let (mut packet, mut ext) = (held.packet, held.ext);
+        if packet.has(flag::REVERSE) {
+            packet.seq += took;
+        } else {
+            packet.ts = self.now;
+            if let Some(ext) = &mut ext {
+                ext.host += took;
+            }
+        }
+        self.hand_over(host, &packet, ext.as_mut());
+    }
+
+    /// A packet reaches the host's NIC from the stack.
+    fn hand_over(&mut self, host: u32, packet: &Packet, ext: Option<&mut Ext>) {
+        let h = &mut self.hosts[host as usize];
+        match &mut h.nic {
+            None => {
+                let port = h.port;
+                self.transmit(port, packet, ext);
+            }
+            Some(nic) if nic.is_idle() => {
+                nic.begin(packet);
+                self.begin_service(host, *packet, ext, self.now);
+            }
+            Some(nic) => nic.push(packet, ext, self.now),
+        }
+    }
+
+    /// A fair NIC takes its next packet into service.
+    pub fn serve(&mut self, host: u32) {
+        let Some(nic) = &mut self.hosts[host as usize].nic else { return };
+        let Some(Served { packet, mut ext, since }) = nic.serve_next() else { return };
+        self.begin_service(host, packet, ext.as_mut(), since);
+    }
+
+    /// A packet that has been in a fair NIC since then is transmitted.
+    fn begin_service(&mut self, host: u32, mut packet: Packet, ext: Option<&mut Ext>, since: u64) {
+        let port = self.hosts[host as usize].port;
+        if packet.flags & flag::ACK == 0 {
+            packet.ts = self.now;
+        }
+        let p = &mut self.ports[port as usize];
+        p.add_wait(since, self.now, packet.size as u64, &self.net.interval);
+        let done = self.now + p.serialization(packet.size as u64);
+        let link = p.link;
+        self.transmit(port, &packet, ext);
+        let p = &self.ports[port as usize];
+        // a link at another rate: when the port has sent what it has just taken
+        let done = if p.fails() { p.free_at().max(self.now) } else { done };
+        self.timer(done, TimerKind::Departure, link);
+    }
+}

@@ -1,0 +1,200 @@
+//! A packet at a port: what the port decides, and where the packet goes from there.
+
+use crate::event::interval::Interval;
+use crate::event::order::{Timer, TimerKind};
+use crate::event::outbox::{Instant, Outbox, Stamp};
+use crate::event::packet::{Ext, Packet, flag, turn};
+use crate::node::context::{Counts, NodeCtx};
+use crate::port::buffer::Room;
+use crate::port::class_queue::Dropped;
+use crate::port::explicit::Offered;
+use crate::port::{Port, Sent};
+use incast_record::{Happening, Recorder};
+
+/// A packet passes a FIFO port that nobody watches. Inlined into the walk of a window: it is the work
+/// of a hop.
+#[inline(always)]
+pub fn pass<O: Outbox>(
+    port: &mut Port,
+    at: Instant,
+    packet: &Packet,
+    ext: Option<&mut Ext>,
+    interval: &Interval,
+    counts: &mut Counts,
+    out: &mut O,
+) {
+    let sent = port.enqueue(at.time, packet, interval);
+    settle(port, at, packet, ext, sent, counts, out);
+}
+
+/// Counts what a port has made of a packet, and sends it on.
+#[inline(always)]
+fn settle<O: Outbox>(
+    port: &mut Port,
+    at: Instant,
+    packet: &Packet,
+    ext: Option<&mut Ext>,
+    sent: Sent,
+    counts: &mut Counts,
+    out: &mut O,
+) {
+    match sent {
+        Sent::Arrives { time, marked } => {
+            counts.hops += 1;
+            let generation = if time == at.time { at.generation.saturating_add(1) } else { 0 };
+            let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
+            out.arrive(packet, stamp, ext, generation, port);
+        }
+        Sent::Lost { .. } => {
+            counts.hops += 1;
+            counts.dropped += 1;
+        }
+        Sent::Dropped => counts.dropped += 1,
+    }
+}
+
+impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+    /// Offers `packet` to domain-local port `port`.
+    #[inline]
+    pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>) {
+        let p = &mut self.ports[port as usize];
+        if p.is_unusual() || packet.has(flag::TRACED) {
+            return self.transmit_unusual(port, packet, ext);
+        }
+        let at = Instant { time: self.now, generation: self.generation };
+        pass(p, at, packet, ext, &self.net.interval, self.counts, self.out);
+    }
+
+    /// A port has settled what happens to `packet`, seen by whoever traces it.
+    fn sent(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>, sent: Sent) {
+        let p = &mut self.ports[port as usize];
+        if packet.has(flag::TRACED) {
+            let link = p.link;
+            self.trace_sent(packet, sent, link);
+        }
+        let at = Instant { time: self.now, generation: self.generation };
+        settle(&mut self.ports[port as usize], at, packet, ext, sent, self.counts, self.out);
+    }
+
+    /// To a port that is watched, or has an explicit queue, or of a packet that is traced or stamped.
+    #[cold]
+    fn transmit_unusual(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>) {
+        let now = self.now;
+        self.watch(port);
+        let p = &mut self.ports[port as usize];
+        let mut ext = ext;
+        if let Some(Ext { telemetry: Some(telemetry), .. }) = ext.as_deref_mut()
+            && !packet.has(flag::REVERSE)
+        {
+            telemetry.push(p.stamp(now));
+        }
+        if !p.is_explicit() {
+            let interval = &self.net.interval;
+            let sent = match p.fails() {
+                true => p.enqueue_failing(now, packet, interval),
+                false => p.enqueue(now, packet, interval),
+            };
+            let turn = match sent {
+                _ if self.net.entropy => packet.turn,
+                Sent::Dropped => turn::NONE,
+                _ => p.turn(packet),
+            };
+            self.watch(port);
+            return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
+        }
+        let packet = &Packet { turn: if self.net.entropy { packet.turn } else { turn::NONE }, ..*packet };
+        // the flow is far away in memory: it is asked only where its class matters
+        let class = if p.has_classes() { self.net.class(packet) } else { 0 };
+        let pool = p.pool();
+        let account = pool.and(self.net.pfc.as_ref()).and_then(|pfc| pfc.account(packet.link, class));
+        let room = pool.map(|i| Room { pool: &mut self.pools[i as usize], account });
+        let offered = p.offer(now, packet, ext.as_deref_mut(), class, room, &self.net.interval);
+        let link = p.link;
+        self.count_dropped(port);
+        self.watch(port);
+        match offered {
+            Offered::Dropped => self.sent(port, packet, ext, Sent::Dropped),
+            Offered::Passed { lost: true, .. } => self.sent(port, packet, ext, Sent::Lost { at: now }),
+            Offered::Passed { marked, arrives, .. } => {
+                self.sent(port, packet, ext, Sent::Arrives { time: arrives, marked });
+            }
+            Offered::Waits { ends, marked, lost } => {
+                if packet.has(flag::TRACED) {
+                    let sent = if lost { Sent::Lost { at: now } } else { Sent::Arrives { time: now, marked } };
+                    self.trace_sent(packet, sent, link);
+                }
+                self.counts.hops += 1;
+                self.counts.dropped += lost as u64;
+                if let Some(ends) = ends {
+                    self.timer(ends, TimerKind::Departure, link);
+                }
+                // what was refused asks for no pause: an account that is empty would never take it back
+                if let (Some(pool), Some(account)) = (pool, account) {
+                    self.balance(pool, account, packet, false);
+                }
+            }
+        }
+    }
+
+    /// Packets that waited at a port and were dropped are counted, and leave their buffer.
+    pub fn count_dropped(&mut self, port: u32) {
+        while let Some(Dropped { packet, lost, place }) = self.ports[port as usize].take_dropped() {
+            let p = &self.ports[port as usize];
+            let (link, pool) = (p.link, p.pool());
+            if let (Some(pool), Some(place)) = (pool, place) {
+                self.pools[pool as usize].release(&packet, place.account, place.held, place.size);
+                place.account.iter().for_each(|account| self.balance(pool, *account, &packet, true));
+            }
+            if !lost {
+                self.counts.dropped += 1;
+                if packet.has(flag::TRACED) {
+                    self.trace(&packet, Happening::Drop, true, link);
+                }
+            }
+        }
+    }
+
+    /// An explicit queue ends a transmission.
+    pub fn depart(&mut self, port: u32) {
+        if self.net.pfc.is_some() {
+            // what waited while the port did not send is accounted for
+            self.watch(port);
+        }
+        let p = &mut self.ports[port as usize];
+        let pool = p.pool();
+        let shared = pool.map(|i| &mut self.pools[i as usize]);
+        let Some(mut departed) = p.depart(self.now, shared, &self.net.interval) else { return };
+        let link = p.link;
+        self.count_dropped(port);
+        if let (Some(pool), Some(account)) = (pool, departed.account) {
+            self.balance(pool, account, &departed.packet, true);
+        }
+        if let Some(next) = departed.next {
+            // departures precede all else of their generation: one that follows at this instant is still of it, so that
+            // a port without serialization sends whatever it holds within one
+            let generation = if next == self.now { self.generation } else { 0 };
+            self.out.timer(next, generation, Timer { kind: TimerKind::Departure, entity: link });
+        }
+        if departed.lost {
+            return;
+        }
+        if departed.marked && departed.packet.has(flag::TRACED) {
+            self.trace(&departed.packet, Happening::Mark, true, link);
+        }
+        let Some(time) = departed.arrives else {
+            if departed.packet.is_pause_frame() {
+                return;
+            }
+            self.counts.last = self.counts.last.max(self.now);
+            self.counts.dropped += 1;
+            if departed.packet.has(flag::TRACED) {
+                self.trace(&departed.packet, Happening::Loss, true, link);
+            }
+            return;
+        };
+        // departures precede arrivals, so without delay the arrival is still of this generation
+        let stamp = Stamp { time, link, ce: 0 };
+        let port = &mut self.ports[port as usize];
+        self.out.arrive(&departed.packet, stamp, departed.ext.as_mut(), self.generation, port);
+    }
+}

@@ -106,7 +106,8 @@ params! {
     idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
     /// Slow-start threshold that a flow begins with; "none": slow start lasts until a loss or a mark ends it.
     initial_ssthresh: Option<f64> = "none", "segments",
-        "RFC 5681 section 3.1: arbitrarily high", "\"none\" or a number of at least 1" => |x| x.is_none_or(|x| x >= 1.0);
+        "RFC 5681 section 3.1: arbitrarily high",
+            "\"none\" or a number of at least 1" => |x| x.is_none_or(|x| x >= 1.0);
 }
 
 /// How far a timeout's losses reach, for ns-3's count of the ACK that ends their repair: of what it

@@ -21,7 +21,8 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
     "shared_source" [""] = Index(|f| f.sharing.source as u32, Near::names),
         "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An elephant is \
          compared with the others.";
-    "shared_destination" [""] = Index(|f| f.sharing.destination as u32, Near::names), "As shared_source, of the destinations.";
+    "shared_destination" [""] = Index(|f| f.sharing.destination as u32, Near::names),
+        "As shared_source, of the destinations.";
     "hops" ["links"] = U32(|f| f.hops), "Links on the path from sender to receiver.";
     "start_s" ["s"] = Time(|f| f.start_ps),
         "Simulated time at which the flow opened; of one that waits in vain for others, its earliest time.";

@@ -585,7 +585,13 @@ proptest! {
         ticks: bool, c in 0.001f64..100.0, beta in 0.01f64..0.99, tick_us in 1u64..20_000,
     ) {
         let form = if ticks { linux() } else { plain() };
-        let params = changed(form, |p| { p.c = c; p.beta = beta; p.tick = Time::us(tick_us); p.hystart = false; p.window.floor = 1.0; });
+        let params = changed(form, |p| {
+            p.c = c;
+            p.beta = beta;
+            p.tick = Time::us(tick_us);
+            p.hystart = false;
+            p.window.floor = 1.0;
+        });
         let mut cc = Cubic::new(&params, &env(MSS, 10.0));
         cc.on_loss(&congestion(us(0.0), segments(10)));
         let mut now = Time::ms(1);

@@ -252,7 +252,11 @@ proptest! {
     fn the_window_stays_within_its_bounds(
         events in proptest::collection::vec(event(), 1..200), per_segment: bool, bytes: bool, flight: bool,
     ) {
-        let params = changed(Params::default(), |p| { p.window.slow_start_per = if per_segment { SlowStart::Segments } else { SlowStart::Ack }; p.window.avoidance = if bytes { Avoidance::Bytes } else { Avoidance::Ack }; p.recovered = if flight { Recovered::Flight } else { Recovered::Ssthresh }; });
+        let params = changed(Params::default(), |p| {
+            p.window.slow_start_per = if per_segment { SlowStart::Segments } else { SlowStart::Ack };
+            p.window.avoidance = if bytes { Avoidance::Bytes } else { Avoidance::Ack };
+            p.recovered = if flight { Recovered::Flight } else { Recovered::Ssthresh };
+        });
         let mut cc = NewReno::new(&params, &env(MSS, 10.0));
         for event in events {
             let before = cc.cwnd();

@@ -363,7 +363,10 @@ proptest! {
         events in proptest::collection::vec((0u8..8, 0u64..50_000, 0u64..1_000_000_000, 0u32..8), 1..300),
         literal: bool, target in 0u8..3, w in 0.0001f64..5000.0,
     ) {
-        let params = changed(Params::default(), |p| { p.target_delay.target = [Target::Published, Target::Static, Target::MinRtt][usize::from(target)]; p.window.emulation.decrease_clock = if literal { DecreaseClock::Literal } else { DecreaseClock::Strict }; });
+        let params = changed(Params::default(), |p| {
+            p.target_delay.target = [Target::Published, Target::Static, Target::MinRtt][usize::from(target)];
+            p.window.emulation.decrease_clock = if literal { DecreaseClock::Literal } else { DecreaseClock::Strict };
+        });
         let mut cc = Swift::new(&params, &env(MSS, w));
         let mut now = Time::ZERO;
         for (what, bytes, delay, hops) in events {

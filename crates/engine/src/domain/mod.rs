@@ -2,26 +2,25 @@
 
 pub mod build;
 mod deadlock;
+pub mod endpoints;
 mod outcome;
 mod probe;
 mod queries;
 
-use crate::domain::probe::{FlowProbe, observed};
-use crate::domain::queries::answered;
+use crate::domain::endpoints::Endpoints;
 use crate::event::ids::{Node, PortIx};
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::event::prefetch;
-use crate::host::messages::Query;
 use crate::host::nic::FairNic;
 use crate::host::processing::{EngineId, Side};
 use crate::map::fabric::FabricMap;
-use crate::node::context::{Env, NodeCtx, Nodes};
+use crate::node::context::{Env, Nodes};
+use crate::node::trace::observe_port;
 use crate::node::transmit::pass;
 use crate::switch::Switch;
 use crate::switch::route::{Planned, Route};
-use crate::transport::{ReceiveEndpoint, SendEndpoint, Turn};
 use incast_record::{Happening, Recorder};
 
 /// Nodes simulated as one unit.
@@ -158,174 +157,15 @@ impl Domain {
             _ => self.endpoints.timer(&mut ctx, timer),
         }
     }
-}
 
-/// Senders, receivers and queries on the hosts of a domain.
-#[derive(Debug, Default)]
-pub struct Endpoints {
-    /// Senders.
-    pub senders: Vec<SendEndpoint>,
-    /// Receivers.
-    pub receivers: Vec<ReceiveEndpoint>,
-    /// Queries.
-    pub queries: Vec<Query>,
-    probes: Vec<FlowProbe>,
-}
-
-impl Endpoints {
-    /// Brings near what a packet that arrives at its host will touch.
-    #[inline(always)]
-    fn prefetch(&self, packet: &Packet, net: &FabricMap) {
-        let ends = net.ends[packet.flow as usize];
-        if packet.has(flag::REVERSE) {
-            self.senders[ends.sender as usize].prefetch();
-        } else {
-            self.receivers[ends.receiver as usize].prefetch();
+    /// Completes the time series at the end of the run.
+    pub fn finish<R: Recorder>(&mut self, end: u64, net: &FabricMap, rec: &mut R) {
+        self.endpoints.finish(end, net, rec);
+        // departures at the very end are not part of the run, whichever way a port keeps its queue
+        let until = if net.spec.observe.interval.is_some() { end } else { end.saturating_sub(1) };
+        for port in self.nodes.ports.iter_mut().filter(|p| p.is_probed()) {
+            observe_port(port, until, net, rec);
         }
-    }
-
-    /// The stack of a host takes a packet in, [`NodeCtx::held`] after its arrival at the NIC.
-    #[inline(always)]
-    fn take_in<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, packet: &Packet, ext: Option<&mut Ext>) {
-        ctx.counts.delivered += 1;
-        if packet.has(flag::JOINED) {
-            return self.deliver_joined(ctx, packet, ext);
-        }
-        let ends = ctx.net.ends[packet.flow as usize];
-        if packet.has(flag::REVERSE) {
-            let sender = &mut self.senders[ends.sender as usize];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet(ctx, packet, ext.as_deref()));
-        } else {
-            self.receivers[ends.receiver as usize].on_packet(ctx, packet, ext);
-        }
-    }
-
-    /// A packet of a two-way connection, or a datagram, reached its host.
-    #[cold]
-    fn deliver_joined<O: Outbox, R: Recorder>(
-        &mut self,
-        ctx: &mut NodeCtx<O, R>,
-        packet: &Packet,
-        ext: Option<&mut Ext>,
-    ) {
-        let net = ctx.net;
-        let ends = net.ends[packet.flow as usize];
-        let Some(join) = net.join(packet.flow) else { return };
-        if packet.has(flag::REVERSE) {
-            let sender = &mut self.senders[ends.sender as usize];
-            let act =
-                |s: &mut SendEndpoint, ctx: &mut NodeCtx<O, R>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
-            return observed(&mut self.probes, sender, ctx, act);
-        }
-        // the acknowledgement first, then the data, as a host reads a segment
-        let back = net.ends[join.other as usize].sender as usize;
-        let sender = &mut self.senders[back];
-        observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet_of_connection(ctx, packet, ext.as_deref()));
-        self.receivers[ends.receiver as usize].on_packet(ctx, packet, ext);
-        while self.receivers[ends.receiver as usize].take_message() {
-            if join.response {
-                let query = &mut self.queries[net.queries[join.query as usize] as usize];
-                answered(query, ctx);
-            } else {
-                let size = net.join(join.other).map_or(0, |j| j.size);
-                let sender = &mut self.senders[back];
-                observed(&mut self.probes, sender, ctx, |s, ctx| s.on_reply(ctx, size));
-            }
-        }
-    }
-
-    /// What waits on the host of flow `entity` takes its turn: timers, the last set first, then processes.
-    #[cold]
-    fn take_turns<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, entity: u32) {
-        let net = ctx.net;
-        let host = self.senders[net.ends[entity as usize].sender as usize].host();
-        let turns = &mut ctx.hosts[host as usize].turns;
-        let (mut due, woken) = (std::mem::take(&mut turns.due), std::mem::take(&mut turns.woken));
-        due.sort_unstable_by(|a, b| b.cmp(a));
-        for (_, flow, delayed_ack) in due {
-            if delayed_ack {
-                let receiver = net.join(flow).map_or(flow, |join| join.other);
-                self.receivers[net.ends[receiver as usize].receiver as usize].on_turn(ctx, Turn::Timer);
-                release(&mut self.receivers, ctx, host);
-                continue;
-            }
-            let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.on_turn(ctx, Turn::Timer));
-        }
-        for flow in woken {
-            let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.on_turn(ctx, Turn::Application));
-        }
-    }
-
-    /// An engine of a host is done with a packet: the stack takes it, or the NIC.
-    #[cold]
-    fn processed<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, id: EngineId) {
-        let host = ctx.net.place[id.host as usize].node.of_host().0;
-        let Some(mut held) = ctx.processed(host, id) else { return };
-        match id.side {
-            Side::Send => ctx.leave_host(host, held),
-            Side::Receive => {
-                ctx.held = ctx.now - held.since;
-                self.take_in(ctx, &held.packet, held.ext.as_mut());
-            }
-        }
-    }
-
-    /// The port of a link, or a host's fair NIC, ends a transmission.
-    #[inline]
-    fn departure<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, link: u32) {
-        let net = ctx.net;
-        let (host, nic) = match net.origins[link as usize].get() {
-            Node::Host(host) => (host.0, ctx.hosts[host.ix()].nic.as_mut()),
-            Node::Switch(_) => (0, None),
-        };
-        let Some(nic) = nic else { return ctx.depart(net.port_of[link as usize]) };
-        let flow = nic.departed();
-        // Departures precede all else of their generation, so what one causes at this instant is
-        // still of it: a NIC without serialization sends a window of any length within one.
-        ctx.generation = ctx.generation.saturating_sub(1);
-        ctx.serve(host);
-        if let Some(flow) = flow {
-            self.senders[net.ends[flow as usize].sender as usize].on_room(ctx);
-        }
-    }
-
-    /// A timer of an endpoint, a query or a host's run queue fired.
-    fn timer<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, timer: Timer) {
-        let net = ctx.net;
-        match timer.kind {
-            TimerKind::Query => self.begin_query(ctx, timer.entity),
-            TimerKind::Turn => self.take_turns(ctx, timer.entity),
-            TimerKind::Opening => {
-                for flow in net.triggers.flows(timer.entity) {
-                    let sender = &mut self.senders[net.ends[*flow as usize].sender as usize];
-                    observed(&mut self.probes, sender, ctx, |s, ctx| s.open(ctx));
-                }
-            }
-            TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
-                let receiver = &mut self.receivers[net.ends[timer.entity as usize].receiver as usize];
-                receiver.on_timer(ctx, timer.kind);
-                let host = receiver.host();
-                release(&mut self.receivers, ctx, host);
-            }
-            kind => {
-                let sender = &mut self.senders[net.ends[timer.entity as usize].sender as usize];
-                observed(&mut self.probes, sender, ctx, |s, ctx| s.on_timer(ctx, kind));
-            }
-        }
-    }
-}
-
-/// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.
-fn release<O: Outbox, R: Recorder>(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<O, R>, host: u32) {
-    if ctx.hosts[host as usize].turns.released.is_empty() {
-        return;
-    }
-    let mut released = std::mem::take(&mut ctx.hosts[host as usize].turns.released);
-    released.sort_unstable();
-    for (at, flow) in released {
-        receivers[ctx.net.ends[flow as usize].receiver as usize].on_turn(ctx, Turn::Compressed(at));
     }
 }
 

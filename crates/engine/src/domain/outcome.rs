@@ -126,8 +126,8 @@ impl Simulation<'_> {
         outcome
     }
 
-    /// What is still under way: `in_flight`, and what the domains hold. At `end`, unless the run is over, what a failure
-    /// would have taken later is under way as well.
+    /// What is still under way: `in_flight`, and what the domains hold. At `end`, unless the run is over, what a
+    /// failure would have taken later is under way as well.
     fn under_way(&mut self, in_flight: impl Iterator<Item = Packet>, end: Option<u64>) -> UnderWay {
         // segments under way, each once whatever its fragments
         let mut segments: BTreeSet<(u32, u64, u64, bool)> = BTreeSet::new();

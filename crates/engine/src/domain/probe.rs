@@ -1,11 +1,8 @@
 //! Time series of flows and ports.
 
-use crate::domain::queries::query_record;
-use crate::domain::{Domain, Endpoints};
 use crate::event::outbox::Outbox;
 use crate::map::fabric::FabricMap;
 use crate::node::context::NodeCtx;
-use crate::node::trace::observe_port;
 use crate::transport::SendEndpoint;
 use incast_record::{Recorder, Sample};
 use std::sync::Arc;
@@ -19,40 +16,6 @@ pub struct FlowProbe {
     last_acked: f64,
     /// Last values, in every-change mode.
     last: Vec<(&'static str, f64)>,
-}
-
-impl Endpoints {
-    /// Starts a time series of the flow of local sender `sender`.
-    pub fn probe(&mut self, sender: u32) {
-        let s = &mut self.senders[sender as usize];
-        *s.probe() = Some(self.probes.len() as u32);
-        self.probes.push(FlowProbe {
-            entity: format!("flow {}", s.flow()).into(),
-            next: 0,
-            last_acked: 0.0,
-            last: Vec::new(),
-        });
-    }
-}
-
-impl Domain {
-    /// Completes the time series at the end of the run.
-    pub fn finish<R: Recorder>(&mut self, end: u64, net: &FabricMap, rec: &mut R) {
-        for sender in &mut self.endpoints.senders {
-            if let Some(probe) = *sender.probe() {
-                self.endpoints.probes[probe as usize].before(sender, end, net, rec);
-            }
-            sender.record_writes(net, rec);
-        }
-        for query in self.endpoints.queries.iter().filter(|q| q.waiting > 0) {
-            rec.message(query_record(query, net, None));
-        }
-        // departures at the very end are not part of the run, whichever way a port keeps its queue
-        let until = if net.spec.observe.interval.is_some() { end } else { end.saturating_sub(1) };
-        for port in self.nodes.ports.iter_mut().filter(|p| p.is_probed()) {
-            observe_port(port, until, net, rec);
-        }
-    }
 }
 
 /// Lets a sender act, and its time series, if it has one, see before and after.
@@ -76,6 +39,11 @@ pub fn observed<O: Outbox, R: Recorder>(
 }
 
 impl FlowProbe {
+    /// The time series of a flow, from the beginning.
+    pub fn new(flow: u32) -> FlowProbe {
+        FlowProbe { entity: format!("flow {flow}").into(), next: 0, last_acked: 0.0, last: Vec::new() }
+    }
+
     /// Interval mode: values hold until the next event, so every instant before it shows the
     /// state as it is now.
     #[cold]

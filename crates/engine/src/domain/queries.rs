@@ -1,32 +1,11 @@
 //! Queries: a root asks its workers over two-way connections, again and again.
 
-use crate::domain::Endpoints;
-use crate::domain::probe::observed;
 use crate::event::order::TimerKind;
 use crate::event::outbox::Outbox;
 use crate::host::messages::Query;
 use crate::map::fabric::FabricMap;
 use crate::node::context::NodeCtx;
 use incast_record::{MessageKind, MessageRecord, Recorder};
-
-impl Endpoints {
-    /// A query begins: a request on every connection.
-    #[cold]
-    pub fn begin_query<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, entity: u32) {
-        let net = ctx.net;
-        let spec = &net.spec.queries[entity as usize];
-        if ctx.now >= spec.stop.0 || spec.count == Some(0) {
-            return;
-        }
-        let query = &mut self.queries[net.queries[entity as usize] as usize];
-        query.begun = ctx.now;
-        query.waiting = spec.connections.len() as u32;
-        for c in &spec.connections {
-            let sender = &mut self.senders[net.ends[c.request as usize].sender as usize];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.on_message(ctx, c.request_size));
-        }
-    }
-}
 
 /// A response is complete; with the last one the query is, and the next begins after a think time.
 pub fn answered<O: Outbox, R: Recorder>(query: &mut Query, ctx: &mut NodeCtx<O, R>) {

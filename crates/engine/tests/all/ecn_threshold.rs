@@ -47,7 +47,8 @@ proptest! {
 
     #[test]
     fn a_token_bucket_lets_a_packet_go_when_it_holds_its_bytes(
-        offers in crate::fifo::offers(120), limit in crate::fifo::limits(), rate in crate::fifo::rates(), burst in 1560u32..9000,
+        offers in crate::fifo::offers(120), limit in crate::fifo::limits(), rate in crate::fifo::rates(),
+        burst in 1560u32..9000,
         mark in prop_oneof![(0u64..12).prop_map(Limit::Packets), (0u64..15_000).prop_map(Limit::Bytes)],
         count_overhead: bool, overhead in 0u32..40, window in any::<(u64, u64, u64)>(),
     ) {

@@ -22,7 +22,9 @@ pub trait Words: Copy + PartialEq + 'static {
 
 /// Declares the words of a type.
 macro_rules! words {
-    ($(#[doc = $doc:literal])+ $name:literal $type:ty { $($(#[doc = $what:literal])+ $word:literal => $value:expr,)+ }) => {
+    ($(#[doc = $doc:literal])+ $name:literal $type:ty {
+        $($(#[doc = $what:literal])+ $word:literal => $value:expr,)+
+    }) => {
         impl $crate::text::words::Words for $type {
             const NAME: &'static str = $name;
             const DOC: &'static str = concat!($($doc, "\n"),+);

@@ -1,5 +1,5 @@
-//! The story of an ACK: what arrived, which round trip it shows, whether something is lost, what the controller makes of
-//! it, the timers, and what may go now.
+//! The story of an ACK: what arrived, which round trip it shows, whether something is lost, what the controller makes
+//! of it, the timers, and what may go now.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Reno SACK emulation: recovery without SACK as Linux has it. Duplicate ACKs stand for segments that have arrived, and are taken back
-//! as ACKs advance over these.
+//! Reno SACK emulation: recovery without SACK as Linux has it. Duplicate ACKs stand for segments that have arrived, and
+//! are taken back as ACKs advance over these.
 
 use super::*;
 

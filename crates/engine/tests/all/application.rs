@@ -79,7 +79,7 @@ proptest! {
             naive.up_to(now, acked, buffer);
             prop_assert_eq!(app.written, naive.written, "at {}", now);
             // the tick it waits for is the next one of the naive application, if any is left
-            if let Some(at) = app.next_tick() {
+            if let Some(at) = app.next_at() {
                 let (acked, before) = (u64::MAX / 2, naive.accepted.len());
                 let mut ahead = Naive { accepted: naive.accepted.clone(), ..naive };
                 ahead.up_to(at - 1, acked, buffer);

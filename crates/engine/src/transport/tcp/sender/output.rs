@@ -362,7 +362,7 @@ impl Sender {
             _ => {
                 // ticks at a full buffer fail: the ACK that frees it looks again
                 if self.app.fits(self.space(t))
-                    && let Some(at) = self.app.next_tick()
+                    && let Some(at) = self.app.next_at()
                 {
                     let at = at.max(io.now);
                     if self.process.at > at {

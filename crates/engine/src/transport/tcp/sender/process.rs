@@ -24,7 +24,7 @@ impl Default for Process {
 impl Sender {
     /// Writes a message. What does not fit into the send buffer follows as it drains.
     pub fn on_message<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
-        self.app.ask(bytes);
+        self.app.on_message(bytes);
         self.pump(io);
     }
 
@@ -33,7 +33,7 @@ impl Sender {
         if !io.net.transport(self.transport).wakeup {
             return self.on_message(io, bytes);
         }
-        self.app.ask(bytes);
+        self.app.on_message(bytes);
         let woken = &mut io.hosts[self.ip.host as usize].turns.woken;
         woken.push(self.ip.flow);
         let begins = woken.len() == 1;
@@ -60,7 +60,7 @@ impl Sender {
     /// Closed-loop writes that are acknowledged now.
     #[cold]
     pub(super) fn complete_writes<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        while let Some(write) = self.app.completed(self.una, io.now) {
+        while let Some(write) = self.app.on_acked(self.una, io.now) {
             let message = self.write_record(io.net, write, Some(io.now));
             io.rec.message(message);
         }

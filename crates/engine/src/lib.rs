@@ -4,12 +4,11 @@
 //! specification and seed give the same bytes, whatever the grouping of nodes into domains and
 //! the order in which domains are visited.
 //!
-//! Where to read what: [`windows`] moves simulated time, [`order`] says what comes first,
-//! [`port`] decides what happens to a packet at a link, [`queue`] holds the disciplines,
-//! [`transport`] the senders and receivers, [`app`] what they send, [`messages`] what joins two
-//! flows to a connection with requests and responses, [`processing`] what hosts cost, [`domain`] puts
-//! nodes together, [`world`] builds all of it from the specification, and [`judge`] is the plain engine
-//! that tests compare with.
+//! The way of a packet, in order: [`transport`] (a sender's `output`), [`node`] (`host`, then `transmit`), [`port`],
+//! [`run`] (`windows`), [`domain`], [`switch`], and at the last host the receiver of [`transport`]. Below them [`spec`]
+//! says what is simulated, [`event`] has the words of time and packets, [`host`] the state of hosts, [`map`] the facts of
+//! the fabric. `domain::build` makes all of it from the specification, and `run::reference` is the plain engine that
+//! tests compare with.
 
 #![deny(unsafe_code)]
 

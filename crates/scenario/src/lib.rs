@@ -246,7 +246,8 @@ impl Scenario {
     /// same hash: names of files stay as they are written, so that it says nothing of the machine
     /// it was made on.
     pub fn resolved(&self) -> Result<Document, Errors> {
-        let mut doc = self.document()?.clone();
+        // read anew: the digest of a controller in Python is that of its file as it is now
+        let mut doc = self.parse()?;
         doc.name = Some(self.name.clone());
         doc.transport = doc.transport.resolved();
         for t in &mut doc.traffic {

@@ -146,6 +146,13 @@ pub struct TransportSpec {
     /// What goes again after a timeout, beyond the first segment, is new data under the old sequence numbers: what was
     /// lost there is never sent again, and the flow does not finish (htsim's Swift).
     pub timeout_renumbers: bool,
+    /// After a timeout, what goes again beyond the first segment takes a new path value each, as new data does; what
+    /// a fast retransmission sends takes the current one (smcclure20/csg-htsim, send_next_packet). Counts under
+    /// `routing.by = "counter"`.
+    pub go_back_n_new_path: bool,
+    /// What duplicates have added to the window of a fast recovery stays after a timeout, until the next recovery
+    /// ends (htsim's Swift: a timeout leaves its inflation alone). Only with `recovery = "htsim"`.
+    pub inflation_survives_timeout: bool,
     /// Floor of the retransmission timeout.
     pub rto_min: Time,
     /// Ceiling.

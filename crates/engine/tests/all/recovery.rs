@@ -812,6 +812,10 @@ fn the_loss_of_what_recovery_sent_is_a_new_event() {
 
 /// Swift whose cut comes when a recovery ends, in htsim's transport; a target far above the round trips of the bench.
 fn htsims(window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
+    htsims_on(PathChoice::Ecmp, window, change)
+}
+
+fn htsims_on(choice: PathChoice, window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
     let mut transport = TransportSpec {
         recovery: Recovery::Htsim,
         limited_transmit: false,
@@ -822,6 +826,7 @@ fn htsims(window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
     change(&mut transport);
     let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "swift", bulk(0, 1, Some(100_000)));
     spec.controllers = vec![controller("swift", &[("target", "static"), ("recovery", "at-exit"), ("max_mdf", "0.5")])];
+    spec.choice = choice;
     let mut bench = Bench::new(spec);
     bench.open();
     bench.advance(100 * MS);
@@ -852,6 +857,31 @@ fn htsims_inflation_stands_on_the_window_and_begins_at_nothing() {
     let window = 20.5 + 10.0 / 20.5;
     ack_htsim(&mut bench, 20);
     assert!((kb(&bench, "cwnd_bytes") - window / 2.0).abs() < 1e-9, "{}", kb(&bench, "cwnd_bytes"));
+}
+
+#[test]
+fn htsims_inflation_may_survive_a_timeout() {
+    for (survives, after) in [(true, 30.0), (false, 10.0)] {
+        let mut bench = htsims(20.0, |t| t.inflation_survives_timeout = survives);
+        (0..40).for_each(|_| _ = ack_htsim(&mut bench, 0));
+        assert_eq!(kb(&bench, "cwnd_bytes"), 40.0, "twice the window");
+        assert_eq!(segments(&bench.advance(1010 * MS), 1000), [0], "the timer: the first segment alone");
+        assert_eq!(kb(&bench, "cwnd_bytes"), after, "half of the window, and what duplicates added");
+    }
+}
+
+#[test]
+fn what_goes_again_after_a_timeout_may_take_new_paths() {
+    for (new_path, values) in [(true, [0, 0, 1, 2]), (false, [0, 0, 0, 0])] {
+        let mut bench = htsims_on(PathChoice::Entropy(Entropy::Counter), 20.0, |t| t.go_back_n_new_path = new_path);
+        let mut again = bench.advance(2000 * MS);
+        let then = bench.now() - 10 * MS;
+        again.extend(bench.ack(1000, then, 0, &[]));
+        again.extend(bench.ack(3000, then, 0, &[]));
+        let first = again[0].packet.entropy();
+        let found: Vec<u16> = again.iter().map(|c| c.packet.entropy() - first).collect();
+        assert_eq!(found[..4], values, "{new_path}: the first goes with the current value, the rest count on");
+    }
 }
 
 #[test]

@@ -215,6 +215,13 @@ keys! {
     /// lost there is never sent again, the flow ends so much earlier and never finishes. A bug of htsim's Swift
     /// (doNextEvent and send_next_packet), for those who meet its hung flows. Only for bulk flows, without SACK.
     timeout_renumbers: bool,
+    /// After a timeout, what goes again beyond the first segment takes a new path value each, as new data does; what
+    /// a fast retransmission sends takes the current one (smcclure20/csg-htsim, send_next_packet). Counts under
+    /// `routing.by = "counter"`.
+    go_back_n_new_path: bool,
+    /// What duplicates have added to the window of a fast recovery stays after a timeout, until the next recovery
+    /// ends (htsim's Swift: a timeout leaves its inflation alone). Only with `recovery = "htsim"`.
+    inflation_survives_timeout: bool,
     /// Floor of the retransmission timeout.
     rto_min: Time,
     /// Ceiling of the retransmission timeout.

@@ -105,6 +105,13 @@ impl Source {
         }
     }
 
+    /// What went again counts as new: the next packet takes another value of a counter.
+    pub fn advance(&mut self) {
+        if let Kind::Counter(value) = &mut self.kind {
+            *value = value.wrapping_add(1);
+        }
+    }
+
     /// An ACK brings `value` back, `marked` or not.
     pub fn on_ack(&mut self, now: Time, value: u16, marked: bool) {
         if let Kind::Recycled(ring) = &mut self.kind {

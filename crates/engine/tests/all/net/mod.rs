@@ -60,6 +60,8 @@ pub fn htsim() -> TransportSpec {
         timer_tick: Time::ZERO,
         timer_scan: Time::ZERO,
         timeout_renumbers: false,
+        go_back_n_new_path: false,
+        inflation_survives_timeout: false,
         rto_min: Time::us(100),
         rto_max: Time::s(60),
         rto_initial: Time::ms(1),

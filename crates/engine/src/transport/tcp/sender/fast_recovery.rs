@@ -19,6 +19,8 @@ pub(super) struct RecoveryState {
     pub(super) rescued: bool,
     /// The window is what the controller's is inflated by.
     pub(super) inflates: bool,
+    /// A timeout ended a recovery whose inflation stays.
+    pub(super) left_inflated: bool,
     /// A loss was found with the ACK at work.
     pub(super) newly_lost: bool,
     /// Nothing is repaired, but something is SACKed or was sent again (Linux: Disorder).
@@ -95,7 +97,12 @@ impl Sender {
             }
         } else {
             let window = self.cc.cwnd() + (self.recovery.dupacks * t.mss) as f64;
-            self.recovery.window = if self.recovery.inflates { 0.0 } else { window };
+            self.recovery.window = match self.recovery.inflates {
+                true if self.recovery.left_inflated => self.recovery.window,
+                true => 0.0,
+                false => window,
+            };
+            self.recovery.left_inflated = false;
             self.retransmit_first(io);
         }
     }

@@ -99,7 +99,7 @@ impl Sender {
     #[inline]
     pub(super) fn window_is_ours(&self) -> bool {
         match self.phase {
-            Phase::Open | Phase::Loss => false,
+            Phase::Open | Phase::Loss => self.recovery.left_inflated,
             Phase::Recovery | Phase::Cwr => self.recovery.window >= 0.0,
         }
     }
@@ -185,6 +185,12 @@ impl Sender {
             }
             if let Some(hole) = hole {
                 self.retransmit(io, hole);
+                if t.go_back_n_new_path
+                    && self.phase == Phase::Loss
+                    && let Some(entropy) = &mut self.ip.entropy
+                {
+                    entropy.advance();
+                }
                 continue;
             }
             let len = self.peer_takes(t, len);

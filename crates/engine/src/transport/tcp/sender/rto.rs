@@ -205,6 +205,9 @@ impl Sender {
         self.tlp.to = 0;
         self.ecn.send_cwr |= t.cwr_after_loss && self.ecn.mode != Ecn::Off;
         self.board.watch_below(if self.frto.on { self.nxt } else { 0 });
+        if t.inflation_survives_timeout && self.recovery.inflates && self.phase == Phase::Recovery {
+            self.recovery.left_inflated = true;
+        }
         self.phase = Phase::Loss;
         self.recovery.point = self.nxt;
         self.recovery.dupacks = 0;

@@ -5,10 +5,10 @@
 //! the order in which domains are visited.
 //!
 //! The way of a packet, in order: [`transport`] (a sender's `output`), [`node`] (`host`, then `transmit`), [`port`],
-//! [`run`] (`windows`), [`domain`], [`switch`], and at the last host the receiver of [`transport`]. Below them [`spec`]
-//! says what is simulated, [`event`] has the words of time and packets, [`host`] the state of hosts, [`map`] the facts of
-//! the fabric. `domain::build` makes all of it from the specification, and `run::reference` is the plain engine that
-//! tests compare with.
+//! [`run`] (`windows`), [`domain`], [`switch`], and at the last host the receiver of [`transport`]. Below them
+//! [`spec`] says what is simulated, [`event`] has the words of time and packets, [`host`] the state of hosts, [`map`]
+//! the facts of the fabric. `domain::build` makes all of it from the specification, and `run::reference` is the plain
+//! engine that tests compare with.
 
 #![deny(unsafe_code)]
 

@@ -51,8 +51,8 @@ impl Bulk {
             }
     }
 
-    /// Writes until `t.notsent_lowat` bytes are unsent beyond `nxt`, as far as `space` goes. A write ends early, after a
-    /// whole segment, when it reaches that; where writes end is added to `ends`, for segments that say so
+    /// Writes until `t.notsent_lowat` bytes are unsent beyond `nxt`, as far as `space` goes. A write ends early, after
+    /// a whole segment, when it reaches that; where writes end is added to `ends`, for segments that say so
     /// (`t.push_ack`). What has been written then.
     pub fn top_up(&self, written: u64, space: u64, nxt: u64, t: &TransportSpec, ends: &mut VecDeque<u64>) -> u64 {
         let full = (nxt + t.notsent_lowat).min(written + space);

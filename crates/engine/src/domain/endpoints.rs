@@ -4,12 +4,11 @@ use crate::domain::probe::{FlowProbe, observed};
 use crate::domain::queries::{answered, query_record};
 use crate::event::ids::Node;
 use crate::event::order::{Timer, TimerKind};
-use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;
 use crate::host::processing::{EngineId, Side};
 use crate::map::fabric::FabricMap;
-use crate::node::context::NodeCtx;
+use crate::node::context::{Effects, NodeCtx};
 use crate::transport::{ReceiveEndpoint, SendEndpoint, Turn};
 use incast_record::Recorder;
 
@@ -59,7 +58,7 @@ impl Endpoints {
 
     /// The stack of a host takes a packet in, [`NodeCtx::held`] after its arrival at the NIC.
     #[inline(always)]
-    pub fn take_in<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, packet: &Packet, ext: Option<&mut Ext>) {
+    pub fn take_in(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
         ctx.counts.delivered += 1;
         if packet.has(flag::JOINED) {
             return self.deliver_joined(ctx, packet, ext);
@@ -75,19 +74,14 @@ impl Endpoints {
 
     /// A packet of a two-way connection, or a datagram, reached its host.
     #[cold]
-    fn deliver_joined<O: Outbox, R: Recorder>(
-        &mut self,
-        ctx: &mut NodeCtx<O, R>,
-        packet: &Packet,
-        ext: Option<&mut Ext>,
-    ) {
+    fn deliver_joined<E: Effects>(&mut self, ctx: &mut NodeCtx<E>, packet: &Packet, ext: Option<&mut Ext>) {
         let net = ctx.net;
         let ends = net.ends[packet.flow as usize];
         let Some(join) = net.join(packet.flow) else { return };
         if packet.has(flag::REVERSE) {
             let sender = &mut self.senders[ends.sender as usize];
             let act =
-                |s: &mut SendEndpoint, ctx: &mut NodeCtx<O, R>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
+                |s: &mut SendEndpoint, ctx: &mut NodeCtx<E>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
             return observed(&mut self.probes, sender, ctx, act);
         }
         // the acknowledgement first, then the data, as a host reads a segment
@@ -109,7 +103,7 @@ impl Endpoints {
 
     /// A query begins: a request on every connection.
     #[cold]
-    pub fn begin_query<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, entity: u32) {
+    pub fn begin_query(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
         let net = ctx.net;
         let spec = &net.spec.queries[entity as usize];
         if ctx.now >= spec.stop.0 || spec.count == Some(0) {
@@ -126,7 +120,7 @@ impl Endpoints {
 
     /// What waits on the host of flow `entity` takes its turn: timers, the last set first, then processes.
     #[cold]
-    fn take_turns<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, entity: u32) {
+    fn take_turns(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
         let net = ctx.net;
         let host = self.senders[net.ends[entity as usize].sender as usize].host();
         let turns = &mut ctx.hosts[host as usize].turns;
@@ -150,7 +144,7 @@ impl Endpoints {
 
     /// An engine of a host is done with a packet: the stack takes it, or the NIC.
     #[cold]
-    pub fn processed<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, id: EngineId) {
+    pub fn processed(&mut self, ctx: &mut NodeCtx<impl Effects>, id: EngineId) {
         let host = ctx.net.place[id.host as usize].node.of_host().0;
         let Some(mut held) = ctx.processed(host, id) else { return };
         match id.side {
@@ -164,7 +158,7 @@ impl Endpoints {
 
     /// The port of a link, or a host's fair NIC, ends a transmission.
     #[inline]
-    pub fn departure<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, link: u32) {
+    pub fn departure(&mut self, ctx: &mut NodeCtx<impl Effects>, link: u32) {
         let net = ctx.net;
         let (host, nic) = match net.origins[link as usize].get() {
             Node::Host(host) => (host.0, ctx.hosts[host.ix()].nic.as_mut()),
@@ -182,7 +176,7 @@ impl Endpoints {
     }
 
     /// A timer of an endpoint, a query or a host's run queue fired.
-    pub fn timer<O: Outbox, R: Recorder>(&mut self, ctx: &mut NodeCtx<O, R>, timer: Timer) {
+    pub fn timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         let net = ctx.net;
         match timer.kind {
             TimerKind::Query => self.begin_query(ctx, timer.entity),
@@ -208,7 +202,7 @@ impl Endpoints {
 }
 
 /// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.
-fn release<O: Outbox, R: Recorder>(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<O, R>, host: u32) {
+fn release(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<impl Effects>, host: u32) {
     if ctx.hosts[host as usize].turns.released.is_empty() {
         return;
     }

@@ -10,13 +10,13 @@ mod queries;
 use crate::domain::endpoints::Endpoints;
 use crate::event::ids::{Node, PortIx};
 use crate::event::order::{Timer, TimerKind};
-use crate::event::outbox::{Instant, Outbox};
+use crate::event::outbox::Instant;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::event::prefetch;
 use crate::host::nic::FairNic;
 use crate::host::processing::{EngineId, Side};
 use crate::map::fabric::FabricMap;
-use crate::node::context::{Env, Nodes};
+use crate::node::context::{Effects, Env, Nodes};
 use crate::node::trace::observe_port;
 use crate::node::transmit::pass;
 use crate::switch::Switch;
@@ -82,13 +82,13 @@ impl Domain {
 
     /// A packet arrived at the far end of its link; `planned` is what [`Domain::plan`] said.
     #[inline(always)]
-    pub fn arrival<O: Outbox, R: Recorder>(
+    pub fn arrival(
         &mut self,
         at: Instant,
         packet: &Packet,
         ext: Option<&mut Ext>,
         planned: Planned,
-        env: Env<O, R>,
+        env: Env<impl Effects>,
     ) {
         self.nodes.counts.last = self.nodes.counts.last.max(at.time);
         match self.nodes.ports.get_mut(planned.ix()) {
@@ -101,13 +101,13 @@ impl Domain {
 
     /// An arrival that is more than a hop: at a host, traced, or without a route.
     #[inline(never)]
-    fn deliver<O: Outbox, R: Recorder>(
+    fn deliver(
         &mut self,
         at: Instant,
         packet: &Packet,
         ext: Option<&mut Ext>,
         planned: Planned,
-        env: Env<O, R>,
+        env: Env<impl Effects>,
     ) {
         let net = env.net;
         let mut planned = planned;
@@ -142,7 +142,7 @@ impl Domain {
     }
 
     /// A timer fired (all kinds but [`TimerKind::Far`]).
-    pub fn timer<O: Outbox, R: Recorder>(&mut self, at: Instant, timer: Timer, env: Env<O, R>) {
+    pub fn timer(&mut self, at: Instant, timer: Timer, env: Env<impl Effects>) {
         let net = env.net;
         let mut ctx = self.nodes.ctx(at, u16::MAX, env);
         match timer.kind {

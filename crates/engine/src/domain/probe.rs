@@ -1,8 +1,7 @@
 //! Time series of flows and ports.
 
-use crate::event::outbox::Outbox;
 use crate::map::fabric::FabricMap;
-use crate::node::context::NodeCtx;
+use crate::node::context::{Effects, NodeCtx};
 use crate::transport::SendEndpoint;
 use incast_record::{Recorder, Sample};
 use std::sync::Arc;
@@ -20,11 +19,11 @@ pub struct FlowProbe {
 
 /// Lets a sender act, and its time series, if it has one, see before and after.
 #[inline(always)]
-pub fn observed<O: Outbox, R: Recorder>(
+pub fn observed<E: Effects>(
     probes: &mut [FlowProbe],
     sender: &mut SendEndpoint,
-    ctx: &mut NodeCtx<O, R>,
-    act: impl FnOnce(&mut SendEndpoint, &mut NodeCtx<O, R>),
+    ctx: &mut NodeCtx<E>,
+    act: impl FnOnce(&mut SendEndpoint, &mut NodeCtx<E>),
 ) {
     let (now, net) = (ctx.now, ctx.net);
     match *sender.probe() {

@@ -1,14 +1,13 @@
 //! Queries: a root asks its workers over two-way connections, again and again.
 
 use crate::event::order::TimerKind;
-use crate::event::outbox::Outbox;
 use crate::host::messages::Query;
 use crate::map::fabric::FabricMap;
-use crate::node::context::NodeCtx;
+use crate::node::context::{Effects, NodeCtx};
 use incast_record::{MessageKind, MessageRecord, Recorder};
 
 /// A response is complete; with the last one the query is, and the next begins after a think time.
-pub fn answered<O: Outbox, R: Recorder>(query: &mut Query, ctx: &mut NodeCtx<O, R>) {
+pub fn answered(query: &mut Query, ctx: &mut NodeCtx<impl Effects>) {
     query.waiting -= 1;
     if query.waiting > 0 {
         return;

@@ -10,14 +10,35 @@ use crate::port::Port;
 use crate::port::buffer::Pool;
 use incast_record::Recorder;
 
+/// Where the effects of events go.
+pub trait Effects {
+    /// Takes packets and timers.
+    type Out: Outbox;
+    /// Takes observations.
+    type Rec: Recorder;
+}
+
+impl<O: Outbox, R: Recorder> Effects for (O, R) {
+    type Out = O;
+    type Rec = R;
+}
+
 /// What lies outside a domain.
-pub struct Env<'a, O, R> {
+pub struct Env<'a, E: Effects> {
     /// The fabric map.
     pub net: &'a FabricMap<'a>,
     /// Packets and timers.
-    pub out: &'a mut O,
+    pub out: &'a mut E::Out,
     /// Observations.
-    pub rec: &'a mut R,
+    pub rec: &'a mut E::Rec,
+}
+
+impl<'a, O: Outbox, R: Recorder> Env<'a, (O, R)> {
+    /// Effects go to `out` and `rec`.
+    #[inline(always)]
+    pub fn new(net: &'a FabricMap<'a>, out: &'a mut O, rec: &'a mut R) -> Self {
+        Env { net, out, rec }
+    }
 }
 
 /// Counts over the whole run.
@@ -54,7 +75,7 @@ pub struct Nodes {
 impl Nodes {
     /// The context of an event; `cause` as in [`NodeCtx::cause`].
     #[inline(always)]
-    pub fn ctx<'a, O, R>(&'a mut self, at: Instant, cause: u16, env: Env<'a, O, R>) -> NodeCtx<'a, O, R> {
+    pub fn ctx<'a, E: Effects>(&'a mut self, at: Instant, cause: u16, env: Env<'a, E>) -> NodeCtx<'a, E> {
         NodeCtx {
             now: at.time,
             generation: at.generation,
@@ -73,7 +94,7 @@ impl Nodes {
 }
 
 /// What one event may read and change.
-pub struct NodeCtx<'a, O, R> {
+pub struct NodeCtx<'a, E: Effects> {
     /// Now, ps.
     pub now: u64,
     /// Generation of the event.
@@ -85,9 +106,9 @@ pub struct NodeCtx<'a, O, R> {
     /// The fabric map.
     pub net: &'a FabricMap<'a>,
     /// Packets and timers.
-    pub out: &'a mut O,
+    pub out: &'a mut E::Out,
     /// Observations.
-    pub rec: &'a mut R,
+    pub rec: &'a mut E::Rec,
     /// Ports of the domain.
     pub ports: &'a mut [Port],
     /// Hosts of the domain.
@@ -100,7 +121,7 @@ pub struct NodeCtx<'a, O, R> {
     pub counts: &'a mut Counts,
 }
 
-impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+impl<E: Effects> NodeCtx<'_, E> {
     /// Generation of an effect at `time`.
     #[inline]
     fn generation_at(&self, time: u64) -> u16 {

@@ -1,15 +1,14 @@
 //! A packet inside a host: from the stack through the host's engines and its NIC to the port, and back.
 
 use crate::event::order::TimerKind;
-use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::nic::Served;
 use crate::host::processing::{EngineId, Full, Held, Side};
-use crate::node::context::NodeCtx;
+use crate::node::context::{Effects, NodeCtx};
 use incast_record::{Happening, Recorder};
 use std::mem::take;
 
-impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+impl<E: Effects> NodeCtx<'_, E> {
     /// Whether the host's NIC takes another data packet of `flow`.
     #[inline]
     pub fn has_room(&self, host: u32, flow: u32) -> bool {

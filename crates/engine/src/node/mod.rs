@@ -2,7 +2,6 @@
 
 pub mod context;
 pub mod host;
-pub mod io;
 pub mod pfc;
 pub mod trace;
 pub mod transmit;

@@ -2,13 +2,11 @@
 //! ([`crate::map::pfc`] has its rules).
 
 use crate::event::order::TimerKind;
-use crate::event::outbox::Outbox;
 use crate::event::packet::Packet;
-use crate::node::context::NodeCtx;
+use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
-use incast_record::Recorder;
 
-impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+impl<E: Effects> NodeCtx<'_, E> {
     /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may
     /// have to be told.
     #[cold]

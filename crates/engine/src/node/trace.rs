@@ -1,14 +1,13 @@
 //! What is recorded of packets and ports: lines of the packet trace, time series of queues.
 
-use crate::event::outbox::Outbox;
 use crate::event::packet::{Packet, flag};
 use crate::map::fabric::FabricMap;
-use crate::node::context::NodeCtx;
+use crate::node::context::{Effects, NodeCtx};
 use crate::port::{Port, Sent};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
 use std::sync::Arc;
 
-impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+impl<E: Effects> NodeCtx<'_, E> {
     /// Adds what happened at a port up to now to its time series, if it has one.
     pub fn watch(&mut self, port: u32) {
         if self.net.pfc.is_some() {

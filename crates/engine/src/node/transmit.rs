@@ -4,12 +4,12 @@ use crate::event::interval::Interval;
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Packet, flag, turn};
-use crate::node::context::{Counts, NodeCtx};
+use crate::node::context::{Counts, Effects, NodeCtx};
 use crate::port::buffer::Room;
 use crate::port::class_queue::Dropped;
 use crate::port::explicit::Offered;
 use crate::port::{Port, Sent};
-use incast_record::{Happening, Recorder};
+use incast_record::Happening;
 
 /// A packet passes a FIFO port that nobody watches. Inlined into the walk of a window: it is the work
 /// of a hop.
@@ -53,7 +53,7 @@ fn settle<O: Outbox>(
     }
 }
 
-impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+impl<E: Effects> NodeCtx<'_, E> {
     /// Offers `packet` to domain-local port `port`.
     #[inline]
     pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>) {

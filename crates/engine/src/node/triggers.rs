@@ -2,11 +2,10 @@
 
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::Outbox;
-use crate::node::context::NodeCtx;
+use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Done;
-use incast_record::Recorder;
 
-impl<O: Outbox, R: Recorder> NodeCtx<'_, O, R> {
+impl<E: Effects> NodeCtx<'_, E> {
     /// A flow has come to an end at one of its hosts: triggers that count it hear of that.
     #[cold]
     pub fn announce(&mut self, flow: u32, done: Done) {

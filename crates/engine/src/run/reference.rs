@@ -115,7 +115,7 @@ pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
         ending::check(&next.key)?;
         let at = Instant { time: next.key.time, generation: next.key.generation() };
         let domain = &mut simulation.domains[domain_of(&simulation.net, &next.event) as usize];
-        let env = Env { net: &simulation.net, out: &mut heap, rec: &mut collector };
+        let env = Env::new(&simulation.net, &mut heap, &mut collector);
         match next.event {
             Event::Arrival(packet, mut ext) => {
                 let planned = domain.plan(&packet, &simulation.net);

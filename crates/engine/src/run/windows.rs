@@ -369,7 +369,7 @@ impl<'a> Engine<'a> {
                 let packet = &packets[plan.packet as usize];
                 let mut ext = (packet.ext != NO_EXT).then(|| take(&mut exts[packet.ext as usize]));
                 let instant = Instant { time: packet.time, generation: 0 };
-                let env = Env { net, out: &mut out, rec: &mut self.collector };
+                let env = Env::new(net, &mut out, &mut self.collector);
                 domain.arrival(instant, packet, ext.as_mut(), plan.route, env);
             } else {
                 own_event(domain, &mut out, &mut self.collector)?;
@@ -419,14 +419,14 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
             let (packet, mut ext) = (*packet, ext.take());
             out.local.free.push(i);
             let planned = domain.plan(&packet, net);
-            domain.arrival(at, &packet, ext.as_mut(), planned, Env { net, out, rec: collector });
+            domain.arrival(at, &packet, ext.as_mut(), planned, Env::new(net, out, collector));
         }
         TimerSlot::Timer(TimerKind::Far) => {
             move_near(&mut domain.nodes.ports[net.port_of[key.entity as usize] as usize], out);
         }
         TimerSlot::Timer(kind) => {
             let timer = Timer { kind, entity: key.entity };
-            domain.timer(at, timer, Env { net, out, rec: collector });
+            domain.timer(at, timer, Env::new(net, out, collector));
         }
     }
     Ok(())

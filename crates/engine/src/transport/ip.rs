@@ -1,10 +1,9 @@
 //! The IP layer beneath a transport: it numbers packets, cuts what the MTU does not take, puts the pieces together
 //! again, and counts both ways.
 
-use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, NO_EXT, Packet, flag};
 use crate::map::fabric::FabricMap;
-use crate::node::io::Io;
+use crate::node::context::{Effects, NodeCtx};
 use crate::spec::TransportSpec;
 use crate::switch::policy::entropy::Source;
 use incast_record::{FlowRecord, Happening, Recorder};
@@ -57,21 +56,14 @@ impl IpSource {
 
     /// The next packet, counted: `len` bytes of payload from `seq` on, `size` with headers.
     #[inline(always)]
-    pub fn packet<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &Io<O, R>,
-        seq: u64,
-        len: u32,
-        flags: u16,
-        size: u32,
-    ) -> Packet {
-        let measured = io.measured();
+    pub fn packet(&mut self, ctx: &NodeCtx<impl Effects>, seq: u64, len: u32, flags: u16, size: u32) -> Packet {
+        let measured = ctx.measured();
         let mut flags = flags | self.flags;
         if measured {
             flags |= flag::MEASURED;
             self.packets_m += 1;
             if self.first_tx.is_none() {
-                self.first_tx = Some(io.now);
+                self.first_tx = Some(ctx.now);
             }
         }
         if len > 0 {
@@ -83,7 +75,7 @@ impl IpSource {
             time: 0,
             seq,
             ack: 0,
-            ts: io.now,
+            ts: ctx.now,
             link: 0,
             flow: self.flow,
             dst: self.dst,
@@ -91,7 +83,7 @@ impl IpSource {
             id: self.packets as u16,
             turn: match &mut self.entropy {
                 Some(entropy) => entropy.take(len > 0 && flags & flag::RETX == 0),
-                None => io.cause,
+                None => ctx.cause,
             },
             ext: NO_EXT,
             size: size as u16,
@@ -106,16 +98,10 @@ impl IpSource {
 
     /// Hands a packet, or its fragments, to the host's NIC.
     #[inline(always)]
-    pub fn send<O: Outbox, R: Recorder>(
-        &self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        packet: &Packet,
-        ext: Option<&mut Ext>,
-    ) {
+    pub fn send(&self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, packet: &Packet, ext: Option<&mut Ext>) {
         let size = packet.size as u32;
         if t.mtu == 0 || size <= t.mtu {
-            return io.send(self.host, packet, ext);
+            return ctx.send(self.host, packet, ext);
         }
         // fragment payloads are multiples of 8 bytes (RFC 791)
         let per = (t.mtu - HEADER) / 8 * 8;
@@ -124,7 +110,7 @@ impl IpSource {
         for i in 0..=last {
             let part = per.min(payload - i * per);
             let fragment = Packet { size: (part + HEADER) as u16, aux: (i | last << 4) as u8, ..*packet };
-            io.send(self.host, &fragment, ext.as_deref().cloned().as_mut());
+            ctx.send(self.host, &fragment, ext.as_deref().cloned().as_mut());
         }
     }
 
@@ -178,14 +164,14 @@ impl IpSink {
 
     /// Whether a packet has come whole, seen by whoever traces it.
     #[inline]
-    pub fn is_whole<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) -> bool {
+    pub fn is_whole(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) -> bool {
         let last_fragment = p.aux >> 4;
         if last_fragment > 0 && !self.reassembled(p, last_fragment) {
             return false;
         }
         if p.has(flag::TRACED) {
-            let node = io.hosts[self.host as usize].node;
-            io.trace(p, Happening::Receive, false, node);
+            let node = ctx.hosts[self.host as usize].node;
+            ctx.trace(p, Happening::Receive, false, node);
         }
         true
     }
@@ -220,13 +206,13 @@ impl IpSink {
 
     /// Counts a packet that has come whole.
     #[inline(always)]
-    pub fn count<O, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
-        let delay = io.now - p.ts;
+    pub fn count(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
+        let delay = ctx.now - p.ts;
         if p.has(flag::MEASURED) {
             self.packets += 1;
             self.bytes += if p.aux >> 4 > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
             self.packet_delay_sum += delay;
-            self.last_rx = Some(io.now);
+            self.last_rx = Some(ctx.now);
         }
         if p.len > 0 {
             self.arrived += 1;
@@ -235,17 +221,17 @@ impl IpSink {
                 self.marked += p.has(flag::CE) as u64;
                 self.delay_sum += delay;
                 self.delay_max = self.delay_max.max(delay);
-                io.rec.delay(self.group, delay);
+                ctx.rec.delay(self.group, delay);
             }
         }
     }
 
     /// Counts the header of a segment whose payload a queue has cut off.
-    pub fn count_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+    pub fn count_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         self.trimmed += p.has(flag::MEASURED) as u64;
         if p.has(flag::TRACED) {
-            let node = io.hosts[self.host as usize].node;
-            io.trace(p, Happening::Receive, false, node);
+            let node = ctx.hosts[self.host as usize].node;
+            ctx.trace(p, Happening::Receive, false, node);
         }
     }
 

@@ -9,11 +9,10 @@ pub mod timer;
 pub mod udp;
 
 use crate::event::order::TimerKind;
-use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use crate::map::fabric::FabricMap;
-use crate::node::io::Io;
+use crate::node::context::{Effects, NodeCtx};
 use crate::spec::App;
 use incast_record::{FlowRecord, Recorder};
 
@@ -85,67 +84,62 @@ impl SendEndpoint {
     }
 
     /// The trigger that it waits for opens it.
-    pub fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         match self {
-            SendEndpoint::Tcp(sender) => sender.open(io),
-            SendEndpoint::Udp(sender) => sender.open(io),
+            SendEndpoint::Tcp(sender) => sender.open(ctx),
+            SendEndpoint::Udp(sender) => sender.open(ctx),
         }
     }
 
     /// A packet for it arrived.
     #[inline(always)]
-    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if let SendEndpoint::Tcp(sender) = self {
-            sender.on_packet(io, p, ext);
+            sender.on_packet(ctx, p, ext);
         }
     }
 
     /// A packet of its two-way connection arrived: one for it, or one of the flow the other way.
-    pub fn on_packet_of_connection<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        p: &Packet,
-        ext: Option<&Ext>,
-    ) {
+    pub fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if let SendEndpoint::Tcp(sender) = self {
-            sender.on_packet_of_connection(io, p, ext);
+            sender.on_packet_of_connection(ctx, p, ext);
         }
     }
 
     /// One of its timers fired.
     #[inline]
-    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
         match self {
-            SendEndpoint::Tcp(sender) => sender.on_timer(io, kind),
-            SendEndpoint::Udp(sender) => sender.on_timer(io, kind),
+            SendEndpoint::Tcp(sender) => sender.on_timer(ctx, kind),
+            SendEndpoint::Udp(sender) => sender.on_timer(ctx, kind),
         }
     }
 
     /// Its turn has come.
-    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
         if let SendEndpoint::Tcp(sender) = self {
-            sender.on_turn(io, turn);
+            sender.on_turn(ctx, turn);
         }
     }
 
     /// Its host's application has a message of so many bytes to send.
-    pub fn on_message<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+    pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         if let SendEndpoint::Tcp(sender) = self {
-            sender.on_message(io, bytes);
+            sender.on_message(ctx, bytes);
         }
     }
 
     /// ... which a packet that arrived woke.
-    pub fn on_reply<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+    pub fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         if let SendEndpoint::Tcp(sender) = self {
-            sender.on_reply(io, bytes);
+            sender.on_reply(ctx, bytes);
         }
     }
 
     /// The NIC has room again.
-    pub fn on_room<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let SendEndpoint::Tcp(sender) = self {
-            sender.pump(io);
+            sender.pump(ctx);
         }
     }
 
@@ -218,24 +212,24 @@ impl ReceiveEndpoint {
 
     /// A packet for it arrived.
     #[inline(always)]
-    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&mut Ext>) {
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>) {
         match self {
-            ReceiveEndpoint::Tcp(receiver) => receiver.on_packet(io, p, ext),
-            ReceiveEndpoint::Udp(receiver) => receiver.on_packet(io, p),
+            ReceiveEndpoint::Tcp(receiver) => receiver.on_packet(ctx, p, ext),
+            ReceiveEndpoint::Udp(receiver) => receiver.on_packet(ctx, p),
         }
     }
 
     /// One of its timers fired.
-    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
         if let ReceiveEndpoint::Tcp(receiver) = self {
-            receiver.on_timer(io, kind);
+            receiver.on_timer(ctx, kind);
         }
     }
 
     /// Its turn has come.
-    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
         if let ReceiveEndpoint::Tcp(receiver) = self {
-            receiver.on_turn(io, turn);
+            receiver.on_turn(ctx, turn);
         }
     }
 

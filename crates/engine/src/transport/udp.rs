@@ -3,12 +3,11 @@
 use super::Opening;
 use super::ip::{IpSink, IpSource};
 use crate::event::order::TimerKind;
-use crate::event::outbox::Outbox;
 use crate::event::packet::{Packet, flag};
 use crate::map::fabric::FabricMap;
-use crate::node::io::Io;
+use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
-use incast_record::{FlowRecord, Recorder};
+use incast_record::FlowRecord;
 
 /// The sending endpoint.
 #[derive(Debug)]
@@ -37,34 +36,34 @@ impl Sender {
     }
 
     /// Its trigger opens it, unless its start is yet to come.
-    pub fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        if self.opening.triggered(io.now) {
-            self.send(io);
+    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.opening.triggered(ctx.now) {
+            self.send(ctx);
         }
     }
 
     /// Its start, or the time of a datagram.
-    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
-        if kind == TimerKind::App || kind == TimerKind::Start && self.opening.starts(io.now) {
-            self.send(io);
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
+        if kind == TimerKind::App || kind == TimerKind::Start && self.opening.starts(ctx.now) {
+            self.send(ctx);
         }
     }
 
     /// Sends a full segment, if the NIC takes it, and the next one a gap later.
-    fn send<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        let stop = io.net.flow(self.ip.flow).stop.0;
-        if io.now >= stop {
+    fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let stop = ctx.net.flow(self.ip.flow).stop.0;
+        if ctx.now >= stop {
             return;
         }
-        if io.has_room(self.ip.host, self.ip.flow) {
-            let t = io.net.transport(self.transport);
-            let packet = self.ip.packet(io, self.written, t.mss, flag::DATA, t.header + t.mss);
+        if ctx.has_room(self.ip.host, self.ip.flow) {
+            let t = ctx.net.transport(self.transport);
+            let packet = self.ip.packet(ctx, self.written, t.mss, flag::DATA, t.header + t.mss);
             self.written += t.mss as u64;
-            self.ip.send(io, t, &packet, None);
+            self.ip.send(ctx, t, &packet, None);
         }
-        let next = io.now.saturating_add(self.gap);
+        let next = ctx.now.saturating_add(self.gap);
         if next < stop {
-            io.timer(next, TimerKind::App, self.ip.flow);
+            ctx.timer(next, TimerKind::App, self.ip.flow);
         }
     }
 
@@ -95,16 +94,16 @@ impl Receiver {
 
     /// A datagram arrived: its bytes are delivered, whatever went before.
     #[cold]
-    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.is_trimmed() {
-            return self.ip.count_trimmed(io, p);
+            return self.ip.count_trimmed(ctx, p);
         }
-        if !self.ip.is_whole(io, p) {
+        if !self.ip.is_whole(ctx, p) {
             return;
         }
-        self.ip.count(io, io.net.transport(self.transport), p);
+        self.ip.count(ctx, ctx.net.transport(self.transport), p);
         self.delivered += p.len as u64;
-        if io.measured() {
+        if ctx.measured() {
             self.delivered_m += p.len as u64;
         }
     }

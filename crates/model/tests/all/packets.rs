@@ -176,7 +176,7 @@ fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
         let at = Instant { time, generation: 0 };
         let Simulation { net, domains, .. } = &mut simulation;
         let event = network.events.remove(&number);
-        let env = Env { net, out: &mut network, rec: &mut rec };
+        let env = Env::new(net, &mut network, &mut rec);
         match event {
             Some(Event::Packet(packet, mut ext)) => {
                 domains[0].arrival(at, &packet, ext.as_mut(), Planned::DELIVER, env)

@@ -7,9 +7,9 @@ impl Receiver {
     /// Acknowledges a segment that has been taken in, now or later. `quick`: its connection, if two-way, is not
     /// interactive.
     #[inline(always)]
-    pub(super) fn acknowledge_in_time<O: Outbox, R: Recorder>(
+    pub(super) fn acknowledge_in_time(
         &mut self,
-        io: &mut Io<O, R>,
+        ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
         p: &Packet,
         now_ack: bool,
@@ -21,7 +21,7 @@ impl Receiver {
             now_ack = true;
         }
         if !now_ack && !self.ooo.is_empty() {
-            now_ack = !t.sack_compression || !t.sack || self.is_not_compressed(io);
+            now_ack = !t.sack_compression || !t.sack || self.is_not_compressed(ctx);
             if !now_ack {
                 return;
             }
@@ -30,63 +30,63 @@ impl Receiver {
             let fin = self.fin_at.is_some_and(|f| self.next > f);
             if fin {
                 if t.fin_with_data && p.len > 0 && (now_ack || self.pending >= self.delayed_ack) {
-                    self.acknowledge(io, 0, t.ack_size);
+                    self.acknowledge(ctx, 0, t.ack_size);
                 }
-                self.acknowledge(io, flag::FIN, t.ack_size);
+                self.acknowledge(ctx, flag::FIN, t.ack_size);
             } else {
-                self.acknowledge(io, 0, t.ack_size);
+                self.acknowledge(ctx, 0, t.ack_size);
                 if self.half != NO_HALF {
-                    self.spend_quick(io);
+                    self.spend_quick(ctx);
                 }
             }
         } else {
-            self.delay_ack(io, t);
+            self.delay_ack(ctx, t);
         }
     }
 
     /// The ACK waits for the next segment, or its timer.
     #[inline(always)]
-    fn delay_ack<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        let half = io.halves.get(self.half as usize);
+    fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        let half = ctx.halves.get(self.half as usize);
         let wait = half.map_or(t.delayed_ack_timeout.0, |half| half.ack_wait(t));
         let soon = half.is_some() && t.adaptive_ack;
-        if soon && self.ack_at <= fires_at(t.timer_tick.0, io.now, wait / 4) {
-            self.acknowledge(io, 0, t.ack_size);
-            self.spend_quick(io);
+        if soon && self.ack_at <= fires_at(t.timer_tick.0, ctx.now, wait / 4) {
+            self.acknowledge(ctx, 0, t.ack_size);
+            self.spend_quick(ctx);
         } else {
-            let at = self.ack_at.min(fires_at(t.timer_tick.0, io.now, wait));
+            let at = self.ack_at.min(fires_at(t.timer_tick.0, ctx.now, wait));
             if t.last_set_first && at != self.slot {
-                let turns = &mut io.hosts[self.ip.host as usize].turns;
+                let turns = &mut ctx.hosts[self.ip.host as usize].turns;
                 turns.settings += 1;
                 (self.slot, self.setting) = (at, turns.settings);
             }
-            self.acknowledge_at(io, at);
+            self.acknowledge_at(ctx, at);
         }
     }
 
     /// Two-way connections: an acknowledgement of data was sent, one of those that `quickack` counts.
-    pub(super) fn spend_quick<O, R>(&mut self, io: &mut Io<O, R>) {
+    pub(super) fn spend_quick(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0
-                && let Some(half) = io.halves.get_mut(self.half as usize)
+                && let Some(half) = ctx.halves.get_mut(self.half as usize)
             {
-                half.ack_wait = io.net.transport(self.transport).delayed_ack_timeout.0;
+                half.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout.0;
             }
         }
     }
 
     /// Two-way connections: brings the interactive state up to date with an arriving segment. Whether
     /// the segment is acknowledged at once.
-    pub(super) fn interact<O, R>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) -> bool {
-        let Some(half) = io.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else { return self.quick > 0 };
+    pub(super) fn interact(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
+        let Some(half) = ctx.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else { return self.quick > 0 };
         if p.seq + (p.len as u64) <= self.next {
             self.quick = self.quick.max(t.quickack);
             half.pingpong = false;
             half.ack_wait = t.delayed_ack_timeout.0;
         } else if p.seq <= self.next {
             let predicted = p.seq == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
-            if half.on_data(t, io.now, predicted) {
+            if half.on_data(t, ctx.now, predicted) {
                 self.quick = self.quick.max(t.quickack);
             }
         }
@@ -105,39 +105,39 @@ impl Receiver {
         self.quick > 0 && !half.pingpong
     }
 
-    pub(super) fn acknowledge_at<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, at: u64) {
+    pub(super) fn acknowledge_at(&mut self, ctx: &mut NodeCtx<impl Effects>, at: u64) {
         self.ack_at = at;
         if self.ack_timer_at > at {
             self.ack_timer_at = at;
-            io.timer(at, TimerKind::DelayedAck, self.flow);
+            ctx.timer(at, TimerKind::DelayedAck, self.flow);
         }
     }
 
     /// The turn of its timer, or of that of another receiver's compressed SACKs, with which those of this one go.
-    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
         if let Turn::Compressed(at) = turn {
             if self.compressed == 0 || self.ack_at != at + COMPRESSION_SLACK {
                 return;
             }
-            self.ack_at = io.now;
+            self.ack_at = ctx.now;
         }
-        self.expire(io);
+        self.expire(ctx);
     }
 
     /// An ACK has waited long enough, unless something made it go at the last moment.
-    pub(super) fn expire<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.transport);
         if self.half != NO_HALF {
-            self.collect(io);
+            self.collect(ctx);
         }
-        if self.ack_at > io.now {
+        if self.ack_at > ctx.now {
             return;
         }
         let missed = self.compressed == 0;
         if !missed {
             // a timer of the kernel that fires takes those along that are due but for their slack
-            let now = io.now;
-            let Turns { compressed, released, .. } = &mut io.hosts[self.ip.host as usize].turns;
+            let now = ctx.now;
+            let RunQueue { compressed, released, .. } = &mut ctx.hosts[self.ip.host as usize].turns;
             compressed.retain(|timer| {
                 if timer.0 <= now {
                     released.push(*timer);
@@ -145,13 +145,13 @@ impl Receiver {
                 timer.0 > now
             });
         }
-        self.acknowledge(io, 0, t.ack_size);
-        if let Some(half) = io.halves.get_mut(self.half as usize) {
+        self.acknowledge(ctx, 0, t.ack_size);
+        if let Some(half) = ctx.halves.get_mut(self.half as usize) {
             if missed {
                 half.miss(t);
             }
-            self.spend_quick(io);
-            self.publish(io);
+            self.spend_quick(ctx);
+            self.publish(ctx);
         }
     }
 }

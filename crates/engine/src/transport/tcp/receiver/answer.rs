@@ -3,18 +3,18 @@
 use super::*;
 
 impl Receiver {
-    pub(super) fn acknowledge<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, extra: u16, size: u32) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, extra: u16, size: u32) {
+        let t = ctx.net.transport(self.transport);
         if self.read_rate != Rate::INFINITE {
-            self.read(io.now);
+            self.read(ctx.now);
         }
         // the window field of a SYN is not scaled (RFC 7323)
         let most = if extra & flag::SYN != 0 && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
         let wnd = self.offer(t).min(most);
-        let (ts, hops, came) = self.echo.take().unwrap_or((io.now, 0, io.now));
+        let (ts, hops, came) = self.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         if self.half != NO_HALF {
             // data of the other half goes on echoing what was echoed last (RFC 7323 4.3, TS.Recent)
-            let half = &mut io.halves[self.half as usize];
+            let half = &mut ctx.halves[self.half as usize];
             (half.ext.ts, half.ext.hops, half.came) = (ts, hops, came);
         }
         let mut flags = self.base_flags | extra;
@@ -36,25 +36,25 @@ impl Receiver {
         }
         if self.half != NO_HALF && extra & flag::SYN != 0 {
             // the passive side takes its first RTT sample from the answer to this
-            ext = Some(Ext { ts: io.now, ..Ext::default() });
+            ext = Some(Ext { ts: ctx.now, ..Ext::default() });
         }
         if let Some(held) = self.telemetry.take() {
             ext.get_or_insert_default().telemetry = Some(held);
         }
         // how long the host has had what it acknowledges
-        let host = if io.net.hosts_cost { io.now - came } else { 0 };
-        let packet = Packet { seq: host, ts, wnd, aux: hops, ..self.answer(io, flags, size) };
+        let host = if ctx.net.hosts_cost { ctx.now - came } else { 0 };
+        let packet = Packet { seq: host, ts, wnd, aux: hops, ..self.answer(ctx, flags, size) };
         self.pending = 0;
-        self.uncompress(io);
+        self.uncompress(ctx);
         self.acked = self.next;
         self.ack_at = NEVER;
-        io.send(self.ip.host, &packet, ext.as_mut());
-        self.watch_window(io, t);
+        ctx.send(self.ip.host, &packet, ext.as_mut());
+        self.watch_window(ctx, t);
     }
 
     /// The next packet back.
     #[inline(always)]
-    pub(super) fn answer<O, R>(&mut self, io: &Io<O, R>, flags: u16, size: u32) -> Packet {
+    pub(super) fn answer(&mut self, ctx: &NodeCtx<impl Effects>, flags: u16, size: u32) -> Packet {
         let id = self.packets as u16;
         self.packets = self.packets.wrapping_add(1);
         Packet {
@@ -67,7 +67,7 @@ impl Receiver {
             dst: self.src,
             wnd: 0,
             id,
-            turn: if io.net.entropy { self.entropy } else { io.cause },
+            turn: if ctx.net.entropy { self.entropy } else { ctx.cause },
             ext: NO_EXT,
             size: size as u16,
             len: 0,
@@ -79,19 +79,19 @@ impl Receiver {
 
     /// Sends a control packet that acknowledges nothing: with ECE a notification of marks, without it one of a
     /// trimmed segment that begins at `seq`.
-    pub(super) fn tell<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, ece: u16) {
-        let size = io.net.transport(self.transport).ack_size;
+    pub(super) fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64, ece: u16) {
+        let size = ctx.net.transport(self.transport).ack_size;
         let flags = self.base_flags & !flag::ACK | ece;
-        let packet = Packet { ack: seq, ts: io.now, ..self.answer(io, flags, size) };
-        io.send(self.ip.host, &packet, None);
+        let packet = Packet { ack: seq, ts: ctx.now, ..self.answer(ctx, flags, size) };
+        ctx.send(self.ip.host, &packet, None);
     }
 
     /// The header of a segment whose payload a queue has cut off: the sender is told at once which it is.
     #[cold]
-    pub(super) fn answer_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet) {
-        self.ip.count_trimmed(io, p);
+    pub(super) fn answer_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        self.ip.count_trimmed(ctx, p);
         self.entropy = p.entropy();
-        self.tell(io, p.seq, 0);
+        self.tell(ctx, p.seq, 0);
     }
 
     /// The next ACK returns these stamps.

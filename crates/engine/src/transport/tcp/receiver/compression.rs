@@ -11,7 +11,7 @@ const COMPRESSED_AT_MOST: u32 = 44;
 impl Receiver {
     /// Whether a segment beyond a hole is acknowledged at once although SACKs are compressed: the first
     /// three after the edge has moved are, and one after 44 that waited.
-    pub(super) fn is_not_compressed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) -> bool {
+    pub(super) fn is_not_compressed(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         if self.compressed >= COMPRESSED_AT_MOST {
             return true;
         }
@@ -24,30 +24,30 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed == 1 {
-            let rtt = io.halves.get(self.half as usize).map_or(self.handshake_rtt, |half| half.srtt);
-            let at = io.now + (rtt / 20).min(COMPRESSION_DELAY);
-            self.acknowledge_at(io, at + COMPRESSION_SLACK);
-            io.hosts[self.ip.host as usize].turns.compressed.push((at, self.flow));
+            let rtt = ctx.halves.get(self.half as usize).map_or(self.handshake_rtt, |half| half.srtt);
+            let at = ctx.now + (rtt / 20).min(COMPRESSION_DELAY);
+            self.acknowledge_at(ctx, at + COMPRESSION_SLACK);
+            ctx.hosts[self.ip.host as usize].turns.compressed.push((at, self.flow));
         }
         false
     }
 
     /// No SACKs wait any more.
     #[inline]
-    pub(super) fn uncompress<O, R>(&mut self, io: &mut Io<O, R>) {
+    pub(super) fn uncompress(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.compressed > 0 {
             self.compressed = 0;
-            io.hosts[self.ip.host as usize].turns.compressed.retain(|timer| timer.1 != self.flow);
+            ctx.hosts[self.ip.host as usize].turns.compressed.retain(|timer| timer.1 != self.flow);
         }
     }
 
     /// SACKs that wait go out before a segment begins a third block, or adds to a later one.
-    pub(super) fn release<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, seq: u64, end: u64) {
+    pub(super) fn release(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, seq: u64, end: u64) {
         let blocks = self.blocks().sack;
         let count = blocks.iter().take_while(|b| b.0 < b.1).count();
         let place = blocks[..count].iter().position(|b| b.0 <= end && seq <= b.1).unwrap_or(count);
         if place >= 2 {
-            self.acknowledge(io, 0, t.ack_size);
+            self.acknowledge(ctx, 0, t.ack_size);
         }
     }
 }

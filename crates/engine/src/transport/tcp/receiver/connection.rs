@@ -4,28 +4,28 @@ use super::*;
 
 impl Receiver {
     /// Two-way connections: data of the other half has carried the acknowledgement that was owed.
-    pub(super) fn collect<O, R>(&mut self, io: &mut Io<O, R>) {
-        if let Some(half) = io.halves.get_mut(self.half as usize) {
+    pub(super) fn collect(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if let Some(half) = ctx.halves.get_mut(self.half as usize) {
             let (owed, carried) = (half.owed, std::mem::take(&mut half.carried));
             if !owed {
                 self.pending = 0;
                 self.acked = self.next;
                 self.ack_at = NEVER;
                 self.echo = None;
-                self.uncompress(io);
+                self.uncompress(ctx);
             }
             for _ in 0..carried {
-                self.spend_quick(io);
+                self.spend_quick(ctx);
             }
         }
     }
 
     /// Two-way connections: what data of the other half is to acknowledge.
-    pub(super) fn publish<O, R>(&mut self, io: &mut Io<O, R>) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn publish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.transport);
         let wnd = self.offer(t);
         let blocks = if t.sack && !self.ooo.is_empty() { self.blocks() } else { Ext::default() };
-        let half = &mut io.halves[self.half as usize];
+        let half = &mut ctx.halves[self.half as usize];
         let (ts, hops, came) = self.echo.unwrap_or((half.ext.ts, half.ext.hops, half.came));
         half.ext = Ext { ts, hops, ..blocks };
         half.came = came;

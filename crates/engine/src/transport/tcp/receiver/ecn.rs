@@ -5,9 +5,9 @@ use super::*;
 impl Receiver {
     /// Takes the ECN field of a data segment in: whether it is marked, and whether that calls for an ACK at once.
     #[inline(always)]
-    pub(super) fn take_ecn_field<O: Outbox, R: Recorder>(
+    pub(super) fn take_ecn_field(
         &mut self,
-        io: &mut Io<O, R>,
+        ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
         p: &Packet,
     ) -> (bool, bool) {
@@ -28,7 +28,7 @@ impl Receiver {
             Ecn::Dctcp if p.len > 0 => {
                 if marked != self.ce {
                     if self.pending > 0 {
-                        self.flush(io, t);
+                        self.flush(ctx, t);
                     }
                     self.ce = marked;
                     at_once = t.ecn_change_ack;
@@ -41,13 +41,13 @@ impl Receiver {
     }
 
     /// The CE state changes while segments wait for an ACK.
-    pub(super) fn flush<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+    pub(super) fn flush(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         match t.ecn_flush {
-            Flush::Pending => self.acknowledge(io, 0, t.ack_size),
+            Flush::Pending => self.acknowledge(ctx, 0, t.ack_size),
             Flush::Prior => {
                 let (next, echo) = (self.next, self.echo);
                 self.next = self.prior;
-                self.acknowledge(io, 0, t.ack_size);
+                self.acknowledge(ctx, 0, t.ack_size);
                 (self.next, self.echo) = (next, echo);
             }
         }
@@ -55,11 +55,11 @@ impl Receiver {
 
     /// Marked data: the sender is notified, unless it was lately.
     #[cold]
-    pub(super) fn notify<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        if io.now < self.cnp_from {
+    pub(super) fn notify(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if ctx.now < self.cnp_from {
             return;
         }
-        self.cnp_from = io.now + self.cnp_interval;
-        self.tell(io, self.next, flag::ECE);
+        self.cnp_from = ctx.now + self.cnp_interval;
+        self.tell(ctx, self.next, flag::ECE);
     }
 }

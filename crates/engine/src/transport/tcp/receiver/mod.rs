@@ -1,11 +1,11 @@
 //! The receiving half of a flow: reassembly, acknowledgements, ECN echo, advertised window.
 
 use crate::event::order::TimerKind;
-use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
+use crate::host::RunQueue;
 use crate::host::messages::NO_HALF;
 use crate::map::fabric::FabricMap;
-use crate::node::io::{Io, Turns};
+use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Done, Flush, TransportSpec};
 use crate::transport::Turn;
 use crate::transport::ip::IpSink;
@@ -13,7 +13,7 @@ use crate::transport::ranges::Ranges;
 use crate::transport::reordering::Reordering;
 use crate::transport::timer::fires_at;
 use incast_cc::{Ecn, Rate, Time};
-use incast_record::{FlowRecord, Recorder};
+use incast_record::FlowRecord;
 
 mod ack_policy;
 mod answer;
@@ -237,45 +237,45 @@ impl Receiver {
     }
 
     /// A packet of the data direction arrived.
-    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&mut Ext>) {
-        let t = io.net.transport(self.transport);
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>) {
+        let t = ctx.net.transport(self.transport);
         if p.len > p.size && p.is_trimmed() {
-            return self.answer_trimmed(io, p);
+            return self.answer_trimmed(ctx, p);
         }
         if let Some(ext) = ext.filter(|_| p.has(flag::DATA)) {
             self.hold(ext);
         }
-        if !self.ip.is_whole(io, p) {
+        if !self.ip.is_whole(ctx, p) {
             return;
         }
         if !self.stop_planned {
             self.stop_planned = true;
-            let stop = io.net.flow(self.flow).sink_stop;
-            if stop.0 >= io.now {
-                io.timer(stop.0, TimerKind::SinkStop, self.flow);
+            let stop = ctx.net.flow(self.flow).sink_stop;
+            if stop.0 >= ctx.now {
+                ctx.timer(stop.0, TimerKind::SinkStop, self.flow);
             }
         }
         self.entropy = p.entropy();
-        self.ip.count(io, t, p);
+        self.ip.count(ctx, t, p);
         if p.has(flag::CE) && self.cnp_interval > 0 {
-            self.notify(io);
+            self.notify(ctx);
         }
         if self.half != NO_HALF {
-            self.collect(io);
+            self.collect(ctx);
         }
         if self.handshake_rtt == 0 && self.syn_acked_at != NEVER {
-            self.handshake_rtt = io.now - self.syn_acked_at;
+            self.handshake_rtt = ctx.now - self.syn_acked_at;
         }
         if p.has(flag::RST) {
             self.closed = true;
         } else if p.has(flag::SYN) {
-            self.echo = Some((p.ts, p.hop, io.now - io.held));
-            self.syn_acked_at = io.now;
-            self.acknowledge(io, flag::SYN, if t.lone_syn { t.ack_size } else { t.syn_size });
+            self.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
+            self.syn_acked_at = ctx.now;
+            self.acknowledge(ctx, flag::SYN, if t.lone_syn { t.ack_size } else { t.syn_size });
         } else if p.has(flag::DATA) && !self.closed {
-            self.data(io, t, p);
+            self.data(ctx, t, p);
             if self.half != NO_HALF {
-                self.publish(io);
+                self.publish(ctx);
             }
         } else if t.ce_must_advance && p.has(flag::CE) {
             // the handshake's last ACK has the number of the first byte: its mark counts, and the
@@ -302,20 +302,20 @@ impl Receiver {
         }
     }
 
-    fn data<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet) {
+    fn data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let end = p.seq + p.len as u64 + u64::from(p.has(flag::FIN));
-        let (marked, mut now_ack) = self.take_ecn_field(io, t, p);
+        let (marked, mut now_ack) = self.take_ecn_field(ctx, t, p);
         // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
         if self.echo.is_none() || p.seq <= self.acked {
-            self.echo = Some((p.ts, p.hop, io.now - io.held));
+            self.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
         }
-        let quick = self.half != NO_HALF && self.interact(io, t, p);
+        let quick = self.half != NO_HALF && self.interact(ctx, t, p);
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
         now_ack |= t.cwr_ack && p.has(flag::CWR) || self.ack_marked && marked;
         self.grow_window(t, p, end);
-        let measured = io.measured();
+        let measured = ctx.measured();
         let held = if measured { self.counted() } else { 0 };
         if end <= self.next || (p.seq < self.next && p.len == 0) {
             // nothing new: a duplicate, or a probe
@@ -326,7 +326,7 @@ impl Receiver {
         } else if p.seq > self.next {
             self.note_order(p, end);
             if self.compressed > 0 {
-                self.release(io, t, p.seq, end);
+                self.release(ctx, t, p.seq, end);
             }
             if self.ooo.find(p.seq).is_some_and(|held| end <= held.1) {
                 self.came_again(t, p.seq, end);
@@ -335,19 +335,19 @@ impl Receiver {
             self.note_kept(measured);
             self.remember(p.seq);
         } else {
-            now_ack |= self.deliver(io, t, p, end);
+            now_ack |= self.deliver(ctx, t, p, end);
         }
         if measured {
             // bytes count when they first arrive, in order or not: a hole filled late brings no
             // burst of old bytes with it, and goodput never exceeds the line
             self.delivered_m += self.counted() - held;
         }
-        self.acknowledge_in_time(io, t, p, now_ack, quick);
+        self.acknowledge_in_time(ctx, t, p, now_ack, quick);
     }
 
     /// A segment up to `end` is the next in order. Whether it is acknowledged at once.
     #[inline(always)]
-    fn deliver<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, p: &Packet, end: u64) -> bool {
+    fn deliver(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet, end: u64) -> bool {
         let before = self.delivered();
         let had_gap = !self.ooo.is_empty();
         if had_gap {
@@ -364,64 +364,64 @@ impl Receiver {
             false => self.next - self.acked > t.mss as u64,
         };
         let fresh = self.delivered() - before;
-        self.read(io.now);
+        self.read(ctx.now);
         self.unread += if self.read_rate == Rate::INFINITE { 0 } else { fresh };
         if fresh > 0 {
-            self.fresh_at = io.now;
+            self.fresh_at = ctx.now;
         }
         let whole = self.fin_at.unwrap_or(self.size);
         if self.complete.is_none() && self.next >= whole {
             // a FIN may come long after the last byte
-            self.complete = Some(self.fresh_at.max(io.net.flow(self.flow).start.0));
-            io.announce(self.flow, Done::Received);
+            self.complete = Some(self.fresh_at.max(ctx.net.flow(self.flow).start.0));
+            ctx.announce(self.flow, Done::Received);
         }
         self.pending += 1;
         now_ack
     }
 
     /// One of the receiver's timers fired.
-    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
-        let t = io.net.transport(self.transport);
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
+        let t = ctx.net.transport(self.transport);
         if self.half != NO_HALF {
-            self.collect(io);
+            self.collect(ctx);
         }
         match kind {
-            TimerKind::DelayedAck if self.ack_timer_at == io.now => {
+            TimerKind::DelayedAck if self.ack_timer_at == ctx.now => {
                 self.ack_timer_at = NEVER;
-                let other = io.net.join(self.flow).map(|join| join.other);
-                if self.ack_at <= io.now {
+                let other = ctx.net.join(self.flow).map(|join| join.other);
+                if self.ack_at <= ctx.now {
                     match other {
-                        Some(other) if self.slot == io.now => {
+                        Some(other) if self.slot == ctx.now => {
                             self.slot = NEVER;
-                            io.hosts[self.ip.host as usize].turns.due.push((self.setting, other, true));
-                            io.timer(io.now, TimerKind::Turn, other);
+                            ctx.hosts[self.ip.host as usize].turns.due.push((self.setting, other, true));
+                            ctx.timer(ctx.now, TimerKind::Turn, other);
                         }
-                        _ => self.expire(io),
+                        _ => self.expire(ctx),
                     }
                 } else if self.ack_at != NEVER {
                     self.ack_timer_at = self.ack_at;
-                    io.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
+                    ctx.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
                 }
             }
             TimerKind::SinkStop if !self.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
                 if self.ooo.is_empty() {
-                    self.acknowledge(io, flag::FIN, t.syn_size);
+                    self.acknowledge(ctx, flag::FIN, t.syn_size);
                 } else {
                     // unread data at a close: a reset (RFC 2525 section 2.17)
                     self.closed = true;
-                    self.acknowledge(io, flag::RST, t.ack_size);
+                    self.acknowledge(ctx, flag::RST, t.ack_size);
                 }
             }
-            TimerKind::WindowUpdate if self.update_at == io.now => {
+            TimerKind::WindowUpdate if self.update_at == ctx.now => {
                 self.update_at = NEVER;
                 if !self.closed {
                     let before = self.edge;
-                    self.read(io.now);
+                    self.read(ctx.now);
                     self.offer(t);
                     if self.edge > before {
-                        self.acknowledge(io, 0, t.ack_size);
+                        self.acknowledge(ctx, 0, t.ack_size);
                     } else {
-                        self.watch_window(io, t);
+                        self.watch_window(ctx, t);
                     }
                 }
             }

@@ -68,15 +68,15 @@ impl Receiver {
     }
 
     /// With a slow reader and a shut window, plans the update that opens it again.
-    pub(super) fn watch_window<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+    pub(super) fn watch_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if self.read_rate == Rate::INFINITE || self.update_at != NEVER {
             return;
         }
         let step = (t.mss as u64).min(t.receive_buffer / 2);
         if self.edge.saturating_sub(self.next) < step && self.unread > 0 {
             let need = step.min(self.unread);
-            self.update_at = (self.read_at + self.read_rate.serialize(need).0).max(io.now + 1);
-            io.timer(self.update_at, TimerKind::WindowUpdate, self.flow);
+            self.update_at = (self.read_at + self.read_rate.serialize(need).0).max(ctx.now + 1);
+            ctx.timer(self.update_at, TimerKind::WindowUpdate, self.flow);
         }
     }
 }

@@ -29,40 +29,40 @@ pub(super) struct News {
 }
 
 impl Sender {
-    pub(super) fn on_ack<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
+        let t = ctx.net.transport(self.transport);
         // a FIN on the last data segment takes a number of its own
         let ack = if t.fin_with_data && self.closing.fin { p.ack.min(self.nxt) } else { p.ack };
         if ack > self.nxt || ack < self.una {
             return;
         }
-        self.catch_up(io);
+        self.catch_up(ctx);
         let in_flight = self.pipe(t);
-        let mut news = self.read_ack(io, t, p, ext, ack);
+        let mut news = self.read_ack(ctx, t, p, ext, ack);
 
-        let (rtt, later_sample) = self.sample_rtt(io, t, &news, p.ts);
+        let (rtt, later_sample) = self.sample_rtt(ctx, t, &news, p.ts);
         if news.acked > 0 && self.app.is_closed_loop() {
-            self.complete_writes(io);
+            self.complete_writes(ctx);
         }
         self.end_backoff(t, news.acked, rtt.is_some());
         if t.recovery == Recovery::PrrNs3 && news.acked > 0 {
             self.count_segments(t, news.delivered);
         }
         if self.profile.delivery {
-            self.tell_delivery(io.now, t, news.delivered);
+            self.tell_delivery(ctx.now, t, news.delivered);
         }
 
         // losses, and reductions that were mistaken
-        let ece = self.preempt_by_ecn(io, t, &news);
+        let ece = self.preempt_by_ecn(ctx, t, &news);
         self.recovery.newly_lost = false;
         self.undo.due |= news.marked;
         let (repaired, dubious) = self.on_ack_of_probe(t, &news, ext, ack);
         if t.recovery == Recovery::Linux && !t.sack {
             news.delivered = self.reno_sack_delivered(t, news.acked, news.segments, news.duplicate);
         }
-        let lost = self.recover_losses(io, t, &news);
+        let lost = self.recover_losses(ctx, t, &news);
         if !t.ecn_preempts {
-            self.leave_cwr(io);
+            self.leave_cwr(ctx);
         }
         if dubious && self.phase == Phase::Open {
             self.recovery.disorder = self.board.is_disordered();
@@ -70,9 +70,9 @@ impl Sender {
 
         // controller and reductions. The host's share: in the receiving host, and in this one since the ACK reached
         // its NIC
-        let host = p.seq + io.held;
+        let host = p.seq + ctx.held;
         self.cc.on_ack(&Ack {
-            now: Time(io.now),
+            now: Time(ctx.now),
             acked: news.acked,
             delivered: news.delivered,
             rtt,
@@ -88,22 +88,22 @@ impl Sender {
             cwnd_limited: !t.cwnd_limited || self.is_cwnd_limited(),
             phase: self.phase,
         });
-        self.reduce(io, t, &news, lost, repaired);
+        self.reduce(ctx, t, &news, lost, repaired);
 
-        self.restart_timers(io, t, &news, later_sample);
-        self.publish_timeout(io);
+        self.restart_timers(ctx, t, &news, later_sample);
+        self.publish_timeout(ctx);
         if self.board.waits_for_late() {
-            self.watch_late(io);
+            self.watch_late(ctx);
         }
-        self.pump(io);
-        self.check_finished(io);
+        self.pump(ctx);
+        self.check_finished(ctx);
     }
 
     /// Takes in what an ACK up to `ack` says.
     #[inline(always)]
-    fn read_ack<O: Outbox, R: Recorder>(
+    fn read_ack(
         &mut self,
-        io: &mut Io<O, R>,
+        ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
         p: &Packet,
         ext: Option<&Ext>,
@@ -113,7 +113,7 @@ impl Sender {
         let old_edge = self.peer.edge;
         self.peer.edge = ack + p.wnd as u64;
         self.peer.max = self.peer.max.max(p.wnd as u64);
-        self.board.begin_ack(t.clock(io.now), self.rtt.min.unwrap_or(0));
+        self.board.begin_ack(t.clock(ctx.now), self.rtt.min.unwrap_or(0));
 
         let acked = ack - self.una;
         let (mut delivered, mut newly_sacked, mut twice) = (0, 0, 0);
@@ -128,7 +128,7 @@ impl Sender {
         if let Some(ext) = ext {
             // data that acknowledges carries its own stamps
             if let Some(telemetry) = ext.telemetry.as_ref().filter(|_| !p.has(flag::DATA)) {
-                self.tell_telemetry(io, telemetry);
+                self.tell_telemetry(ctx, telemetry);
             }
             for (start, end) in ext.sack {
                 newly_sacked += self.board.sack(start, end, self.una);
@@ -165,27 +165,20 @@ impl Sender {
 
     /// Reductions that an ACK calls for, and the window of one that is under way.
     #[inline(always)]
-    fn reduce<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        news: &News,
-        lost: bool,
-        repaired: bool,
-    ) {
+    fn reduce(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News, lost: bool, repaired: bool) {
         let News { acked, delivered, was_retransmitted, marked, .. } = *news;
         if lost && self.profile.own_recovery {
-            let event = self.congestion(io);
+            let event = self.congestion(ctx);
             self.cc.on_loss(&event);
         } else if lost {
-            self.enter_recovery(io, t, delivered, marked);
+            self.enter_recovery(ctx, t, delivered, marked);
             if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
-                self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+                self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
             }
         } else if marked && !t.ecn_preempts && self.una > self.ecn.cwr_end && self.phase == Phase::Open {
-            self.reduce_for_ecn(io, t);
+            self.reduce_for_ecn(ctx, t);
         } else if repaired {
-            self.reduce_for_probe(io);
+            self.reduce_for_probe(ctx);
         }
         if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
             match t.recovery {
@@ -201,13 +194,7 @@ impl Sender {
 
     /// The retransmission timer starts anew when new data was acknowledged (RFC 6298 5.3).
     #[inline(always)]
-    fn restart_timers<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        news: &News,
-        later_sample: bool,
-    ) {
+    fn restart_timers(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News, later_sample: bool) {
         // a window below a segment may hold everything back: then the timer alone moves things on
         let stalled = !t.least_segment && self.app.written > self.nxt;
         if self.board.is_empty() && !stalled {
@@ -219,15 +206,15 @@ impl Sender {
         } else if t.reordering_timer
             && let Some(wait) = self.board.reordering_wait()
         {
-            self.wait_for_reordering(io, t, wait);
+            self.wait_for_reordering(ctx, t, wait);
         } else if later_sample
             || news.acked > 0
                 && (self.recovery.inflates || self.phase != Phase::Recovery || self.recovery.partial_acks <= 1)
         {
             if t.tail_loss_probe || t.reordering_timer {
-                self.restart_timer(io, t);
+                self.restart_timer(ctx, t);
             } else {
-                self.arm_rto(io);
+                self.arm_rto(ctx);
             }
         }
     }
@@ -244,7 +231,7 @@ impl Sender {
 
     /// The stamps that an ACK returns.
     #[cold]
-    fn tell_telemetry<O, R>(&mut self, io: &Io<O, R>, telemetry: &Telemetry) {
+    fn tell_telemetry(&mut self, ctx: &NodeCtx<impl Effects>, telemetry: &Telemetry) {
         let none = Hop { time: Time::ZERO, tx_bytes: Bytes(0), queue: Bytes(0), rate: Rate::INFINITE };
         let mut hops = [none; STAMPS];
         for (hop, stamp) in hops.iter_mut().zip(telemetry.stamps()) {
@@ -252,7 +239,7 @@ impl Sender {
                 time: Time(stamp.time),
                 tx_bytes: Bytes(stamp.sent),
                 queue: Bytes(stamp.queue as u64),
-                rate: io.net.spec.links[stamp.link as usize].rate,
+                rate: ctx.net.spec.links[stamp.link as usize].rate,
             };
         }
         if telemetry.count > 0 {

@@ -46,19 +46,19 @@ pub(super) struct Closing {
 
 impl Sender {
     /// Its trigger opens it, unless its start is yet to come.
-    pub fn open<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        if self.opening.triggered(io.now) {
-            self.start(io);
+    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.opening.triggered(ctx.now) {
+            self.start(ctx);
         }
     }
 
     /// The flow opens.
-    pub(super) fn start<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        let t = io.net.transport(self.transport);
-        let spec = io.net.flow(self.ip.flow);
-        if spec.stop != Time::NEVER && spec.stop.0 > io.now {
-            io.timer(spec.stop.0, TimerKind::Stop, self.ip.flow);
-        } else if spec.stop.0 <= io.now {
+    pub(super) fn start(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.transport);
+        let spec = ctx.net.flow(self.ip.flow);
+        if spec.stop != Time::NEVER && spec.stop.0 > ctx.now {
+            ctx.timer(spec.stop.0, TimerKind::Stop, self.ip.flow);
+        } else if spec.stop.0 <= ctx.now {
             self.connection = Connection::Dead;
             return;
         }
@@ -67,34 +67,34 @@ impl Sender {
         }
         if t.handshake || t.lone_syn {
             self.connection = Connection::SynSent;
-            self.send_syn(io);
+            self.send_syn(ctx);
         } else {
             self.peer.begin(t.receive_buffer);
-            self.establish(io);
+            self.establish(ctx);
         }
     }
 
-    pub(super) fn send_syn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        let t = io.net.transport(self.transport);
-        self.emit(io, 0, 0, flag::SYN, t.syn_size);
+    pub(super) fn send_syn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.transport);
+        self.emit(ctx, 0, 0, flag::SYN, t.syn_size);
         let wait = t.syn_timeout.0.saturating_mul(1 << self.timer.consecutive.min(20));
-        self.arm_in(io, t, wait);
+        self.arm_in(ctx, t, wait);
     }
 
-    pub(super) fn establish<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub(super) fn establish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.connection = Connection::Open;
         self.timer.consecutive = 0;
         self.timer.deadline = NEVER;
-        self.app.open(io.now);
-        self.publish_timeout(io);
-        self.pump(io);
+        self.app.open(ctx.now);
+        self.publish_timeout(ctx);
+        self.pump(ctx);
     }
 
     /// A lone SYN is one byte to the controller.
-    pub(super) fn syn_acked<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub(super) fn syn_acked(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let latest = Some(Time(self.rtt.latest));
         self.cc.on_ack(&Ack {
-            now: Time(io.now),
+            now: Time(ctx.now),
             acked: 1,
             delivered: 1,
             rtt: latest,
@@ -107,7 +107,7 @@ impl Sender {
     }
 
     /// A packet for the sender: SYN-ACK, or an acknowledgement.
-    pub fn on_packet<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, p: &Packet, ext: Option<&Ext>) {
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if p.has(flag::RST) {
             self.connection = Connection::Dead;
             self.timer.deadline = NEVER;
@@ -115,21 +115,21 @@ impl Sender {
         }
         match self.connection {
             Connection::SynSent if p.has(flag::SYN | flag::ACK) => {
-                let t = io.net.transport(self.transport);
+                let t = ctx.net.transport(self.transport);
                 if self.timer.consecutive == 0 {
-                    self.take_rtt(io, p.ts);
+                    self.take_rtt(ctx, p.ts);
                 }
                 self.peer.begin(p.wnd as u64);
                 if t.lone_syn {
-                    self.syn_acked(io);
+                    self.syn_acked(ctx);
                 } else {
-                    self.emit(io, 0, 0, flag::ACK, t.ack_size);
+                    self.emit(ctx, 0, 0, flag::ACK, t.ack_size);
                 }
-                self.establish(io);
+                self.establish(ctx);
             }
             Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
                 if let Some(entropy) = &mut self.ip.entropy {
-                    entropy.on_ack(Time(io.now), p.entropy(), p.has(flag::ECE));
+                    entropy.on_ack(Time(ctx.now), p.entropy(), p.has(flag::ECE));
                 }
                 if self.closing.by_peer && self.closing.fin {
                     // nobody waits for the rest: what the ACK says no longer matters
@@ -138,51 +138,46 @@ impl Sender {
                 } else if p.has(flag::FIN) && !(self.closing.fin && Some(p.ack) == self.app.end().map(|e| e + 1)) {
                     self.closing.by_peer = true;
                     self.closing.peer_last = self.closing.fin;
-                    let t = io.net.transport(self.transport);
-                    self.emit(io, self.nxt, 0, flag::ACK, t.ack_size);
+                    let t = ctx.net.transport(self.transport);
+                    self.emit(ctx, self.nxt, 0, flag::ACK, t.ack_size);
                 } else {
-                    self.on_ack(io, p, ext);
+                    self.on_ack(ctx, p, ext);
                 }
             }
             Connection::Open if !p.has(flag::ACK) && !p.has(flag::ECE) => {
-                self.repair_trimmed(io, p.ack);
+                self.repair_trimmed(ctx, p.ack);
             }
             Connection::Open if !p.has(flag::ACK) => {
-                self.cc.on_cnp(Time(io.now));
-                self.watch_clock(io);
+                self.cc.on_cnp(Time(ctx.now));
+                self.watch_clock(ctx);
             }
             // TIME-WAIT is silent; after LAST-ACK there is no connection any more
             Connection::Dead if self.closing.by_peer && !self.closing.peer_last => {
-                self.emit(io, p.ack, 0, flag::RST, BARE);
+                self.emit(ctx, p.ack, 0, flag::RST, BARE);
             }
             _ => {}
         }
         if p.has(flag::FIN) && self.connection == Connection::Done {
-            let t = io.net.transport(self.transport);
+            let t = ctx.net.transport(self.transport);
             if t.fin_with_data {
-                self.emit(io, self.una + 1, 0, flag::ACK, t.ack_size);
+                self.emit(ctx, self.una + 1, 0, flag::ACK, t.ack_size);
             }
         }
     }
 
     /// A packet of its two-way connection reached this host: one for it, or one of the other flow, which opens this
     /// flow if it is the first, and acknowledges it.
-    pub fn on_packet_of_connection<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        p: &Packet,
-        ext: Option<&Ext>,
-    ) {
+    pub fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if p.has(flag::REVERSE) {
             if let Some(ext) = ext.filter(|_| p.has(flag::SYN)) {
                 // the SYN-ACK opens this side; what follows echoes its time stamp
-                let half = &mut io.halves[self.half as usize];
+                let half = &mut ctx.halves[self.half as usize];
                 half.ext.ts = ext.ts;
                 half.open = true;
             }
-            return self.on_packet(io, p, ext);
+            return self.on_packet(ctx, p, ext);
         }
-        if let Some(half) = io.halves.get_mut(self.half as usize) {
+        if let Some(half) = ctx.halves.get_mut(self.half as usize) {
             half.rto_before = half.rto;
         }
         let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
@@ -190,60 +185,60 @@ impl Sender {
             if p.has(flag::RST) {
                 return;
             }
-            let t = io.net.transport(self.transport);
+            let t = ctx.net.transport(self.transport);
             if t.handshake {
-                self.take_rtt(io, ext.ts);
+                self.take_rtt(ctx, ext.ts);
             }
             self.peer.begin(p.wnd as u64);
-            self.establish(io);
+            self.establish(ctx);
             return;
         }
         let news = p.ack > self.una || p.has(flag::ECE) || ext.sack[0].0 < ext.sack[0].1;
         if self.connection == Connection::Open && (news || p.ack + p.wnd as u64 > self.peer.edge) {
             let view = Packet { seq: ext.host, ts: ext.ts, aux: ext.hops, ..*p };
-            self.on_ack(io, &view, Some(ext));
+            self.on_ack(ctx, &view, Some(ext));
         }
     }
 
     /// The application's stop time has come.
-    pub fn stop<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub fn stop(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if matches!(self.connection, Connection::Done | Connection::Dead) {
             return;
         }
-        match io.net.flow(self.ip.flow).at_stop {
+        match ctx.net.flow(self.ip.flow).at_stop {
             AtStop::Drain if self.connection == Connection::Open => {
-                self.catch_up(io);
+                self.catch_up(ctx);
                 self.app.stop();
-                self.pump(io);
-                self.check_finished(io);
+                self.pump(ctx);
+                self.check_finished(ctx);
             }
             AtStop::Drain => {
                 self.connection = Connection::Dead;
                 self.timer.deadline = NEVER;
             }
             AtStop::Reset => {
-                let t = io.net.transport(self.transport);
+                let t = ctx.net.transport(self.transport);
                 let size = t.ack_size;
-                self.emit(io, self.nxt, 0, flag::RST, size);
+                self.emit(ctx, self.nxt, 0, flag::RST, size);
                 self.connection = Connection::Dead;
                 self.timer.deadline = NEVER;
             }
         }
     }
 
-    pub(super) fn check_finished<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub(super) fn check_finished(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let Some(end) = self.app.end() else { return };
         if self.renumbering.hung || self.una < end || self.app.written < end || self.connection != Connection::Open {
             return;
         }
         if self.stats.finished.is_none() {
-            self.stats.finished = Some(io.now);
+            self.stats.finished = Some(ctx.now);
             if self.app.is_finite() {
-                io.rec.finish(io.now);
+                ctx.rec.finish(ctx.now);
             }
-            io.announce(self.ip.flow, Done::Sent);
+            ctx.announce(self.ip.flow, Done::Sent);
         }
-        let t = io.net.transport(self.transport);
+        let t = ctx.net.transport(self.transport);
         if !t.handshake {
             self.connection = Connection::Done;
         } else if t.fin_with_data {
@@ -253,7 +248,7 @@ impl Sender {
             }
         } else if self.closing.fin && self.una > end {
             self.connection = Connection::Done;
-            self.emit(io, self.nxt, 0, flag::ACK, t.ack_size);
+            self.emit(ctx, self.nxt, 0, flag::ACK, t.ack_size);
         }
         if self.connection == Connection::Done {
             self.timer.deadline = NEVER;

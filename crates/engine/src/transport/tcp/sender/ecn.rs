@@ -28,12 +28,7 @@ impl Sender {
     /// ns-3: an ECN-Echo starts its reduction before anything else of the ACK is looked at, and in any state. Whether
     /// the controller sees the echo.
     #[inline(always)]
-    pub(super) fn preempt_by_ecn<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        news: &News,
-    ) -> bool {
+    pub(super) fn preempt_by_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) -> bool {
         if !t.ecn_preempts {
             return news.marked;
         }
@@ -42,10 +37,10 @@ impl Sender {
             (self.ecn.echo, self.ecn.echo_at) = (true, self.una);
         }
         self.ecn.echo &= news.marked;
-        self.leave_cwr(io);
+        self.leave_cwr(ctx);
         if marked && self.phase != Phase::Cwr {
             self.recovery.point = self.nxt;
-            self.reduce_for_ecn(io, t);
+            self.reduce_for_ecn(ctx, t);
             if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
                 self.prr_ns3(t, news.delivered, true, false);
             }
@@ -53,9 +48,9 @@ impl Sender {
         self.ecn.echo
     }
 
-    pub(super) fn reduce_for_ecn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+    pub(super) fn reduce_for_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let before = self.window();
-        let event = self.congestion(io);
+        let event = self.congestion(ctx);
         self.cc.on_ecn(&event);
         self.ecn.cwr_end = self.nxt;
         self.tlp.to = 0;
@@ -66,10 +61,10 @@ impl Sender {
     }
 
     /// A reduction for ECN ends when the data outstanding at its start is acknowledged.
-    pub(super) fn leave_cwr<O, R>(&mut self, io: &Io<O, R>) {
+    pub(super) fn leave_cwr(&mut self, ctx: &NodeCtx<impl Effects>) {
         if self.phase == Phase::Cwr && self.una > self.ecn.cwr_end {
             self.phase = Phase::Open;
-            self.cc.on_recovered(Time(io.now), self.board.pipe());
+            self.cc.on_recovered(Time(ctx.now), self.board.pipe());
         }
     }
 }

@@ -39,15 +39,15 @@ impl Sender {
         }
     }
 
-    pub(super) fn congestion<O, R>(&self, io: &Io<O, R>) -> Congestion {
-        let in_flight = self.flight(io.net.transport(self.transport));
+    pub(super) fn congestion(&self, ctx: &NodeCtx<impl Effects>) -> Congestion {
+        let in_flight = self.flight(ctx.net.transport(self.transport));
         let window = self.window();
-        Congestion { now: Time(io.now), in_flight, window, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
+        Congestion { now: Time(ctx.now), in_flight, window, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
     }
 
-    pub(super) fn enter_recovery<O: Outbox, R: Recorder>(
+    pub(super) fn enter_recovery(
         &mut self,
-        io: &mut Io<O, R>,
+        ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
         delivered: u64,
         marked: bool,
@@ -56,7 +56,7 @@ impl Sender {
         // DCTCP reacts to a loss all the same (RFC 8257 3.5).
         let window = self.window();
         if !(self.phase == Phase::Cwr && self.ecn.mode == Ecn::Classic) {
-            let event = self.congestion(io);
+            let event = self.congestion(ctx);
             self.cc.on_loss(&event);
         }
         self.begin_undo(t, self.phase == Phase::Cwr || marked);
@@ -92,7 +92,7 @@ impl Sender {
             };
             if let Some(hole) = hole {
                 self.pacing.restarting = true;
-                self.retransmit(io, hole);
+                self.retransmit(ctx, hole);
                 self.pacing.restarting = false;
             }
         } else {
@@ -103,7 +103,7 @@ impl Sender {
                 false => window,
             };
             self.recovery.left_inflated = false;
-            self.retransmit_first(io);
+            self.retransmit_first(ctx);
         }
     }
 
@@ -121,12 +121,7 @@ impl Sender {
     }
 
     /// An ACK during a recovery with SACK: the scoreboard says what goes again, as the window lets it.
-    pub(super) fn go_on_with_sack<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        news: &News,
-    ) {
+    pub(super) fn go_on_with_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) {
         let News { acked, duplicate, delivered, was_retransmitted, .. } = *news;
         self.recovery.newly_lost = self.update_lost(t);
         if self.profile.own_recovery {
@@ -136,7 +131,7 @@ impl Sender {
             self.prr_ns3(t, delivered, true, false);
         }
         if acked > 0 && t.scoreboard == Rules::Ns3 {
-            self.partial_ack_ns3(io, t, delivered, was_retransmitted);
+            self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
         } else if acked > 0 && t.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
             self.prr_ns3(t, delivered, false, was_retransmitted);
         }
@@ -144,12 +139,7 @@ impl Sender {
 
     /// An ACK during a recovery without SACK: a partial one deflates the window and the next hole goes, a duplicate
     /// inflates it (RFC 6582).
-    pub(super) fn go_on_without_sack<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        news: &News,
-    ) {
+    pub(super) fn go_on_without_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) {
         let mss = t.mss as f64;
         if news.acked > 0 {
             self.recovery.partial_acks += 1;
@@ -161,7 +151,7 @@ impl Sender {
                 self.recovery.window += mss;
             }
             self.recovery.window = self.recovery.window.max(mss);
-            self.retransmit_first(io);
+            self.retransmit_first(ctx);
         } else if news.duplicate {
             self.recovery.window += mss;
             if self.recovery.inflates {
@@ -171,10 +161,10 @@ impl Sender {
     }
 
     /// The first segment goes again, in the place of the copy that is taken for lost.
-    fn retransmit_first<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    fn retransmit_first(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(first) = self.board.first() {
             self.board.retransmitted(first.seq, true);
-            self.send_segment(io, first.seq, first.len, true);
+            self.send_segment(ctx, first.seq, first.len, true);
         }
     }
 }

@@ -10,12 +10,12 @@ impl Sender {
     }
 
     /// A wait for a late segment may be over; the timer is set for the next.
-    pub(super) fn watch_late<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub(super) fn watch_late(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(until) = self.board.late_until()
             && self.pacing.at > until
         {
             self.pacing.at = until;
-            io.timer(until, TimerKind::Pace, self.ip.flow);
+            ctx.timer(until, TimerKind::Pace, self.ip.flow);
         }
     }
 }

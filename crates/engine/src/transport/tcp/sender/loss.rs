@@ -6,14 +6,9 @@ use super::*;
 impl Sender {
     /// Brings the loss state up to date; true when a loss was found that the controller has to
     /// react to.
-    pub(super) fn recover_losses<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        news: &News,
-    ) -> bool {
+    pub(super) fn recover_losses(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) -> bool {
         if t.recovery == Recovery::Linux && !t.sack && !self.profile.own_recovery {
-            return self.recover_as_reno_sack(io, news);
+            return self.recover_as_reno_sack(ctx, news);
         }
         if news.duplicate {
             self.recovery.dupacks += 1;
@@ -24,22 +19,22 @@ impl Sender {
         if self.undo.again == 0 && self.undo.marker != NEVER && matches!(self.phase, Phase::Open | Phase::Recovery) {
             if self.phase == Phase::Recovery {
                 self.phase = Phase::Open;
-                self.cc.on_recovered(Time(io.now), self.board.pipe());
+                self.cc.on_recovered(Time(ctx.now), self.board.pipe());
             }
             self.take_back();
         }
         match self.phase {
-            Phase::Open | Phase::Cwr => self.find_losses(io.now, t, news.duplicate),
-            Phase::Recovery if self.una >= self.recovery.point => self.leave_recovery(io.now, t, news),
+            Phase::Open | Phase::Cwr => self.find_losses(ctx.now, t, news.duplicate),
+            Phase::Recovery if self.una >= self.recovery.point => self.leave_recovery(ctx.now, t, news),
             Phase::Recovery if t.sack => {
-                self.go_on_with_sack(io, t, news);
+                self.go_on_with_sack(ctx, t, news);
                 false
             }
             Phase::Recovery => {
-                self.go_on_without_sack(io, t, news);
+                self.go_on_without_sack(ctx, t, news);
                 false
             }
-            Phase::Loss => self.after_timeout(io.now, t, news),
+            Phase::Loss => self.after_timeout(ctx.now, t, news),
         }
     }
 

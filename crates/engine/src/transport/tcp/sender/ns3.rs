@@ -13,9 +13,9 @@ impl Sender {
     /// ns-3's answer to an ACK that advances but ends no recovery: unless the first segment has
     /// been sent again already, one segment goes whatever the window: a lost one, a new one, or
     /// the first.
-    pub(super) fn partial_ack_ns3<O: Outbox, R: Recorder>(
+    pub(super) fn partial_ack_ns3(
         &mut self,
-        io: &mut Io<O, R>,
+        ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
         delivered: u64,
         was_retransmitted: bool,
@@ -30,11 +30,11 @@ impl Sender {
         let unsent = self.app.written.saturating_sub(self.nxt);
         let room = self.peer.edge.saturating_sub(self.nxt);
         if let Some(hole) = self.next_repair(t) {
-            self.retransmit(io, hole);
+            self.retransmit(ctx, hole);
         } else if unsent > 0 && room > 0 {
-            self.send_new(io, unsent.min(room).min(t.mss as u64) as u32);
+            self.send_new(ctx, unsent.min(room).min(t.mss as u64) as u32);
         } else {
-            self.retransmit(io, first);
+            self.retransmit(ctx, first);
         }
     }
 

@@ -4,15 +4,8 @@ use super::*;
 
 impl Sender {
     /// Puts one IP packet (or its fragments) on the host's NIC.
-    pub(super) fn emit<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        seq: u64,
-        len: u32,
-        flags: u16,
-        size: u32,
-    ) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn emit(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64, len: u32, flags: u16, size: u32) {
+        let t = ctx.net.transport(self.transport);
         let control = len == 0;
         let ect = match self.ecn.mode {
             Ecn::Off => false,
@@ -25,42 +18,42 @@ impl Sender {
             flags |= flag::CWR;
             self.ecn.send_cwr = false;
         }
-        let mut packet = self.ip.packet(io, seq, len, flags, size);
-        self.pacing.last_send = io.now;
-        let mut ext = if packet.has(flag::JOINED) { self.piggyback(io, &mut packet) } else { None };
+        let mut packet = self.ip.packet(ctx, seq, len, flags, size);
+        self.pacing.last_send = ctx.now;
+        let mut ext = if packet.has(flag::JOINED) { self.piggyback(ctx, &mut packet) } else { None };
         if packet.has(flag::TRACED) && self.profile.telemetry && packet.len > 0 {
             // ports are to stamp it
             ext.get_or_insert_default().telemetry = Some(Box::default());
         }
-        self.ip.send(io, t, &packet, ext.as_mut());
+        self.ip.send(ctx, t, &packet, ext.as_mut());
     }
 
     /// Two-way connections: the packet acknowledges what its host has received of the other half.
     #[cold]
-    pub(super) fn piggyback<O, R>(&self, io: &mut Io<O, R>, packet: &mut Packet) -> Option<Ext> {
-        let t = io.net.transport(self.transport);
-        let half = io.halves.get_mut(self.half as usize)?;
+    pub(super) fn piggyback(&self, ctx: &mut NodeCtx<impl Effects>, packet: &mut Packet) -> Option<Ext> {
+        let t = ctx.net.transport(self.transport);
+        let half = ctx.halves.get_mut(self.half as usize)?;
         if !half.open {
             return None;
         }
         half.carried += u32::from(half.owed);
         half.owed = false;
-        if t.pingpong && packet.len > 0 && half.answers(t, io.now) {
+        if t.pingpong && packet.len > 0 && half.answers(t, ctx.now) {
             half.pingpong = true;
         }
         packet.ack = half.ack;
         packet.wnd = half.wnd;
         packet.flags |= flag::ACK | if half.ece { flag::ECE } else { 0 };
-        let host = if io.net.hosts_cost { io.now - half.came } else { 0 };
+        let host = if ctx.net.hosts_cost { ctx.now - half.came } else { 0 };
         Some(Ext { host, ..half.ext.clone() })
     }
 
-    pub(super) fn send_segment<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64, len: u32, again: bool) {
-        let t = io.net.transport(self.transport);
-        self.board.stamp(seq, t.clock(io.now), io.now);
+    pub(super) fn send_segment(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64, len: u32, again: bool) {
+        let t = ctx.net.transport(self.transport);
+        self.board.stamp(seq, t.clock(ctx.now), ctx.now);
         let retx = if again { flag::RETX } else { 0 };
         if self.closing.fin && Some(seq) == self.app.end() {
-            self.emit(io, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);
+            self.emit(ctx, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);
         } else {
             let last = t.fin_with_data && t.handshake && Some(seq + len as u64) == self.app.end();
             self.closing.fin |= last;
@@ -68,7 +61,7 @@ impl Sender {
             if t.push_ack && self.ends_a_write(seq + len as u64) {
                 flags |= flag::PSH;
             }
-            self.emit(io, seq, len, flags, t.header + len);
+            self.emit(ctx, seq, len, flags, t.header + len);
         }
         self.sent_to = seq + len as u64;
         if matches!(self.phase, Phase::Recovery | Phase::Cwr) {
@@ -79,9 +72,9 @@ impl Sender {
                 self.samples.timed = None;
             }
         } else if self.samples.timed.is_none() && !t.timestamps {
-            self.samples.timed = Some((seq + len as u64, io.now));
+            self.samples.timed = Some((seq + len as u64, ctx.now));
         }
-        self.pace(io, len);
+        self.pace(ctx, len);
     }
 
     /// The congestion window in force, bytes.
@@ -109,26 +102,26 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn catch_up<O, R>(&mut self, io: &Io<O, R>) {
-        let space = self.space(io.net.transport(self.transport));
-        self.app.catch_up(io.now, space);
+    pub(super) fn catch_up(&mut self, ctx: &NodeCtx<impl Effects>) {
+        let space = self.space(ctx.net.transport(self.transport));
+        self.app.catch_up(ctx.now, space);
     }
 
     /// Sends what windows, pacing and data allow, and notes whether the window limited it.
-    pub(in crate::transport) fn pump<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub(in crate::transport) fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.connection != Connection::Open {
             return;
         }
-        let t = io.net.transport(self.transport);
+        let t = ctx.net.transport(self.transport);
         let before = self.nxt;
-        self.send_allowed(io, t);
+        self.send_allowed(ctx, t);
         if std::mem::take(&mut self.frto.new_first) && self.nxt == before {
             self.frto.on = false;
-            self.send_allowed(io, t);
+            self.send_allowed(ctx, t);
         }
         self.note_usage(t, before);
         if t.tail_loss_probe && self.nxt > before {
-            self.schedule_probe(io, t, false);
+            self.schedule_probe(ctx, t, false);
         }
     }
 
@@ -143,15 +136,15 @@ impl Sender {
         pipe
     }
 
-    pub(super) fn send_allowed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        self.catch_up(io);
-        if t.idle_restart && self.board.is_empty() && io.now > self.pacing.last_send.saturating_add(self.rtt.rto()) {
-            let timeouts = ((io.now - self.pacing.last_send) / self.rtt.rto().max(1)).clamp(1, u32::MAX as u64) as u32;
-            self.cc.on_idle(&Idle { now: Time(io.now), timeouts });
+    pub(super) fn send_allowed(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        self.catch_up(ctx);
+        if t.idle_restart && self.board.is_empty() && ctx.now > self.pacing.last_send.saturating_add(self.rtt.rto()) {
+            let timeouts = ((ctx.now - self.pacing.last_send) / self.rtt.rto().max(1)).clamp(1, u32::MAX as u64) as u32;
+            self.cc.on_idle(&Idle { now: Time(ctx.now), timeouts });
         }
         self.usage.blocked = false;
         loop {
-            if !io.has_room(self.ip.host, self.ip.flow) {
+            if !ctx.has_room(self.ip.host, self.ip.flow) {
                 return;
             }
             let hole = if self.frto.new_first { None } else { self.next_repair(t) };
@@ -174,17 +167,17 @@ impl Sender {
                 None => self.next_len(t),
             };
             if len == 0 && hole.is_none() {
-                return self.nothing_to_send(io);
+                return self.nothing_to_send(ctx);
             }
             if !self.window_takes(t, len) {
                 self.usage.blocked = true;
-                return self.shut(io, t);
+                return self.shut(ctx, t);
             }
-            if !self.pace_lets_go(io) {
-                return self.shut(io, t);
+            if !self.pace_lets_go(ctx) {
+                return self.shut(ctx, t);
             }
             if let Some(hole) = hole {
-                self.retransmit(io, hole);
+                self.retransmit(ctx, hole);
                 if t.go_back_n_new_path
                     && self.phase == Phase::Loss
                     && let Some(entropy) = &mut self.ip.entropy
@@ -195,10 +188,10 @@ impl Sender {
             }
             let len = self.peer_takes(t, len);
             if len == 0 {
-                self.shut(io, t);
-                return self.wait_for_window(io, t);
+                self.shut(ctx, t);
+                return self.wait_for_window(ctx, t);
             }
-            self.send_new(io, len);
+            self.send_new(ctx, len);
             if self.process.interrupted {
                 return;
             }
@@ -254,7 +247,7 @@ impl Sender {
         }
     }
 
-    pub(super) fn send_new<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, len: u32) {
+    pub(super) fn send_new(&mut self, ctx: &mut NodeCtx<impl Effects>, len: u32) {
         let seq = self.nxt;
         if self.ecn.echo && self.ecn.echo_at > self.ecn.cwr_at {
             (self.ecn.echo, self.ecn.cwr_at) = (false, seq);
@@ -264,11 +257,11 @@ impl Sender {
         if self.recovery.dupacks > 0 && self.phase == Phase::Open {
             self.recovery.limited += len as u64;
         }
-        self.send_segment(io, seq, len, false);
+        self.send_segment(ctx, seq, len, false);
         if self.timer.deadline == NEVER || self.timer.waiting == Waiting::Window {
-            self.arm_rto(io);
+            self.arm_rto(ctx);
         } else if self.timer.waiting == Waiting::Probe {
-            self.resume_rto(io);
+            self.resume_rto(ctx);
         }
     }
 
@@ -280,8 +273,8 @@ impl Sender {
         allowed.then_some(hole)
     }
 
-    pub(super) fn retransmit<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, hole: Hole) {
-        let hole = match io.net.transport(self.transport) {
+    pub(super) fn retransmit(&mut self, ctx: &mut NodeCtx<impl Effects>, hole: Hole) {
+        let hole = match ctx.net.transport(self.transport) {
             t if t.scoreboard == Rules::Ns3 => {
                 // the number that FIN takes is no byte to fill a segment with
                 let data = self.app.end().map_or(u64::MAX, |end| end.saturating_sub(hole.seq));
@@ -296,37 +289,37 @@ impl Sender {
             self.renumbering.hung = true;
         }
         self.undo.again = self.undo.again.max(0) + 1;
-        self.undo.first_at = self.undo.first_at.min(io.now);
-        self.send_segment(io, hole.seq, hole.len, true);
-        let linux = io.net.transport(self.transport).recovery == Recovery::Linux;
+        self.undo.first_at = self.undo.first_at.min(ctx.now);
+        self.send_segment(ctx, hole.seq, hole.len, true);
+        let linux = ctx.net.transport(self.transport).recovery == Recovery::Linux;
         if self.timer.deadline == NEVER || linux && hole.seq == self.una && self.timer.waiting != Waiting::Reordering {
-            self.arm_rto(io);
+            self.arm_rto(ctx);
         }
     }
 
     /// The receiver has only the header of the segment at `seq`: it goes again at once, in the place of the copy that
     /// was cut, whatever window and pace say. That is no loss to the controller, nor to recovery.
     #[cold]
-    pub(super) fn repair_trimmed<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, seq: u64) {
+    pub(super) fn repair_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64) {
         let Some(hole) = self.board.trimmed(seq) else { return };
-        if io.has_room(self.ip.host, self.ip.flow) {
-            self.retransmit(io, hole);
+        if ctx.has_room(self.ip.host, self.ip.flow) {
+            self.retransmit(ctx, hole);
         }
         // the receiver was heard from
-        self.arm_rto(io);
+        self.arm_rto(ctx);
     }
 
     /// The window is shut: meanwhile a bulk application fills the send buffer. One that is woken for
     /// it runs when everything that arrives at this instant has been taken in.
     #[inline]
-    pub(super) fn shut<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+    pub(super) fn shut(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let space = self.space(t);
         if t.notsent_lowat > 0 {
             if self.process.woken {
                 self.app.top_up(space, self.nxt, t, &mut self.process.writes);
-            } else if self.process.at > io.now && self.app.wants(self.nxt, t) {
-                self.process.at = io.now;
-                io.timer(io.now, TimerKind::App, self.ip.flow);
+            } else if self.process.at > ctx.now && self.app.wants(self.nxt, t) {
+                self.process.at = ctx.now;
+                ctx.timer(ctx.now, TimerKind::App, self.ip.flow);
             }
         } else {
             self.app.fill(space, t.whole_writes);
@@ -334,8 +327,8 @@ impl Sender {
     }
 
     /// No unsent data: close, repair more, or wait for the application.
-    pub(super) fn nothing_to_send<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn nothing_to_send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.transport);
         if self.profile.delivery && (self.board.pipe() as f64) < self.window() {
             self.board.limited_by_application();
         }
@@ -346,23 +339,23 @@ impl Sender {
                 // as many as the window takes, each with room for what it will be cut anew to
                 let whole = |h: &Hole, s: &Sender| (s.app.written - h.seq).min(t.mss as u64) as u32;
                 while let Some(hole) = self.board.next_unproven().filter(|h| fits(whole(h, self), self)) {
-                    self.retransmit(io, hole);
+                    self.retransmit(ctx, hole);
                 }
             } else if let Some(hole) = self.board.next_unproven().filter(|h| fits(h.len, self)) {
-                self.retransmit(io, hole);
+                self.retransmit(ctx, hole);
             } else if !self.recovery.rescued
                 && t.scoreboard == Rules::Rfc6675
                 && let Some(hole) = self.board.last_unsacked().filter(|h| fits(h.len, self))
             {
                 self.recovery.rescued = true;
-                self.retransmit(io, hole);
+                self.retransmit(ctx, hole);
             }
         }
         match self.app.end() {
             Some(end) if end == self.app.written => {
                 if t.handshake && !self.closing.fin && self.nxt == end {
                     self.closing.fin = true;
-                    self.send_new(io, 1);
+                    self.send_new(ctx, 1);
                 }
             }
             _ => {
@@ -370,10 +363,10 @@ impl Sender {
                 if self.app.fits(self.space(t))
                     && let Some(at) = self.app.next_at()
                 {
-                    let at = at.max(io.now);
+                    let at = at.max(ctx.now);
                     if self.process.at > at {
                         self.process.at = at;
-                        io.timer(at, TimerKind::App, self.ip.flow);
+                        ctx.timer(at, TimerKind::App, self.ip.flow);
                     }
                 }
             }

@@ -24,8 +24,8 @@ impl Default for PacingState {
 impl Sender {
     /// Accounts a sent packet to the pacing rate.
     #[inline]
-    pub(super) fn pace<O, R>(&mut self, io: &Io<O, R>, len: u32) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn pace(&mut self, ctx: &NodeCtx<impl Effects>, len: u32) {
+        let t = ctx.net.transport(self.transport);
         let rate = match self.cc.pacing() {
             Pacing::Rate(rate) => rate,
             Pacing::Gap(_) => return,
@@ -51,8 +51,8 @@ impl Sender {
             let gap = (len as f64 * 8e12 / rate) as u64;
             match t.pacing {
                 // what goes in spite of pacing does not put off what waits for it
-                PacingSpec::Window { .. } if self.pacing.from > io.now => {}
-                _ => self.pacing.from = self.pacing.from.max(io.now) + gap,
+                PacingSpec::Window { .. } if self.pacing.from > ctx.now => {}
+                _ => self.pacing.from = self.pacing.from.max(ctx.now) + gap,
             }
         }
     }
@@ -68,12 +68,12 @@ impl Sender {
 
     /// Whether pacing lets a packet go now; a timer is set if not.
     #[inline(always)]
-    pub(super) fn pace_lets_go<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) -> bool {
+    pub(super) fn pace_lets_go(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let from = self.paced_until();
-        if from > io.now && self.pacing.at > from {
+        if from > ctx.now && self.pacing.at > from {
             self.pacing.at = from;
-            io.timer(from, TimerKind::Pace, self.ip.flow);
+            ctx.timer(from, TimerKind::Pace, self.ip.flow);
         }
-        from <= io.now
+        from <= ctx.now
     }
 }

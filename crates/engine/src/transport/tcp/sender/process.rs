@@ -23,46 +23,46 @@ impl Default for Process {
 
 impl Sender {
     /// Writes a message. What does not fit into the send buffer follows as it drains.
-    pub fn on_message<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
+    pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         self.app.on_message(bytes);
-        self.pump(io);
+        self.pump(ctx);
     }
 
     /// A packet wakes the application, which writes a message when its process runs.
-    pub fn on_reply<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, bytes: u64) {
-        if !io.net.transport(self.transport).wakeup {
-            return self.on_message(io, bytes);
+    pub fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
+        if !ctx.net.transport(self.transport).wakeup {
+            return self.on_message(ctx, bytes);
         }
         self.app.on_message(bytes);
-        let woken = &mut io.hosts[self.ip.host as usize].turns.woken;
+        let woken = &mut ctx.hosts[self.ip.host as usize].turns.woken;
         woken.push(self.ip.flow);
         let begins = woken.len() == 1;
-        io.timer(io.now, TimerKind::Turn, self.ip.flow);
+        ctx.timer(ctx.now, TimerKind::Turn, self.ip.flow);
         if begins {
             // nothing runs yet: its process begins at once, and the next arrival interrupts it
             self.process.interrupted = true;
-            self.pump(io);
+            self.pump(ctx);
             self.process.interrupted = false;
         }
     }
 
     /// The turn of the application that a packet woke, or of the retransmission timer, unless something stopped it at
     /// the last moment.
-    pub fn on_turn<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, turn: Turn) {
+    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
         if turn == Turn::Application {
-            self.pump(io);
-        } else if self.timer.deadline <= io.now {
+            self.pump(ctx);
+        } else if self.timer.deadline <= ctx.now {
             self.timer.deadline = NEVER;
-            self.expired(io);
+            self.expired(ctx);
         }
     }
 
     /// Closed-loop writes that are acknowledged now.
     #[cold]
-    pub(super) fn complete_writes<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        while let Some(write) = self.app.on_acked(self.una, io.now) {
-            let message = self.write_record(io.net, write, Some(io.now));
-            io.rec.message(message);
+    pub(super) fn complete_writes(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        while let Some(write) = self.app.on_acked(self.una, ctx.now) {
+            let message = self.write_record(ctx.net, write, Some(ctx.now));
+            ctx.rec.message(message);
         }
     }
 

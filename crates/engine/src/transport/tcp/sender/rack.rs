@@ -24,26 +24,21 @@ impl Sender {
     }
 
     /// Sets the timer to the end of the wait for segments that may be reordered.
-    pub(super) fn wait_for_reordering<O: Outbox, R: Recorder>(
-        &mut self,
-        io: &mut Io<O, R>,
-        t: &TransportSpec,
-        wait: u64,
-    ) {
+    pub(super) fn wait_for_reordering(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: u64) {
         self.timer.waiting = Waiting::Reordering;
         let wait = (wait + t.timeout_min.0).min(self.rtt.rto());
-        self.arm_in(io, t, wait);
+        self.arm_in(ctx, t, wait);
     }
 
     /// What was waited for is lost. It goes again, as far as the window lets it.
-    pub(super) fn reordering_is_over<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+    pub(super) fn reordering_is_over(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         // repairs leave the timer alone: it goes on afterwards
-        self.timer.deadline = io.now;
+        self.timer.deadline = ctx.now;
         let window = self.reordering_window(t);
-        if self.board.look_again(t.clock(io.now), window) {
+        if self.board.look_again(t.clock(ctx.now), window) {
             self.recovery.newly_lost = true;
             if !self.profile.own_recovery && self.phase != Phase::Recovery {
-                self.enter_recovery(io, t, t.mss as u64, false);
+                self.enter_recovery(ctx, t, t.mss as u64, false);
                 if self.prr_governs(t) && t.recovery == Recovery::Linux {
                     self.prr_linux(t, t.mss as u64, false);
                 } else if self.prr_governs(t) {
@@ -52,17 +47,17 @@ impl Sender {
             }
             // new data waits for the next ACK
             self.repairs_only = true;
-            self.send_allowed(io, t);
+            self.send_allowed(ctx, t);
             self.repairs_only = false;
             // told afterwards: no ACK may come to make room under what is left of the window (Linux' BBR hears of it by
             // the next ACK)
             if self.profile.own_recovery {
-                let event = self.congestion(io);
+                let event = self.congestion(ctx);
                 self.cc.on_loss(&event);
             }
         }
         if self.timer.waiting == Waiting::Reordering {
-            self.resume_rto(io);
+            self.resume_rto(ctx);
         }
     }
 }

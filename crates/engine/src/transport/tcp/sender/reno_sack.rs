@@ -48,7 +48,7 @@ impl Sender {
     }
 
     /// Brings the state up to date; true when a loss was found that the controller has to react to.
-    pub(super) fn recover_as_reno_sack<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, news: &News) -> bool {
+    pub(super) fn recover_as_reno_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, news: &News) -> bool {
         let advanced = news.acked > 0;
         if self.phase == Phase::Recovery && self.una >= self.recovery.point {
             self.recovery.dupacks = 0;
@@ -61,7 +61,7 @@ impl Sender {
                 return false;
             }
             self.phase = Phase::Open;
-            self.cc.on_recovered(Time(io.now), self.board.pipe());
+            self.cc.on_recovered(Time(ctx.now), self.board.pipe());
         }
         match self.phase {
             Phase::Recovery => {

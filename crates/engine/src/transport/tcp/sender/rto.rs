@@ -49,32 +49,32 @@ impl Default for Timer {
 
 impl Sender {
     /// Sets the retransmission timer to its timeout from now.
-    pub(super) fn arm_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn arm_rto(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.transport);
         self.timer.waiting = Waiting::Ack;
         let wait = self.rtt.rto();
-        self.arm_in(io, t, wait);
+        self.arm_in(ctx, t, wait);
     }
 
     /// Sets the retransmission timer to `wait` from now.
     #[inline]
-    pub(super) fn arm_in<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec, wait: u64) {
-        let mut deadline = fires_at(t.timer_tick.0, io.now, wait);
+    pub(super) fn arm_in(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: u64) {
+        let mut deadline = fires_at(t.timer_tick.0, ctx.now, wait);
         if t.timer_scan > Time::ZERO {
             deadline = scanned_at(t.timer_scan.0, deadline);
         }
         if t.last_set_first && deadline != self.timer.slot {
-            let turns = &mut io.hosts[self.ip.host as usize].turns;
+            let turns = &mut ctx.hosts[self.ip.host as usize].turns;
             turns.settings += 1;
             (self.timer.slot, self.timer.setting) = (deadline, turns.settings);
         }
-        self.arm(io, deadline);
+        self.arm(ctx, deadline);
     }
 
     /// Two-way connections: the other half's ACKs wait no longer than this one's timeout.
     #[inline]
-    pub(super) fn publish_timeout<O, R>(&self, io: &mut Io<O, R>) {
-        if let Some(half) = io.halves.get_mut(self.half as usize) {
+    pub(super) fn publish_timeout(&self, ctx: &mut NodeCtx<impl Effects>) {
+        if let Some(half) = ctx.halves.get_mut(self.half as usize) {
             half.rto = self.rtt.rto();
             half.srtt = self.rtt.srtt;
         }
@@ -82,54 +82,54 @@ impl Sender {
 
     /// Sets the retransmission deadline. The event is lazy: one that fires early re-arms itself.
     #[inline]
-    pub(super) fn arm<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, deadline: u64) {
+    pub(super) fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>, deadline: u64) {
         self.timer.deadline = deadline;
         if self.timer.at > deadline {
             self.timer.at = deadline;
-            io.timer(deadline, TimerKind::Retransmit, self.ip.flow);
+            ctx.timer(deadline, TimerKind::Retransmit, self.ip.flow);
         }
     }
 
     /// One of the sender's timers fired.
-    pub fn on_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, kind: TimerKind) {
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
         match kind {
-            TimerKind::Start if self.opening.starts(io.now) => self.start(io),
-            TimerKind::Stop => self.stop(io),
-            TimerKind::Pace if self.pacing.at == io.now => {
+            TimerKind::Start if self.opening.starts(ctx.now) => self.start(ctx),
+            TimerKind::Stop => self.stop(ctx),
+            TimerKind::Pace if self.pacing.at == ctx.now => {
                 self.pacing.at = NEVER;
                 if self.board.waits_for_late() {
-                    self.update_late(io.now, io.net.transport(self.transport));
-                    self.watch_late(io);
+                    self.update_late(ctx.now, ctx.net.transport(self.transport));
+                    self.watch_late(ctx);
                 }
-                self.pump(io);
+                self.pump(ctx);
             }
-            TimerKind::Wake if self.wake_at == io.now => {
+            TimerKind::Wake if self.wake_at == ctx.now => {
                 self.wake_at = NEVER;
                 if self.connection == Connection::Open {
-                    self.cc.on_wake(Time(io.now));
-                    self.watch_clock(io);
-                    self.pump(io);
+                    self.cc.on_wake(Time(ctx.now));
+                    self.watch_clock(ctx);
+                    self.pump(ctx);
                 }
             }
-            TimerKind::App if self.process.at == io.now => {
+            TimerKind::App if self.process.at == ctx.now => {
                 self.process.at = NEVER;
                 self.process.woken = true;
-                self.pump(io);
+                self.pump(ctx);
                 self.process.woken = false;
             }
-            TimerKind::Retransmit if self.timer.at == io.now => {
+            TimerKind::Retransmit if self.timer.at == ctx.now => {
                 self.timer.at = NEVER;
                 if self.timer.deadline == NEVER {
-                } else if self.timer.deadline > io.now {
+                } else if self.timer.deadline > ctx.now {
                     let deadline = self.timer.deadline;
-                    self.arm(io, deadline);
+                    self.arm(ctx, deadline);
                 } else if self.timer.slot == NEVER {
                     self.timer.deadline = NEVER;
-                    self.expired(io);
+                    self.expired(ctx);
                 } else {
                     self.timer.slot = NEVER;
-                    io.hosts[self.ip.host as usize].turns.due.push((self.timer.setting, self.ip.flow, false));
-                    io.timer(io.now, TimerKind::Turn, self.ip.flow);
+                    ctx.hosts[self.ip.host as usize].turns.due.push((self.timer.setting, self.ip.flow, false));
+                    ctx.timer(ctx.now, TimerKind::Turn, self.ip.flow);
                 }
             }
             _ => {}
@@ -137,39 +137,39 @@ impl Sender {
     }
 
     /// Sets the timer that the controller asks for.
-    pub(super) fn watch_clock<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub(super) fn watch_clock(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let at = self.cc.wake_at();
         if at != Time::NEVER && at.0 < self.wake_at {
-            self.wake_at = at.0.max(io.now + 1);
-            io.timer(self.wake_at, TimerKind::Wake, self.ip.flow);
+            self.wake_at = at.0.max(ctx.now + 1);
+            ctx.timer(self.wake_at, TimerKind::Wake, self.ip.flow);
         }
     }
 
-    pub(super) fn expired<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        let t = io.net.transport(self.transport);
+    pub(super) fn expired(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.transport);
         match self.connection {
             Connection::SynSent => {
                 self.timer.consecutive += 1;
                 if self.timer.consecutive > t.syn_retries {
                     self.connection = Connection::Dead;
                 } else {
-                    self.send_syn(io);
+                    self.send_syn(ctx);
                 }
             }
             Connection::Open => match self.timer.waiting {
-                Waiting::Ack => self.timed_out(io, t),
-                Waiting::Window => self.probe_window(io, t),
-                Waiting::Probe => self.probe_tail(io, t),
-                Waiting::Reordering => self.reordering_is_over(io, t),
+                Waiting::Ack => self.timed_out(ctx, t),
+                Waiting::Window => self.probe_window(ctx, t),
+                Waiting::Probe => self.probe_tail(ctx, t),
+                Waiting::Reordering => self.reordering_is_over(ctx, t),
             },
             _ => {}
         }
     }
 
-    pub(super) fn timed_out<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        self.stats.timeouts += io.measured() as u64;
+    pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        self.stats.timeouts += ctx.measured() as u64;
         if self.half != NO_HALF || self.app.is_closed_loop() {
-            io.rec.timeout(self.ip.flow, io.now);
+            ctx.rec.timeout(self.ip.flow, ctx.now);
         }
         self.timer.consecutive += 1;
         if t.data_retries > 0 && self.timer.consecutive > t.data_retries {
@@ -177,14 +177,14 @@ impl Sender {
             return;
         }
         if let Some(entropy) = &mut self.ip.entropy {
-            entropy.timed_out(Time(io.now));
+            entropy.timed_out(Time(ctx.now));
         }
         let in_flight = match t.loss_flight {
             LossFlight::Outstanding => self.nxt - self.una,
             LossFlight::Pipe => self.flight(t),
         };
         self.cc.on_timeout(&Timeout {
-            now: Time(io.now),
+            now: Time(ctx.now),
             in_flight,
             window: self.window(),
             rtt: Time(self.rtt.latest),
@@ -193,7 +193,7 @@ impl Sender {
             phase: self.phase,
         });
         self.rtt.back_off();
-        self.publish_timeout(io);
+        self.publish_timeout(ctx);
         let reducing = matches!(self.phase, Phase::Cwr | Phase::Recovery);
         if self.timer.consecutive == 1 && !reducing {
             self.begin_undo(t, false);
@@ -217,43 +217,43 @@ impl Sender {
             self.samples.not_below = self.nxt;
         }
         self.board.timed_out(self.una, self.nxt);
-        self.pacing.from = io.now;
+        self.pacing.from = ctx.now;
         self.pacing.restarting = true;
         if t.timeout_renumbers && self.app.is_bulk() {
             self.renumbering.range = (self.una, self.nxt);
         }
         match self.board.next_hole().filter(|_| t.recovery == Recovery::Htsim && !t.sack) {
-            Some(hole) => self.retransmit(io, hole),
-            None => self.pump(io),
+            Some(hole) => self.retransmit(ctx, hole),
+            None => self.pump(ctx),
         }
         self.pacing.restarting = false;
         if self.timer.deadline == NEVER && self.pacing.at == NEVER {
             // something else than pacing holds the retransmission back: keep a timer running
-            self.arm_rto(io);
+            self.arm_rto(ctx);
         }
     }
 
     /// The peer's window is shut: with nothing outstanding a timer is to probe it.
     #[cold]
-    pub(super) fn wait_for_window<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+    pub(super) fn wait_for_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if self.board.is_empty() && self.timer.waiting != Waiting::Window {
             self.timer.waiting = Waiting::Window;
             self.timer.persist_backoff = 0;
-            self.arm_in(io, t, t.persist_timeout.0);
+            self.arm_in(ctx, t, t.persist_timeout.0);
         }
     }
 
     /// Persist timer: a stalled small segment goes out, or the closed window is probed with an
     /// old byte that the receiver answers at once (RFC 1122 4.2.2.17).
-    pub(super) fn probe_window<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
+    pub(super) fn probe_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let room = self.peer.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
         if room > 0 {
-            self.send_new(io, room.min(t.mss as u64) as u32);
+            self.send_new(ctx, room.min(t.mss as u64) as u32);
             return;
         }
-        self.emit(io, self.una.saturating_sub(1), 0, flag::DATA, t.ack_size);
+        self.emit(ctx, self.una.saturating_sub(1), 0, flag::DATA, t.ack_size);
         self.timer.persist_backoff += 1;
         let wait = t.persist_timeout.0.saturating_mul(1 << self.timer.persist_backoff.min(20)).min(t.rto_max.0);
-        self.arm_in(io, t, wait);
+        self.arm_in(ctx, t, wait);
     }
 }

@@ -24,19 +24,19 @@ impl Sender {
     /// The sample of an ACK that echoes `echoed`, if it gives one: what the controller is told. Second: the
     /// retransmission timer starts anew for it.
     #[inline(always)]
-    pub(super) fn sample_rtt<O: Outbox, R: Recorder>(
+    pub(super) fn sample_rtt(
         &mut self,
-        io: &mut Io<O, R>,
+        ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
         news: &News,
         echoed: u64,
     ) -> (Option<Time>, bool) {
         if self.samples.of_segments {
-            let (samples, later) = self.sample_segments(t.clock(io.now), news.acked, echoed);
+            let (samples, later) = self.sample_segments(t.clock(ctx.now), news.acked, echoed);
             let rtt = samples.map(|(first, last)| {
                 self.rtt.sample(first, self.una, self.nxt);
                 self.rtt.lower(last);
-                self.count_rtt(io, first);
+                self.count_rtt(ctx, first);
                 Time(last)
             });
             return (rtt, later);
@@ -49,7 +49,7 @@ impl Sender {
         } else {
             self.end_timing().filter(|_| !news.was_retransmitted)
         };
-        (sent.map(|sent| Time(self.take_rtt(io, sent))), false)
+        (sent.map(|sent| Time(self.take_rtt(ctx, sent))), false)
     }
 
     /// The timed segment is acknowledged: when it was sent, ps.
@@ -72,17 +72,17 @@ impl Sender {
         }
     }
 
-    pub(super) fn take_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, echoed: u64) -> u64 {
-        let t = io.net.transport(self.transport);
+    pub(super) fn take_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, echoed: u64) -> u64 {
+        let t = ctx.net.transport(self.transport);
         let tick = t.timestamp_clock.0;
-        let rtt = match (io.now.checked_div(tick), echoed.checked_div(tick)) {
+        let rtt = match (ctx.now.checked_div(tick), echoed.checked_div(tick)) {
             // a coarse clock sees whole ticks; none is taken as 1 us
             (Some(now), Some(then)) if now == then => 1_000_000,
             (Some(now), Some(then)) => (now - then) * tick,
-            _ => io.now - echoed,
+            _ => ctx.now - echoed,
         };
         self.rtt.sample(rtt, self.una, self.nxt);
-        self.count_rtt(io, rtt);
+        self.count_rtt(ctx, rtt);
         rtt
     }
 
@@ -105,11 +105,11 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn count_rtt<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, rtt: u64) {
-        if io.measured() {
+    pub(super) fn count_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, rtt: u64) {
+        if ctx.measured() {
             self.stats.rtt_count += 1;
             self.stats.rtt_sum += rtt;
-            io.rec.rtt(self.group, rtt);
+            ctx.rec.rtt(self.group, rtt);
         }
     }
 }

@@ -17,9 +17,9 @@ impl Sender {
     /// ACK may be delayed, but no later than the retransmission timeout, which `restarts` now or goes on. False if none
     /// may: while losses are repaired or something is SACKed.
     #[inline(never)]
-    pub(super) fn schedule_probe<O: Outbox, R: Recorder>(
+    pub(super) fn schedule_probe(
         &mut self,
-        io: &mut Io<O, R>,
+        ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
         restarts: bool,
     ) -> bool {
@@ -36,20 +36,20 @@ impl Sender {
             Some(_) if self.board.len() == 1 => 2 * self.rtt.srtt + t.rto_min.0,
             Some(_) => 2 * self.rtt.srtt + t.timeout_min.0,
         };
-        let left = if restarts { Some(self.rtt.rto()) } else { self.rto_left(t.clock(io.now)) };
+        let left = if restarts { Some(self.rtt.rto()) } else { self.rto_left(t.clock(ctx.now)) };
         if let Some(left) = left {
             wait = wait.min(left);
         }
         self.timer.waiting = Waiting::Probe;
-        self.arm_in(io, t, wait);
+        self.arm_in(ctx, t, wait);
         true
     }
 
     /// An ACK that advances starts the timer anew: for a probe, or else for the retransmission timeout.
     #[inline(never)]
-    pub(super) fn restart_timer<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        if !self.schedule_probe(io, t, true) {
-            self.resume_rto(io);
+    pub(super) fn restart_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        if !self.schedule_probe(ctx, t, true) {
+            self.resume_rto(ctx);
         }
     }
 
@@ -60,42 +60,42 @@ impl Sender {
 
     /// Sets the retransmission timer, which goes on where a probe or RACK's timer had taken its place.
     #[inline(never)]
-    pub(super) fn resume_rto<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
+    pub(super) fn resume_rto(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if matches!(self.timer.waiting, Waiting::Ack | Waiting::Window) {
-            return self.arm_rto(io);
+            return self.arm_rto(ctx);
         }
         self.timer.waiting = Waiting::Ack;
-        let t = io.net.transport(self.transport);
-        let wait = self.rto_left(t.clock(io.now)).unwrap_or(1);
-        self.arm_in(io, t, wait);
+        let t = ctx.net.transport(self.transport);
+        let wait = self.rto_left(t.clock(ctx.now)).unwrap_or(1);
+        self.arm_in(ctx, t, wait);
     }
 
     /// The probe's time has come: a segment of new data goes whatever the congestion window, or where there is none,
     /// or the receiver's window does not take it, the last one again. Neither rate reduction nor undo count it as sent
     /// again; the flow's record does.
-    pub(super) fn probe_tail<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>, t: &TransportSpec) {
-        self.catch_up(io);
+    pub(super) fn probe_tail(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        self.catch_up(ctx);
         let before = self.nxt;
         let new = (self.app.written.saturating_sub(self.nxt)).min(t.mss as u64);
         let again = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
         // one at a time; none while the NIC takes no more, as if the segment still waited there; pacing holds new data,
         // but nothing that goes again
-        let held = !io.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > io.now;
+        let held = !ctx.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > ctx.now;
         let Some(last) = self.board.last().filter(|_| self.tlp.to == 0 && !held) else {
-            return self.resume_rto(io);
+            return self.resume_rto(ctx);
         };
         self.tlp.again = again;
         if again {
             self.board.probed(last.seq);
             let out = self.prr.out;
-            self.send_segment(io, last.seq, last.len, true);
+            self.send_segment(ctx, last.seq, last.len, true);
             self.prr.out = out;
         } else {
-            self.send_new(io, new as u32);
+            self.send_new(ctx, new as u32);
             self.note_usage(t, before);
         }
         self.tlp.to = self.nxt;
-        self.arm_rto(io);
+        self.arm_rto(ctx);
     }
 
     /// What an ACK up to `ack` says of the probe, and of reordering: whether the probe repaired a loss, and whether the
@@ -143,8 +143,8 @@ impl Sender {
     /// A reduction for a loss that a probe repaired: as one for ECN, and over at once. Controllers that sample delivery
     /// have `cong_control` in Linux, for which this state changes no window. Those of delay react to a loss of their
     /// own as to any other; where they wait for late segments, only runs of them are losses, and this is one segment.
-    pub(super) fn reduce_for_probe<O: Outbox, R: Recorder>(&mut self, io: &mut Io<O, R>) {
-        let event = self.congestion(io);
+    pub(super) fn reduce_for_probe(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let event = self.congestion(ctx);
         if self.profile.own_recovery {
             if !self.profile.delivery && self.profile.late.is_none() {
                 self.cc.on_loss(&event);
@@ -152,8 +152,8 @@ impl Sender {
             return;
         }
         self.cc.on_ecn(&event);
-        self.ecn.send_cwr |= io.net.transport(self.transport).cwr_after_loss && self.ecn.mode != Ecn::Off;
+        self.ecn.send_cwr |= ctx.net.transport(self.transport).cwr_after_loss && self.ecn.mode != Ecn::Off;
         self.phase = Phase::Open;
-        self.cc.on_recovered(Time(io.now), self.board.pipe());
+        self.cc.on_recovered(Time(ctx.now), self.board.pipe());
     }
 }

@@ -87,7 +87,7 @@ impl Bench {
     fn give(&mut self, packet: Packet, mut ext: Option<Ext>) -> Vec<Caught> {
         let Simulation { net, domains, .. } = &mut self.simulation;
         let now = self.wire.now;
-        let env = Env { net, out: &mut self.wire, rec: &mut self.rec };
+        let env = Env::new(net, &mut self.wire, &mut self.rec);
         domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_mut(), Planned::DELIVER, env);
         self.caught()
     }
@@ -101,7 +101,7 @@ impl Bench {
             self.fired += 1;
             self.wire.now = time;
             let Simulation { net, domains, .. } = &mut self.simulation;
-            let env = Env { net, out: &mut self.wire, rec: &mut self.rec };
+            let env = Env::new(net, &mut self.wire, &mut self.rec);
             domains[0].timer(Instant { time, generation: 0 }, timer, env);
         }
         self.wire.now = to;
@@ -118,7 +118,7 @@ impl Bench {
         let Simulation { net, domains, .. } = &mut self.simulation;
         let timer = Timer { kind, entity };
         let time = self.wire.now;
-        let env = Env { net, out: &mut self.wire, rec: &mut self.rec };
+        let env = Env::new(net, &mut self.wire, &mut self.rec);
         domains[0].timer(Instant { time, generation: 0 }, timer, env);
         self.caught()
     }

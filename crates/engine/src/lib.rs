@@ -4,27 +4,57 @@
 //! specification and seed give the same bytes, whatever the grouping of nodes into domains and
 //! the order in which domains are visited.
 //!
-//! The way of a packet, in order: [`transport`] (a sender's `output`), [`node`] (`host`, then `transmit`), [`port`],
-//! [`run`] (`windows`), [`domain`], [`switch`], and at the last host the receiver of [`transport`]. Below them
-//! [`spec`] says what is simulated, [`event`] has the words of time and packets, [`host`] the state of hosts, [`map`]
+//! The way of a packet, in order: `transport` (a sender's `output`), `node` (`host`, then `transmit`), `port`,
+//! `run` (`windows`), `domain`, `switch`, and at the last host the receiver of `transport`. Below them
+//! [`spec`] says what is simulated, `event` has the words of time and packets, `host` the state of hosts, [`map`]
 //! the facts of the fabric. `domain::build` makes all of it from the specification, and `run::reference` is the plain
 //! engine that tests compare with.
 
 #![deny(unsafe_code)]
 
-pub mod domain;
-pub mod event;
-pub mod host;
+pub(crate) mod domain;
+pub(crate) mod event;
+pub(crate) mod host;
 pub mod map;
-pub mod node;
-pub mod port;
-pub mod run;
+pub(crate) mod node;
+pub(crate) mod port;
+pub(crate) mod run;
 pub mod spec;
-pub mod switch;
-pub mod transport;
+pub(crate) mod switch;
+pub(crate) mod transport;
 
+pub use event::hash;
+pub use host::processing::EngineId;
 pub use run::progress::Progress;
 pub use spec::RunError;
+
+/// What the tests of this workspace see of the inside. Nothing else may use it.
+#[doc(hidden)]
+pub mod testing {
+    pub use crate::domain::build::Simulation;
+    pub use crate::event::hash::{purpose, uniform};
+    pub use crate::event::interval::Interval;
+    pub use crate::event::order::{Timer, TimerKind};
+    pub use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
+    pub use crate::event::packet::{Ext, NO_EXT, Packet, flag};
+    pub use crate::host::app::AppState;
+    pub use crate::host::messages::Half;
+    pub use crate::node::context::Env;
+    pub use crate::port::buffer::{Account, Pool, Room};
+    pub use crate::port::explicit::Offered;
+    pub use crate::port::{Port, Sent};
+    pub use crate::run::windows::Visit;
+    pub use crate::run::{reference, windows};
+    pub use crate::switch::route::Planned;
+    pub use crate::transport::ranges::Ranges;
+    pub use crate::transport::reordering::Reordering;
+    pub use crate::transport::tcp::receiver::Receiver;
+    pub use crate::transport::tcp::rtt::RttEstimator;
+    pub use crate::transport::tcp::scoreboard::{Hole, Scoreboard, rack};
+    pub use crate::transport::tcp::sender::{Connection, Sender};
+    pub use crate::transport::timer::fires_at;
+    pub use crate::transport::{ReceiveEndpoint, SendEndpoint};
+}
 
 use incast_record::Outcome;
 use spec::Spec;

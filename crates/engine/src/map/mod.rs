@@ -1,7 +1,7 @@
 //! Read-only facts of the fabric: who is where, which next hops lead to whom, what an idle network would take.
 
 mod adjacency;
-pub mod fabric;
+pub(crate) mod fabric;
 pub mod failover;
 pub mod ideal;
 pub mod paths;

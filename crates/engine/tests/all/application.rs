@@ -3,8 +3,8 @@
 
 use crate::net::*;
 use incast_cc::{Ecn, Rate, Time};
-use incast_engine::host::app::AppState;
 use incast_engine::spec::*;
+use incast_engine::testing::AppState;
 use incast_record::Happening;
 use proptest::prelude::*;
 
@@ -164,7 +164,7 @@ fn ticks_at_a_full_buffer_cost_no_events() {
     let mut bench =
         crate::bench::Bench::new(wire(Rate::mbps(10), Time::us(10), transport.clone(), "newreno", flow.clone()));
     bench.open();
-    bench.give_sender(|p| p.flags |= incast_engine::event::packet::flag::SYN);
+    bench.give_sender(|p| p.flags |= incast_engine::testing::flag::SYN);
     // no ACK comes, and the retransmission timeout is further off
     bench.advance(9 * MS);
     // ten accepted writes make ten events; nothing else happens for 9 ms, or 11,240 ticks

@@ -3,10 +3,8 @@
 use crate::fifo::packet;
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::interval::Interval;
-use incast_engine::port::Port;
-use incast_engine::port::explicit::Offered;
 use incast_engine::spec::*;
+use incast_engine::testing::{Interval, Offered, Port};
 use proptest::prelude::*;
 
 fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
@@ -21,7 +19,7 @@ fn order(queue: &QueueSpec, arrivals: &[(u8, u64)]) -> Vec<u8> {
     let mut ends = None;
     for (class, size) in arrivals {
         // the number of the class lies in the packet, to be known again
-        let packet = incast_engine::event::packet::Packet { flow: *class as u32, ..packet(*size, false) };
+        let packet = incast_engine::testing::Packet { flow: *class as u32, ..packet(*size, false) };
         let Offered::Waits { ends: end, .. } = port.offer(0, &packet, None, *class, None, &interval) else { panic!() };
         ends = ends.or(end);
     }
@@ -76,7 +74,7 @@ fn an_idle_port_begins_anew() {
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
     let mut port = Port::new(&crate::fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
     let mut offer = |now, class: u8, size| {
-        let packet = incast_engine::event::packet::Packet { flow: class as u32, ..packet(size, false) };
+        let packet = incast_engine::testing::Packet { flow: class as u32, ..packet(size, false) };
         let Offered::Waits { ends, .. } = port.offer(now, &packet, None, class, None, &interval) else { panic!() };
         ends.map(|end| if now == 0 { port.depart(end, None, &interval).unwrap().next.unwrap_or(end) } else { end })
     };

@@ -3,10 +3,8 @@
 
 use crate::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
 use incast_cc::Rate;
-use incast_engine::event::interval::Interval;
-use incast_engine::port::explicit::Offered;
-use incast_engine::port::{Port, Sent};
 use incast_engine::spec::{Discipline, EcnAtDeparture, EcnThreshold, Limit, LinkSpec, QueueSpec};
+use incast_engine::testing::{Interval, Offered, Port, Sent};
 use proptest::prelude::*;
 
 fn queue(discipline: Discipline, limit: Limit, device: u32, count_in_service: bool) -> QueueSpec {

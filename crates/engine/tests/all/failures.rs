@@ -3,7 +3,7 @@
 
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::hash;
+use incast_engine::hash;
 use incast_engine::map::failover::{Stranded, reroute, stranded};
 use incast_engine::map::paths::{Timetable, hops_at};
 use incast_engine::spec::*;

@@ -4,12 +4,8 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Ecn, Rate, Time};
-use incast_engine::event::packet::flag;
-use incast_engine::host::app::AppState;
 use incast_engine::spec::*;
-use incast_engine::transport::tcp::rtt::RttEstimator;
-use incast_engine::transport::tcp::scoreboard::{Hole, Scoreboard};
-use incast_engine::transport::timer::fires_at;
+use incast_engine::testing::{AppState, Hole, RttEstimator, Scoreboard, fires_at, flag};
 use std::collections::VecDeque;
 
 const MS: u64 = 1_000_000_000;

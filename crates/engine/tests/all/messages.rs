@@ -3,9 +3,8 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::order::TimerKind;
-use incast_engine::host::messages::Half;
 use incast_engine::spec::*;
+use incast_engine::testing::{Half, TimerKind};
 use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, Role};
 
 /// A flow of a two-way connection.

@@ -4,9 +4,8 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::packet::flag;
 use incast_engine::spec::*;
-use incast_engine::transport::tcp::scoreboard::{Hole, Scoreboard};
+use incast_engine::testing::{Hole, Scoreboard, flag};
 use incast_record::Happening;
 
 const MS: u64 = 1_000_000_000;

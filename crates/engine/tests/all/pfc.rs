@@ -3,10 +3,10 @@
 
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::hash;
+use incast_engine::hash;
 use incast_engine::map::pfc::Pfc;
-use incast_engine::port::buffer::Account;
 use incast_engine::spec::*;
+use incast_engine::testing::Account;
 use incast_record::{Happening, Outcome, PortRecord};
 use std::time::{Duration, Instant};
 

@@ -4,9 +4,8 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::packet::flag;
 use incast_engine::spec::*;
-use incast_engine::transport::tcp::scoreboard::rack::Reordering;
+use incast_engine::testing::{flag, rack::Reordering};
 use incast_record::{FlowRecord, Outcome};
 
 const MS: u64 = 1_000_000_000;

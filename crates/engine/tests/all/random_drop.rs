@@ -2,10 +2,8 @@
 
 use crate::fifo::{Verdict, link, packet, same_decisions};
 use incast_cc::Rate;
-use incast_engine::event::hash::{purpose, uniform};
-use incast_engine::event::interval::Interval;
-use incast_engine::port::{Port, Sent};
 use incast_engine::spec::{Discipline, Limit, QueueSpec, RandomDrop};
+use incast_engine::testing::{Interval, Port, Sent, purpose, uniform};
 use proptest::prelude::*;
 
 fn queue(limit: Limit, threshold: Limit, probability: f64, device: u32, count_in_service: bool) -> QueueSpec {

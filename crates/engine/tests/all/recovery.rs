@@ -4,10 +4,8 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Ecn, Rate, Time};
-use incast_engine::event::packet::flag;
 use incast_engine::spec::*;
-use incast_engine::transport::ranges::Ranges;
-use incast_engine::transport::tcp::scoreboard::Scoreboard;
+use incast_engine::testing::{Ranges, Scoreboard, flag};
 use incast_record::{FlowRecord, Outcome};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -474,7 +472,7 @@ fn timeouts_back_off_and_the_flow_gives_up() {
     let times: Vec<u64> = sent.iter().map(|c| c.at / MS).collect();
     // 1, 2, 4 s, then the ceiling of 6 s; the fifth timeout in a row is one too many
     assert_eq!(times, [1000, 3000, 7000, 13_000]);
-    assert_eq!(bench.sender().connection, incast_engine::transport::tcp::sender::Connection::Dead);
+    assert_eq!(bench.sender().connection, incast_engine::testing::Connection::Dead);
     assert_eq!(kb(&bench, "ssthresh_bytes"), 2.0, "repeated timeouts leave ssthresh alone");
 }
 

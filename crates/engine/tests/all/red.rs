@@ -3,11 +3,8 @@
 
 use crate::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
 use incast_cc::Rate;
-use incast_engine::event::hash::{purpose, uniform};
-use incast_engine::event::interval::Interval;
-use incast_engine::port::explicit::Offered;
-use incast_engine::port::{Port, Sent};
 use incast_engine::spec::{Discipline, Limit, QueueSpec, Red};
+use incast_engine::testing::{Interval, Offered, Port, Sent, purpose, uniform};
 use proptest::prelude::*;
 
 /// ns-3's defaults.

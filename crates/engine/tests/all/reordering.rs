@@ -3,7 +3,7 @@
 use crate::net::*;
 use incast_cc::{Rate, Time};
 use incast_engine::spec::*;
-use incast_engine::transport::reordering::Reordering;
+use incast_engine::testing::Reordering;
 use incast_record::FlowRecord;
 
 /// One flow over four paths between two edges, of which one is slower by `slower`; nothing is sent

@@ -4,7 +4,7 @@
 use crate::net::*;
 use incast_cc::{Rate, Time};
 use incast_engine::spec::*;
-use incast_engine::transport::tcp::rtt::RttEstimator;
+use incast_engine::testing::RttEstimator;
 
 const MS: u64 = 1_000_000_000;
 

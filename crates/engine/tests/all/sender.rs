@@ -4,9 +4,8 @@
 use crate::bench::{Bench, Caught};
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::packet::flag;
 use incast_engine::spec::*;
-use incast_engine::transport::tcp::sender::Connection;
+use incast_engine::testing::{Connection, flag};
 use incast_record::Happening;
 use proptest::prelude::*;
 

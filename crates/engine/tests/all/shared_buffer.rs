@@ -3,11 +3,8 @@
 use crate::fifo::packet;
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::interval::Interval;
-use incast_engine::port::Port;
-use incast_engine::port::buffer::{Pool, Room};
-use incast_engine::port::explicit::Offered;
 use incast_engine::spec::*;
+use incast_engine::testing::{Interval, Offered, Pool, Port, Room};
 
 #[test]
 fn a_queue_takes_while_it_holds_less_than_alpha_times_what_is_free() {

@@ -3,11 +3,8 @@
 use crate::fifo::packet;
 use crate::net::*;
 use incast_cc::{Rate, Time};
-use incast_engine::event::interval::Interval;
-use incast_engine::event::packet::Packet;
-use incast_engine::port::Port;
-use incast_engine::port::explicit::Offered;
 use incast_engine::spec::*;
+use incast_engine::testing::{Interval, Offered, Packet, Port};
 
 /// Data up to `limit` packets of 4000 B, the one in transmission counted, headers of 64 B up to `headers`.
 fn trimming(limit: u64, headers: u64, headers_per_data: u32) -> QueueSpec {

@@ -6,13 +6,10 @@
 //! 5.
 
 use incast_cc::Time;
-use incast_engine::domain::build::Simulation;
-use incast_engine::event::order::{Timer, TimerKind};
-use incast_engine::event::outbox::{Instant, Outbox, Overflow, Stamp};
-use incast_engine::event::packet::{Ext, Packet, flag};
-use incast_engine::node::context::Env;
 use incast_engine::spec::Spec;
-use incast_engine::switch::route::Planned;
+use incast_engine::testing::{
+    Env, Ext, Instant, Outbox, Overflow, Packet, Planned, Simulation, Stamp, Timer, TimerKind, flag,
+};
 use incast_model::dctcp::Dctcp;
 use incast_model::fastflow::FastFlow;
 use incast_model::lswift::LSwift;

@@ -4,7 +4,7 @@ use crate::document::failures::Failure;
 use crate::text::problem::Problem;
 use crate::text::quantity::Rate;
 use incast_cc as cc;
-use incast_engine::event::hash::{bits, purpose};
+use incast_engine::hash::{bits, purpose};
 use incast_engine::map::failover::{reroute, stranded};
 use incast_engine::map::paths::Timetable;
 use incast_engine::spec::{self, Effect, LinkSpec, Spec};

@@ -4,7 +4,7 @@ use crate::text::problem::Problem;
 use crate::text::quantity::{Auto, QueueLimit, Rate, Time};
 use crate::topology::network::Network;
 use incast_cc as cc;
-use incast_engine::host::processing::EngineId;
+use incast_engine::EngineId;
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,7 @@ use crate::files::sizes::SizeTable;
 use crate::files::traffic_matrix::{self, Cell};
 use crate::text::problem::Problem;
 use incast_cc as cc;
-use incast_engine::event::hash::{self, purpose};
+use incast_engine::hash::{self, purpose};
 use incast_engine::spec;
 
 /// A flow that arrives.

@@ -8,7 +8,7 @@ use super::place::{check_two_hosts, shuffled};
 use crate::document::app::{App, Bulk};
 use crate::document::traffic::{Order, Pattern, Traffic};
 use crate::text::problem::Problem;
-use incast_engine::event::hash::{self, purpose};
+use incast_engine::hash::{self, purpose};
 use incast_engine::spec::{self, Done, Triggered};
 
 impl Traffic {

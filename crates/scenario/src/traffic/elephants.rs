@@ -7,7 +7,7 @@ use crate::document::app::App;
 use crate::document::traffic::{Placement, Traffic};
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
-use incast_engine::event::hash::{self, purpose};
+use incast_engine::hash::{self, purpose};
 use incast_engine::spec::{Near, Sharing};
 
 use std::collections::HashMap;

@@ -6,7 +6,7 @@ use crate::document::traffic::Traffic;
 use crate::text::problem::Problem;
 use crate::text::quantity::{PartOrRate, Size};
 use incast_cc as cc;
-use incast_engine::event::hash::{self, purpose};
+use incast_engine::hash::{self, purpose};
 use incast_engine::{map::ideal, spec};
 
 impl Traffic {

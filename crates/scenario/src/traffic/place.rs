@@ -4,7 +4,7 @@ use super::flows::Flows;
 use crate::document::app::App;
 use crate::document::traffic::{HostRef, Pattern, ToItself, Traffic};
 use crate::text::problem::Problem;
-use incast_engine::event::hash::{self, purpose};
+use incast_engine::hash::{self, purpose};
 
 impl Traffic {
     /// Flows of the patterns whose ends [`Traffic::place`] gives.

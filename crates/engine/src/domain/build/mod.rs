@@ -17,7 +17,6 @@ use crate::map::triggers::Triggers;
 use crate::port::faults::Faults;
 use crate::spec::{RunError, Spec};
 use incast_cc::Time;
-pub use place::LATENCY_FLOOR_PS;
 use ports::Layout;
 
 /// Length of windows where no latency gives one: a single domain, and no delay anywhere.

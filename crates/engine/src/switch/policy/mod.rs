@@ -26,7 +26,6 @@ macro_rules! policies {
     (($spec:ident, $links:ident) $($name:ident($rule:ty): $choice:pat => $new:expr;)*) => {
         /// The policy of one switch, with its state.
         #[derive(Clone, Debug)]
-        #[expect(missing_docs, reason = "the file of each says what it is")]
         pub enum Policy {
             $($name(Box<$rule>),)*
         }

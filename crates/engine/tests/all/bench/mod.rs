@@ -2,14 +2,11 @@
 //! caught before the network carries it on. The clock stands still until a test moves it.
 #![allow(dead_code)]
 
-use incast_engine::domain::build::Simulation;
-use incast_engine::event::order::{Timer, TimerKind};
-use incast_engine::event::outbox::{Instant, Outbox, Overflow, Stamp};
-use incast_engine::event::packet::{Ext, NO_EXT, Packet, flag};
-use incast_engine::node::context::Env;
 use incast_engine::spec::Spec;
-use incast_engine::switch::route::Planned;
-use incast_engine::transport::{ReceiveEndpoint, SendEndpoint};
+use incast_engine::testing::{
+    Env, Ext, Instant, NO_EXT, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation, Stamp,
+    Timer, TimerKind, flag,
+};
 use incast_record::{Collector, FlowRecord};
 
 /// A packet that the end under test sent.
@@ -191,7 +188,7 @@ impl Bench {
     }
 
     /// The receiver.
-    pub fn receiver(&self) -> &incast_engine::transport::tcp::receiver::Receiver {
+    pub fn receiver(&self) -> &incast_engine::testing::Receiver {
         match &self.simulation.domains[0].endpoints.receivers[0] {
             ReceiveEndpoint::Tcp(receiver) => receiver,
             ReceiveEndpoint::Udp(_) => panic!("no TCP receiver"),
@@ -199,7 +196,7 @@ impl Bench {
     }
 
     /// The sender.
-    pub fn sender(&self) -> &incast_engine::transport::tcp::sender::Sender {
+    pub fn sender(&self) -> &incast_engine::testing::Sender {
         match &self.simulation.domains[0].endpoints.senders[0] {
             SendEndpoint::Tcp(sender) => sender,
             SendEndpoint::Udp(_) => panic!("no TCP sender"),

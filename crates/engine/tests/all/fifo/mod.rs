@@ -3,10 +3,8 @@
 #![allow(dead_code)]
 
 use incast_cc::Rate;
-use incast_engine::event::interval::Interval;
-use incast_engine::event::packet::{NO_EXT, Packet, flag};
-use incast_engine::port::{Port, Sent};
 use incast_engine::spec::{Limit, LinkSpec, Loss, QueueSpec};
+use incast_engine::testing::{Interval, NO_EXT, Packet, Port, Sent, flag};
 use incast_record::PortRecord;
 use proptest::prelude::*;
 

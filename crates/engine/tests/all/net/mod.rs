@@ -2,10 +2,8 @@
 #![allow(dead_code)]
 
 use incast_cc::{Config, Rate, Time};
-use incast_engine::domain::build::Simulation;
-use incast_engine::run::windows::Visit;
-use incast_engine::run::{reference, windows};
 use incast_engine::spec::*;
+use incast_engine::testing::{Simulation, Visit, reference, windows};
 use incast_record::{Happening, Outcome, PacketEvent};
 
 /// htsim's transport: 4000 B packets without headers, 40 B ACKs, one packet more than asked for.

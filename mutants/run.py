@@ -46,7 +46,7 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Files that are not mutated, and why."""
 
-ROW = re.compile(r"\| `(?P<name>\w+)\.rs` \|")
+ROW = re.compile(r"\| `(?P<path>[\w/]+\.rs)` \|")
 COUNTS_BEGIN, COUNTS_END = "<!-- counts: made by make mutants -->", "<!-- end of counts -->"
 
 
@@ -80,9 +80,11 @@ class Outcome:
 
 
 def files() -> dict[str, Path]:
-    """Source files that are mutated, by name: a folder's ``mod.rs`` has the folder's."""
-    sources = (ROOT / CRATE / "src").rglob("*.rs")
-    named = {path.parent.name if path.stem == "mod" else path.stem: path.relative_to(ROOT) for path in sources}
+    """Source files that are mutated, by name: a folder's ``mod.rs`` has the folder's, a second ``sender.rs`` both."""
+    named: dict[str, Path] = {}
+    for path in sorted((ROOT / CRATE / "src").rglob("*.rs"), key=lambda path: (len(path.parts), path)):
+        name = path.parent.name if path.stem == "mod" else path.stem
+        named[f"{path.parent.name}_{name}" if name in named else name] = path.relative_to(ROOT)
     return {name: named[name] for name in sorted(named) if name not in LEFT_OUT}
 
 
@@ -101,7 +103,7 @@ def tests_of(name: str) -> list[str]:
         users := {
             user
             for user, text in sources.items()
-            if user not in wanted and re.search(rf"\buse (crate|super)\b[^;]*\b({'|'.join(wanted)})\b", text)
+            if user not in wanted and re.search(rf"(?m)^use [^;]*\b({'|'.join(wanted)})\b", text)
         }
     ):
         wanted |= users
@@ -216,19 +218,25 @@ def judge(outcomes: Mapping[str, Outcome], known: Counter[str]) -> list[str]:
 def row(name: str, outcome: Outcome) -> str:
     """Return the counts of a file, as a row of the page's table."""
     counts = (outcome.viable, len(outcome.caught), len(outcome.timeout), len(outcome.survived))
-    return f"| `{name}.rs` | " + " | ".join(map(str, counts)) + " |"
+    return f"| `{shown(name)}` | " + " | ".join(map(str, counts)) + " |"
+
+
+def shown(name: str) -> str:
+    """Path of a file in the crate's source, as the page names it."""
+    return files()[name].relative_to(CRATE / "src").as_posix()
 
 
 def table(outcomes: Mapping[str, Outcome], kept: Iterable[str] = ()) -> str:
     """Return the counts of each file, as Markdown; ``kept`` are rows of files that were not run now."""
-    rows = {name: row(name, outcome) for name, outcome in outcomes.items()}
+    rows = {shown(name): row(name, outcome) for name, outcome in outcomes.items()}
+    there = {shown(name) for name in files()}
     for line in kept:
-        if (found := ROW.match(line)) and found["name"] in files():
-            rows.setdefault(found["name"], line)
+        if (found := ROW.match(line)) and found["path"] in there:
+            rows.setdefault(found["path"], line)
     counts = [[int(count) for count in re.findall(r" (\d+) ", line)] for line in rows.values()]
     total = " | ".join(str(sum(column)) for column in zip(*counts, strict=True))
     head = "| file | mutants | caught | caught by looping for ever | explained |"
-    return "\n".join([head, "|---|---|---|---|---|", *(rows[name] for name in sorted(rows)), f"| all | {total} |"])
+    return "\n".join([head, "|---|---|---|---|---|", *(rows[path] for path in sorted(rows)), f"| all | {total} |"])
 
 
 def write_page(outcomes: Mapping[str, Outcome]) -> None:

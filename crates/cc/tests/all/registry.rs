@@ -216,7 +216,7 @@ fn reference(kind: &Kind) -> String {
     text
 }
 
-/// `INCAST_WRITE_DOCS=1 cargo test -p incast-cc --test registry` brings the pages up to date.
+/// `INCAST_WRITE_DOCS=1 cargo test -p incast-cc registry` brings the pages up to date.
 #[test]
 fn every_kind_has_a_page_that_agrees_with_its_declarations() {
     const BEGIN: &str = "<!-- from the registry -->\n";

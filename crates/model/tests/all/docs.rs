@@ -1,4 +1,4 @@
-//! docs/models.md has every model, as declared: `INCAST_WRITE_DOCS=1 cargo test -p incast-model --test docs` brings its
+//! docs/models.md has every model, as declared: `INCAST_WRITE_DOCS=1 cargo test -p incast-model docs` brings its
 //! tables up to date.
 
 use incast_model::{MODELS, Model};

@@ -1,6 +1,6 @@
 //! The pages agree with the declarations, and their examples are scenarios.
 //!
-//! `INCAST_WRITE_DOCS=1 cargo test -p incast-scenario --test docs` brings the tables up to date.
+//! `INCAST_WRITE_DOCS=1 cargo test -p incast-scenario docs` brings the tables up to date.
 
 use incast_scenario::catalogue::Key;
 use incast_scenario::text::schema::Schema;

@@ -209,9 +209,10 @@ pub enum Pacing {
 }
 
 /// The ECN signal a controller was designed for; what `transport.ecn = "auto"` resolves to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
     /// Packets are not ECN-capable.
+    #[default]
     Off,
     /// RFC 3168: the receiver echoes until CWR arrives; one reduction a window.
     Classic,

@@ -9,7 +9,8 @@ use crate::host::messages::Query;
 use crate::host::processing::{EngineId, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::transport::{ReceiveEndpoint, SendEndpoint, Turn};
+use crate::transport::timer::Turn;
+use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_record::Recorder;
 
 /// Senders, receivers and queries on the hosts of a domain.

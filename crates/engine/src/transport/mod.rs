@@ -2,6 +2,7 @@
 //! beyond them; a transport is one variant of each.
 
 pub mod ip;
+mod opening;
 pub mod ranges;
 pub mod reordering;
 pub mod tcp;
@@ -15,17 +16,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::App;
 use incast_record::{FlowRecord, Recorder};
-
-/// What an endpoint does in its turn, once everything that arrives at this instant has been taken in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turn {
-    /// Its timer fires, as one of those of a tick.
-    Timer,
-    /// Its application, which a packet woke, runs.
-    Application,
-    /// Compressed SACKs that were due then, ps, go with those of another receiver.
-    Compressed(u64),
-}
+use timer::Turn;
 
 /// Where the data of a flow comes from.
 #[derive(Debug)]
@@ -254,50 +245,6 @@ impl ReceiveEndpoint {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.record(record),
             ReceiveEndpoint::Udp(receiver) => receiver.record(record),
-        }
-    }
-}
-
-/// When a flow opens: at its start, or when a trigger has opened it too, whichever is later.
-#[derive(Clone, Copy, Debug)]
-pub struct Opening {
-    /// The trigger that opens it is yet to.
-    waits: bool,
-    /// Its start has come.
-    due: bool,
-    /// It opened, ps.
-    opened: Option<u64>,
-}
-
-impl Opening {
-    fn new(net: &FabricMap, flow: u32) -> Opening {
-        Opening { waits: net.flow(flow).trigger.is_some(), due: false, opened: None }
-    }
-
-    /// Its start has come. Whether it opens.
-    fn starts(&mut self, now: u64) -> bool {
-        self.due = true;
-        self.opens(now)
-    }
-
-    /// Its trigger opens it. Whether it does open.
-    fn triggered(&mut self, now: u64) -> bool {
-        self.waits = false;
-        self.opens(now)
-    }
-
-    fn opens(&mut self, now: u64) -> bool {
-        let opens = self.due && !self.waits;
-        if opens {
-            self.opened = Some(now);
-        }
-        opens
-    }
-
-    fn record(&self, record: &mut FlowRecord) {
-        record.unopened = self.opened.is_none();
-        if let Some(opened) = self.opened {
-            record.start_ps = opened;
         }
     }
 }

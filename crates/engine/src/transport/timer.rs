@@ -1,5 +1,16 @@
 //! When timers fire.
 
+/// What an endpoint does in its turn, once everything that arrives at this instant has been taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// Its timer fires, as one of those of a tick.
+    Timer,
+    /// Its application, which a packet woke, runs.
+    Application,
+    /// Compressed SACKs that were due then, ps, go with those of another receiver.
+    Compressed(u64),
+}
+
 /// When a timer set at `now` for `wait` fires: exactly then, or on the tick at which a kernel's timer
 /// wheel has it. A slot is wider the longer the wait, and a timer never fires early.
 #[inline]

@@ -1,7 +1,7 @@
 //! UDP: full segments at a constant pace, which nobody acknowledges or sends again.
 
-use super::Opening;
 use super::ip::{IpSink, IpSource};
+use super::opening::Opening;
 use crate::event::order::TimerKind;
 use crate::event::packet::{Packet, flag};
 use crate::map::fabric::FabricMap;

@@ -1,6 +1,7 @@
 //! When data is acknowledged: at once, or later (RFC 1122 4.2.3.2, RFC 5681 4.2); quick at the start, and interactive,
 //! as Linux has it.
 
+use super::compression::COMPRESSION_SLACK;
 use super::*;
 
 impl Receiver {
@@ -16,8 +17,8 @@ impl Receiver {
         quick: bool,
     ) {
         let mut now_ack = now_ack;
-        if self.quick > 0 && (self.half == NO_HALF || quick) {
-            self.quick -= u32::from(self.half == NO_HALF);
+        if self.acks.quick > 0 && (self.half == NO_HALF || quick) {
+            self.acks.quick -= u32::from(self.half == NO_HALF);
             now_ack = true;
         }
         if !now_ack && !self.ooo.is_empty() {
@@ -26,10 +27,10 @@ impl Receiver {
                 return;
             }
         }
-        if now_ack || self.pending >= self.delayed_ack || p.has(flag::FIN) {
+        if now_ack || self.acks.pending >= self.acks.every || p.has(flag::FIN) {
             let fin = self.fin_at.is_some_and(|f| self.next > f);
             if fin {
-                if t.fin_with_data && p.len > 0 && (now_ack || self.pending >= self.delayed_ack) {
+                if t.fin_with_data && p.len > 0 && (now_ack || self.acks.pending >= self.acks.every) {
                     self.acknowledge(ctx, 0, t.ack_size);
                 }
                 self.acknowledge(ctx, flag::FIN, t.ack_size);
@@ -50,15 +51,15 @@ impl Receiver {
         let half = ctx.halves.get(self.half as usize);
         let wait = half.map_or(t.delayed_ack_timeout.0, |half| half.ack_wait(t));
         let soon = half.is_some() && t.adaptive_ack;
-        if soon && self.ack_at <= fires_at(t.timer_tick.0, ctx.now, wait / 4) {
+        if soon && self.acks.deadline <= fires_at(t.timer_tick.0, ctx.now, wait / 4) {
             self.acknowledge(ctx, 0, t.ack_size);
             self.spend_quick(ctx);
         } else {
-            let at = self.ack_at.min(fires_at(t.timer_tick.0, ctx.now, wait));
-            if t.last_set_first && at != self.slot {
+            let at = self.acks.deadline.min(fires_at(t.timer_tick.0, ctx.now, wait));
+            if t.last_set_first && at != self.acks.slot {
                 let turns = &mut ctx.hosts[self.ip.host as usize].turns;
                 turns.settings += 1;
-                (self.slot, self.setting) = (at, turns.settings);
+                (self.acks.slot, self.acks.setting) = (at, turns.settings);
             }
             self.acknowledge_at(ctx, at);
         }
@@ -66,9 +67,9 @@ impl Receiver {
 
     /// Two-way connections: an acknowledgement of data was sent, one of those that `quickack` counts.
     pub(super) fn spend_quick(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if self.quick > 0 {
-            self.quick -= 1;
-            if self.quick == 0
+        if self.acks.quick > 0 {
+            self.acks.quick -= 1;
+            if self.acks.quick == 0
                 && let Some(half) = ctx.halves.get_mut(self.half as usize)
             {
                 half.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout.0;
@@ -79,36 +80,38 @@ impl Receiver {
     /// Two-way connections: brings the interactive state up to date with an arriving segment. Whether
     /// the segment is acknowledged at once.
     pub(super) fn interact(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
-        let Some(half) = ctx.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else { return self.quick > 0 };
+        let Some(half) = ctx.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else {
+            return self.acks.quick > 0;
+        };
         if p.seq + (p.len as u64) <= self.next {
-            self.quick = self.quick.max(t.quickack);
+            self.acks.quick = self.acks.quick.max(t.quickack);
             half.pingpong = false;
             half.ack_wait = t.delayed_ack_timeout.0;
         } else if p.seq <= self.next {
             let predicted = p.seq == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
             if half.on_data(t, ctx.now, predicted) {
-                self.quick = self.quick.max(t.quickack);
+                self.acks.quick = self.acks.quick.max(t.quickack);
             }
         }
-        if t.mark_quickack && self.ecn == Ecn::Dctcp {
+        if t.mark_quickack && self.ecn.mode == Ecn::Dctcp {
             // marks call for the window's being small: two ACKs at once until the sender has reduced it
             if p.has(flag::CWR) {
-                self.marked = false;
+                self.ecn.marked = false;
             }
-            if p.has(flag::CE) && !self.marked {
-                self.marked = true;
-                self.quick = self.quick.max(2);
+            if p.has(flag::CE) && !self.ecn.marked {
+                self.ecn.marked = true;
+                self.acks.quick = self.acks.quick.max(2);
                 half.pingpong = false;
                 half.ack_wait = t.delayed_ack_timeout.0;
             }
         }
-        self.quick > 0 && !half.pingpong
+        self.acks.quick > 0 && !half.pingpong
     }
 
     pub(super) fn acknowledge_at(&mut self, ctx: &mut NodeCtx<impl Effects>, at: u64) {
-        self.ack_at = at;
-        if self.ack_timer_at > at {
-            self.ack_timer_at = at;
+        self.acks.deadline = at;
+        if self.acks.at > at {
+            self.acks.at = at;
             ctx.timer(at, TimerKind::DelayedAck, self.flow);
         }
     }
@@ -116,10 +119,10 @@ impl Receiver {
     /// The turn of its timer, or of that of another receiver's compressed SACKs, with which those of this one go.
     pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
         if let Turn::Compressed(at) = turn {
-            if self.compressed == 0 || self.ack_at != at + COMPRESSION_SLACK {
+            if self.compression.waiting == 0 || self.acks.deadline != at + COMPRESSION_SLACK {
                 return;
             }
-            self.ack_at = ctx.now;
+            self.acks.deadline = ctx.now;
         }
         self.expire(ctx);
     }
@@ -130,10 +133,10 @@ impl Receiver {
         if self.half != NO_HALF {
             self.collect(ctx);
         }
-        if self.ack_at > ctx.now {
+        if self.acks.deadline > ctx.now {
             return;
         }
-        let missed = self.compressed == 0;
+        let missed = self.compression.waiting == 0;
         if !missed {
             // a timer of the kernel that fires takes those along that are due but for their slack
             let now = ctx.now;

@@ -5,13 +5,11 @@ use super::*;
 impl Receiver {
     pub(super) fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, extra: u16, size: u32) {
         let t = ctx.net.transport(self.transport);
-        if self.read_rate != Rate::INFINITE {
-            self.read(ctx.now);
-        }
+        self.window.read(ctx.now, 0);
         // the window field of a SYN is not scaled (RFC 7323)
         let most = if extra & flag::SYN != 0 && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
-        let wnd = self.offer(t).min(most);
-        let (ts, hops, came) = self.echo.take().unwrap_or((ctx.now, 0, ctx.now));
+        let wnd = self.window.offer(self.next, t).min(most);
+        let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         if self.half != NO_HALF {
             // data of the other half goes on echoing what was echoed last (RFC 7323 4.3, TS.Recent)
             let half = &mut ctx.halves[self.half as usize];
@@ -19,15 +17,16 @@ impl Receiver {
         }
         let mut flags = self.base_flags | extra;
         let silent = if t.fin_with_data { flag::SYN | flag::FIN } else { flag::SYN };
-        if self.ce && extra & silent == 0 {
+        if self.ecn.ce && extra & silent == 0 {
             flags |= flag::ECE;
         }
-        if t.ect_control && self.ecn == Ecn::Dctcp {
+        if t.ect_control && self.ecn.mode == Ecn::Dctcp {
             flags |= flag::ECT;
         }
         let mut size = size;
-        let mut ext = (t.sack && (!self.ooo.is_empty() || self.again.0 < self.again.1)).then(|| self.blocks());
-        self.again = (0, 0);
+        let mut ext =
+            (t.sack && (!self.ooo.is_empty() || self.sack.has_again())).then(|| self.sack.blocks(&self.ooo, self.next));
+        self.sack.again = (0, 0);
         if t.sack_block > 0
             && extra == 0
             && let Some(ext) = &mut ext
@@ -44,12 +43,20 @@ impl Receiver {
         // how long the host has had what it acknowledges
         let host = if ctx.net.hosts_cost { ctx.now - came } else { 0 };
         let packet = Packet { seq: host, ts, wnd, aux: hops, ..self.answer(ctx, flags, size) };
-        self.pending = 0;
+        self.acks.pending = 0;
         self.uncompress(ctx);
-        self.acked = self.next;
-        self.ack_at = NEVER;
+        self.acks.acked = self.next;
+        self.acks.deadline = NEVER;
         ctx.send(self.ip.host, &packet, ext.as_mut());
         self.watch_window(ctx, t);
+    }
+
+    /// With a slow reader and a shut window, sets the timer of the update that opens it again.
+    #[inline]
+    pub(super) fn watch_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        if let Some(at) = self.window.plan_update(self.next, ctx.now, t) {
+            ctx.timer(at, TimerKind::WindowUpdate, self.flow);
+        }
     }
 
     /// The next packet back.

@@ -12,18 +12,18 @@ impl Receiver {
     /// Whether a segment beyond a hole is acknowledged at once although SACKs are compressed: the first
     /// three after the edge has moved are, and one after 44 that waited.
     pub(super) fn is_not_compressed(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
-        if self.compressed >= COMPRESSED_AT_MOST {
+        if self.compression.waiting >= COMPRESSED_AT_MOST {
             return true;
         }
-        if self.stuck_at != self.next {
-            (self.stuck_at, self.duplicates) = (self.next, 0);
+        if self.compression.stuck_at != self.next {
+            (self.compression.stuck_at, self.compression.duplicates) = (self.next, 0);
         }
-        if self.duplicates < 3 {
-            self.duplicates += 1;
+        if self.compression.duplicates < 3 {
+            self.compression.duplicates += 1;
             return true;
         }
-        self.compressed += 1;
-        if self.compressed == 1 {
+        self.compression.waiting += 1;
+        if self.compression.waiting == 1 {
             let rtt = ctx.halves.get(self.half as usize).map_or(self.handshake_rtt, |half| half.srtt);
             let at = ctx.now + (rtt / 20).min(COMPRESSION_DELAY);
             self.acknowledge_at(ctx, at + COMPRESSION_SLACK);
@@ -35,15 +35,15 @@ impl Receiver {
     /// No SACKs wait any more.
     #[inline]
     pub(super) fn uncompress(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if self.compressed > 0 {
-            self.compressed = 0;
+        if self.compression.waiting > 0 {
+            self.compression.waiting = 0;
             ctx.hosts[self.ip.host as usize].turns.compressed.retain(|timer| timer.1 != self.flow);
         }
     }
 
     /// SACKs that wait go out before a segment begins a third block, or adds to a later one.
     pub(super) fn release(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, seq: u64, end: u64) {
-        let blocks = self.blocks().sack;
+        let blocks = self.sack.blocks(&self.ooo, self.next).sack;
         let count = blocks.iter().take_while(|b| b.0 < b.1).count();
         let place = blocks[..count].iter().position(|b| b.0 <= end && seq <= b.1).unwrap_or(count);
         if place >= 2 {

@@ -8,10 +8,10 @@ impl Receiver {
         if let Some(half) = ctx.halves.get_mut(self.half as usize) {
             let (owed, carried) = (half.owed, std::mem::take(&mut half.carried));
             if !owed {
-                self.pending = 0;
-                self.acked = self.next;
-                self.ack_at = NEVER;
-                self.echo = None;
+                self.acks.pending = 0;
+                self.acks.acked = self.next;
+                self.acks.deadline = NEVER;
+                self.acks.echo = None;
                 self.uncompress(ctx);
             }
             for _ in 0..carried {
@@ -23,16 +23,17 @@ impl Receiver {
     /// Two-way connections: what data of the other half is to acknowledge.
     pub(super) fn publish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
-        let wnd = self.offer(t);
-        let blocks = if t.sack && !self.ooo.is_empty() { self.blocks() } else { Ext::default() };
+        let wnd = self.window.offer(self.next, t);
+        let blocks =
+            if t.sack && !self.ooo.is_empty() { self.sack.blocks(&self.ooo, self.next) } else { Ext::default() };
         let half = &mut ctx.halves[self.half as usize];
-        let (ts, hops, came) = self.echo.unwrap_or((half.ext.ts, half.ext.hops, half.came));
+        let (ts, hops, came) = self.acks.echo.unwrap_or((half.ext.ts, half.ext.hops, half.came));
         half.ext = Ext { ts, hops, ..blocks };
         half.came = came;
         half.ack = self.next;
         half.wnd = wnd;
-        half.ece = self.ce;
-        half.owed = self.pending > 0 || self.ack_at != NEVER;
+        half.ece = self.ecn.ce;
+        half.owed = self.acks.pending > 0 || self.acks.deadline != NEVER;
         half.open = true;
     }
 }

@@ -13,27 +13,27 @@ impl Receiver {
     ) -> (bool, bool) {
         let mut marked = p.has(flag::CE);
         if marked && t.ce_must_advance {
-            marked = p.seq >= self.ce_from;
-            self.ce_from = self.ce_from.max(p.seq + 1);
+            marked = p.seq >= self.ecn.ce_from;
+            self.ecn.ce_from = self.ecn.ce_from.max(p.seq + 1);
         }
         let mut at_once = false;
-        match self.ecn {
+        match self.ecn.mode {
             Ecn::Off => {}
             Ecn::Classic => {
                 if p.has(flag::CWR) {
-                    self.ce = false;
+                    self.ecn.ce = false;
                 }
-                self.ce |= marked;
+                self.ecn.ce |= marked;
             }
             Ecn::Dctcp if p.len > 0 => {
-                if marked != self.ce {
-                    if self.pending > 0 {
+                if marked != self.ecn.ce {
+                    if self.acks.pending > 0 {
                         self.flush(ctx, t);
                     }
-                    self.ce = marked;
+                    self.ecn.ce = marked;
                     at_once = t.ecn_change_ack;
                 }
-                self.prior = self.next;
+                self.ecn.prior = self.next;
             }
             Ecn::Dctcp => {}
         }
@@ -45,10 +45,10 @@ impl Receiver {
         match t.ecn_flush {
             Flush::Pending => self.acknowledge(ctx, 0, t.ack_size),
             Flush::Prior => {
-                let (next, echo) = (self.next, self.echo);
-                self.next = self.prior;
+                let (next, echo) = (self.next, self.acks.echo);
+                self.next = self.ecn.prior;
                 self.acknowledge(ctx, 0, t.ack_size);
-                (self.next, self.echo) = (next, echo);
+                (self.next, self.acks.echo) = (next, echo);
             }
         }
     }
@@ -56,10 +56,10 @@ impl Receiver {
     /// Marked data: the sender is notified, unless it was lately.
     #[cold]
     pub(super) fn notify(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if ctx.now < self.cnp_from {
+        if ctx.now < self.ecn.cnp_from {
             return;
         }
-        self.cnp_from = ctx.now + self.cnp_interval;
+        self.ecn.cnp_from = ctx.now + self.ecn.cnp_interval;
         self.tell(ctx, self.next, flag::ECE);
     }
 }

@@ -1,4 +1,5 @@
-//! The receiving half of a flow: reassembly, acknowledgements, ECN echo, advertised window.
+//! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped by
+//! mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
 
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
@@ -6,14 +7,15 @@ use crate::host::RunQueue;
 use crate::host::messages::NO_HALF;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Done, Flush, TransportSpec};
-use crate::transport::Turn;
+use crate::spec::{App, Done, Flush, TransportSpec};
 use crate::transport::ip::IpSink;
 use crate::transport::ranges::Ranges;
 use crate::transport::reordering::Reordering;
-use crate::transport::timer::fires_at;
-use incast_cc::{Ecn, Rate, Time};
+use crate::transport::timer::{Turn, fires_at};
+use incast_cc::{Ecn, Time};
 use incast_record::FlowRecord;
+use sack::{SackBlocks, lay_out};
+use window::{UNSCALED, Window};
 
 mod ack_policy;
 mod answer;
@@ -23,11 +25,81 @@ mod ecn;
 mod sack;
 mod window;
 
-use compression::COMPRESSION_SLACK;
-use sack::lay_out;
-use window::{UNSCALED, first_window, scale};
-
 const NEVER: u64 = u64::MAX;
+
+/// When data is acknowledged.
+#[derive(Clone, Debug)]
+struct AckPolicy {
+    /// Marked data is acknowledged at once.
+    marked_at_once: bool,
+    /// As many segments wait for an ACK at most.
+    every: u32,
+    /// So many are acknowledged at once from now on.
+    quick: u32,
+    /// In-order segments not yet acknowledged.
+    pending: u32,
+    /// What the latest ACK said.
+    acked: u64,
+    /// What the next ACK echoes: send time and hops of the earliest segment it covers, and when that came to
+    /// the host's NIC.
+    echo: Option<(u64, u8, u64)>,
+    /// When the ACK that waits goes, ps, and when the event that looks at it comes.
+    deadline: u64,
+    at: u64,
+    /// Where timers of a tick fire in the reverse of their order: the tick of the delayed ACK's, [`NEVER`] if it is not
+    /// set, and its number among its host's.
+    slot: u64,
+    setting: u64,
+}
+
+/// Compression of SACKs.
+#[derive(Clone, Default, Debug)]
+struct Compression {
+    /// Edge at which segments beyond a hole are counted, how many of them were acknowledged at once since
+    /// it moved there, and how many wait to be.
+    stuck_at: u64,
+    duplicates: u32,
+    waiting: u32,
+}
+
+/// Echo of marks.
+#[derive(Clone, Default, Debug)]
+struct EcnEcho {
+    /// What is negotiated.
+    mode: Ecn,
+    /// CE state of DCTCP's machine, or the latch of classic ECN.
+    ce: bool,
+    /// First sequence number whose CE mark counts, where marks have to advance.
+    ce_from: u64,
+    /// Marked since the sender last said that it reduced its window.
+    marked: bool,
+    /// What was in order when the latest data segment arrived, before it was taken.
+    prior: u64,
+    /// Shortest time between notifications of marks, ps; 0 sends none. When the next may go.
+    cnp_interval: u64,
+    cnp_from: u64,
+}
+
+/// The application that reads.
+#[derive(Clone, Debug)]
+struct Sink {
+    /// Bytes of the flow, with and without extra packets.
+    size: u64,
+    app_size: u64,
+    closed: bool,
+    /// Whether the timer of [`FlowSpec::sink_stop`](crate::spec::FlowSpec::sink_stop) is set, or
+    /// none is needed.
+    stop_planned: bool,
+    /// When the latest in-order byte came.
+    fresh_at: u64,
+    /// Byte after the last of the message under way, for two-way connections, and bytes of a message.
+    message_end: u64,
+    message_size: u64,
+    /// Bytes that arrived for the first time inside the measured interval.
+    delivered_m: u64,
+    /// The whole transfer had arrived, ps.
+    complete: Option<u64>,
+}
 
 /// A receiver.
 #[derive(Clone, Debug)]
@@ -39,84 +111,27 @@ pub struct Receiver {
     src: u32,
     base_flags: u16,
     packets: u32,
-    ecn: Ecn,
-    /// Marked data is acknowledged at once.
-    ack_marked: bool,
-    delayed_ack: u32,
-    read_rate: Rate,
+    /// Its host's side of a two-way connection, or [`NO_HALF`].
+    half: u32,
+    /// First byte that has not come, what has come beyond it, and the number of FIN.
     next: u64,
-    /// `next` when the latest data segment arrived, before it was taken.
-    prior: u64,
     ooo: Ranges,
-    /// Segments that arrived out of order lately, newest first (RFC 2018's order of blocks).
-    recent: [u64; 4],
-    /// What came again, for the next ACK to report; empty where nothing has.
-    again: (u64, u64),
-    /// CE state of DCTCP's machine, or the latch of classic ECN.
-    ce: bool,
-    /// First sequence number whose CE mark counts, where marks have to advance.
-    ce_from: u64,
-    /// In-order segments not yet acknowledged.
-    pending: u32,
-    /// What the latest ACK said.
-    acked: u64,
-    /// What the next ACK echoes: send time and hops of the earliest segment it covers, and when that came to
-    /// the host's NIC.
-    echo: Option<(u64, u8, u64)>,
-    quick: u32,
+    fin_at: Option<u64>,
+    /// What has come out of order, if something has.
+    reordering: Option<Box<Reordering>>,
+    sack: SackBlocks,
+    acks: AckPolicy,
+    compression: Compression,
+    ecn: EcnEcho,
+    window: Window,
+    sink: Sink,
     /// When SYN was last answered, ps, and the time until the sender's next packet.
     syn_acked_at: u64,
     handshake_rtt: u64,
-    /// Edge at which segments beyond a hole are counted, how many of them were acknowledged at once since
-    /// it moved there, and how many wait to be.
-    stuck_at: u64,
-    duplicates: u32,
-    compressed: u32,
-    /// The window that may be offered, where it grows.
-    window: u64,
-    fin_at: Option<u64>,
-    size: u64,
-    /// Without extra packets.
-    app_size: u64,
-    closed: bool,
-    /// Whether the timer of [`FlowSpec::sink_stop`](crate::spec::FlowSpec::sink_stop) is set, or
-    /// none is needed.
-    stop_planned: bool,
-    /// When the latest in-order byte came.
-    fresh_at: u64,
-    /// Byte after the last of the message under way, for two-way connections.
-    message_end: u64,
-    message_size: u64,
-    /// Its host's side of a two-way connection, or [`NO_HALF`].
-    half: u32,
-    /// Marked since the sender last said that it reduced its window.
-    marked: bool,
-    /// Unread bytes at `read_at`.
-    unread: u64,
-    read_at: u64,
-    edge: u64,
-    /// Units of the window that is offered: two to this power (RFC 7323).
-    scale: u8,
-    ack_at: u64,
-    ack_timer_at: u64,
-    /// Where timers of a tick fire in the reverse of their order: the tick of the delayed ACK's, [`NEVER`] if it is not
-    /// set, and its number among its host's.
-    slot: u64,
-    setting: u64,
-    update_at: u64,
-    /// Shortest time between notifications of marks, ps; 0 sends none. When the next may go.
-    cnp_interval: u64,
-    cnp_from: u64,
     /// Stamps of the data packet that came last, until an ACK has returned them.
     telemetry: Option<Box<Telemetry>>,
     /// Entropy of the packet that came last.
     entropy: u16,
-    /// What has come out of order, if something has.
-    reordering: Option<Box<Reordering>>,
-    /// Bytes that arrived for the first time inside the measured interval.
-    delivered_m: u64,
-    /// The whole transfer had arrived, ps.
-    complete: Option<u64>,
 }
 
 impl Receiver {
@@ -127,9 +142,9 @@ impl Receiver {
         let profile = net.spec.controllers[spec.controller as usize].profile();
         let traced = net.spec.observe.trace.contains(&flow);
         let path = if spec.reverse_path.is_some() { flag::PATH } else { 0 };
-        let size = match spec.app {
-            crate::spec::App::Bulk { size: Some(size), .. } => size + t.extra_packets as u64 * t.mss as u64,
-            _ => u64::MAX,
+        let (size, app_size) = match spec.app {
+            App::Bulk { size: Some(size), .. } => (size + t.extra_packets as u64 * t.mss as u64, size),
+            _ => (u64::MAX, u64::MAX),
         };
         Receiver {
             flow,
@@ -138,56 +153,46 @@ impl Receiver {
             src: spec.src,
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::TRACED } else { 0 },
             packets: 0,
-            ecn: t.ecn.unwrap_or(profile.ecn),
-            ack_marked: profile.ack_marked_at_once,
-            delayed_ack: t.delayed_ack.max(1),
-            read_rate: spec.read_rate,
+            half: NO_HALF,
             next: 0,
-            prior: 0,
             ooo: Ranges::default(),
-            recent: [0; 4],
-            again: (0, 0),
-            ce: false,
-            ce_from: 0,
-            pending: 0,
-            acked: 0,
-            echo: None,
-            quick: t.quickack,
+            fin_at: None,
+            reordering: None,
+            sack: SackBlocks::default(),
+            acks: AckPolicy {
+                marked_at_once: profile.ack_marked_at_once,
+                every: t.delayed_ack.max(1),
+                quick: t.quickack,
+                pending: 0,
+                acked: 0,
+                echo: None,
+                deadline: NEVER,
+                at: NEVER,
+                slot: NEVER,
+                setting: 0,
+            },
+            compression: Compression::default(),
+            ecn: EcnEcho {
+                mode: t.ecn.unwrap_or(profile.ecn),
+                cnp_interval: profile.cnp.map_or(0, |interval| interval.0),
+                ..EcnEcho::default()
+            },
+            window: Window::new(t, spec.read_rate),
+            sink: Sink {
+                size,
+                app_size,
+                closed: false,
+                stop_planned: spec.sink_stop == Time::NEVER,
+                fresh_at: 0,
+                message_end: u64::MAX,
+                message_size: 0,
+                delivered_m: 0,
+                complete: None,
+            },
             syn_acked_at: NEVER,
             handshake_rtt: 0,
-            stuck_at: 0,
-            duplicates: 0,
-            compressed: 0,
-            window: if t.window_growth { first_window(t) } else { u64::MAX },
-            fin_at: None,
-            size,
-            app_size: match spec.app {
-                crate::spec::App::Bulk { size: Some(size), .. } => size,
-                _ => u64::MAX,
-            },
-            closed: false,
-            stop_planned: spec.sink_stop == Time::NEVER,
-            fresh_at: 0,
-            message_end: u64::MAX,
-            message_size: 0,
-            half: NO_HALF,
-            marked: false,
-            unread: 0,
-            read_at: 0,
-            edge: 0,
-            scale: scale(t),
-            ack_at: NEVER,
-            ack_timer_at: NEVER,
-            slot: NEVER,
-            setting: 0,
-            update_at: NEVER,
-            cnp_interval: profile.cnp.map_or(0, |interval| interval.0),
-            cnp_from: 0,
             telemetry: None,
             entropy: 0,
-            reordering: None,
-            delivered_m: 0,
-            complete: None,
         }
     }
 
@@ -195,24 +200,24 @@ impl Receiver {
     /// messages that arrive.
     pub fn join(&mut self, net: &FabricMap, half: u32, size: u64) -> u32 {
         self.half = half;
-        self.message_size = size;
-        self.message_end = size;
+        self.sink.message_size = size;
+        self.sink.message_end = size;
         self.base_flags |= flag::JOINED;
-        self.offer(net.transport(self.transport))
+        self.window.offer(self.next, net.transport(self.transport))
     }
 
     /// Whether another whole message has come.
     pub fn take_message(&mut self) -> bool {
-        let whole = self.delivered() >= self.message_end;
+        let whole = self.delivered() >= self.sink.message_end;
         if whole {
-            self.message_end += self.message_size;
+            self.sink.message_end += self.sink.message_size;
         }
         whole
     }
 
     /// Application bytes received, in order or not: neither segments beyond the flow's size nor FIN's number.
     fn counted(&self) -> u64 {
-        let end = self.app_size.min(self.fin_at.unwrap_or(u64::MAX));
+        let end = self.sink.app_size.min(self.fin_at.unwrap_or(u64::MAX));
         self.next.min(end) + self.ooo.bytes_below(end)
     }
 
@@ -220,8 +225,8 @@ impl Receiver {
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         record.delivered = self.delivered();
-        record.delivered_m = self.delivered_m;
-        record.received_ps = self.complete;
+        record.delivered_m = self.sink.delivered_m;
+        record.received_ps = self.sink.complete;
         if let Some(order) = &self.reordering {
             record.late = order.late;
             record.extents = order.extents;
@@ -248,8 +253,8 @@ impl Receiver {
         if !self.ip.is_whole(ctx, p) {
             return;
         }
-        if !self.stop_planned {
-            self.stop_planned = true;
+        if !self.sink.stop_planned {
+            self.sink.stop_planned = true;
             let stop = ctx.net.flow(self.flow).sink_stop;
             if stop.0 >= ctx.now {
                 ctx.timer(stop.0, TimerKind::SinkStop, self.flow);
@@ -257,7 +262,7 @@ impl Receiver {
         }
         self.entropy = p.entropy();
         self.ip.count(ctx, t, p);
-        if p.has(flag::CE) && self.cnp_interval > 0 {
+        if p.has(flag::CE) && self.ecn.cnp_interval > 0 {
             self.notify(ctx);
         }
         if self.half != NO_HALF {
@@ -267,12 +272,12 @@ impl Receiver {
             self.handshake_rtt = ctx.now - self.syn_acked_at;
         }
         if p.has(flag::RST) {
-            self.closed = true;
+            self.sink.closed = true;
         } else if p.has(flag::SYN) {
-            self.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
+            self.acks.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
             self.syn_acked_at = ctx.now;
             self.acknowledge(ctx, flag::SYN, if t.lone_syn { t.ack_size } else { t.syn_size });
-        } else if p.has(flag::DATA) && !self.closed {
+        } else if p.has(flag::DATA) && !self.sink.closed {
             self.data(ctx, t, p);
             if self.half != NO_HALF {
                 self.publish(ctx);
@@ -280,7 +285,7 @@ impl Receiver {
         } else if t.ce_must_advance && p.has(flag::CE) {
             // the handshake's last ACK has the number of the first byte: its mark counts, and the
             // first segment's does not
-            self.ce_from = self.ce_from.max(p.seq + 1);
+            self.ecn.ce_from = self.ecn.ce_from.max(p.seq + 1);
         }
     }
 
@@ -306,41 +311,49 @@ impl Receiver {
         let end = p.seq + p.len as u64 + u64::from(p.has(flag::FIN));
         let (marked, mut now_ack) = self.take_ecn_field(ctx, t, p);
         // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
-        if self.echo.is_none() || p.seq <= self.acked {
-            self.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
+        if self.acks.echo.is_none() || p.seq <= self.acks.acked {
+            self.acks.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
         }
         let quick = self.half != NO_HALF && self.interact(ctx, t, p);
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
-        now_ack |= t.cwr_ack && p.has(flag::CWR) || self.ack_marked && marked;
-        self.grow_window(t, p, end);
+        now_ack |= t.cwr_ack && p.has(flag::CWR) || self.acks.marked_at_once && marked;
+        if p.len > 0 && self.window.is_growing(t) {
+            // what comes again leaves it alone, and without SACK so does what arrives out of order: else its ACKs would
+            // be no duplicates
+            let fresh = end > self.next && self.ooo.find(p.seq).is_none_or(|held| end > held.1);
+            if fresh && (t.sack || p.seq <= self.next) {
+                self.window.grow(t);
+                self.acks.quick |= 1;
+            }
+        }
         let measured = ctx.measured();
         let held = if measured { self.counted() } else { 0 };
         if end <= self.next || (p.seq < self.next && p.len == 0) {
             // nothing new: a duplicate, or a probe
             now_ack = true;
-            self.quick = self.quick.max(t.quickack);
+            self.acks.quick = self.acks.quick.max(t.quickack);
             self.note_order(p, end);
-            self.came_again(t, p.seq, end);
+            self.sack.came_again(t, p.seq, end);
         } else if p.seq > self.next {
             self.note_order(p, end);
-            if self.compressed > 0 {
+            if self.compression.waiting > 0 {
                 self.release(ctx, t, p.seq, end);
             }
             if self.ooo.find(p.seq).is_some_and(|held| end <= held.1) {
-                self.came_again(t, p.seq, end);
+                self.sack.came_again(t, p.seq, end);
             }
             self.ooo.add(p.seq, end, |_, _| {});
             self.note_kept(measured);
-            self.remember(p.seq);
+            self.sack.remember(&self.ooo, self.next, p.seq);
         } else {
             now_ack |= self.deliver(ctx, t, p, end);
         }
         if measured {
             // bytes count when they first arrive, in order or not: a hole filled late brings no
             // burst of old bytes with it, and goodput never exceeds the line
-            self.delivered_m += self.counted() - held;
+            self.sink.delivered_m += self.counted() - held;
         }
         self.acknowledge_in_time(ctx, t, p, now_ack, quick);
     }
@@ -361,21 +374,20 @@ impl Receiver {
         }
         let now_ack = match whole {
             true => had_gap || t.push_ack && p.has(flag::PSH),
-            false => self.next - self.acked > t.mss as u64,
+            false => self.next - self.acks.acked > t.mss as u64,
         };
         let fresh = self.delivered() - before;
-        self.read(ctx.now);
-        self.unread += if self.read_rate == Rate::INFINITE { 0 } else { fresh };
+        self.window.read(ctx.now, fresh);
         if fresh > 0 {
-            self.fresh_at = ctx.now;
+            self.sink.fresh_at = ctx.now;
         }
-        let whole = self.fin_at.unwrap_or(self.size);
-        if self.complete.is_none() && self.next >= whole {
+        let whole = self.fin_at.unwrap_or(self.sink.size);
+        if self.sink.complete.is_none() && self.next >= whole {
             // a FIN may come long after the last byte
-            self.complete = Some(self.fresh_at.max(ctx.net.flow(self.flow).start.0));
+            self.sink.complete = Some(self.sink.fresh_at.max(ctx.net.flow(self.flow).start.0));
             ctx.announce(self.flow, Done::Received);
         }
-        self.pending += 1;
+        self.acks.pending += 1;
         now_ack
     }
 
@@ -386,39 +398,39 @@ impl Receiver {
             self.collect(ctx);
         }
         match kind {
-            TimerKind::DelayedAck if self.ack_timer_at == ctx.now => {
-                self.ack_timer_at = NEVER;
+            TimerKind::DelayedAck if self.acks.at == ctx.now => {
+                self.acks.at = NEVER;
                 let other = ctx.net.join(self.flow).map(|join| join.other);
-                if self.ack_at <= ctx.now {
+                if self.acks.deadline <= ctx.now {
                     match other {
-                        Some(other) if self.slot == ctx.now => {
-                            self.slot = NEVER;
-                            ctx.hosts[self.ip.host as usize].turns.due.push((self.setting, other, true));
+                        Some(other) if self.acks.slot == ctx.now => {
+                            self.acks.slot = NEVER;
+                            ctx.hosts[self.ip.host as usize].turns.due.push((self.acks.setting, other, true));
                             ctx.timer(ctx.now, TimerKind::Turn, other);
                         }
                         _ => self.expire(ctx),
                     }
-                } else if self.ack_at != NEVER {
-                    self.ack_timer_at = self.ack_at;
-                    ctx.timer(self.ack_at, TimerKind::DelayedAck, self.flow);
+                } else if self.acks.deadline != NEVER {
+                    self.acks.at = self.acks.deadline;
+                    ctx.timer(self.acks.deadline, TimerKind::DelayedAck, self.flow);
                 }
             }
-            TimerKind::SinkStop if !self.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
+            TimerKind::SinkStop if !self.sink.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
                 if self.ooo.is_empty() {
                     self.acknowledge(ctx, flag::FIN, t.syn_size);
                 } else {
                     // unread data at a close: a reset (RFC 2525 section 2.17)
-                    self.closed = true;
+                    self.sink.closed = true;
                     self.acknowledge(ctx, flag::RST, t.ack_size);
                 }
             }
-            TimerKind::WindowUpdate if self.update_at == ctx.now => {
-                self.update_at = NEVER;
-                if !self.closed {
-                    let before = self.edge;
-                    self.read(ctx.now);
-                    self.offer(t);
-                    if self.edge > before {
+            TimerKind::WindowUpdate if self.window.update_at == ctx.now => {
+                self.window.update_at = NEVER;
+                if !self.sink.closed {
+                    let before = self.window.edge;
+                    self.window.read(ctx.now, 0);
+                    self.window.offer(self.next, t);
+                    if self.window.edge > before {
                         self.acknowledge(ctx, 0, t.ack_size);
                     } else {
                         self.watch_window(ctx, t);

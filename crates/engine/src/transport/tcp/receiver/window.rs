@@ -1,82 +1,94 @@
 //! The window that is offered: what the buffer has room for, scaled (RFC 7323), moved by whole segments (RFC 1122
 //! 4.2.3.3), and growing where it does.
 
-use super::*;
+use crate::spec::TransportSpec;
+use incast_cc::Rate;
 
 /// The most that a window field without scaling can say; in whole segments, where a window that grows begins.
-pub(super) const UNSCALED: u64 = 65_535;
+pub const UNSCALED: u64 = 65_535;
 
-/// What a window that grows begins with: 65,160 bytes with segments of 1448.
-pub(super) fn first_window(t: &TransportSpec) -> u64 {
-    let mss = t.mss as u64;
-    (UNSCALED / mss * mss).max(mss).min(t.receive_buffer / 2)
+/// The receive window.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// The most that may be offered, where it grows.
+    limit: u64,
+    /// Right edge of what was offered.
+    pub edge: u64,
+    /// Units of what is offered: two to this power.
+    scale: u8,
+    /// How fast the application reads, and unread bytes at `read_at`.
+    read_rate: Rate,
+    unread: u64,
+    read_at: u64,
+    /// When an update is planned, ps; `u64::MAX` if none is.
+    pub update_at: u64,
 }
 
-/// The least window scale that lets the whole buffer be offered.
-pub(super) fn scale(t: &TransportSpec) -> u8 {
-    let enough = (0..14).find(|s| t.receive_buffer >> s <= UNSCALED).unwrap_or(14);
-    if t.window_scaling { enough } else { 0 }
-}
-
-impl Receiver {
-    /// A segment up to `end` lets the window grow, where it does. What comes again leaves it alone, and without SACK so
-    /// does what arrives out of order: else its ACKs would be no duplicates.
-    #[inline(always)]
-    pub(super) fn grow_window(&mut self, t: &TransportSpec, p: &Packet, end: u64) {
-        if !t.window_growth || p.len == 0 || self.window >= t.receive_buffer / 2 {
-            return;
-        }
-        let fresh = end > self.next && self.ooo.find(p.seq).is_none_or(|held| end > held.1);
-        if fresh && (t.sack || p.seq <= self.next) {
-            self.window = (self.window + 2 * t.mss as u64).min(t.receive_buffer / 2);
-            self.quick |= 1;
-        }
+impl Window {
+    /// The window of an empty buffer, whose application reads at `read_rate`. One that grows begins with 65,160 bytes
+    /// where segments have 1448; the scale is the least that lets the whole buffer be offered.
+    pub fn new(t: &TransportSpec, read_rate: Rate) -> Window {
+        let mss = t.mss as u64;
+        let first = (UNSCALED / mss * mss).max(mss).min(t.receive_buffer / 2);
+        let scale = (0..14).find(|s| !t.window_scaling || t.receive_buffer >> s <= UNSCALED).unwrap_or(14);
+        let limit = if t.window_growth { first } else { u64::MAX };
+        Window { limit, edge: 0, scale, read_rate, unread: 0, read_at: 0, update_at: u64::MAX }
     }
 
-    /// The application has read since the last look.
-    pub(super) fn read(&mut self, now: u64) {
-        if self.unread > 0 {
-            let bits = (now - self.read_at) as u128 * self.read_rate.0 as u128 / 1_000_000_000_000;
-            let bytes = (bits / 8) as u64;
-            if bytes >= self.unread {
-                self.unread = 0;
-                self.read_at = now;
-            } else {
-                self.unread -= bytes;
-                // keep the remainder of a byte for the next look
-                self.read_at += self.read_rate.serialize(bytes).0;
-            }
-        } else {
-            self.read_at = now;
+    /// Whether it is yet to grow.
+    #[inline(always)]
+    pub fn is_growing(&self, t: &TransportSpec) -> bool {
+        t.window_growth && self.limit < t.receive_buffer / 2
+    }
+
+    /// It grows by two segments.
+    pub fn grow(&mut self, t: &TransportSpec) {
+        self.limit = (self.limit + 2 * t.mss as u64).min(t.receive_buffer / 2);
+    }
+
+    /// The application has read since the last look; then `fresh` bytes come in order.
+    #[inline]
+    pub fn read(&mut self, now: u64, fresh: u64) {
+        if self.read_rate == Rate::INFINITE {
+            return;
         }
+        let bits = (now - self.read_at) as u128 * self.read_rate.0 as u128 / 1_000_000_000_000;
+        let bytes = (bits / 8) as u64;
+        if bytes >= self.unread {
+            (self.unread, self.read_at) = (0, now);
+        } else {
+            self.unread -= bytes;
+            // keep the remainder of a byte for the next look
+            self.read_at += self.read_rate.serialize(bytes).0;
+        }
+        self.unread += fresh;
     }
 
     /// The window offered now, bytes: the buffer less what the application has not read (bytes
     /// beyond a hole lie inside the window), in units of the scale, never below what was offered
     /// before.
-    pub(super) fn offer(&mut self, t: &TransportSpec) -> u32 {
-        let free = t.receive_buffer.saturating_sub(self.unread).min(self.window);
+    pub fn offer(&mut self, next: u64, t: &TransportSpec) -> u32 {
+        let free = t.receive_buffer.saturating_sub(self.unread).min(self.limit);
         let wnd = (free >> self.scale).min(UNSCALED) << self.scale;
         // receiver silly-window avoidance: move the edge by a segment or half the buffer at least
-        let right = self.next + wnd;
+        let right = next + wnd;
         let step = (t.mss as u64).min(t.receive_buffer / 2);
         if right < self.edge || (wnd < t.receive_buffer / 2 && right < self.edge + step) {
-            return self.edge.saturating_sub(self.next) as u32;
+            return self.edge.saturating_sub(next) as u32;
         }
         self.edge = right;
         wnd as u32
     }
 
     /// With a slow reader and a shut window, plans the update that opens it again.
-    pub(super) fn watch_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        if self.read_rate == Rate::INFINITE || self.update_at != NEVER {
-            return;
-        }
+    #[inline]
+    pub fn plan_update(&mut self, next: u64, now: u64, t: &TransportSpec) -> Option<u64> {
         let step = (t.mss as u64).min(t.receive_buffer / 2);
-        if self.edge.saturating_sub(self.next) < step && self.unread > 0 {
-            let need = step.min(self.unread);
-            self.update_at = (self.read_at + self.read_rate.serialize(need).0).max(ctx.now + 1);
-            ctx.timer(self.update_at, TimerKind::WindowUpdate, self.flow);
+        let shut = self.edge.saturating_sub(next) < step && self.unread > 0;
+        if self.read_rate == Rate::INFINITE || self.update_at != u64::MAX || !shut {
+            return None;
         }
+        self.update_at = (self.read_at + self.read_rate.serialize(step.min(self.unread)).0).max(now + 1);
+        Some(self.update_at)
     }
 }

@@ -2,25 +2,6 @@
 
 use super::*;
 
-/// A segment that others have overtaken.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Overtaken {
-    seq: u64,
-    /// It is sent again then, ps.
-    until: u64,
-}
-
-/// The late segments of [`incast_cc::Late`]. The frontier below which they are moves like that of losses, so that
-/// they come to be late in the order of their sequence numbers.
-#[derive(Clone, Debug)]
-pub(super) struct LateSegments {
-    trigger: u32,
-    /// What is neither acknowledged nor SACKed below it is late or lost.
-    pub(super) below: u64,
-    /// Late and not yet lost; some may have arrived since.
-    pub(super) waiting: VecDeque<Overtaken>,
-}
-
 impl Scoreboard {
     /// A scoreboard that waits for segments that others have overtaken; `trigger` consecutive ones are lost.
     pub fn waiting_for_late(trigger: u32) -> Scoreboard {

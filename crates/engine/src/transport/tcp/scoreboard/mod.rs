@@ -13,7 +13,6 @@ mod timed;
 use crate::event::prefetch;
 use crate::transport::ranges::Ranges;
 use incast_cc::Delivery;
-use late::LateSegments;
 use rack::{DeliveryRate, Rack, Reordering, Resent};
 use std::collections::VecDeque;
 
@@ -29,6 +28,25 @@ struct Segment {
     ever: bool,
     /// Copies counted in `pipe`.
     copies: u8,
+}
+
+/// A segment that others have overtaken.
+#[derive(Clone, Copy, Debug)]
+struct Overtaken {
+    seq: u64,
+    /// It is sent again then, ps.
+    until: u64,
+}
+
+/// The late segments of [`incast_cc::Late`]. The frontier below which they are moves like that of losses, so that
+/// they come to be late in the order of their sequence numbers.
+#[derive(Clone, Debug)]
+struct LateSegments {
+    trigger: u32,
+    /// What is neither acknowledged nor SACKed below it is late or lost.
+    below: u64,
+    /// Late and not yet lost; some may have arrived since.
+    waiting: VecDeque<Overtaken>,
 }
 
 /// A segment to send again.

@@ -46,7 +46,7 @@ impl Sender {
         }
         self.end_backoff(t, news.acked, rtt.is_some());
         if t.recovery == Recovery::PrrNs3 && news.acked > 0 {
-            self.count_segments(t, news.delivered);
+            self.prr.count_segments(news.delivered, t.mss);
         }
         if self.profile.delivery {
             self.tell_delivery(ctx.now, t, news.delivered);
@@ -85,7 +85,7 @@ impl Sender {
             lost_bytes: self.board.take_found_lost(),
             round: Round { acked: self.una, sent: self.nxt },
             tcp: TcpAck { sent_to: self.sent_to },
-            cwnd_limited: !t.cwnd_limited || self.is_cwnd_limited(),
+            cwnd_limited: !t.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
             phase: self.phase,
         });
         self.reduce(ctx, t, &news, lost, repaired);
@@ -135,7 +135,7 @@ impl Sender {
             }
             delivered += newly_sacked;
             if t.undo || t.tail_loss_probe || t.adaptive_reordering {
-                twice = self.duplicate_sack(ack, ext);
+                twice = self.undo.duplicate_sack(ack, ext);
                 // that they have left the network counts with undo alone: the other switches are worth what they are
                 if t.undo {
                     delivered += twice;
@@ -182,12 +182,11 @@ impl Sender {
         }
         if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
             match t.recovery {
-                Recovery::Linux => self.prr_linux(t, delivered, acked > 0),
                 Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.prr.whole_segment => {
-                    self.prr_ns3(t, delivered, false, false)
+                    self.reduce_rate_as_ns3(t, delivered, false, false)
                 }
                 Recovery::PrrNs3 => {}
-                _ => self.prr_update(t, delivered),
+                _ => self.reduce_rate(t, delivered, acked > 0),
             }
         }
     }

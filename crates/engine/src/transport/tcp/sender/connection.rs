@@ -2,48 +2,6 @@
 
 use super::*;
 
-/// Where a connection stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Connection {
-    /// Not opened yet: not started, or waiting for the other side to open it.
-    Closed,
-    /// SYN sent.
-    SynSent,
-    /// Data may flow.
-    Open,
-    /// Everything delivered and closed.
-    Done,
-    /// Reset, or given up.
-    Dead,
-}
-
-/// What the peer offers.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct PeerWindow {
-    /// Right edge of its window.
-    pub(super) edge: u64,
-    /// Largest window it ever offered.
-    pub(super) max: u64,
-}
-
-impl PeerWindow {
-    /// The first window, of `bytes`.
-    pub(super) fn begin(&mut self, bytes: u64) {
-        (self.edge, self.max) = (bytes, bytes);
-    }
-}
-
-/// How far the end of the connection has come.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Closing {
-    /// FIN was sent: as a segment of its own after the data, or on the last of it.
-    pub(super) fin: bool,
-    /// The receiving application closed before the flow's end,
-    pub(super) by_peer: bool,
-    /// ... when everything had been sent once.
-    pub(super) peer_last: bool,
-}
-
 impl Sender {
     /// Its trigger opens it, unless its start is yet to come.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
@@ -69,7 +27,7 @@ impl Sender {
             self.connection = Connection::SynSent;
             self.send_syn(ctx);
         } else {
-            self.peer.begin(t.receive_buffer);
+            self.peer = PeerWindow { edge: t.receive_buffer, max: t.receive_buffer };
             self.establish(ctx);
         }
     }
@@ -119,7 +77,7 @@ impl Sender {
                 if self.timer.consecutive == 0 {
                     self.take_rtt(ctx, p.ts);
                 }
-                self.peer.begin(p.wnd as u64);
+                self.peer = PeerWindow { edge: p.wnd as u64, max: p.wnd as u64 };
                 if t.lone_syn {
                     self.syn_acked(ctx);
                 } else {
@@ -189,7 +147,7 @@ impl Sender {
             if t.handshake {
                 self.take_rtt(ctx, ext.ts);
             }
-            self.peer.begin(p.wnd as u64);
+            self.peer = PeerWindow { edge: p.wnd as u64, max: p.wnd as u64 };
             self.establish(ctx);
             return;
         }

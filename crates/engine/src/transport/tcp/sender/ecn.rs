@@ -1,28 +1,7 @@
 //! Explicit congestion notification at the sender (RFC 3168, RFC 8257): one reduction a window.
 
+use super::ack::News;
 use super::*;
-
-/// State of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct EcnState {
-    /// What is negotiated.
-    pub(super) mode: Ecn,
-    /// A reduction ends when something beyond is acknowledged.
-    pub(super) cwr_end: u64,
-    /// The next new segment says CWR.
-    pub(super) send_cwr: bool,
-    /// ns-3's state of ECN-Echo: heard and not yet answered with CWR; where it was last heard, and
-    /// the segment that last said CWR.
-    pub(super) echo: bool,
-    pub(super) echo_at: u64,
-    pub(super) cwr_at: u64,
-}
-
-impl EcnState {
-    pub(super) fn new(mode: Ecn) -> EcnState {
-        EcnState { mode, cwr_end: 0, send_cwr: false, echo: false, echo_at: 0, cwr_at: 0 }
-    }
-}
 
 impl Sender {
     /// ns-3: an ECN-Echo starts its reduction before anything else of the ACK is looked at, and in any state. Whether
@@ -42,7 +21,7 @@ impl Sender {
             self.recovery.point = self.nxt;
             self.reduce_for_ecn(ctx, t);
             if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
-                self.prr_ns3(t, news.delivered, true, false);
+                self.reduce_rate_as_ns3(t, news.delivered, true, false);
             }
         }
         self.ecn.echo

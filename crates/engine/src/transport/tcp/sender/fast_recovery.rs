@@ -1,31 +1,7 @@
 //! Fast recovery: into it, and NewReno's way through it (RFC 5681, RFC 6582).
 
+use super::ack::News;
 use super::*;
-
-/// State of it.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct RecoveryState {
-    /// It is over when all below is acknowledged.
-    pub(super) point: u64,
-    /// The window meanwhile, bytes; below 0 where it is the controller's.
-    pub(super) window: f64,
-    pub(super) dupacks: u32,
-    /// As many duplicates signal a loss where SACK does not tell.
-    pub(super) dupthresh: u32,
-    /// Sent by limited transmit since the first duplicate, bytes.
-    pub(super) limited: u64,
-    pub(super) partial_acks: u32,
-    /// RFC 6675's rescue retransmission went.
-    pub(super) rescued: bool,
-    /// The window is what the controller's is inflated by.
-    pub(super) inflates: bool,
-    /// A timeout ended a recovery whose inflation stays.
-    pub(super) left_inflated: bool,
-    /// A loss was found with the ACK at work.
-    pub(super) newly_lost: bool,
-    /// Nothing is repaired, but something is SACKed or was sent again (Linux: Disorder).
-    pub(super) disorder: bool,
-}
 
 impl Sender {
     /// Bytes in flight as a controller is told of them at a loss.
@@ -81,7 +57,7 @@ impl Sender {
             let fixed = matches!(t.recovery, Recovery::NewReno | Recovery::Htsim);
             self.recovery.window = if fixed { -1.0 } else { 0.0 };
             if t.recovery == Recovery::PrrNs3 {
-                self.prr_ns3(t, delivered, true, false);
+                self.reduce_rate_as_ns3(t, delivered, true, false);
             }
             // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
             // it in what it lets out
@@ -107,13 +83,22 @@ impl Sender {
         }
     }
 
+    /// A reduction begins that may have to be undone.
+    pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
+        if t.undo {
+            // a probe that sent old data again may be reported as a duplicate too
+            let again = if self.tlp.to > 0 && self.tlp.again { 1 } else { -1 };
+            self.undo = Undo { marker: Some(self.una), again, due, ..Undo::default() };
+        }
+    }
+
     /// An ACK ends the recovery. Whether something is lost that was sent during it.
     pub(super) fn leave_recovery(&mut self, now: u64, t: &TransportSpec, news: &News) -> bool {
         self.phase = Phase::Open;
         self.recovery.dupacks = 0;
         self.cc.on_recovered(Time(now), self.board.pipe());
-        if self.was_mistaken(news.echoed) {
-            self.take_back();
+        if self.undo.was_mistaken(news.echoed) {
+            self.undo.take_back(&mut self.cc);
         } else {
             self.board.recovered();
         }
@@ -128,12 +113,12 @@ impl Sender {
             return;
         }
         if duplicate && t.recovery == Recovery::PrrNs3 {
-            self.prr_ns3(t, delivered, true, false);
+            self.reduce_rate_as_ns3(t, delivered, true, false);
         }
         if acked > 0 && t.scoreboard == Rules::Ns3 {
             self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
         } else if acked > 0 && t.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
-            self.prr_ns3(t, delivered, false, was_retransmitted);
+            self.reduce_rate_as_ns3(t, delivered, false, was_retransmitted);
         }
     }
 
@@ -157,6 +142,68 @@ impl Sender {
             if self.recovery.inflates {
                 self.recovery.window = self.recovery.window.min(self.cc.cwnd());
             }
+        }
+    }
+
+    /// ns-3's answer to an ACK that advances but ends no recovery: unless the first segment has
+    /// been sent again already, one segment goes whatever the window: a lost one, a new one, or
+    /// the first.
+    pub(super) fn partial_ack_ns3(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        t: &TransportSpec,
+        delivered: u64,
+        was_retransmitted: bool,
+    ) {
+        self.recovery.partial_acks += 1;
+        if t.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
+            self.reduce_rate_as_ns3(t, delivered, false, was_retransmitted);
+        }
+        let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.una + t.mss as u64)) else {
+            return;
+        };
+        let unsent = self.app.written.saturating_sub(self.nxt);
+        let room = self.peer.edge.saturating_sub(self.nxt);
+        if let Some(hole) = self.next_repair(t) {
+            self.retransmit(ctx, hole);
+        } else if unsent > 0 && room > 0 {
+            self.send_new(ctx, unsent.min(room).min(t.mss as u64) as u32);
+        } else {
+            self.retransmit(ctx, first);
+        }
+    }
+
+    /// A reduction from `window` begins.
+    pub(super) fn start_prr(&mut self, t: &TransportSpec, window: f64) {
+        let recover_fs = if t.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
+        self.prr.begin(recover_fs, self.cc.cwnd());
+    }
+
+    /// Whether rate reduction sets the window.
+    pub(super) fn prr_governs(&self, t: &TransportSpec) -> bool {
+        !self.profile.own_recovery
+            && match self.phase {
+                Phase::Recovery if t.recovery == Recovery::Linux => true,
+                Phase::Recovery => t.sack && !matches!(t.recovery, Recovery::NewReno | Recovery::Htsim),
+                Phase::Cwr => t.ecn_by_prr,
+                _ => false,
+            }
+    }
+
+    /// The window of rate reduction after an ACK of `delivered` bytes; `advanced`: of its number too.
+    pub(super) fn reduce_rate(&mut self, t: &TransportSpec, delivered: u64, advanced: bool) {
+        if t.recovery != Recovery::Linux {
+            self.recovery.window = self.prr.window(self.board.pipe(), delivered, t.mss);
+        } else if delivered > 0 {
+            let (pipe, grows) = (self.pipe(t), advanced && !self.recovery.newly_lost);
+            self.recovery.window = self.prr.window_of_linux(pipe, delivered, t.mss as u64, grows);
+        }
+    }
+
+    /// The same as ns-3 has it, where arguments are as in [`Prr::window_of_ns3`].
+    pub(super) fn reduce_rate_as_ns3(&mut self, t: &TransportSpec, delivered: u64, duplicate: bool, safe: bool) {
+        if let Some(window) = self.prr.window_of_ns3(self.board.pipe() as u32, delivered, t.mss, duplicate, safe) {
+            self.recovery.window = window;
         }
     }
 

@@ -1,15 +1,7 @@
 //! F-RTO (RFC 5682): whether a timeout was spurious.
 
+use super::ack::News;
 use super::*;
-
-/// State of it.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Frto {
-    /// The timeout may have been spurious: new data is to tell.
-    pub(super) on: bool,
-    /// ... and goes before anything is sent again.
-    pub(super) new_first: bool,
-}
 
 impl Sender {
     /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
@@ -17,7 +9,7 @@ impl Sender {
         let acked = news.acked;
         let original = self.board.original_arrived();
         let recovered = self.una >= self.recovery.point;
-        if acked > 0 && self.was_mistaken(news.echoed) {
+        if acked > 0 && self.undo.was_mistaken(news.echoed) {
             self.take_back_timeout();
         } else if self.frto.on {
             if original {
@@ -55,7 +47,7 @@ impl Sender {
 
     /// ... and with it the losses that a timeout supposed.
     pub(super) fn take_back_timeout(&mut self) {
-        self.take_back();
+        self.undo.take_back(&mut self.cc);
         self.board.nothing_is_lost(self.una);
         self.timer.consecutive = 0;
         self.frto.on = false;

@@ -1,6 +1,7 @@
 //! Loss detection: what of an ACK's news says that segments are lost (RFC 5681, RFC 6675, RFC 8985), and what an ACK
 //! does to the recovery that is under way.
 
+use super::ack::News;
 use super::*;
 
 impl Sender {
@@ -16,12 +17,12 @@ impl Sender {
             self.recovery.dupacks = 0;
             self.recovery.limited = 0;
         }
-        if self.undo.again == 0 && self.undo.marker != NEVER && matches!(self.phase, Phase::Open | Phase::Recovery) {
+        if self.undo.again == 0 && self.undo.marker.is_some() && matches!(self.phase, Phase::Open | Phase::Recovery) {
             if self.phase == Phase::Recovery {
                 self.phase = Phase::Open;
                 self.cc.on_recovered(Time(ctx.now), self.board.pipe());
             }
-            self.take_back();
+            self.undo.take_back(&mut self.cc);
         }
         match self.phase {
             Phase::Open | Phase::Cwr => self.find_losses(ctx.now, t, news.duplicate),
@@ -94,6 +95,22 @@ impl Sender {
             Rules::Rfc6675 => self.board.update_lost(t.dupthresh, t.mss),
             Rules::Rack => self.update_lost_by_time(t),
             Rules::Ns3 => self.board.update_lost_by_segments(t.dupthresh),
+        }
+    }
+
+    /// Late segments at `now`: whether a run of them is lost. Others whose time is over are to be sent again.
+    pub(super) fn update_late(&mut self, now: u64, t: &TransportSpec) -> bool {
+        let wait = self.profile.late.and_then(|late| late.wait).map_or(self.rtt.srtt, |wait| wait.0);
+        self.board.update_late(t.dupthresh, now, wait)
+    }
+
+    /// A wait for a late segment may be over; the timer is set for the next.
+    pub(super) fn watch_late(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if let Some(until) = self.board.late_until()
+            && self.pacing.at > until
+        {
+            self.pacing.at = until;
+            ctx.timer(until, TimerKind::Pace, self.ip.flow);
         }
     }
 

@@ -1,32 +1,27 @@
-//! The sending half of a flow.
+//! The sending endpoint. This file is its state, grouped by mechanism (what RFC 9293 calls the transmission control
+//! block); each file beside it is what one mechanism does with it, and [`ack`] the order in which an ACK meets them.
 //!
-//! States follow the connection (closed, SYN sent, open, done) and, while open, loss recovery
-//! ([`incast_cc::Phase`]). The congestion window belongs to the controller; during fast
-//! recovery and ECN reductions of controllers without a recovery of their own, the transport
-//! stands a recovery window in front of it (NewReno's inflated window, or PRR).
+//! States follow the connection (closed, SYN sent, open, done) and, while open, loss recovery ([`Phase`]). The
+//! congestion window belongs to the controller; during fast recovery and ECN reductions of controllers without a
+//! recovery of their own, the transport stands a recovery window in front of it (NewReno's inflated window, or PRR).
 
 mod ack;
 mod connection;
 mod ecn;
 mod fast_recovery;
 mod frto;
-mod late;
 mod loss;
-mod ns3;
 mod output;
 mod pacing;
 mod process;
 mod prr;
 mod rack;
 mod reno_sack;
-mod renumbering;
 mod rto;
 mod samples;
 mod tlp;
 mod undo;
 mod window_usage;
-
-pub use connection::Connection;
 
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
@@ -38,26 +33,14 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{App, AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use crate::transport::ip::IpSource;
-use crate::transport::timer::{fires_at, scanned_at};
-use crate::transport::{Opening, Turn};
+use crate::transport::opening::Opening;
+use crate::transport::timer::{Turn, fires_at, scanned_at};
 use incast_cc::{
     Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time, Timeout,
 };
 use incast_record::{FlowRecord, MessageKind, MessageRecord, Recorder};
-use std::collections::VecDeque;
-
-use ack::News;
-use connection::{Closing, PeerWindow};
-use ecn::EcnState;
-use fast_recovery::RecoveryState;
-use frto::Frto;
-use pacing::PacingState;
-use process::Process;
 use prr::Prr;
-use renumbering::Renumbering;
-use rto::{Timer, Waiting};
-use samples::Samples;
-use tlp::Tlp;
+use std::collections::VecDeque;
 use undo::Undo;
 use window_usage::WindowUsage;
 
@@ -65,8 +48,177 @@ const NEVER: u64 = u64::MAX;
 /// IP and TCP header without options.
 const BARE: u32 = 40;
 
+/// Where a connection stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Connection {
+    /// Not opened yet: not started, or waiting for the other side to open it.
+    Closed,
+    /// SYN sent.
+    SynSent,
+    /// Data may flow.
+    Open,
+    /// Everything delivered and closed.
+    Done,
+    /// Reset, or given up.
+    Dead,
+}
+
+/// Window that the peer offers: its right edge, and the largest that it ever offered.
+#[derive(Default, Debug)]
+struct PeerWindow {
+    edge: u64,
+    max: u64,
+}
+
+/// How far the end of the connection has come.
+#[derive(Default, Debug)]
+struct Closing {
+    /// FIN was sent: as a segment of its own after the data, or on the last of it.
+    fin: bool,
+    /// The receiving application closed before the flow's end,
+    by_peer: bool,
+    /// ... when everything had been sent once.
+    peer_last: bool,
+}
+
+/// Explicit congestion notification.
+#[derive(Default, Debug)]
+struct EcnState {
+    /// What is negotiated.
+    mode: Ecn,
+    /// A reduction ends when something beyond is acknowledged.
+    cwr_end: u64,
+    /// The next new segment says CWR.
+    send_cwr: bool,
+    /// ns-3's state of ECN-Echo: heard and not yet answered with CWR; where it was last heard, and the segment that
+    /// last said CWR.
+    echo: bool,
+    echo_at: u64,
+    cwr_at: u64,
+}
+
+/// Which ACKs give RTT samples.
+#[derive(Debug)]
+struct Samples {
+    /// Samples are of segments (Linux).
+    of_segments: bool,
+    /// ACKs up to here are none: a timeout declared it lost.
+    not_below: u64,
+    /// A segment timed for Karn's rule: its end, and when it was sent.
+    timed: Option<(u64, u64)>,
+}
+
+/// Fast recovery.
+#[derive(Default, Debug)]
+struct RecoveryState {
+    /// It is over when all below is acknowledged.
+    point: u64,
+    /// The window meanwhile, bytes; below 0 where it is the controller's.
+    window: f64,
+    dupacks: u32,
+    /// As many duplicates signal a loss where SACK does not tell.
+    dupthresh: u32,
+    /// Sent by limited transmit since the first duplicate, bytes.
+    limited: u64,
+    partial_acks: u32,
+    /// RFC 6675's rescue retransmission went.
+    rescued: bool,
+    /// The window is what the controller's is inflated by.
+    inflates: bool,
+    /// A timeout ended a recovery whose inflation stays.
+    left_inflated: bool,
+    /// A loss was found with the ACK at work.
+    newly_lost: bool,
+    /// Nothing is repaired, but something is SACKed or was sent again (Linux: Disorder).
+    disorder: bool,
+}
+
+/// F-RTO.
+#[derive(Default, Debug)]
+struct Frto {
+    /// The timeout may have been spurious: new data is to tell.
+    on: bool,
+    /// ... and goes before anything is sent again.
+    new_first: bool,
+}
+
+/// The tail-loss probe that is out.
+#[derive(Default, Debug)]
+struct Tlp {
+    /// Where the data ended when it went; 0 where none is out.
+    to: u64,
+    /// It was old data.
+    again: bool,
+}
+
+/// What a timeout gave up goes again as new data (htsim's Swift).
+#[derive(Default, Debug)]
+struct Renumbering {
+    /// It lies between: all but the first is renumbered. Both zero where nothing is.
+    range: (u64, u64),
+    /// Such data was lost for good.
+    hung: bool,
+}
+
+/// What the retransmission timer is waiting for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Waiting {
+    /// An ACK (RFC 6298).
+    Ack,
+    /// The peer's window to open.
+    Window,
+    /// A tail-loss probe is to go.
+    Probe,
+    /// Overtaken segments may still arrive.
+    Reordering,
+}
+
+/// The retransmission timer.
+#[derive(Debug)]
+struct Timer {
+    waiting: Waiting,
+    /// When it is over, ps; [`NEVER`] where it is off.
+    deadline: u64,
+    /// When the event that looks at it comes, ps.
+    at: u64,
+    /// Where timers of a tick fire in the reverse of their order: the tick of this one, [`NEVER`]
+    /// before it is set, and its number among its host's.
+    slot: u64,
+    setting: u64,
+    /// Timeouts in a row.
+    consecutive: u32,
+    /// Probes of a shut window in a row.
+    persist_backoff: u32,
+}
+
+/// When packets may go.
+#[derive(Debug)]
+struct PacingState {
+    /// The pacing rate lets the next go then, ps.
+    from: u64,
+    /// When a timer is set to go on, ps.
+    at: u64,
+    /// When the last went, ps.
+    last_send: u64,
+    /// What is sent now opens a fast recovery or follows a timeout.
+    restarting: bool,
+}
+
+/// The application's process.
+#[derive(Debug)]
+struct Process {
+    /// When it writes next, if a timer is set, ps.
+    at: u64,
+    /// It runs.
+    woken: bool,
+    /// ... but only until it has sent a segment.
+    interrupted: bool,
+    /// Where its writes end, not sent yet; only where segments say so (`push_ack`).
+    writes: VecDeque<u64>,
+}
+
 /// Counters for the flow's record.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 struct SenderStats {
     /// Timeouts, measured.
     timeouts: u64,
@@ -133,7 +285,7 @@ impl Sender {
         let t = net.transport(spec.transport);
         let config = &net.spec.controllers[spec.controller as usize];
         let profile = config.profile();
-        let samples = Samples::new(t, &profile);
+        let of_segments = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
         let inflates = t.recovery == Recovery::Htsim && !t.sack;
         Sender {
             ip: IpSource::new(net, flow, host, profile.telemetry),
@@ -144,13 +296,13 @@ impl Sender {
             una: 0,
             nxt: 0,
             sent_to: 0,
-            board: scoreboard(t, &profile, samples.of_segments),
+            board: scoreboard(t, &profile, of_segments),
             peer: PeerWindow::default(),
             cc: config.build(&net.envs[flow as usize]),
             profile,
-            ecn: EcnState::new(t.ecn.unwrap_or(profile.ecn)),
+            ecn: EcnState { mode: t.ecn.unwrap_or(profile.ecn), ..EcnState::default() },
             rtt: RttEstimator::new(t),
-            samples,
+            samples: Samples { of_segments, not_below: 0, timed: None },
             phase: Phase::Open,
             recovery: RecoveryState { dupthresh: t.dupthresh, inflates, ..RecoveryState::default() },
             prr: Prr::default(),
@@ -160,11 +312,19 @@ impl Sender {
             renumbering: Renumbering::default(),
             repairs_only: false,
             usage: WindowUsage::default(),
-            timer: Timer::default(),
-            pacing: PacingState::default(),
+            timer: Timer {
+                waiting: Waiting::Ack,
+                deadline: NEVER,
+                at: NEVER,
+                slot: NEVER,
+                setting: 0,
+                consecutive: 0,
+                persist_backoff: 0,
+            },
+            pacing: PacingState { from: 0, at: NEVER, last_send: 0, restarting: false },
             wake_at: NEVER,
             app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
-            process: Process::default(),
+            process: Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() },
             closing: Closing::default(),
             half: NO_HALF,
             passive: false,

@@ -125,6 +125,18 @@ impl Sender {
         }
     }
 
+    /// Notes whether the window limits sending, after new data was sent from `before` on. What goes again says nothing:
+    /// new data was to go, or went.
+    #[inline]
+    pub(super) fn note_usage(&mut self, t: &TransportSpec, before: u64) {
+        if t.cwnd_limited {
+            let limited = (self.pipe(t) + t.mss as u64) as f64 > self.window() || self.usage.blocked;
+            if self.nxt > before || self.app.written > before && limited {
+                self.usage.note(self.una, self.nxt, limited);
+            }
+        }
+    }
+
     /// Bytes believed to be in the network. Without SACK, Linux takes a duplicate ACK for a segment that
     /// has left it.
     #[inline]
@@ -265,6 +277,11 @@ impl Sender {
         }
     }
 
+    /// A hole that goes again as new data.
+    fn is_renumbered(&self, hole: Hole) -> bool {
+        self.renumbering.range.0 < hole.seq && hole.seq < self.renumbering.range.1
+    }
+
     /// The next lost segment to send again.
     #[inline]
     pub(super) fn next_repair(&mut self, t: &TransportSpec) -> Option<Hole> {
@@ -288,8 +305,7 @@ impl Sender {
             self.app.forget(hole.len as u64);
             self.renumbering.hung = true;
         }
-        self.undo.again = self.undo.again.max(0) + 1;
-        self.undo.first_at = self.undo.first_at.min(ctx.now);
+        self.undo.retransmitted(ctx.now);
         self.send_segment(ctx, hole.seq, hole.len, true);
         let linux = ctx.net.transport(self.transport).recovery == Recovery::Linux;
         if self.timer.deadline == NEVER || linux && hole.seq == self.una && self.timer.waiting != Waiting::Reordering {

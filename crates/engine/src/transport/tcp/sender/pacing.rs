@@ -2,25 +2,6 @@
 
 use super::*;
 
-/// When packets may go.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PacingState {
-    /// The pacing rate lets the next go then, ps.
-    pub(super) from: u64,
-    /// When a timer is set to go on, ps.
-    pub(super) at: u64,
-    /// When the last went, ps.
-    pub(super) last_send: u64,
-    /// What is sent now opens a fast recovery or follows a timeout.
-    pub(super) restarting: bool,
-}
-
-impl Default for PacingState {
-    fn default() -> PacingState {
-        PacingState { from: 0, at: NEVER, last_send: 0, restarting: false }
-    }
-}
-
 impl Sender {
     /// Accounts a sent packet to the pacing rate.
     #[inline]

@@ -2,25 +2,6 @@
 
 use super::*;
 
-/// The application's process.
-#[derive(Clone, Debug)]
-pub(super) struct Process {
-    /// When it writes next, if a timer is set, ps.
-    pub(super) at: u64,
-    /// It runs.
-    pub(super) woken: bool,
-    /// ... but only until it has sent a segment.
-    pub(super) interrupted: bool,
-    /// Where its writes end, not sent yet; only where segments say so (`push_ack`).
-    pub(super) writes: VecDeque<u64>,
-}
-
-impl Default for Process {
-    fn default() -> Process {
-        Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() }
-    }
-}
-
 impl Sender {
     /// Writes a message. What does not fit into the send buffer follows as it drains.
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {

@@ -1,77 +1,99 @@
-//! The window while a reduction lasts: proportional rate reduction (RFC 6937), as published and as
-//! Linux has it.
-
-use super::*;
+//! The window while a reduction lasts: proportional rate reduction (RFC 6937), as published, and as Linux and ns-3
+//! have it. Each takes the bytes in flight and what an ACK delivers, and gives the window.
 
 /// State of a reduction.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Prr {
-    pub(super) delivered: u64,
-    pub(super) out: u64,
+pub struct Prr {
+    /// prr_delivered.
+    delivered: u64,
+    /// prr_out.
+    pub out: u64,
     /// What the share is taken of: the flight at the start, or (Linux) the window then.
-    pub(super) recover_fs: u64,
-    pub(super) ssthresh: f64,
+    recover_fs: u64,
+    /// What the window goes down to.
+    pub ssthresh: f64,
     /// ns-3: delivered bytes that make no whole segment yet.
-    pub(super) left_over: u32,
+    left_over: u32,
     /// ... and the ACK at work made one.
-    pub(super) whole_segment: bool,
+    pub whole_segment: bool,
 }
 
-impl Sender {
-    /// A reduction from `window` begins.
-    pub(super) fn start_prr(&mut self, t: &TransportSpec, window: f64) {
-        let recover_fs = if t.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
-        self.prr = Prr { delivered: 0, out: 0, recover_fs: recover_fs.max(1), ssthresh: self.cc.cwnd(), ..self.prr };
+impl Prr {
+    /// A reduction begins, from `recover_fs` to `ssthresh`.
+    pub fn begin(&mut self, recover_fs: u64, ssthresh: f64) {
+        *self = Prr { delivered: 0, out: 0, recover_fs: recover_fs.max(1), ssthresh, ..*self };
     }
 
-    pub(super) fn prr_governs(&self, t: &TransportSpec) -> bool {
-        match self.phase {
-            Phase::Recovery => {
-                (t.sack && !matches!(t.recovery, Recovery::NewReno | Recovery::Htsim) || t.recovery == Recovery::Linux)
-                    && !self.profile.own_recovery
-            }
-            Phase::Cwr => t.ecn_by_prr && !self.profile.own_recovery,
-            _ => false,
-        }
-    }
-
-    pub(super) fn prr_update(&mut self, t: &TransportSpec, delivered: u64) {
-        let prr = &mut self.prr;
-        prr.delivered += delivered;
-        let pipe = self.board.pipe();
-        let send = if pipe as f64 > prr.ssthresh {
-            let share = libm::ceil(prr.delivered as f64 * prr.ssthresh / prr.recover_fs as f64);
-            (share - prr.out as f64).max(0.0)
+    /// The window after an ACK (RFC 6937 section 3.1, with the slow-start reduction bound).
+    pub fn window(&mut self, pipe: u64, delivered: u64, mss: u32) -> f64 {
+        self.delivered += delivered;
+        let send = if pipe as f64 > self.ssthresh {
+            let share = libm::ceil(self.delivered as f64 * self.ssthresh / self.recover_fs as f64);
+            (share - self.out as f64).max(0.0)
         } else {
-            let owed = prr.delivered.saturating_sub(prr.out).max(delivered) + t.mss as u64;
-            (prr.ssthresh - pipe as f64).min(owed as f64)
+            let owed = self.delivered.saturating_sub(self.out).max(delivered) + mss as u64;
+            (self.ssthresh - pipe as f64).min(owed as f64)
         };
         // nothing out yet: one segment goes whatever is in flight
-        let least = if prr.out == 0 { t.mss as f64 } else { 0.0 };
-        self.recovery.window = pipe as f64 + send.max(least);
+        let least = if self.out == 0 { mss as f64 } else { 0.0 };
+        pipe as f64 + send.max(least)
     }
 
-    /// The same in whole segments, as Linux counts them.
-    pub(super) fn prr_linux(&mut self, t: &TransportSpec, delivered: u64, advanced: bool) {
-        if delivered == 0 {
-            return;
-        }
-        let mss = t.mss as u64;
-        let in_flight = self.pipe(t).div_ceil(mss) as i64;
-        let prr = &mut self.prr;
+    /// The same in whole segments, as Linux counts them; `grows`: the ACK advances and shows no new loss.
+    pub fn window_of_linux(&mut self, pipe: u64, delivered: u64, mss: u64, grows: bool) -> f64 {
+        let in_flight = pipe.div_ceil(mss) as i64;
         let newly = delivered.div_ceil(mss);
-        prr.delivered += newly * mss;
-        let ssthresh = (prr.ssthresh / mss as f64) as u64;
-        let (total, out) = (prr.delivered / mss, prr.out.div_ceil(mss) as i64);
+        self.delivered += newly * mss;
+        let ssthresh = (self.ssthresh / mss as f64) as u64;
+        let (total, out) = (self.delivered / mss, self.out.div_ceil(mss) as i64);
         let room = ssthresh as i64 - in_flight;
         let send = if room < 0 {
-            (ssthresh * total).div_ceil((prr.recover_fs / mss).max(1)) as i64 - out
+            (ssthresh * total).div_ceil((self.recover_fs / mss).max(1)) as i64 - out
         } else {
-            let grown = i64::from(advanced && !self.recovery.newly_lost);
-            room.min((total as i64 - out).max(newly as i64) + grown)
+            room.min((total as i64 - out).max(newly as i64) + i64::from(grows))
         };
         // nothing out yet: the first retransmission goes whatever is in flight
-        let send = send.max(i64::from(prr.out == 0));
-        self.recovery.window = ((in_flight + send).max(0) as u64 * mss) as f64;
+        let send = send.max(i64::from(self.out == 0));
+        ((in_flight + send).max(0) as u64 * mss) as f64
+    }
+
+    /// ns-3 reduces its rate by ACKs that bring whole segments: what is left over waits for the next.
+    pub fn count_segments(&mut self, delivered: u64, mss: u32) {
+        let bytes = self.left_over as u64 + delivered;
+        self.left_over = (bytes % mss as u64) as u32;
+        self.whole_segment = bytes >= mss as u64;
+    }
+
+    /// The same as ns-3.43 has it, in its 32-bit arithmetic; `None` leaves the window. `duplicate`: the ACK is one, or
+    /// opens the episode; `safe`: it acknowledges a retransmission.
+    pub fn window_of_ns3(&mut self, pipe: u32, delivered: u64, mss: u32, duplicate: bool, safe: bool) -> Option<f64> {
+        if self.delivered == 0 && self.out == 0 && duplicate {
+            // the episode's first step
+            self.recover_fs = pipe as u64;
+        }
+        let mut delivered = delivered as u32;
+        if duplicate && self.delivered < self.recover_fs {
+            delivered += mss;
+        }
+        if delivered == 0 {
+            return None;
+        }
+        self.delivered += delivered as u64;
+        let (arrived, out, ssthresh) = (self.delivered as u32, self.out as u32, self.ssthresh as u32);
+        let send = if pipe > ssthresh {
+            let product = arrived.wrapping_mul(ssthresh) as f64;
+            // what C++ makes of infinity is the least integer
+            if self.recover_fs == 0 {
+                i32::MIN
+            } else {
+                (libm::ceil(product / self.recover_fs as f64) - out as f64) as i32
+            }
+        } else {
+            let owed = arrived.wrapping_sub(out).max(delivered).wrapping_add(if safe { mss } else { 0 });
+            (owed as i32).min((ssthresh - pipe) as i32)
+        };
+        // the first segment goes whatever is in flight
+        let least = if out > 0 { 0 } else { mss as i32 };
+        Some(pipe as f64 + send.max(least) as f64)
     }
 }

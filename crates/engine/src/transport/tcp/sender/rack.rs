@@ -39,10 +39,8 @@ impl Sender {
             self.recovery.newly_lost = true;
             if !self.profile.own_recovery && self.phase != Phase::Recovery {
                 self.enter_recovery(ctx, t, t.mss as u64, false);
-                if self.prr_governs(t) && t.recovery == Recovery::Linux {
-                    self.prr_linux(t, t.mss as u64, false);
-                } else if self.prr_governs(t) {
-                    self.prr_update(t, t.mss as u64);
+                if self.prr_governs(t) {
+                    self.reduce_rate(t, t.mss as u64, false);
                 }
             }
             // new data waits for the next ACK

@@ -1,6 +1,7 @@
 //! Reno SACK emulation: recovery without SACK as Linux has it. Duplicate ACKs stand for segments that have arrived, and
 //! are taken back as ACKs advance over these.
 
+use super::ack::News;
 use super::*;
 
 /// Most that duplicates can make of `dupthresh` (net.ipv4.tcp_max_reordering).
@@ -52,8 +53,8 @@ impl Sender {
         let advanced = news.acked > 0;
         if self.phase == Phase::Recovery && self.una >= self.recovery.point {
             self.recovery.dupacks = 0;
-            if self.was_mistaken(news.echoed) {
-                self.take_back();
+            if self.undo.was_mistaken(news.echoed) {
+                self.undo.take_back(&mut self.cc);
             }
             // the state is held until something beyond the old data is acknowledged: duplicates of what was sent
             // twice start nothing (RFC 6582)
@@ -95,14 +96,14 @@ impl Sender {
         let recovered = self.una >= self.recovery.point;
         // an ACK of something that went again does not tell which of its segments had arrived before
         let original = self.board.original_arrived() && !self.board.acked_again();
-        if advanced && self.was_mistaken(news.echoed) {
-            self.take_back();
+        if advanced && self.undo.was_mistaken(news.echoed) {
+            self.undo.take_back(&mut self.cc);
             self.board.nothing_is_lost(self.una);
             return;
         }
         if self.frto.on {
             if original {
-                self.take_back();
+                self.undo.take_back(&mut self.cc);
                 self.board.nothing_is_lost(self.una);
                 if self.una != self.recovery.point {
                     self.phase = Phase::Open;

@@ -2,51 +2,6 @@
 
 use super::*;
 
-/// What the retransmission timer is waiting for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Waiting {
-    /// An ACK (RFC 6298).
-    Ack,
-    /// The peer's window to open.
-    Window,
-    /// A tail-loss probe is to go.
-    Probe,
-    /// Overtaken segments may still arrive.
-    Reordering,
-}
-
-/// The retransmission timer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Timer {
-    pub(super) waiting: Waiting,
-    /// When it is over, ps; [`NEVER`] where it is off.
-    pub(super) deadline: u64,
-    /// When the event that looks at it comes, ps.
-    pub(super) at: u64,
-    /// Where timers of a tick fire in the reverse of their order: the tick of this one, [`NEVER`]
-    /// before it is set, and its number among its host's.
-    pub(super) slot: u64,
-    pub(super) setting: u64,
-    /// Timeouts in a row.
-    pub(super) consecutive: u32,
-    /// Probes of a shut window in a row.
-    pub(super) persist_backoff: u32,
-}
-
-impl Default for Timer {
-    fn default() -> Timer {
-        Timer {
-            waiting: Waiting::Ack,
-            deadline: NEVER,
-            at: NEVER,
-            slot: NEVER,
-            setting: 0,
-            consecutive: 0,
-            persist_backoff: 0,
-        }
-    }
-}
-
 impl Sender {
     /// Sets the retransmission timer to its timeout from now.
     pub(super) fn arm_rto(&mut self, ctx: &mut NodeCtx<impl Effects>) {

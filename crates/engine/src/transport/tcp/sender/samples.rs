@@ -1,24 +1,7 @@
 //! RTT samples of ACKs: by time stamps (RFC 7323), Karn's rule (RFC 6298 section 3), or segments (Linux).
 
+use super::ack::News;
 use super::*;
-
-/// Which ACKs give one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Samples {
-    /// Samples are of segments (Linux).
-    pub(super) of_segments: bool,
-    /// ACKs up to here are none: a timeout declared it lost.
-    pub(super) not_below: u64,
-    /// A segment timed for Karn's rule: its end, and when it was sent.
-    pub(super) timed: Option<(u64, u64)>,
-}
-
-impl Samples {
-    pub(super) fn new(t: &TransportSpec, profile: &Profile) -> Samples {
-        let of_segments = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
-        Samples { of_segments, not_below: 0, timed: None }
-    }
-}
 
 impl Sender {
     /// The sample of an ACK that echoes `echoed`, if it gives one: what the controller is told. Second: the

@@ -1,16 +1,8 @@
 //! Tail-loss probes (RFC 8985 section 7), as Linux 6.1 has them (net/ipv4/tcp_output.c,
 //! tcp_input.c). They share the retransmission timer: what it waits for tells which it is.
 
+use super::ack::News;
 use super::*;
-
-/// The probe that is out.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Tlp {
-    /// Where the data ended when it went; 0 where none is out.
-    pub(super) to: u64,
-    /// It was old data.
-    pub(super) again: bool,
-}
 
 impl Sender {
     /// Sets the timer to a probe, if one may go: two smoothed round trips from now, and longer where the only segment's

@@ -1,60 +1,59 @@
-//! Taking back a reduction that new evidence shows to have been mistaken (Eifel and DSACK undo).
+//! Taking back a reduction that new evidence shows to have been mistaken (Eifel, RFC 4015; DSACK undo, RFC 3708).
 
-use super::*;
+use crate::event::packet::Ext;
+use crate::transport::tcp::rtt::STAMP;
+use incast_cc::{Cc, Controller};
 
-/// What tells whether the latest reduction was a mistake (RFC 3708, RFC 4015).
+/// What tells whether the latest reduction was a mistake.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
-    /// First unacknowledged byte at the reduction; [`NEVER`] where there is none to undo.
-    pub(super) marker: u64,
+pub struct Undo {
+    /// First unacknowledged byte at the reduction; `None` where there is none to undo.
+    pub marker: Option<u64>,
     /// Segments sent again since, less those that duplicate SACKs report; below 0 before the first.
-    pub(super) again: i32,
-    /// When the first of them was sent, ps; [`NEVER`] before.
-    pub(super) first_at: u64,
+    pub again: i32,
+    /// When the first of them was sent, ps; `u64::MAX` before.
+    pub first_at: u64,
     /// A mark, or a reduction that was under way, called for it: the window stays as it is.
-    pub(super) due: bool,
+    pub due: bool,
 }
 
 impl Default for Undo {
     fn default() -> Undo {
-        Undo { marker: NEVER, again: -1, first_at: NEVER, due: false }
+        Undo { marker: None, again: -1, first_at: u64::MAX, due: false }
     }
 }
 
-impl Sender {
-    /// A reduction begins that may have to be undone.
-    pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
-        if t.undo {
-            // a probe that sent old data again may be reported as a duplicate too
-            let again = if self.tlp.to > 0 && self.tlp.again { 1 } else { -1 };
-            self.undo = Undo { marker: self.una, again, first_at: NEVER, due };
-        }
+impl Undo {
+    /// A segment was sent again at `now`.
+    pub fn retransmitted(&mut self, now: u64) {
+        self.again = self.again.max(0) + 1;
+        self.first_at = self.first_at.min(now);
     }
 
     /// Whether all that was sent again had arrived before: all of it was reported twice, or the ACK of
     /// `echoed` answers something that was sent earlier. Linux' time stamps count milliseconds.
-    pub(super) fn was_mistaken(&self, echoed: u64) -> bool {
-        self.undo.marker != NEVER
-            && (self.undo.again == 0 || self.undo.first_at != NEVER && echoed / STAMP < self.undo.first_at / STAMP)
+    pub fn was_mistaken(&self, echoed: u64) -> bool {
+        self.marker.is_some()
+            && (self.again == 0 || self.first_at != u64::MAX && echoed / STAMP < self.first_at / STAMP)
     }
 
     /// Takes the latest reduction back.
-    pub(super) fn take_back(&mut self) {
-        self.undo.marker = NEVER;
-        if !self.undo.due {
-            self.cc.on_undo();
+    pub fn take_back(&mut self, cc: &mut Cc) {
+        self.marker = None;
+        if !self.due {
+            cc.on_undo();
         }
     }
 
     /// A first SACK block below the acknowledgement or inside the second one reports what came twice
     /// (RFC 2883). Returns its bytes: they have left the network too.
-    pub(super) fn duplicate_sack(&mut self, ack: u64, ext: &Ext) -> u64 {
+    pub fn duplicate_sack(&mut self, ack: u64, ext: &Ext) -> u64 {
         let [(start, end), (low, high), ..] = ext.sack;
         if start >= end || start >= ack && (low >= high || start < low || end > high) {
             return 0;
         }
-        if self.undo.marker != NEVER && self.undo.again > 0 && end > self.undo.marker {
-            self.undo.again -= 1;
+        if self.again > 0 && self.marker.is_some_and(|marker| end > marker) {
+            self.again -= 1;
         }
         end - start
     }

@@ -1,13 +1,11 @@
 //! Memory follows what is under way, not how long the run is.
 
-#[path = "all/net/mod.rs"]
-mod net;
+#[path = "all/support/mod.rs"]
+mod support;
 
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
-use net::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use support::*;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -41,8 +39,7 @@ fn peak(duration: Time) -> usize {
     spec.transports = vec![tcp()];
     spec.controllers = vec![controller("dctcp", &[])];
     spec.flows = vec![FlowSpec { app, ..bulk(0, 1, None) }];
-    spec.duration = duration;
-    spec.measure_to = duration;
+    run_for(&mut spec, duration);
     let before = LIVE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let outcome = run(&spec);

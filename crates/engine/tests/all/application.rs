@@ -1,14 +1,9 @@
 //! What applications write and when: the lazy arithmetic against one tick after another, writes as
 //! segments, sizes, stops and the closing exchange.
 
-use crate::net::*;
-use incast_cc::{Ecn, Rate, Time};
-use incast_engine::spec::*;
+use crate::support::*;
 use incast_engine::testing::AppState;
-use incast_record::Happening;
 use proptest::prelude::*;
-
-const MS: u64 = 1_000_000_000;
 
 /// An on-off application one tick after another, as ns-3's `OnOffApplication` lives it: the first
 /// tick comes one tick after the first ON time begins, none at or after an ON time's end, none at or
@@ -51,7 +46,7 @@ impl Naive {
 }
 
 proptest! {
-    #![proptest_config(crate::draws::cases(500))]
+    #![proptest_config(crate::support::cases(500))]
 
     #[test]
     fn an_on_off_application_ticks(
@@ -110,9 +105,8 @@ fn writes_stay_segments_while_the_window_is_open() {
     let transport = TransportSpec { delayed_ack: 1, ..tcp() };
     let flow = on_off(Rate::mbps(80), Time::ms(10), Time::ms(10));
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", flow);
-    spec.duration = Time::ms(40);
-    spec.measure_to = spec.duration;
-    let outcome = judged(&spec);
+    run_for(&mut spec, Time::ms(40));
+    let outcome = compared(&spec);
     let sent = data_sent(&outcome, "h0");
     // 1000 B at 80 Mb/s tick every 100 us: 99 ticks strictly inside 10 ms; the hundredth comes with
     // the second ON time, which has a hundred
@@ -133,9 +127,8 @@ fn writes_merge_where_the_window_is_the_limit() {
     let transport = TransportSpec { receive_buffer: 20_000, ..tcp() };
     let flow = on_off(Rate::mbps(100), Time::s(1), Time::ZERO);
     let mut spec = wire(Rate::mbps(10), Time::us(10), transport, "newreno", flow);
-    spec.duration = Time::ms(400);
-    spec.measure_to = spec.duration;
-    let outcome = judged(&spec);
+    run_for(&mut spec, Time::ms(400));
+    let outcome = compared(&spec);
     let sent = payloads(&outcome);
     assert_eq!(sent[0], 1000, "the first write goes as it is");
     let full = sent.iter().filter(|p| **p == 1448).count();
@@ -146,8 +139,7 @@ fn writes_merge_where_the_window_is_the_limit() {
 #[test]
 fn a_constant_rate_never_pauses() {
     let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", on_off(Rate::mbps(8), Time::ms(3), Time::ZERO));
-    spec.duration = Time::ms(100);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::ms(100));
     let outcome = run(&spec);
     // a write a millisecond from 1.04 ms on
     assert_eq!(outcome.flows[0].written, 99_000);
@@ -161,8 +153,7 @@ fn ticks_at_a_full_buffer_cost_no_events() {
     // the buffer fits into the window, so the transport has nothing unsent while ticks fail
     let transport = TransportSpec { send_buffer: 10_000, ..tcp() };
     let flow = on_off(Rate::gbps(10), Time::s(1), Time::ZERO);
-    let mut bench =
-        crate::bench::Bench::new(wire(Rate::mbps(10), Time::us(10), transport.clone(), "newreno", flow.clone()));
+    let mut bench = Bench::new(wire(Rate::mbps(10), Time::us(10), transport.clone(), "newreno", flow.clone()));
     bench.open();
     bench.give_sender(|p| p.flags |= incast_engine::testing::flag::SYN);
     // no ACK comes, and the retransmission timeout is further off
@@ -170,8 +161,7 @@ fn ticks_at_a_full_buffer_cost_no_events() {
     // ten accepted writes make ten events; nothing else happens for 9 ms, or 11,240 ticks
     assert_eq!(bench.fired, 10);
     let mut spec = wire(Rate::mbps(10), Time::us(10), transport, "newreno", flow);
-    spec.duration = Time::s(2);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::s(2));
     spec.observe.trace.clear();
     let outcome = run(&spec);
     // the pipe is full: ten segments of 1000 B cover 10 Mb/s over 20 us
@@ -182,7 +172,7 @@ fn ticks_at_a_full_buffer_cost_no_events() {
 #[test]
 fn sizes_need_not_be_multiples() {
     for (size, expected) in [(1, vec![1]), (1448, vec![1448]), (1449, vec![1448, 1]), (3000, vec![1448, 1448, 104])] {
-        let outcome = judged(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(size))));
+        let outcome = compared(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(size))));
         assert_eq!(payloads(&outcome), expected, "{size} B");
         let flow = &outcome.flows[0];
         assert_eq!((flow.written, flow.delivered, flow.size), (size, size, Some(size)));
@@ -193,7 +183,7 @@ fn sizes_need_not_be_multiples() {
 #[test]
 fn extra_packets_follow_the_size() {
     let transport = TransportSpec { extra_packets: 2, ..htsim() };
-    let outcome = judged(&wire(Rate::gbps(100), Time::us(1), transport, "swift", bulk(0, 1, Some(10_000))));
+    let outcome = compared(&wire(Rate::gbps(100), Time::us(1), transport, "swift", bulk(0, 1, Some(10_000))));
     let flow = &outcome.flows[0];
     // 10,000 B are 4000 + 4000 + 2000; with 8000 more the last segment fills up
     assert_eq!(payloads(&outcome).iter().sum::<u32>(), 18_000);
@@ -203,7 +193,7 @@ fn extra_packets_follow_the_size() {
 
 #[test]
 fn a_transfer_closes_with_fin() {
-    let outcome = judged(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(1000))));
+    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(1000))));
     let sent: Vec<(&str, &str)> = outcome
         .trace
         .iter()
@@ -222,7 +212,7 @@ fn a_transfer_closes_with_fin() {
 fn a_lost_fin_is_sent_again() {
     let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(1000)));
     spec.links[3].loss = Loss::List(vec![3]);
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let fins = events(&outcome, "h0", Happening::Send).iter().filter(|e| e.flags.contains("FIN")).count();
     assert_eq!(fins, 2);
     assert!(outcome.flows[0].finish_ps.is_some());
@@ -232,7 +222,7 @@ fn a_lost_fin_is_sent_again() {
 #[test]
 fn a_stop_drains() {
     let flow = FlowSpec { stop: Time::ms(100), ..bulk(0, 1, None) };
-    let outcome = judged(&wire(Rate::mbps(10), Time::us(10), tcp(), "newreno", flow));
+    let outcome = compared(&wire(Rate::mbps(10), Time::us(10), tcp(), "newreno", flow));
     let flow = &outcome.flows[0];
     let finish = flow.finish_ps.expect("what was accepted is delivered, then the flow closes");
     assert_eq!(flow.delivered, flow.written);
@@ -246,7 +236,7 @@ fn a_stop_drains() {
 #[test]
 fn a_stop_resets() {
     let flow = FlowSpec { stop: Time::ms(100), at_stop: AtStop::Reset, ..bulk(0, 1, None) };
-    let outcome = judged(&wire(Rate::mbps(10), Time::us(10), tcp(), "newreno", flow));
+    let outcome = compared(&wire(Rate::mbps(10), Time::us(10), tcp(), "newreno", flow));
     let flow = &outcome.flows[0];
     assert_eq!(flow.finish_ps, None);
     assert!(flow.delivered < flow.written);
@@ -261,7 +251,7 @@ fn a_stop_resets() {
 #[test]
 fn an_on_off_application_stops_writing() {
     let flow = FlowSpec { stop: Time::ms(35), ..on_off(Rate::mbps(8), Time::ms(10), Time::ms(10)) };
-    let outcome = judged(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));
+    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));
     let flow = &outcome.flows[0];
     // nine ticks of a millisecond in the first ON time; the tenth falls on its end and comes with the
     // second, which has ten and ends at 30 ms
@@ -286,20 +276,20 @@ fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
             .collect::<Vec<_>>()
     };
     spec.links[0].loss = Loss::List(vec![40]);
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert_eq!(told(&outcome, "h1", "RST"), [100 * MS], "bytes wait beyond the hole");
     assert_eq!(outcome.flows[0].retransmissions, 0, "the sender gives up");
 
     // without the hole the flow has closed by itself before
     spec.links[0].loss = Loss::None;
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert_eq!((told(&outcome, "h1", "RST"), told(&outcome, "h1", "FIN").len()), (vec![], 1));
     assert!(outcome.flows[0].finish_ps.is_some());
 
     // a flow that still sends hears FIN, acknowledges it and goes on until everything has been sent;
     // then the next ACK ends it, and what is sent for later ones is a reset
     spec.flows[0].stop = Time::ms(150);
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert_eq!(told(&outcome, "h1", "FIN").first(), Some(&(100 * MS)));
     let end = *told(&outcome, "h0", "FIN").first().expect("it closes");
     assert!(end >= 150 * MS, "{end}");

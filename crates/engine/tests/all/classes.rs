@@ -1,21 +1,15 @@
 //! Traffic classes: who is served first, how much of a link each gets, and whose queue it is that fills.
 
-use crate::fifo::packet;
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
+use crate::support::fifo::packet;
+use crate::support::*;
 use incast_engine::testing::{Interval, Offered, Port};
 use proptest::prelude::*;
-
-fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
-    QueueSpec { discipline: Discipline::Classes { scheduler, classes }, limit: Limit::None, ..drop_tail(1) }
-}
 
 /// A port at 10 Gb/s (1500 B: 1.2 us) at time 0, to which all of (class, size) come at once: the classes in the order
 /// in which their packets leave.
 fn order(queue: &QueueSpec, arrivals: &[(u8, u64)]) -> Vec<u8> {
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
-    let mut port = Port::new(&crate::fifo::link(Rate::gbps(10), 0), queue, 0, 1, &interval);
+    let mut port = Port::new(&crate::support::fifo::link(Rate::gbps(10), 0), queue, 0, 1, &interval);
     let mut ends = None;
     for (class, size) in arrivals {
         // the number of the class lies in the packet, to be known again
@@ -54,7 +48,7 @@ fn what_leaves_after_the_interval_began_was_below_the_classes() {
     let us = |t: f64| (t * 1e6) as u64;
     for second in [0, 1] {
         let interval = Interval { from: us(10.0), to: us(20.0), every: 1 << 40 };
-        let mut port = Port::new(&crate::fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
+        let mut port = Port::new(&crate::support::fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
         // on the wire at 10 us; the port looks when the next one comes
         for (came, left, class) in [(9.1, 10.3, 0), (11.0, 12.2, second)] {
             let ends = Some(us(left));
@@ -72,7 +66,7 @@ fn an_idle_port_begins_anew() {
     // a quantum of 3000: a packet of 1400 leaves 1600, which are lost with the queue
     let queue = classes(Scheduler::Weighted { quanta: vec![3000, 3000] }, vec![drop_tail(10); 2]);
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
-    let mut port = Port::new(&crate::fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
+    let mut port = Port::new(&crate::support::fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
     let mut offer = |now, class: u8, size| {
         let packet = incast_engine::testing::Packet { flow: class as u32, ..packet(size, false) };
         let Offered::Waits { ends, .. } = port.offer(now, &packet, None, class, None, &interval) else { panic!() };
@@ -90,7 +84,7 @@ fn an_idle_port_begins_anew() {
 }
 
 proptest! {
-    #![proptest_config(crate::draws::cases(100))]
+    #![proptest_config(crate::support::cases(100))]
 
     #[test]
     fn weights_share_bytes(
@@ -132,7 +126,7 @@ fn rivals(scheduler: Scheduler) -> Spec {
 fn every_class_has_its_own_queue_and_its_own_account() {
     let mut spec = rivals(Scheduler::Strict);
     spec.flows.extend([spec.flows[1].clone(), spec.flows[1].clone()]);
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let port = &outcome.ports[5];
     let [first, second] = &port.classes[..] else { panic!("{port:?}") };
     assert_eq!((port.packets, port.drops), (first.packets + second.packets, first.drops + second.drops));
@@ -159,7 +153,7 @@ fn weighted_classes_share_a_link_whoever_sends() {
     spec.links[1].queue = 1;
     spec.queues[0] = classes(Scheduler::Weighted { quanta: vec![1500, 4500] }, vec![drop_tail(100), drop_tail(100)]);
     (spec.measure_from, spec.duration) = (Time::ms(20), Time::ms(100));
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let port = &outcome.ports[5];
     let share = port.classes[1].bytes as f64 / (port.classes[0].bytes + port.classes[1].bytes) as f64;
     assert!((share - 0.75).abs() < 0.02, "{share}");
@@ -169,7 +163,7 @@ fn weighted_classes_share_a_link_whoever_sends() {
 fn acknowledgements_have_a_class_of_their_own() {
     let mut spec = rivals(Scheduler::Strict);
     spec.flows = vec![FlowSpec { class: 1, ack_class: 0, ..bulk(0, 2, Some(100_000)) }];
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let [to, back] = [&outcome.ports[5].classes, &outcome.ports[3].classes];
     assert!(to[1].packets > 60 && back[0].packets > 30, "{to:?} {back:?}");
     assert_eq!((to[0].packets, back[1].packets), (0, 0));

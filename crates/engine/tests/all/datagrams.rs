@@ -1,9 +1,6 @@
 //! Datagrams: a constant pace, no acknowledgements, nothing sent again; and runs that they do not keep going.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
-use incast_record::Happening;
+use crate::support::*;
 
 /// A full packet every 8 us over 1 Gb/s, where it takes 4 us.
 fn udp(src: u32, dst: u32) -> FlowSpec {
@@ -18,9 +15,8 @@ fn small() -> TransportSpec {
 #[test]
 fn a_packet_every_gap_and_nothing_back() {
     let mut spec = wire(Rate::gbps(1), Time::us(1), small(), "swift", udp(0, 1));
-    spec.duration = Time::ms(1);
-    spec.measure_to = spec.duration;
-    let o = judged(&spec);
+    run_for(&mut spec, Time::ms(1));
+    let o = compared(&spec);
     let sent: Vec<u64> = data_sent(&o, "h0").iter().map(|e| e.time_ps).collect();
     // 0, 8 us ... 992 us; the run ends at 1 ms
     assert_eq!(sent, (0..125).map(|i| i * 8_000_000).collect::<Vec<_>>());
@@ -41,7 +37,7 @@ fn from_start_to_stop() {
     let flow = FlowSpec { start: Time::us(100), stop: Time::us(140), ..udp(0, 1) };
     let mut spec = wire(Rate::gbps(1), Time::us(1), small(), "dctcp", flow);
     spec.duration = Time::ms(1);
-    let o = judged(&spec);
+    let o = compared(&spec);
     let sent: Vec<u64> = data_sent(&o, "h0").iter().map(|e| e.time_ps / 1_000_000).collect();
     assert_eq!(sent, [100, 108, 116, 124, 132], "none at the stop itself");
     assert_eq!(o.end_ps, 142_000_000, "with nothing left to happen the run ends");
@@ -50,10 +46,9 @@ fn from_start_to_stop() {
 #[test]
 fn what_is_lost_stays_lost() {
     let mut spec = wire(Rate::gbps(1), Time::us(1), small(), "swift", udp(0, 1));
-    spec.duration = Time::ms(1);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::ms(1));
     spec.links[0].loss = Loss::List(vec![3, 4, 50]);
-    let o = judged(&spec);
+    let o = compared(&spec);
     let flow = &o.flows[0];
     assert_eq!((flow.sent, flow.arrived, flow.dropped, flow.retransmissions), (125, 121, 3, 0));
     assert_eq!(flow.delivered, 121 * 460, "what comes counts, in spite of the holes");
@@ -65,11 +60,10 @@ fn a_segment_in_fragments_arrives_whole_or_not() {
     let transport = TransportSpec { mss: 3000, header: 28, mtu: 1500, ..htsim() };
     let flow = FlowSpec { app: App::Udp { gap: Time::us(50) }, ..bulk(0, 1, None) };
     let mut spec = wire(Rate::gbps(1), Time::us(1), transport, "swift", flow);
-    spec.duration = Time::ms(1);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::ms(1));
     // three fragments a segment: one of the second segment's
     spec.links[0].loss = Loss::List(vec![4]);
-    let o = judged(&spec);
+    let o = compared(&spec);
     assert_eq!((o.flows[0].sent, o.flows[0].arrived, o.flows[0].dropped), (20, 19, 1));
     assert_eq!(o.flows[0].delivered, 19 * 3000);
 }
@@ -79,11 +73,10 @@ fn a_nic_that_is_full_takes_none() {
     // four flows of half the line rate each: a NIC of two packets a flow sends what the line takes
     let mut spec = wire(Rate::gbps(1), Time::us(1), small(), "swift", udp(0, 1));
     spec.flows = vec![udp(0, 1); 4];
-    spec.duration = Time::ms(1);
-    spec.measure_to = spec.duration;
-    spec.queues.push(QueueSpec { discipline: Discipline::FairNic { per_flow: 2 }, limit: Limit::None, ..drop_tail(1) });
+    run_for(&mut spec, Time::ms(1));
+    spec.queues.push(queue(Discipline::FairNic { per_flow: 2 }, Limit::None));
     spec.links[0].queue = 1;
-    let o = judged(&spec);
+    let o = compared(&spec);
     let sent: u64 = o.flows.iter().map(|f| f.sent).sum();
     // 250 packets fit on the line; eight wait
     assert!((250..=258).contains(&sent), "{sent}");
@@ -96,10 +89,10 @@ fn a_run_ends_when_all_that_has_a_size_is_done() {
     spec.transports = vec![TransportSpec { extra_packets: 0, ..small() }];
     spec.flows = vec![udp(0, 1), bulk(2, 3, Some(46_000)), bulk(2, 1, None)];
     spec.observe.trace = vec![0];
-    let never = judged(&spec);
+    let never = compared(&spec);
     assert_eq!(never.end_ps, spec.duration.0);
     spec.ends_when_finished = true;
-    let o = judged(&spec);
+    let o = compared(&spec);
     let finish = o.flows[1].finish_ps.unwrap();
     assert_eq!(Some(finish), never.flows[1].finish_ps);
     // a link's longest latency: 1 us, and the smallest packet's 20 bytes
@@ -109,11 +102,11 @@ fn a_run_ends_when_all_that_has_a_size_is_done() {
     assert!(last < o.end_ps && last + 8_000_000 >= o.end_ps, "elephants go on to the end: {last}");
     // all of it without delays, in one domain and in many
     spec.links.iter_mut().for_each(|l| l.delay = Time::ZERO);
-    let o = judged(&spec);
+    let o = compared(&spec);
     assert_eq!(o.end_ps, o.flows[1].finish_ps.unwrap() + 10_000_000);
     // with nothing that could finish it goes on
     spec.flows.remove(1);
-    assert_eq!(judged(&spec).end_ps, spec.duration.0);
+    assert_eq!(compared(&spec).end_ps, spec.duration.0);
 }
 
 #[test]
@@ -123,7 +116,7 @@ fn controllers_are_those_of_flows() {
     let of = |controller, flow: FlowSpec| FlowSpec { controller, ..flow };
     spec.flows = vec![of(0, udp(0, 1)), of(2, bulk(0, 1, Some(4600))), of(1, bulk(0, 1, Some(460)))];
     spec.duration = Time::ms(1);
-    let o = judged(&spec);
+    let o = compared(&spec);
     let named = o.flows.iter().map(|f| o.controllers[f.controller as usize].as_str());
     assert_eq!((named.collect::<Vec<_>>(), o.controllers.len()), (vec!["udp", "dctcp", "swift"], 3));
 }

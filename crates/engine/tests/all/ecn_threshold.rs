@@ -1,14 +1,13 @@
 //! Drop-tail and ECN-threshold queues against a packet-by-packet reference: the same decision and
 //! the same departure for every packet, and the same account of the measured interval.
 
-use crate::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
-use incast_cc::Rate;
-use incast_engine::spec::{Discipline, EcnAtDeparture, EcnThreshold, Limit, LinkSpec, QueueSpec};
+use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
+use crate::support::*;
 use incast_engine::testing::{Interval, Offered, Port, Sent};
 use proptest::prelude::*;
 
 fn queue(discipline: Discipline, limit: Limit, device: u32, count_in_service: bool) -> QueueSpec {
-    QueueSpec { discipline, limit, device, count_in_service, count_overhead: false, explicit: false }
+    QueueSpec { device, count_in_service, ..crate::support::queue(discipline, limit) }
 }
 
 /// Marks what finds at least K queued before it; what does not fit is dropped, marked or not.
@@ -29,11 +28,11 @@ fn threshold(fifo: &Fifo, now: u64, o: &Offer, mark: Limit, drop_not_ect: bool) 
 }
 
 proptest! {
-    #![proptest_config(crate::draws::cases(400))]
+    #![proptest_config(crate::support::cases(400))]
 
     #[test]
     fn drop_tail_is_a_list_of_packets(
-        offers in crate::fifo::offers(120), limit in crate::fifo::limits(), rate in crate::fifo::rates(),
+        offers in crate::support::fifo::offers(120), limit in crate::support::fifo::limits(), rate in crate::support::fifo::rates(),
         device in prop_oneof![Just(0u32), 1u32..12], in_service: bool, overhead in 0u32..40,
         window in any::<(u64, u64, u64)>(),
     ) {
@@ -45,7 +44,7 @@ proptest! {
 
     #[test]
     fn a_token_bucket_lets_a_packet_go_when_it_holds_its_bytes(
-        offers in crate::fifo::offers(120), limit in crate::fifo::limits(), rate in crate::fifo::rates(),
+        offers in crate::support::fifo::offers(120), limit in crate::support::fifo::limits(), rate in crate::support::fifo::rates(),
         burst in 1560u32..9000,
         mark in prop_oneof![(0u64..12).prop_map(Limit::Packets), (0u64..15_000).prop_map(Limit::Bytes)],
         count_overhead: bool, overhead in 0u32..40, window in any::<(u64, u64, u64)>(),
@@ -58,7 +57,7 @@ proptest! {
 
     #[test]
     fn a_threshold_marks_what_finds_k_queued(
-        offers in crate::fifo::offers(120), limit in crate::fifo::limits(), rate in crate::fifo::rates(),
+        offers in crate::support::fifo::offers(120), limit in crate::support::fifo::limits(), rate in crate::support::fifo::rates(),
         mark in prop_oneof![(0u64..12).prop_map(Limit::Packets), (0u64..15_000).prop_map(Limit::Bytes)],
         drop_not_ect: bool, device in prop_oneof![Just(0u32), 1u32..12], in_service: bool,
         window in any::<(u64, u64, u64)>(),
@@ -81,8 +80,7 @@ fn port(rate: Rate, queue: &QueueSpec) -> (Port, Interval) {
 fn a_burst_at_one_instant_is_marked_from_k_on() {
     // Without the one in service: packet 1 is on the wire, packets 2..=66 find 0..64 queued, packet
     // 67 finds 65.
-    let mark =
-        Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(65), drop_not_ect: false, count_dropped: false });
+    let mark = ecn_threshold(65);
     for (in_service, first) in [(false, 67), (true, 66)] {
         let (mut port, interval) = port(Rate::gbps(10), &queue(mark.clone(), Limit::None, 0, in_service));
         for n in 1..=100u64 {

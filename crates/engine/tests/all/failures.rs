@@ -1,13 +1,10 @@
 //! Links that fail, work otherwise for some time, and are repaired: what is lost and when what is not arrives, by hand;
 //! ways around.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
+use crate::support::*;
 use incast_engine::hash;
 use incast_engine::map::failover::{Stranded, reroute, stranded};
 use incast_engine::map::paths::{Timetable, hops_at};
-use incast_engine::spec::*;
-use incast_record::{Happening, Outcome};
 use std::collections::VecDeque;
 
 /// Twelve packets of 4000 bytes, one behind the other from 0 on, over 10 Gb/s (3.2 us each) and 1 us; the effect holds
@@ -39,7 +36,7 @@ fn arrivals(o: &Outcome) -> Vec<(u64, u64)> {
 fn what_meets_a_failure_is_lost() {
     let down = Effect::Down { detection: Time::ZERO };
     for explicit in [false, true] {
-        let o = judged(&twelve(down.clone(), explicit));
+        let o = compared(&twelve(down.clone(), explicit));
         let expected: Vec<(u64, u64)> = [0, 1, 7, 8, 9, 10, 11].into_iter().map(|i| (i, 320 * i + 420)).collect();
         assert_eq!(arrivals(&o), expected);
         let lost: Vec<u64> = (o.trace.iter())
@@ -64,7 +61,7 @@ fn a_loss_counts_to_the_interval_in_which_its_transmission_ends() {
             // without what is sent again
             spec.flows[0].stop = Time::us(1);
             spec.transports[0].dupthresh = 100;
-            let o = judged(&spec);
+            let o = compared(&spec);
             o.ports.iter().find(|p| p.name == "h0>s").unwrap().losses
         };
         assert_eq!(losses(0, 16_000_000), 2, "2 and 3, explicit: {explicit}");
@@ -78,7 +75,7 @@ fn the_edges_of_a_failure_are_exact() {
     let from_until = |from: u64, until: u64| {
         let mut spec = twelve(Effect::Down { detection: Time::ZERO }, false);
         (spec.failures[0].from, spec.failures[0].until) = (Time(from), Time(until));
-        arrivals(&judged(&spec)).into_iter().map(|(i, _)| i).collect::<Vec<u64>>()
+        arrivals(&compared(&spec)).into_iter().map(|(i, _)| i).collect::<Vec<u64>>()
     };
     // packet 1 arrives at 7.4 us, packet 6 begins at 19.2 us
     assert_eq!(from_until(7_400_000, 19_200_000), [0, 1, 6, 7, 8, 9, 10, 11]);
@@ -91,7 +88,7 @@ fn the_edges_of_a_failure_are_exact() {
 fn another_rate_counts_to_the_part_of_a_packet() {
     for explicit in [false, true] {
         let slow = Effect::Degraded { rate: Some(Rate::mbps(2500)), delay: None, loss: 0.0 };
-        let o = judged(&twelve(slow, explicit));
+        let o = compared(&twelve(slow, explicit));
         let expected: Vec<(u64, u64)> =
             (0..12).map(|i| (i, if i < 3 { 320 * i + 420 } else { 2130 + 320 * (i - 3) })).collect();
         assert_eq!(arrivals(&o), expected);
@@ -100,7 +97,7 @@ fn another_rate_counts_to_the_part_of_a_packet() {
         assert_eq!(port.busy_ps, 20_300_000 + 8 * 3_200_000);
         // quicker, up to no time at all: what has begun ends at once, and so does the rest
         let quick = Effect::Degraded { rate: Some(Rate::INFINITE), delay: None, loss: 0.0 };
-        let o = judged(&twelve(quick, explicit));
+        let o = compared(&twelve(quick, explicit));
         let expected: Vec<(u64, u64)> = (0..12).map(|i| (i, if i < 3 { 320 * i + 420 } else { 1100 })).collect();
         assert_eq!(arrivals(&o), expected);
     }
@@ -111,12 +108,12 @@ fn another_rate_counts_to_the_part_of_a_packet() {
 fn another_delay_lets_none_overtake() {
     for explicit in [false, true] {
         let far = Effect::Degraded { rate: None, delay: Some(Time::us(5)), loss: 0.0 };
-        let o = judged(&twelve(far, explicit));
+        let o = compared(&twelve(far, explicit));
         let expected = [420, 740, 1060, 1780, 2100, 2420, 2420, 2660, 2980, 3300, 3620, 3940];
         assert_eq!(arrivals(&o), (0..).zip(expected).collect::<Vec<_>>());
         // nearer, below the usual lookahead
         let near = Effect::Degraded { rate: None, delay: Some(Time::ns(60)), loss: 0.0 };
-        let o = judged(&twelve(near, explicit));
+        let o = compared(&twelve(near, explicit));
         let expected: Vec<(u64, u64)> =
             (0..12).map(|i| (i, 320 * (i + 1) + if (3..6).contains(&i) { 6 } else { 100 })).collect();
         assert_eq!(arrivals(&o), expected);
@@ -130,7 +127,8 @@ fn what_the_wire_loses_holds_nothing_back() {
         let mut spec = twelve(Effect::Degraded { rate: None, delay: Some(Time::us(5)), loss: 0.0 }, explicit);
         spec.links[0].loss = Loss::List(vec![5]);
         let expected = [(4, 2100), (6, 2340), (7, 2660)];
-        let found: Vec<(u64, u64)> = arrivals(&judged(&spec)).into_iter().filter(|(i, _)| (4..8).contains(i)).collect();
+        let found: Vec<(u64, u64)> =
+            arrivals(&compared(&spec)).into_iter().filter(|(i, _)| (4..8).contains(i)).collect();
         assert_eq!(found, expected, "explicit: {explicit}");
     }
 }
@@ -139,8 +137,8 @@ fn what_the_wire_loses_holds_nothing_back() {
 fn a_degraded_link_loses_what_begins_on_it() {
     let lossy = |loss| Effect::Degraded { rate: None, delay: None, loss };
     let number = |o: &Outcome| arrivals(o).into_iter().map(|(i, _)| i).collect::<Vec<u64>>();
-    assert_eq!(number(&judged(&twelve(lossy(1.0), false))), [0, 1, 2, 3, 7, 8, 9, 10, 11]);
-    assert_eq!(number(&judged(&twelve(lossy(0.0), false))).len(), 12);
+    assert_eq!(number(&compared(&twelve(lossy(1.0), false))), [0, 1, 2, 3, 7, 8, 9, 10, 11]);
+    assert_eq!(number(&compared(&twelve(lossy(0.0), false))).len(), 12);
     // five standard deviations of 2000 draws with 0.3 are 103
     let mut spec = twelve(lossy(0.3), false);
     spec.flows[0].app = App::Bulk { size: Some(2000 * 4000), write: 65_160 };
@@ -184,7 +182,7 @@ fn cut(spec: &mut Spec, a: &str, b: &str, from: Time, detection: Time) {
 }
 
 fn permutation(choice: PathChoice) -> Spec {
-    crate::net::permutation(choice, 30, 400_000)
+    crate::support::permutation(choice, 30, 400_000)
 }
 
 fn policies() -> Vec<PathChoice> {
@@ -215,7 +213,7 @@ fn every_policy_goes_around() {
         cut(&mut spec, "agg0", "core0", Time::us(10), Time::us(20));
         cut(&mut spec, "edge5", "agg4", Time::us(15), Time::us(20));
         reroute(&mut spec);
-        let o = judged(&spec);
+        let o = compared(&spec);
         assert!(o.flows.iter().all(|f| f.finish_ps.is_some()), "{choice:?}");
         let lost: u64 = o.ports.iter().map(|p| p.losses).sum();
         assert!(lost > 0, "{choice:?}");
@@ -231,7 +229,7 @@ fn every_policy_goes_around() {
             failure.effect = Effect::Down { detection: Time::ZERO };
         }
         reroute(&mut spec);
-        let o = judged(&spec);
+        let o = compared(&spec);
         assert_eq!(o.ports.iter().map(|p| p.losses).sum::<u64>(), 0, "{choice:?}");
         assert!(o.flows.iter().all(|f| f.finish_ps.is_some()), "{choice:?}");
     }
@@ -273,7 +271,7 @@ fn states_are_counted_once() {
     let mut flapping = spec.clone();
     reroute(&mut flapping);
     assert_eq!(bytes(&flapping), 2);
-    judged(&flapping);
+    compared(&flapping);
     cut(&mut spec, "edge5", "agg4", Time::us(15), Time::us(20));
     reroute(&mut spec);
     assert_eq!(bytes(&spec), 4);
@@ -315,7 +313,7 @@ fn repairs_are_used_and_short_failures_are_not_seen() {
             spec.failures.push(Failure { link: link(&spec, name), from, until, effect });
         }
         reroute(&mut spec);
-        (judged(&spec), spec)
+        (compared(&spec), spec)
     };
     let (long, _) = o(100);
     let times: Vec<u64> = events(&long, "agg0>core0", Happening::Enqueue).iter().map(|e| e.time_ps).collect();
@@ -427,9 +425,9 @@ fn explicit_queues_lose_the_same() {
     let edge = link(&spec, "edge3>agg2");
     spec.failures.push(Failure { link: edge, from: Time::us(12), until: Time::us(40), effect: slow });
     reroute(&mut spec);
-    let fifo = judged(&spec);
+    let fifo = compared(&spec);
     spec.queues[0].explicit = true;
-    let explicit = judged(&spec);
+    let explicit = compared(&spec);
     assert!(fifo.ports.iter().map(|p| p.losses).sum::<u64>() > 10);
     assert_eq!(format!("{:?}", fifo.flows), format!("{:?}", explicit.flows));
     assert_eq!(format!("{:?}", fifo.ports), format!("{:?}", explicit.ports));
@@ -443,7 +441,7 @@ fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
         [false, true].map(|explicit| {
             let mut spec = spec.clone();
             spec.queues[0].explicit = explicit;
-            judged(&spec)
+            compared(&spec)
         })
     };
     let down = Effect::Down { detection: Time::ZERO };
@@ -453,8 +451,7 @@ fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
         // departures are at whole multiples of 3.2 us, where nothing is degraded
         for step in 0..48 {
             let mut spec = twelve(effect.clone(), false);
-            spec.duration = Time(8_000_000 + 800_000 * step);
-            spec.measure_to = spec.duration;
+            run_for(&mut spec, Time(8_000_000 + 800_000 * step));
             spec.links[0].loss = if error_rate > 0.0 { Loss::Packet(error_rate) } else { Loss::None };
             let [fifo, explicit] = both(&spec);
             let told = |o: &Outcome| format!("{:?} {:?} {:?}", o.flows, o.ports, o.trace);
@@ -481,7 +478,7 @@ fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
             [(Time::ms(1), Time::us(64), 18, 0), (Time::us(50), Time::us(50), 13, 5)]
         {
             (spec.duration, spec.measure_to) = (duration, duration);
-            let o = judged(&spec);
+            let o = compared(&spec);
             assert_eq!((o.end_ps, o.flows[0].arrived, o.packets_in_flight), (end.0, 2, under_way));
             let port = o.ports.iter().find(|p| p.name == "h0>s").unwrap();
             let told = events(&o, "h0>s", Happening::Loss);
@@ -504,7 +501,7 @@ fn any_number_of_packets_may_leave_at_one_instant() {
         spec.observe.trace.clear();
         (spec.failures[0].from, spec.failures[0].until) = (Time::ZERO, Time::us(100));
         spec.links[2].rate = Rate::INFINITE;
-        judged(&spec)
+        compared(&spec)
     });
     assert_eq!(fifo.flows[0].arrived, 60_000);
     assert_eq!(format!("{:?} {:?}", fifo.flows, fifo.ports), format!("{:?} {:?}", explicit.flows, explicit.ports));

@@ -1,10 +1,6 @@
 //! What hosts cost their packets: waiting, losses, and the delays that controllers are told.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
-
-const US: u64 = 1_000_000;
+use crate::support::*;
 
 /// One engine that takes so long for a packet and for an ACK.
 fn engine(packet_time: Time, ack_time: Time) -> ProcessingSpec {
@@ -12,10 +8,6 @@ fn engine(packet_time: Time, ack_time: Time) -> ProcessingSpec {
 }
 
 /// Segments of 1000 B in 1040, an ACK of 40 B a segment, no handshake.
-fn plain() -> TransportSpec {
-    TransportSpec { handshake: false, mss: 1000, header: 40, ack_size: 40, delayed_ack: 1, ..tcp() }
-}
-
 /// Host 0 sends `size` bytes to host 1 over 10 Gb/s links of 1 us, with Swift; hosts cost `costs`.
 fn costly(size: u64, costs: [HostSpec; 2]) -> Spec {
     let mut spec = wire(Rate::gbps(10), Time::us(1), plain(), "swift", bulk(0, 1, Some(size)));
@@ -34,7 +26,7 @@ fn delays_are_told_apart_by_where_they_arise() {
     let fabric = 2 * 832_000 + 2 * US + 2 * 32_000 + 2 * US;
     let none = HostSpec::default();
     let delays = |costs: [HostSpec; 2]| {
-        let o = judged(&costly(1000, costs));
+        let o = compared(&costly(1000, costs));
         let last = |name| series(&o, "flow 0", name).last().map(|(_, s)| (s * 1e12).round() as u64).unwrap();
         (last("rtt_s"), last("fabric_delay_s"))
     };
@@ -55,7 +47,7 @@ fn an_engine_serves_one_packet_after_another_by_its_costs() {
     let costs = ProcessingSpec { rate: Rate::gbps(10), ..engine(Time::ns(100), Time::ZERO) };
     let mut spec = costly(10_000, [HostSpec::default(), receiving(costs)]);
     spec.transports[0].initial_window = 10.0;
-    let o = judged(&spec);
+    let o = compared(&spec);
     let flow = &o.flows[0];
     assert_eq!(flow.received_ps, Some(2 * US + 2 * 832_000 + 10 * 932_000));
     let [rx] = &o.engines[..] else { panic!("{:?}", o.engines) };
@@ -74,7 +66,7 @@ fn what_an_engine_has_no_room_for_is_lost_at_the_host() {
     let costs = ProcessingSpec { limit: 4, ..engine(Time::us(10), Time::ZERO) };
     let mut spec = costly(5_000, [HostSpec::default(), receiving(costs)]);
     spec.transports[0].initial_window = 10.0;
-    let o = judged(&spec);
+    let o = compared(&spec);
     let flow = &o.flows[0];
     // the first is still in service when the fifth comes
     assert_eq!((flow.host_dropped_m, o.engines[0].queue_max_packets), (1, 4));
@@ -90,7 +82,7 @@ fn flows_spread_over_the_engines_of_a_host_and_keep_theirs() {
     spec.observe.flows.clear();
     spec.observe.trace.clear();
     spec.flows = (0..64).map(|_| spec.flows[0].clone()).collect();
-    let o = judged(&spec);
+    let o = compared(&spec);
     assert_eq!(o.engines.iter().map(|e| e.name.as_str()).collect::<Vec<_>>()[3..5], ["h0.rx3", "h1.rx0"]);
     for host in o.engines.chunks(4) {
         // 64 flows of 20 packets
@@ -102,7 +94,7 @@ fn flows_spread_over_the_engines_of_a_host_and_keep_theirs() {
 
 #[test]
 fn both_ways_of_a_connection_pass_the_engines() {
-    // queries, fragments, losses at hosts and switches: as the judge has it
+    // queries, fragments, losses at hosts and switches: as the reference engine has it
     let t = TransportSpec { mtu: 600, rto_min: Time::ms(1), rto_initial: Time::ms(1), ..plain() };
     let costs = HostSpec {
         receive: Some(ProcessingSpec { engines: 2, limit: 12, ..engine(Time::ns(700), Time::ns(200)) }),
@@ -127,7 +119,7 @@ fn both_ways_of_a_connection_pass_the_engines() {
     }];
     spec.queues = vec![drop_tail(30)];
     spec.host_costs = vec![costs; 5];
-    let o = judged(&spec);
+    let o = compared(&spec);
     assert!(o.flows.iter().any(|f| f.host_dropped_m > 0));
     assert!(o.messages.iter().all(|m| m.finish_ps.is_some()), "{:?}", o.messages);
     assert!(o.flows[8..].iter().all(|f| f.finish_ps.is_some()));
@@ -138,10 +130,10 @@ fn hosts_without_costs_change_nothing() {
     let plain = costly(50_000, [HostSpec::default(), HostSpec::default()]);
     let mut free = plain.clone();
     free.host_costs = vec![receiving(engine(Time::ZERO, Time::ZERO)); 2];
-    let (a, b) = (judged(&Spec { host_costs: Vec::new(), ..plain.clone() }), judged(&plain));
+    let (a, b) = (compared(&Spec { host_costs: Vec::new(), ..plain.clone() }), compared(&plain));
     let flows = |o: &incast_record::Outcome| format!("{:?}", o.flows);
     assert_eq!(flows(&a), flows(&b));
-    assert_eq!(flows(&a), flows(&judged(&free)), "engines that take no time");
+    assert_eq!(flows(&a), flows(&compared(&free)), "engines that take no time");
     let wrong = Spec { host_costs: vec![HostSpec::default()], ..plain.clone() };
     let told = incast_engine::run(&wrong, &mut |_| true).unwrap_err().to_string();
     assert_eq!(told, "costs of 1 hosts are given for 2");

@@ -1,9 +1,6 @@
 //! Tests of the engine, in one binary: it links once.
 
-mod bench;
-mod draws;
-mod fifo;
-mod net;
+mod support;
 
 mod application;
 mod classes;
@@ -11,25 +8,18 @@ mod datagrams;
 mod ecn_threshold;
 mod failures;
 mod hosts;
-mod judge;
-mod late;
-mod linux;
 mod measurement;
 mod messages;
-mod ns3;
 mod pfc;
-mod probes;
 mod properties;
 mod published;
 mod random_drop;
-mod receiver;
-mod recovery;
 mod red;
+mod reference;
 mod reordering;
 mod routing;
-mod rtt;
-mod sender;
 mod shared_buffer;
+mod tcp;
 mod triggers;
 mod trimming;
 mod vectors;

@@ -1,29 +1,13 @@
 //! What a run reports: the measured interval, counters of flows and ports, delays against closed
 //! forms, time series, packet traces.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
-use incast_record::{Happening, Outcome};
-
-const MS: u64 = 1_000_000_000;
-const US: u64 = 1_000_000;
+use crate::support::*;
 
 /// 1000 B a millisecond for ever: 40 B headers, ACK per segment.
 fn ticking() -> Spec {
-    let transport = TransportSpec {
-        handshake: false,
-        mss: 1000,
-        header: 40,
-        ack_size: 40,
-        delayed_ack: 1,
-        rto_min: Time::ms(200),
-        ..tcp()
-    };
     let app = App::OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, off_first: false };
-    let mut spec = wire(Rate::mbps(100), Time::us(10), transport, "newreno", FlowSpec { app, ..bulk(0, 1, None) });
-    spec.duration = Time::ms(100);
-    spec.measure_to = spec.duration;
+    let mut spec = wire(Rate::mbps(100), Time::us(10), plain(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
+    run_for(&mut spec, Time::ms(100));
     spec
 }
 
@@ -33,7 +17,7 @@ const BACK: u64 = 2 * (40 * 80_000 + 10 * US);
 
 #[test]
 fn an_idle_path_has_its_closed_form_delay() {
-    let outcome = judged(&ticking());
+    let outcome = compared(&ticking());
     let flow = &outcome.flows[0];
     // ticks at 1, 2 .. 99 ms
     assert_eq!((flow.sent, flow.arrived, flow.delivered, flow.delivered_m), (99, 99, 99_000, 99_000));
@@ -53,7 +37,7 @@ fn only_the_measured_interval_counts() {
     let mut spec = ticking();
     // from the very instant of a sending, to just before one
     (spec.measure_from, spec.measure_to) = (Time::ms(20), Time::ms(60));
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let flow = &outcome.flows[0];
     assert_eq!((flow.sent, flow.arrived), (99, 99), "the whole run");
     assert_eq!((flow.sent_m, flow.arrived_m, flow.delivered_m), (40, 40, 40_000));
@@ -75,7 +59,7 @@ fn a_packet_belongs_to_the_interval_in_which_it_was_sent() {
     let mut spec = ticking();
     // the interval ends while the packet of 60 ms is on its way
     (spec.measure_from, spec.measure_to) = (Time::us(20_050), Time::us(60_050));
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let flow = &outcome.flows[0];
     // sent at 21 .. 60 ms; delivered inside the interval: those of 20 .. 59 ms
     assert_eq!((flow.sent_m, flow.arrived_m, flow.delivered_m), (40, 40, 40_000));
@@ -91,9 +75,8 @@ fn what_is_under_way_is_not_lost() {
     spec.links[3].rate = Rate::mbps(5);
     spec.queues = vec![drop_tail(20)];
     spec.links[3].loss = Loss::Packet(0.01);
-    spec.duration = Time::ms(700);
-    spec.measure_to = spec.duration;
-    let outcome = judged(&spec);
+    run_for(&mut spec, Time::ms(700));
+    let outcome = compared(&spec);
     let flow = &outcome.flows[0];
     let mut sent = data_sent(&outcome, "h0").len() as u64;
     let received = events(&outcome, "h1", Happening::Receive).iter().filter(|e| e.payload > 0).count() as u64;
@@ -112,7 +95,7 @@ fn what_is_under_way_is_not_lost() {
 fn a_saturated_link_is_busy_all_the_time() {
     let mut spec = wire(Rate::mbps(100), Time::us(10), tcp(), "newreno", bulk(0, 1, None));
     (spec.duration, spec.measure_from, spec.measure_to) = (Time::ms(300), Time::ms(100), Time::ms(300));
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert_eq!(outcome.ports[0].busy_ps, 200 * MS);
     assert_eq!(outcome.ports[0].rate_bps, 100_000_000);
     // 1448 of 1500 B are payload; one segment more or less at either end
@@ -128,24 +111,13 @@ fn at(changes: &[(u64, f64)], t: u64) -> Option<f64> {
 #[test]
 fn a_series_at_an_interval_shows_the_same_as_every_change() {
     let mut spec = wire(Rate::mbps(50), Time::us(300), tcp(), "dctcp", bulk(0, 1, Some(3_000_000)));
-    spec.queues = vec![QueueSpec {
-        discipline: Discipline::EcnThreshold(EcnThreshold {
-            mark: Limit::Packets(15),
-            drop_not_ect: false,
-            count_dropped: false,
-        }),
-        limit: Limit::Packets(60),
-        device: 0,
-        count_in_service: false,
-        explicit: false,
-        count_overhead: false,
-    }];
+    spec.queues = vec![QueueSpec { count_in_service: false, ..queue(ecn_threshold(15), Limit::Packets(60)) }];
     spec.links[3].rate = Rate::mbps(20);
     spec.links[3].loss = Loss::List(vec![400, 401, 700]);
     spec.observe = Observe { flows: vec![0], ports: vec![3], queue_interval: Time::us(10), ..Observe::default() };
-    let changes = judged(&spec);
+    let changes = compared(&spec);
     spec.observe.interval = Some(Time::us(777));
-    let regular = judged(&spec);
+    let regular = compared(&spec);
     assert_eq!(format!("{:?}", changes.flows), format!("{:?}", regular.flows), "looking changes nothing");
     for (entity, names) in [
         ("flow 0", &["cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "acked_bytes", "srtt_s", "alpha"][..]),
@@ -188,10 +160,9 @@ fn a_series_at_an_interval_shows_the_same_as_every_change() {
 #[test]
 fn a_trace_follows_every_packet() {
     let mut spec = ticking();
-    spec.duration = Time::us(3500);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::us(3500));
     spec.links[3].loss = Loss::List(vec![1]);
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let lines = |seq: u64, data: bool| -> Vec<(u64, &str, Happening)> {
         let mine = outcome.trace.iter().filter(|e| if data { e.payload > 0 && e.seq == seq } else { e.payload == 0 });
         mine.map(|e| (e.time_ps, e.place.as_str(), e.event)).collect()
@@ -228,19 +199,8 @@ fn a_trace_shows_marks_and_drops() {
     let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "dctcp", bulk(0, 1, Some(200_000)));
     spec.links[3].rate = Rate::mbps(100);
     spec.links[3].queue = 1;
-    spec.queues.push(QueueSpec {
-        discipline: Discipline::EcnThreshold(EcnThreshold {
-            mark: Limit::Packets(3),
-            drop_not_ect: false,
-            count_dropped: false,
-        }),
-        limit: Limit::Packets(6),
-        device: 0,
-        count_in_service: true,
-        explicit: false,
-        count_overhead: false,
-    });
-    let outcome = judged(&spec);
+    spec.queues.push(queue(ecn_threshold(3), Limit::Packets(6)));
+    let outcome = compared(&spec);
     let count = |h: Happening| events(&outcome, "s>h1", h).len() as u64;
     let port = &outcome.ports[3];
     assert!(port.marks > 0 && port.drops > 0);
@@ -257,7 +217,7 @@ fn a_group_gathers_its_flows() {
     let mut spec = ticking();
     spec.groups = vec!["a".to_string(), "b".to_string()];
     spec.flows.push(FlowSpec { group: 1, start: Time::us(500), ..spec.flows[0].clone() });
-    let outcome: Outcome = judged(&spec);
+    let outcome: Outcome = compared(&spec);
     for g in 0..2 {
         assert_eq!(outcome.flows[g].group, g as u32);
         assert_eq!(outcome.delay[g].count(), outcome.flows[g].arrived);
@@ -274,7 +234,7 @@ fn dropped_segments_are_those_the_network_dropped() {
     spec.links[1].loss = Loss::Packet(0.01);
     spec.flows = (0..4).map(|h| bulk(h, 4, None)).collect();
     spec.observe.trace = vec![0, 1, 2, 3];
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let mut total = 0;
     for flow in &outcome.flows {
         let seen = |e: &&incast_record::PacketEvent| {

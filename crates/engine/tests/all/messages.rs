@@ -1,11 +1,7 @@
 //! Two-way connections, queries and closed-loop writes, by hand-computed times.
 
-use crate::bench::{Bench, Caught};
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
+use crate::support::*;
 use incast_engine::testing::{Half, TimerKind};
-use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, Role};
 
 /// A flow of a two-way connection.
 fn half(src: u32, dst: u32, start: Time) -> FlowSpec {
@@ -34,7 +30,7 @@ fn asking(workers: u32, response: u64, transport: TransportSpec) -> Spec {
 }
 
 /// Full segments are 1500 B, 1.2 us at 10 Gb/s; pure ACKs 52 B, 41.6 ns.
-fn plain() -> TransportSpec {
+fn opened() -> TransportSpec {
     TransportSpec { handshake: false, ..tcp() }
 }
 
@@ -44,7 +40,7 @@ fn messages(o: &Outcome, kind: MessageKind) -> Vec<&MessageRecord> {
 
 #[test]
 fn a_query_takes_the_request_and_the_response_over_the_path() {
-    let o = judged(&asking(1, 14_480, plain()));
+    let o = compared(&asking(1, 14_480, opened()));
     // request: 152 B cross two links, 2 x (121.6 ns + 1 us); response: 10 segments pipelined,
     // 10 x 1.2 us, then 1.2 us and 2 us more over the second link
     let took = 2_243_200 + 15_200_000;
@@ -65,9 +61,9 @@ fn a_query_takes_the_request_and_the_response_over_the_path() {
 
 #[test]
 fn stamps_of_ports_come_back_on_two_way_connections_too() {
-    let mut spec = asking(4, 2_000_000, TransportSpec { delayed_ack: 1, ..plain() });
+    let mut spec = asking(4, 2_000_000, TransportSpec { delayed_ack: 1, ..opened() });
     spec.controllers = vec![controller("hpcc", &[])];
-    judged(&Spec { duration: Time::us(400), ..spec.clone() });
+    compared(&Spec { duration: Time::us(400), ..spec.clone() });
     let o = run(&spec);
     assert!(messages(&o, MessageKind::Query).iter().all(|q| q.finish_ps.is_some()));
     // without stamps every worker would keep the window of its start, a bandwidth-delay product, and three of the
@@ -80,7 +76,7 @@ fn stamps_of_ports_come_back_on_two_way_connections_too() {
 fn one_handshake_opens_both_ways() {
     let mut spec = asking(1, 1000, TransportSpec { delayed_ack_timeout: Time::us(1), ..tcp() });
     spec.observe.trace = vec![0, 1];
-    let o = judged(&spec);
+    let o = compared(&spec);
     let sent = |place: &str| -> Vec<String> {
         let sent = events(&o, place, Happening::Send).into_iter().filter(|e| e.time_ps < 20_000_000);
         sent.map(|e| format!("{} {} {}", e.flow, e.flags, e.payload)).collect()
@@ -98,7 +94,7 @@ fn one_handshake_opens_both_ways() {
 #[test]
 fn a_query_ends_with_its_slowest_worker() {
     // four responses of one segment meet at the root's link: 1.2 us each after the first
-    let o = judged(&asking(4, 1448, plain()));
+    let o = compared(&asking(4, 1448, opened()));
     let q = messages(&o, MessageKind::Query)[0];
     // requests leave one after the other, 121.6 ns apart; the responses arrive 121.6 ns apart and
     // queue for 1.2 us each
@@ -111,7 +107,7 @@ fn a_query_ends_with_its_slowest_worker() {
 fn an_early_query_waits_for_its_connections() {
     let mut spec = asking(1, 1000, tcp());
     spec.queries[0].first = Time::ZERO;
-    let o = judged(&spec);
+    let o = compared(&spec);
     let q = messages(&o, MessageKind::Query)[0];
     // SYN and SYN-ACK of 56 B each way, then the root's ACK (41.6 ns on its link) ahead of the request
     let handshake = 2 * (2 * 44_800 + 2_000_000);
@@ -119,15 +115,15 @@ fn an_early_query_waits_for_its_connections() {
     assert_eq!((q.start_ps, q.finish_ps), (0, Some(handshake + exchange)));
     assert!(o.flows.iter().all(|f| !f.unopened), "both halves of a connection open");
     // without a handshake too; and nothing does whose start is after the end
-    let mut spec = asking(1, 1000, plain());
-    assert!(judged(&spec).flows.iter().all(|f| !f.unopened));
+    let mut spec = asking(1, 1000, opened());
+    assert!(compared(&spec).flows.iter().all(|f| !f.unopened));
     spec.flows.iter_mut().for_each(|f| f.start = spec.duration);
-    assert!(judged(&spec).flows.iter().all(|f| f.unopened));
+    assert!(compared(&spec).flows.iter().all(|f| f.unopened));
 }
 
 #[test]
 fn a_stop_leaves_the_query_under_way_unfinished_and_begins_no_other() {
-    let mut spec = asking(1, 14_480, plain());
+    let mut spec = asking(1, 14_480, opened());
     spec.queries[0].count = None;
     // the second request is still on its way
     spec.queries[0].stop = Time::us(33);
@@ -135,7 +131,7 @@ fn a_stop_leaves_the_query_under_way_unfinished_and_begins_no_other() {
         f.stop = Time::us(33);
         f.at_stop = AtStop::Reset;
     }
-    let o = judged(&spec);
+    let o = compared(&spec);
     let queries = messages(&o, MessageKind::Query);
     assert_eq!(queries.iter().map(|q| q.finish_ps.is_some()).collect::<Vec<_>>(), [true, false]);
 }
@@ -161,9 +157,8 @@ fn queries_over_full_queues_count_their_timeouts() {
     }
     spec.queries[0].first = Time::ms(1);
     spec.queues = vec![drop_tail(8)];
-    spec.duration = Time::ms(300);
-    spec.measure_to = spec.duration;
-    let o = judged(&spec);
+    run_for(&mut spec, Time::ms(300));
+    let o = compared(&spec);
     let queries = messages(&o, MessageKind::Query);
     assert!(queries.len() == 3 && queries.iter().all(|q| q.finish_ps.is_some()), "{queries:?}");
     let timeouts: u64 = queries.iter().map(|q| q.timeouts).sum();
@@ -185,9 +180,8 @@ fn lost_requests_and_acknowledgements_are_repaired() {
     let mut spec = asking(3, 30_000, TransportSpec { quickack: 16, ..tcp() });
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
     spec.queries[0].count = Some(20);
-    spec.duration = Time::s(60);
-    spec.measure_to = spec.duration;
-    let o = judged(&spec);
+    run_for(&mut spec, Time::s(60));
+    let o = compared(&spec);
     let done = messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count();
     assert_eq!(done, 20);
     assert!(o.flows.iter().any(|f| f.role == Role::Request && f.retransmissions > 0));
@@ -197,7 +191,7 @@ fn lost_requests_and_acknowledgements_are_repaired() {
 fn data_echoes_the_time_stamp_that_the_last_acknowledgement_echoed() {
     // the worker's acknowledgement of the second request is lost, and the response, which comes a think
     // time after the previous one, makes up for it: the round trip is still the path's
-    let mut spec = asking(1, 1000, TransportSpec { quickack: 16, ..plain() });
+    let mut spec = asking(1, 1000, TransportSpec { quickack: 16, ..opened() });
     spec.queries[0].think = Time::us(500);
     let up = spec.links.iter().position(|l| l.from == 1).unwrap();
     // the worker sends ACK, response and so on
@@ -220,18 +214,17 @@ fn two_way_connections_without_sack_or_time_stamps_recover_too() {
     let bare = TransportSpec { sack: false, timestamps: false, recovery: Recovery::NewReno, ..tcp() };
     let mut spec = asking(3, 30_000, bare);
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.03));
-    spec.duration = Time::s(60);
-    spec.measure_to = spec.duration;
-    let o = judged(&spec);
+    run_for(&mut spec, Time::s(60));
+    let o = compared(&spec);
     assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 3);
 }
 
 #[test]
 fn a_closed_loop_writes_again_a_think_time_after_the_acknowledgement() {
     let app = App::ClosedLoop { write: 14_480, outstanding: 1, think: Time::us(3), count: Some(4) };
-    let mut spec = wire(Rate::gbps(10), Time::us(1), plain(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
+    let mut spec = wire(Rate::gbps(10), Time::us(1), opened(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::ms(1);
-    let o = judged(&spec);
+    let o = compared(&spec);
     // ten segments over two links, and the last ACK back
     let took = 15_200_000 + 2_083_200;
     let writes = messages(&o, MessageKind::Write);
@@ -247,9 +240,9 @@ fn a_closed_loop_writes_again_a_think_time_after_the_acknowledgement() {
 fn a_closed_loop_keeps_its_number_of_writes_under_way() {
     // two writes of one segment: the ACK of the two (delayed, one per two) completes both at once
     let app = App::ClosedLoop { write: 1448, outstanding: 2, think: Time::ZERO, count: None };
-    let mut spec = wire(Rate::gbps(10), Time::us(1), plain(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
+    let mut spec = wire(Rate::gbps(10), Time::us(1), opened(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::us(50);
-    let o = judged(&spec);
+    let o = compared(&spec);
     let round = 3 * 1_200_000 + 2_000_000 + 2_083_200;
     let writes = messages(&o, MessageKind::Write);
     for (i, w) in writes.iter().enumerate() {
@@ -262,15 +255,15 @@ fn a_closed_loop_keeps_its_number_of_writes_under_way() {
 
 #[test]
 fn messages_larger_than_the_send_buffer_go_out_as_it_drains() {
-    let mut spec = asking(1, 500_000, TransportSpec { send_buffer: 20_000, ..plain() });
+    let mut spec = asking(1, 500_000, TransportSpec { send_buffer: 20_000, ..opened() });
     spec.duration = Time::ms(20);
-    let o = judged(&spec);
+    let o = compared(&spec);
     assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 3);
     let app = App::ClosedLoop { write: 100_000, outstanding: 3, think: Time::ZERO, count: Some(9) };
     let small = TransportSpec { send_buffer: 20_000, ..tcp() };
     let mut spec = wire(Rate::gbps(10), Time::us(1), small, "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::ms(20);
-    let o = judged(&spec);
+    let o = compared(&spec);
     assert_eq!(messages(&o, MessageKind::Write).iter().filter(|w| w.finish_ps.is_some()).count(), 9);
     assert_eq!(o.flows[0].delivered, 900_000);
 }
@@ -278,7 +271,7 @@ fn messages_larger_than_the_send_buffer_go_out_as_it_drains() {
 #[test]
 fn what_is_no_connection_is_refused() {
     let refused = |edit: fn(&mut Spec), words: &str| {
-        let mut spec = asking(2, 1000, plain());
+        let mut spec = asking(2, 1000, opened());
         edit(&mut spec);
         let error = incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
@@ -301,7 +294,7 @@ fn a_process_begins_at_once_and_arrivals_interrupt_it() {
     // four requests reach host 1 at one instant, in the order of their connections; what it sends
     // takes time on the way back. The first response has begun when the others come.
     let order = |wakeup| {
-        let mut spec = asking(1, 1448, TransportSpec { wakeup, delayed_ack: 1, ..plain() });
+        let mut spec = asking(1, 1448, TransportSpec { wakeup, delayed_ack: 1, ..opened() });
         spec.links[0].rate = Rate::INFINITE;
         spec.links[3].rate = Rate::INFINITE;
         spec.flows = (0..4).flat_map(|_| [half(0, 1, Time::ZERO), half(1, 0, Time::ZERO)]).collect();
@@ -310,7 +303,7 @@ fn a_process_begins_at_once_and_arrivals_interrupt_it() {
         spec.queries[0].connections =
             (0..4).map(|i| ConnectionSpec { request: 2 * i, response: 2 * i + 1, ..connection }).collect();
         spec.observe.trace = (0..8).collect();
-        let mut order = arrivals(&judged(&spec), "h0");
+        let mut order = arrivals(&compared(&spec), "h0");
         order.truncate(8);
         order
     };
@@ -324,14 +317,14 @@ fn a_process_begins_at_once_and_arrivals_interrupt_it() {
 fn timers_of_a_tick_fire_the_last_set_first() {
     // the first segments of three flows are lost; their timers were set 1 us apart
     let order = |last_set_first| {
-        let timers = TransportSpec { timer_tick: Time::ms(1), rto_initial: Time::ms(10), ..plain() };
+        let timers = TransportSpec { timer_tick: Time::ms(1), rto_initial: Time::ms(10), ..opened() };
         let t = TransportSpec { last_set_first, delayed_ack: 1, ..timers };
         let mut spec = wire(Rate::gbps(10), Time::us(1), t, "newreno", bulk(0, 1, Some(1000)));
         spec.flows = (0..3).map(|i| FlowSpec { start: Time::us(10 + i), ..bulk(0, 1, Some(1000)) }).collect();
         spec.links[3].loss = Loss::List(vec![0, 1, 2]);
         spec.ties = Ties::Link;
         spec.observe.trace = (0..3).collect();
-        let o = judged(&spec);
+        let o = compared(&spec);
         assert_eq!(o.flows.iter().map(|f| f.timeouts).collect::<Vec<_>>(), [1; 3]);
         arrivals(&o, "h1").iter().map(|a| a.0).collect::<Vec<_>>()
     };
@@ -348,12 +341,12 @@ fn pure_acks(o: &Outcome, place: &str) -> Vec<u64> {
 /// One worker that answers with 1000 B; delayed ACKs wait for 1 ms. Pure ACKs of the root after the end of
 /// each of three queries, and how many the worker sent.
 fn interactive(change: impl FnOnce(&mut Spec)) -> (Vec<u64>, usize) {
-    let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..plain() };
+    let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..opened() };
     let mut spec = asking(1, 1000, t);
     spec.observe.trace = vec![0, 1];
     spec.duration = Time::s(1);
     change(&mut spec);
-    let o = judged(&spec);
+    let o = compared(&spec);
     let ends: Vec<u64> = messages(&o, MessageKind::Query).iter().map(|q| q.finish_ps.unwrap()).collect();
     let after = |ack: &u64| ack - ends.iter().rev().find(|end| *end <= ack).unwrap();
     (pure_acks(&o, "h0").iter().map(after).collect(), pure_acks(&o, "h1").len())
@@ -404,12 +397,12 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     assert_eq!(silence(Time::ms(5)), (vec![0, DELAYED, DELAYED], 1));
     // a segment takes 1.2 ms, longer than its ACK is delayed: the first of the second response is acknowledged
     // by the timer, and the two others at once
-    let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..plain() };
+    let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..opened() };
     let mut spec = asking(1, 3 * 1448, t);
     spec.links.iter_mut().for_each(|l| l.rate = Rate::mbps(10));
     spec.queries[0].count = Some(2);
     spec.observe.trace = vec![0, 1];
-    let o = judged(&spec);
+    let o = compared(&spec);
     let end = messages(&o, MessageKind::Query)[1].finish_ps.unwrap();
     let acks: Vec<i64> = pure_acks(&o, "h0")[3..].iter().map(|at| *at as i64 - end as i64).collect();
     assert_eq!(acks, [-1_400_000_000, -1_200_000_000, 0]);
@@ -419,12 +412,13 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
 fn delayed_acks_of_a_tick_go_the_last_set_first() {
     // responses of one segment arrive 1.2 us apart; nothing follows, so their ACKs wait for the same tick
     let order = |last_set_first| {
-        let t = TransportSpec { last_set_first, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..plain() };
+        let t =
+            TransportSpec { last_set_first, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..opened() };
         let mut spec = asking(3, 1448, t);
         spec.queries[0].count = Some(1);
         spec.ties = Ties::Link;
         spec.observe.trace = (0..6).collect();
-        let o = judged(&spec);
+        let o = compared(&spec);
         let acks = events(&o, "s", Happening::Arrive).into_iter().filter(|e| e.payload == 0 && e.ack == 1448);
         acks.map(|e| (e.flow, e.time_ps / 1_000_000_000)).collect::<Vec<_>>()
     };
@@ -435,7 +429,8 @@ fn delayed_acks_of_a_tick_go_the_last_set_first() {
 #[test]
 fn how_long_an_ack_waits_follows_the_times_between_segments() {
     const MS: u64 = 1_000_000_000;
-    let t = TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..plain() };
+    let t =
+        TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..opened() };
     let mut half = Half { rto: 23 * MS, rto_before: 14 * MS, ..Half::default() };
     assert!(half.on_data(&t, 0, true), "the first data");
     assert_eq!(half.ack_wait(&t), 40 * MS);
@@ -473,7 +468,7 @@ fn a_worker_that_has_sent_nothing_delays_its_acks_as_any_other() {
             timer_tick: Time::ms(1),
             delayed_ack: 100,
             delayed_ack_timeout: Time::ms(40),
-            ..plain()
+            ..opened()
         };
         let mut bench = Bench::new(asking(1, 1000, t));
         let mut acks = Vec::new();
@@ -492,8 +487,7 @@ fn a_worker_that_has_sent_nothing_delays_its_acks_as_any_other() {
 
 #[test]
 fn data_carries_what_compressed_sacks_would_report() {
-    const US: u64 = 1_000_000;
-    let t = TransportSpec { sack_compression: true, delayed_ack: 2, ..plain() };
+    let t = TransportSpec { sack_compression: true, delayed_ack: 2, ..opened() };
     let mut bench = Bench::new(asking(1, 20_000, t));
     bench.open();
     // the response's first segment is missing: three ACKs at once, the fourth waits
@@ -546,7 +540,7 @@ fn linux_hosts_ask_each_other_through_a_small_buffer() {
         spec.queues.push(drop_tail(30));
         spec.links[7] = LinkSpec { rate: Rate::gbps(1), bucket: 1600, queue, ..spec.links[7].clone() };
         spec.links[0].delay = Time::us(100);
-        let o = judged(&spec);
+        let o = compared(&spec);
         let sum = |what: fn(&FlowRecord) -> u64| o.flows.iter().map(what).sum::<u64>();
         assert!(sum(|f| f.timeouts) > 0, "sack {sack}: {} dropped", sum(|f| f.dropped));
         assert!(sum(|f| f.retransmissions) > sum(|f| f.timeouts), "sack {sack}");

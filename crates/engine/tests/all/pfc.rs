@@ -1,13 +1,10 @@
 //! Priority flow control: nothing is dropped where the headroom suffices, exactly what does not fit where it does not;
 //! who waits for whom.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
+use crate::support::*;
 use incast_engine::hash;
 use incast_engine::map::pfc::Pfc;
-use incast_engine::spec::*;
 use incast_engine::testing::Account;
-use incast_record::{Happening, Outcome, PortRecord};
 use std::time::{Duration, Instant};
 
 fn pfc() -> PfcSpec {
@@ -126,7 +123,7 @@ fn fail(spec: &mut Spec, seed: u64) {
 }
 
 fn endless(mut spec: Spec, duration: Time) -> Spec {
-    spec.queues = vec![QueueSpec { limit: Limit::None, ..drop_tail(1) }];
+    spec.queues = vec![endless_queue()];
     spec.controllers = vec![controller("newreno", &[])];
     (spec.duration, spec.measure_to) = (duration, duration);
     spec
@@ -148,7 +145,7 @@ fn an_incast_at_line_rate_loses_nothing() {
         spec.transports = vec![TransportSpec { mss, ..htsim() }];
         spec.flows = (0..7).map(|h| flood(h, 7, mss, Rate::gbps(10))).collect();
         spec.buffer = with(pfc(), size);
-        let o = judged(&spec);
+        let o = compared(&spec);
         assert_eq!(drops(&o), 0, "{delay} us, {mss} B");
         let last = port(&o, "s>h7");
         assert!(last.queue_max_bytes < size, "{last:?}");
@@ -159,7 +156,7 @@ fn an_incast_at_line_rate_loses_nothing() {
         assert!(paused.iter().all(|p| (400_000_000..600_000_000).contains(p)), "a seventh each: {paused:?}");
         // without it the buffer overflows
         spec.buffer = Some(BufferSpec { size, alpha: 1.0, reserve: 0, pfc: None });
-        assert!(drops(&judged(&spec)) > 0);
+        assert!(drops(&compared(&spec)) > 0);
     }
 }
 
@@ -176,7 +173,7 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
         let threshold = Some(Threshold::Fixed(20_500));
         // a frame to h1 may wait for a packet at 1 Mb/s, 8 ms, which is 10 MB of headroom
         spec.buffer = with(PfcSpec { threshold, headroom, reserve: 0, ..pfc() }, 20_000_000);
-        let o = judged(&spec);
+        let o = compared(&spec);
         (drops(&o), port(&o, "s>h1").packets_total)
     };
     // 20 in the shared part, 1 that exceeds it, 6 until the port stops; one of the first has begun to leave
@@ -200,7 +197,7 @@ fn no_star_loses_a_packet_with_the_headroom_of_its_links() {
         assert_eq!(o.packets_sent, o.packets_delivered, "seed {seed}");
     }
     for seed in 0..20 {
-        judged(&random(seed, Some(Headroom::Link)));
+        compared(&random(seed, Some(Headroom::Link)));
     }
 }
 
@@ -223,7 +220,7 @@ fn no_star_loses_a_packet_with_the_headroom_of_its_links_whatever_fails() {
     }
     assert!(told > 100 && lost > 100, "{told} with pauses, {lost} with losses of dead links");
     for seed in 0..6 {
-        judged(&star(seed));
+        compared(&star(seed));
     }
 }
 
@@ -235,7 +232,7 @@ fn a_class_that_has_nothing_in_the_buffer_is_not_paused() {
         assert_eq!(o.packets_in_flight, 0, "seed {seed}: dropped {} of {}", drops(&o), o.packets_sent);
     }
     for seed in 0..10 {
-        judged(&random(seed, None));
+        compared(&random(seed, None));
     }
 }
 
@@ -243,19 +240,10 @@ fn a_class_that_has_nothing_in_the_buffer_is_not_paused() {
 /// else does.
 fn victims(lossless: Vec<bool>, classes: Option<(u8, u8)>) -> Spec {
     let mut spec = endless(star(5, Rate::gbps(10), Time::us(1)), Time::ms(2));
-    let sample = spec.links[0].clone();
-    spec.node_names = ["h0", "h1", "h2", "h3", "h4", "a", "b"].map(str::to_owned).to_vec();
-    spec.domain_of = vec![0, 0, 0, 1, 1, 0, 1];
     let ends = [(0, 5), (1, 5), (2, 5), (5, 0), (5, 1), (5, 2), (5, 6), (6, 5), (6, 3), (6, 4), (3, 6), (4, 6)];
-    let names = &spec.node_names;
-    let link = |(from, to): (u32, u32)| LinkSpec {
-        from,
-        to,
-        rate: if (from, to) == (6, 3) { Rate::gbps(2) } else { Rate::gbps(10) },
-        name: format!("{}>{}", names[from as usize], names[to as usize]),
-        ..sample.clone()
-    };
-    spec.links = ends.map(link).to_vec();
+    rewire(&mut spec, &["h0", "h1", "h2", "h3", "h4", "a", "b"], &ends);
+    spec.domain_of = vec![0, 0, 0, 1, 1, 0, 1];
+    spec.links.iter_mut().filter(|l| l.name == "b>h3").for_each(|l| l.rate = Rate::gbps(2));
     let table =
         |set: [u32; 5], ports: u32| Router::Table { set: set.to_vec(), sets: (0..ports).map(|p| vec![p]).collect() };
     spec.routers = vec![table([0, 1, 2, 3, 3], 4), table([0, 0, 0, 1, 2], 3)];
@@ -276,30 +264,30 @@ fn victims(lossless: Vec<bool>, classes: Option<(u8, u8)>) -> Spec {
 #[test]
 fn a_pause_holds_up_who_goes_elsewhere() {
     let rate = |o: &Outcome| o.flows[2].delivered as f64 * 8.0 / 2e-3 / 1e9;
-    let o = judged(&victims(vec![true], None));
+    let o = compared(&victims(vec![true], None));
     assert_eq!(drops(&o), 0);
     assert!(port(&o, "a>b").paused_ps > 0);
     // of 10 Gb/s between the switches 2 go to h3, and as many to h4 as each of the others sends: 1
     assert!((0.8..1.4).contains(&rate(&o)), "{}", rate(&o));
     // in a class of its own it is not held up, although that class is lossless too; nor without flow control
-    let o = judged(&victims(vec![true, true], Some((1, 0))));
+    let o = compared(&victims(vec![true, true], Some((1, 0))));
     assert_eq!(drops(&o), 0);
     assert!(rate(&o) > 2.95, "{}", rate(&o));
     let shared = port(&o, "a>b");
     assert_eq!((shared.classes[0].pauses, shared.classes[0].paused_ps), (0, 0));
     assert!(shared.classes[1].pauses > 0 && shared.classes[1].paused_ps == shared.paused_ps, "{shared:?}");
-    let o = judged(&Spec { buffer: None, ..victims(vec![true], None) });
+    let o = compared(&Spec { buffer: None, ..victims(vec![true], None) });
     assert!(rate(&o) > 2.95, "{}", rate(&o));
 }
 
 #[test]
 fn only_lossless_classes_are_paused() {
     // the class that fills is dropped, the other one passes
-    let o = judged(&victims(vec![true, false], Some((1, 0))));
+    let o = compared(&victims(vec![true, false], Some((1, 0))));
     let last = port(&o, "b>h3");
     assert!(last.classes[1].drops > 0 && drops(&o) == last.classes[1].drops, "{last:?}");
     assert!(o.ports.iter().all(|p| p.pauses == 0));
-    let o = judged(&victims(vec![false, true], Some((1, 0))));
+    let o = compared(&victims(vec![false, true], Some((1, 0))));
     assert_eq!(drops(&o), 0);
     assert!(port(&o, "a>b").classes[1].pauses > 0);
 }
@@ -307,18 +295,9 @@ fn only_lossless_classes_are_paused() {
 /// Three switches in a ring, a host at each, which sends to the host behind the next switch but one.
 fn ring(size: u64) -> Spec {
     let mut spec = endless(star(3, Rate::gbps(10), Time::us(1)), Time::ms(2));
-    let sample = spec.links[0].clone();
-    spec.node_names = ["h0", "h1", "h2", "a", "b", "c"].map(str::to_owned).to_vec();
-    spec.domain_of = vec![0, 1, 2, 0, 1, 2];
     let ends = [(0, 3), (1, 4), (2, 5), (3, 0), (4, 1), (5, 2), (3, 4), (4, 5), (5, 3), (4, 3), (5, 4), (3, 5)];
-    let names = &spec.node_names;
-    let link = |(from, to): (u32, u32)| LinkSpec {
-        from,
-        to,
-        name: format!("{}>{}", names[from as usize], names[to as usize]),
-        ..sample.clone()
-    };
-    spec.links = ends.map(link).to_vec();
+    rewire(&mut spec, &["h0", "h1", "h2", "a", "b", "c"], &ends);
+    spec.domain_of = vec![0, 1, 2, 0, 1, 2];
     // local ports: 0 down, 1 onwards, 2 back
     let on =
         |own: usize| Router::Table { set: (0..3).map(|h| u32::from(h != own)).collect(), sets: vec![vec![0], vec![1]] };
@@ -331,7 +310,7 @@ fn ring(size: u64) -> Spec {
 
 #[test]
 fn a_ring_of_buffers_that_wait_for_each_other_stops_for_good() {
-    let o = judged(&ring(100_000));
+    let o = compared(&ring(100_000));
     assert_eq!((drops(&o), o.end_ps), (0, Time::ms(2).0));
     for name in ["a>b", "b>c", "c>a"] {
         let port = port(&o, name);
@@ -344,7 +323,7 @@ fn a_ring_of_buffers_that_wait_for_each_other_stops_for_good() {
     // without so much to send it stays away
     let mut spec = ring(100_000);
     spec.flows.iter_mut().for_each(|f| f.app = App::Udp { gap: Time::us(2) });
-    let o = judged(&spec);
+    let o = compared(&spec);
     assert!(o.ports.iter().all(|p| p.deadlocked_ps.is_none() && p.pauses == 0));
 }
 
@@ -386,7 +365,7 @@ fn what_is_called_a_deadlock_is_for_good() {
 fn a_ring_that_waits_for_itself_ends_at_its_duration_although_its_senders_have_stopped() {
     let mut spec = ring(100_000);
     spec.flows.iter_mut().for_each(|f| f.stop = Time::us(300));
-    let o = judged(&spec);
+    let o = compared(&spec);
     assert_eq!((drops(&o), o.end_ps), (0, Time::ms(2).0));
     assert!(o.packets_in_flight > 0);
     for name in ["a>b", "b>c", "c>a"] {
@@ -402,7 +381,7 @@ fn a_ring_that_waits_for_itself_ends_at_its_duration_although_its_senders_have_s
 #[test]
 fn a_large_fabric_is_set_up_at_once() {
     let mut spec = fat_tree(32, Rate::gbps(100), Time::us(1));
-    spec.queues = vec![QueueSpec { limit: Limit::None, ..drop_tail(1) }];
+    spec.queues = vec![endless_queue()];
     let begun = Instant::now();
     let (_, accounts) = Pfc::new(&spec, &pfc()).unwrap();
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
@@ -419,7 +398,7 @@ fn failing(links: &[u32], measured: (u64, u64)) -> Outcome {
     let (from, until) = (Time::us(200), Time::us(400));
     spec.failures = links.iter().map(|l| Failure { link: *l, from, until, effect: DOWN }).collect();
     (spec.measure_from, spec.measure_to) = (Time::us(measured.0), Time::us(measured.1));
-    judged(&spec)
+    compared(&spec)
 }
 
 const DOWN: Effect = Effect::Down { detection: Time::ZERO };
@@ -486,7 +465,7 @@ fn a_port_is_silent_until_it_must_have_heard() {
             effect: DOWN,
         };
         spec.failures = failed.iter().zip(until).map(failure).collect();
-        let o = judged(&spec);
+        let o = compared(&spec);
         assert!(o.ports.iter().all(|p| p.pauses == 0 && p.drops == 0), "nothing is ever full");
         let arrives = events(&o, "s", Happening::Arrive).into_iter().map(|e| e.time_ps).find(|t| *t > 22_000_000);
         arrives.unwrap() - 1_800_000
@@ -566,12 +545,12 @@ fn a_headroom_holds_the_worst_that_failures_make_of_a_link() {
 fn failures_after_all_is_over_change_nothing() {
     for seed in [3, 6, 7] {
         let spec = random(seed, Some(Headroom::Link));
-        let whole = judged(&spec);
+        let whole = compared(&spec);
         assert!(whole.ports.iter().any(|p| p.pauses > 0) && whole.end_ps < Time::ms(30).0, "seed {seed}");
         for (from, until) in [(30, 40), (30, 80), (70, 80)] {
             let failure = |link| Failure { link, from: Time::ms(from), until: Time::ms(until), effect: DOWN };
             let failures = (0..spec.links.len() as u32).map(failure).collect();
-            let failing = judged(&Spec { failures, ..spec.clone() });
+            let failing = compared(&Spec { failures, ..spec.clone() });
             assert_eq!(format!("{failing:?}"), format!("{whole:?}"), "seed {seed}, {from} to {until} ms");
         }
     }
@@ -594,7 +573,7 @@ fn an_account_counts_what_comes() {
             // a frame to h1 may wait for a packet at 1 Mb/s
             spec.buffer = with(PfcSpec { threshold, headroom, reserve: 0, ..pfc() }, 20_000_000);
             let accounts = Pfc::new(&spec, spec.pfc().unwrap()).unwrap().1;
-            let o = judged(&spec);
+            let o = compared(&spec);
             let link = port(&o, "h0>s");
             // the threshold is whole packets as they are counted, whatever they leave with
             assert!(link.pauses == 1, "{link:?}");
@@ -629,7 +608,7 @@ fn a_paused_port_counts_all_that_it_has() {
         spec.buffer = with(PfcSpec { threshold: Some(Threshold::Fixed(20_000)), ..pfc() }, 20_000_000);
         // paused, and no packet is in transmission any more
         (spec.measure_from, spec.observe.queue_interval) = (Time::us(50), Time::ns(100));
-        let o = judged(&spec);
+        let o = compared(&spec);
         let port = port(&o, "h0>s");
         assert!(port.paused_ps == Time::us(50).0 && port.packets_total > 30, "{port:?}");
         (port.queue_max_packets, port.queue_max_bytes, port.queue_mean_packets, port.queue_p99_packets, port.drops)
@@ -725,7 +704,7 @@ fn no_fabric_drops_a_packet_whatever_fails() {
         incast_engine::map::failover::reroute(&mut spec);
         spec.buffer = with(PfcSpec { lossless: vec![true; classes], ..pfc() }, 30_000);
         let spec = Spec { seed, ..fit(spec) };
-        let o = if seed < 4 { judged(&spec) } else { run(&spec) };
+        let o = if seed < 4 { compared(&spec) } else { run(&spec) };
         assert_eq!(drops(&o), 0, "seed {seed}");
         assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight, "seed {seed}");
         told += o.ports.iter().map(|p| p.pauses).sum::<u64>();
@@ -740,19 +719,10 @@ fn no_fabric_drops_a_packet_whatever_fails() {
 fn a_paused_port_is_known_by_its_queue_alone() {
     let delivered = |choice: PathChoice| {
         let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::ms(1));
-        let sample = spec.links[0].clone();
-        spec.node_names = ["h0", "h1", "a", "b", "slow", "quick"].map(str::to_owned).to_vec();
-        spec.domain_of = vec![0, 1, 0, 1, 0, 1];
         let ends = [(0, 2), (1, 3), (2, 0), (2, 4), (2, 5), (3, 1), (3, 4), (3, 5), (4, 2), (4, 3), (5, 2), (5, 3)];
-        let names = &spec.node_names;
-        let link = |(from, to): (u32, u32)| LinkSpec {
-            from,
-            to,
-            rate: if (from, to) == (4, 3) { Rate::gbps(1) } else { Rate::gbps(10) },
-            name: format!("{}>{}", names[from as usize], names[to as usize]),
-            ..sample.clone()
-        };
-        spec.links = ends.map(link).to_vec();
+        rewire(&mut spec, &["h0", "h1", "a", "b", "slow", "quick"], &ends);
+        spec.domain_of = vec![0, 1, 0, 1, 0, 1];
+        spec.links.iter_mut().filter(|l| l.name == "slow>b").for_each(|l| l.rate = Rate::gbps(1));
         let table = |set: [u32; 2], sets: Vec<Vec<u32>>| Router::Table { set: set.to_vec(), sets };
         spec.routers = vec![
             table([0, 1], vec![vec![0], vec![1, 2]]),
@@ -767,7 +737,7 @@ fn a_paused_port_is_known_by_its_queue_alone() {
         spec.links.iter_mut().filter(|l| l.from >= 2).for_each(|l| l.queue = 1);
         spec.buffer = with(pfc(), 400_000);
         spec.choice = choice;
-        let o = judged(&spec);
+        let o = compared(&spec);
         assert_eq!(drops(&o), 0);
         assert!(port(&o, "a>slow").pauses > 0);
         o.flows[0].delivered as f64 * 8.0 / 1e-3 / 1e9

@@ -2,11 +2,8 @@
 //! and bytes are conserved, nothing arrives before its time, windows keep their bounds, and a
 //! seed decides everything.
 
-use crate::net::*;
-use incast_cc::{Config, Ecn, Rate, Time};
+use crate::support::*;
 use incast_engine::map::ideal;
-use incast_engine::spec::*;
-use incast_record::{Happening, Outcome};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -412,14 +409,7 @@ fn networks() -> impl Strategy<Value = Spec> {
             spec.ties = ties;
             if let Some(per_flow) = nic {
                 let discipline = Discipline::FairNic { per_flow };
-                spec.queues.push(QueueSpec {
-                    discipline,
-                    limit: Limit::None,
-                    device: 0,
-                    count_in_service: true,
-                    count_overhead: false,
-                    explicit: false,
-                });
+                spec.queues.push(QueueSpec { discipline, limit: Limit::None, ..drop_tail(1) });
                 spec.links.iter_mut().filter(|l| l.from < spec.hosts).for_each(|l| l.queue = 1);
             }
             let links = spec.links.len() as u32;
@@ -679,7 +669,7 @@ fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(crate::draws::cases(40))]
+    #![proptest_config(crate::support::cases(40))]
 
     #[test]
     fn trimmed_segments_are_repaired_in_any_world(
@@ -699,7 +689,7 @@ proptest! {
         }
         spec.observe.flows = (0..spec.flows.len() as u32).collect();
         spec.observe.trace = spec.observe.flows.clone();
-        judged(&spec);
+        compared(&spec);
     }
 
     #[test]
@@ -708,13 +698,13 @@ proptest! {
         spec.observe.flows = (0..spec.flows.len() as u32).collect();
         spec.observe.ports = vec![0, spec.links.len() as u32 - 1];
         spec.observe.trace = (0..spec.flows.len() as u32).collect();
-        let outcome = judged(&spec);
+        let outcome = compared(&spec);
         laws(&spec, &outcome)?;
     }
 }
 
 proptest! {
-    #![proptest_config(crate::draws::cases(300))]
+    #![proptest_config(crate::support::cases(300))]
 
     #[test]
     fn the_laws_hold_on_any_network(spec in networks()) {
@@ -806,8 +796,7 @@ proptest! {
     ) {
         let mut spec = dumbbell(n, Rate::mbps(100), Time::us(50));
         spec.seed = seed;
-        spec.duration = Time::s(600);
-        spec.measure_to = spec.duration;
+        run_for(&mut spec, Time::s(600));
         spec.observe.queue_interval = Time::ms(1);
         // a queue below the three fragments of each of a few synchronised senders starves them for
         // ever, and so does one that drops above a packet or two what is not ECN-capable

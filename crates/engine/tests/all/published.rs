@@ -1,32 +1,23 @@
 //! What the sources of controllers without published vectors say that these do, on small networks:
 //! each test is a statement from a paper, and its page in docs/controllers tells the numbers.
 
-use crate::net::{bulk, controller, drop_tail, events, judged, run, series, star};
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
-use incast_record::{Happening, Outcome};
+use crate::support::*;
 
 /// RED on the queue as it is: marks with a probability that rises from 0 at `from` packets to
 /// `most` at `to`, and everything above.
 fn linear_marking(from: f64, to: f64, most: f64, limit: u64) -> QueueSpec {
-    QueueSpec {
-        discipline: Discipline::Red(Red {
-            min_th: from,
-            max_th: to,
-            qw: 1.0,
-            l_interm: 1.0 / most,
-            mean_pkt_size: 4000,
-            gentle: false,
-            wait: false,
-            use_ecn: true,
-            use_hard_drop: false,
-        }),
-        limit: Limit::Packets(limit),
-        device: 0,
-        count_in_service: true,
-        count_overhead: false,
-        explicit: false,
-    }
+    let red = Red {
+        min_th: from,
+        max_th: to,
+        qw: 1.0,
+        l_interm: 1.0 / most,
+        mean_pkt_size: 4000,
+        gentle: false,
+        wait: false,
+        use_ecn: true,
+        use_hard_drop: false,
+    };
+    queue(Discipline::Red(red), Limit::Packets(limit))
 }
 
 /// `n` endless flows from hosts of their own to host `n`, at 100 Gb/s and 1 us a link with packets of
@@ -109,7 +100,7 @@ fn fastflows_first_constants_swing_on_a_short_path_and_those_of_its_simulator_le
 
 #[test]
 fn fastflow_is_the_same_under_every_partition() {
-    judged(&incast(8, "fastflow", &[], fastflow_queue(), Time::ZERO, Time::us(150)));
+    compared(&incast(8, "fastflow", &[], fastflow_queue(), Time::ZERO, Time::us(150)));
 }
 
 #[test]
@@ -153,7 +144,7 @@ fn timely_flows_that_begin_apart_come_to_equal_rates_here() {
 
 #[test]
 fn timely_is_the_same_under_every_partition() {
-    judged(&incast(4, "timely", &[], drop_tail(100), Time::ZERO, Time::us(300)));
+    compared(&incast(4, "timely", &[], drop_tail(100), Time::ZERO, Time::us(300)));
 }
 
 #[test]
@@ -172,7 +163,7 @@ fn hpcc_keeps_a_link_at_its_target_utilisation_with_a_queue_near_empty() {
 
 #[test]
 fn hpcc_is_the_same_under_every_partition() {
-    judged(&incast(4, "hpcc", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
+    compared(&incast(4, "hpcc", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
 }
 
 #[test]
@@ -206,7 +197,7 @@ fn dcqcn_receivers_notify_at_most_once_an_interval_and_cuts_follow() {
 
 #[test]
 fn dcqcn_is_the_same_under_every_partition() {
-    judged(&incast(4, "dcqcn", &[], linear_marking(5.0, 20.0, 0.2, 100), Time::ZERO, Time::us(400)));
+    compared(&incast(4, "dcqcn", &[], linear_marking(5.0, 20.0, 0.2, 100), Time::ZERO, Time::us(400)));
 }
 
 #[test]
@@ -234,5 +225,5 @@ fn bbr_keeps_about_two_bandwidth_delay_products_in_flight() {
 
 #[test]
 fn bbr_is_the_same_under_every_partition() {
-    judged(&incast(3, "bbr", &[], drop_tail(60), Time::ZERO, Time::us(400)));
+    compared(&incast(3, "bbr", &[], drop_tail(60), Time::ZERO, Time::us(400)));
 }

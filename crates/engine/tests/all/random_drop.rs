@@ -1,23 +1,22 @@
 //! htsim's random-drop queue against its rule written plainly, and how many it drops.
 
-use crate::fifo::{Verdict, link, packet, same_decisions};
-use incast_cc::Rate;
-use incast_engine::spec::{Discipline, Limit, QueueSpec, RandomDrop};
+use crate::support::fifo::{Verdict, link, packet, same_decisions};
+use crate::support::*;
 use incast_engine::testing::{Interval, Port, Sent, purpose, uniform};
 use proptest::prelude::*;
 
 fn queue(limit: Limit, threshold: Limit, probability: f64, device: u32, count_in_service: bool) -> QueueSpec {
     let discipline = Discipline::RandomDrop(RandomDrop { threshold, probability });
-    QueueSpec { discipline, limit, device, count_in_service, count_overhead: false, explicit: false }
+    QueueSpec { device, count_in_service, ..crate::support::queue(discipline, limit) }
 }
 
 proptest! {
-    #![proptest_config(crate::draws::cases(400))]
+    #![proptest_config(crate::support::cases(400))]
 
     #[test]
     fn above_the_threshold_arrivals_draw_lots(
-        offers in crate::fifo::offers(120), packets: bool, limit in 2u64..30, below in 0u64..8,
-        rate in crate::fifo::rates(),
+        offers in crate::support::fifo::offers(120), packets: bool, limit in 2u64..30, below in 0u64..8,
+        rate in crate::support::fifo::rates(),
         probability in prop_oneof![Just(0.1), Just(0.0), Just(1.0), Just(0.5)],
         device in prop_oneof![Just(0u32), 1u32..12],
         in_service: bool, seed: u64, window in any::<(u64, u64, u64)>(),

@@ -1,9 +1,8 @@
 //! RED with the semantics of ns-3's `RedQueueDisc` against the same rules written plainly, packet
 //! by packet, and the inequalities of ns-3's own unit suite.
 
-use crate::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
-use incast_cc::Rate;
-use incast_engine::spec::{Discipline, Limit, QueueSpec, Red};
+use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
+use crate::support::*;
 use incast_engine::testing::{Interval, Offered, Port, Sent, purpose, uniform};
 use proptest::prelude::*;
 
@@ -119,23 +118,16 @@ fn parameters() -> impl Strategy<Value = Red> {
 }
 
 proptest! {
-    #![proptest_config(crate::draws::cases(400))]
+    #![proptest_config(crate::support::cases(400))]
 
     #[test]
     fn red_in_packets_is_the_plain_version(
-        offers in crate::fifo::offers(150), red in parameters(), seed: u64, limit in 2u64..40,
+        offers in crate::support::fifo::offers(150), red in parameters(), seed: u64, limit in 2u64..40,
         device in prop_oneof![Just(0u32), 1u32..8], in_service: bool, window in any::<(u64, u64, u64)>(),
     ) {
         let rate = Rate::gbps(10);
         let limit = Limit::Packets(limit);
-        let queue = QueueSpec {
-            discipline: Discipline::Red(red.clone()),
-            limit,
-            device,
-            count_in_service: in_service,
-            count_overhead: false,
-            explicit: false,
-        };
+        let queue = QueueSpec { device, count_in_service: in_service, ..queue(Discipline::Red(red.clone()), limit) };
         let mut plain = plain(&red, seed);
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)
@@ -144,20 +136,13 @@ proptest! {
 
     #[test]
     fn red_in_bytes_is_the_plain_version(
-        offers in crate::fifo::offers(150), red in parameters(), seed: u64, limit in 3000u64..60_000,
+        offers in crate::support::fifo::offers(150), red in parameters(), seed: u64, limit in 3000u64..60_000,
         window in any::<(u64, u64, u64)>(),
     ) {
         let rate = Rate::gbps(10);
         let limit = Limit::Bytes(limit);
         let red = Red { min_th: red.min_th * 500.0, max_th: red.max_th * 500.0, ..red };
-        let queue = QueueSpec {
-            discipline: Discipline::Red(red.clone()),
-            limit,
-            device: 0,
-            count_in_service: false,
-            count_overhead: false,
-            explicit: false,
-        };
+        let queue = QueueSpec { count_in_service: false, ..queue(Discipline::Red(red.clone()), limit) };
         let mut plain = plain(&red, seed);
         same_decisions(&link(rate, 0), &queue, seed, &offers, window, |fifo, now, o| {
             plain.decide(fifo, now, o, rate, limit)
@@ -166,7 +151,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(crate::draws::cases(400))]
+    #![proptest_config(crate::support::cases(400))]
 
     #[test]
     fn explicit_queues_know_when_red_became_idle(
@@ -174,14 +159,7 @@ proptest! {
         limit in 2u64..40, device in prop_oneof![Just(0u32), 1u32..8], in_service: bool,
     ) {
         let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
-        let queue = QueueSpec {
-            discipline: Discipline::Red(red),
-            limit: Limit::Packets(limit),
-            device,
-            count_in_service: in_service,
-            count_overhead: false,
-            explicit: false,
-        };
+        let queue = QueueSpec { device, count_in_service: in_service, ..queue(Discipline::Red(red), Limit::Packets(limit)) };
         let port = |queue: &QueueSpec| Port::new(&link(Rate::gbps(10), 0), queue, 7, seed, &interval);
         let (mut arithmetic, mut explicit) = (port(&queue), port(&QueueSpec { explicit: true, ..queue.clone() }));
         let (mut now, mut ends) = (0, None);
@@ -212,14 +190,7 @@ proptest! {
 /// Drops among 300 packets of 500 B that meet a queue from which nothing leaves.
 fn drops_of_300(red: Red, seed: u64) -> u64 {
     let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
-    let queue = QueueSpec {
-        discipline: Discipline::Red(red),
-        limit: Limit::Packets(300),
-        device: 0,
-        count_in_service: true,
-        count_overhead: false,
-        explicit: false,
-    };
+    let queue = queue(Discipline::Red(red), Limit::Packets(300));
     // 500 B at 1 kb/s take 4 s, and all arrive at once
     let mut port = Port::new(&link(Rate(1000), 0), &queue, 7, seed, &interval);
     (0..300).filter(|_| port.enqueue(0, &packet(500, false), &interval) == Sent::Dropped).count() as u64
@@ -250,14 +221,7 @@ fn red_with_equal_thresholds_is_threshold_marking() {
     // DCTCP from RED: min = max = K, weight 1, gentle off, mark instead of hard drops
     let k = 65.0;
     let red = Red { min_th: k, max_th: k, qw: 1.0, gentle: false, use_ecn: true, use_hard_drop: false, ..defaults() };
-    let queue = QueueSpec {
-        discipline: Discipline::Red(red),
-        limit: Limit::Packets(100),
-        device: 0,
-        count_in_service: false,
-        count_overhead: false,
-        explicit: false,
-    };
+    let queue = QueueSpec { count_in_service: false, ..queue(Discipline::Red(red), Limit::Packets(100)) };
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
     let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
     for n in 0..=100u64 {
@@ -278,14 +242,7 @@ fn red_with_equal_thresholds_is_threshold_marking() {
 fn without_ecn_even_forced_packets_are_dropped() {
     // hard drops off, but ECN off too: there is nothing to mark with
     let red = Red { min_th: 2.0, max_th: 4.0, qw: 1.0, gentle: false, use_hard_drop: false, ..defaults() };
-    let queue = QueueSpec {
-        discipline: Discipline::Red(red),
-        limit: Limit::Packets(100),
-        device: 0,
-        count_in_service: true,
-        count_overhead: false,
-        explicit: false,
-    };
+    let queue = queue(Discipline::Red(red), Limit::Packets(100));
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
     let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
     let passed = (0..50).filter(|_| port.enqueue(0, &packet(1500, true), &interval) != Sent::Dropped).count();

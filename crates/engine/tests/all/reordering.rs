@@ -1,10 +1,7 @@
 //! Late packets: how many, how late, and what the receiver has to keep meanwhile.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
+use crate::support::*;
 use incast_engine::testing::Reordering;
-use incast_record::FlowRecord;
 
 /// One flow over four paths between two edges, of which one is slower by `slower`; nothing is sent
 /// again before the end.
@@ -28,7 +25,7 @@ fn over_paths(slower: Time, size: u64, spread: PathChoice) -> FlowRecord {
     for l in spec.links.iter_mut().filter(|l| l.name == "agg0>core0") {
         l.delay = l.delay.saturating_add(slower);
     }
-    judged(&spec).flows[0].clone()
+    compared(&spec).flows[0].clone()
 }
 
 #[test]
@@ -68,7 +65,7 @@ fn what_is_sent_again_is_not_late() {
         bulk(0, 1, Some(48_000)),
     );
     spec.links[0].loss = Loss::List(vec![5]);
-    let f = judged(&spec).flows[0].clone();
+    let f = compared(&spec).flows[0].clone();
     assert!(f.retransmissions > 0 && f.dropped == 1);
     assert_eq!((f.late, f.extents), (0, 0));
     assert!(f.reordering_buffer >= 3 * spec.transports[0].mss as u64, "the hole keeps what comes beyond it");

@@ -1,9 +1,6 @@
 //! Policies that choose among equal next hops: judged on fat trees, and each rule by itself.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
-use incast_record::{Happening, Outcome};
+use crate::support::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn adaptive(by: Gauged, bands: &[f64], refresh: Time) -> PathChoice {
@@ -68,7 +65,7 @@ fn with_tables(spec: &Spec) -> Spec {
 
 /// A permutation with queues that overflow at times, everything traced.
 fn permutation(choice: PathChoice) -> Spec {
-    let mut spec = crate::net::permutation(choice, 12, 300_000);
+    let mut spec = crate::support::permutation(choice, 12, 300_000);
     spec.observe.trace = (0..16).collect();
     spec
 }
@@ -90,12 +87,12 @@ fn every_policy_is_the_same_under_every_partition() {
         let mut spec = permutation(choice.clone());
         spec.observe.trace.clear();
         spec.flows.iter_mut().for_each(|f| f.app = App::Bulk { size: Some(100_000), write: 65_160 });
-        let regular = judged(&spec);
+        let regular = compared(&spec);
         assert!(regular.flows.iter().all(|f| f.finish_ps.is_some()), "{choice:?}");
-        let tables = judged(&with_tables(&spec));
+        let tables = compared(&with_tables(&spec));
         assert_eq!(format!("{:?}", regular.flows), format!("{:?}", tables.flows), "{choice:?}");
         spec.acks_by_flow = true;
-        judged(&spec);
+        compared(&spec);
     }
 }
 
@@ -239,7 +236,7 @@ fn whole_paths_count_where_next_hops_differ() {
     spec.flows = vec![bulk(0, 1, Some(2999 * 4000))];
     spec.transports[0].dupthresh = 100;
     spec.observe.trace = vec![0];
-    let at = |spec: &Spec, name: &str| counts(&judged(spec), 0, false)[name];
+    let at = |spec: &Spec, name: &str| counts(&compared(spec), 0, false)[name];
     spec.choice = PathChoice::RoundRobinSource;
     assert_eq!([at(&spec, "s>a"), at(&spec, "a>c"), at(&spec, "a>d"), at(&spec, "s>b")], [2000, 1000, 1000, 1000]);
     // five standard deviations of 3000 draws with 2/3 are 129, with 1/2 137
@@ -257,7 +254,7 @@ fn adaptive_routing_takes_the_empty_port() {
         let mut spec = permutation(choice.clone());
         spec.queues = vec![drop_tail(1000)];
         spec.flows = vec![bulk(0, 8, Some(4_000_000)), bulk(1, 12, Some(4_000_000))];
-        let o = judged(&spec);
+        let o = compared(&spec);
         let most = |o: &Outcome| {
             let up = o.ports.iter().filter(|p| p.name.starts_with("edge0>agg") || p.name.contains(">core"));
             up.map(|p| p.queue_max_packets).max().unwrap()
@@ -293,9 +290,9 @@ fn explicit_queues_give_the_same_choices() {
         [htsim_bands(), adaptive(Gauged::Utilisation, &[0.0, 0.15, 0.5], Time::us(30)), PathChoice::PowerOfTwo]
     {
         let mut spec = permutation(choice);
-        let fifo = judged(&spec);
+        let fifo = compared(&spec);
         spec.queues[0].explicit = true;
-        let explicit = judged(&spec);
+        let explicit = compared(&spec);
         assert_eq!(format!("{:?}", fifo.flows), format!("{:?}", explicit.flows));
     }
 }
@@ -308,7 +305,7 @@ fn flowlets_begin_after_the_gap() {
         let (_, mut spec) = alone(choice.clone(), 1);
         spec.seed = seed;
         spec.flows[0].app = App::ClosedLoop { write: 40_000, outstanding: 1, think: Time::us(500), count: Some(2) };
-        let o = judged(&spec);
+        let o = compared(&spec);
         let paths = ["edge0>agg0", "edge0>agg1"];
         let of = |number: u64, path: &str| {
             let burst = o.trace.iter().filter(|e| e.payload > 0 && e.event == Happening::Enqueue && e.place == path);
@@ -343,7 +340,7 @@ fn who_may_leave_a_full_port_does() {
         spec.seed = seed;
         spec.queues = vec![drop_tail(1000)];
         spec.flows = vec![bulk(0, 8, Some(2_000_000)), bulk(1, 12, Some(2_000_000))];
-        let up = judged(&spec).ports.into_iter().filter(|p| p.name.starts_with("edge0>agg"));
+        let up = compared(&spec).ports.into_iter().filter(|p| p.name.starts_with("edge0>agg"));
         up.map(|p| p.queue_max_packets).max().unwrap()
     };
     let meets = (0..20).find(|seed| most(PathChoice::Ecmp, *seed) > 5).expect("two flows on two ports");
@@ -380,19 +377,12 @@ fn entropy_values_choose_paths_at_every_switch() {
 fn marked_values_are_not_used_again() {
     let (_, mut spec) = alone(reps(), 4000);
     spec.controllers = vec![controller("dctcp", &[])];
-    let mark = |k| QueueSpec {
-        discipline: Discipline::EcnThreshold(EcnThreshold {
-            mark: Limit::Packets(k),
-            drop_not_ect: false,
-            count_dropped: false,
-        }),
-        ..drop_tail(10_000)
-    };
+    let mark = |k| QueueSpec { discipline: ecn_threshold(k), ..drop_tail(10_000) };
     spec.queues = vec![mark(5000), mark(0)];
     for link in spec.links.iter_mut().filter(|l| l.name == "edge0>agg0") {
         link.queue = 1;
     }
-    let o = judged(&spec);
+    let o = compared(&spec);
     let counts = counts(&o, 0, false);
     let (marked, other) = (counts["edge0>agg0"], counts["edge0>agg1"]);
     assert!(marked * 4 < other, "{marked} marked, {other} not");

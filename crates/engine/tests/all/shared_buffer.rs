@@ -1,9 +1,7 @@
 //! Buffers that queues share by dynamic thresholds.
 
-use crate::fifo::packet;
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
+use crate::support::fifo::packet;
+use crate::support::*;
 use incast_engine::testing::{Interval, Offered, Pool, Port, Room};
 
 #[test]
@@ -49,7 +47,7 @@ fn saturated_queues_hold_what_the_paper_derives() {
         let size = 4_000_000;
         let mut pool = Pool::new(size, alpha, 0, ports).unwrap();
         let mut all: Vec<(Port, Option<u64>)> = (0..ports)
-            .map(|i| (Port::new(&crate::fifo::link(Rate::gbps(10), 0), &queue, i as u32, 1, &interval), None))
+            .map(|i| (Port::new(&crate::support::fifo::link(Rate::gbps(10), 0), &queue, i as u32, 1, &interval), None))
             .collect();
         for now in (0..20_000u64).map(|n| n * 400_000) {
             for (port, ends) in &mut all {
@@ -82,16 +80,15 @@ fn a_burst_has_more_room_where_nobody_else_queues() {
     // incast to one port of a star, with elephants to three others or without
     let run = |elephants: u32| {
         let mut spec = star(20, Rate::gbps(10), Time::us(1));
-        spec.queues = vec![QueueSpec { limit: Limit::None, ..drop_tail(1) }];
+        spec.queues = vec![endless_queue()];
         spec.buffer = Some(BufferSpec { size: 200_000, alpha: 1.0, reserve: 0, pfc: None });
         spec.transports = vec![tcp()];
         spec.controllers = vec![controller("newreno", &[])];
         spec.flows = (0..elephants).flat_map(|i| [bulk(i, 3 + i, None), bulk(6 + i, 3 + i, None)]).collect();
         let burst = (9..19).map(|h| FlowSpec { start: Time::ms(5), ..bulk(h, 19, Some(64_000)) });
         spec.flows.extend(burst);
-        spec.duration = Time::ms(12);
-        spec.measure_to = spec.duration;
-        let outcome = judged(&spec);
+        run_for(&mut spec, Time::ms(12));
+        let outcome = compared(&spec);
         let port = outcome.ports.iter().find(|p| p.name == "s>h19").unwrap();
         (port.queue_max_bytes, port.drops)
     };

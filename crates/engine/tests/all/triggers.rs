@@ -1,11 +1,8 @@
 //! Flows that triggers open when others have come to their ends: at once on the host that counts, a link's latency
 //! later elsewhere.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
+use crate::support::*;
 use incast_engine::map::triggers::Triggers;
-use incast_engine::spec::*;
-use incast_record::Outcome;
 
 /// A flow, and what opens it: so many of these ends of others.
 type Draft = (FlowSpec, Option<(u32, Vec<(u32, Done)>)>);
@@ -51,7 +48,7 @@ const RELAY: u64 = 1_160_000;
 
 #[test]
 fn at_its_own_host_a_flow_follows_at_once() {
-    let o = judged(&hosts(vec![
+    let o = compared(&hosts(vec![
         flow(0, 1),
         after(flow(0, 2), 1, &[(0, Done::Sent)]),
         after(flow(1, 3), 1, &[(0, Done::Received)]),
@@ -65,7 +62,7 @@ fn at_its_own_host_a_flow_follows_at_once() {
 
 #[test]
 fn other_hosts_hear_of_it_a_latency_later() {
-    let o = judged(&hosts(vec![
+    let o = compared(&hosts(vec![
         flow(0, 1),
         after(flow(2, 3), 1, &[(0, Done::Sent)]),
         after(flow(0, 3), 1, &[(0, Done::Received)]),
@@ -79,7 +76,7 @@ fn so_many_of_several() {
     let ends = [(0, Done::Sent), (1, Done::Sent), (2, Done::Sent)];
     let long = (bulk(0, 2, Some(46_000)), None);
     let nth = |count| after(flow(0, 3), count, &ends);
-    let o = judged(&hosts(vec![flow(0, 1), flow(0, 1), long, nth(1), nth(2), nth(3)]));
+    let o = compared(&hosts(vec![flow(0, 1), flow(0, 1), long, nth(1), nth(2), nth(3)]));
     let mut finished: Vec<u64> = o.flows[..3].iter().map(|f| f.finish_ps.unwrap()).collect();
     finished.sort_unstable();
     assert_eq!(opened(&o)[3..], finished[..]);
@@ -88,18 +85,18 @@ fn so_many_of_several() {
 #[test]
 fn its_start_is_the_earliest() {
     let waits = |start| (FlowSpec { start, ..flow(0, 2).0 }, Some((1, vec![(0, Done::Sent)])));
-    let o = judged(&hosts(vec![flow(0, 1), waits(Time::us(20)), waits(Time::ms(1))]));
+    let o = compared(&hosts(vec![flow(0, 1), waits(Time::us(20)), waits(Time::ms(1))]));
     assert_eq!(opened(&o)[1..], [o.flows[0].finish_ps.unwrap(), Time::ms(1).0]);
 }
 
 #[test]
 fn who_waits_for_what_never_ends_does_not_open() {
-    let o = judged(&hosts(vec![(bulk(0, 1, None), None), after(flow(2, 3), 1, &[(0, Done::Sent)]), flow(2, 1)]));
+    let o = compared(&hosts(vec![(bulk(0, 1, None), None), after(flow(2, 3), 1, &[(0, Done::Sent)]), flow(2, 1)]));
     assert_eq!((o.flows[1].sent, o.flows[1].finish_ps), (0, None));
     assert_eq!(o.flows.iter().map(|f| f.unopened).collect::<Vec<_>>(), [false, true, false]);
     // in a circle nobody does, and nothing is left to happen
     let circle = |of| after(flow(0, 1), 1, &[(of, Done::Sent)]);
-    let o = judged(&hosts(vec![circle(1), circle(0)]));
+    let o = compared(&hosts(vec![circle(1), circle(0)]));
     assert_eq!((o.packets_sent, o.end_ps), (0, 0));
 }
 
@@ -112,7 +109,7 @@ fn a_ring_goes_round() {
         let step_flow = flow(h, (h + 1) % n);
         if step == 0 { step_flow } else { after(step_flow, 1, &[((step - 1) * n + (h + n - 1) % n, Done::Received)]) }
     });
-    let o = judged(&hosts(flows.collect()));
+    let o = compared(&hosts(flows.collect()));
     for i in n..3 * n {
         let before = (i / n - 1) * n + (i % n + n - 1) % n;
         assert_eq!(Some(o.flows[i as usize].start_ps), o.flows[before as usize].received_ps, "flow {i}");
@@ -126,7 +123,7 @@ fn a_barrier_is_counted_at_one_host() {
     let first = |src| (bulk(src, 3, Some(4600 * (1 + u64::from(src)))), None);
     let second = |src| after(flow(src, 3), 3, &ends);
     let all = vec![first(0), first(1), first(2), second(1), second(2), second(1), after(flow(0, 3), 1, &ends)];
-    let o = judged(&hosts(all));
+    let o = compared(&hosts(all));
     let ended: Vec<u64> = o.flows[..3].iter().map(|f| f.finish_ps.unwrap()).collect();
     // what it opens first is host 0's flow, so host 0 counts: itself at once, the others a latency later
     let mut heard = [ended[0], ended[1] + RELAY, ended[2] + RELAY];
@@ -138,7 +135,7 @@ fn a_barrier_is_counted_at_one_host() {
 fn what_one_host_ends_opens_flows_anywhere_a_latency_later() {
     let ends = [(0, Done::Sent), (1, Done::Sent)];
     let all = vec![flow(2, 1), flow(2, 3), after(flow(0, 3), 2, &ends), after(flow(1, 3), 2, &ends)];
-    let o = judged(&hosts(all.into_iter().chain([after(flow(2, 0), 2, &ends)]).collect()));
+    let o = compared(&hosts(all.into_iter().chain([after(flow(2, 0), 2, &ends)]).collect()));
     let last = o.flows[..2].iter().map(|f| f.finish_ps.unwrap()).max().unwrap();
     assert_eq!(opened(&o)[2..], [last + RELAY, last + RELAY, last]);
 }

@@ -1,22 +1,20 @@
 //! Packet trimming: what is cut, what is told, what is sent again.
 
-use crate::fifo::packet;
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
+use crate::support::fifo::packet;
+use crate::support::*;
 use incast_engine::testing::{Interval, Offered, Packet, Port};
 
 /// Data up to `limit` packets of 4000 B, the one in transmission counted, headers of 64 B up to `headers`.
 fn trimming(limit: u64, headers: u64, headers_per_data: u32) -> QueueSpec {
     let header_limit = Limit::Bytes(headers * 64);
     let discipline = Discipline::Trimming(Trimming { header: 64, header_limit, headers_per_data });
-    QueueSpec { discipline, limit: Limit::Bytes(limit * 4000), ..drop_tail(1) }
+    queue(discipline, Limit::Bytes(limit * 4000))
 }
 
 /// A port at 100 Gb/s to which `n` segments come at once: (number, size) in the order in which they leave.
 fn leaving(queue: &QueueSpec, n: u32, seed: u64) -> (Vec<(u32, u16)>, u64, u64) {
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
-    let mut port = Port::new(&crate::fifo::link(Rate::gbps(100), 0), queue, 0, seed, &interval);
+    let mut port = Port::new(&crate::support::fifo::link(Rate::gbps(100), 0), queue, 0, seed, &interval);
     let mut ends = None;
     for flow in 0..n {
         let packet = Packet { flow, len: 4000, ..packet(4000, false) };
@@ -70,14 +68,13 @@ fn incast(n: u32, queue: QueueSpec) -> Spec {
     spec.links.iter_mut().filter(|l| l.from <= n).for_each(|l| l.queue = 1);
     spec.flows = (0..n).map(|h| bulk(h, n, Some(256_000))).collect();
     spec.controllers = vec![controller("newreno", &[])];
-    spec.duration = Time::ms(40);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::ms(40));
     spec
 }
 
 #[test]
 fn an_incast_loses_nothing_and_never_waits_for_a_timer() {
-    let (cut, dropped) = (judged(&incast(16, trimming(8, 1000, 10))), judged(&incast(16, drop_tail(8))));
+    let (cut, dropped) = (compared(&incast(16, trimming(8, 1000, 10))), compared(&incast(16, drop_tail(8))));
     let sum = |o: &incast_record::Outcome, f: fn(&incast_record::FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();
     assert!(cut.flows.iter().all(|f| f.finish_ps.is_some()));
     let port = cut.ports.iter().find(|p| p.name == "s>h16").unwrap();
@@ -112,7 +109,7 @@ fn a_datagram_cut_to_its_header_is_not_delivered() {
     let gap = Rate::gbps(50).serialize(4000);
     spec.flows = (0..3).map(|h| FlowSpec { app: App::Udp { gap }, ..bulk(h, 3, None) }).collect();
     (spec.duration, spec.measure_to) = (Time::us(100), Time::us(100));
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let mss = spec.transports[0].mss as u64;
     for f in &outcome.flows {
         assert!(f.trimmed > 0 && f.arrived > 0, "{f:?}");

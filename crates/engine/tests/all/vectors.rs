@@ -1,10 +1,7 @@
 //! ns-3.43's own response vectors (system test `ns3-tcp-loss`, NewReno and Westwood+): every packet that the
 //! sender emits, at its time to a microsecond.
 
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
-use incast_record::{Happening, Outcome};
+use crate::support::*;
 
 /// s1 -(8 Mbit/s, 0.1 ms)- r1 -(0.8 Mbit/s, 100 ms)- k1 with 2 B of PPP a packet; 200 000 B and
 /// then close; the device of k1 loses the arrivals with these indices.
@@ -103,7 +100,7 @@ fn every_packet_of_the_loss_vectors_at_its_microsecond() {
     for (kind, (csv, lost)) in newreno.chain(WESTWOOD_PLUS.iter().map(|case| ("westwood-plus", case))) {
         assert_eq!(expected(csv).len(), 203 + lost.len(), "{kind}, {lost:?}: the vector was read");
         let spec = tcp_loss(lost, kind, &[("form", "ns3")]);
-        judged(&spec);
+        compared(&spec);
         assert_eq!(first_difference(csv, &spec), None, "{kind}, {lost:?}");
     }
 }

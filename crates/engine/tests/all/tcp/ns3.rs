@@ -1,38 +1,11 @@
 //! ns-3.43's transport: what each of its switches does, packet by packet, and all of them together
-//! under losses and marks through the judge.
+//! under losses and marks through the reference engine.
 
-use crate::bench::{Bench, Caught};
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
+use super::*;
 use incast_engine::testing::{Hole, Scoreboard, flag};
-use incast_record::Happening;
 
-const MS: u64 = 1_000_000_000;
-
-/// ns-3's transport with segments of 1000 B and no handshake.
 fn ns3(window: f64) -> TransportSpec {
-    TransportSpec {
-        handshake: false,
-        mss: 1000,
-        header: 40,
-        ack_size: 40,
-        delayed_ack: 1,
-        initial_window: window,
-        send_buffer: 1 << 30,
-        receive_buffer: 1 << 29,
-        rto_min: Time::s(1),
-        fin_with_data: true,
-        scoreboard: Rules::Ns3,
-        loss_flight: LossFlight::Pipe,
-        recovery: Recovery::PrrNs3,
-        ecn_by_prr: true,
-        ecn_preempts: true,
-        ecn_flush: Flush::Prior,
-        ect_control: true,
-        least_segment: false,
-        ..tcp()
-    }
+    TransportSpec { initial_window: window, ..crate::support::ns3() }
 }
 
 /// A sender of an endless transfer at 100 ms, its first window out.
@@ -45,33 +18,17 @@ fn sender(transport: TransportSpec, kind: &str) -> Bench {
     bench
 }
 
-/// Segment numbers of what was sent; negative for retransmissions.
-fn segments(sent: &[Caught]) -> Vec<i64> {
-    let number = |c: &Caught| (c.packet.seq / 1000) as i64 * if c.has(flag::RETX) { -1 } else { 1 };
-    sent.iter().filter(|c| c.packet.len > 0).map(number).collect()
-}
-
-fn ack(bench: &mut Bench, n: u64, flags: u16, sack: &[(u64, u64)]) -> Vec<i64> {
-    let now = bench.now();
-    let sack: Vec<(u64, u64)> = sack.iter().map(|(a, b)| (a * 1000, b * 1000)).collect();
-    segments(&bench.ack(n * 1000, now, flags, &sack))
-}
-
-fn kb(bench: &Bench, name: &str) -> f64 {
-    bench.state(name) / 1000.0
-}
-
 #[test]
 fn a_mark_inside_fast_recovery_takes_its_place() {
     for preempts in [true, false] {
         let mut bench = sender(TransportSpec { ecn_preempts: preempts, ..ns3(20.0) }, "dctcp");
         for n in 1..=3 {
-            ack(&mut bench, 0, 0, &[(1, 1 + n)]);
+            ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
         }
         // alpha is 1 before anything is known: the loss halves
         assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
         let in_force = kb(&bench, "cwnd_bytes");
-        ack(&mut bench, 4, flag::ECE, &[]);
+        ack_of(&mut bench, 0, 4, flag::ECE, &[]);
         let expected = if preempts { (in_force * 500.0).floor() / 1000.0 } else { 10.0 };
         assert_eq!(kb(&bench, "ssthresh_bytes"), expected, "half of the window in force, if at all");
     }
@@ -84,7 +41,7 @@ fn a_mark_after_a_timeout_ends_slow_start() {
         bench.advance(1200 * MS);
         // ssthresh is half of 8; the window restarts from one segment
         assert_eq!((kb(&bench, "ssthresh_bytes"), kb(&bench, "cwnd_bytes")), (4.0, 1.0));
-        ack(&mut bench, 1, flag::ECE, &[]);
+        ack_of(&mut bench, 0, 1, flag::ECE, &[]);
         // a cut of one segment has no floor in ns-3: half a segment. Otherwise the mark is not
         // answered after a timeout
         assert_eq!(kb(&bench, "ssthresh_bytes"), if preempts { 0.5 } else { 4.0 });
@@ -96,7 +53,7 @@ fn a_window_below_a_segment_waits_for_the_timer() {
     for (least_segment, sent_at) in [(true, 100 * MS), (false, 1100 * MS)] {
         let mut bench = sender(TransportSpec { least_segment, ecn_by_prr: false, ..ns3(1.0) }, "dctcp");
         // alpha 1: one marked segment halves a window of one
-        let mut sent = ack(&mut bench, 1, flag::ECE, &[]).len();
+        let mut sent = ack_of(&mut bench, 0, 1, flag::ECE, &[]).len();
         assert_eq!(kb(&bench, "cwnd_bytes"), 0.5);
         let mut at = bench.now();
         while sent == 0 {
@@ -134,7 +91,7 @@ fn a_loss_halves_what_is_outstanding_or_what_is_in_the_network() {
         let mut bench = sender(transport, "newreno");
         for n in 1..=3 {
             let arrived = [(1, 1 + n)];
-            ack(&mut bench, 0, 0, if sack { &arrived } else { &[] });
+            ack_of(&mut bench, 0, 0, 0, if sack { &arrived } else { &[] });
         }
         kb(&bench, "ssthresh_bytes")
     };
@@ -150,7 +107,7 @@ fn a_duplicate_counts_one_segment_more() {
         let mut bench = sender(TransportSpec { recovery, ..ns3(20.0) }, "newreno");
         let mut sent = Vec::new();
         for n in 1..=9 {
-            sent.extend(ack(&mut bench, 0, 0, &[(1, 1 + n)]));
+            sent.extend(ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]));
         }
         sent
     };
@@ -164,10 +121,10 @@ fn its_rate_reduction_goes_on_under_any_scoreboard() {
     for scoreboard in [Rules::Ns3, Rules::Rfc6675, Rules::Rack] {
         let mut bench = sender(TransportSpec { scoreboard, ..ns3(20.0) }, "newreno");
         for n in 1..=5 {
-            ack(&mut bench, 0, 0, &[(1, 1 + n)]);
+            ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
         }
         // 20 in flight, segment 0 lost; each further SACK makes room
-        let sent: usize = (6..=19).map(|n| ack(&mut bench, 0, 0, &[(1, 1 + n)]).len()).sum();
+        let sent: usize = (6..=19).map(|n| ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]).len()).sum();
         assert!((7..=15).contains(&sent), "{scoreboard:?}: {sent}");
     }
 }
@@ -192,10 +149,10 @@ fn a_partial_ack_sends_beyond_the_window() {
     let partial = |scoreboard, recovery| {
         let mut bench = sender(TransportSpec { scoreboard, recovery, ..ns3(20.0) }, "newreno");
         for n in 1..=3 {
-            ack(&mut bench, 0, 0, &[(1, 1 + n)]);
+            ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
         }
         // segment 4 is missing too, but nothing above it has told so yet: ns-3 sends it all the same
-        ack(&mut bench, 4, 0, &[])
+        ack_of(&mut bench, 0, 4, 0, &[])
     };
     for recovery in [Recovery::PrrNs3, Recovery::NewReno] {
         assert_eq!(partial(Rules::Ns3, recovery)[..1], [22], "new data, since nothing is known to be lost");
@@ -207,13 +164,13 @@ fn a_partial_ack_sends_beyond_the_window() {
 fn a_partial_ack_leaves_newrenos_window_and_restarts_the_timer_once() {
     let mut bench = sender(TransportSpec { recovery: Recovery::NewReno, rto_min: Time::s(1), ..ns3(20.0) }, "newreno");
     for n in 1..=3 {
-        ack(&mut bench, 0, 0, &[(1, 1 + n)]);
+        ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
     }
     let window = kb(&bench, "cwnd_bytes");
     bench.advance(200 * MS);
-    assert!(!ack(&mut bench, 4, 0, &[]).is_empty());
+    assert!(!ack_of(&mut bench, 0, 4, 0, &[]).is_empty());
     bench.advance(300 * MS);
-    ack(&mut bench, 5, 0, &[]);
+    ack_of(&mut bench, 0, 5, 0, &[]);
     assert_eq!(kb(&bench, "cwnd_bytes"), window);
     let timeout = bench.advance(1250 * MS);
     assert_eq!(timeout.first().map(|p| p.at), Some(1200 * MS), "a second after the first partial ACK");
@@ -306,10 +263,10 @@ fn a_fast_retransmission_may_space_what_follows_at_the_highest_rate() {
         bench.ack(1000, 0, 0, &[]);
         bench.advance(200 * MS);
         let again = (2..=4).find_map(|n| {
-            let sent = ack(&mut bench, 1, 0, &[(2, 2 + n)]);
+            let sent = ack_of(&mut bench, 0, 1, 0, &[(2, 2 + n)]);
             (sent.first() == Some(&-1)).then(|| bench.now())
         });
-        ack(&mut bench, 18, 0, &[]);
+        ack_of(&mut bench, 0, 18, 0, &[]);
         let sent = bench.advance(400 * MS);
         sent.first().map(|p| p.at - again.expect("a fast retransmission"))
     };
@@ -354,18 +311,12 @@ fn all_rules_together_are_the_same_in_every_partition() {
         let mut spec = star(5, Rate::gbps(1), Time::us(10));
         spec.transports = vec![transport];
         spec.controllers = vec![controller(kind, &[("form", "ns3")])];
-        let mark = Limit::Packets(if kind == "dctcp" { 8 } else { 30 });
-        spec.queues = vec![QueueSpec {
-            discipline: Discipline::EcnThreshold(EcnThreshold { mark, drop_not_ect: false, count_dropped: false }),
-            limit: Limit::Packets(30),
-            device: 4,
-            count_in_service: false,
-            count_overhead: false,
-            explicit: false,
-        }];
+        let mark = if kind == "dctcp" { 8 } else { 30 };
+        spec.queues =
+            vec![QueueSpec { device: 4, count_in_service: false, ..queue(ecn_threshold(mark), Limit::Packets(30)) }];
         spec.links[2].loss = Loss::Packet(0.02);
         spec.flows = (0..12).map(|i| bulk(i % 4, 4, Some(150_000))).collect();
-        let o = judged(&spec);
+        let o = compared(&spec);
         let total = |f: fn(&incast_record::FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();
         assert!(total(|f| f.retransmissions) > 20 && total(|f| f.timeouts) > 0, "losses and timeouts happened");
         assert_eq!(total(|f| f.delivered), 12 * 150_000, "and were repaired");
@@ -382,9 +333,8 @@ fn writes_wait_until_the_buffer_takes_them_whole() {
         flow.app = App::Bulk { size: None, write: 64_000 };
         let mut spec = wire(Rate::gbps(1), Time::ms(10), transport, "newreno", flow);
         // shorter than a round trip
-        spec.duration = Time::ms(30);
-        spec.measure_to = spec.duration;
-        let outcome = judged(&spec);
+        run_for(&mut spec, Time::ms(30));
+        let outcome = compared(&spec);
         let sent = events(&outcome, "h0", Happening::Send);
         sent.iter().map(|e| e.seq + u64::from(e.payload)).max()
     };
@@ -433,7 +383,7 @@ fn what_is_sent_again_is_cut_anew() {
 fn acks_grow_with_the_blocks_they_report() {
     let sizes = |sack_block, timestamps| {
         let transport = TransportSpec { sack_block, timestamps, ..ns3(10.0) };
-        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, None)));
+        let mut bench = receiver(transport);
         // every second segment is missing
         [0, 2, 4, 6, 8, 10].map(|n| {
             let sent = bench.data(n * 1000, 1000, 0);
@@ -447,7 +397,7 @@ fn acks_grow_with_the_blocks_they_report() {
 
 #[test]
 fn a_run_of_arrivals_is_one_block_and_older_blocks_stay() {
-    let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), ns3(10.0), "newreno", bulk(0, 1, None)));
+    let mut bench = receiver(ns3(10.0));
     let mut last = Vec::new();
     for n in [0, 2, 4, 5, 6, 7, 8, 9] {
         last = bench.data(n * 1000, 1000, 0)[0].blocks();
@@ -464,11 +414,11 @@ fn a_sacked_retransmission_stays_in_flight() {
         let mut bench = sender(transport, "newreno");
         // segments 0 and 1 are lost; SACKs go on until the window lets 1 go again
         let mut n = 3;
-        while !ack(&mut bench, 0, 0, &[(2, n)]).contains(&-1) {
+        while !ack_of(&mut bench, 0, 0, 0, &[(2, n)]).contains(&-1) {
             n += 1;
         }
         // ... which arrives, and 0 not
-        ack(&mut bench, 0, 0, &[(1, n)])
+        ack_of(&mut bench, 0, 0, 0, &[(1, n)])
     };
     assert_eq!(sends(Rules::Rfc6675).len(), 1, "it left the network");
     assert_eq!(sends(Rules::Ns3), [0i64; 0]);
@@ -483,7 +433,7 @@ fn without_new_data_all_that_fits_of_the_unproven_goes() {
     let mut bench = Bench::new(spec);
     bench.open();
     for n in [1, 3, 5] {
-        sent = ack(&mut bench, 0, 0, &[(n, n + 1)]);
+        sent = ack_of(&mut bench, 0, 0, 0, &[(n, n + 1)]);
     }
     assert_eq!(sent, [0, -2, -4], "of 8 segments 0 is lost, 2 and 4 may be");
 }
@@ -492,11 +442,11 @@ fn without_new_data_all_that_fits_of_the_unproven_goes() {
 fn a_duplicates_echo_counts_no_marks() {
     let alpha = |ecn_preempts| {
         let mut bench = sender(TransportSpec { ecn_preempts, ..ns3(10.0) }, "dctcp");
-        ack(&mut bench, 1, 0, &[]);
+        ack_of(&mut bench, 0, 1, 0, &[]);
         for n in 3..5 {
-            ack(&mut bench, 1, flag::ECE, &[(2, n)]);
+            ack_of(&mut bench, 0, 1, flag::ECE, &[(2, n)]);
         }
-        ack(&mut bench, 10, 0, &[]);
+        ack_of(&mut bench, 0, 10, 0, &[]);
         bench.state("alpha")
     };
     assert_eq!(alpha(true), 15.0 / 16.0, "no ACK that advanced was marked");
@@ -565,7 +515,7 @@ fn what_is_cut_anew_leaves_the_number_of_fin_alone() {
     let mut spec = wire(Rate::gbps(10), Time::ms(1), transport, "newreno", bulk(0, 1, Some(1500)));
     // after SYN, the handshake's last ACK and the first segment: the second, and FIN
     spec.links[0].loss = Loss::List(vec![3, 4]);
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let data: Vec<(u64, u32)> = data_sent(&outcome, "h0").iter().map(|e| (e.seq, e.payload)).collect();
     assert_eq!(data, [(0, 1000), (1000, 500), (1000, 500)]);
     assert_eq!(outcome.flows[0].delivered, 1500);

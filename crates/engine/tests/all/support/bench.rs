@@ -1,13 +1,12 @@
 //! One end of a connection on a test bench: packets are handed to it, and what it sends is
 //! caught before the network carries it on. The clock stands still until a test moves it.
-#![allow(dead_code)]
 
-use incast_engine::spec::Spec;
+use super::*;
 use incast_engine::testing::{
     Env, Ext, Instant, NO_EXT, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation, Stamp,
     Timer, TimerKind, flag,
 };
-use incast_record::{Collector, FlowRecord};
+use incast_record::Collector;
 
 /// A packet that the end under test sent.
 #[derive(Clone, Debug)]
@@ -54,7 +53,7 @@ impl Outbox for Wire {
     }
 }
 
-/// The ends of flow 0 of a network like [`crate::net::wire`].
+/// The ends of flow 0 of a network like [`wire`].
 pub struct Bench {
     simulation: Simulation<'static>,
     wire: Wire,

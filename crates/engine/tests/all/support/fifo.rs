@@ -1,11 +1,8 @@
 //! A link with a queue, written as plainly as possible: a list of every packet it ever accepted
 //! with the times at which it came and left. Everything is read off that list.
-#![allow(dead_code)]
 
-use incast_cc::Rate;
-use incast_engine::spec::{Limit, LinkSpec, Loss, QueueSpec};
+use super::*;
 use incast_engine::testing::{Interval, NO_EXT, Packet, Port, Sent, flag};
-use incast_record::PortRecord;
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -217,18 +214,9 @@ pub fn packet(size: u64, ect: bool) -> Packet {
     }
 }
 
+/// A link of 1 us, by itself.
 pub fn link(rate: Rate, overhead: u32) -> LinkSpec {
-    LinkSpec {
-        from: 0,
-        to: 1,
-        rate,
-        delay: incast_cc::Time::us(1),
-        overhead,
-        bucket: 0,
-        queue: 0,
-        loss: Loss::None,
-        name: "a>b".to_string(),
-    }
+    LinkSpec { overhead, ..super::link(0, 1, rate, Time::us(1), "a>b".to_string()) }
 }
 
 /// Arrivals: bursts at one instant, gaps around a packet's time, and long silences, at 10 Gb/s.

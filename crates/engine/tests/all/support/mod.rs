@@ -1,123 +1,73 @@
 //! Small networks in a few lines, for tests.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
-use incast_cc::{Config, Rate, Time};
-use incast_engine::spec::*;
+pub mod bench;
+mod draws;
+pub mod fifo;
+mod transport;
+
+pub use bench::{Bench, Caught};
+pub use draws::cases;
+pub use incast_cc::{Config, Ecn, Rate, Time};
+pub use incast_engine::spec::*;
+pub use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Role};
+pub use transport::*;
+
 use incast_engine::testing::{Simulation, Visit, reference, windows};
-use incast_record::{Happening, Outcome, PacketEvent};
 
-/// htsim's transport: 4000 B packets without headers, 40 B ACKs, one packet more than asked for.
-pub fn htsim() -> TransportSpec {
-    TransportSpec {
-        mss: 4000,
-        header: 0,
-        ack_size: 40,
-        syn_size: 40,
-        mtu: 0,
-        handshake: false,
-        fin_with_data: false,
-        lone_syn: false,
-        syn_timeout: Time::s(1),
-        syn_retries: 6,
-        data_retries: 0,
-        delayed_ack: 1,
-        delayed_ack_timeout: Time::ms(200),
-        quickack: 0,
-        push_ack: false,
-        cwr_ack: false,
-        window_growth: false,
-        last_set_first: false,
-        wakeup: false,
-        pingpong: false,
-        mark_quickack: true,
-        adaptive_ack: false,
-        sack: true,
-        sack_compression: false,
-        dupthresh: 3,
-        reordering: false,
-        sack_block: 0,
-        scoreboard: Rules::Rfc6675,
-        loss_flight: LossFlight::Outstanding,
-        recovery: Recovery::Prr,
-        ecn_by_prr: false,
-        ecn_preempts: false,
-        undo: false,
-        dsack: false,
-        tail_loss_probe: false,
-        reordering_timer: false,
-        adaptive_reordering: false,
-        timeout_min: Time::ZERO,
-        cwr_after_loss: false,
-        frto: false,
-        forward_retransmit: true,
-        limited_transmit: true,
-        timestamps: true,
-        segment_rtt: false,
-        timestamp_clock: Time::ZERO,
-        rto_rule: RtoRule::Rfc6298,
-        timer_tick: Time::ZERO,
-        timer_scan: Time::ZERO,
-        timeout_renumbers: false,
-        go_back_n_new_path: false,
-        inflation_survives_timeout: false,
-        rto_min: Time::us(100),
-        rto_max: Time::s(60),
-        rto_initial: Time::ms(1),
-        rto_granularity: Time::ZERO,
-        initial_window: 15.0,
-        idle_restart: false,
-        least_segment: true,
-        whole_writes: false,
-        cwnd_limited: false,
-        send_buffer: 1 << 40,
-        receive_buffer: 1 << 30,
-        window_scaling: true,
-        notsent_lowat: 0,
-        sws_avoidance: true,
-        persist_timeout: Time::s(6),
-        ecn: None,
-        ecn_change_ack: false,
-        ecn_flush: Flush::Pending,
-        ce_must_advance: false,
-        rtt_after_timeout: true,
-        ect_control: false,
-        pacing: PacingSpec::Controller,
-        extra_packets: 1,
-    }
-}
+/// Picoseconds.
+pub const MS: u64 = 1_000_000_000;
+/// Picoseconds.
+pub const US: u64 = 1_000_000;
 
-/// ns-3's TCP with 1448 B segments.
-pub fn tcp() -> TransportSpec {
-    TransportSpec {
-        mss: 1448,
-        header: 52,
-        ack_size: 52,
-        syn_size: 56,
-        mtu: 1500,
-        handshake: true,
-        syn_timeout: Time::s(3),
-        delayed_ack: 2,
-        rto_min: Time::ms(10),
-        rto_initial: Time::s(1),
-        rto_granularity: Time::us(10),
-        initial_window: 10.0,
-        send_buffer: 131_072,
-        receive_buffer: 131_072,
-        extra_packets: 0,
-        ..htsim()
-    }
+/// A queue of `discipline` that counts packets in service, without a device queue.
+pub fn queue(discipline: Discipline, limit: Limit) -> QueueSpec {
+    QueueSpec { discipline, limit, device: 0, count_in_service: true, count_overhead: false, explicit: false }
 }
 
 /// Drop-tail of `n` packets, the one in service counted.
 pub fn drop_tail(n: u64) -> QueueSpec {
-    QueueSpec {
-        discipline: Discipline::DropTail,
-        limit: Limit::Packets(n),
-        device: 0,
-        count_in_service: true,
-        count_overhead: false,
-        explicit: false,
-    }
+    queue(Discipline::DropTail, Limit::Packets(n))
+}
+
+/// No end of room.
+pub fn endless_queue() -> QueueSpec {
+    queue(Discipline::DropTail, Limit::None)
+}
+
+/// Marks what finds `mark` packets before it.
+pub fn ecn_threshold(mark: u64) -> Discipline {
+    Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(mark), drop_not_ect: false, count_dropped: false })
+}
+
+/// Drop-tail of `limit` packets that marks above `mark`, the one in service not counted.
+pub fn marking(limit: u64, mark: u64) -> QueueSpec {
+    QueueSpec { count_in_service: false, ..queue(ecn_threshold(mark), Limit::Packets(limit)) }
+}
+
+/// A queue a class.
+pub fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
+    queue(Discipline::Classes { scheduler, classes }, Limit::None)
+}
+
+/// A link with the first queue.
+pub fn link(from: u32, to: u32, rate: Rate, delay: Time, name: String) -> LinkSpec {
+    LinkSpec { from, to, rate, delay, overhead: 0, bucket: 0, queue: 0, loss: Loss::None, name }
+}
+
+/// Ends and measures a run at `duration`.
+pub fn run_for(spec: &mut Spec, duration: Time) {
+    (spec.duration, spec.measure_to) = (duration, duration);
+}
+
+/// Replaces nodes and links: nodes by name, hosts first, links by their ends; all links are as the first one was.
+pub fn rewire(spec: &mut Spec, nodes: &[&str], ends: &[(u32, u32)]) {
+    let sample = spec.links[0].clone();
+    let name = |n: u32| nodes[n as usize];
+    let named = |(from, to): &(u32, u32)| format!("{}>{}", name(*from), name(*to));
+    let link = |e: &(u32, u32)| LinkSpec { from: e.0, to: e.1, name: named(e), ..sample.clone() };
+    spec.links = ends.iter().map(link).collect();
+    spec.node_names = nodes.iter().map(|n| n.to_string()).collect();
 }
 
 /// A flow that starts at 0 and moves `size` bytes.
@@ -144,24 +94,8 @@ pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
 
 /// `n` hosts around one switch.
 pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
-    let mut links = Vec::new();
-    let link = |from: u32, to: u32, name: String| LinkSpec {
-        from,
-        to,
-        rate,
-        delay,
-        overhead: 0,
-        bucket: 0,
-        queue: 0,
-        loss: Loss::None,
-        name,
-    };
-    for h in 0..n {
-        links.push(link(h, n, format!("h{h}>s")));
-    }
-    for h in 0..n {
-        links.push(link(n, h, format!("s>h{h}")));
-    }
+    let up = (0..n).map(|h| link(h, n, rate, delay, format!("h{h}>s")));
+    let links = up.chain((0..n).map(|h| link(n, h, rate, delay, format!("s>h{h}")))).collect();
     Spec {
         seed: 1,
         duration: Time::ms(100),
@@ -197,8 +131,7 @@ pub fn permutation(choice: PathChoice, limit: u64, size: u64) -> Spec {
     spec.choice = choice;
     spec.queues = vec![drop_tail(limit)];
     spec.transports[0].dupthresh = 30;
-    spec.duration = Time::ms(20);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::ms(20));
     spec.flows = (0..16).map(|h| bulk(h, (h + 5) % 16, Some(size))).collect();
     spec
 }
@@ -256,8 +189,9 @@ pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
     spec
 }
 
-/// The same run under every partition and engine must be the same to the byte.
-pub fn judged(spec: &Spec) -> Outcome {
+/// The outcome of the reference engine, to which every partition and every order of visits must be the same to the
+/// byte: eleven runs. [`run`] is for what is no matter of engines.
+pub fn compared(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };
     let each = Spec { domain_of: (0..nodes).collect(), ..spec.clone() };
@@ -275,17 +209,18 @@ pub fn judged(spec: &Spec) -> Outcome {
             }
         }
     }
-    assert_eq!(
-        naive.packets_sent,
-        naive.packets_delivered + naive.packets_dropped + naive.packets_in_flight,
-        "packets are conserved"
-    );
-    naive
+    conserved(naive)
+}
+
+/// Packets are conserved.
+fn conserved(o: Outcome) -> Outcome {
+    assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight, "packets are conserved");
+    o
 }
 
 /// The engine of windows, once.
 pub fn run(spec: &Spec) -> Outcome {
-    incast_engine::run(spec, &mut |_| true).unwrap()
+    conserved(incast_engine::run(spec, &mut |_| true).unwrap())
 }
 
 /// Controller `kind` with parameters.
@@ -305,8 +240,7 @@ pub fn wire(rate: Rate, delay: Time, transport: TransportSpec, kind: &str, flow:
     spec.controllers = vec![controller(kind, &[])];
     spec.flows = vec![flow];
     spec.queues = vec![drop_tail(10_000)];
-    spec.duration = Time::s(20);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::s(20));
     spec.observe.trace = vec![0];
     spec
 }

@@ -1,40 +1,14 @@
 //! The engine of windows against the naive one, byte for byte: every partition, every order of
 //! domains, on what is hard: losses, timers, equal times, deep queues, links without latency.
 
-use crate::net::*;
-use incast_cc::{Config, Rate, Time};
-use incast_engine::spec::*;
-use incast_record::Happening;
-
-fn config(kind: &str, params: &[(&str, &str)]) -> Config {
-    let mut config = Config::new(kind).unwrap();
-    for (key, value) in params {
-        config.set(key, value).unwrap();
-    }
-    config
-}
-
-fn ecn(limit: u64, mark: u64) -> QueueSpec {
-    QueueSpec {
-        discipline: Discipline::EcnThreshold(EcnThreshold {
-            mark: Limit::Packets(mark),
-            drop_not_ect: false,
-            count_dropped: false,
-        }),
-        limit: Limit::Packets(limit),
-        device: 0,
-        count_in_service: false,
-        explicit: false,
-        count_overhead: false,
-    }
-}
+use crate::support::*;
 
 #[test]
 fn one_flow_meets_the_closed_form() {
     // htsim: 501 packets of 4000 B at 100 Gb/s over two 1 us links, 40 B ACKs: 164.6464 us
     let mut spec = star(2, Rate::gbps(100), Time::us(1));
     spec.flows = vec![bulk(0, 1, Some(2_000_000))];
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert_eq!(outcome.flows[0].finish_ps, Some(164_646_400));
     assert_eq!(outcome.flows[0].ideal_fct_ps, Some(164_646_400));
 }
@@ -54,7 +28,7 @@ fn linux_hosts_over_links_that_take_no_time() {
         // s>h2 is the bottleneck, h2>s the way back
         spec.links[5] = LinkSpec { rate: Rate::gbps(1), bucket: 1600, queue: 1, ..spec.links[5].clone() };
         spec.links[2].delay = Time::us(100);
-        spec.queues = vec![drop_tail(10_000), QueueSpec { count_overhead: true, ..ecn(25, 12) }];
+        spec.queues = vec![drop_tail(10_000), QueueSpec { count_overhead: true, ..marking(25, 12) }];
         spec.transports = vec![TransportSpec {
             recovery: Recovery::Linux,
             ecn_by_prr: true,
@@ -86,13 +60,12 @@ fn linux_hosts_over_links_that_take_no_time() {
             receive_buffer: 1 << 18,
             ..tcp()
         }];
-        spec.controllers = vec![config("dctcp", &[("form", "linux")]), config("newreno", &[("form", "linux")])];
+        spec.controllers = vec![controller("dctcp", &[("form", "linux")]), controller("newreno", &[("form", "linux")])];
         spec.flows = (0..4)
             .map(|i| FlowSpec { controller: i % 2, start: Time::us(10 * i as u64), ..bulk(i % 2, 2, None) })
             .collect();
-        spec.duration = Time::ms(60);
-        spec.measure_to = spec.duration;
-        let o = judged(&spec);
+        run_for(&mut spec, Time::ms(60));
+        let o = compared(&spec);
         let port = &o.ports[5];
         assert!(port.drops > 0 && port.marks > 0 && o.flows.iter().all(|f| f.delivered > 300_000));
     }
@@ -102,7 +75,7 @@ fn linux_hosts_over_links_that_take_no_time() {
 fn permutation_on_a_fat_tree() {
     let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
     spec.flows = (0..16).map(|h| bulk(h, (h + 5) % 16, Some(400_000))).collect();
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()));
 }
 
@@ -114,12 +87,11 @@ fn synchronised_senders_and_losses() {
     // Swift acknowledges every packet
     spec.transports = vec![tcp(), TransportSpec { delayed_ack: 1, ..tcp() }];
     spec.queues = vec![drop_tail(8)];
-    spec.controllers = vec![config("newreno", &[]), config("dctcp", &[]), config("swift", &[])];
+    spec.controllers = vec![controller("newreno", &[]), controller("dctcp", &[]), controller("swift", &[])];
     spec.flows =
         (0..15).map(|h| FlowSpec { controller: h % 3, transport: h % 3 / 2, ..bulk(h, 15, Some(300_000)) }).collect();
-    spec.duration = Time::ms(200);
-    spec.measure_to = spec.duration;
-    let outcome = judged(&spec);
+    run_for(&mut spec, Time::ms(200));
+    let outcome = compared(&spec);
     let sum = |f: fn(&incast_record::FlowRecord) -> u64| outcome.flows.iter().map(f).sum::<u64>();
     assert!(sum(|f| f.dropped) > 100, "drops: {}", sum(|f| f.dropped));
     assert!(sum(|f| f.timeouts) > 0 && sum(|f| f.retransmissions) > sum(|f| f.timeouts));
@@ -131,7 +103,7 @@ fn synchronised_senders_and_losses() {
 #[test]
 fn the_tcp_family_shares_a_marking_queue() {
     let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
-    spec.queues = vec![ecn(12, 6)];
+    spec.queues = vec![marking(12, 6)];
     let kinds: [(&str, &[(&str, &str)]); 6] = [
         ("cubic", &[]),
         ("cubic", &[("form", "linux")]),
@@ -140,11 +112,10 @@ fn the_tcp_family_shares_a_marking_queue() {
         ("westwood-plus", &[]),
         ("gcn", &[]),
     ];
-    spec.controllers = kinds.iter().map(|(kind, parameters)| config(kind, parameters)).collect();
+    spec.controllers = kinds.iter().map(|(kind, parameters)| controller(kind, parameters)).collect();
     spec.flows = (0..15).map(|h| FlowSpec { controller: h % 6, ..bulk(h, 15, Some(300_000)) }).collect();
-    spec.duration = Time::ms(400);
-    spec.measure_to = spec.duration;
-    let outcome = judged(&spec);
+    run_for(&mut spec, Time::ms(400));
+    let outcome = compared(&spec);
     assert!(outcome.ports.iter().map(|p| p.drops).sum::<u64>() > 100);
     assert!(outcome.ports.iter().map(|p| p.marks).sum::<u64>() > 0);
     assert!(outcome.flows.iter().all(|f| f.delivered == 300_000));
@@ -156,12 +127,12 @@ fn deep_queues_reach_far_windows() {
     let mut spec = fat_tree(4, Rate::gbps(1), Time::us(10));
     spec.transports = vec![TransportSpec { send_buffer: 1 << 22, receive_buffer: 1 << 22, ..tcp() }];
     spec.queues = vec![QueueSpec { count_in_service: false, ..drop_tail(2666) }];
-    spec.controllers = vec![config("newreno", &[])];
+    spec.controllers = vec![controller("newreno", &[])];
     spec.flows = (0..14).map(|h| bulk(h, 15, None)).collect();
     spec.duration = Time::ms(300);
     spec.measure_from = Time::ms(50);
     spec.measure_to = Time::ms(250);
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     let deepest = outcome.ports.iter().map(|p| p.queue_max_packets).max();
     assert_eq!(deepest, Some(2666), "the queue fills to its limit");
     assert!(outcome.ports.iter().map(|p| p.drops).sum::<u64>() > 0);
@@ -175,12 +146,11 @@ fn links_without_latency() {
     spec.links[last].rate = Rate::gbps(1);
     spec.links[4].delay = Time::us(100);
     spec.transports = vec![tcp()];
-    spec.queues = vec![ecn(1000, 20)];
-    spec.controllers = vec![config("dctcp", &[])];
+    spec.queues = vec![marking(1000, 20)];
+    spec.controllers = vec![controller("dctcp", &[])];
     spec.flows = (0..4).map(|h| bulk(h, 4, None)).collect();
-    spec.duration = Time::ms(50);
-    spec.measure_to = spec.duration;
-    let outcome = judged(&spec);
+    run_for(&mut spec, Time::ms(50));
+    let outcome = compared(&spec);
     let goodput: u64 = outcome.flows.iter().map(|f| f.delivered).sum();
     // 1448 of 1500 bytes are payload; the first RTTs and the last queue are missing
     let line = 1e9 / 8.0 * 0.05 * 1448.0 / 1500.0;
@@ -199,7 +169,7 @@ fn wire_losses_timers_and_applications() {
         TransportSpec { sack: false, recovery: Recovery::NewReno, delayed_ack: 1, timestamps: false, ..tcp() },
         TransportSpec { mss: 3000, receive_buffer: 20_000, ..tcp() },
     ];
-    spec.controllers = vec![config("newreno", &[]), config("swift", &[]), config("dctcp", &[])];
+    spec.controllers = vec![controller("newreno", &[]), controller("swift", &[]), controller("dctcp", &[])];
     let on_off = App::OnOff { rate: Rate::mbps(40), on: Time::ms(20), off: Time::ms(15), write: 1000, off_first: true };
     spec.flows = vec![
         FlowSpec { app: on_off, stop: Time::ms(300), ..bulk(0, 5, None) },
@@ -209,12 +179,11 @@ fn wire_losses_timers_and_applications() {
         FlowSpec { stop: Time::ms(100), at_stop: AtStop::Reset, ..bulk(4, 5, None) },
         FlowSpec { transport: 2, read_rate: Rate::mbps(8), ..bulk(5, 1, Some(100_000)) },
     ];
-    spec.duration = Time::ms(2000);
-    spec.measure_to = spec.duration;
+    run_for(&mut spec, Time::ms(2000));
     spec.observe.flows = vec![0, 3];
     spec.observe.ports = vec![11];
     spec.observe.trace = vec![2];
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     for f in [0, 1, 2, 3, 5] {
         let flow = &outcome.flows[f];
         assert!(flow.finish_ps.is_some(), "flow {f}: {flow:?}");
@@ -224,20 +193,13 @@ fn wire_losses_timers_and_applications() {
     assert!(outcome.flows.iter().any(|f| f.timeouts > 0));
     assert!(!outcome.samples.is_empty() && !outcome.trace.is_empty());
     spec.observe.interval = Some(Time::ms(1));
-    judged(&spec);
+    compared(&spec);
 }
 
 #[test]
 fn fair_nic_and_explicit_paths() {
     let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
-    spec.queues.push(QueueSpec {
-        discipline: Discipline::FairNic { per_flow: 3 },
-        limit: Limit::None,
-        device: 0,
-        count_in_service: true,
-        explicit: false,
-        count_overhead: false,
-    });
+    spec.queues.push(queue(Discipline::FairNic { per_flow: 3 }, Limit::None));
     for link in spec.links.iter_mut().filter(|l| l.from < 16) {
         link.queue = 1;
     }
@@ -246,7 +208,7 @@ fn fair_nic_and_explicit_paths() {
     spec.flows[0].dst = 15;
     let path = ["h0>edge0", "edge0>agg1", "agg1>core3", "core3>agg7", "agg7>edge7", "edge7>h15"].map(name);
     spec.flows[0].path = Some(path.to_vec());
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()));
     assert!(outcome.ports[path[2] as usize].packets >= 50);
 }
@@ -256,19 +218,13 @@ fn marks_at_departures() {
     // everyone to one host, so that its port marks, and probed: equal times at every port
     let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
     spec.transports = vec![TransportSpec { lone_syn: true, syn_size: 1, ..htsim() }];
-    spec.queues = vec![QueueSpec {
-        discipline: Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Bytes(60_000) }),
-        limit: Limit::Bytes(400_000),
-        device: 0,
-        count_in_service: true,
-        count_overhead: false,
-        explicit: false,
-    }];
-    spec.controllers = vec![config("dctcp", &[("form", "htsim")])];
+    spec.queues =
+        vec![queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Bytes(60_000) }), Limit::Bytes(400_000))];
+    spec.controllers = vec![controller("dctcp", &[("form", "htsim")])];
     spec.flows = (0..15).map(|h| bulk(h, 15, Some(400_000))).collect();
     spec.observe.ports = (0..spec.links.len() as u32).collect();
     spec.observe.trace = vec![3];
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()));
     let marked: u64 = outcome.flows.iter().map(|f| f.marked).sum();
     let marks: u64 = outcome.ports.iter().map(|p| p.marks).sum();
@@ -280,7 +236,7 @@ fn seeds_differ_and_repeat() {
     let mut spec = star(4, Rate::mbps(100), Time::us(50));
     spec.links[0].loss = Loss::Packet(0.05);
     spec.transports = vec![tcp()];
-    spec.controllers = vec![config("newreno", &[])];
+    spec.controllers = vec![controller("newreno", &[])];
     spec.flows = (0..3).map(|h| bulk(h, 3, Some(400_000))).collect();
     let run = |seed| {
         let s = Spec { seed, ..spec.clone() };
@@ -301,16 +257,13 @@ fn endless_work_at_one_instant_is_an_error() {
 #[test]
 fn a_long_window_leaves_a_nic_without_serialization_at_one_instant() {
     let mut spec = star(2, Rate::INFINITE, Time::us(100));
-    spec.queues = vec![
-        drop_tail(100_000),
-        QueueSpec { discipline: Discipline::FairNic { per_flow: 3 }, limit: Limit::None, ..drop_tail(1) },
-    ];
+    spec.queues = vec![drop_tail(100_000), queue(Discipline::FairNic { per_flow: 3 }, Limit::None)];
     spec.links.iter_mut().filter(|l| l.from < 2).for_each(|l| l.queue = 1);
     let packets = 60_000;
     spec.transports = vec![TransportSpec { initial_window: packets as f64 + 10.0, ..htsim() }];
-    spec.controllers = vec![config("newreno", &[])];
+    spec.controllers = vec![controller("newreno", &[])];
     spec.flows = vec![bulk(0, 1, Some(4000 * packets))];
-    let outcome = judged(&spec);
+    let outcome = compared(&spec);
     assert_eq!(outcome.flows[0].delivered, 4000 * packets);
     // there and back over two links each, and no other wait
     assert_eq!(outcome.flows[0].finish_ps, Some(4 * Time::us(100).0));
@@ -323,11 +276,11 @@ fn a_chain_that_a_timer_began_comes_before_an_older_one() {
         let mut spec = star(3, Rate::gbps(1), Time::us(100));
         spec.ties = ties;
         spec.transports = vec![TransportSpec { handshake: false, ..tcp() }];
-        spec.controllers = vec![config("newreno", &[])];
+        spec.controllers = vec![controller("newreno", &[])];
         let late = FlowSpec { start: Time(1_500 * 8_000), ..bulk(1, 2, Some(2 * 1448)) };
         spec.flows = vec![bulk(0, 2, Some(3 * 1448)), late];
         spec.observe.trace = vec![0, 1];
-        let o = judged(&spec);
+        let o = compared(&spec);
         let mut at_sink = events(&o, "h2", Happening::Arrive);
         at_sink.retain(|e| e.payload > 0);
         at_sink.iter().map(|e| e.flow).take(5).collect::<Vec<u32>>()
@@ -349,7 +302,7 @@ fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
         spec.controllers = vec![Config::new("newreno").unwrap()];
         spec.flows = vec![bulk(0, 1, Some(40 * 1448))];
         spec.observe.trace = vec![0];
-        let o = judged(&spec);
+        let o = compared(&spec);
         let dropped = events(&o, "s>h1", Happening::Drop);
         dropped.iter().map(|e| e.seq / 1448).take(6).collect::<Vec<u64>>()
     };

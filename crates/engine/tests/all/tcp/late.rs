@@ -1,36 +1,14 @@
 //! Waiting for packets that others have overtaken (`incast_cc::Late`): what is late, when it is sent again, and when it
 //! is a loss.
 
-use crate::bench::{Bench, Caught};
-use crate::net::*;
-use incast_cc::{Rate, Time};
-use incast_engine::spec::*;
+use super::*;
 use incast_engine::testing::flag;
-use incast_record::Outcome;
 
-const MS: u64 = 1_000_000_000;
 const NONE: [u64; 0] = [];
-
-/// Segments of 1000 B, no handshake, an initial window of 20 segments.
-fn plain() -> TransportSpec {
-    TransportSpec {
-        handshake: false,
-        mss: 1000,
-        header: 40,
-        ack_size: 40,
-        delayed_ack: 1,
-        initial_window: 20.0,
-        send_buffer: 1 << 30,
-        receive_buffer: 1 << 29,
-        rto_initial: Time::s(1),
-        rto_min: Time::ms(200),
-        ..tcp()
-    }
-}
 
 /// A sender of an endless transfer that has sent its first 20 segments; the clock stands at 100 ms.
 fn sender(kind: &str, set: &[(&str, &str)]) -> Bench {
-    let mut spec = wire(Rate::gbps(100), Time::ms(10), plain(), kind, bulk(0, 1, None));
+    let mut spec = wire(Rate::gbps(100), Time::ms(10), initial_window(20.0), kind, bulk(0, 1, None));
     // far above the round trips of this bench, which carry no number of hops
     let set: Vec<(&str, &str)> = [("target", "static")].iter().chain(set).copied().collect();
     spec.controllers = vec![controller(kind, &set)];
@@ -165,7 +143,7 @@ fn a_timeout_ends_every_wait() {
 
 #[test]
 fn without_sack_there_is_no_waiting() {
-    let mut spec = wire(Rate::gbps(100), Time::ms(10), plain(), "lswift", bulk(0, 1, None));
+    let mut spec = wire(Rate::gbps(100), Time::ms(10), initial_window(20.0), "lswift", bulk(0, 1, None));
     spec.transports[0].sack = false;
     spec.controllers = vec![controller("lswift", &[("target", "static")])];
     let mut bench = Bench::new(spec);
@@ -179,13 +157,12 @@ fn without_sack_there_is_no_waiting() {
 
 /// A transfer of 400 segments whose packets with these numbers are lost.
 fn transfer(kind: &str, set: &[(&str, &str)], lost: &[u64]) -> Outcome {
-    let mut spec = wire(Rate::gbps(1), Time::us(50), plain(), kind, bulk(0, 1, Some(400_000)));
+    let mut spec = wire(Rate::gbps(1), Time::us(50), initial_window(20.0), kind, bulk(0, 1, Some(400_000)));
     spec.transports[0].rto_min = Time::ms(5);
     spec.controllers = vec![controller(kind, set)];
     spec.links[0].loss = Loss::List(lost.to_vec());
-    spec.duration = Time::s(1);
-    spec.measure_to = spec.duration;
-    judged(&spec)
+    run_for(&mut spec, Time::s(1));
+    compared(&spec)
 }
 
 #[test]

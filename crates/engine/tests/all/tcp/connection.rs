@@ -1,0 +1,86 @@
+//! The handshake, its repetition, and the end of a flow.
+
+use super::*;
+use incast_engine::testing::Connection;
+
+#[test]
+fn a_lost_handshake_is_repeated() {
+    for (what, link) in [("SYN", 3), ("SYN-ACK", 2)] {
+        let transport = TransportSpec { syn_timeout: Time::s(3), ..tcp() };
+        let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(10_000)));
+        spec.links[link].loss = Loss::List(vec![0]);
+        let outcome = compared(&spec);
+        let flow = &outcome.flows[0];
+        let finish = flow.finish_ps.unwrap();
+        assert!(finish > 3000 * MS && finish < 3001 * MS, "{what} lost: {finish}");
+        assert_eq!((flow.delivered, flow.timeouts, flow.retransmissions), (10_000, 0, 0));
+        // the handshake that took 3 s is no RTT sample
+        assert!(flow.rtt_min_ps.unwrap() < MS);
+    }
+    // both: 3 s, then 6 more
+    let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(10_000)));
+    spec.links[3].loss = Loss::List(vec![0]);
+    spec.links[2].loss = Loss::List(vec![0]);
+    let finish = compared(&spec).flows[0].finish_ps.unwrap();
+    assert!(finish > 9000 * MS && finish < 9001 * MS, "{finish}");
+}
+
+#[test]
+fn an_unanswered_connection_is_given_up() {
+    let transport = TransportSpec { syn_timeout: Time::s(1), syn_retries: 3, ..tcp() };
+    let mut bench = bench(transport, "newreno", bulk(0, 1, Some(10_000)));
+    assert!(bench.open()[0].has(flag::SYN));
+    let again: Vec<u64> = bench.advance(1_000_000 * MS).iter().map(|c| c.at / MS).collect();
+    assert_eq!(again, [1000, 3000, 7000]);
+    assert_eq!(bench.sender().connection, Connection::Dead);
+}
+
+#[test]
+fn a_flow_that_starts_late_starts_late() {
+    let flow = FlowSpec { start: Time::ms(7), ..bulk(0, 1, Some(1000)) };
+    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));
+    assert_eq!(events(&outcome, "h0", Happening::Send)[0].time_ps, 7 * MS);
+    assert_eq!(outcome.flows[0].start_ps, 7 * MS);
+}
+
+/// htsim's TcpSrc: the SYN is a packet of one byte, its ACK one of any kind.
+#[test]
+fn a_lone_syn_is_a_byte_and_its_ack_opens_the_window() {
+    let transport = TransportSpec { lone_syn: true, syn_size: 1, extra_packets: 0, ..htsim() };
+    let mut spec = wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, Some(40_000)));
+    spec.controllers = vec![controller("dctcp", &[("form", "htsim")])];
+    spec.observe.flows = vec![0];
+    let o = compared(&spec);
+    let sent = |place| -> Vec<(u64, u32, u32)> {
+        events(&o, place, Happening::Send).iter().take(3).map(|e| (e.time_ps, e.size, e.payload)).collect()
+    };
+    // 1 B crosses two links of 10 Gb/s and 1 us in 2001.6 ns, 40 B in 2064 ns: then data, no third packet
+    let round = 2_001_600 + 2_064_000;
+    assert_eq!(sent("h0"), [(0, 1, 0), (round, 4000, 4000), (round, 4000, 4000)]);
+    assert_eq!(sent("h1")[0], (2_001_600, 40, 0), "a pure ACK, as that of data");
+    // it is a sample, and one byte to the controller: 4000 * 4000 / 60000 = 266.7 B of room
+    assert_eq!(o.flows[0].rtt_min_ps, Some(round));
+    let windows = series(&o, "flow 0", "cwnd_bytes");
+    assert_eq!((windows[0].1, windows.iter().find(|w| w.1 > 60_000.0).copied()), (60_000.0, Some((round, 60_266.0))));
+    // ten segments, a SYN, eleven ACKs: nobody closes
+    assert_eq!((o.flows[0].delivered, o.packets_sent), (40_000, 1 + 10 + 11));
+}
+
+#[test]
+fn neither_what_follows_the_size_nor_fin_is_goodput() {
+    let goodput = |extra_packets, segments: &[(u64, u16, u16)]| {
+        let transport = TransportSpec { extra_packets, fin_with_data: true, ..plain() };
+        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, Some(2500))));
+        let counted = segments.iter().map(|(seq, len, flags)| {
+            bench.data(*seq, *len, *flags);
+            bench.record().delivered_m
+        });
+        counted.collect::<Vec<_>>()
+    };
+    // an extra packet that comes before what it follows
+    assert_eq!(goodput(1, &[(0, 1000, 0), (2500, 1000, 0), (1000, 1000, 0), (2000, 500, 0)]), [1000, 1000, 2000, 2500]);
+    // FIN on the last segment, in order, beyond a hole, and beyond one by itself
+    assert_eq!(goodput(0, &[(0, 1000, 0), (1000, 1000, 0), (2000, 500, flag::FIN)]), [1000, 2000, 2500]);
+    assert_eq!(goodput(0, &[(0, 1000, 0), (2000, 500, flag::FIN), (1000, 1000, 0)]), [1000, 1500, 2500]);
+    assert_eq!(goodput(0, &[(2500, 0, flag::FIN), (0, 1500, 0), (1500, 1000, 0)]), [0, 1500, 2500]);
+}

@@ -1,0 +1,158 @@
+//! ECN: what a receiver echoes (RFC 3168, DCTCP), and what a sender makes of it.
+
+use super::*;
+
+#[test]
+fn two_marks_in_a_window_reduce_it_once() {
+    // ns-3's tcp-ecn case: segments of 500 B, CE on two packets of a window, down to two segments
+    let transport = TransportSpec { mss: 500, ecn: Some(Ecn::Classic), ..initial_window(4.0) };
+    let (mut bench, sent) = sender(transport, "newreno");
+    assert_eq!(sent.len(), 4);
+    assert!(sent.iter().all(|c| c.has(flag::ECT)));
+    let mut ack = |n: u64, flags| bench.ack(n * 500, 100 * MS, flags, &[]);
+    assert!(ack(1, flag::ECE).is_empty());
+    assert!(ack(2, flag::ECE).is_empty(), "two segments are still in flight");
+    let sent = ack(3, flag::ECE);
+    assert_eq!(segments_of(&sent, 500), [4]);
+    assert!(sent[0].has(flag::CWR), "the first new segment tells the receiver");
+    let sent = ack(4, flag::ECE);
+    assert_eq!(segments_of(&sent, 500), [5]);
+    assert!(!sent[0].has(flag::CWR), "once");
+    assert_eq!((bench.state("cwnd_bytes"), bench.state("ssthresh_bytes")), (1000.0, 1000.0));
+}
+
+#[test]
+fn classic_ecn_leaves_retransmissions_and_acks_unmarked() {
+    // RFC 3168 6.1.4, 6.1.5: only data sent for the first time is ECN-capable, whatever DCTCP would do
+    let transport =
+        TransportSpec { ecn: Some(Ecn::Classic), ect_control: true, handshake: true, ..initial_window(10.0) };
+    let mut spec = wire(Rate::gbps(1), Time::us(10), transport.clone(), "newreno", bulk(0, 1, Some(20_000)));
+    // SYN, ACK, then data: the fourth packet is a data segment
+    spec.links[0].loss = Loss::List(vec![3]);
+    let outcome = compared(&spec);
+    let sent = || outcome.trace.iter().filter(|e| e.event == incast_record::Happening::Send);
+    assert!(sent().any(|e| e.flags.contains("RETX")), "a segment was sent again");
+    for e in sent() {
+        let first = e.payload > 0 && !e.flags.contains("RETX");
+        assert_eq!(e.flags.contains("ECT"), first, "{e:?}");
+    }
+    // ns-3's DCTCP: everything is ECN-capable
+    let everything = TransportSpec { ecn: Some(Ecn::Dctcp), ect_control: true, handshake: true, ..transport };
+    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), everything, "dctcp", bulk(0, 1, Some(20_000))));
+    let sent = outcome.trace.iter().filter(|e| e.event == incast_record::Happening::Send);
+    assert!(sent.clone().any(|e| e.flags.contains("SYN|ACK")) && sent.clone().any(|e| e.flags.contains("FIN")));
+    assert!(sent.clone().all(|e| e.flags.contains("ECT")), "{:?}", sent.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_reduction_for_ecn_can_be_spread_over_a_round() {
+    let transport =
+        TransportSpec { ecn: Some(Ecn::Dctcp), ecn_by_prr: true, cwnd_limited: false, ..initial_window(20.0) };
+    let (mut bench, _) = sender(transport, "dctcp");
+    let mut windows = Vec::new();
+    for n in 1..=20u64 {
+        bench.ack(n * 1000, 100 * MS, if n == 1 { flag::ECE } else { 0 }, &[]);
+        windows.push(bench.state("cwnd_bytes") / 1000.0);
+    }
+    // alpha is near 1: a halving, one segment for two ACKs instead of at once
+    assert!(windows[0] >= 19.0, "{windows:?}");
+    // bytes owed but fewer than a segment wait for the next ACK, so two steps may come at once
+    assert!(windows.windows(2).all(|w| w[1] <= w[0] && w[0] - w[1] < 2.0), "{windows:?}");
+    let target = bench.state("ssthresh_bytes") / 1000.0;
+    assert!((windows[19] - target).abs() <= 1.0, "{target}: {windows:?}");
+    let at_once = TransportSpec { ecn: Some(Ecn::Dctcp), ..initial_window(20.0) };
+    let (mut bench, _) = sender(at_once, "dctcp");
+    bench.ack(1000, 100 * MS, flag::ECE, &[]);
+    assert_eq!(bench.state("cwnd_bytes"), bench.state("ssthresh_bytes"));
+}
+
+/// tcp_enter_recovery: a reduction that is under way goes on.
+#[test]
+fn a_loss_during_an_ecn_reduction_starts_no_other() {
+    let transport = TransportSpec { ecn: Some(Ecn::Classic), ecn_by_prr: true, ..linux_prr(20.0) };
+    let mut bench = sender_at(transport, 100 * MS);
+    let echoed = segments(&bench.ack(1000, 0, flag::ECE, &[]));
+    let sent: Vec<_> = (3..=6).map(|n| ack_after_100_ms(&mut bench, 1, &[(2, n)])).collect();
+    // half of the 19 in flight: 9 of 20. After D segments ceil(9 D / 20) have gone, the repair among them
+    assert_eq!((echoed, sent), (vec![20], vec![vec![], vec![21], vec![], vec![-1]]));
+}
+
+#[test]
+fn cwr_follows_reductions_for_losses_too() {
+    // RFC 3168 section 6.1.2: the first new data after the reduction
+    for (cwr_after_loss, expected) in [(true, 1), (false, 0)] {
+        let mut bench = controlled(TransportSpec { cwr_after_loss, ..linux(10.0) }, "dctcp", None);
+        let mut sent = bench.ack(1000, 0, 0, &[(4000, 8000)]);
+        for n in 9..=16u64 {
+            bench.advance((20 + n) * MS);
+            sent.extend(bench.ack(1000, 0, 0, &[(4000, n * 1000)]));
+        }
+        let said: Vec<&Caught> = sent.iter().filter(|c| c.has(flag::CWR)).collect();
+        assert!(sent.iter().any(|c| c.has(flag::RETX)) && sent.iter().any(|c| !c.has(flag::RETX)));
+        assert_eq!(said.len(), expected, "{:?}", segments(&sent));
+        assert!(said.iter().all(|c| !c.has(flag::RETX)));
+    }
+}
+
+#[test]
+fn dctcp_tells_marks_run_by_run() {
+    // Alizadeh et al. figure 10, m = 2: nothing is pending when packets 3 and 5 change the state
+    assert_eq!(marks(dctcp(2), &[0, 0, 1, 1, 0]), [(2, false), (4, true)]);
+    // packet 2 changes it with packet 1 pending
+    assert_eq!(marks(dctcp(2), &[0, 1]), [(1, false)]);
+    assert_eq!(marks(dctcp(2), &[0, 1, 1, 0, 0]), [(1, false), (3, true), (5, false)]);
+    assert_eq!(marks(dctcp(2), &[1, 0, 1]), [(1, true), (2, false)]);
+}
+
+#[test]
+fn dctcp_without_delay_copies_the_mark() {
+    assert_eq!(marks(dctcp(1), &[0, 1, 0, 0]), [(1, false), (2, true), (3, false), (4, false)]);
+}
+
+#[test]
+fn dctcp_may_acknowledge_the_change_at_once() {
+    let linux = TransportSpec { ecn_change_ack: true, ..dctcp(2) };
+    // packet 2 flushes packet 1, then is acknowledged itself
+    assert_eq!(marks(linux.clone(), &[0, 1]), [(1, false), (2, true)]);
+    assert_eq!(marks(linux, &[0, 0, 1, 1, 0]), [(2, false), (3, true), (4, true), (5, false)]);
+}
+
+#[test]
+fn gcn_acknowledges_marked_data_at_once_and_delays_the_rest() {
+    let of = |kind, parameters| {
+        let mut spec = wire(Rate::gbps(10), Time::us(1), dctcp(2), kind, bulk(0, 1, None));
+        spec.controllers = vec![controller(kind, parameters)];
+        answers(Bench::new(spec), &[0, 0, 1, 1, 1, 0, 1, 0, 0])
+    };
+    let delayed = [(2, false), (4, true), (5, true), (6, false), (7, true), (9, false)];
+    assert_eq!(of("dctcp", &[]), delayed);
+    let at_once = [(2, false), (3, true), (4, true), (5, true), (6, false), (7, true), (9, false)];
+    assert_eq!(of("gcn", &[]), at_once);
+    assert_eq!(of("gcn", &[("ack_marked", "false")]), delayed);
+}
+
+#[test]
+fn dctcp_needs_no_cwr() {
+    let mut bench = receiver(dctcp(1));
+    assert!(bench.data(0, 1000, flag::CE)[0].has(flag::ECE), "one marked packet");
+    assert!(!bench.data(1000, 1000, 0)[0].has(flag::ECE), "and no other ACK tells of it");
+    assert!(bench.data(2000, 1000, flag::CE | flag::CWR)[0].has(flag::ECE), "CWR clears nothing");
+}
+
+#[test]
+fn classic_ecn_echoes_until_cwr() {
+    let mut bench = receiver(TransportSpec { ecn: Some(Ecn::Classic), delayed_ack: 1, ..plain() });
+    let mut ece = |seq: u64, flags| bench.data(seq * 1000, 1000, flags)[0].has(flag::ECE);
+    assert!(!ece(0, 0));
+    assert!(ece(1, flag::CE));
+    assert!(ece(2, 0) && ece(3, 0), "unmarked packets leave the latch");
+    assert!(!ece(4, flag::CWR));
+    assert!(!ece(5, 0));
+    assert!(ece(6, flag::CWR | flag::CE), "a mark on the packet with CWR starts over");
+}
+
+#[test]
+fn without_ecn_marks_are_ignored() {
+    let quiet = TransportSpec { ecn: Some(Ecn::Off), delayed_ack: 1, ..plain() };
+    assert_eq!(marks(quiet, &[1, 1]), [(1, false), (2, false)]);
+}

@@ -1,0 +1,116 @@
+//! htsim's Swift: its recovery, timers and timeouts.
+
+use super::*;
+
+/// Swift whose cut comes when a recovery ends, in htsim's transport; a target far above the round trips of the bench.
+pub fn htsims(window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
+    htsims_on(PathChoice::Ecmp, window, change)
+}
+
+fn htsims_on(choice: PathChoice, window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
+    let mut transport = TransportSpec {
+        recovery: Recovery::Htsim,
+        limited_transmit: false,
+        rto_min: Time::us(100),
+        rto_initial: Time::ms(1000),
+        ..newreno(window)
+    };
+    change(&mut transport);
+    let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "swift", bulk(0, 1, Some(100_000)));
+    spec.controllers = vec![controller("swift", &[("target", "static"), ("recovery", "at-exit"), ("max_mdf", "0.5")])];
+    spec.choice = choice;
+    let mut bench = Bench::new(spec);
+    bench.open();
+    bench.advance(100 * MS);
+    bench
+}
+
+pub fn ack_htsim(bench: &mut Bench, ack: u64) -> Vec<i64> {
+    let then = bench.now() - 10 * MS;
+    segments(&bench.ack(ack * 1000, then, 0, &[]))
+}
+
+#[test]
+fn htsims_inflation_stands_on_the_window_and_begins_at_nothing() {
+    let mut bench = htsims(20.0, |_| {});
+    assert!(ack_htsim(&mut bench, 0).is_empty() && ack_htsim(&mut bench, 0).is_empty());
+    assert_eq!(ack_htsim(&mut bench, 0), [0], "the third duplicate sends the first segment again");
+    assert_eq!(kb(&bench, "cwnd_bytes"), 20.0, "no cut, and no inflation by three");
+    // 20 are in flight: each further duplicate inflates by one and lets one go
+    assert_eq!(ack_htsim(&mut bench, 0), [20]);
+    assert_eq!(kb(&bench, "cwnd_bytes"), 21.0);
+    // at most by the window itself
+    (0..30).for_each(|_| _ = ack_htsim(&mut bench, 0));
+    assert_eq!(kb(&bench, "cwnd_bytes"), 40.0);
+    // a partial ACK of 10 sends the next hole, deflates by 10 and inflates by one; the window grew by 10/20
+    assert_eq!(ack_htsim(&mut bench, 10)[..1], [-10]);
+    assert!((kb(&bench, "cwnd_bytes") - (20.5 + 11.0)).abs() < 1e-9);
+    // the ACK of all that was outstanding ends it: growth of its own, then the cut
+    let window = 20.5 + 10.0 / 20.5;
+    ack_htsim(&mut bench, 20);
+    assert!((kb(&bench, "cwnd_bytes") - window / 2.0).abs() < 1e-9, "{}", kb(&bench, "cwnd_bytes"));
+}
+
+#[test]
+fn htsims_inflation_may_survive_a_timeout() {
+    for (survives, after) in [(true, 30.0), (false, 10.0)] {
+        let mut bench = htsims(20.0, |t| t.inflation_survives_timeout = survives);
+        (0..40).for_each(|_| _ = ack_htsim(&mut bench, 0));
+        assert_eq!(kb(&bench, "cwnd_bytes"), 40.0, "twice the window");
+        assert_eq!(segments(&bench.advance(1010 * MS)), [0], "the timer: the first segment alone");
+        assert_eq!(kb(&bench, "cwnd_bytes"), after, "half of the window, and what duplicates added");
+    }
+}
+
+#[test]
+fn what_goes_again_after_a_timeout_may_take_new_paths() {
+    for (new_path, values) in [(true, [0, 0, 1, 2]), (false, [0, 0, 0, 0])] {
+        let mut bench = htsims_on(PathChoice::Entropy(Entropy::Counter), 20.0, |t| t.go_back_n_new_path = new_path);
+        let mut again = bench.advance(2000 * MS);
+        let then = bench.now() - 10 * MS;
+        again.extend(bench.ack(1000, then, 0, &[]));
+        again.extend(bench.ack(3000, then, 0, &[]));
+        let first = again[0].packet.entropy();
+        let found: Vec<u16> = again.iter().map(|c| c.packet.entropy() - first).collect();
+        assert_eq!(found[..4], values, "{new_path}: the first goes with the current value, the rest count on");
+    }
+}
+
+#[test]
+fn htsims_timer_starts_anew_with_every_partial_ack() {
+    // partial ACKs at 100 and 112 ms, timeouts of 25 and 22 ms. RFC 6582's runs from the first of them
+    for (recovery, silent) in [(Recovery::Htsim, true), (Recovery::NewReno, false)] {
+        let mut bench = htsims(20.0, |t| t.recovery = recovery);
+        ack_htsim(&mut bench, 1);
+        (0..3).for_each(|_| _ = ack_htsim(&mut bench, 1));
+        assert_eq!(ack_htsim(&mut bench, 5)[..1], [-5]);
+        assert!(bench.advance(112 * MS).is_empty());
+        assert_eq!(ack_htsim(&mut bench, 8)[..1], [-8]);
+        assert_eq!(bench.advance(130 * MS).is_empty(), silent, "{recovery:?}");
+    }
+}
+
+#[test]
+fn htsims_timers_are_looked_at_every_ten_milliseconds() {
+    // one sample of 10 ms at 100 ms: srtt 10, rttvar 5, timeout 30 ms, set to 130 ms; the next look after that is the
+    // one at 140 ms, and a two-hundredth of nothing later
+    for (scan, at) in [(Time::ZERO, 130 * MS), (Time::ms(10), 140 * MS), (Time::ms(7), 133 * MS + 4 * MS / 200)] {
+        let mut bench = htsims(20.0, |t| t.timer_scan = scan);
+        ack_htsim(&mut bench, 1);
+        assert!(bench.advance(at - 1).is_empty(), "{scan}");
+        assert_eq!(segments(&bench.advance(at)), [-1], "{scan}: the first segment alone");
+    }
+}
+
+#[test]
+fn after_a_timeout_the_window_goes_again_once_the_first_is_acknowledged() {
+    let mut bench = htsims(20.0, |_| {});
+    ack_htsim(&mut bench, 1);
+    bench.advance(130 * MS);
+    assert_eq!(ack_htsim(&mut bench, 2)[..3], [-2, -3, -4]);
+    // with what arrived before: nothing of it goes again
+    let mut bench = htsims(20.0, |_| {});
+    ack_htsim(&mut bench, 1);
+    bench.advance(130 * MS);
+    assert!(ack_htsim(&mut bench, 21).iter().all(|number| *number > 0));
+}

@@ -1,0 +1,67 @@
+//! The send buffer: how much an application may write, and where its writes end.
+
+use super::*;
+use incast_engine::testing::AppState;
+use std::collections::VecDeque;
+
+#[test]
+fn segments_say_where_a_write_ends() {
+    let pushed = |push_ack, notsent_lowat, size| {
+        let transport = TransportSpec { push_ack, notsent_lowat, ..linux_prr(10.0) };
+        let flow = FlowSpec { app: App::Bulk { size, write: 3000 }, ..bulk(0, 1, None) };
+        let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow));
+        let sent = bench.open();
+        sent.iter().filter(|c| c.has(flag::PSH)).map(|c| c.packet.seq / 1000).collect::<Vec<_>>()
+    };
+    assert_eq!(pushed(true, 0, Some(5500)), [5], "the flow's last");
+    assert_eq!(pushed(true, 100_000, None), [2, 5, 8], "and, where the application wakes to write, each write's");
+    assert_eq!(pushed(false, 100_000, Some(5500)), [0; 0]);
+}
+
+/// sk_stream_write_space and tcp_notsent_lowat.
+#[test]
+fn an_application_writes_until_so_much_is_unsent() {
+    let t = TransportSpec { notsent_lowat: 10_000, push_ack: true, ..linux_prr(10.0) };
+    let mut app = AppState::new(App::Bulk { size: None, write: 3000 }, Time::NEVER, 0);
+    let mut ends = VecDeque::new();
+    app.top_up(1 << 20, 0, &t, &mut ends);
+    assert_eq!(Vec::from(ends.clone()), [3000, 6000, 9000, 10_000], "the last write is cut");
+    // woken once less than half of it is unsent
+    assert_eq!([app.wants(5000, &t), app.wants(5001, &t)], [false, true]);
+    app.top_up(1 << 20, 5000, &t, &mut ends);
+    assert_eq!(app.written, 10_000);
+    // 15,500 are full; a segment that is begun is written whole
+    app.top_up(1 << 20, 5500, &t, &mut ends);
+    assert_eq!((app.written, ends.back().copied()), (16_000, Some(16_000)));
+    // the send buffer holds it too
+    app.top_up(2000, 15_000, &t, &mut ends);
+    assert_eq!(app.written, 18_000);
+}
+
+#[test]
+fn a_sender_keeps_little_unsent() {
+    let written = |notsent_lowat| {
+        let mut bench = sender_at(TransportSpec { notsent_lowat, send_buffer: 500_000, ..linux_prr(10.0) }, 0);
+        bench.advance(MS);
+        let first = bench.record().written;
+        (1..=4).for_each(|n| drop(bench.ack(n * 1000, 0, 0, &[])));
+        bench.advance(2 * MS);
+        (first, bench.record().written)
+    };
+    // of the first write of 65,160 B ten segments are sent, and 18 after four ACKs in slow start: 47,160 B
+    // are unsent. The next write fills it up to 100 kB and a begun segment
+    assert_eq!(written(94_000), (65_160, 65_160));
+    assert_eq!(written(100_000), (65_160, 118_160));
+    assert_eq!(written(0).0, 500_000, "the send buffer alone");
+}
+
+#[test]
+fn the_send_buffer_bounds_what_is_in_flight() {
+    let transport = TransportSpec { send_buffer: 8000, ..plain() };
+    let mut spec = wire(Rate::gbps(1), Time::ms(1), transport, "newreno", bulk(0, 1, Some(500_000)));
+    spec.observe.flows = vec![0];
+    let outcome = compared(&spec);
+    let most = series(&outcome, "flow 0", "in_flight_bytes").iter().map(|s| s.1).fold(0.0, f64::max);
+    assert_eq!(most, 8000.0);
+    assert_eq!(outcome.flows[0].delivered, 500_000);
+}

@@ -1,0 +1,83 @@
+//! The congestion window where it does not limit sending, and after idle times (RFC 7661).
+
+use super::*;
+
+#[test]
+fn the_first_flight_is_the_initial_window() {
+    for segments in [1, 2, 10, 15] {
+        let transport = TransportSpec { initial_window: segments as f64, ..plain() };
+        let outcome = compared(&wire(Rate::gbps(1), Time::ms(1), transport, "newreno", bulk(0, 1, Some(200_000))));
+        let first = data_sent(&outcome, "h0").iter().filter(|e| e.time_ps == 0).count();
+        assert_eq!(first, segments);
+    }
+}
+
+#[test]
+fn slow_start_doubles_a_round_trip() {
+    // 4 segments, 8, 16, 32, in bursts of a round trip of 40 ms
+    let transport = TransportSpec { initial_window: 4.0, ..plain() };
+    let outcome = compared(&wire(Rate::gbps(10), Time::ms(10), transport, "newreno", bulk(0, 1, Some(60_000))));
+    let mut bursts = [0; 4];
+    for e in data_sent(&outcome, "h0") {
+        bursts[(e.time_ps / (40 * MS)) as usize] += 1;
+    }
+    assert_eq!(bursts, [4, 8, 16, 32]);
+}
+
+#[test]
+fn a_window_grows_only_while_it_limits_sending() {
+    // 1000 B a millisecond against a round trip of 20.1 ms: some 21 segments in flight
+    let slow = App::OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, off_first: false };
+    for (limited, most) in [(true, 44.0), (false, f64::INFINITY)] {
+        let transport = TransportSpec { cwnd_limited: limited, initial_window: 40.0, ..plain() };
+        let mut spec =
+            wire(Rate::gbps(1), Time::ms(5), transport, "newreno", FlowSpec { app: slow, ..bulk(0, 1, None) });
+        run_for(&mut spec, Time::s(2));
+        spec.observe.flows = vec![0];
+        spec.observe.trace.clear();
+        let outcome = compared(&spec);
+        let cwnd = series(&outcome, "flow 0", "cwnd_bytes").last().unwrap().1 / 1000.0;
+        // in slow start a window is enough at twice what is in flight (Linux)
+        assert!(cwnd <= most, "{cwnd}");
+        if !limited {
+            assert!(cwnd > 1000.0, "{cwnd}: without the test the window follows the ACKs");
+        }
+    }
+}
+
+#[test]
+fn after_an_idle_timeout_the_window_is_the_initial_one() {
+    for (restart, kind) in [(true, "newreno"), (true, "dctcp"), (false, "newreno")] {
+        let transport = TransportSpec { idle_restart: restart, initial_window: 10.0, ..plain() };
+        // 124 kB in a burst, a pause of 2 s, and again
+        let (on, off) = (Time::us(199), Time::s(2));
+        let app = App::OnOff { rate: Rate::gbps(5), on, off, write: 1000, off_first: false };
+        let flow = FlowSpec { app, ..bulk(0, 1, None) };
+        let mut bench = bench(transport, kind, flow);
+        bench.open();
+        bench.advance(40 * MS);
+        // the first burst is acknowledged segment by segment until all of it is
+        let mut acked = 0;
+        while acked < bench.record().written {
+            acked += 1000;
+            bench.ack(acked, bench.now() - 20 * MS, 0, &[]);
+        }
+        let grown = bench.state("cwnd_bytes");
+        assert!(grown > 40_000.0, "{grown}");
+        let sent = bench.advance(2_100 * MS);
+        let expected = if restart { 10 } else { (grown as usize / 1000).min(124) };
+        assert_eq!(sent.len(), expected, "{kind}, restart {restart}");
+    }
+}
+
+#[test]
+fn a_pause_shorter_than_the_timeout_changes_nothing() {
+    let transport = TransportSpec { idle_restart: true, initial_window: 4.0, ..plain() };
+    let mut bench = bench(transport, "newreno", bulk(0, 1, None));
+    bench.open();
+    bench.advance(20 * MS);
+    for n in 1..=20 {
+        bench.ack(n * 1000, 0, 0, &[]);
+    }
+    assert_eq!(bench.state("cwnd_bytes"), 24_000.0);
+}

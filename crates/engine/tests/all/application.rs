@@ -106,7 +106,7 @@ fn writes_stay_segments_while_the_window_is_open() {
     let flow = on_off(Rate::mbps(80), Time::ms(10), Time::ms(10));
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", flow);
     run_for(&mut spec, Time::ms(40));
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let sent = data_sent(&outcome, "h0");
     // 1000 B at 80 Mb/s tick every 100 us: 99 ticks strictly inside 10 ms; the hundredth comes with
     // the second ON time, which has a hundred
@@ -172,7 +172,7 @@ fn ticks_at_a_full_buffer_cost_no_events() {
 #[test]
 fn sizes_need_not_be_multiples() {
     for (size, expected) in [(1, vec![1]), (1448, vec![1448]), (1449, vec![1448, 1]), (3000, vec![1448, 1448, 104])] {
-        let outcome = compared(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(size))));
+        let outcome = run(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(size))));
         assert_eq!(payloads(&outcome), expected, "{size} B");
         let flow = &outcome.flows[0];
         assert_eq!((flow.written, flow.delivered, flow.size), (size, size, Some(size)));
@@ -183,7 +183,7 @@ fn sizes_need_not_be_multiples() {
 #[test]
 fn extra_packets_follow_the_size() {
     let transport = TransportSpec { extra_packets: 2, ..htsim() };
-    let outcome = compared(&wire(Rate::gbps(100), Time::us(1), transport, "swift", bulk(0, 1, Some(10_000))));
+    let outcome = run(&wire(Rate::gbps(100), Time::us(1), transport, "swift", bulk(0, 1, Some(10_000))));
     let flow = &outcome.flows[0];
     // 10,000 B are 4000 + 4000 + 2000; with 8000 more the last segment fills up
     assert_eq!(payloads(&outcome).iter().sum::<u32>(), 18_000);
@@ -193,7 +193,7 @@ fn extra_packets_follow_the_size() {
 
 #[test]
 fn a_transfer_closes_with_fin() {
-    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(1000))));
+    let outcome = run(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(1000))));
     let sent: Vec<(&str, &str)> = outcome
         .trace
         .iter()
@@ -212,7 +212,7 @@ fn a_transfer_closes_with_fin() {
 fn a_lost_fin_is_sent_again() {
     let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(1000)));
     spec.links[3].loss = Loss::List(vec![3]);
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let fins = events(&outcome, "h0", Happening::Send).iter().filter(|e| e.flags.contains("FIN")).count();
     assert_eq!(fins, 2);
     assert!(outcome.flows[0].finish_ps.is_some());
@@ -222,7 +222,7 @@ fn a_lost_fin_is_sent_again() {
 #[test]
 fn a_stop_drains() {
     let flow = FlowSpec { stop: Time::ms(100), ..bulk(0, 1, None) };
-    let outcome = compared(&wire(Rate::mbps(10), Time::us(10), tcp(), "newreno", flow));
+    let outcome = run(&wire(Rate::mbps(10), Time::us(10), tcp(), "newreno", flow));
     let flow = &outcome.flows[0];
     let finish = flow.finish_ps.expect("what was accepted is delivered, then the flow closes");
     assert_eq!(flow.delivered, flow.written);
@@ -251,7 +251,7 @@ fn a_stop_resets() {
 #[test]
 fn an_on_off_application_stops_writing() {
     let flow = FlowSpec { stop: Time::ms(35), ..on_off(Rate::mbps(8), Time::ms(10), Time::ms(10)) };
-    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));
+    let outcome = run(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));
     let flow = &outcome.flows[0];
     // nine ticks of a millisecond in the first ON time; the tenth falls on its end and comes with the
     // second, which has ten and ends at 30 ms

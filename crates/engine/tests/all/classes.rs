@@ -126,7 +126,7 @@ fn rivals(scheduler: Scheduler) -> Spec {
 fn every_class_has_its_own_queue_and_its_own_account() {
     let mut spec = rivals(Scheduler::Strict);
     spec.flows.extend([spec.flows[1].clone(), spec.flows[1].clone()]);
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let port = &outcome.ports[5];
     let [first, second] = &port.classes[..] else { panic!("{port:?}") };
     assert_eq!((port.packets, port.drops), (first.packets + second.packets, first.drops + second.drops));
@@ -163,7 +163,7 @@ fn weighted_classes_share_a_link_whoever_sends() {
 fn acknowledgements_have_a_class_of_their_own() {
     let mut spec = rivals(Scheduler::Strict);
     spec.flows = vec![FlowSpec { class: 1, ack_class: 0, ..bulk(0, 2, Some(100_000)) }];
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let [to, back] = [&outcome.ports[5].classes, &outcome.ports[3].classes];
     assert!(to[1].packets > 60 && back[0].packets > 30, "{to:?} {back:?}");
     assert_eq!((to[0].packets, back[1].packets), (0, 0));

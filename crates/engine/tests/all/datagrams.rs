@@ -37,7 +37,7 @@ fn from_start_to_stop() {
     let flow = FlowSpec { start: Time::us(100), stop: Time::us(140), ..udp(0, 1) };
     let mut spec = wire(Rate::gbps(1), Time::us(1), small(), "dctcp", flow);
     spec.duration = Time::ms(1);
-    let o = compared(&spec);
+    let o = run(&spec);
     let sent: Vec<u64> = data_sent(&o, "h0").iter().map(|e| e.time_ps / 1_000_000).collect();
     assert_eq!(sent, [100, 108, 116, 124, 132], "none at the stop itself");
     assert_eq!(o.end_ps, 142_000_000, "with nothing left to happen the run ends");
@@ -48,7 +48,7 @@ fn what_is_lost_stays_lost() {
     let mut spec = wire(Rate::gbps(1), Time::us(1), small(), "swift", udp(0, 1));
     run_for(&mut spec, Time::ms(1));
     spec.links[0].loss = Loss::List(vec![3, 4, 50]);
-    let o = compared(&spec);
+    let o = run(&spec);
     let flow = &o.flows[0];
     assert_eq!((flow.sent, flow.arrived, flow.dropped, flow.retransmissions), (125, 121, 3, 0));
     assert_eq!(flow.delivered, 121 * 460, "what comes counts, in spite of the holes");
@@ -63,7 +63,7 @@ fn a_segment_in_fragments_arrives_whole_or_not() {
     run_for(&mut spec, Time::ms(1));
     // three fragments a segment: one of the second segment's
     spec.links[0].loss = Loss::List(vec![4]);
-    let o = compared(&spec);
+    let o = run(&spec);
     assert_eq!((o.flows[0].sent, o.flows[0].arrived, o.flows[0].dropped), (20, 19, 1));
     assert_eq!(o.flows[0].delivered, 19 * 3000);
 }
@@ -116,7 +116,7 @@ fn controllers_are_those_of_flows() {
     let of = |controller, flow: FlowSpec| FlowSpec { controller, ..flow };
     spec.flows = vec![of(0, udp(0, 1)), of(2, bulk(0, 1, Some(4600))), of(1, bulk(0, 1, Some(460)))];
     spec.duration = Time::ms(1);
-    let o = compared(&spec);
+    let o = run(&spec);
     let named = o.flows.iter().map(|f| o.controllers[f.controller as usize].as_str());
     assert_eq!((named.collect::<Vec<_>>(), o.controllers.len()), (vec!["udp", "dctcp", "swift"], 3));
 }

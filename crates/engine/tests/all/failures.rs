@@ -61,7 +61,7 @@ fn a_loss_counts_to_the_interval_in_which_its_transmission_ends() {
             // without what is sent again
             spec.flows[0].stop = Time::us(1);
             spec.transports[0].dupthresh = 100;
-            let o = compared(&spec);
+            let o = run(&spec);
             o.ports.iter().find(|p| p.name == "h0>s").unwrap().losses
         };
         assert_eq!(losses(0, 16_000_000), 2, "2 and 3, explicit: {explicit}");
@@ -75,7 +75,7 @@ fn the_edges_of_a_failure_are_exact() {
     let from_until = |from: u64, until: u64| {
         let mut spec = twelve(Effect::Down { detection: Time::ZERO }, false);
         (spec.failures[0].from, spec.failures[0].until) = (Time(from), Time(until));
-        arrivals(&compared(&spec)).into_iter().map(|(i, _)| i).collect::<Vec<u64>>()
+        arrivals(&run(&spec)).into_iter().map(|(i, _)| i).collect::<Vec<u64>>()
     };
     // packet 1 arrives at 7.4 us, packet 6 begins at 19.2 us
     assert_eq!(from_until(7_400_000, 19_200_000), [0, 1, 6, 7, 8, 9, 10, 11]);
@@ -88,7 +88,7 @@ fn the_edges_of_a_failure_are_exact() {
 fn another_rate_counts_to_the_part_of_a_packet() {
     for explicit in [false, true] {
         let slow = Effect::Degraded { rate: Some(Rate::mbps(2500)), delay: None, loss: 0.0 };
-        let o = compared(&twelve(slow, explicit));
+        let o = run(&twelve(slow, explicit));
         let expected: Vec<(u64, u64)> =
             (0..12).map(|i| (i, if i < 3 { 320 * i + 420 } else { 2130 + 320 * (i - 3) })).collect();
         assert_eq!(arrivals(&o), expected);
@@ -97,7 +97,7 @@ fn another_rate_counts_to_the_part_of_a_packet() {
         assert_eq!(port.busy_ps, 20_300_000 + 8 * 3_200_000);
         // quicker, up to no time at all: what has begun ends at once, and so does the rest
         let quick = Effect::Degraded { rate: Some(Rate::INFINITE), delay: None, loss: 0.0 };
-        let o = compared(&twelve(quick, explicit));
+        let o = run(&twelve(quick, explicit));
         let expected: Vec<(u64, u64)> = (0..12).map(|i| (i, if i < 3 { 320 * i + 420 } else { 1100 })).collect();
         assert_eq!(arrivals(&o), expected);
     }
@@ -127,8 +127,7 @@ fn what_the_wire_loses_holds_nothing_back() {
         let mut spec = twelve(Effect::Degraded { rate: None, delay: Some(Time::us(5)), loss: 0.0 }, explicit);
         spec.links[0].loss = Loss::List(vec![5]);
         let expected = [(4, 2100), (6, 2340), (7, 2660)];
-        let found: Vec<(u64, u64)> =
-            arrivals(&compared(&spec)).into_iter().filter(|(i, _)| (4..8).contains(i)).collect();
+        let found: Vec<(u64, u64)> = arrivals(&run(&spec)).into_iter().filter(|(i, _)| (4..8).contains(i)).collect();
         assert_eq!(found, expected, "explicit: {explicit}");
     }
 }
@@ -137,8 +136,8 @@ fn what_the_wire_loses_holds_nothing_back() {
 fn a_degraded_link_loses_what_begins_on_it() {
     let lossy = |loss| Effect::Degraded { rate: None, delay: None, loss };
     let number = |o: &Outcome| arrivals(o).into_iter().map(|(i, _)| i).collect::<Vec<u64>>();
-    assert_eq!(number(&compared(&twelve(lossy(1.0), false))), [0, 1, 2, 3, 7, 8, 9, 10, 11]);
-    assert_eq!(number(&compared(&twelve(lossy(0.0), false))).len(), 12);
+    assert_eq!(number(&run(&twelve(lossy(1.0), false))), [0, 1, 2, 3, 7, 8, 9, 10, 11]);
+    assert_eq!(number(&run(&twelve(lossy(0.0), false))).len(), 12);
     // five standard deviations of 2000 draws with 0.3 are 103
     let mut spec = twelve(lossy(0.3), false);
     spec.flows[0].app = App::Bulk { size: Some(2000 * 4000), write: 65_160 };
@@ -271,7 +270,7 @@ fn states_are_counted_once() {
     let mut flapping = spec.clone();
     reroute(&mut flapping);
     assert_eq!(bytes(&flapping), 2);
-    compared(&flapping);
+    run(&flapping);
     cut(&mut spec, "edge5", "agg4", Time::us(15), Time::us(20));
     reroute(&mut spec);
     assert_eq!(bytes(&spec), 4);
@@ -313,7 +312,7 @@ fn repairs_are_used_and_short_failures_are_not_seen() {
             spec.failures.push(Failure { link: link(&spec, name), from, until, effect });
         }
         reroute(&mut spec);
-        (compared(&spec), spec)
+        (run(&spec), spec)
     };
     let (long, _) = o(100);
     let times: Vec<u64> = events(&long, "agg0>core0", Happening::Enqueue).iter().map(|e| e.time_ps).collect();
@@ -425,9 +424,9 @@ fn explicit_queues_lose_the_same() {
     let edge = link(&spec, "edge3>agg2");
     spec.failures.push(Failure { link: edge, from: Time::us(12), until: Time::us(40), effect: slow });
     reroute(&mut spec);
-    let fifo = compared(&spec);
+    let fifo = run(&spec);
     spec.queues[0].explicit = true;
-    let explicit = compared(&spec);
+    let explicit = run(&spec);
     assert!(fifo.ports.iter().map(|p| p.losses).sum::<u64>() > 10);
     assert_eq!(format!("{:?}", fifo.flows), format!("{:?}", explicit.flows));
     assert_eq!(format!("{:?}", fifo.ports), format!("{:?}", explicit.ports));

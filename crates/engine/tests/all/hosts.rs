@@ -26,7 +26,7 @@ fn delays_are_told_apart_by_where_they_arise() {
     let fabric = 2 * 832_000 + 2 * US + 2 * 32_000 + 2 * US;
     let none = HostSpec::default();
     let delays = |costs: [HostSpec; 2]| {
-        let o = compared(&costly(1000, costs));
+        let o = run(&costly(1000, costs));
         let last = |name| series(&o, "flow 0", name).last().map(|(_, s)| (s * 1e12).round() as u64).unwrap();
         (last("rtt_s"), last("fabric_delay_s"))
     };
@@ -66,7 +66,7 @@ fn what_an_engine_has_no_room_for_is_lost_at_the_host() {
     let costs = ProcessingSpec { limit: 4, ..engine(Time::us(10), Time::ZERO) };
     let mut spec = costly(5_000, [HostSpec::default(), receiving(costs)]);
     spec.transports[0].initial_window = 10.0;
-    let o = compared(&spec);
+    let o = run(&spec);
     let flow = &o.flows[0];
     // the first is still in service when the fifth comes
     assert_eq!((flow.host_dropped_m, o.engines[0].queue_max_packets), (1, 4));
@@ -82,7 +82,7 @@ fn flows_spread_over_the_engines_of_a_host_and_keep_theirs() {
     spec.observe.flows.clear();
     spec.observe.trace.clear();
     spec.flows = (0..64).map(|_| spec.flows[0].clone()).collect();
-    let o = compared(&spec);
+    let o = run(&spec);
     assert_eq!(o.engines.iter().map(|e| e.name.as_str()).collect::<Vec<_>>()[3..5], ["h0.rx3", "h1.rx0"]);
     for host in o.engines.chunks(4) {
         // 64 flows of 20 packets
@@ -130,10 +130,10 @@ fn hosts_without_costs_change_nothing() {
     let plain = costly(50_000, [HostSpec::default(), HostSpec::default()]);
     let mut free = plain.clone();
     free.host_costs = vec![receiving(engine(Time::ZERO, Time::ZERO)); 2];
-    let (a, b) = (compared(&Spec { host_costs: Vec::new(), ..plain.clone() }), compared(&plain));
+    let (a, b) = (run(&Spec { host_costs: Vec::new(), ..plain.clone() }), run(&plain));
     let flows = |o: &incast_record::Outcome| format!("{:?}", o.flows);
     assert_eq!(flows(&a), flows(&b));
-    assert_eq!(flows(&a), flows(&compared(&free)), "engines that take no time");
+    assert_eq!(flows(&a), flows(&run(&free)), "engines that take no time");
     let wrong = Spec { host_costs: vec![HostSpec::default()], ..plain.clone() };
     let told = incast_engine::run(&wrong, &mut |_| true).unwrap_err().to_string();
     assert_eq!(told, "costs of 1 hosts are given for 2");

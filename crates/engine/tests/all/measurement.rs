@@ -17,7 +17,7 @@ const BACK: u64 = 2 * (40 * 80_000 + 10 * US);
 
 #[test]
 fn an_idle_path_has_its_closed_form_delay() {
-    let outcome = compared(&ticking());
+    let outcome = run(&ticking());
     let flow = &outcome.flows[0];
     // ticks at 1, 2 .. 99 ms
     assert_eq!((flow.sent, flow.arrived, flow.delivered, flow.delivered_m), (99, 99, 99_000, 99_000));
@@ -37,7 +37,7 @@ fn only_the_measured_interval_counts() {
     let mut spec = ticking();
     // from the very instant of a sending, to just before one
     (spec.measure_from, spec.measure_to) = (Time::ms(20), Time::ms(60));
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let flow = &outcome.flows[0];
     assert_eq!((flow.sent, flow.arrived), (99, 99), "the whole run");
     assert_eq!((flow.sent_m, flow.arrived_m, flow.delivered_m), (40, 40, 40_000));
@@ -59,7 +59,7 @@ fn a_packet_belongs_to_the_interval_in_which_it_was_sent() {
     let mut spec = ticking();
     // the interval ends while the packet of 60 ms is on its way
     (spec.measure_from, spec.measure_to) = (Time::us(20_050), Time::us(60_050));
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let flow = &outcome.flows[0];
     // sent at 21 .. 60 ms; delivered inside the interval: those of 20 .. 59 ms
     assert_eq!((flow.sent_m, flow.arrived_m, flow.delivered_m), (40, 40, 40_000));
@@ -76,7 +76,7 @@ fn what_is_under_way_is_not_lost() {
     spec.queues = vec![drop_tail(20)];
     spec.links[3].loss = Loss::Packet(0.01);
     run_for(&mut spec, Time::ms(700));
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let flow = &outcome.flows[0];
     let mut sent = data_sent(&outcome, "h0").len() as u64;
     let received = events(&outcome, "h1", Happening::Receive).iter().filter(|e| e.payload > 0).count() as u64;
@@ -95,7 +95,7 @@ fn what_is_under_way_is_not_lost() {
 fn a_saturated_link_is_busy_all_the_time() {
     let mut spec = wire(Rate::mbps(100), Time::us(10), tcp(), "newreno", bulk(0, 1, None));
     (spec.duration, spec.measure_from, spec.measure_to) = (Time::ms(300), Time::ms(100), Time::ms(300));
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     assert_eq!(outcome.ports[0].busy_ps, 200 * MS);
     assert_eq!(outcome.ports[0].rate_bps, 100_000_000);
     // 1448 of 1500 B are payload; one segment more or less at either end
@@ -200,7 +200,7 @@ fn a_trace_shows_marks_and_drops() {
     spec.links[3].rate = Rate::mbps(100);
     spec.links[3].queue = 1;
     spec.queues.push(queue(ecn_threshold(3), Limit::Packets(6)));
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let count = |h: Happening| events(&outcome, "s>h1", h).len() as u64;
     let port = &outcome.ports[3];
     assert!(port.marks > 0 && port.drops > 0);
@@ -217,7 +217,7 @@ fn a_group_gathers_its_flows() {
     let mut spec = ticking();
     spec.groups = vec!["a".to_string(), "b".to_string()];
     spec.flows.push(FlowSpec { group: 1, start: Time::us(500), ..spec.flows[0].clone() });
-    let outcome: Outcome = compared(&spec);
+    let outcome: Outcome = run(&spec);
     for g in 0..2 {
         assert_eq!(outcome.flows[g].group, g as u32);
         assert_eq!(outcome.delay[g].count(), outcome.flows[g].arrived);
@@ -234,7 +234,7 @@ fn dropped_segments_are_those_the_network_dropped() {
     spec.links[1].loss = Loss::Packet(0.01);
     spec.flows = (0..4).map(|h| bulk(h, 4, None)).collect();
     spec.observe.trace = vec![0, 1, 2, 3];
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let mut total = 0;
     for flow in &outcome.flows {
         let seen = |e: &&incast_record::PacketEvent| {

@@ -63,7 +63,7 @@ fn a_query_takes_the_request_and_the_response_over_the_path() {
 fn stamps_of_ports_come_back_on_two_way_connections_too() {
     let mut spec = asking(4, 2_000_000, TransportSpec { delayed_ack: 1, ..opened() });
     spec.controllers = vec![controller("hpcc", &[])];
-    compared(&Spec { duration: Time::us(400), ..spec.clone() });
+    run(&Spec { duration: Time::us(400), ..spec.clone() });
     let o = run(&spec);
     assert!(messages(&o, MessageKind::Query).iter().all(|q| q.finish_ps.is_some()));
     // without stamps every worker would keep the window of its start, a bandwidth-delay product, and three of the
@@ -76,7 +76,7 @@ fn stamps_of_ports_come_back_on_two_way_connections_too() {
 fn one_handshake_opens_both_ways() {
     let mut spec = asking(1, 1000, TransportSpec { delayed_ack_timeout: Time::us(1), ..tcp() });
     spec.observe.trace = vec![0, 1];
-    let o = compared(&spec);
+    let o = run(&spec);
     let sent = |place: &str| -> Vec<String> {
         let sent = events(&o, place, Happening::Send).into_iter().filter(|e| e.time_ps < 20_000_000);
         sent.map(|e| format!("{} {} {}", e.flow, e.flags, e.payload)).collect()
@@ -94,7 +94,7 @@ fn one_handshake_opens_both_ways() {
 #[test]
 fn a_query_ends_with_its_slowest_worker() {
     // four responses of one segment meet at the root's link: 1.2 us each after the first
-    let o = compared(&asking(4, 1448, opened()));
+    let o = run(&asking(4, 1448, opened()));
     let q = messages(&o, MessageKind::Query)[0];
     // requests leave one after the other, 121.6 ns apart; the responses arrive 121.6 ns apart and
     // queue for 1.2 us each
@@ -107,7 +107,7 @@ fn a_query_ends_with_its_slowest_worker() {
 fn an_early_query_waits_for_its_connections() {
     let mut spec = asking(1, 1000, tcp());
     spec.queries[0].first = Time::ZERO;
-    let o = compared(&spec);
+    let o = run(&spec);
     let q = messages(&o, MessageKind::Query)[0];
     // SYN and SYN-ACK of 56 B each way, then the root's ACK (41.6 ns on its link) ahead of the request
     let handshake = 2 * (2 * 44_800 + 2_000_000);
@@ -116,9 +116,9 @@ fn an_early_query_waits_for_its_connections() {
     assert!(o.flows.iter().all(|f| !f.unopened), "both halves of a connection open");
     // without a handshake too; and nothing does whose start is after the end
     let mut spec = asking(1, 1000, opened());
-    assert!(compared(&spec).flows.iter().all(|f| !f.unopened));
+    assert!(run(&spec).flows.iter().all(|f| !f.unopened));
     spec.flows.iter_mut().for_each(|f| f.start = spec.duration);
-    assert!(compared(&spec).flows.iter().all(|f| f.unopened));
+    assert!(run(&spec).flows.iter().all(|f| f.unopened));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_stop_leaves_the_query_under_way_unfinished_and_begins_no_other() {
         f.stop = Time::us(33);
         f.at_stop = AtStop::Reset;
     }
-    let o = compared(&spec);
+    let o = run(&spec);
     let queries = messages(&o, MessageKind::Query);
     assert_eq!(queries.iter().map(|q| q.finish_ps.is_some()).collect::<Vec<_>>(), [true, false]);
 }
@@ -158,7 +158,7 @@ fn queries_over_full_queues_count_their_timeouts() {
     spec.queries[0].first = Time::ms(1);
     spec.queues = vec![drop_tail(8)];
     run_for(&mut spec, Time::ms(300));
-    let o = compared(&spec);
+    let o = run(&spec);
     let queries = messages(&o, MessageKind::Query);
     assert!(queries.len() == 3 && queries.iter().all(|q| q.finish_ps.is_some()), "{queries:?}");
     let timeouts: u64 = queries.iter().map(|q| q.timeouts).sum();
@@ -215,7 +215,7 @@ fn two_way_connections_without_sack_or_time_stamps_recover_too() {
     let mut spec = asking(3, 30_000, bare);
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.03));
     run_for(&mut spec, Time::s(60));
-    let o = compared(&spec);
+    let o = run(&spec);
     assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 3);
 }
 
@@ -224,7 +224,7 @@ fn a_closed_loop_writes_again_a_think_time_after_the_acknowledgement() {
     let app = App::ClosedLoop { write: 14_480, outstanding: 1, think: Time::us(3), count: Some(4) };
     let mut spec = wire(Rate::gbps(10), Time::us(1), opened(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::ms(1);
-    let o = compared(&spec);
+    let o = run(&spec);
     // ten segments over two links, and the last ACK back
     let took = 15_200_000 + 2_083_200;
     let writes = messages(&o, MessageKind::Write);
@@ -257,13 +257,13 @@ fn a_closed_loop_keeps_its_number_of_writes_under_way() {
 fn messages_larger_than_the_send_buffer_go_out_as_it_drains() {
     let mut spec = asking(1, 500_000, TransportSpec { send_buffer: 20_000, ..opened() });
     spec.duration = Time::ms(20);
-    let o = compared(&spec);
+    let o = run(&spec);
     assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 3);
     let app = App::ClosedLoop { write: 100_000, outstanding: 3, think: Time::ZERO, count: Some(9) };
     let small = TransportSpec { send_buffer: 20_000, ..tcp() };
     let mut spec = wire(Rate::gbps(10), Time::us(1), small, "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::ms(20);
-    let o = compared(&spec);
+    let o = run(&spec);
     assert_eq!(messages(&o, MessageKind::Write).iter().filter(|w| w.finish_ps.is_some()).count(), 9);
     assert_eq!(o.flows[0].delivered, 900_000);
 }
@@ -346,7 +346,7 @@ fn interactive(change: impl FnOnce(&mut Spec)) -> (Vec<u64>, usize) {
     spec.observe.trace = vec![0, 1];
     spec.duration = Time::s(1);
     change(&mut spec);
-    let o = compared(&spec);
+    let o = run(&spec);
     let ends: Vec<u64> = messages(&o, MessageKind::Query).iter().map(|q| q.finish_ps.unwrap()).collect();
     let after = |ack: &u64| ack - ends.iter().rev().find(|end| *end <= ack).unwrap();
     (pure_acks(&o, "h0").iter().map(after).collect(), pure_acks(&o, "h1").len())
@@ -402,7 +402,7 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     spec.links.iter_mut().for_each(|l| l.rate = Rate::mbps(10));
     spec.queries[0].count = Some(2);
     spec.observe.trace = vec![0, 1];
-    let o = compared(&spec);
+    let o = run(&spec);
     let end = messages(&o, MessageKind::Query)[1].finish_ps.unwrap();
     let acks: Vec<i64> = pure_acks(&o, "h0")[3..].iter().map(|at| *at as i64 - end as i64).collect();
     assert_eq!(acks, [-1_400_000_000, -1_200_000_000, 0]);

@@ -145,7 +145,7 @@ fn an_incast_at_line_rate_loses_nothing() {
         spec.transports = vec![TransportSpec { mss, ..htsim() }];
         spec.flows = (0..7).map(|h| flood(h, 7, mss, Rate::gbps(10))).collect();
         spec.buffer = with(pfc(), size);
-        let o = compared(&spec);
+        let o = run(&spec);
         assert_eq!(drops(&o), 0, "{delay} us, {mss} B");
         let last = port(&o, "s>h7");
         assert!(last.queue_max_bytes < size, "{last:?}");
@@ -156,7 +156,7 @@ fn an_incast_at_line_rate_loses_nothing() {
         assert!(paused.iter().all(|p| (400_000_000..600_000_000).contains(p)), "a seventh each: {paused:?}");
         // without it the buffer overflows
         spec.buffer = Some(BufferSpec { size, alpha: 1.0, reserve: 0, pfc: None });
-        assert!(drops(&compared(&spec)) > 0);
+        assert!(drops(&run(&spec)) > 0);
     }
 }
 
@@ -173,7 +173,7 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
         let threshold = Some(Threshold::Fixed(20_500));
         // a frame to h1 may wait for a packet at 1 Mb/s, 8 ms, which is 10 MB of headroom
         spec.buffer = with(PfcSpec { threshold, headroom, reserve: 0, ..pfc() }, 20_000_000);
-        let o = compared(&spec);
+        let o = run(&spec);
         (drops(&o), port(&o, "s>h1").packets_total)
     };
     // 20 in the shared part, 1 that exceeds it, 6 until the port stops; one of the first has begun to leave
@@ -264,30 +264,30 @@ fn victims(lossless: Vec<bool>, classes: Option<(u8, u8)>) -> Spec {
 #[test]
 fn a_pause_holds_up_who_goes_elsewhere() {
     let rate = |o: &Outcome| o.flows[2].delivered as f64 * 8.0 / 2e-3 / 1e9;
-    let o = compared(&victims(vec![true], None));
+    let o = run(&victims(vec![true], None));
     assert_eq!(drops(&o), 0);
     assert!(port(&o, "a>b").paused_ps > 0);
     // of 10 Gb/s between the switches 2 go to h3, and as many to h4 as each of the others sends: 1
     assert!((0.8..1.4).contains(&rate(&o)), "{}", rate(&o));
     // in a class of its own it is not held up, although that class is lossless too; nor without flow control
-    let o = compared(&victims(vec![true, true], Some((1, 0))));
+    let o = run(&victims(vec![true, true], Some((1, 0))));
     assert_eq!(drops(&o), 0);
     assert!(rate(&o) > 2.95, "{}", rate(&o));
     let shared = port(&o, "a>b");
     assert_eq!((shared.classes[0].pauses, shared.classes[0].paused_ps), (0, 0));
     assert!(shared.classes[1].pauses > 0 && shared.classes[1].paused_ps == shared.paused_ps, "{shared:?}");
-    let o = compared(&Spec { buffer: None, ..victims(vec![true], None) });
+    let o = run(&Spec { buffer: None, ..victims(vec![true], None) });
     assert!(rate(&o) > 2.95, "{}", rate(&o));
 }
 
 #[test]
 fn only_lossless_classes_are_paused() {
     // the class that fills is dropped, the other one passes
-    let o = compared(&victims(vec![true, false], Some((1, 0))));
+    let o = run(&victims(vec![true, false], Some((1, 0))));
     let last = port(&o, "b>h3");
     assert!(last.classes[1].drops > 0 && drops(&o) == last.classes[1].drops, "{last:?}");
     assert!(o.ports.iter().all(|p| p.pauses == 0));
-    let o = compared(&victims(vec![false, true], Some((1, 0))));
+    let o = run(&victims(vec![false, true], Some((1, 0))));
     assert_eq!(drops(&o), 0);
     assert!(port(&o, "a>b").classes[1].pauses > 0);
 }
@@ -365,7 +365,7 @@ fn what_is_called_a_deadlock_is_for_good() {
 fn a_ring_that_waits_for_itself_ends_at_its_duration_although_its_senders_have_stopped() {
     let mut spec = ring(100_000);
     spec.flows.iter_mut().for_each(|f| f.stop = Time::us(300));
-    let o = compared(&spec);
+    let o = run(&spec);
     assert_eq!((drops(&o), o.end_ps), (0, Time::ms(2).0));
     assert!(o.packets_in_flight > 0);
     for name in ["a>b", "b>c", "c>a"] {
@@ -398,7 +398,7 @@ fn failing(links: &[u32], measured: (u64, u64)) -> Outcome {
     let (from, until) = (Time::us(200), Time::us(400));
     spec.failures = links.iter().map(|l| Failure { link: *l, from, until, effect: DOWN }).collect();
     (spec.measure_from, spec.measure_to) = (Time::us(measured.0), Time::us(measured.1));
-    compared(&spec)
+    run(&spec)
 }
 
 const DOWN: Effect = Effect::Down { detection: Time::ZERO };
@@ -465,7 +465,7 @@ fn a_port_is_silent_until_it_must_have_heard() {
             effect: DOWN,
         };
         spec.failures = failed.iter().zip(until).map(failure).collect();
-        let o = compared(&spec);
+        let o = run(&spec);
         assert!(o.ports.iter().all(|p| p.pauses == 0 && p.drops == 0), "nothing is ever full");
         let arrives = events(&o, "s", Happening::Arrive).into_iter().map(|e| e.time_ps).find(|t| *t > 22_000_000);
         arrives.unwrap() - 1_800_000
@@ -545,12 +545,12 @@ fn a_headroom_holds_the_worst_that_failures_make_of_a_link() {
 fn failures_after_all_is_over_change_nothing() {
     for seed in [3, 6, 7] {
         let spec = random(seed, Some(Headroom::Link));
-        let whole = compared(&spec);
+        let whole = run(&spec);
         assert!(whole.ports.iter().any(|p| p.pauses > 0) && whole.end_ps < Time::ms(30).0, "seed {seed}");
         for (from, until) in [(30, 40), (30, 80), (70, 80)] {
             let failure = |link| Failure { link, from: Time::ms(from), until: Time::ms(until), effect: DOWN };
             let failures = (0..spec.links.len() as u32).map(failure).collect();
-            let failing = compared(&Spec { failures, ..spec.clone() });
+            let failing = run(&Spec { failures, ..spec.clone() });
             assert_eq!(format!("{failing:?}"), format!("{whole:?}"), "seed {seed}, {from} to {until} ms");
         }
     }
@@ -573,7 +573,7 @@ fn an_account_counts_what_comes() {
             // a frame to h1 may wait for a packet at 1 Mb/s
             spec.buffer = with(PfcSpec { threshold, headroom, reserve: 0, ..pfc() }, 20_000_000);
             let accounts = Pfc::new(&spec, spec.pfc().unwrap()).unwrap().1;
-            let o = compared(&spec);
+            let o = run(&spec);
             let link = port(&o, "h0>s");
             // the threshold is whole packets as they are counted, whatever they leave with
             assert!(link.pauses == 1, "{link:?}");
@@ -608,7 +608,7 @@ fn a_paused_port_counts_all_that_it_has() {
         spec.buffer = with(PfcSpec { threshold: Some(Threshold::Fixed(20_000)), ..pfc() }, 20_000_000);
         // paused, and no packet is in transmission any more
         (spec.measure_from, spec.observe.queue_interval) = (Time::us(50), Time::ns(100));
-        let o = compared(&spec);
+        let o = run(&spec);
         let port = port(&o, "h0>s");
         assert!(port.paused_ps == Time::us(50).0 && port.packets_total > 30, "{port:?}");
         (port.queue_max_packets, port.queue_max_bytes, port.queue_mean_packets, port.queue_p99_packets, port.drops)
@@ -737,7 +737,7 @@ fn a_paused_port_is_known_by_its_queue_alone() {
         spec.links.iter_mut().filter(|l| l.from >= 2).for_each(|l| l.queue = 1);
         spec.buffer = with(pfc(), 400_000);
         spec.choice = choice;
-        let o = compared(&spec);
+        let o = run(&spec);
         assert_eq!(drops(&o), 0);
         assert!(port(&o, "a>slow").pauses > 0);
         o.flows[0].delivered as f64 * 8.0 / 1e-3 / 1e9

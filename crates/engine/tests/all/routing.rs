@@ -236,7 +236,7 @@ fn whole_paths_count_where_next_hops_differ() {
     spec.flows = vec![bulk(0, 1, Some(2999 * 4000))];
     spec.transports[0].dupthresh = 100;
     spec.observe.trace = vec![0];
-    let at = |spec: &Spec, name: &str| counts(&compared(spec), 0, false)[name];
+    let at = |spec: &Spec, name: &str| counts(&run(spec), 0, false)[name];
     spec.choice = PathChoice::RoundRobinSource;
     assert_eq!([at(&spec, "s>a"), at(&spec, "a>c"), at(&spec, "a>d"), at(&spec, "s>b")], [2000, 1000, 1000, 1000]);
     // five standard deviations of 3000 draws with 2/3 are 129, with 1/2 137
@@ -254,7 +254,7 @@ fn adaptive_routing_takes_the_empty_port() {
         let mut spec = permutation(choice.clone());
         spec.queues = vec![drop_tail(1000)];
         spec.flows = vec![bulk(0, 8, Some(4_000_000)), bulk(1, 12, Some(4_000_000))];
-        let o = compared(&spec);
+        let o = run(&spec);
         let most = |o: &Outcome| {
             let up = o.ports.iter().filter(|p| p.name.starts_with("edge0>agg") || p.name.contains(">core"));
             up.map(|p| p.queue_max_packets).max().unwrap()
@@ -340,7 +340,7 @@ fn who_may_leave_a_full_port_does() {
         spec.seed = seed;
         spec.queues = vec![drop_tail(1000)];
         spec.flows = vec![bulk(0, 8, Some(2_000_000)), bulk(1, 12, Some(2_000_000))];
-        let up = compared(&spec).ports.into_iter().filter(|p| p.name.starts_with("edge0>agg"));
+        let up = run(&spec).ports.into_iter().filter(|p| p.name.starts_with("edge0>agg"));
         up.map(|p| p.queue_max_packets).max().unwrap()
     };
     let meets = (0..20).find(|seed| most(PathChoice::Ecmp, *seed) > 5).expect("two flows on two ports");

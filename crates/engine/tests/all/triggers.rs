@@ -76,7 +76,7 @@ fn so_many_of_several() {
     let ends = [(0, Done::Sent), (1, Done::Sent), (2, Done::Sent)];
     let long = (bulk(0, 2, Some(46_000)), None);
     let nth = |count| after(flow(0, 3), count, &ends);
-    let o = compared(&hosts(vec![flow(0, 1), flow(0, 1), long, nth(1), nth(2), nth(3)]));
+    let o = run(&hosts(vec![flow(0, 1), flow(0, 1), long, nth(1), nth(2), nth(3)]));
     let mut finished: Vec<u64> = o.flows[..3].iter().map(|f| f.finish_ps.unwrap()).collect();
     finished.sort_unstable();
     assert_eq!(opened(&o)[3..], finished[..]);
@@ -85,18 +85,18 @@ fn so_many_of_several() {
 #[test]
 fn its_start_is_the_earliest() {
     let waits = |start| (FlowSpec { start, ..flow(0, 2).0 }, Some((1, vec![(0, Done::Sent)])));
-    let o = compared(&hosts(vec![flow(0, 1), waits(Time::us(20)), waits(Time::ms(1))]));
+    let o = run(&hosts(vec![flow(0, 1), waits(Time::us(20)), waits(Time::ms(1))]));
     assert_eq!(opened(&o)[1..], [o.flows[0].finish_ps.unwrap(), Time::ms(1).0]);
 }
 
 #[test]
 fn who_waits_for_what_never_ends_does_not_open() {
-    let o = compared(&hosts(vec![(bulk(0, 1, None), None), after(flow(2, 3), 1, &[(0, Done::Sent)]), flow(2, 1)]));
+    let o = run(&hosts(vec![(bulk(0, 1, None), None), after(flow(2, 3), 1, &[(0, Done::Sent)]), flow(2, 1)]));
     assert_eq!((o.flows[1].sent, o.flows[1].finish_ps), (0, None));
     assert_eq!(o.flows.iter().map(|f| f.unopened).collect::<Vec<_>>(), [false, true, false]);
     // in a circle nobody does, and nothing is left to happen
     let circle = |of| after(flow(0, 1), 1, &[(of, Done::Sent)]);
-    let o = compared(&hosts(vec![circle(1), circle(0)]));
+    let o = run(&hosts(vec![circle(1), circle(0)]));
     assert_eq!((o.packets_sent, o.end_ps), (0, 0));
 }
 
@@ -123,7 +123,7 @@ fn a_barrier_is_counted_at_one_host() {
     let first = |src| (bulk(src, 3, Some(4600 * (1 + u64::from(src)))), None);
     let second = |src| after(flow(src, 3), 3, &ends);
     let all = vec![first(0), first(1), first(2), second(1), second(2), second(1), after(flow(0, 3), 1, &ends)];
-    let o = compared(&hosts(all));
+    let o = run(&hosts(all));
     let ended: Vec<u64> = o.flows[..3].iter().map(|f| f.finish_ps.unwrap()).collect();
     // what it opens first is host 0's flow, so host 0 counts: itself at once, the others a latency later
     let mut heard = [ended[0], ended[1] + RELAY, ended[2] + RELAY];

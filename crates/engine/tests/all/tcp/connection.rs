@@ -9,7 +9,7 @@ fn a_lost_handshake_is_repeated() {
         let transport = TransportSpec { syn_timeout: Time::s(3), ..tcp() };
         let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(10_000)));
         spec.links[link].loss = Loss::List(vec![0]);
-        let outcome = compared(&spec);
+        let outcome = run(&spec);
         let flow = &outcome.flows[0];
         let finish = flow.finish_ps.unwrap();
         assert!(finish > 3000 * MS && finish < 3001 * MS, "{what} lost: {finish}");
@@ -21,7 +21,7 @@ fn a_lost_handshake_is_repeated() {
     let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(10_000)));
     spec.links[3].loss = Loss::List(vec![0]);
     spec.links[2].loss = Loss::List(vec![0]);
-    let finish = compared(&spec).flows[0].finish_ps.unwrap();
+    let finish = run(&spec).flows[0].finish_ps.unwrap();
     assert!(finish > 9000 * MS && finish < 9001 * MS, "{finish}");
 }
 
@@ -38,7 +38,7 @@ fn an_unanswered_connection_is_given_up() {
 #[test]
 fn a_flow_that_starts_late_starts_late() {
     let flow = FlowSpec { start: Time::ms(7), ..bulk(0, 1, Some(1000)) };
-    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));
+    let outcome = run(&wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", flow));
     assert_eq!(events(&outcome, "h0", Happening::Send)[0].time_ps, 7 * MS);
     assert_eq!(outcome.flows[0].start_ps, 7 * MS);
 }

@@ -29,7 +29,7 @@ fn classic_ecn_leaves_retransmissions_and_acks_unmarked() {
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport.clone(), "newreno", bulk(0, 1, Some(20_000)));
     // SYN, ACK, then data: the fourth packet is a data segment
     spec.links[0].loss = Loss::List(vec![3]);
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let sent = || outcome.trace.iter().filter(|e| e.event == incast_record::Happening::Send);
     assert!(sent().any(|e| e.flags.contains("RETX")), "a segment was sent again");
     for e in sent() {
@@ -38,7 +38,7 @@ fn classic_ecn_leaves_retransmissions_and_acks_unmarked() {
     }
     // ns-3's DCTCP: everything is ECN-capable
     let everything = TransportSpec { ecn: Some(Ecn::Dctcp), ect_control: true, handshake: true, ..transport };
-    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), everything, "dctcp", bulk(0, 1, Some(20_000))));
+    let outcome = run(&wire(Rate::gbps(1), Time::us(10), everything, "dctcp", bulk(0, 1, Some(20_000))));
     let sent = outcome.trace.iter().filter(|e| e.event == incast_record::Happening::Send);
     assert!(sent.clone().any(|e| e.flags.contains("SYN|ACK")) && sent.clone().any(|e| e.flags.contains("FIN")));
     assert!(sent.clone().all(|e| e.flags.contains("ECT")), "{:?}", sent.collect::<Vec<_>>());

@@ -101,7 +101,7 @@ fn kb(bench: &Bench, name: &str) -> f64 {
 fn transfer(transport: TransportSpec, segments: u64, lost: &[u64]) -> Outcome {
     let mut spec = wire(Rate::mbps(100), Time::ms(5), transport, "newreno", bulk(0, 1, Some(segments * 1000)));
     spec.links[3].loss = Loss::List(lost.to_vec());
-    compared(&spec)
+    run(&spec)
 }
 
 fn again(o: &Outcome) -> Vec<(u64, u64)> {

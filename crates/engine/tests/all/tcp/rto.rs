@@ -81,7 +81,7 @@ fn a_timeout_that_comes_too_early_costs_only_duplicates() {
     for transport in [initial_window(10.0), newreno(10.0)] {
         let transport = TransportSpec { rto_initial: Time::ms(50), rto_min: Time::ms(50), ..transport };
         let spec = wire(Rate::mbps(100), Time::ms(25), transport, "newreno", bulk(0, 1, Some(100_000)));
-        let outcome = compared(&spec);
+        let outcome = run(&spec);
         let flow = &outcome.flows[0];
         assert_eq!((flow.delivered, flow.dropped, flow.timeouts), (100_000, 0, 1));
         // the segment sent at the timeout, and the go-back over what the ACKs had not covered yet
@@ -167,7 +167,7 @@ fn a_dead_path_ends_a_flow_after_its_retries() {
     let transport = TransportSpec { data_retries: 3, rto_initial: Time::ms(100), rto_min: Time::ms(100), ..plain() };
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(100_000)));
     spec.links[3].loss = Loss::Packet(1.0);
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let flow = &outcome.flows[0];
     // the fourth timeout in a row ends it; the ten segments of the first flight and three copies
     assert_eq!((flow.finish_ps, flow.timeouts, flow.retransmissions, flow.sent), (None, 4, 3, 13));
@@ -253,7 +253,7 @@ fn a_coarse_clock_reads_at_least_a_microsecond() {
     let exact = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(100_000)));
     let mut coarse = exact.clone();
     coarse.transports[0].timestamp_clock = Time::ms(1);
-    let (exact, coarse) = (compared(&exact), compared(&coarse));
+    let (exact, coarse) = (run(&exact), run(&coarse));
     // there: 2 * (12 us + 10 us), back: 2 * (0.416 us + 10 us); the SYN of 56 B is quicker still
     let syn = 2 * (56 * 8000 + 10_000_000) * 2;
     assert_eq!(exact.flows[0].rtt_min_ps, Some(syn));

@@ -94,7 +94,7 @@ fn segments_are_timed_in_whole_ticks() {
 fn without_time_stamps_one_segment_at_a_time_is_timed() {
     for timestamps in [true, false] {
         let transport = TransportSpec { timestamps, ..plain() };
-        let outcome = compared(&wire(Rate::gbps(10), Time::ms(5), transport, "newreno", bulk(0, 1, Some(100_000))));
+        let outcome = run(&wire(Rate::gbps(10), Time::ms(5), transport, "newreno", bulk(0, 1, Some(100_000))));
         let flow = &outcome.flows[0];
         // four round trips: 10, 20, 40, 30 segments
         assert_eq!(flow.rtt_count, if timestamps { 100 } else { 4 });
@@ -109,7 +109,7 @@ fn without_time_stamps_ns3_times_each_segment_that_went_once() {
         let mut spec = wire(Rate::gbps(10), Time::ms(5), ns3, "newreno", bulk(0, 1, Some(100_000)));
         let last = spec.links.len() - 1;
         spec.links[last].loss = Loss::List(lost.to_vec());
-        let outcome = compared(&spec);
+        let outcome = run(&spec);
         let flow = &outcome.flows[0];
         assert!(flow.rtt_min_ps.unwrap() >= 20 * MS && flow.delivered == 100_000);
         flow.rtt_count

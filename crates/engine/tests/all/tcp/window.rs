@@ -40,7 +40,7 @@ fn the_receive_window_bounds_what_is_in_flight() {
     let transport = TransportSpec { receive_buffer: 9500, ..plain() };
     let mut spec = wire(Rate::gbps(1), Time::ms(1), transport, "newreno", bulk(0, 1, Some(500_000)));
     spec.observe.flows = vec![0];
-    let outcome = compared(&spec);
+    let outcome = run(&spec);
     let most = series(&outcome, "flow 0", "in_flight_bytes").iter().map(|s| s.1).fold(0.0, f64::max);
     // the last 500 B are less than a segment and less than half the window
     assert_eq!(most, 9000.0);
@@ -77,7 +77,7 @@ fn small_segments_wait_for_a_window_worth_using() {
 fn half_the_largest_window_is_worth_using() {
     // the receiver's largest window is below a segment
     let transport = TransportSpec { mss: 1000, receive_buffer: 600, persist_timeout: Time::ms(500), ..plain() };
-    let outcome = compared(&wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(3000))));
+    let outcome = run(&wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(3000))));
     let sizes: Vec<u32> = data_sent(&outcome, "h0").iter().map(|e| e.payload).collect();
     assert_eq!(sizes, [600; 5]);
     assert!(outcome.flows[0].finish_ps.unwrap() < MS, "and nothing waits for the persist timer");

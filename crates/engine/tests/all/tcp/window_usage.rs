@@ -6,7 +6,7 @@ use super::*;
 fn the_first_flight_is_the_initial_window() {
     for segments in [1, 2, 10, 15] {
         let transport = TransportSpec { initial_window: segments as f64, ..plain() };
-        let outcome = compared(&wire(Rate::gbps(1), Time::ms(1), transport, "newreno", bulk(0, 1, Some(200_000))));
+        let outcome = run(&wire(Rate::gbps(1), Time::ms(1), transport, "newreno", bulk(0, 1, Some(200_000))));
         let first = data_sent(&outcome, "h0").iter().filter(|e| e.time_ps == 0).count();
         assert_eq!(first, segments);
     }
@@ -16,7 +16,7 @@ fn the_first_flight_is_the_initial_window() {
 fn slow_start_doubles_a_round_trip() {
     // 4 segments, 8, 16, 32, in bursts of a round trip of 40 ms
     let transport = TransportSpec { initial_window: 4.0, ..plain() };
-    let outcome = compared(&wire(Rate::gbps(10), Time::ms(10), transport, "newreno", bulk(0, 1, Some(60_000))));
+    let outcome = run(&wire(Rate::gbps(10), Time::ms(10), transport, "newreno", bulk(0, 1, Some(60_000))));
     let mut bursts = [0; 4];
     for e in data_sent(&outcome, "h0") {
         bursts[(e.time_ps / (40 * MS)) as usize] += 1;
@@ -35,7 +35,7 @@ fn a_window_grows_only_while_it_limits_sending() {
         run_for(&mut spec, Time::s(2));
         spec.observe.flows = vec![0];
         spec.observe.trace.clear();
-        let outcome = compared(&spec);
+        let outcome = run(&spec);
         let cwnd = series(&outcome, "flow 0", "cwnd_bytes").last().unwrap().1 / 1000.0;
         // in slow start a window is enough at twice what is in flight (Linux)
         assert!(cwnd <= most, "{cwnd}");

@@ -65,14 +65,13 @@ keys! {
     mtu: u32,
     /// A flow opens with SYN and SYN-ACK and closes with FIN.
     handshake: bool,
-    /// FIN travels on the last data segment where the application has closed by then, and the receiver answers with an
-    /// ACK and a FIN of its own, on which no mark is echoed (ns-3). Otherwise FIN is a segment of its own with one
-    /// answer.
+    /// FIN travels on the last data segment if the application has closed by then. The receiver answers with an ACK and
+    /// a FIN of its own, on which no mark is echoed (ns-3). Otherwise FIN is a segment of its own with one answer.
     fin_with_data: bool,
-    /// Without `handshake`: a flow opens with a SYN of `syn_size` bytes, whose pure ACK lets data flow and is an ACK of
-    /// one byte to the controller; no third packet, no FIN (htsim's TCP).
+    /// Without `handshake`: a flow opens with a SYN of `syn_size` bytes. Data flows after its pure ACK, which is an ACK
+    /// of one byte to the controller. There is no third packet and no FIN (htsim's TCP).
     lone_syn: bool,
-    /// First retransmission of a SYN after this; doubles.
+    /// Time until the first retransmission of a SYN; doubles.
     syn_timeout: Time,
     /// SYN retransmissions before the flow gives up.
     syn_retries: u32,
@@ -88,12 +87,12 @@ keys! {
     /// A segment that ends a write of the application (PSH) is acknowledged at once: Linux, once the receiver has read
     /// it.
     push_ack: bool,
-    /// A segment that says the sender reduced its window (CWR) is acknowledged at once.
+    /// A segment with CWR (the sender has reduced its window) is acknowledged at once.
     cwr_ack: bool,
-    /// The receiver's window starts at the whole segments that fit into 65535 bytes (65160 with segments of 1448) and
-    /// grows by two segments with every one that arrives, up to half of the receive buffer. What makes it grow is
-    /// acknowledged at once and does not count for `quickack`: a Linux connection acknowledges its first megabytes
-    /// segment by segment.
+    /// The receiver's window starts at the whole segments that fit into 65535 bytes (65160 with segments of 1448). It
+    /// grows by two segments with every segment that arrives, up to half of the receive buffer. A segment that makes it
+    /// grow is acknowledged at once and does not count for `quickack`: a Linux connection acknowledges its first
+    /// megabytes segment by segment.
     window_growth: bool,
     /// A side of a two-way connection that answers within the delayed ACK's time acknowledges nothing at once for
     /// `quickack`, until a delayed ACK is sent, a duplicate comes, or a mark (`mark_quickack`; Linux' interactive
@@ -108,36 +107,38 @@ keys! {
     /// timeout. A segment that finds an ACK about to go makes it go at once (Linux, tcp_event_data_recv and
     /// tcp_send_delayed_ack).
     adaptive_ack: bool,
-    /// A worker that a request wakes writes its response once everything that arrives at that instant has been taken in
-    /// and acknowledged: the kernel deals with its packets first (Linux). Only the first to be woken has sent a segment
-    /// by then: it begins at once, and the next arrival interrupts it. Otherwise workers write within the arrival.
+    /// A worker that a request wakes writes its response after all packets of that instant have been received and
+    /// acknowledged: the kernel processes its packets first (Linux). Only the first worker that is woken has sent a
+    /// segment by then: it begins at once, and the next arrival interrupts it. Otherwise workers write within the
+    /// arrival.
     wakeup: bool,
-    /// Retransmission timers of one host, and delayed ACKs of its two-way connections, that fire on the same tick do so
-    /// the last set first (a slot of Linux' timer wheel); one that is set again for the same tick keeps its place.
-    /// Otherwise in the order that `run.ties` says.
+    /// Retransmission timers of one host, and delayed ACKs of its two-way connections, that fire on the same tick fire
+    /// in reverse order of their setting (a slot of Linux' timer wheel). One that is set again for the same tick keeps
+    /// its place. Otherwise they fire in the order of `run.ties`.
     last_set_first: bool,
     /// Selective acknowledgements (RFC 2018, 6675).
     sack: bool,
     /// Duplicate ACKs, or segments SACKed above a hole, that signal a loss.
     #[schemars(range(min = 1))]
     dupthresh: u32,
-    /// More duplicates than there are segments to account for are taken for reordering: without `sack`, under the
-    /// recovery `linux`, `dupthresh` becomes the number of segments outstanding, at most 300, for good (Linux,
+    /// More duplicates than the outstanding segments can cause are taken for reordering: without `sack`, under the
+    /// recovery `linux`, `dupthresh` becomes the number of segments outstanding, at most 300, and stays so (Linux,
     /// tcp_check_reno_reordering).
     reordering: bool,
     /// Bytes that each SACK block adds to an ACK, which then reports at most three beside time stamps (40 bytes of TCP
     /// options). 0: every ACK is of `ack_size`. Only with `sack`.
     #[schemars(range(max = 40))]
     sack_block: u32,
-    /// Of the segments beyond a hole only the first three after the edge has moved are acknowledged at once; the others
-    /// wait, together, for a twentieth of a round trip (the handshake's; of a two-way connection the smoothed one; at
-    /// most 1 ms) and 100 us, for 44 of them, or for a third SACK block; those of a host that wait for nothing but the
-    /// 100 us any longer go with the first of them (Linux: the timer's slack). Growing windows and `quickack`
-    /// acknowledge all.
+    /// Of the segments beyond a hole only the first three after the edge has moved are acknowledged at once. The others
+    /// share an ACK. It leaves after a twentieth of a round trip (that of the handshake; of a two-way connection the
+    /// smoothed one; at most 1 ms) and 100 us, after 44 segments, or for a third SACK block. Those ACKs of a host that
+    /// wait only for the 100 us any longer leave with the first of them (Linux: the timer's slack). Growing windows and
+    /// `quickack` acknowledge all.
     sack_compression: bool,
-    /// How SACKs and duplicates become losses and repairs. Without `sack`, duplicate ACKs tell of losses under each.
+    /// How SACKs and duplicate ACKs become losses and repairs. Without `sack`, duplicate ACKs indicate losses under
+    /// each.
     scoreboard: Word<spec::Rules>,
-    /// What counts as in flight when a loss halves it.
+    /// Which bytes count as in flight when a loss halves them.
     loss_flight: Word<spec::LossFlight>,
     /// Window rule during fast recovery, for controllers that have none of their own.
     recovery: Word<spec::Recovery>,
@@ -150,77 +151,77 @@ keys! {
     ecn_preempts: bool,
     /// The first two duplicate ACKs each release a new segment (RFC 3042).
     limited_transmit: bool,
-    /// With no new data to send, a recovery sends again what SACK neither reports nor proves lost (RFC 6675 NextSeg
-    /// rules 3 and 4). Linux has not done so since 4.15.
+    /// With no new data to send, a recovery sends again the segments that SACK neither reports nor proves lost (RFC
+    /// 6675 NextSeg rules 3 and 4). Linux has not done so since 4.15.
     forward_retransmit: bool,
-    /// Tail-loss probes (RFC 8985 section 7): two smoothed round trips and `timeout_min` after the last new segment or
-    /// advancing ACK (with a single segment outstanding `rto_min` in place of `timeout_min`), but no later than the
-    /// retransmission timeout, one segment of new data goes whatever the congestion window, or where there is none the
-    /// last segment again, so that its ACK tells what of the tail is lost; one probe at a time, none while losses are
-    /// repaired or, but for a reduction for ECN, something is SACKed. A loss that the probe itself repaired reduces the
-    /// window as ECN does; of the controllers that recover by themselves those that sample delivery rates or wait for
-    /// late segments hear nothing of it, the others take it for a loss. net.ipv4.tcp_early_retrans = 3. Only with
-    /// `sack`, not under the scoreboard `ns3`.
+    /// Tail-loss probes (RFC 8985 section 7). A probe is due two smoothed round trips and `timeout_min` after the last
+    /// new segment or advancing ACK (with a single segment outstanding `rto_min` in place of `timeout_min`), but no
+    /// later than the retransmission timeout. It is one segment of new data, for any congestion window, or without new
+    /// data the last segment again. Its ACK shows which segments of the tail are lost. There is one probe at a time;
+    /// none while losses are repaired, nor while something is SACKed, except during a reduction for ECN. A loss that
+    /// the probe itself repaired reduces the window as ECN does. Of the controllers that recover by themselves, those
+    /// that sample delivery rates or wait for late segments are not told of it; the others take it for a loss.
+    /// net.ipv4.tcp_early_retrans = 3. Only with `sack`, not under the scoreboard `ns3`.
     tail_loss_probe: bool,
-    /// Under the scoreboard `rack`: a segment that others have overtaken, but which may be reordered, is lost when its
-    /// time is over and `timeout_min` more (RFC 8985 section 6.2, step 5). Otherwise it waits for the next ACK. With it
-    /// RACK is Linux' in four more respects: of an ACK that acknowledges and SACKs, SACKs are looked at first; segments
-    /// that are SACKed are counted, not their bytes; the loss of what a timeout sent again begins a fast recovery; sent
-    /// again is what ever was, in the judgement of ACKs that come too soon and of reordering, not only what was since
-    /// it was last given up.
+    /// Under the scoreboard `rack`: a segment that others have overtaken but that may be reordered is lost when its
+    /// time and `timeout_min` are over (RFC 8985 section 6.2, step 5). Otherwise it waits for the next ACK. With it
+    /// RACK follows Linux in four more rules: of an ACK that acknowledges and SACKs, the SACKs are processed first;
+    /// SACKed segments are counted, not their bytes; the loss of a segment that a timeout sent again begins a fast
+    /// recovery; for ACKs that come too soon and for reordering, a segment counts as sent again if it ever was, not
+    /// only if it was since it was last declared lost.
     reordering_timer: bool,
     /// Under the scoreboard `rack`: once a segment that was sent once arrives after one behind it, the reordering
-    /// window stays, also while losses are repaired, and each round trip with a duplicate SACK widens it by a quarter
-    /// of the shortest round trip, up to the smoothed one, for 16 recoveries (RFC 8985 section 6.2, steps 3 and 4).
-    /// Otherwise it is a quarter until three segments are SACKed or losses are repaired, and nothing afterwards.
+    /// window stays, also while losses are repaired. Each round trip with a duplicate SACK widens it by a quarter of
+    /// the shortest round trip, up to the smoothed one, for 16 recoveries (RFC 8985 section 6.2, steps 3 and 4).
+    /// Otherwise it is a quarter until three segments are SACKed or losses are repaired, and zero afterwards.
     adaptive_reordering: bool,
     /// Added to the waits of tail-loss probes and of `reordering_timer` (Linux: TCP_TIMEOUT_MIN; RFC 8985 leaves it to
     /// the clock).
     timeout_min: Time,
-    /// The first new data after a reduction for a loss or a timeout says CWR too (RFC 3168 section 6.1.2), not only
-    /// that after one for ECN.
+    /// The first new data after a reduction for a loss or a timeout carries CWR too (RFC 3168 section 6.1.2), not only
+    /// that after a reduction for ECN.
     cwr_after_loss: bool,
-    /// F-RTO (RFC 5682): after a timeout one segment goes again, then, once an ACK advances, new data; their ACKs tell
-    /// whether the timeout was spurious and is undone. net.ipv4.tcp_frto.
+    /// F-RTO (RFC 5682): after a timeout the sender sends one segment again and, once an ACK advances, new data. Their
+    /// ACKs show whether the timeout was spurious and is undone. net.ipv4.tcp_frto.
     frto: bool,
-    /// The receiver reports what came again as a first SACK block (RFC 2883). Only with `sack`.
+    /// The receiver reports a segment that arrived twice as a first SACK block (RFC 2883). Only with `sack`.
     dsack: bool,
-    /// A reduction is undone when all that was sent again turns out to have arrived before: duplicate SACKs report it
+    /// A reduction is undone when all retransmitted segments turn out to have arrived before: duplicate SACKs report it
     /// (RFC 3708), or, with `timestamps`, an ACK echoes a time stamp older than the first retransmission (RFC 4015).
     undo: bool,
-    /// Time stamps: every ACK gives an RTT sample. Without: one timed segment at a time (Karn), or under the scoreboard
-    /// `ns3` each ACK of segments none of which was sent again.
+    /// Time stamps: every ACK gives an RTT sample. Without them: one timed segment at a time (Karn), or under the
+    /// scoreboard `ns3` each ACK of segments that were all sent once.
     timestamps: bool,
-    /// With `timestamps`, and not under the scoreboard `ns3`: RTT samples are of the segments that an ACK covers, if
-    /// none was sent again, otherwise of those that SACK newly reports, and only otherwise of the time stamp, in whole
-    /// milliseconds; the smallest RTT and the controller go by the last of those segments, the estimator by the first.
-    /// What SACK reports ends the timer's back-off too, and starts the timer anew if it was sent before the first
-    /// outstanding segment was sent last (Linux, tcp_ack_update_rtt and tcp_clean_rtx_queue). Otherwise of the time
-    /// stamp of ACKs that advance.
+    /// With `timestamps`, and not under the scoreboard `ns3`: an RTT sample is that of the segments which the ACK
+    /// covers, if none was sent again; otherwise that of the segments which SACK newly reports; otherwise that of the
+    /// time stamp, in whole milliseconds. The smallest RTT and the controller use the last of those segments, the
+    /// estimator the first. A SACK report ends the timer's back-off too, and restarts the timer if its segment was sent
+    /// before the latest transmission of the first outstanding segment (Linux, tcp_ack_update_rtt and
+    /// tcp_clean_rtx_queue). If off, samples are those of the time stamps of ACKs that advance.
     segment_rtt: bool,
-    /// Tick of the clock that RTT samples and RACK's send times are of; 0 is exact. ns-3's is 1 ms, and a sample of
-    /// zero ticks counts 1 us; Linux times segments in whole microseconds. With `segment_rtt` whole ticks make 1 ms.
-    /// Delivery rates are exact.
+    /// Tick of the clock of RTT samples and of RACK's send times; 0 is exact. ns-3's is 1 ms, and a sample of zero
+    /// ticks counts 1 us; Linux times segments in whole microseconds. With `segment_rtt` it must divide 1 ms. Delivery
+    /// rates are exact.
     timestamp_clock: Time,
-    /// How the retransmission timeout follows from the samples.
+    /// How the retransmission timeout is computed from the samples.
     rto_rule: Word<spec::RtoRule>,
-    /// Tick of the kernel's timers; 0 is exact. They fire on a tick, later than asked for: on Linux' timer wheel waits
-    /// below 63 ticks one tick, below 504 up to 8, and so on.
+    /// Tick of the kernel's timers; 0 is exact. A timer fires on a tick, later than its time: on Linux' timer wheel a
+    /// wait below 63 ticks by one tick, below 504 by up to 8, and so on.
     timer_tick: Time,
-    /// Retransmission timers are looked at in this interval only, counted from time zero; 0 is exact. One that is over
-    /// then fires a two-hundredth of what is left until the next look later. htsim's Swift and its kin: 10 ms
-    /// (SwiftRtxTimerScanner).
+    /// Retransmission timers are checked only at multiples of this interval, from time zero; 0 is exact. A timer that
+    /// has expired fires at the next check, and later by a two-hundredth of the time from the check before to its
+    /// expiry. htsim's Swift and its family: 10 ms (SwiftRtxTimerScanner).
     timer_scan: Time,
-    /// What goes again after a timeout, beyond the first segment, is new data under the old sequence numbers: what was
-    /// lost there is never sent again, the flow ends so much earlier and never finishes. A bug of htsim's Swift
-    /// (doNextEvent and send_next_packet), for those who meet its hung flows. Only for bulk flows, without SACK.
+    /// Segments sent after a timeout, beyond the first, are new data under the old sequence numbers. The data lost
+    /// there is never sent again: the flow ends so much earlier and never finishes. A bug of htsim's Swift (doNextEvent
+    /// and send_next_packet), to reproduce its hung flows. Only for bulk flows, without SACK.
     timeout_renumbers: bool,
-    /// After a timeout, what goes again beyond the first segment takes a new path value each, as new data does; what
-    /// a fast retransmission sends takes the current one (smcclure20/csg-htsim, send_next_packet). Counts under
+    /// After a timeout every segment that is sent again beyond the first takes a new path value, as new data does; a
+    /// fast retransmission takes the current one (smcclure20/csg-htsim, send_next_packet). Has an effect under
     /// `routing.by = "counter"`.
     go_back_n_new_path: bool,
-    /// What duplicates have added to the window of a fast recovery stays after a timeout, until the next recovery
-    /// ends (htsim's Swift: a timeout leaves its inflation alone). Only with `recovery = "htsim"`.
+    /// The inflation that duplicates have added to the window of a fast recovery stays after a timeout, until the next
+    /// recovery ends (htsim's Swift: a timeout does not change its inflation). Only with `recovery = "htsim"`.
     inflation_survives_timeout: bool,
     /// Floor of the retransmission timeout.
     rto_min: Time,
@@ -228,25 +229,25 @@ keys! {
     rto_max: Time,
     /// Retransmission timeout before the first RTT sample.
     rto_initial: Time,
-    /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar). The rule `linux` has none: its floor stands
+    /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar). The rule `linux` has none: it has its floor
     /// there.
     rto_granularity: Time,
     /// Initial window in segments.
     #[schemars(extend("exclusiveMinimum" = 0))]
     initial_window: f64,
-    /// After an idle time of more than one RTO the controller's rule for it applies: NewReno's and DCTCP's `idle` is to
-    /// restart from the initial window (RFC 5681 4.1), or to halve the window once for each RTO (Linux); Swift has
-    /// none. Otherwise windows survive idle times.
+    /// After an idle time of more than one RTO the controller's rule for idle times applies: `idle` of NewReno and
+    /// DCTCP is to restart from the initial window (RFC 5681 4.1), or to halve the window once for each RTO (Linux);
+    /// Swift has none. Otherwise idle times do not change windows.
     idle_restart: bool,
-    /// With nothing in flight one segment goes whatever the window. Otherwise a window below one segment sends nothing
-    /// until the retransmission timer fires (ns-3); controllers that pace such windows (Swift) are not held to it.
+    /// With nothing in flight one segment is sent for any window. Otherwise a window below one segment sends nothing
+    /// until the retransmission timer fires (ns-3), except under controllers that pace such windows (Swift).
     least_segment: bool,
     /// Windows grow only while they limit sending (RFC 7661).
     cwnd_limited: bool,
     /// Send buffer: bytes unacknowledged or unsent.
     send_buffer: Size,
-    /// A bulk application's write waits until the send buffer takes all of it (ns-3's TcpTxBuffer). Otherwise as much
-    /// is taken as there is room for.
+    /// A bulk application's write waits until the send buffer takes all of it (ns-3's TcpTxBuffer). Otherwise the
+    /// buffer takes the part that fits.
     whole_writes: bool,
     /// Receive buffer.
     receive_buffer: Size,
@@ -257,7 +258,7 @@ keys! {
     notsent_lowat: Size,
     /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
     sws_avoidance: bool,
-    /// First probe of a zero window after this; doubles up to 60 s.
+    /// Time until the first probe of a zero window; doubles up to 60 s.
     persist_timeout: Time,
     /// ECN; `auto` is what the controller was designed for.
     ecn: Word<Option<cc::Ecn>>,
@@ -270,14 +271,15 @@ keys! {
     /// not echoed, nor is that of the first segment if the handshake's last ACK, which has its number, was marked
     /// (ns-3).
     ce_must_advance: bool,
-    /// ACKs of what a timeout declared lost are RTT samples too; ns-3 takes the next of a segment sent for the first
-    /// time after the timeout.
+    /// ACKs of segments that a timeout declared lost are RTT samples too. ns-3 takes its next sample of a segment that
+    /// is first sent after the timeout.
     rtt_after_timeout: bool,
     /// SYN, ACK, FIN and retransmissions are ECN-capable too.
     ect_control: bool,
     /// Pacing of sent packets.
     pacing: Pacing,
-    /// Full segments sent after the flow's bytes that it also waits for: htsim sends one more than the size asks for.
+    /// Full segments sent after the flow's bytes, for which the flow waits too: htsim sends one more than the size asks
+    /// for.
     #[schemars(range(max = 1000))]
     extra_packets: u32,
 }
@@ -286,16 +288,16 @@ keys! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// Linux 6.1 as measured: quick ACKs for 16 segments, then one ACK per 2 segments or 40 ms;
-    /// SACK, PRR also for ECN reductions, minimum RTO of 200 ms. Loss detection is the textbook's
-    /// (no RACK, no tail-loss probe); `linux-default` has them.
+    /// Linux 6.1 as measured: quick ACKs for 16 segments, then one ACK per 2 segments or 40 ms; SACK, PRR also for ECN
+    /// reductions, minimum RTO of 200 ms. Loss detection is that of RFC 6675 (no RACK, no tail-loss probe);
+    /// `linux-default` has both.
     #[default]
     Linux,
-    /// Linux 6.1 as it comes: `linux`, but RACK with its timer tells losses, and tail-loss probes find
-    /// them (net.ipv4.tcp_recovery = 1, tcp_early_retrans = 3).
+    /// Linux 6.1 with its default settings: `linux`, but RACK with its timer and tail-loss probes detect losses
+    /// (net.ipv4.tcp_recovery = 1, tcp_early_retrans = 3).
     LinuxDefault,
-    /// ns-3.43's TCP: buffers of 128 KiB, minimum RTO of 1 s, PRR. Without what decides published
-    /// ns-3 results by accident: the time-stamp clock is exact, and a full segment fits the MTU.
+    /// ns-3.43's TCP: buffers of 128 KiB, minimum RTO of 1 s, PRR. Without two accidents that decide published ns-3
+    /// results: the time-stamp clock is exact, and a full segment fits the MTU.
     Ns3,
     /// htsim's TCP family: 4000-byte packets with no header, 40-byte ACKs, no handshake, 15
     /// packets of initial window, an ACK per packet, NewReno recovery without SACK, one packet

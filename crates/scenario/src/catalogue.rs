@@ -211,7 +211,7 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
         "sizes" => {
             let text = builtin::sizes().find(|n| *n == name).and_then(builtin::file).ok_or_else(unknown)?;
             let file = format!("{}{name}", builtin::PREFIX);
-            let table = SizeTable::read(&file, text, PACKET).map_err(Errors)?;
+            let table = SizeTable::read(&file, text, PACKET)?;
             d.what = format!(
                 "{}\n\nMean, with packets of {PACKET} B: {:.1} B drawn linearly, {:.1} B by the upper line. In a \
                  scenario: arrivals.sizes = \"{file}\".",

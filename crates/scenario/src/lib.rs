@@ -237,9 +237,9 @@ impl Scenario {
     /// What the engine simulates, and what is worth knowing of it.
     pub fn prepare(&self) -> Result<Prepared, Errors> {
         let doc = self.document()?;
-        let build::Built { spec, failing } = build::build(doc, &self.dir)?;
-        let notes = build::warnings::warnings(doc, &spec, &failing, &self.left_out);
-        Ok(Prepared { spec, notes })
+        let built = build::build(doc, &self.dir)?;
+        let notes = build::warnings::warnings(doc, &built, &self.left_out);
+        Ok(Prepared { spec: built.spec, notes })
     }
 
     /// The document with every default written out. Read again from the same folder, it has the

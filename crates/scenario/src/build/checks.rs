@@ -2,7 +2,9 @@
 
 use super::triggers;
 use crate::document::Document;
-use crate::text::problem::{Errors, Problem};
+use crate::document::failures::LinkFailure;
+use crate::document::pattern::Pattern;
+use crate::text::problem::{Errors, Problem, Report};
 use crate::topology::network::{DirectedLink, Network};
 use incast_cc as cc;
 use incast_engine::map::ideal::Fabric;
@@ -11,28 +13,39 @@ use incast_engine::spec::{self, LinkSpec, Spec};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Contradictions between keys, found before there is a network.
-pub(super) fn keys(doc: &Document, problems: &mut Vec<Problem>) {
-    check_run(doc, problems);
-    doc.queue.check("queue", false, problems);
+/// What a document's tables say, with the keys of their kinds.
+pub(super) struct Read<'d> {
+    pub(super) patterns: Vec<Pattern<'d>>,
+    pub(super) failures: Vec<LinkFailure>,
+}
+
+/// Reads tables whose keys depend on each other, before there is a network; contradictions between keys go to
+/// `problems`.
+pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'d> {
+    let duration = doc.run.duration.0;
+    check_run(doc, &mut Report::new("run", problems));
+    doc.queue.check(false, &mut Report::new("queue", problems));
     check_ties(doc, problems);
-    doc.routing.check(&doc.queue, problems);
-    doc.transport.check("transport", problems);
-    for (entry, failure) in doc.failures.iter().enumerate() {
-        failure.check(entry, doc.run.duration.0, problems);
-    }
-    doc.topology.links().iter().for_each(|(key, link)| link.check(key, problems));
+    doc.routing.check(&doc.queue, &mut Report::new("routing", problems));
+    doc.transport.check(&mut Report::new("transport", problems));
+    let failures = doc.failures.iter().enumerate();
+    let failures =
+        failures.filter_map(|(i, f)| f.read(duration, &mut Report::new(format!("failures.{i}"), problems))).collect();
+    doc.topology.links().iter().for_each(|(key, link)| link.check(&mut Report::new(*key, problems)));
+    let mut patterns = Vec::new();
     for (i, t) in doc.traffic.iter().enumerate() {
         let name = t.name();
-        t.check(&format!("traffic.{name}"), doc.run.duration.0, problems);
+        let at = &mut Report::new(format!("traffic.{name}"), problems);
+        patterns.extend(t.check(duration, at));
         if doc.traffic[..i].iter().any(|other| other.name() == name) {
             let message = "another traffic entry has this name; expected a name of its own, as name = \"...\"";
-            problems.push(Problem::with_value(format!("traffic.{name}.name"), format!("\"{name}\""), message));
+            at.text("name", name, message);
         }
     }
     if doc.traffic.is_empty() {
         problems.push(Problem::new("traffic", "empty; expected at least one [[traffic]] entry"));
     }
+    Read { patterns, failures }
 }
 
 /// Queues and buffers that do not fit the network, or the transports of its flows.
@@ -43,14 +56,12 @@ pub(super) fn ports(
     problems: &mut Vec<Problem>,
 ) {
     check_classes(doc, problems);
-    doc.queue.check_transports("queue", transports, problems);
-    if let Some(packet) = transports.iter().map(full_packet).max() {
-        doc.queue.check_packet("queue", packet, problems);
-    }
+    doc.queue.check_transports(transports, &mut Report::new("queue", problems));
     let packet = transports.iter().map(full_packet).max().unwrap_or(0);
+    doc.queue.check_packet(packet, &mut Report::new("queue", problems));
     check_bursts(doc, network, packet, problems);
     let buckets = |at_host: bool| network.links.iter().any(|l| l.bucket > 0 && (l.from < network.hosts) == at_host);
-    doc.queue.check_buckets("queue", buckets(false), buckets(true), problems);
+    doc.queue.check_buckets(buckets(false), buckets(true), &mut Report::new("queue", problems));
     if let Some(buffer) = &doc.buffer {
         buffer.check(&doc.queue, network, packet, problems);
     }
@@ -66,32 +77,30 @@ fn check_bursts(doc: &Document, network: &Network, packet: u64, problems: &mut V
     let key = named.map_or("topology, a link's burst".into(), |(key, _)| key);
     let packet = packet + l.overhead as u64;
     let message = format!("expected at least {packet}B, a full packet with its overhead: it would never leave");
-    problems.push(Problem::with_value(key, format!("\"{}B\"", l.bucket), message));
+    problems.push(Problem::quoted(key, format_args!("{}B", l.bucket), message));
 }
 
 /// The lengths and instants of a run.
-fn check_run(doc: &Document, problems: &mut Vec<Problem>) {
+fn check_run(doc: &Document, at: &mut Report) {
     let run = &doc.run;
-    let quoted = |t: cc::Time| format!("\"{t}\"");
     let (_, end) = run.measured();
     if run.duration.0 == cc::Time::ZERO {
-        problems.push(Problem::with_value("run.duration", quoted(run.duration.0), "expected a time above 0"));
+        at.text("duration", run.duration, "expected a time above 0");
     } else if run.warmup >= run.duration {
-        let message = format!("expected less than run.duration, {}", run.duration);
-        problems.push(Problem::with_value("run.warmup", quoted(run.warmup.0), message));
+        at.text("warmup", run.warmup, format!("expected less than run.duration, {}", run.duration));
     } else if end > run.duration.0 || end <= run.warmup.0 {
         let message =
             format!("expected a time after run.warmup, {}, and at most run.duration, {}", run.warmup, run.duration);
-        problems.push(Problem::with_value("run.measure_until", quoted(end), message));
+        at.text("measure_until", end, message);
     }
 }
 
 /// An order of ties that asks of packets what they do not carry.
 fn check_ties(doc: &Document, problems: &mut Vec<Problem>) {
-    if doc.run.ties.0 == spec::Ties::Scheduled && matches!(doc.routing.choice(), spec::PathChoice::Entropy(_)) {
+    if doc.run.ties.0 == spec::Ties::Scheduled && doc.routing.choice().has_entropy() {
         let message = "packets carry what scheduled ties ask in place of their entropies; expected \"hash\" or \
                            \"link\" with this routing";
-        problems.push(Problem::with_value("run.ties", "\"scheduled\"", message));
+        problems.push(Problem::quoted("run.ties", "scheduled", message));
     }
 }
 
@@ -157,5 +166,5 @@ pub(super) fn paths(spec: &Spec) -> Result<(), Errors> {
             break;
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(Errors(problems)) }
+    Errors::unless_none(problems, ())
 }

@@ -1,9 +1,8 @@
 //! Failures in a network: the links that fail, the ways around them, and what they leave without a path.
 
-use crate::document::failures::Failure;
-use crate::text::problem::Problem;
+use crate::document::failures::{LinkFailure, Links};
+use crate::text::problem::{Errors, Problem};
 use crate::text::quantity::Rate;
-use incast_cc as cc;
 use incast_engine::hash::{bits, purpose};
 use incast_engine::map::failover::{reroute, stranded};
 use incast_engine::map::paths::Timetable;
@@ -14,22 +13,22 @@ use std::collections::BTreeSet;
 const MOST_STATES: u64 = 4_000_000_000;
 
 /// Why failures leave too many states for a routing that counts whole paths in each, if they do.
-fn too_many_states(failures: &[Failure], spec: &Spec, most: u64) -> Option<Problem> {
+fn too_many_states(failures: &[LinkFailure], spec: &Spec, most: u64) -> Option<Problem> {
     let size = if spec.choice.is_by_path() { Timetable::size(spec) } else { 0 };
     (size > most).then(|| {
         let message = format!(
             "routing by whole paths would count these in every state of the network, in {size} B of memory; expected \
              failures that need at most {most} B, or a routing that chooses at every switch, such as \"spray\""
         );
-        let in_files = failures.iter().all(|f| f.listed.is_some());
-        let first = failures.iter().find_map(|f| f.listed.as_ref()).filter(|_| in_files);
+        let in_files = failures.iter().all(|f| f.line().is_some());
+        let first = failures.iter().find_map(LinkFailure::line).filter(|_| in_files);
         Problem::new(first.map_or("failures", |line| line.place.as_str()), message)
     })
 }
 
 /// Adds the failures of a document to what it builds, and the ways around them; of which entry of `failures` each
 /// failure of `spec` is.
-pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<Vec<usize>, Vec<Problem>> {
+pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usize>, Errors> {
     if failures.is_empty() {
         return Ok(Vec::new());
     }
@@ -40,8 +39,7 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<Vec<usize>,
             Ok(links) => {
                 // both directions of a link lie side by side
                 for link in links.into_iter().flat_map(|l| [l, l ^ 1]) {
-                    let effect = failure.effect();
-                    let (from, until) = (failure.at.0, failure.over());
+                    let (from, until, effect) = (failure.at, failure.until, failure.effect.clone());
                     spec.failures.push(spec::Failure { link, from, until, effect });
                     entry_of.push(entry);
                 }
@@ -49,12 +47,10 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<Vec<usize>,
             Err(problem) => problems.push(problem),
         }
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    Errors::unless_none(problems, ())?;
     reroute(spec);
     if let Some(problem) = too_many_states(failures, spec, MOST_STATES) {
-        return Err(vec![problem]);
+        return Err(problem.into());
     }
     if let Some(lost) = stranded(spec) {
         let flow = &spec.flows[lost.flow as usize];
@@ -69,24 +65,24 @@ pub(crate) fn apply(failures: &[Failure], spec: &mut Spec) -> Result<Vec<usize>,
             lost.flow,
             spec.groups[flow.group as usize],
         );
-        return Err(vec![failures[entry].wrong_links(entry, message)]);
+        return Err(failures[entry].wrong_links(entry, message).into());
     }
     Ok(entry_of)
 }
 
 /// A note where a failure, number `entry` of its scenario, leaves all its links as they are without it; `entry_of` says
 /// of which entry each failure of `spec` is.
-pub(crate) fn changes_nothing(failure: &Failure, entry: usize, spec: &Spec, entry_of: &[usize]) -> Option<String> {
-    let Effect::Degraded { rate, delay, loss } = failure.effect() else { return None };
+pub(crate) fn changes_nothing(failure: &LinkFailure, entry: usize, spec: &Spec, entry_of: &[usize]) -> Option<String> {
+    let Effect::Degraded { rate, delay, loss } = failure.effect else { return None };
     let own = spec.failures.iter().zip(entry_of).filter(|(_, of)| **of == entry);
     let links: Vec<&LinkSpec> = own.map(|(f, _)| &spec.links[f.link as usize]).collect();
     let same = |l: &LinkSpec| rate.is_none_or(|r| r == l.rate) && delay.is_none_or(|d| d == l.delay) && loss == 0.0;
     if !links.iter().all(|l| same(l)) {
         return None;
     }
-    let changes: Vec<String> = failure.changes().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let changes: Vec<String> = failure.changes.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let forward = &links.first()?.name;
-    let first = failure.link.as_ref().unwrap_or(forward);
+    let first = if let Links::One(link) = &failure.links { link } else { forward };
     // a link has two directions
     let which = match links.len() / 2 {
         1 => format!("{first} is"),
@@ -111,63 +107,62 @@ fn joins(spec: &Spec, link: u32, [a, b]: &[String; 2]) -> bool {
 /// Forward directions of the links that fail; `of` says which failure one of `spec` is of.
 fn failed<'f>(
     entry: usize,
-    failure: &Failure,
+    failure: &LinkFailure,
     spec: &Spec,
-    of: impl Fn(usize) -> &'f Failure,
+    of: impl Fn(usize) -> &'f LinkFailure,
 ) -> Result<Vec<u32>, Problem> {
     let at_that_time = |link: u32| {
-        let meets = |f: &spec::Failure| f.link | 1 == link | 1 && f.from < failure.over() && failure.at.0 < f.until;
+        let meets = |f: &spec::Failure| f.link | 1 == link | 1 && f.from < failure.until && failure.at < f.until;
         spec.failures.iter().position(meets)
     };
-    let wrong = |link: &u32| {
-        let bucket = failure.rate.is_some() && spec.links[*link as usize].bucket > 0;
-        bucket.then(|| {
-            let (rate, name) = (failure.rate.unwrap_or(Rate(cc::Rate(0))), &spec.links[*link as usize].name);
-            let message = format!("expected none for {name}, whose token bucket fills at its own rate");
-            Problem::with_value(format!("failures.{entry}.rate"), format!("\"{rate}\""), message)
-        })
+    let wrong = |link: u32| {
+        let Effect::Degraded { rate: Some(rate), .. } = failure.effect else { return None };
+        let link = &spec.links[link as usize];
+        let message = format!("expected none for {}, whose token bucket fills at its own rate", link.name);
+        (link.bucket > 0).then(|| Problem::quoted(format!("failures.{entry}.rate"), Rate(rate), message))
     };
+    let named = |message: String| failure.wrong_links(entry, message);
     let names = || spec.links.iter().map(|l| l.name.as_str());
-    let links = if let Some(link) = &failure.link {
-        let named = |message: String| failure.wrong_links(entry, message);
-        let number = names().zip(0u32..).find(|(name, _)| name == link);
-        let Some((_, number)) = number else {
-            let problem = named(format!("no such link; expected a name such as \"{}\"", spec.links[0].name));
-            return Err(problem.suggest(link, names().take(10_000)));
-        };
-        if let Some(other) = at_that_time(number) {
-            return Err(named(failure.meets(of(other))));
+    let links = match &failure.links {
+        Links::One(link) | Links::Listed(link, _) => {
+            let number = names().zip(0u32..).find(|(name, _)| name == link);
+            let Some((_, number)) = number else {
+                let problem = named(format!("no such link; expected a name such as \"{}\"", spec.links[0].name));
+                return Err(problem.suggest(link, names().take(10_000)));
+            };
+            if let Some(other) = at_that_time(number) {
+                return Err(named(failure.meets(of(other))));
+            }
+            vec![number & !1]
         }
-        vec![number & !1]
-    } else {
-        let kinds = failure.between.clone().unwrap_or_default();
-        let named = |message: String| failure.wrong_links(entry, message);
-        let forward = || (0..spec.links.len() as u32).step_by(2);
-        let all: Vec<u32> = forward().filter(|l| joins(spec, *l, &kinds)).collect();
-        if all.is_empty() {
-            let ends = |l: u32| [kind(spec, spec.links[l as usize].from), kind(spec, spec.links[l as usize].to)];
-            let kinds: BTreeSet<[&str; 2]> = forward().map(ends).collect();
-            let kinds: Vec<String> = kinds.into_iter().take(20).map(|[a, b]| format!("[\"{a}\", \"{b}\"]")).collect();
-            return Err(named(format!("no link joins such nodes; expected one of {}", kinds.join(", "))));
+        Links::Between(kinds, share) => {
+            let forward = || (0..spec.links.len() as u32).step_by(2);
+            let all: Vec<u32> = forward().filter(|l| joins(spec, *l, kinds)).collect();
+            if all.is_empty() {
+                let ends = |l: u32| [kind(spec, spec.links[l as usize].from), kind(spec, spec.links[l as usize].to)];
+                let kinds: BTreeSet<[&str; 2]> = forward().map(ends).collect();
+                let kinds = kinds.into_iter().take(20).map(|[a, b]| format!("[\"{a}\", \"{b}\"]"));
+                let kinds = kinds.collect::<Vec<_>>().join(", ");
+                return Err(named(format!("no link joins such nodes; expected one of {kinds}")));
+            }
+            let count = (share * all.len() as f64).round() as usize;
+            let mut free: Vec<u32> = all.iter().copied().filter(|l| at_that_time(*l).is_none()).collect();
+            if count == 0 || count > free.len() {
+                let message = format!(
+                    "makes {count} of {} links, of which {} do not fail at that time already; expected at least one, \
+                     and no more than these",
+                    all.len(),
+                    free.len()
+                );
+                return Err(Problem::with_value(format!("failures.{entry}.share"), share, message));
+            }
+            free.sort_by_key(|l| bits(spec.seed, purpose::FAILURE, (entry as u64) << 32 | *l as u64, u64::MAX));
+            free.truncate(count);
+            free.sort_unstable();
+            free
         }
-        let share = failure.share.unwrap_or(0.0);
-        let count = (share * all.len() as f64).round() as usize;
-        let mut free: Vec<u32> = all.iter().copied().filter(|l| at_that_time(*l).is_none()).collect();
-        if count == 0 || count > free.len() {
-            let message = format!(
-                "makes {count} of {} links, of which {} do not fail at that time already; expected at least one, and \
-                 no more than these",
-                all.len(),
-                free.len()
-            );
-            return Err(Problem::with_value(format!("failures.{entry}.share"), share, message));
-        }
-        free.sort_by_key(|l| bits(spec.seed, purpose::FAILURE, (entry as u64) << 32 | *l as u64, u64::MAX));
-        free.truncate(count);
-        free.sort_unstable();
-        free
     };
-    match links.iter().flat_map(|l| [*l, *l ^ 1]).find_map(|l| wrong(&l)) {
+    match links.iter().flat_map(|l| [*l, *l ^ 1]).find_map(wrong) {
         Some(problem) => Err(problem),
         None => Ok(links),
     }
@@ -175,9 +170,9 @@ fn failed<'f>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, Timetable, too_many_states};
+    use super::{LinkFailure, Links, Timetable, too_many_states};
     use crate::Scenario;
-    use crate::document::failures::Listed;
+    use crate::document::failures::Line;
 
     #[test]
     fn whole_paths_are_counted_in_so_many_states_and_no_more() {
@@ -196,10 +191,10 @@ mod tests {
             "{told}"
         );
         assert_eq!(too_many_states(&[], &spec("spray"), size - 1), None);
-        let listed = Listed { place: "m.cm, line 4".into(), words: "switch_id 0 link_id 0".into() };
-        let of_a_file = Failure::from_the_beginning("agg0>core0".into(), listed);
-        let of_the_scenario = Failure { listed: None, ..of_a_file.clone() };
-        let key = |failures: &[Failure]| too_many_states(failures, &by_path, size - 1).unwrap().to_string();
+        let line = Line { place: "m.cm, line 4".into(), words: "switch_id 0 link_id 0".into() };
+        let of_a_file = LinkFailure::from_the_beginning("agg0>core0".into(), line);
+        let of_the_scenario = LinkFailure { links: Links::One("agg0>core0".into()), ..of_a_file.clone() };
+        let key = |failures: &[LinkFailure]| too_many_states(failures, &by_path, size - 1).unwrap().to_string();
         assert!(key(std::slice::from_ref(&of_a_file)).starts_with("m.cm, line 4: routing by whole paths"));
         assert!(key(&[of_a_file, of_the_scenario]).starts_with("failures: routing by whole paths"));
     }

@@ -7,7 +7,8 @@ mod observe;
 mod triggers;
 pub(crate) mod warnings;
 
-use crate::document::traffic::Pattern;
+use crate::document::failures::LinkFailure;
+use crate::document::traffic::PatternName;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
 use crate::topology::network::Network;
@@ -23,17 +24,19 @@ use std::path::Path;
 pub(crate) struct Built {
     /// What the engine simulates.
     pub(crate) spec: Spec,
-    /// Entry of `failures` that each failure of `spec` is of; those of files come after all entries of the document.
+    /// Failures of the document, then those of its files.
+    pub(crate) failures: Vec<LinkFailure>,
+    /// Which of them each failure of `spec` is of.
     pub(crate) failing: Vec<usize>,
 }
 
 /// Checks a document and builds what it says; `dir` is where the names of its files start.
 pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     let mut problems = Vec::new();
-    checks::keys(doc, &mut problems);
+    let checks::Read { patterns, mut failures } = checks::keys(doc, &mut problems);
     let mut network = match doc.topology.build(dir) {
         Ok(network) => network,
-        Err(more) => {
+        Err(Errors(more)) => {
             problems.extend(more);
             return Err(Errors(problems));
         }
@@ -42,21 +45,20 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     single::apply(&doc.links, &mut network, &link_names, &mut problems);
     let mut flows = Flows::new(doc, &network, dir);
     if problems.is_empty() {
-        for (entry, t) in (0u32..).zip(&doc.traffic) {
+        for ((entry, t), pattern) in (0u32..).zip(&doc.traffic).zip(patterns) {
             flows.path = format!("traffic.{}", t.name());
-            if let Err(more) = t.add(entry, &mut flows) {
+            if let Err(Errors(more)) = t.add(pattern, entry, &mut flows) {
                 problems.extend(more);
             }
         }
     }
-    let Flows { controllers, transports, flows, failures, triggers, listed, queries, .. } = flows;
+    let Flows { controllers, transports, flows, failures: of_files, triggers, listed, queries, .. } = flows;
+    failures.extend(of_files);
     checks::ports(doc, &network, &transports, &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let known = problems.is_empty().then_some(flows.len());
     let observe = observe::observe(doc, &link_names, known, &mut problems);
-    if !problems.is_empty() {
-        return Err(Errors(problems));
-    }
+    Errors::unless_none(problems, ())?;
 
     let (measure_from, measure_to) = doc.run.measured();
     let sharing = sharing(doc, &network, &flows);
@@ -108,15 +110,15 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     checks::circles(doc, &spec, &listed)?;
     keep_to_one_path(doc, &mut spec);
     checks::paths(&spec)?;
-    let failing = failures::apply(&failures, &mut spec).map_err(Errors)?;
+    let failing = failures::apply(&failures, &mut spec)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;
-    Ok(Built { spec, failing })
+    Ok(Built { spec, failures, failing })
 }
 
 /// What every flow shares with elephants; empty where there are none.
 fn sharing(doc: &Document, network: &Network, flows: &[spec::FlowSpec]) -> Vec<spec::Sharing> {
-    let is_one = |f: &spec::FlowSpec| doc.traffic[f.group as usize].pattern == Pattern::Elephants;
-    if !doc.traffic.iter().any(|t| t.pattern == Pattern::Elephants) {
+    let is_one = |f: &spec::FlowSpec| doc.traffic[f.group as usize].pattern == PatternName::Elephants;
+    if !doc.traffic.iter().any(|t| t.pattern == PatternName::Elephants) {
         return Vec::new();
     }
     let ends = |f: &spec::FlowSpec| (f.src, f.dst);

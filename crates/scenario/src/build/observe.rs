@@ -36,14 +36,14 @@ pub(super) fn observe(
             Some(port) => ports.push(*port),
             None => {
                 let message = format!("no such port; expected names such as \"{}\"", links[0]);
-                let p = Problem::with_value("measure.series.ports", format!("\"{name}\""), message);
+                let p = Problem::quoted("measure.series.ports", name, message);
                 problems.push(p.suggest(name, links.iter().take(10_000).map(String::as_str)));
             }
         }
     }
     let mut positive = |key: &str, t: cc::Time| {
         if t == cc::Time::ZERO {
-            problems.push(Problem::with_value(key, "\"0s\"", "expected a time above 0"));
+            problems.push(Problem::quoted(key, "0s", "expected a time above 0"));
         }
         t
     };
@@ -65,7 +65,7 @@ pub(super) fn observe(
                 m.series.ports.len(),
                 doc.run.duration,
             );
-            problems.push(Problem::with_value("measure.series.interval", format!("\"{every}\""), message));
+            problems.push(Problem::quoted("measure.series.interval", every, message));
         }
     }
     spec::Observe { queue_interval, flows: m.series.flows.clone(), ports, interval, trace: m.trace.clone() }

@@ -1,7 +1,8 @@
 //! What is worth knowing before a run although nothing is wrong: a form of a controller in a transport
 //! of another world, values that have no effect, flows that never start.
 
-use super::{failures, triggers};
+use super::failures::changes_nothing;
+use super::{Built, triggers};
 use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::App;
@@ -16,7 +17,8 @@ use std::slice;
 
 /// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the
 /// way to it.
-pub(crate) fn warnings(doc: &Document, spec: &Spec, failing: &[usize], left_out: &[LeftOut]) -> Vec<String> {
+pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String> {
+    let Built { spec, failures, failing } = built;
     let mut found = left_out.iter().filter(|l| !l.had.is_empty()).map(dropped).collect();
     without_effect("transport", &doc.transport, &doc.transport.resolved(), &mut found);
     let used = used(doc, spec);
@@ -45,8 +47,8 @@ pub(crate) fn warnings(doc: &Document, spec: &Spec, failing: &[usize], left_out:
     for (i, single) in doc.links.iter().enumerate().filter(|(_, single)| single.changes_nothing()) {
         found.push(format!("links.{i} changes nothing: it names {} alone", single.link));
     }
-    let unchanged = |(i, f)| failures::changes_nothing(f, i, spec, failing);
-    found.extend(doc.failures.iter().enumerate().filter_map(unchanged));
+    let unchanged = |(i, f)| changes_nothing(f, i, spec, failing);
+    found.extend(failures.iter().enumerate().filter_map(unchanged));
     if let Some(buffer) = &doc.buffer {
         buffer.without_effect(spec, &mut found);
     }
@@ -184,7 +186,7 @@ fn waiting_in_vain(doc: &Document, spec: &Spec, at_work: &Triggers) -> Option<St
 /// Engines of senders that lose of what a window lets go at once.
 fn short_of_a_window(doc: &Document, spec: &Spec) -> Option<String> {
     let queue = doc.hosts.as_ref()?.send.as_ref()?.queue;
-    let Limit::Packets(holds) = queue.spec() else { return None };
+    let Limit::Packets(holds) = queue.0 else { return None };
     let window = spec.transports.iter().map(|t| t.initial_window).fold(0.0, f64::max);
     (window > holds as f64).then(|| {
         format!(

@@ -1,8 +1,9 @@
 //! What sending applications do.
 
 use crate::files::connection_matrix::MOST_BYTES;
-use crate::text::problem::Problem;
-use crate::text::quantity::{LineRate, Rate, Size, Time, zero};
+use crate::text::default::{bytes, microseconds, number};
+use crate::text::problem::Report;
+use crate::text::quantity::{LineRate, Rate, Size, Time};
 use incast_cc as cc;
 use incast_engine::spec;
 use schemars::JsonSchema;
@@ -46,7 +47,7 @@ pub struct Udp {
 #[schemars(inline)]
 pub struct Query {
     /// Bytes of a request.
-    #[serde(default = "small_request")]
+    #[serde(default = "bytes::<100>")]
     pub request: Size,
     /// Bytes of a worker's response; this or `total` must be given, except where a file has sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +60,7 @@ pub struct Query {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Time>,
     /// Time from the end of a query to the beginning of the next.
-    #[serde(default = "zero")]
+    #[serde(default = "microseconds::<0>")]
     pub think: Time,
     /// Number of queries; without end (or until the entry's `stop`) where not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,11 +75,11 @@ pub struct ClosedLoop {
     /// Bytes a write.
     pub write: Size,
     /// Writes under way at a time. A flow keeps some 50 bytes for each.
-    #[serde(default = "one")]
+    #[serde(default = "number::<1>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub outstanding: u32,
     /// Time from the acknowledgement of a write to the next.
-    #[serde(default = "zero")]
+    #[serde(default = "microseconds::<0>")]
     pub think: Time,
     /// Number of writes of a flow, which then closes; without end where not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +95,7 @@ pub struct Bulk {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// Bytes a write.
-    #[serde(default = "bulk_write")]
+    #[serde(default = "bytes::<64_000>")]
     pub write: Size,
 }
 
@@ -105,13 +106,13 @@ pub struct OnOff {
     /// Rate during ON times.
     pub rate: Rate,
     /// Length of an ON time.
-    #[serde(default = "second")]
+    #[serde(default = "microseconds::<1_000_000>")]
     pub on: Time,
     /// Length of an OFF time.
-    #[serde(default = "second")]
+    #[serde(default = "microseconds::<1_000_000>")]
     pub off: Time,
     /// Bytes a write.
-    #[serde(default = "small_write")]
+    #[serde(default = "bytes::<1_000>")]
     pub write: Size,
     /// Begin with an OFF time, counted from the end of the handshake, as ns-3 does.
     #[serde(default)]
@@ -125,29 +126,16 @@ pub struct Cbr {
     /// Rate.
     pub rate: Rate,
     /// Bytes a write.
-    #[serde(default = "small_write")]
+    #[serde(default = "bytes::<1_000>")]
     pub write: Size,
 }
 
-fn small_request() -> Size {
-    Size(cc::Bytes(100))
-}
-fn one() -> u32 {
-    1
-}
-pub(crate) fn bulk_write() -> Size {
-    Size(cc::Bytes(64_000))
-}
-fn small_write() -> Size {
-    Size(cc::Bytes(1_000))
-}
-fn second() -> Time {
-    Time(cc::Time::s(1))
-}
+/// What a bulk application writes at a time, unless it is said.
+pub(crate) const BULK_WRITE: Size = Size(cc::Bytes(64_000));
 
 impl Default for App {
     fn default() -> App {
-        App::Bulk(Bulk { size: None, write: bulk_write() })
+        App::Bulk(Bulk { size: None, write: BULK_WRITE })
     }
 }
 
@@ -162,16 +150,13 @@ impl App {
                 write: o.write.0.0,
                 off_first: o.off_first,
             },
-            App::Cbr(c) => {
-                let second = cc::Time::s(1);
-                spec::App::OnOff {
-                    rate: c.rate.0,
-                    on: second,
-                    off: cc::Time::ZERO,
-                    write: c.write.0.0,
-                    off_first: false,
-                }
-            }
+            App::Cbr(c) => spec::App::OnOff {
+                rate: c.rate.0,
+                on: cc::Time::s(1),
+                off: cc::Time::ZERO,
+                write: c.write.0.0,
+                off_first: false,
+            },
             App::Query(_) => spec::App::Messages,
             App::ClosedLoop(c) => spec::App::ClosedLoop {
                 write: c.write.0.0,
@@ -184,8 +169,7 @@ impl App {
         }
     }
 
-    pub(crate) fn check(&self, path: &str, out: &mut Vec<Problem>) {
-        let key = |k: &str| format!("{path}.app.{k}");
+    pub(crate) fn check(&self, at: &mut Report) {
         let (write, rate) = match self {
             App::Bulk(b) => (Some(b.write), None),
             App::OnOff(o) => (Some(o.write), Some(o.rate)),
@@ -193,27 +177,23 @@ impl App {
             App::Query(_) | App::Udp(_) => (None, None),
             App::ClosedLoop(c) => (Some(c.write), None),
         };
-        if write.is_some_and(|w| w.0.0 == 0) {
-            out.push(Problem::with_value(key("write"), "\"0B\"", "expected at least 1 byte"));
+        let no_bytes = |size: Option<Size>| size.is_some_and(|size| size.0.0 == 0);
+        if no_bytes(write) {
+            at.text("write", "0B", ONE_BYTE);
         }
         if rate.is_some_and(|r| r.0 == cc::Rate::INFINITE) {
             let message = "expected a finite rate; kind = \"bulk\" writes as fast as the transport takes it";
-            out.push(Problem::with_value(key("rate"), "\"inf\"", message));
+            at.text("rate", "inf", message);
         }
         match self {
-            App::Bulk(Bulk { size: Some(size), .. }) if size.0.0 == 0 => {
-                out.push(Problem::with_value(key("size"), "\"0B\"", "expected at least 1 byte"));
-            }
+            App::Bulk(Bulk { size, .. }) if no_bytes(*size) => at.text("size", "0B", ONE_BYTE),
             App::Bulk(Bulk { size: Some(size), .. }) if size.0.0 > MOST_BYTES => {
-                let message = format!("expected at most {MOST_BYTES}B");
-                out.push(Problem::with_value(key("size"), format!("\"{size}\""), message));
+                at.text("size", size, format!("expected at most {MOST_BYTES}B"));
             }
-            App::OnOff(o) if o.on.0 == cc::Time::ZERO => {
-                out.push(Problem::with_value(key("on"), format!("\"{}\"", o.on), "expected a time above 0"));
-            }
+            App::OnOff(o) if o.on.0 == cc::Time::ZERO => at.text("on", o.on, "expected a time above 0"),
             App::OnOff(o) if o.on.0.saturating_add(o.off.0) > LONGEST_CYCLE => {
                 let message = format!("expected at most {LONGEST_CYCLE} together with on, which is {}", o.on);
-                out.push(Problem::with_value(key("off"), format!("\"{}\"", o.off), message));
+                at.text("off", o.off, message);
             }
             App::ClosedLoop(ClosedLoop { write, count: Some(count), .. })
                 if write.0.0 > 0 && count.checked_mul(write.0.0).is_none_or(|bytes| bytes > MOST_BYTES) =>
@@ -221,20 +201,22 @@ impl App {
                 let most = MOST_BYTES / write.0.0;
                 let message =
                     format!("expected at most {most} with write = \"{write}\": a flow has at most {MOST_BYTES} bytes");
-                out.push(Problem::with_value(key("count"), count, message));
+                at.value("count", count, message);
             }
             App::Query(q) => {
                 for (name, size) in [("request", Some(q.request)), ("response", q.response), ("total", q.total)] {
-                    if size.is_some_and(|s| s.0.0 == 0) {
-                        out.push(Problem::with_value(key(name), "\"0B\"", "expected at least 1 byte"));
+                    if no_bytes(size) {
+                        at.text(name, "0B", ONE_BYTE);
                     }
                 }
                 if let (Some(_), Some(total)) = (q.response, q.total) {
                     let message = "expected either response, the bytes of every worker, or total, split among them";
-                    out.push(Problem::with_value(key("total"), format!("\"{total}\""), message));
+                    at.text("total", total, message);
                 }
             }
             _ => {}
         }
     }
 }
+
+const ONE_BYTE: &str = "expected at least 1 byte";

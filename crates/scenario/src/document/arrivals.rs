@@ -1,7 +1,7 @@
 //! Poisson arrivals as a user writes them: a load, and a table of sizes.
 
 use crate::files::sizes::Rule;
-use crate::text::problem::Problem;
+use crate::text::problem::Report;
 use crate::text::quantity::{Size, Time};
 use incast_cc as cc;
 use schemars::JsonSchema;
@@ -35,19 +35,16 @@ pub(crate) const MOST_LOAD: f64 = 10.0;
 
 impl Arrivals {
     /// Values that are wrong whatever the network is.
-    pub(crate) fn check(&self, path: &str, start: Time, duration: cc::Time, out: &mut Vec<Problem>) {
-        let key = |k: &str| format!("{path}.arrivals.{k}");
+    pub(crate) fn check(&self, start: Time, duration: cc::Time, at: &mut Report) {
         if !(self.load > 0.0 && self.load <= MOST_LOAD) {
-            let message = format!("expected a number above 0, at most {MOST_LOAD}");
-            out.push(Problem::with_value(key("load"), self.load, message));
+            at.value("load", self.load, format!("expected a number above 0, at most {MOST_LOAD}"));
         }
         if let Some(packet) = self.packet.filter(|p| p.0.0 == 0 || p.0.0 > 65_535) {
-            let value = format!("\"{packet}\"");
-            out.push(Problem::with_value(key("packet"), value, "expected 1 to 65535 bytes"));
+            at.text("packet", packet, "expected 1 to 65535 bytes");
         }
         if let Some(until) = self.until.filter(|t| *t <= start || t.0 > duration) {
             let message = format!("expected a time after start, {start}, and at most run.duration, {duration}");
-            out.push(Problem::with_value(key("until"), format!("\"{until}\""), message));
+            at.text("until", until, message);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A buffer that the queues of a switch share, and flow control by what is in it.
 
 use crate::document::queue::Queue;
-use crate::text::problem::{self, Problem};
-use crate::text::quantity::{Headroom, Room, Size};
+use crate::text::default::{bytes, thousandths};
+use crate::text::problem::{self, Problem, Report};
+use crate::text::quantity::{Headroom, Size};
 use crate::topology::network::Network;
-use incast_cc::Bytes;
 use incast_engine::map::pfc::Pfc as Engine;
 use incast_engine::spec::{self, Spec};
 use schemars::JsonSchema;
@@ -16,10 +16,10 @@ pub struct Buffer {
     /// Size of the whole.
     pub size: Size,
     /// A queue takes an arrival while its shared part is below this times what is free; above 0.
-    #[serde(default = "one")]
+    #[serde(default = "thousandths::<1000>")]
     pub alpha: f64,
     /// What every queue has for itself, out of the whole.
-    #[serde(default = "nothing")]
+    #[serde(default = "bytes::<0>")]
     pub reserve: Size,
     /// Priority flow control: neighbours pause instead of what does not fit being dropped. Given at all, if only as
     /// `{}`, it is on.
@@ -42,35 +42,19 @@ pub struct Pfc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Size>,
     /// What every class of a link has for itself, out of the whole.
-    #[serde(default = "reserve")]
+    #[serde(default = "bytes::<4096>")]
     pub reserve: Size,
     /// What every class of a link has for what still comes before it has stopped, out of the whole: what the link can
     /// bring by then ("link"), three times what it brings in its delay ("hpcc"), or a size.
     #[serde(default = "headroom")]
     pub headroom: Headroom,
     /// The link resumes when what the class has is this far below the threshold.
-    #[serde(default = "resume_offset")]
+    #[serde(default = "bytes::<3072>")]
     pub resume_offset: Size,
 }
 
-fn one() -> f64 {
-    1.0
-}
-
-fn nothing() -> Size {
-    Size(Bytes(0))
-}
-
-// HPCC's simulator, switch-mmu.cc.
-fn reserve() -> Size {
-    Size(Bytes(4096))
-}
-fn resume_offset() -> Size {
-    Size(Bytes(3072))
-}
-
 fn headroom() -> Headroom {
-    Headroom(Room::Link)
+    Headroom(spec::Headroom::Link)
 }
 
 impl Pfc {
@@ -84,17 +68,13 @@ impl Pfc {
                 (None, alpha) => alpha.map(spec::Threshold::Dynamic),
             },
             reserve: self.reserve.0.0,
-            headroom: match self.headroom.0 {
-                Room::Link => spec::Headroom::Link,
-                Room::Hpcc => spec::Headroom::Delays,
-                Room::Bytes(n) => spec::Headroom::Bytes(n),
-            },
+            headroom: self.headroom.0,
             margin: self.resume_offset.0.0,
         }
     }
 
     /// What does not fit by itself.
-    fn check(&self, queue: &Queue, out: &mut Vec<Problem>) {
+    fn check(&self, queue: &Queue, at: &mut Report) {
         let has = queue.spec().count();
         let mut seen = Vec::new();
         for class in self.classes.iter().flatten() {
@@ -103,41 +83,48 @@ impl Pfc {
                     1 => "expected 0: the queues have one class".to_owned(),
                     n => format!("expected 0 to {}, the classes of queue", n - 1),
                 };
-                out.push(Problem::with_value("buffer.pfc.classes", class, message));
+                at.value("pfc.classes", class, message);
             }
             if seen.contains(class) {
-                out.push(Problem::with_value("buffer.pfc.classes", class, "is there twice"));
+                at.value("pfc.classes", class, "is there twice");
             }
             seen.push(*class);
         }
         if self.classes.as_ref().is_some_and(Vec::is_empty) {
-            let message = "expected at least one class; without flow control leave out buffer.pfc";
-            out.push(Problem::with_value("buffer.pfc.classes", "[]", message));
+            at.value("pfc.classes", "[]", "expected at least one class; without flow control leave out buffer.pfc");
         }
         if let Some(alpha) = self.alpha.filter(|alpha| !(*alpha > 0.0 && *alpha <= 1e6)) {
-            out.push(Problem::with_value(
-                "buffer.pfc.alpha",
-                problem::number(alpha),
-                "expected above 0, at most 1000000",
-            ));
+            at.value("pfc.alpha", problem::number(alpha), "expected above 0, at most 1000000");
         }
         if let (Some(_), Some(alpha)) = (self.threshold, self.alpha) {
             let message = "expected no alpha beside threshold, which stands in its place";
-            out.push(Problem::with_value("buffer.pfc.alpha", problem::number(alpha), message));
+            at.value("pfc.alpha", problem::number(alpha), message);
         }
-        for (key, queue) in [("queue", Some(queue)), ("queue.host", queue.host())] {
-            let Some(queue) = queue else { continue };
-            if let Queue::FairNic(_) = queue {
-                let message = "expected a queue that can be paused beside buffer.pfc: drop-tail, with limit = \"none\"";
-                out.push(Problem::with_value(format!("{key}.kind"), "\"fair-nic\"", message));
-            } else if let Queue::Trimming(_) = queue {
-                let message = "expected a queue that does not trim beside buffer.pfc, which drops nothing";
-                out.push(Problem::with_value(format!("{key}.kind"), "\"trimming\"", message));
-            } else if queue.spec().count() != has {
-                let n = queue.spec().count();
-                let message =
-                    format!("expected as many classes as the switches' queues have, {has}: each is paused by itself");
-                out.push(Problem::with_value(format!("{key}.classes"), format!("{n} of them"), message));
+    }
+
+    /// Queues whose classes cannot be paused.
+    fn check_queues(&self, queue: &Queue, out: &mut Vec<Problem>) {
+        let has = queue.spec().count();
+        for (key, queue) in queue.all() {
+            let at = &mut Report::new(key, out);
+            let n = queue.spec().count();
+            match queue {
+                Queue::FairNic(_) => {
+                    let message =
+                        "expected a queue that can be paused beside buffer.pfc: drop-tail, with limit = \"none\"";
+                    at.text("kind", "fair-nic", message);
+                }
+                Queue::Trimming(_) => {
+                    let message = "expected a queue that does not trim beside buffer.pfc, which drops nothing";
+                    at.text("kind", "trimming", message);
+                }
+                _ if n != has => {
+                    let message = format!(
+                        "expected as many classes as the switches' queues have, {has}: each is paused by itself"
+                    );
+                    at.value("classes", format_args!("{n} of them"), message);
+                }
+                _ => {}
             }
         }
     }
@@ -156,8 +143,8 @@ impl Buffer {
             return;
         }
         let asked = [
-            ("alpha", self.alpha != one(), self.alpha.to_string()),
-            ("reserve", self.reserve != nothing(), format!("\"{}\"", self.reserve)),
+            ("alpha", self.alpha != 1.0, self.alpha.to_string()),
+            ("reserve", self.reserve != bytes::<0>(), format!("\"{}\"", self.reserve)),
         ];
         for (key, _, value) in asked.into_iter().filter(|(_, given, _)| *given) {
             found.push(format!(
@@ -169,21 +156,19 @@ impl Buffer {
 
     /// What does not fit: `packet` is the largest packet, in bytes.
     pub(crate) fn check(&self, queue: &Queue, network: &Network, packet: u64, out: &mut Vec<Problem>) {
+        let at = &mut Report::new("buffer", out);
         if !(self.alpha > 0.0 && self.alpha <= 1e6) {
-            out.push(Problem::with_value(
-                "buffer.alpha",
-                problem::number(self.alpha),
-                "expected above 0, at most 1000000",
-            ));
+            at.value("alpha", problem::number(self.alpha), "expected above 0, at most 1000000");
         }
         let size = self.size.0.0;
         if size < packet {
-            let message = format!("expected at least {packet}B, a full packet of the transport");
-            out.push(Problem::with_value("buffer.size", format!("\"{}\"", self.size), message));
+            at.text("size", self.size, format!("expected at least {packet}B, a full packet of the transport"));
         }
         if let Some(pfc) = &self.pfc {
-            pfc.check(queue, out);
+            pfc.check(queue, at);
+            pfc.check_queues(queue, out);
         }
+        let at = &mut Report::new("buffer", out);
         let lossless = self.spec(queue).pfc.map_or(0, |pfc| pfc.lossless.iter().filter(|l| **l).count());
         let queues = (queue.spec().count() - lossless) as u64;
         let mut ports = vec![0u64; network.names.len()];
@@ -191,11 +176,10 @@ impl Buffer {
         let most = ports.iter().skip(network.hosts as usize).max().map_or(0, |ports| ports * queues);
         if most > 0 && self.reserve.0.0 > size / most {
             let message = format!("expected at most {}B: a switch has {most} queues", size / most);
-            out.push(Problem::with_value("buffer.reserve", format!("\"{}\"", self.reserve), message));
+            at.text("reserve", self.reserve, message);
         }
         if network.links.iter().any(|l| l.bucket > 0 && l.from >= network.hosts) {
-            let message = "expected no burst of links beside it: a token bucket has no departures to count";
-            out.push(Problem::new("buffer", message));
+            at.key("", "expected no burst of links beside it: a token bucket has no departures to count");
         }
     }
 
@@ -214,7 +198,7 @@ impl Buffer {
             let message = format!(
                 "expected more than {own}B: reserves and headrooms that buffer.pfc sets apart for the links into {node}"
             );
-            return Err(Problem::with_value("buffer.size", format!("\"{}\"", self.size), message));
+            return Err(Problem::quoted("buffer.size", self.size, message));
         }
         Ok(())
     }

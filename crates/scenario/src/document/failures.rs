@@ -1,6 +1,6 @@
 //! Links that fail, work otherwise for some time, and are repaired: `[[failures]]`.
 
-use crate::text::problem::Problem;
+use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Rate, Time};
 use incast_cc as cc;
 use incast_engine::spec::Effect;
@@ -43,18 +43,6 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: Option<f64>,
-    /// Where, of one that a connection matrix has.
-    #[serde(skip)]
-    pub(crate) listed: Option<Listed>,
-}
-
-/// A failure's line of a file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Listed {
-    /// File and line.
-    pub(crate) place: String,
-    /// What the line says of the link.
-    pub(crate) words: String,
 }
 
 /// Kinds of failures.
@@ -68,45 +56,127 @@ pub enum Kind {
     Degraded,
 }
 
+/// The links of a failure.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Links {
+    /// One, by its name.
+    One(String),
+    /// A share of those between two kinds of nodes.
+    Between([String; 2], f64),
+    /// One, by its name, that a line of a connection matrix has.
+    Listed(String, Line),
+}
+
+/// A failure's line of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    /// File and line.
+    pub(crate) place: String,
+    /// What the line says of the link.
+    pub(crate) words: String,
+}
+
+/// A failure with the keys that its links and its kind have.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct LinkFailure {
+    pub(crate) links: Links,
+    pub(crate) at: cc::Time,
+    pub(crate) until: cc::Time,
+    pub(crate) effect: Effect,
+    /// What it gives a degraded link: keys, and values as the user wrote them.
+    pub(crate) changes: Vec<(&'static str, String)>,
+}
+
 impl Failure {
+    /// What it says; contradictions between its keys go to `at`.
+    pub(crate) fn read(&self, duration: cc::Time, at: &mut Report) -> Option<LinkFailure> {
+        let links = match (&self.link, &self.between, self.share) {
+            (Some(link), None, None) => Some(Links::One(link.clone())),
+            (None, Some(kinds), Some(share)) => Some(Links::Between(kinds.clone(), share)),
+            (None, Some(_), None) => {
+                at.key("share", "missing; expected with between, from 0 to 1");
+                None
+            }
+            (_, None, Some(share)) => {
+                at.value("share", share, "expected with between only, such as [\"agg\", \"core\"]");
+                None
+            }
+            (Some(link), Some(_), _) => {
+                at.text("link", link, "expected either a link or links between two kinds of nodes");
+                None
+            }
+            (None, None, None) => {
+                at.key("link", "missing; expected a link such as \"agg0>core0\", or between and share");
+                None
+            }
+        };
+        if self.at.0 >= duration {
+            at.text("at", self.at, format!("expected a time before the run's end, {duration}"));
+        }
+        if let Some(until) = self.until.filter(|until| until.0 <= self.at.0) {
+            at.text("until", until, format!("expected a time after the failure begins, {}", self.at));
+        }
+        let rate = self.rate.map(|r| ("rate", format!("\"{r}\"")));
+        let delay = self.delay.map(|d| ("delay", format!("\"{d}\"")));
+        let loss = self.loss.map(|p| ("loss", p.to_string()));
+        let changes: Vec<_> = [rate, delay, loss].into_iter().flatten().collect();
+        let effect = match self.kind {
+            Kind::Down => {
+                for (key, value) in &changes {
+                    let message =
+                        "expected none with kind = \"down\": nothing gets through; kind = \"degraded\" has it";
+                    at.value(key, value, message);
+                }
+                Effect::Down { detection: self.detection.map_or(cc::Time::ZERO, |t| t.0) }
+            }
+            Kind::Degraded => {
+                if let Some(detection) = self.detection {
+                    let message = "expected none with kind = \"degraded\": switches do not route around what works";
+                    at.text("detection", detection, message);
+                }
+                if changes.is_empty() {
+                    at.key("", "expected at least one of rate, delay and loss with kind = \"degraded\"");
+                }
+                let (rate, delay) = (self.rate.map(|r| r.0), self.delay.map(|d| d.0));
+                Effect::Degraded { rate, delay, loss: self.loss.unwrap_or(0.0) }
+            }
+        };
+        let until = self.until.map_or(cc::Time::NEVER, |t| t.0);
+        Some(LinkFailure { links: links?, at: self.at.0, until, effect, changes })
+    }
+}
+
+impl LinkFailure {
     /// A link that is down all the time, on a line of a file.
-    pub(crate) fn from_the_beginning(link: String, listed: Listed) -> Failure {
-        let at = Time(cc::Time::ZERO);
-        let (until, detection, rate, delay, loss) = (None, None, None, None, None);
-        Failure {
-            kind: Kind::Down,
-            link: Some(link),
-            between: None,
-            share: None,
-            at,
-            until,
-            detection,
-            rate,
-            delay,
-            loss,
-            listed: Some(listed),
+    pub(crate) fn from_the_beginning(link: String, line: Line) -> LinkFailure {
+        LinkFailure {
+            links: Links::Listed(link, line),
+            at: cc::Time::ZERO,
+            until: cc::Time::NEVER,
+            effect: Effect::Down { detection: cc::Time::ZERO },
+            changes: Vec::new(),
         }
     }
 
-    /// Where its links are named: its number, unless a file has it.
-    fn links_key(&self, entry: usize) -> String {
-        let key = if self.link.is_some() { "link" } else { "between" };
-        self.listed.as_ref().map_or_else(|| format!("failures.{entry}.{key}"), |line| line.place.clone())
+    /// The line of a file that it is on.
+    pub(crate) fn line(&self) -> Option<&Line> {
+        if let Links::Listed(_, line) = &self.links { Some(line) } else { None }
     }
 
-    /// A problem with the links that it names.
+    /// A problem with the links that it names; `entry` is its number.
     pub(crate) fn wrong_links(&self, entry: usize, message: impl Into<String>) -> Problem {
-        let value = match (&self.listed, &self.link, &self.between) {
-            (Some(line), ..) => line.words.clone(),
-            (None, Some(link), _) => format!("\"{link}\""),
-            (None, None, between) => format!("{:?}", between.clone().unwrap_or_default()),
-        };
-        Problem::with_value(self.links_key(entry), value, message)
+        match &self.links {
+            Links::Listed(_, line) => Problem::with_value(&line.place, &line.words, message),
+            Links::One(link) => Problem::quoted(format!("failures.{entry}.link"), link, message),
+            Links::Between(kinds, _) => {
+                Problem::with_value(format!("failures.{entry}.between"), format!("{kinds:?}"), message)
+            }
+        }
     }
 
     /// Why it cannot be about a link that `other` is about at the same time.
-    pub(crate) fn meets(&self, other: &Failure) -> String {
-        match (&self.listed, &other.listed) {
+    pub(crate) fn meets(&self, other: &LinkFailure) -> String {
+        match (self.line(), other.line()) {
             (Some(line), Some(other)) if line == other => {
                 "another entry of traffic reads this line too; expected one that has the failures of a file".into()
             }
@@ -114,85 +184,5 @@ impl Failure {
             (Some(_), None) => "an entry of failures is about this link; expected one or the other".into(),
             (None, _) => "another entry is about this link at the same time; expected one after the other".into(),
         }
-    }
-
-    /// Contradictions between keys; `entry` is its number.
-    pub(crate) fn check(&self, entry: usize, duration: cc::Time, out: &mut Vec<Problem>) {
-        let key = |key: &str| format!("failures.{entry}.{key}");
-        let quoted = |t: Time| format!("\"{t}\"");
-        match (&self.link, &self.between, self.share) {
-            (Some(_), None, None) | (None, Some(_), Some(_)) => {}
-            (None, Some(_), None) => {
-                out.push(Problem::new(key("share"), "missing; expected with between, from 0 to 1"));
-            }
-            (_, None, Some(share)) => {
-                out.push(Problem::with_value(
-                    key("share"),
-                    share,
-                    "expected with between only, such as [\"agg\", \"core\"]",
-                ));
-            }
-            (Some(link), Some(_), _) => {
-                let message = "expected either a link or links between two kinds of nodes";
-                out.push(Problem::with_value(key("link"), format!("\"{link}\""), message));
-            }
-            (None, None, None) => {
-                out.push(Problem::new(
-                    key("link"),
-                    "missing; expected a link such as \"agg0>core0\", or between and share",
-                ));
-            }
-        }
-        if self.at.0 >= duration {
-            let message = format!("expected a time before the run's end, {duration}");
-            out.push(Problem::with_value(key("at"), quoted(self.at), message));
-        }
-        if let Some(until) = self.until.filter(|until| until.0 <= self.at.0) {
-            let message = format!("expected a time after the failure begins, {}", self.at);
-            out.push(Problem::with_value(key("until"), quoted(until), message));
-        }
-        let changes = self.changes();
-        match self.kind {
-            Kind::Down => {
-                for (name, value) in changes {
-                    let message =
-                        "expected none with kind = \"down\": nothing gets through; kind = \"degraded\" has it";
-                    out.push(Problem::with_value(key(name), value, message));
-                }
-            }
-            Kind::Degraded => {
-                if let Some(detection) = self.detection {
-                    let message = "expected none with kind = \"degraded\": switches do not route around what works";
-                    out.push(Problem::with_value(key("detection"), quoted(detection), message));
-                }
-                if changes.is_empty() {
-                    let message = "expected at least one of rate, delay and loss with kind = \"degraded\"";
-                    out.push(Problem::new(format!("failures.{entry}"), message));
-                }
-            }
-        }
-    }
-
-    /// What it gives a degraded link, as the user wrote it.
-    pub(crate) fn changes(&self) -> Vec<(&'static str, String)> {
-        let rate = self.rate.map(|r| ("rate", format!("\"{r}\"")));
-        let delay = self.delay.map(|d| ("delay", format!("\"{d}\"")));
-        let loss = self.loss.map(|p| ("loss", p.to_string()));
-        [rate, delay, loss].into_iter().flatten().collect()
-    }
-
-    pub(crate) fn effect(&self) -> Effect {
-        match self.kind {
-            Kind::Down => Effect::Down { detection: self.detection.map_or(cc::Time::ZERO, |t| t.0) },
-            Kind::Degraded => Effect::Degraded {
-                rate: self.rate.map(|r| r.0),
-                delay: self.delay.map(|d| d.0),
-                loss: self.loss.unwrap_or(0.0),
-            },
-        }
-    }
-
-    pub(crate) fn over(&self) -> cc::Time {
-        self.until.map_or(cc::Time::NEVER, |t| t.0)
     }
 }

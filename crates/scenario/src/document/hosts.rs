@@ -1,9 +1,9 @@
 //! What hosts cost their packets: engines between the NIC and the stack.
 
-use crate::text::problem::Problem;
+use crate::text::default::{infinite, microseconds, number};
+use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Auto, QueueLimit, Rate, Time};
 use crate::topology::network::Network;
-use incast_cc as cc;
 use incast_engine::EngineId;
 use incast_engine::spec;
 use schemars::JsonSchema;
@@ -28,11 +28,11 @@ pub struct Hosts {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Processing {
     /// Number of engines.
-    #[serde(default = "one")]
+    #[serde(default = "number::<1>")]
     #[schemars(range(min = 1, max = 64))]
     pub engines: u32,
     /// Service time of a packet with payload.
-    #[serde(default = "crate::text::quantity::zero")]
+    #[serde(default = "microseconds::<0>")]
     pub packet_time: Time,
     /// Service time of a packet without payload; `auto` takes `packet_time`.
     #[serde(default)]
@@ -45,32 +45,22 @@ pub struct Processing {
     pub queue: QueueLimit,
 }
 
-fn one() -> u32 {
-    1
-}
-
-fn infinite() -> Rate {
-    Rate(cc::Rate::INFINITE)
-}
-
 fn unlimited() -> QueueLimit {
-    QueueLimit(crate::text::quantity::Limit::None)
+    QueueLimit(spec::Limit::None)
 }
 
 impl Processing {
-    fn spec(&self, key: &str, problems: &mut Vec<Problem>) -> spec::ProcessingSpec {
-        let limit = match self.queue.spec() {
+    fn spec(&self, at: &mut Report) -> spec::ProcessingSpec {
+        let limit = match self.queue.0 {
             spec::Limit::None => 0,
             spec::Limit::Packets(n) if n > 0 => n,
             _ => {
-                let message = "expected a number of packets from 1 up, such as \"64p\", or \"none\"";
-                problems.push(Problem::with_value(format!("{key}.queue"), format!("\"{}\"", self.queue), message));
+                at.text("queue", self.queue, "expected a number of packets from 1 up, such as \"64p\", or \"none\"");
                 0
             }
         };
         if !(1..=EngineId::MOST).contains(&self.engines) {
-            let message = format!("expected 1 to {}", EngineId::MOST);
-            problems.push(Problem::with_value(format!("{key}.engines"), self.engines, message));
+            at.value("engines", self.engines, format!("expected 1 to {}", EngineId::MOST));
         }
         spec::ProcessingSpec {
             engines: self.engines,
@@ -85,13 +75,10 @@ impl Processing {
 impl Hosts {
     /// The costs of every host.
     pub(crate) fn spec(&self, network: &Network, problems: &mut Vec<Problem>) -> Vec<spec::HostSpec> {
-        let side = |own: &Option<Processing>, name: &str, problems: &mut Vec<Problem>| {
-            own.as_ref().map(|p| p.spec(&format!("hosts.{name}"), problems))
+        let mut side = |own: &Option<Processing>, key: &str| {
+            own.as_ref().map(|own| own.spec(&mut Report::new(format!("hosts.{key}"), problems)))
         };
-        let costs = spec::HostSpec {
-            receive: side(&self.receive, "receive", problems),
-            send: side(&self.send, "send", problems),
-        };
+        let costs = spec::HostSpec { receive: side(&self.receive, "receive"), send: side(&self.send, "send") };
         if costs == spec::HostSpec::default() {
             let message = "expected hosts.receive or hosts.send, such as hosts.receive.packet_time = \"300ns\"";
             problems.push(Problem::new("hosts", message));
@@ -105,7 +92,7 @@ impl Hosts {
                 Some(host) => all[host] = costs.clone(),
                 None => {
                     let message = format!("no such host; expected names such as \"{}\"", names[0]);
-                    let problem = Problem::with_value("hosts.only", format!("\"{name}\""), message);
+                    let problem = Problem::quoted("hosts.only", name, message);
                     problems.push(problem.suggest(name, names.iter().take(10_000).map(String::as_str)));
                 }
             }

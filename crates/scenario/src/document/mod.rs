@@ -7,10 +7,10 @@ pub mod buffer;
 pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
+pub(crate) mod pattern;
 pub mod queue;
 pub mod routing;
 pub mod traffic;
-mod traffic_check;
 pub mod transport;
 
 use crate::document::buffer::Buffer;
@@ -21,7 +21,8 @@ use crate::document::routing::Routing;
 use crate::document::traffic::Traffic;
 use crate::document::transport::Transport;
 use crate::text::controller::Controller;
-use crate::text::quantity::{Auto, Time, zero};
+use crate::text::default::microseconds;
+use crate::text::quantity::{Auto, Time};
 use crate::text::schema::generator;
 use crate::text::words::{Word, words};
 use crate::topology::Topology;
@@ -82,7 +83,7 @@ pub struct Run {
     /// Simulated time of the whole run.
     pub duration: Time,
     /// Time before the measured interval; shorter than `duration`.
-    #[serde(default = "zero")]
+    #[serde(default = "microseconds::<0>")]
     pub warmup: Time,
     /// End of the measured interval; the run's end where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,10 @@
 //! Policies that choose among equally short routes.
 
 use crate::document::queue::Queue;
-use crate::text::problem::Problem;
+use crate::text::default::{microseconds, number, thousandths};
+use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Time};
+use crate::text::words::{Word, words};
 use incast_cc as cc;
 use incast_engine::spec::{self, PathChoice};
 use schemars::JsonSchema;
@@ -43,7 +45,7 @@ pub enum Routing {
         #[serde(default)]
         at: Counter,
         /// At switches: rounds after which the order of the next hops is drawn anew (htsim: 5); 0 never does.
-        #[serde(default = "five")]
+        #[serde(default = "number::<5>")]
         rounds: u32,
         /// What ACKs do.
         #[serde(default)]
@@ -70,13 +72,13 @@ pub enum Routing {
     /// (LetFlow, CONGA).
     Flowlet {
         /// A pause of a flow at a switch that is longer than this begins a flowlet.
-        #[serde(default = "ten_us")]
+        #[serde(default = "microseconds::<10>")]
         gap: Time,
         /// By what the next hop of a flowlet is chosen; `bands` and `refresh` are for `adaptive`, and of queues.
         #[serde(default)]
         by: FlowletBy,
         /// A flowlet looks for another next hop with this probability only (htsim: 0.5).
-        #[serde(default = "certain")]
+        #[serde(default = "thousandths::<1000>")]
         probability: f64,
         /// With `by = "adaptive"`: how it reads ports.
         #[serde(flatten)]
@@ -89,7 +91,7 @@ pub enum Routing {
     /// `ecmp_host_ar`).
     EcmpAdaptive {
         /// Share of the packets for which a switch looks at its ports.
-        #[serde(default = "half")]
+        #[serde(default = "thousandths::<500>")]
         probability: f64,
         /// How it compares ports.
         #[serde(flatten)]
@@ -102,18 +104,18 @@ pub enum Routing {
     /// that came back without a mark.
     Reps {
         /// Entropies that a sender remembers.
-        #[serde(default = "eight")]
+        #[serde(default = "number::<8>")]
         #[schemars(range(min = 1, max = 1024))]
         ring: u32,
         /// Entropies that there are.
-        #[serde(default = "all_values")]
+        #[serde(default = "number::<65_536>")]
         #[schemars(range(min = 1, max = 65536))]
         values: u32,
         /// Packets that take random entropies after a freeze.
-        #[serde(default = "sixteen")]
+        #[serde(default = "number::<16>")]
         explore: u32,
         /// For how long a timeout freezes the ring, at least: packets take its entropies in turn.
-        #[serde(default = "ten_ms")]
+        #[serde(default = "microseconds::<10_000>")]
         freeze: Time,
         /// What ACKs do.
         #[serde(default)]
@@ -126,8 +128,8 @@ pub enum Routing {
 #[schemars(inline)]
 pub struct Comparison {
     /// What ports are compared by.
-    #[serde(default)]
-    by: By,
+    #[serde(default = "by_queue")]
+    by: Word<spec::Gauged>,
     /// How coarse it is.
     #[serde(flatten)]
     readings: Readings,
@@ -194,15 +196,18 @@ pub enum Counter {
     Switch,
 }
 
-/// What adaptive routing compares ports by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum By {
-    /// What a port holds, the packet in transmission whole, as a share of the queue's limit.
-    #[default]
-    Queue,
-    /// What its link has carried since the last reading, as a share of its rate.
-    Utilisation,
+words! {
+    /// What adaptive routing compares ports by.
+    "By" spec::Gauged {
+        /// What a port holds, the packet in transmission whole, as a share of the queue's limit.
+        "queue" => spec::Gauged::Queue,
+        /// What its link has carried since the last reading, as a share of its rate.
+        "utilisation" => spec::Gauged::Utilisation,
+    }
+}
+
+fn by_queue() -> Word<spec::Gauged> {
+    Word(spec::Gauged::Queue)
 }
 
 impl Default for Routing {
@@ -211,44 +216,12 @@ impl Default for Routing {
     }
 }
 
-fn five() -> u32 {
-    5
-}
-
-fn eight() -> u32 {
-    8
-}
-
-fn sixteen() -> u32 {
-    16
-}
-
-fn all_values() -> u32 {
-    1 << 16
-}
-
-fn half() -> f64 {
-    0.5
-}
-
-fn certain() -> f64 {
-    1.0
-}
-
-fn ten_us() -> Time {
-    Time(cc::Time::us(10))
-}
-
-fn ten_ms() -> Time {
-    Time(cc::Time::ms(10))
-}
-
 impl Readings {
     /// As the engine has them, by what ports are compared.
-    fn spec(&self, by: By) -> spec::Adaptive {
-        let (by, usual, old): (_, &[f64], _) = match by {
-            By::Queue => (spec::Gauged::Queue, &[0.05, 0.1, 0.2], cc::Time::ns(100)),
-            By::Utilisation => (spec::Gauged::Utilisation, &[0.0, 0.15, 0.5], cc::Time::us(30)),
+    fn spec(&self, by: spec::Gauged) -> spec::Adaptive {
+        let (usual, old): (&[f64], _) = match by {
+            spec::Gauged::Queue => (&[0.05, 0.1, 0.2], cc::Time::ns(100)),
+            spec::Gauged::Utilisation => (&[0.0, 0.15, 0.5], cc::Time::us(30)),
         };
         let bands = self.bands.clone().given().unwrap_or_else(|| usual.to_vec());
         spec::Adaptive { by, bands, refresh: self.refresh.given().map_or(old, |t| t.0) }
@@ -257,7 +230,7 @@ impl Readings {
 
 impl Comparison {
     fn spec(&self) -> spec::Adaptive {
-        self.readings.spec(self.by)
+        self.readings.spec(self.by.0)
     }
 }
 
@@ -301,7 +274,7 @@ impl Routing {
             }
             Routing::Flowlet { gap, by, probability, readings, .. } => PathChoice::Flowlet(spec::Flowlet {
                 gap: gap.0,
-                by: (*by == FlowletBy::Adaptive).then(|| readings.spec(By::Queue)),
+                by: (*by == FlowletBy::Adaptive).then(|| readings.spec(spec::Gauged::Queue)),
                 probability: *probability,
             }),
             Routing::Reps { ring, values, explore, freeze, .. } => {
@@ -318,11 +291,11 @@ impl Routing {
     /// Values that were asked for and do nothing, as notes; `spec` is what the scenario builds.
     pub(crate) fn without_effect(&self, spec: &spec::Spec, found: &mut Vec<String>) {
         match self {
-            Routing::RoundRobin { at: Counter::Source, rounds, .. } if *rounds != five() => {
+            Routing::RoundRobin { at: Counter::Source, rounds, .. } if *rounds != number::<5>() => {
                 found.push(format!("routing.rounds = {rounds} does nothing with at = \"source\""));
             }
             Routing::Adaptive { comparison, .. } | Routing::EcmpAdaptive { comparison, .. }
-                if comparison.by == By::Utilisation
+                if comparison.by.0 == spec::Gauged::Utilisation
                     && spec.links.iter().all(|l| l.from.min(l.to) < spec.hosts || l.rate == cc::Rate::INFINITE) =>
             {
                 found.push(
@@ -334,28 +307,24 @@ impl Routing {
     }
 
     /// Bounds that types do not give.
-    pub(crate) fn check(&self, queue: &Queue, out: &mut Vec<Problem>) {
+    pub(crate) fn check(&self, queue: &Queue, at: &mut Report) {
         if let Routing::Flowlet { probability, .. } | Routing::EcmpAdaptive { probability, .. } = self
             && !(0.0..=1.0).contains(probability)
         {
-            out.push(Problem::with_value("routing.probability", probability, "expected a number from 0 to 1"));
+            at.value("probability", probability, "expected a number from 0 to 1");
         }
         let (by, Readings { bands, refresh }) = match self {
             Routing::Adaptive { comparison, .. } | Routing::EcmpAdaptive { comparison, .. } => {
-                (comparison.by, &comparison.readings)
+                (comparison.by.0, &comparison.readings)
             }
-            Routing::Flowlet { by: FlowletBy::Adaptive, readings, .. } => (By::Queue, readings),
+            Routing::Flowlet { by: FlowletBy::Adaptive, readings, .. } => (spec::Gauged::Queue, readings),
             Routing::Flowlet { readings, .. } => {
-                let given = [
-                    ("bands", "bands", readings.bands.clone().given().map(|bands| format!("{bands:?}"))),
-                    ("refresh", "readings", readings.refresh.given().map(|refresh| format!("\"{refresh}\""))),
-                ];
-                for (key, what, value) in given {
-                    if let Some(value) = value {
-                        let message =
-                            format!("{what} are of ports, and by = \"hash\" looks at none; expected \"auto\"");
-                        out.push(Problem::with_value(format!("routing.{key}"), value, message));
-                    }
+                let none = |what| format!("{what} are of ports, and by = \"hash\" looks at none; expected \"auto\"");
+                if let Auto::Given(bands) = &readings.bands {
+                    at.value("bands", format!("{bands:?}"), none("bands"));
+                }
+                if let Auto::Given(refresh) = readings.refresh {
+                    at.text("refresh", refresh, none("readings"));
                 }
                 return;
             }
@@ -368,23 +337,23 @@ impl Routing {
                 let message = format!(
                     "expected 1 to {MOST_BANDS} shares from 0 to 1, each above the one before, such as [0.05, 0.1, 0.2]"
                 );
-                out.push(Problem::with_value("routing.bands", format!("{bands:?}"), message));
+                at.value("bands", format!("{bands:?}"), message);
             }
         }
         match (by, queue.endless("queue")) {
-            (By::Queue, Some(why)) => {
+            (spec::Gauged::Queue, Some(why)) => {
                 // flowlets are by queue alone
                 let (by, or) = match self {
-                    Routing::Flowlet { .. } => ("\"adaptive\"", "\"hash\""),
-                    _ => ("\"queue\"", "\"utilisation\""),
+                    Routing::Flowlet { .. } => ("adaptive", "hash"),
+                    _ => ("queue", "utilisation"),
                 };
-                let message =
-                    format!("bands are shares of the queue's limit, and {why}; expected a limit there, or {or} here");
-                out.push(Problem::with_value("routing.by", by, message));
+                let message = format!(
+                    "bands are shares of the queue's limit, and {why}; expected a limit there, or \"{or}\" here"
+                );
+                at.text("by", by, message);
             }
-            (By::Utilisation, _) if refresh.given().is_some_and(|t| t.0 == cc::Time::ZERO) => {
-                let message = "utilisation is measured over this time; expected a time above 0";
-                out.push(Problem::with_value("routing.refresh", "\"0s\"", message));
+            (spec::Gauged::Utilisation, _) if refresh.given().is_some_and(|t| t.0 == cc::Time::ZERO) => {
+                at.text("refresh", "0s", "utilisation is measured over this time; expected a time above 0");
             }
             _ => {}
         }

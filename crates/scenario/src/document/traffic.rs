@@ -9,9 +9,9 @@ use crate::document::arrivals::Arrivals;
 use crate::document::transport::Transport;
 use crate::files::connection_matrix::StartUnit;
 use crate::text::controller::Controller;
-use crate::text::quantity::{Rate, Time, zero};
-use crate::text::words::{Word, words};
-use incast_cc as cc;
+use crate::text::default::{infinite, microseconds};
+use crate::text::quantity::{Rate, Time};
+use crate::text::words::{Word, word_of, words};
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Who sends to whom.
-    pub pattern: Pattern,
+    pub pattern: PatternName,
     /// Name of the entry before this one whose flows `elephants` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
@@ -66,13 +66,13 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
     /// When the first flow opens. Of a file, `start`, `stagger` and `jitter` are added to its times.
-    #[serde(default = "zero")]
+    #[serde(default = "microseconds::<0>")]
     pub start: Time,
     /// Time between the openings of one flow and the next.
-    #[serde(default = "zero")]
+    #[serde(default = "microseconds::<0>")]
     pub stagger: Time,
     /// Random part of a flow's opening, uniform from 0 to this.
-    #[serde(default = "zero")]
+    #[serde(default = "microseconds::<0>")]
     pub jitter: Time,
     /// When the applications stop; never, unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sink_stop: Option<Time>,
     /// Rate at which receiving applications read; `inf` reads at once.
-    #[serde(default = "unbounded")]
+    #[serde(default = "infinite")]
     pub read_rate: Rate,
     /// Traffic class, where ports have queues for classes.
     #[serde(default)]
@@ -109,14 +109,11 @@ fn drained() -> Word<spec::AtStop> {
     Word(spec::AtStop::Drain)
 }
 
-pub(super) fn unbounded() -> Rate {
-    Rate(cc::Rate::INFINITE)
-}
-
 /// Who sends to whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pattern {
+#[schemars(rename = "Pattern")]
+pub enum PatternName {
     /// All to one host, the last unless `receiver` says otherwise; flow i comes from host i modulo
     /// the number of hosts, or from the next host where that is the receiver.
     Hotspot,
@@ -213,29 +210,11 @@ words! {
 impl Traffic {
     /// Name in results.
     pub fn name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| pattern_word(self.pattern).to_owned())
+        self.name.clone().unwrap_or_else(|| word_of(&self.pattern))
     }
 
     /// Whether its flows keep to one path.
     pub(crate) fn keeps_one_path(&self) -> bool {
-        self.single_path.unwrap_or(self.pattern == Pattern::Elephants)
-    }
-}
-
-pub(crate) fn pattern_word(pattern: Pattern) -> &'static str {
-    match pattern {
-        Pattern::Hotspot => "hotspot",
-        Pattern::RandomHotspot => "random-hotspot",
-        Pattern::RandomPairs => "random-pairs",
-        Pattern::Permutation => "permutation",
-        Pattern::Incast => "incast",
-        Pattern::Pairs => "pairs",
-        Pattern::File => "file",
-        Pattern::Poisson => "poisson",
-        Pattern::ConnectionMatrix => "connection-matrix",
-        Pattern::Matrix => "matrix",
-        Pattern::Elephants => "elephants",
-        Pattern::AllToAll => "all-to-all",
-        Pattern::RingAllreduce => "ring-allreduce",
+        self.single_path.unwrap_or(self.pattern == PatternName::Elephants)
     }
 }

@@ -4,7 +4,8 @@
 //! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a
 //! preset's values.
 
-use crate::text::problem::Problem;
+use crate::text::default::infinite;
+use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Rate, Size, Time};
 use crate::text::words::{Word, words};
 use incast_cc as cc;
@@ -13,12 +14,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
-
-/// The value of a key as the engine has it.
-trait Setting {
-    type Engine;
-    fn engine(self) -> Self::Engine;
-}
 
 /// Declares the keys of the transport: the table that a user writes, what it takes from another, and what of it the
 /// engine has under the same names.
@@ -41,7 +36,7 @@ macro_rules! keys {
 
             /// All values as the engine has them; `None` where one is not given.
             fn engine(&self) -> Option<spec::TransportSpec> {
-                Some(spec::TransportSpec { $($key: self.$key?.engine()),+ })
+                Some(spec::TransportSpec { $($key: self.$key?.into()),+ })
             }
         }
     };
@@ -488,7 +483,7 @@ pub struct WindowPacing {
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub avoidance: f64,
     /// Highest rate.
-    #[serde(default = "no_bound")]
+    #[serde(default = "infinite")]
     pub max: Rate,
     /// What follows the first segment of a fast recovery or after a timeout waits as if the rate were `max`, as in the
     /// Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).
@@ -496,56 +491,16 @@ pub struct WindowPacing {
     pub restart_at_max: bool,
 }
 
-fn no_bound() -> Rate {
-    Rate(cc::Rate::INFINITE)
-}
-
-macro_rules! as_it_is {
-    ($($type:ty),+) => {
-        $(impl Setting for $type {
-            type Engine = $type;
-            fn engine(self) -> $type {
-                self
-            }
-        })+
-    };
-}
-
-as_it_is!(u32, bool, f64);
-
-impl Setting for Time {
-    type Engine = cc::Time;
-    fn engine(self) -> cc::Time {
-        self.0
-    }
-}
-
-impl Setting for Size {
-    type Engine = u64;
-    fn engine(self) -> u64 {
-        self.0.0
-    }
-}
-
-impl<T> Setting for Word<T> {
-    type Engine = T;
-    fn engine(self) -> T {
-        self.0
-    }
-}
-
 /// 0 stands for `auto`, until the controller is known.
-impl Setting for Auto<NonZeroU32> {
-    type Engine = u32;
-    fn engine(self) -> u32 {
-        self.given().map_or(0, NonZeroU32::get)
+impl From<Auto<NonZeroU32>> for u32 {
+    fn from(segments: Auto<NonZeroU32>) -> u32 {
+        segments.given().map_or(0, NonZeroU32::get)
     }
 }
 
-impl Setting for Pacing {
-    type Engine = spec::PacingSpec;
-    fn engine(self) -> spec::PacingSpec {
-        match self {
+impl From<Pacing> for spec::PacingSpec {
+    fn from(pacing: Pacing) -> spec::PacingSpec {
+        match pacing {
             Pacing::Controller(_) => spec::PacingSpec::Controller,
             Pacing::Window(w) => spec::PacingSpec::Window {
                 slow_start: w.slow_start,
@@ -583,41 +538,38 @@ impl Transport {
     }
 
     /// Contradictions between values.
-    pub fn check(&self, path: &str, out: &mut Vec<Problem>) {
+    pub(crate) fn check(&self, at: &mut Report) {
         let s = self.spec(&cc::Profile::TCP);
-        let key = |k: &str| format!("{path}.{k}");
+        let above_zero = "expected a time above 0";
         if s.rto_min > s.rto_max {
-            let message = format!("expected at most rto_max, {}", s.rto_max);
-            out.push(Problem::with_value(key("rto_min"), format!("\"{}\"", s.rto_min), message));
+            at.text("rto_min", s.rto_min, format!("expected at most rto_max, {}", s.rto_max));
         }
         if s.rto_initial == cc::Time::ZERO {
-            out.push(Problem::with_value(key("rto_initial"), "\"0s\"", "expected a time above 0"));
+            at.text("rto_initial", "0s", above_zero);
         }
         let tick = s.timestamp_clock;
         let of_segments = s.segment_rtt && s.timestamps && s.scoreboard != spec::Rules::Ns3;
         if of_segments && tick > cc::Time::ZERO && cc::Time::ms(1).0 % tick.0 != 0 {
             let message = "expected 0s or a divisor of 1ms with segment_rtt = true: its time stamps count milliseconds";
-            out.push(Problem::with_value(key("timestamp_clock"), format!("\"{tick}\""), message));
+            at.text("timestamp_clock", tick, message);
         }
         if s.handshake && s.lone_syn {
-            let message = "expected false with handshake = true: the handshake has a SYN of its own";
-            out.push(Problem::with_value(key("lone_syn"), "true", message));
+            at.value("lone_syn", true, "expected false with handshake = true: the handshake has a SYN of its own");
         }
         if (s.handshake || s.lone_syn) && s.syn_timeout == cc::Time::ZERO {
-            out.push(Problem::with_value(key("syn_timeout"), "\"0s\"", "expected a time above 0"));
+            at.text("syn_timeout", "0s", above_zero);
         }
         if s.persist_timeout == cc::Time::ZERO {
-            out.push(Problem::with_value(key("persist_timeout"), "\"0s\"", "expected a time above 0"));
+            at.text("persist_timeout", "0s", above_zero);
         }
         for (name, bytes) in [("send_buffer", s.send_buffer), ("receive_buffer", s.receive_buffer)] {
             if bytes < s.mss as u64 {
-                let message = format!("expected at least one segment, {}B", s.mss);
-                out.push(Problem::with_value(key(name), format!("\"{}\"", Size(cc::Bytes(bytes))), message));
+                at.text(name, Size(cc::Bytes(bytes)), format!("expected at least one segment, {}B", s.mss));
             }
         }
         // IPv4 asks every link for 68 bytes (RFC 791).
         if s.mtu != 0 && s.mtu < 68 {
-            out.push(Problem::with_value(key("mtu"), s.mtu, "expected 0 for no limit, or at least 68"));
+            at.value("mtu", s.mtu, "expected 0 for no limit, or at least 68");
         }
     }
 }

@@ -11,7 +11,8 @@
 //! (`FatTreeTopology::add_failed_link`). Priorities (`prio`, the lower the better) are traffic classes here; in htsim
 //! only receivers of NDP have any.
 
-use crate::text::problem::Problem;
+use crate::text::problem::{Errors, Problem};
+use crate::text::words::word_of;
 use incast_cc as cc;
 use incast_engine::spec::{Done, Triggered};
 use schemars::JsonSchema;
@@ -39,14 +40,6 @@ impl StartUnit {
             StartUnit::Ps => 1.0,
             StartUnit::Ns => 1e3,
             StartUnit::Us => 1e6,
-        }
-    }
-
-    const fn word(self) -> &'static str {
-        match self {
-            StartUnit::Ps => "ps",
-            StartUnit::Ns => "ns",
-            StartUnit::Us => "us",
         }
     }
 }
@@ -110,7 +103,7 @@ pub(crate) fn wrong(name: &str, line: usize, word: &str, message: impl Into<Stri
 }
 
 /// Reads a matrix for a network of `hosts` hosts.
-pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Result<Matrix, Vec<Problem>> {
+pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Result<Matrix, Errors> {
     let mut counts: [Option<(usize, u64)>; 4] = [None; 4];
     let mut matrix = Matrix::default();
     let mut ids: HashMap<u64, usize> = HashMap::new();
@@ -199,7 +192,7 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
     if problems.is_empty() && matrix.connections.is_empty() {
         problems.push(Problem::new(name, "the file has no connections; expected at least one"));
     }
-    if problems.is_empty() { Ok(matrix) } else { Err(problems) }
+    Errors::unless_none(problems, matrix)
 }
 
 /// Lines that say how many of a kind there are.
@@ -353,7 +346,7 @@ fn connection(words: &[&str], line: usize, unit: StartUnit, hosts: u32) -> Resul
                 let last = (i64::MAX as f64 / unit.picoseconds()).floor();
                 let number = value.parse::<f64>().ok().filter(|n| (0.0..last).contains(n));
                 let Some(number) = number else {
-                    return fail(&word, format!("expected a number from 0 to {last}, in {}", unit.word()));
+                    return fail(&word, format!("expected a number from 0 to {last}, in {}", word_of(&unit)));
                 };
                 once(&mut start, &word, cc::Time((number * unit.picoseconds()).round() as u64))?;
             }

@@ -1,10 +1,9 @@
 //! CSV files with a header line: cells by column name, problems with file, line, column and
 //! value.
 
-use crate::text::problem::Problem;
-use crate::text::quantity;
+use crate::text::problem::{Errors, Problem};
+use crate::text::quantity::{self, Quantity};
 use std::collections::HashMap;
-use std::str::FromStr;
 
 /// A CSV file in memory.
 pub struct Rows {
@@ -25,12 +24,12 @@ pub struct Row<'a> {
 impl Rows {
     /// Reads a file whose header may name `known` columns in any order and must name `needed`.
     /// Lines that start with `#` are comments.
-    pub fn read(name: &str, text: &str, known: &[&str], needed: &[&str]) -> Result<Rows, Vec<Problem>> {
+    pub fn read(name: &str, text: &str, known: &[&str], needed: &[&str]) -> Result<Rows, Errors> {
         // values never hold line ends, so a quote that a line leaves open would swallow others
         let open = |line: &&str| !line.starts_with('#') && line.matches('"').count() % 2 == 1;
         if let Some(number) = text.lines().position(|line| open(&line)) {
             let message = "a quote is opened and not closed; expected both around a value";
-            return Err(vec![Problem::new(format!("{name}, line {}", number + 1), message)]);
+            return Err(Problem::new(format!("{name}, line {}", number + 1), message).into());
         }
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
@@ -42,11 +41,11 @@ impl Rows {
         for record in reader.records() {
             match record {
                 Ok(r) => records.push((r.position().map_or(0, |p| p.line()), r)),
-                Err(e) => return Err(vec![Problem::new(name, e.to_string())]),
+                Err(e) => return Err(Problem::new(name, e.to_string()).into()),
             }
         }
         let Some((line, header)) = records.first() else {
-            return Err(vec![Problem::new(name, format!("empty; expected a header line such as {}", known.join(",")))]);
+            return Err(Problem::new(name, format!("empty; expected a header line such as {}", known.join(","))).into());
         };
         let mut problems = Vec::new();
         for (i, c) in header.iter().enumerate().filter(|(i, c)| header.iter().take(*i).any(|other| other == *c)) {
@@ -68,7 +67,7 @@ impl Rows {
         }
         let width = header.len();
         if !problems.is_empty() {
-            return Err(problems);
+            return Err(Errors(problems));
         }
         records.remove(0);
         Ok(Rows { name: name.into(), columns, width, rows: records })
@@ -140,16 +139,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A quantity of a format of [`quantity::check_format`].
-    pub fn quantity<T: FromStr>(&self, column: &str, format: &str, problems: &mut Vec<Problem>) -> Option<T> {
-        let read = |t: &str| {
-            quantity::check_format(format, t)?;
-            t.parse::<T>().map_err(|_| format!("expected {}", quantity::expected(format).unwrap_or("a value")))
-        };
+    /// A quantity, as everywhere in a scenario.
+    pub fn quantity<T: Quantity>(&self, column: &str, problems: &mut Vec<Problem>) -> Option<T> {
         let before = problems.len();
-        let value = self.parse(column, read, problems);
+        let value = self.parse(column, |t| quantity::check_format(T::FORMAT, t).and_then(|()| T::read(t)), problems);
         if let Some(p) = problems.get_mut(before) {
-            p.suggestion = self.get(column).and_then(|t| quantity::suggestion(format, t));
+            p.suggestion = self.get(column).and_then(|t| quantity::suggestion(T::FORMAT, t));
         }
         value
     }

@@ -5,7 +5,7 @@
 //! only with the mean of the rule that draws.
 
 use crate::files::rows::Rows;
-use crate::text::problem::Problem;
+use crate::text::problem::{Errors, Problem};
 use incast_cc as cc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,12 +33,12 @@ pub struct SizeTable {
 impl SizeTable {
     /// Reads a table: CSV with the columns `size` (bytes, or with a unit) or `packets` (of `packet` bytes), and
     /// `cumulative`, from 0 to 1.
-    pub fn read(name: &str, text: &str, packet: u64) -> Result<SizeTable, Vec<Problem>> {
+    pub fn read(name: &str, text: &str, packet: u64) -> Result<SizeTable, Errors> {
         let header = text.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with('#')).unwrap_or("");
         let column = if header.split(',').any(|c| c.trim() == "packets") { "packets" } else { "size" };
         let unit = if column == "packets" { packet } else { 1 };
         if column == "packets" && header.split(',').any(|c| c.trim() == "size") {
-            return Err(vec![Problem::with_value(name, header, "expected either a column size or a column packets")]);
+            return Err(Problem::with_value(name, header, "expected either a column size or a column packets").into());
         }
         let columns = [column, "cumulative"];
         let rows = Rows::read(name, text, &columns, &columns)?;
@@ -93,7 +93,7 @@ impl SizeTable {
             _ => {}
         }
         if !problems.is_empty() {
-            return Err(problems);
+            return Err(Errors(problems));
         }
         Ok(SizeTable { lines, unit, packets: column == "packets" })
     }

@@ -3,7 +3,7 @@
 //! The cells are bytes (pattern `matrix`), or parts of a load (pattern `poisson`).
 
 use crate::files::rows::{Row, Rows};
-use crate::text::problem::Problem;
+use crate::text::problem::{Errors, Problem};
 use incast_cc as cc;
 
 /// The column that names the source of a row.
@@ -43,7 +43,7 @@ pub(crate) fn read<T>(
     text: &str,
     host: FindHost,
     value: fn(&str) -> Result<Option<T>, String>,
-) -> Result<Vec<Cell<T>>, Vec<Problem>> {
+) -> Result<Vec<Cell<T>>, Errors> {
     let mut lines = (1..).zip(text.lines());
     let (at, header) = lines.find(|(_, l)| !l.starts_with('#') && !l.trim().is_empty()).unwrap_or_default();
     let columns: Vec<&str> = header.split(',').map(|c| c.trim().trim_matches('"')).collect();
@@ -85,7 +85,7 @@ pub(crate) fn read<T>(
     if problems.is_empty() && cells.is_empty() {
         problems.push(Problem::new(name, "the matrix has no cell above 0; expected at least one"));
     }
-    if problems.is_empty() { Ok(cells) } else { Err(problems) }
+    Errors::unless_none(problems, cells)
 }
 
 /// Host that a row is of.

@@ -2,6 +2,7 @@
 //! networks.
 
 pub mod controller;
+pub(crate) mod default;
 pub mod own;
 pub mod problem;
 pub mod quantity;

@@ -27,6 +27,11 @@ impl Problem {
         Problem { value: Some(value.to_string()), ..Problem::new(key, message) }
     }
 
+    /// `key = "value": message`.
+    pub fn quoted(key: impl Into<String>, value: impl fmt::Display, message: impl Into<String>) -> Problem {
+        Problem::with_value(key, format_args!("\"{value}\""), message)
+    }
+
     /// Adds the nearest of `known` to `word`, if one is near.
     pub fn suggest<'a>(mut self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
         self.suggestion = nearest(word, known).map(str::to_owned);
@@ -60,6 +65,45 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The problems of one table, as they are found.
+pub struct Report<'a> {
+    path: String,
+    out: &'a mut Vec<Problem>,
+}
+
+impl<'a> Report<'a> {
+    /// Of the table at `path`; they go to `out`.
+    pub(crate) fn new(path: impl Into<String>, out: &'a mut Vec<Problem>) -> Report<'a> {
+        Report { path: path.into(), out }
+    }
+
+    /// Of the table at a key of this one.
+    pub(crate) fn below(&mut self, key: impl fmt::Display) -> Report<'_> {
+        Report { path: self.path_of(key), out: self.out }
+    }
+
+    /// Path of a key; of the table itself, where that is empty.
+    pub(crate) fn path_of(&self, key: impl fmt::Display) -> String {
+        let key = key.to_string();
+        if key.is_empty() { self.path.clone() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// A key is missing, or should not be there.
+    pub(crate) fn key(&mut self, key: impl fmt::Display, message: impl Into<String>) {
+        self.out.push(Problem::new(self.path_of(key), message));
+    }
+
+    /// A value is wrong that stands without quotes.
+    pub(crate) fn value(&mut self, key: impl fmt::Display, value: impl fmt::Display, message: impl Into<String>) {
+        self.out.push(Problem::with_value(self.path_of(key), value, message));
+    }
+
+    /// A value is wrong that stands in quotes.
+    pub(crate) fn text(&mut self, key: impl fmt::Display, value: impl fmt::Display, message: impl Into<String>) {
+        self.out.push(Problem::quoted(self.path_of(key), value, message));
+    }
+}
+
 /// Everything that is wrong, one problem a line. At most [`Errors::SHOWN`] are printed, all are
 /// kept.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
@@ -68,6 +112,11 @@ pub struct Errors(pub Vec<Problem>);
 impl Errors {
     /// Problems printed before the rest is counted.
     pub const SHOWN: usize = 20;
+
+    /// The value, unless something is wrong.
+    pub(crate) fn unless_none<T>(problems: Vec<Problem>, value: T) -> Result<T, Errors> {
+        if problems.is_empty() { Ok(value) } else { Err(Errors(problems)) }
+    }
 }
 
 impl std::error::Error for Errors {}

@@ -1,34 +1,70 @@
 //! Quantities as users write them in a scenario: strings with units, kept exact.
 
 use incast_cc as cc;
-use incast_engine::spec;
+use incast_engine::spec::{self, Limit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// Units of a format, each in the smallest one.
-fn units(format: &str) -> &'static [(&'static str, f64)] {
-    const BYTES: [(&str, f64); 8] = [
-        ("B", 1.0),
-        ("kB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
-        ("p", 1.0),
-    ];
-    match format {
-        "time" => &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("µs", 1e6), ("ms", 1e9), ("s", 1e12)],
-        "rate" => &[("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)],
-        "size" => &BYTES[..7],
-        "limit" => &BYTES,
-        "headroom" => &BYTES[..7],
-        "line-rate" => &[("%", 1e-2), ("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)],
-        _ => &[],
-    }
+/// How a quantity is written, by the name of its format in the schema.
+struct Format {
+    name: &'static str,
+    /// Units, each in the smallest one.
+    units: &'static [(&'static str, f64)],
+    /// What a value must be, in words.
+    expected: &'static str,
+    read: fn(&str) -> Result<(), String>,
+}
+
+const BITS: [(&str, f64); 6] = [("%", 1e-2), ("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)];
+const BYTES: [(&str, f64); 8] = [
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("p", 1.0),
+];
+const LIMIT: &str = "a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
+const HEADROOM: &str = "\"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"30kB\"";
+const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate \
+                         with a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
+
+static FORMATS: [Format; 6] = [
+    Format {
+        name: "time",
+        units: &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("µs", 1e6), ("ms", 1e9), ("s", 1e12)],
+        expected: "a time with a unit (ps, ns, us, ms, s), such as \"10us\"",
+        read: |text| Time::read(text).map(drop),
+    },
+    Format {
+        name: "rate",
+        units: BITS.split_at(1).1,
+        expected: "a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"",
+        read: |text| Rate::read(text).map(drop),
+    },
+    Format {
+        name: "size",
+        units: BYTES.split_at(7).0,
+        expected: "a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"",
+        read: |text| Size::read(text).map(drop),
+    },
+    Format { name: "limit", units: &BYTES, expected: LIMIT, read: |text| QueueLimit::read(text).map(drop) },
+    Format { name: "line-rate", units: &BITS, expected: LINE_RATE, read: |text| LineRate::read(text).map(drop) },
+    Format {
+        name: "headroom",
+        units: BYTES.split_at(7).0,
+        expected: HEADROOM,
+        read: |text| Headroom::read(text).map(drop),
+    },
+];
+
+fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
 }
 
 /// A number and what follows it.
@@ -39,24 +75,24 @@ fn parts(text: &str) -> (&str, &str) {
 }
 
 /// The text with its unit in the right case: `"1Gbps"` for `"1gbps"`.
-pub fn suggestion(format: &str, text: &str) -> Option<String> {
+pub fn suggestion(name: &str, text: &str) -> Option<String> {
     let (number, unit) = parts(text);
-    let mut near = units(format).iter().filter(|(u, _)| *u != unit && u.eq_ignore_ascii_case(unit));
+    let mut near = format(name)?.units.iter().filter(|(u, _)| *u != unit && u.eq_ignore_ascii_case(unit));
     let right = format!("{number}{}", near.next()?.0);
-    (near.next().is_none() && check_format(format, &right).is_ok()).then_some(right)
+    (near.next().is_none() && check_format(name, &right).is_ok()).then_some(right)
 }
 
 /// Why a text that is a number with a unit is refused all the same.
-fn out_of_range(format: &str, text: &str) -> Option<&'static str> {
+fn out_of_range(format: &Format, text: &str) -> Option<&'static str> {
     let (number, unit) = parts(text);
     let value = number.replace('_', "").parse::<f64>().ok()?;
     let exponent = unit.strip_prefix(['e', 'E']).map(|rest| rest.strip_prefix(['+', '-']).unwrap_or(rest));
     if exponent.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
         return Some("exponents are not read; expected the digits written out, or a larger or smaller unit");
     }
-    let (_, scale) = units(format).iter().find(|(u, _)| *u == unit)?;
+    let (_, scale) = format.units.iter().find(|(u, _)| *u == unit)?;
     // 2^64 - 1 of the smallest unit.
-    Some(match format {
+    Some(match format.name {
         "line-rate" => return None,
         _ if unit == "p" && value * scale >= u64::MAX as f64 => "too large; \"none\" is no limit",
         _ if unit == "p" => "expected a whole number of packets",
@@ -71,60 +107,46 @@ fn out_of_range(format: &str, text: &str) -> Option<&'static str> {
 
 /// Why a text is not the quantity its format asks for: what was expected. The formats are those
 /// the schema names.
-pub fn check_format(format: &str, text: &str) -> Result<(), String> {
-    parse_format(format, text).map_err(|message| match out_of_range(format, text) {
+pub fn check_format(name: &str, text: &str) -> Result<(), String> {
+    let Some(format) = format(name) else { return Ok(()) };
+    (format.read)(text).map_err(|message| match out_of_range(format, text) {
         // A rate of 0 is refused for itself.
-        Some(reason) if expected(format).is_some_and(|e| message.ends_with(e)) => reason.to_owned(),
+        Some(reason) if message.ends_with(format.expected) => reason.to_owned(),
         _ => message,
     })
 }
 
-fn parse_format(format: &str, text: &str) -> Result<(), String> {
-    let wrong = |e: cc::UnitError| e.to_string();
-    match format {
-        "time" => text.parse::<cc::Time>().map(drop).map_err(wrong),
-        "rate" => match text.parse::<cc::Rate>() {
-            Ok(cc::Rate(0)) => Err("expected a rate above 0".into()),
-            other => other.map(drop).map_err(wrong),
-        },
-        "size" => text.parse::<cc::Bytes>().map(drop).map_err(wrong),
-        "limit" => text.parse::<Limit>().map(drop),
-        "line-rate" => text.parse::<PartOrRate>().map(drop),
-        "headroom" => text.parse::<Room>().map(drop),
-        _ => Ok(()),
-    }
-}
-
 /// What a value of a format must be, in words.
-pub fn expected(format: &str) -> Option<&'static str> {
-    match format {
-        "time" => Some("a time with a unit (ps, ns, us, ms, s), such as \"10us\""),
-        "rate" => Some("a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\""),
-        "size" => Some("a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\""),
-        "limit" => Some(LIMIT),
-        "line-rate" => Some(LINE_RATE),
-        "headroom" => Some(HEADROOM),
-        _ => None,
-    }
+pub fn expected(name: &str) -> Option<&'static str> {
+    format(name).map(|format| format.expected)
 }
 
-const LIMIT: &str = "a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
-
-const HEADROOM: &str = "\"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"30kB\"";
-
-const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate \
-                         with a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
+/// A quantity that users write as a text.
+pub trait Quantity: Sized {
+    /// Name of its format.
+    const FORMAT: &'static str;
+    /// Reads it; the error says what was expected.
+    fn read(text: &str) -> Result<Self, String>;
+}
 
 macro_rules! quantity {
-    ($(#[doc = $doc:literal])+ $name:ident, $inner:ty, $format:literal, $pattern:literal, $text:expr) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    ($(#[$about:meta])+ $name:ident($inner:ty), $format:literal, $pattern:literal, $read:expr, $write:expr) => {
+        $(#[$about])+
+        #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct $name(pub $inner);
+
+        impl Quantity for $name {
+            const FORMAT: &'static str = $format;
+            fn read(text: &str) -> Result<$name, String> {
+                let read: fn(&str) -> Result<$inner, String> = $read;
+                read(text).map($name)
+            }
+        }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let text: fn($inner) -> String = $text;
-                f.write_str(&text(self.0))
+                let write: fn($inner) -> String = $write;
+                f.write_str(&write(self.0))
             }
         }
 
@@ -137,8 +159,7 @@ macro_rules! quantity {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(d: D) -> Result<$name, D::Error> {
                 let text = Text::deserialize(d)?.0;
-                check_format($format, &text).map_err(serde::de::Error::custom)?;
-                text.parse().map($name).map_err(serde::de::Error::custom)
+                check_format($format, &text).and_then(|()| $name::read(&text)).map_err(serde::de::Error::custom)
             }
         }
 
@@ -154,16 +175,6 @@ macro_rules! quantity {
             }
         }
     };
-}
-
-/// Bytes in the unit they were most likely given in: powers of 2 where only these leave a whole
-/// number.
-fn bytes(n: u64) -> String {
-    let binary = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    match binary.into_iter().find(|(_, unit)| n > 0 && n % unit == 0 && n % 1000 != 0) {
-        Some((name, unit)) => format!("{}{name}", n / unit),
-        None => cc::Bytes(n).to_string(),
-    }
 }
 
 /// A string; a bare 0 is taken for `"0"`, so that `delay = 0` is accepted.
@@ -184,72 +195,108 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-quantity!(
-    /// A time: `"10us"`.
-    Time, cc::Time, "time", r"^[0-9._]+ *(ps|ns|us|µs|ms|s)$|^0$", |t| t.to_string()
-);
-/// No time: the default of many keys.
-pub(crate) fn zero() -> Time {
-    Time(cc::Time::ZERO)
+fn parse<T: FromStr<Err = cc::UnitError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|e: cc::UnitError| e.to_string())
 }
 
-quantity!(
-    /// A rate: `"10Gbps"`, or `"inf"` for no serialization delay.
-    Rate, cc::Rate, "rate", r"^[0-9._]+ *(bps|kbps|Mbps|Gbps|Tbps)$|^inf$", |r| r.to_string()
-);
-quantity!(
-    /// A size: `"2MB"` (10^6 bytes), `"2MiB"` (2^20 bytes).
-    Size, cc::Bytes, "size", r"^[0-9._]+ *(B|kB|MB|GB|KiB|MiB|GiB)$", |b| bytes(b.0)
-);
-quantity!(
-    /// A queue limit: `"250p"` in packets, `"1MB"` in bytes, or `"none"`.
-    QueueLimit, Limit, "limit", r"^[0-9._]+ *(p|B|kB|MB|GB|KiB|MiB|GiB)$|^none$", |l| l.to_string()
-);
-
-quantity!(
-    /// A rate of a sender: `"50%"` of its link's, or `"10Gbps"`.
-    LineRate, PartOrRate, "line-rate", r"^[0-9._]+ *(%|bps|kbps|Mbps|Gbps|Tbps)$", |r| r.to_string()
-);
-
-quantity!(
-    /// Headroom of a link under priority flow control: `"link"`, `"hpcc"`, or `"30kB"`.
-    Headroom, Room, "headroom", r"^[0-9._]+ *(B|kB|MB|GB|KiB|MiB|GiB)$|^link$|^hpcc$", |r| r.to_string()
-);
-
-/// How much headroom a link has.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Room {
-    /// What it can bring until it has stopped.
-    Link,
-    /// Three times what it brings in its delay.
-    Hpcc,
-    /// Bytes.
-    Bytes(u64),
-}
-
-impl FromStr for Room {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Room, String> {
-        match text.trim() {
-            "link" => Ok(Room::Link),
-            "hpcc" => Ok(Room::Hpcc),
-            size => size.parse::<cc::Bytes>().map(|b| Room::Bytes(b.0)).map_err(|_| format!("expected {HEADROOM}")),
-        }
+/// Bytes in the unit they were most likely given in: powers of 2 where only these leave a whole
+/// number.
+fn bytes(n: u64) -> String {
+    let binary = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match binary.into_iter().find(|(_, unit)| n > 0 && n % unit == 0 && n % 1000 != 0) {
+        Some((name, unit)) => format!("{}{name}", n / unit),
+        None => cc::Bytes(n).to_string(),
     }
 }
 
-impl fmt::Display for Room {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Room::Link => f.write_str("link"),
-            Room::Hpcc => f.write_str("hpcc"),
-            Room::Bytes(n) => f.write_str(&bytes(*n)),
+quantity!(
+    /// A time: `"10us"`.
+    #[derive(Eq, PartialOrd, Ord)]
+    Time(cc::Time), "time", r"^[0-9._]+ *(ps|ns|us|µs|ms|s)$|^0$", parse, |t| t.to_string()
+);
+quantity!(
+    /// A rate: `"10Gbps"`, or `"inf"` for no serialization delay.
+    Rate(cc::Rate), "rate", r"^[0-9._]+ *(bps|kbps|Mbps|Gbps|Tbps)$|^inf$",
+    |text| match parse(text)? {
+        cc::Rate(0) => Err("expected a rate above 0".into()),
+        rate => Ok(rate),
+    },
+    |r| r.to_string()
+);
+quantity!(
+    /// A size: `"2MB"` (10^6 bytes), `"2MiB"` (2^20 bytes).
+    Size(cc::Bytes), "size", r"^[0-9._]+ *(B|kB|MB|GB|KiB|MiB|GiB)$", parse, |b| bytes(b.0)
+);
+quantity!(
+    /// A queue limit: `"250p"` in packets, `"1MB"` in bytes, or `"none"`.
+    QueueLimit(Limit), "limit", r"^[0-9._]+ *(p|B|kB|MB|GB|KiB|MiB|GiB)$|^none$",
+    |text| {
+        let wrong = || format!("expected {LIMIT}");
+        match text.trim().strip_suffix('p') {
+            Some(n) => n.trim().parse().map(Limit::Packets).map_err(|_| wrong()),
+            None if text.trim() == "none" => Ok(Limit::None),
+            None => text.trim().parse::<cc::Bytes>().map(|b| Limit::Bytes(b.0)).map_err(|_| wrong()),
         }
+    },
+    |limit| match limit {
+        Limit::Packets(n) => format!("{n}p"),
+        Limit::Bytes(n) => bytes(n),
+        Limit::None => "none".into(),
+    }
+);
+quantity!(
+    /// A rate of a sender: `"50%"` of its link's, or `"10Gbps"`.
+    LineRate(PartOrRate), "line-rate", r"^[0-9._]+ *(%|bps|kbps|Mbps|Gbps|Tbps)$",
+    |text| {
+        let read = match text.trim().strip_suffix('%') {
+            Some(n) => {
+                let part = n.trim().parse::<f64>().ok().map(|n| (n * 1e4).round()).filter(|n| (1.0..=1e6).contains(n));
+                part.map(|n| PartOrRate::Part(n as u32))
+            }
+            None => {
+                let rate = text.parse::<cc::Rate>().ok().filter(|rate| rate.0 > 0 && *rate != cc::Rate::INFINITE);
+                rate.map(PartOrRate::Rate)
+            }
+        };
+        read.ok_or_else(|| format!("expected {LINE_RATE}"))
+    },
+    |rate| match rate {
+        PartOrRate::Part(n) => format!("{}%", f64::from(n) / 1e4),
+        PartOrRate::Rate(rate) => rate.to_string(),
+    }
+);
+quantity!(
+    /// Headroom of a link under priority flow control: `"link"`, `"hpcc"`, or `"30kB"`.
+    Headroom(spec::Headroom), "headroom", r"^[0-9._]+ *(B|kB|MB|GB|KiB|MiB|GiB)$|^link$|^hpcc$",
+    |text| match text.trim() {
+        "link" => Ok(spec::Headroom::Link),
+        "hpcc" => Ok(spec::Headroom::Delays),
+        size => {
+            let size = size.parse::<cc::Bytes>();
+            size.map(|b| spec::Headroom::Bytes(b.0)).map_err(|_| format!("expected {HEADROOM}"))
+        }
+    },
+    |headroom| match headroom {
+        spec::Headroom::Link => "link".into(),
+        spec::Headroom::Delays => "hpcc".into(),
+        spec::Headroom::Bytes(n) => bytes(n),
+    }
+);
+
+impl From<Time> for cc::Time {
+    fn from(time: Time) -> cc::Time {
+        time.0
+    }
+}
+
+impl From<Size> for u64 {
+    fn from(size: Size) -> u64 {
+        size.0.0
     }
 }
 
 /// A part of a link's rate, or a rate.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PartOrRate {
     /// Millionths of the link's rate.
     Part(u32),
@@ -257,76 +304,7 @@ pub enum PartOrRate {
     Rate(cc::Rate),
 }
 
-impl FromStr for PartOrRate {
-    type Err = String;
-    fn from_str(text: &str) -> Result<PartOrRate, String> {
-        let wrong = || format!("expected {LINE_RATE}");
-        match text.trim().strip_suffix('%') {
-            Some(n) => {
-                let part = n.trim().parse::<f64>().ok().map(|n| (n * 1e4).round()).filter(|n| (1.0..=1e6).contains(n));
-                part.map(|n| PartOrRate::Part(n as u32)).ok_or_else(wrong)
-            }
-            None => match text.parse::<cc::Rate>() {
-                Ok(rate) if rate.0 > 0 && rate != cc::Rate::INFINITE => Ok(PartOrRate::Rate(rate)),
-                _ => Err(wrong()),
-            },
-        }
-    }
-}
-
-impl fmt::Display for PartOrRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PartOrRate::Part(n) => write!(f, "{}%", *n as f64 / 1e4),
-            PartOrRate::Rate(rate) => rate.fmt(f),
-        }
-    }
-}
-
-/// A limit in packets, in bytes, or none.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Limit {
-    /// Packets.
-    Packets(u64),
-    /// Bytes.
-    Bytes(u64),
-    /// No limit.
-    None,
-}
-
-impl FromStr for Limit {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Limit, String> {
-        let wrong = || format!("expected {LIMIT}");
-        let text = text.trim();
-        match text.strip_suffix('p') {
-            Some(n) => n.trim().parse().map(Limit::Packets).map_err(|_| wrong()),
-            None if text == "none" => Ok(Limit::None),
-            None => text.parse::<cc::Bytes>().map(|b| Limit::Bytes(b.0)).map_err(|_| wrong()),
-        }
-    }
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Limit::Packets(n) => write!(f, "{n}p"),
-            Limit::Bytes(n) => f.write_str(&bytes(*n)),
-            Limit::None => f.write_str("none"),
-        }
-    }
-}
-
 impl QueueLimit {
-    /// As the engine has it.
-    pub fn spec(self) -> spec::Limit {
-        match self.0 {
-            Limit::Packets(n) => spec::Limit::Packets(n),
-            Limit::Bytes(n) => spec::Limit::Bytes(n),
-            Limit::None => spec::Limit::None,
-        }
-    }
-
     /// The number, for limits of the same unit.
     pub fn amount(self) -> Option<u64> {
         match self.0 {
@@ -338,6 +316,11 @@ impl QueueLimit {
     /// Both in packets, or both in bytes.
     pub fn same_unit(self, other: QueueLimit) -> bool {
         matches!((self.0, other.0), (Limit::Packets(_), Limit::Packets(_)) | (Limit::Bytes(_), Limit::Bytes(_)))
+    }
+
+    /// More of the same unit.
+    pub fn is_above(self, other: QueueLimit) -> bool {
+        self.same_unit(other) && self.amount() > other.amount()
     }
 }
 

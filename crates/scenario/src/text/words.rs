@@ -31,6 +31,12 @@ macro_rules! words {
             const WORDS: &'static [(&'static str, $type, &'static str)] =
                 &[$(($word, $value, concat!($($what, "\n"),+))),+];
         }
+
+        impl From<$crate::text::words::Word<$type>> for $type {
+            fn from(word: $crate::text::words::Word<$type>) -> $type {
+                word.0
+            }
+        }
     };
 }
 pub(crate) use words;
@@ -66,4 +72,9 @@ impl<T: Words> JsonSchema for Word<T> {
         let words: Vec<Json> = T::WORDS.iter().map(word).collect();
         json_schema!({ "oneOf": words, "description": text(T::DOC) })
     }
+}
+
+/// The word of a value that serde writes as one.
+pub(crate) fn word_of(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use super::link::Link;
 use super::network::{MAX_HOSTS, Network, too_large};
-use crate::text::problem::Problem;
+use crate::text::problem::{Errors, Problem};
 use crate::text::quantity::Time;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
@@ -28,7 +28,7 @@ pub struct Dumbbell {
 }
 
 impl Dumbbell {
-    pub(super) fn build(&self) -> Result<Network, Vec<Problem>> {
+    pub(super) fn build(&self) -> Result<Network, Errors> {
         let (s, r) = (self.senders, self.receivers);
         let hosts = s as u64 + r as u64;
         if hosts > MAX_HOSTS {
@@ -36,11 +36,12 @@ impl Dumbbell {
         }
         if !self.sender_delays.is_empty() && self.sender_delays.len() != s as usize {
             let message = format!("expected {s} delays, one a sender");
-            return Err(vec![Problem::with_value(
+            return Err(Problem::with_value(
                 "topology.sender_delays",
                 format!("{} delays", self.sender_delays.len()),
                 message,
-            )]);
+            )
+            .into());
         }
         let hosts = hosts as u32;
         let (left, right) = (hosts, hosts + 1);

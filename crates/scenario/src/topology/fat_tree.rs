@@ -4,7 +4,7 @@
 
 use super::link::{Link, LinkChange};
 use super::network::{MAX_HOSTS, Network, too_large};
-use crate::text::problem::Problem;
+use crate::text::problem::Errors;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct FatTree {
 }
 
 impl FatTree {
-    pub(super) fn build(&self) -> Result<Network, Vec<Problem>> {
+    pub(super) fn build(&self) -> Result<Network, Errors> {
         let hosts = (self.k as u64).saturating_pow(3) / 4;
         if hosts > MAX_HOSTS {
             return Err(too_large("topology.k", self.k, hosts));

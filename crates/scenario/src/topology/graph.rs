@@ -6,8 +6,7 @@
 
 use super::link::{ErrorUnit, Link, LinkChange};
 use super::network::{MAX_HOSTS, Network};
-use crate::text::problem::Problem;
-use crate::text::quantity;
+use crate::text::problem::{Errors, Problem, Report};
 use crate::text::schema::{Schema, generator};
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
@@ -43,25 +42,9 @@ struct FileLink {
     a: String,
     /// Other end; forward is from `a` to `b`.
     b: String,
-    /// Rate.
-    rate: Option<quantity::Rate>,
-    /// Propagation delay.
-    delay: Option<quantity::Time>,
-    /// Bytes every packet adds on the wire.
-    overhead: Option<u32>,
-    /// Size of a token bucket in front of the link.
-    burst: Option<quantity::Size>,
-    /// Rate from `b` to `a`.
-    back_rate: Option<quantity::Rate>,
-    /// Propagation delay from `b` to `a`.
-    back_delay: Option<quantity::Time>,
-    /// Probability of a loss.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    error_rate: Option<f64>,
-    /// What `error_rate` counts.
-    error_unit: Option<ErrorUnit>,
-    /// Packets lost for certain, forward only.
-    lose: Option<Vec<u64>>,
+    /// What it has of its own.
+    #[serde(flatten)]
+    own: LinkChange,
 }
 
 /// Columns of a graph file in CSV; a row is a host, a switch or a link.
@@ -83,14 +66,14 @@ const COLUMNS: [&str; 11] = [
 const MAX_ENTRIES: u64 = 100_000_000;
 
 impl Graph {
-    pub(super) fn build(&self, dir: &Path) -> Result<Network, Vec<Problem>> {
-        let text = crate::files::read_named("topology.file", dir, &self.file).map_err(|p| vec![p])?;
+    pub(super) fn build(&self, dir: &Path) -> Result<Network, Errors> {
+        let text = crate::files::read_named("topology.file", dir, &self.file)?;
         let file =
             if self.file.ends_with(".csv") { from_csv(&self.file, &text) } else { from_toml(&self.file, &text) }?;
         self.network(&file)
     }
 
-    fn network(&self, file: &File) -> Result<Network, Vec<Problem>> {
+    fn network(&self, file: &File) -> Result<Network, Errors> {
         let at = |what: String| format!("{}, {what}", self.file);
         let mut problems = Vec::new();
         let mut net = Network { hosts: file.hosts.len() as u32, ..Network::default() };
@@ -127,8 +110,8 @@ impl Graph {
             };
             let ends = (end("a", &l.a), end("b", &l.b));
             let default = self.link.clone().unwrap_or_default();
-            let (Some(rate), Some(delay)) = (l.rate.or(default.rate), l.delay.or(default.delay)) else {
-                let missing = if l.rate.or(default.rate).is_none() { "rate" } else { "delay" };
+            let (Some(rate), Some(delay)) = (l.own.rate.or(default.rate), l.own.delay.or(default.delay)) else {
+                let missing = if l.own.rate.or(default.rate).is_none() { "rate" } else { "delay" };
                 problems
                     .push(Problem::new(key(missing), format!("missing; give it here or as topology.link.{missing}")));
                 continue;
@@ -144,24 +127,13 @@ impl Graph {
                 error_unit: ErrorUnit::Packet,
                 lose: Vec::new(),
             };
-            let own = LinkChange {
-                rate: l.rate,
-                delay: l.delay,
-                overhead: l.overhead,
-                burst: l.burst,
-                back_rate: l.back_rate,
-                back_delay: l.back_delay,
-                error_rate: l.error_rate,
-                error_unit: l.error_unit,
-                lose: l.lose.clone(),
-            };
             match ends {
                 (Some(a), Some(b)) if a == b => {
                     problems.push(Problem::new(key("b"), format!("joins {} to itself", l.a)))
                 }
                 (Some(a), Some(b)) => {
-                    let link = base.with(&self.link).with(&Some(own));
-                    link.check(&at(format!("link {}", i + 1)), &mut problems);
+                    let link = base.with(&self.link).with(&Some(l.own.clone()));
+                    link.check(&mut Report::new(at(format!("link {}", i + 1)), &mut problems));
                     net.join(a, b, &link);
                 }
                 _ => {}
@@ -176,7 +148,7 @@ impl Graph {
             }
         }
         if !problems.is_empty() {
-            return Err(problems);
+            return Err(Errors(problems));
         }
         net.route();
         Ok(net)
@@ -236,22 +208,22 @@ impl Network {
     }
 }
 
-fn from_toml(name: &str, text: &str) -> Result<File, Vec<Problem>> {
+fn from_toml(name: &str, text: &str) -> Result<File, Errors> {
     let value: toml::Value = match text.parse::<toml::Table>() {
         Ok(table) => toml::Value::Table(table),
-        Err(e) => return Err(vec![Problem::new(name, e.to_string())]),
+        Err(e) => return Err(Problem::new(name, e.to_string()).into()),
     };
     let schema = serde_json::Value::from(generator().into_root_schema_for::<File>());
     let mut problems = Vec::new();
     Schema::new(&schema).check(&value, "", &mut problems);
     if problems.is_empty() {
-        return value.try_into().map_err(|e: toml::de::Error| vec![Problem::new(name, e.message())]);
+        return value.try_into().map_err(|e: toml::de::Error| Problem::new(name, e.message()).into());
     }
     problems.iter_mut().for_each(|p| p.key = format!("{name}, {}", p.key));
-    Err(problems)
+    Err(Errors(problems))
 }
 
-fn from_csv(name: &str, text: &str) -> Result<File, Vec<Problem>> {
+fn from_csv(name: &str, text: &str) -> Result<File, Errors> {
     let rows = crate::files::rows::Rows::read(name, text, &COLUMNS, &["kind", "name"])?;
     let mut file = File { hosts: Vec::new(), switches: Vec::new(), links: Vec::new() };
     let mut problems = Vec::new();
@@ -277,15 +249,17 @@ fn from_csv(name: &str, text: &str) -> Result<File, Vec<Problem>> {
                 file.links.push(FileLink {
                     a: text("name"),
                     b: text("peer"),
-                    rate: row.quantity("rate", "rate", &mut problems).map(quantity::Rate),
-                    delay: row.quantity("delay", "time", &mut problems).map(quantity::Time),
-                    overhead: row.parse("overhead", number, &mut problems),
-                    burst: row.quantity("burst", "size", &mut problems).map(quantity::Size),
-                    back_rate: row.quantity("back_rate", "rate", &mut problems).map(quantity::Rate),
-                    back_delay: row.quantity("back_delay", "time", &mut problems).map(quantity::Time),
-                    error_rate: row.parse("error_rate", probability, &mut problems),
-                    error_unit: row.parse("error_unit", unit, &mut problems),
-                    lose: None,
+                    own: LinkChange {
+                        rate: row.quantity("rate", &mut problems),
+                        delay: row.quantity("delay", &mut problems),
+                        overhead: row.parse("overhead", number, &mut problems),
+                        burst: row.quantity("burst", &mut problems),
+                        back_rate: row.quantity("back_rate", &mut problems),
+                        back_delay: row.quantity("back_delay", &mut problems),
+                        error_rate: row.parse("error_rate", probability, &mut problems),
+                        error_unit: row.parse("error_unit", unit, &mut problems),
+                        lose: None,
+                    },
                 });
             }
             kind => {
@@ -294,5 +268,5 @@ fn from_csv(name: &str, text: &str) -> Result<File, Vec<Problem>> {
             }
         }
     }
-    if problems.is_empty() { Ok(file) } else { Err(problems) }
+    Errors::unless_none(problems, file)
 }

@@ -2,7 +2,7 @@
 
 use super::link::{Link, LinkChange};
 use super::network::{MAX_HOSTS, Network, too_large};
-use crate::text::problem::Problem;
+use crate::text::problem::{Errors, Problem};
 use crate::text::quantity::Rate;
 use incast_cc as cc;
 use incast_engine::spec::Router;
@@ -38,7 +38,7 @@ pub struct LeafSpine {
 const MAX_BETWEEN: u64 = 4 * MAX_HOSTS;
 
 impl LeafSpine {
-    pub(super) fn build(&self) -> Result<Network, Vec<Problem>> {
+    pub(super) fn build(&self) -> Result<Network, Errors> {
         let (l, s, n) = (self.leaves, self.spines, self.hosts_per_leaf);
         let hosts = l as u64 * n as u64;
         if hosts > MAX_HOSTS {
@@ -47,7 +47,7 @@ impl LeafSpine {
         let between = l as u64 * s as u64;
         if between > MAX_BETWEEN {
             let message = format!("makes {between} links between leaves and spines; expected at most {MAX_BETWEEN}");
-            return Err(vec![Problem::with_value("topology.spines", s, message)]);
+            return Err(Problem::with_value("topology.spines", s, message).into());
         }
         let hosts = hosts as u32;
         let mut spine_link = self.link.with(&self.spine_link);
@@ -72,8 +72,8 @@ impl LeafSpine {
         Ok(net)
     }
 
-    fn spine_rate(&self, ratio: f64) -> Result<Rate, Vec<Problem>> {
-        let wrong = |message: String| Err(vec![Problem::with_value("topology.oversubscription", ratio, message)]);
+    fn spine_rate(&self, ratio: f64) -> Result<Rate, Errors> {
+        let wrong = |message: String| Err(Problem::with_value("topology.oversubscription", ratio, message).into());
         if let Some(rate) = self.spine_link.as_ref().and_then(|c| c.rate) {
             return wrong(format!("already decided by spine_link.rate = \"{rate}\"; give one of the two"));
         }

@@ -1,7 +1,7 @@
 //! A link as a user writes it: both directions, and what differs in a tier.
 
 use super::network::{DirectedLink, Network};
-use crate::text::problem::Problem;
+use crate::text::problem::Report;
 use crate::text::quantity::{Rate, Size, Time};
 use incast_cc as cc;
 use incast_engine::spec::Loss;
@@ -95,33 +95,30 @@ pub struct LinkChange {
 
 impl Link {
     /// Contradictions between keys.
-    pub fn check(&self, path: &str, out: &mut Vec<Problem>) {
+    pub(crate) fn check(&self, at: &mut Report) {
         let infinite = |rate: Rate| rate.0 == cc::Rate::INFINITE;
         if let Some(burst) = self.burst.filter(|b| b.0.0 > 0)
             && infinite(self.rate)
             && self.back_rate.is_none_or(infinite)
         {
-            let message = "expected none with rate = \"inf\": a token bucket fills at the link's rate";
-            out.push(Problem::with_value(format!("{path}.burst"), format!("\"{burst}\""), message));
+            at.text("burst", burst, "expected none with rate = \"inf\": a token bucket fills at the link's rate");
         }
-        let rates = [("rate", self.rate), ("back_rate", self.back_rate.unwrap_or(self.rate))];
         if let Some(burst) = self.burst {
             let fills_late = |rate: Rate| rate.0.serialize(burst.0.0) > LONGEST_FILL;
-            let wrong = if burst.0.0 > u32::MAX as u64 {
-                Some(format!("expected at most {}B", u32::MAX))
-            } else {
-                rates.into_iter().find(|(_, rate)| fills_late(*rate)).map(|(key, rate)| {
-                    format!(
-                        "expected less with {key} = \"{rate}\": the bucket would take more than {LONGEST_FILL} to fill"
-                    )
-                })
-            };
-            out.extend(wrong.map(|m| Problem::with_value(format!("{path}.burst"), format!("\"{burst}\""), m)));
+            let rates = [("rate", self.rate), ("back_rate", self.back_rate.unwrap_or(self.rate))];
+            if burst.0.0 > u32::MAX as u64 {
+                at.text("burst", burst, format!("expected at most {}B", u32::MAX));
+            } else if let Some((key, rate)) = rates.into_iter().find(|(_, rate)| fills_late(*rate)) {
+                let message = format!(
+                    "expected less with {key} = \"{rate}\": the bucket would take more than {LONGEST_FILL} to fill"
+                );
+                at.text("burst", burst, message);
+            }
         }
         if self.error_rate > 0.0 && !self.lose.is_empty() {
             let message = "expected 0 with lose: a link loses either by rate or what that list names; error_rate = 0 \
                            leaves the list, lose = [] the rate";
-            out.push(Problem::with_value(format!("{path}.error_rate"), self.error_rate, message));
+            at.value("error_rate", self.error_rate, message);
         }
     }
 

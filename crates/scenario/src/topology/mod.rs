@@ -10,7 +10,7 @@ pub mod network;
 pub mod single;
 pub mod star;
 
-use crate::text::problem::Problem;
+use crate::text::problem::Errors;
 use link::{Link, LinkChange};
 use network::Network;
 use schemars::JsonSchema;
@@ -65,7 +65,7 @@ impl Topology {
     }
 
     /// Nodes, links and next hops. `dir` is where relative file names start.
-    pub fn build(&self, dir: &Path) -> Result<Network, Vec<Problem>> {
+    pub fn build(&self, dir: &Path) -> Result<Network, Errors> {
         match self {
             Topology::FatTree(t) => t.build(),
             Topology::Dumbbell(t) => t.build(),

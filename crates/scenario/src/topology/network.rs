@@ -1,6 +1,6 @@
 //! A network: nodes, links and next hops, as every topology makes one.
 
-use crate::text::problem::Problem;
+use crate::text::problem::{Errors, Problem};
 use incast_cc as cc;
 use incast_engine::spec::{Loss, Router};
 
@@ -47,6 +47,6 @@ pub struct DirectedLink {
 }
 
 /// Too many hosts, in words.
-pub(super) fn too_large(key: &str, value: impl std::fmt::Display, hosts: u64) -> Vec<Problem> {
-    vec![Problem::with_value(key, value, format!("makes {hosts} hosts; expected at most {MAX_HOSTS} in all"))]
+pub(super) fn too_large(key: &str, value: impl std::fmt::Display, hosts: u64) -> Errors {
+    Problem::with_value(key, value, format!("makes {hosts} hosts; expected at most {MAX_HOSTS} in all")).into()
 }

@@ -2,7 +2,7 @@
 
 use super::link::{ErrorUnit, Link, LinkChange};
 use super::network::Network;
-use crate::text::problem::Problem;
+use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Rate, Size, Time};
 use incast_cc as cc;
 use incast_engine::spec::Loss;
@@ -27,8 +27,7 @@ pub(crate) fn apply(singles: &[SingleLink], network: &mut Network, names: &[Stri
     let numbers: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
     let mut changed = HashMap::new();
     for (i, single) in singles.iter().enumerate() {
-        let named =
-            |message: String| Problem::with_value(format!("links.{i}.link"), format!("\"{}\"", single.link), message);
+        let named = |message: String| Problem::quoted(format!("links.{i}.link"), &single.link, message);
         let Some(&forward) = numbers.get(single.link.as_str()) else {
             let problem = named(format!("no such link; expected a name such as \"{}\"", names[0]));
             out.push(problem.suggest(&single.link, names.iter().take(10_000).map(String::as_str)));
@@ -76,7 +75,7 @@ impl SingleLink {
         };
         let link = link.with(&Some(self.change.clone()));
         let before = out.len();
-        link.check(key, out);
+        link.check(&mut Report::new(key, out));
         if out.len() > before {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::link::Link;
 use super::network::{MAX_HOSTS, Network, too_large};
-use crate::text::problem::Problem;
+use crate::text::problem::Errors;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Star {
 }
 
 impl Star {
-    pub(super) fn build(&self) -> Result<Network, Vec<Problem>> {
+    pub(super) fn build(&self) -> Result<Network, Errors> {
         let n = self.sources;
         if n as u64 >= MAX_HOSTS {
             return Err(too_large("topology.sources", n, n as u64 + 1));

@@ -1,124 +1,130 @@
 //! Poisson arrivals: flows that come at random, of sizes from a table, as many as make a load.
 
-use super::flows::Flows;
-use super::flows::MAX_FLOWS;
+use super::flows::{Flows, MAX_FLOWS};
 use super::matrix::cells;
 use super::place::check_two_hosts;
-use crate::document::app::{App, Bulk};
 use crate::document::arrivals::{Arrivals, MOST_LOAD, PACKET};
 use crate::document::traffic::Traffic;
-use crate::files::builtin;
-use crate::files::builtin::usual_rule;
-use crate::files::sizes::SizeTable;
+use crate::files::builtin::{self, usual_rule};
+use crate::files::read_named;
+use crate::files::sizes::{Rule, SizeTable};
 use crate::files::traffic_matrix::{self, Cell};
-use crate::text::problem::Problem;
+use crate::text::problem::{Errors, Problem};
 use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
-use incast_engine::spec;
 
 /// A flow that arrives.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) at: cc::Time,
-    pub(crate) src: u32,
-    pub(crate) dst: u32,
-    pub(crate) size: u64,
+struct Arrival {
+    at: cc::Time,
+    src: u32,
+    dst: u32,
+    size: u64,
+}
+
+/// Sizes of flows: a table, and how they are drawn from it.
+struct Sizes {
+    table: SizeTable,
+    rule: Rule,
+}
+
+/// A host that sends.
+struct Source {
+    /// Mean time between its flows if it has all of the load, seconds.
+    gap: f64,
+    /// How much of the load it has.
+    whole: f64,
+    /// Sums of parts of the load up to each destination, where it has parts; otherwise all others are alike.
+    row: Vec<(f64, u32)>,
 }
 
 impl Arrivals {
-    /// The flows of entry number `entry`, in order of time: every host is a Poisson process, each flow goes to
-    /// one of the other hosts, all alike, and the first comes a gap after `start`. No more than `most`. Where there are
-    /// `parts` of the load, a host sends what its row adds up to of it, and to each other host by the cell.
-    pub(crate) fn flows(
-        &self,
-        entry: u32,
-        start: cc::Time,
-        most: Option<u64>,
-        (file, parts): (Option<&str>, &[Cell<f64>]),
-        flows: &Flows,
-    ) -> Result<Vec<Arrival>, Vec<Problem>> {
-        let path = &flows.path;
-        let key = format!("{path}.arrivals.sizes");
+    fn table(&self, flows: &Flows) -> Result<Sizes, Errors> {
+        let key = format!("{}.arrivals.sizes", flows.path);
         if let Some(name) = self.sizes.strip_prefix(builtin::PREFIX).filter(|n| !builtin::sizes().any(|s| s == *n)) {
             let known = builtin::sizes().collect::<Vec<_>>().join(", ");
             let message = format!("no table of sizes of this name comes with the program; expected one of {known}");
-            let p = Problem::with_value(key, format!("\"{}\"", self.sizes), message);
-            return Err(vec![p.suggest(name, builtin::sizes())]);
+            return Err(Problem::quoted(key, &self.sizes, message).suggest(name, builtin::sizes()).into());
         }
-        let text = crate::files::read_named(&key, flows.dir, &self.sizes).map_err(|p| vec![p])?;
+        let text = read_named(&key, flows.dir, &self.sizes)?;
         let table = SizeTable::read(&self.sizes, &text, self.packet.map_or(PACKET, |p| p.0.0))?;
         if let Some(packet) = self.packet.filter(|_| !table.counts_packets()) {
             let message = format!("the sizes of {} are bytes; expected none", self.sizes);
-            return Err(vec![Problem::with_value(format!("{path}.arrivals.packet"), format!("\"{packet}\""), message)]);
+            return Err(Problem::quoted(format!("{}.arrivals.packet", flows.path), packet, message).into());
         }
-        let rule = self.rule.unwrap_or_else(|| usual_rule(&self.sizes));
-        let mean = table.mean(rule);
-        let until = self.until.map_or(flows.duration, |t| t.0);
-        let seconds = until.saturating_sub(start).as_secs_f64();
+        Ok(Sizes { table, rule: self.rule.unwrap_or_else(|| usual_rule(&self.sizes)) })
+    }
+
+    /// Every host, by its share of the load; `file` has `parts` of it, if there are any.
+    fn sources(
+        &self,
+        mean: f64,
+        file: Option<&str>,
+        parts: &[Cell<f64>],
+        flows: &Flows,
+    ) -> Result<Vec<Source>, Problem> {
         let mut rates = vec![0.0; flows.network.hosts as usize];
         for l in &flows.network.links {
             if let Some(rate) = rates.get_mut(l.from as usize) {
                 *rate += l.rate.as_f64();
             }
         }
-        let gaps: Vec<f64> = rates.iter().map(|rate| mean * 8.0 / (rate * self.load)).collect();
-        let mut rows: Vec<Vec<(f64, u32)>> = vec![Vec::new(); gaps.len()];
-        for cell in parts {
-            let row = &mut rows[cell.src as usize];
-            row.push((row.last().map_or(0.0, |(sum, _)| *sum) + cell.value, cell.dst));
-        }
-        let sum = |host: usize| if parts.is_empty() { 1.0 } else { rows[host].last().map_or(0.0, |(sum, _)| *sum) };
-        if gaps.contains(&0.0) {
+        let source = |rate: f64| Source { gap: mean * 8.0 / (rate * self.load), whole: 1.0, row: Vec::new() };
+        let mut sources: Vec<Source> = rates.into_iter().map(source).collect();
+        if sources.iter().any(|source| source.gap == 0.0) {
             let message = "a load needs hosts whose links have a rate; a link has rate = \"inf\"";
-            return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
+            return Err(Problem::with_value(format!("{}.arrivals.load", flows.path), self.load, message));
         }
-        if let Some(host) = (0..gaps.len()).find(|h| sum(*h) * self.load > MOST_LOAD) {
+        if parts.is_empty() {
+            return Ok(sources);
+        }
+        sources.iter_mut().for_each(|source| source.whole = 0.0);
+        for cell in parts {
+            let source = &mut sources[cell.src as usize];
+            source.whole += cell.value;
+            source.row.push((source.whole, cell.dst));
+        }
+        if let Some(host) = sources.iter().position(|source| source.whole * self.load > MOST_LOAD) {
             let message = format!(
                 "expected a matrix whose rows add up to at most {} with load = {}; that of {} adds up to {}",
                 MOST_LOAD / self.load,
                 self.load,
                 flows.network.names[host],
-                sum(host)
+                sources[host].whole
             );
             let row = parts.iter().find(|c| c.src as usize == host).map_or(0, |c| c.line);
-            let file = file.unwrap_or_default();
-            return Err(vec![Problem::new(format!("{file}, line {row}"), message)]);
+            return Err(Problem::new(format!("{}, line {row}", file.unwrap_or_default()), message));
         }
-        let expected: f64 = gaps.iter().enumerate().map(|(host, gap)| seconds / gap * sum(host)).sum();
+        Ok(sources)
+    }
+
+    /// The flows of entry number `entry`, in order of time: every host is a Poisson process, each flow goes to
+    /// one of the other hosts, all alike, and the first comes a gap after `start`. No more than `most`. Where there are
+    /// `parts` of the load, a host sends what its row adds up to of it, and to each other host by the cell.
+    fn flows(
+        &self,
+        entry: u32,
+        start: cc::Time,
+        most: Option<u64>,
+        (file, parts): (Option<&str>, &[Cell<f64>]),
+        flows: &Flows,
+    ) -> Result<Vec<Arrival>, Errors> {
+        let sizes = self.table(flows)?;
+        let mean = sizes.table.mean(sizes.rule);
+        let until = self.until.map_or(flows.duration, |t| t.0);
+        let seconds = until.saturating_sub(start).as_secs_f64();
+        let sources = self.sources(mean, file, parts, flows)?;
+        let expected: f64 = sources.iter().map(|source| seconds / source.gap * source.whole).sum();
+        let wrong = |message: String| Problem::with_value(format!("{}.arrivals.load", flows.path), self.load, message);
         if expected > MAX_FLOWS as f64 {
             let message = format!(
                 "{expected:.0} flows of {mean:.0} B on average would arrive by {until}; expected at most {MAX_FLOWS}"
             );
-            return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
+            return Err(wrong(message).into());
         }
         let mut found = Vec::with_capacity(expected as usize);
-        let others = flows.network.hosts - 1;
-        for (host, gap) in (0u32..).zip(&gaps) {
-            // no entry's number alone is such a key
-            let entity = (u64::from(entry) + 1) << 32 | u64::from(host);
-            let mut at = start.as_secs_f64();
-            let (row, whole) = (&rows[host as usize], sum(host as usize));
-            if whole == 0.0 {
-                continue;
-            }
-            for i in 0.. {
-                let u = |purpose| hash::uniform(flows.seed, purpose, entity, i);
-                at -= libm::log1p(-u(purpose::ARRIVAL)) * gap / whole;
-                let when = cc::Time((at * 1e12) as u64);
-                if when >= until {
-                    break;
-                }
-                let dst = if row.is_empty() {
-                    let to = hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entity, i), others);
-                    to + u32::from(to >= host)
-                } else {
-                    let drawn = u(purpose::PLACEMENT) * whole;
-                    let at = row.partition_point(|(sum, _)| *sum <= drawn).min(row.len() - 1);
-                    row[at].1
-                };
-                let size = table.quantile(rule, u(purpose::SIZE));
-                found.push(Arrival { at: when, src: host, dst, size });
-            }
+        for (host, source) in (0u32..).zip(&sources).filter(|(_, source)| source.whole > 0.0) {
+            source.draw(host, entry, (start, until), &sizes, flows, &mut found);
         }
         found.sort_unstable();
         found.truncate(most.map_or(usize::MAX, |n| n as usize));
@@ -127,33 +133,66 @@ impl Arrivals {
                 "no flow arrives by {until}: {expected:.3} are expected, of {mean:.0} B on average; expected a longer \
                  run or more load"
             );
-            return Err(vec![Problem::with_value(format!("{path}.arrivals.load"), self.load, message)]);
+            return Err(wrong(message).into());
         }
         Ok(found)
     }
 }
 
-impl Traffic {
-    /// Flows that arrive at random, of sizes from a table.
-    pub(crate) fn add_arrivals(&self, arrivals: &Arrivals, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
-        check_two_hosts(flows).map_err(|p| vec![p])?;
-        let parts = match &self.file {
-            Some(file) => cells(file, flows, traffic_matrix::part)?,
-            None => Vec::new(),
-        };
-        let found = arrivals.flows(entry, self.start.0, self.flows, (self.file.as_deref(), &parts), flows)?;
-        flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
-        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
-        let transport = flows.transport(self.transport.as_ref(), controller);
-        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
-        for (i, a) in found.iter().enumerate() {
-            if let Some(stop) = self.stop.filter(|s| s.0 <= a.at) {
-                let message = format!("flow {i} of the entry opens at {}; expected a later stop", a.at);
-                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
+impl Source {
+    /// The flows of `host` in an interval.
+    fn draw(
+        &self,
+        host: u32,
+        entry: u32,
+        (start, until): (cc::Time, cc::Time),
+        sizes: &Sizes,
+        flows: &Flows,
+        found: &mut Vec<Arrival>,
+    ) {
+        // no entry's number alone is such a key
+        let entity = (u64::from(entry) + 1) << 32 | u64::from(host);
+        let mut at = start.as_secs_f64();
+        for i in 0.. {
+            let u = |purpose| hash::uniform(flows.seed, purpose, entity, i);
+            at -= libm::log1p(-u(purpose::ARRIVAL)) * self.gap / self.whole;
+            let when = cc::Time((at * 1e12) as u64);
+            if when >= until {
+                break;
             }
-            let app = spec::App::Bulk { size: Some(a.size), write: write.0.0 };
-            let flow = spec::FlowSpec { app, ..self.flow(a.src, a.dst, a.at, transport, controller, entry) };
-            self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            let dst = if self.row.is_empty() {
+                let others = flows.network.hosts - 1;
+                let to = hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entity, i), others);
+                to + u32::from(to >= host)
+            } else {
+                let drawn = u(purpose::PLACEMENT) * self.whole;
+                let at = self.row.partition_point(|(sum, _)| *sum <= drawn).min(self.row.len() - 1);
+                self.row[at].1
+            };
+            let size = sizes.table.quantile(sizes.rule, u(purpose::SIZE));
+            found.push(Arrival { at: when, src: host, dst, size });
+        }
+    }
+}
+
+impl Traffic {
+    /// Flows that arrive at random, of sizes from a table; the file `parts` has parts of the load.
+    pub(crate) fn add_arrivals(
+        &self,
+        arrivals: &Arrivals,
+        parts: Option<&str>,
+        entry: u32,
+        flows: &mut Flows,
+    ) -> Result<(), Errors> {
+        check_two_hosts(flows)?;
+        let file = parts;
+        let parts = file.map_or(Ok(Vec::new()), |file| cells(file, flows, traffic_matrix::part))?;
+        let found = arrivals.flows(entry, self.start.0, self.flows, (file, &parts), flows)?;
+        let own = self.begin(entry, found.len() as u64, flows)?;
+        for (i, a) in found.iter().enumerate() {
+            self.check_stop(a.at, flows, format_args!("flow {i} of the entry opens"))?;
+            let flow = own.transfer((a.src, a.dst), a.at, Some(a.size));
+            self.check_write(&flow, flows)?;
             flows.push(flow);
         }
         Ok(())

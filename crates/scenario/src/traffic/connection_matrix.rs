@@ -2,18 +2,17 @@
 
 use super::flows::Flows;
 use super::place::check_two_hosts;
-use crate::document::app::{App, Bulk};
-use crate::document::failures::{Failure, Listed};
+use crate::document::failures::{Line, LinkFailure};
 use crate::document::traffic::Traffic;
 use crate::files::connection_matrix::{Connection, Failed, StartUnit, read, wrong};
 use crate::files::read_named;
-use crate::text::problem::Problem;
-use incast_engine::spec::{self, Triggered};
+use crate::text::problem::{Errors, Problem};
+use incast_engine::spec::Triggered;
 use std::rc::Rc;
 
 impl Failed {
     /// The failure of that link in a network.
-    fn of(&self, name: &str, flows: &Flows) -> Result<Failure, Problem> {
+    fn of(&self, name: &str, flows: &Flows) -> Result<LinkFailure, Problem> {
         let Failed { switch, link, line } = *self;
         let named =
             |node: u32, kind: &str| flows.network.names[node as usize].strip_prefix(kind).is_some_and(is_number);
@@ -28,9 +27,9 @@ impl Failed {
         };
         let up = || flows.network.links.iter().filter(|l| l.from == *agg && named(l.to, "core"));
         match up().nth(link as usize) {
-            Some(l) => Ok(Failure::from_the_beginning(
+            Some(l) => Ok(LinkFailure::from_the_beginning(
                 format!("agg{switch}>{}", flows.network.names[l.to as usize]),
-                Listed { place: format!("{name}, line {line}"), words: format!("switch_id {switch} link_id {link}") },
+                Line { place: format!("{name}, line {line}"), words: format!("switch_id {switch} link_id {link}") },
             )),
             None => {
                 let message =
@@ -47,64 +46,51 @@ fn is_number(text: &str) -> bool {
 
 impl Traffic {
     /// Priorities for which ports have no class.
-    fn check_priorities(&self, name: &str, found: &[Connection], flows: &Flows) -> Result<(), Vec<Problem>> {
+    fn check_priorities(&self, name: &str, found: &[Connection], flows: &Flows) -> Result<(), Errors> {
         let Some((key, classes)) = flows.classes else { return Ok(()) };
         let beyond = found.iter().filter_map(|c| Some((c, c.class.filter(|class| *class as usize >= classes)?)));
         let message = format!("expected 0 to {}, the classes of {key}", classes - 1);
         let problems: Vec<Problem> =
             beyond.map(|(c, class)| wrong(name, c.line, &format!("prio {class}"), &message)).collect();
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        Errors::unless_none(problems, ())
     }
 
     /// Flows of a connection matrix; the entry's start, stagger and jitter are added to their own.
-    pub(crate) fn add_matrix(&self, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
-        check_two_hosts(flows).map_err(|p| vec![p])?;
-        let name = self.file.clone().unwrap_or_default();
-        let text = read_named(&format!("{}.file", flows.path), flows.dir, &name).map_err(|p| vec![p])?;
-        let mut matrix = read(&name, &text, unit, flows.network.hosts)?;
-        let failures = matrix.failures.iter().map(|f| f.of(&name, flows)).collect::<Result<Vec<_>, _>>();
-        flows.failures.extend(failures.map_err(|p| vec![p])?);
+    pub(crate) fn add_matrix(&self, name: &str, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
+        check_two_hosts(flows)?;
+        let text = read_named(&format!("{}.file", flows.path), flows.dir, name)?;
+        let mut matrix = read(name, &text, unit, flows.network.hosts)?;
+        let failures = matrix.failures.iter().map(|f| f.of(name, flows)).collect::<Result<Vec<_>, _>>();
+        flows.failures.extend(failures?);
         let found = &mut matrix.connections;
         let has = found.len() as u64;
-        if let Some(n) = self.flows.filter(|n| *n > has) {
-            let message = format!("the file has {has} connections; expected at most as many");
-            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
-        }
+        self.check_most(has, format_args!("the file has {has} connections"), flows)?;
         if let Some(n) = self.flows.filter(|n| *n < has && found.iter().any(|c| c.started_by.is_some())) {
             let message = format!("connections wait for each other; expected all {has} of them");
-            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+            return Err(Problem::with_value(format!("{}.flows", flows.path), n, message).into());
         }
         found.truncate(self.flows.map_or(usize::MAX, |n| n as usize));
-        self.check_priorities(&name, found, flows)?;
-        let first = flows.len();
-        let first_trigger = flows.first_trigger();
+        self.check_priorities(name, found, flows)?;
+        let (first, first_trigger) = (flows.len(), flows.triggers.len() as u32);
         for activations in matrix.triggers {
             let there = activations.into_iter().filter(|(flow, _)| (*flow as usize) < found.len());
             flows.add_trigger(there.map(|(flow, done)| (first + flow, done)).collect());
         }
-        let file: Rc<str> = name.as_str().into();
-        flows.reserve(found.len() as u64).map_err(|p| vec![p])?;
-        let controller = flows.controller(self.controller.as_ref()).map_err(|p| vec![p])?;
-        let transport = flows.transport(self.transport.as_ref(), controller);
-        let App::Bulk(Bulk { write, .. }) = &self.app else { return Ok(()) };
+        let file: Rc<str> = name.into();
+        let own = self.begin(entry, found.len() as u64, flows)?;
         for (i, c) in (0u64..).zip(&*found) {
             let start = c.start.saturating_add(self.opening(entry, i, flows.seed));
-            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
-                let message =
-                    format!("the connection on line {} of {name} opens at {start}; expected a later stop", c.line);
-                return Err(vec![Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message)]);
-            }
-            let app = spec::App::Bulk { size: c.size, write: write.0.0 };
-            let trigger = c.started_by.map(|t| Triggered { trigger: first_trigger + t.trigger, ..t });
-            let mut flow =
-                spec::FlowSpec { app, trigger, ..self.flow(c.src, c.dst, start, transport, controller, entry) };
+            self.check_stop(start, flows, format_args!("the connection on line {} of {name} opens", c.line))?;
+            let mut flow = own.transfer((c.src, c.dst), start, c.size);
+            flow.trigger = c.started_by.map(|t| Triggered { trigger: first_trigger + t.trigger, ..t });
             if let Some(class) = c.class {
                 (flow.class, flow.ack_class) = (class, self.ack_class.unwrap_or(class));
             }
-            self.check_write(&flow, flows).map_err(|p| vec![p])?;
+            self.check_write(&flow, flows)?;
+            let waits = flow.trigger.is_some();
             let number = flows.push(flow);
-            if trigger.is_some() {
-                flows.list(number, &file, c.line as u64);
+            if waits {
+                flows.listed.insert(number, (file.clone(), c.line as u64));
             }
         }
         Ok(())

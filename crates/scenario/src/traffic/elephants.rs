@@ -81,116 +81,112 @@ fn words((near, far): (Near, Near)) -> String {
 }
 
 impl Traffic {
-    /// Turns flows of another entry into this one's.
-    pub(crate) fn add_elephants(&self, entry: u32, flows: &mut Flows) -> Result<(), Problem> {
+    /// Turns `n` flows of the entry `of` into this one's.
+    pub(crate) fn add_elephants(
+        &self,
+        of: &str,
+        n: u64,
+        placement: Placement,
+        entry: u32,
+        flows: &mut Flows,
+    ) -> Result<(), Problem> {
         let path = flows.path.clone();
-        let of = self.of.clone().unwrap_or_default();
-        let wrong = |message: String| Problem::with_value(format!("{path}.of"), format!("\"{of}\""), message);
-        let before = &flows.entries[..entry as usize];
-        let Some(group) = before.iter().position(|t| t.name() == of) else {
-            let message = match before {
+        let wrong = |message: String| Problem::quoted(format!("{path}.of"), of, message);
+        let before: Vec<String> = flows.entries[..entry as usize].iter().map(Traffic::name).collect();
+        let Some(group) = before.iter().position(|name| name == of) else {
+            let message = match before[..] {
                 [] => "no entry comes before this one; expected one whose flows become elephants".to_owned(),
-                _ => {
-                    let names: Vec<String> = before.iter().map(|t| t.name()).collect();
-                    format!("no entry before this one has this name; expected one of {}", names.join(", "))
-                }
+                _ => format!("no entry before this one has this name; expected one of {}", before.join(", ")),
             };
-            return Err(wrong(message)
-                .suggest(&of, before.iter().map(|t| t.name()).collect::<Vec<_>>().iter().map(String::as_str)));
+            return Err(wrong(message).suggest(of, before.iter().map(String::as_str)));
         };
-        if matches!(before[group].app, App::Query(_)) {
+        if matches!(flows.entries[group].app, App::Query(_)) {
             return Err(wrong("its flows are two-way connections; expected an entry of another app than query".into()));
         }
-        let n = self.flows.unwrap_or(1);
         if n == 0 {
             return Ok(());
         }
-        let numbers: Vec<u32> = flows.of_group(group as u32).collect();
-        if let Some(i) = numbers.iter().position(|f| flows.waits(*f)) {
+        let of_group = (0u32..).zip(&flows.flows).filter(|(_, flow)| flow.group == group as u32);
+        let numbers: Vec<u32> = of_group.map(|(number, _)| number).collect();
+        if let Some(i) = numbers.iter().position(|f| flows.flows[*f as usize].trigger.is_some()) {
             return Err(wrong(format!("its flow {i} waits for another; expected an entry whose flows wait for none")));
         }
         if n >= numbers.len() as u64 {
             let message = format!("expected fewer than the flows of {of}, of which there are {}", numbers.len());
             return Err(Problem::with_value(format!("{path}.flows"), n, message));
         }
-        let chosen = self.choose(entry, &numbers, n as u32, flows)?;
-        let controller = self.governed_by(flows)?;
-        let transport = flows.transport(self.transport.as_ref(), controller);
+        let chosen = choose(placement, entry, &numbers, n as u32, flows)?;
+        let own = self.begin(entry, 0, flows)?;
         for (i, number) in (0u64..).zip(chosen) {
-            let (src, dst) = flows.ends(number);
             let start = self.opening(entry, i, flows.seed);
-            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
-                let message = format!("elephant {i} opens at {start}; expected a later stop");
-                return Err(Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message));
-            }
-            let flow = self.flow(src, dst, start, transport, controller, entry);
-            let flow = self.paced(flow, flows)?;
+            self.check_stop(start, flows, format_args!("elephant {i} opens"))?;
+            let flow = self.paced(own.flow(flows.ends(number), start), flows)?;
             self.check_write(&flow, flows)?;
-            flows.replace(number, flow);
+            flows.flows[number as usize] = flow;
         }
         Ok(())
     }
+}
 
-    /// `n` of the flows `numbers`.
-    fn choose(&self, entry: u32, numbers: &[u32], n: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
-        let all = numbers.len() as u32;
-        // the first n places of a shuffle, by the places that it has changed so far
-        let drawn = |attempt: u64| {
-            let mut moved: HashMap<u32, u32> = HashMap::new();
-            let place = |moved: &HashMap<u32, u32>, i: u32| moved.get(&i).copied().unwrap_or(i);
-            let chosen = (0..n).map(|i| {
-                let bits = hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, attempt << 24 | i as u64);
-                let with = i + hash::pick(bits, all - i);
-                let (own, other) = (place(&moved, i), place(&moved, with));
-                moved.insert(with, own);
-                numbers[other as usize]
-            });
-            chosen.collect::<Vec<u32>>()
-        };
-        let Some(wanted) = published(n as u64).filter(|_| self.placement == Placement::Paper) else {
-            return Ok(drawn(0));
-        };
-        let wrong = |message| Problem::with_value(format!("{}.placement", flows.path), "\"paper\"", message);
-        if wanted.1 == Near::Pod && flows.network.hosts_per_pod == 0 {
-            let message =
-                format!("asks for flows that share {}: the topology has no pods; expected \"random\"", words(wanted));
-            return Err(wrong(message));
-        }
-        let affected = (numbers.len() - n as usize).div_ceil(100);
-        // whoever is as affected as this shares a leaf at one end, and these are few
-        let racks = &flows.network.racks;
-        let mut by_leaf: HashMap<(bool, u32), Vec<u32>> = HashMap::new();
-        for number in numbers {
-            let (src, dst) = flows.ends(*number);
-            by_leaf.entry((false, racks[src as usize])).or_default().push(*number);
-            by_leaf.entry((true, racks[dst as usize])).or_default().push(*number);
-        }
-        for attempt in 0..MOST_DRAWS {
-            let elephants = drawn(attempt);
-            let ends = || elephants.iter().map(|f| flows.ends(*f));
-            let herd = Herd::new(flows.network, ends());
-            let leaves = ends().flat_map(|(src, dst)| [(false, racks[src as usize]), (true, racks[dst as usize])]);
-            let mut near: Vec<u32> = leaves.filter_map(|leaf| by_leaf.get(&leaf)).flatten().copied().collect();
-            near.sort_unstable();
-            near.dedup();
-            let (mut as_wanted, mut more) = (0, 0);
-            for flow in near.into_iter().filter(|f| !elephants.contains(f)) {
-                let rank = rank(herd.sharing(flows.network, flows.ends(flow), false));
-                as_wanted += usize::from(rank == wanted);
-                more += usize::from(rank > wanted);
-            }
-            if more < affected && more + as_wanted >= affected {
-                return Ok(elephants);
-            }
-        }
-        let message = format!(
-            "in {MOST_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never were those \
-             that share {}: the topology cannot hold it; expected \"random\", or a larger network",
-            numbers.len(),
-            words(wanted)
-        );
-        Err(wrong(message))
+/// `n` of the flows `numbers`.
+fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
+    let all = numbers.len() as u32;
+    // the first n places of a shuffle, by the places that it has changed so far
+    let drawn = |attempt: u64| {
+        let mut moved: HashMap<u32, u32> = HashMap::new();
+        let place = |moved: &HashMap<u32, u32>, i: u32| moved.get(&i).copied().unwrap_or(i);
+        let chosen = (0..n).map(|i| {
+            let bits = hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, attempt << 24 | i as u64);
+            let with = i + hash::pick(bits, all - i);
+            let (own, other) = (place(&moved, i), place(&moved, with));
+            moved.insert(with, own);
+            numbers[other as usize]
+        });
+        chosen.collect::<Vec<u32>>()
+    };
+    let Some(wanted) = published(n as u64).filter(|_| placement == Placement::Paper) else {
+        return Ok(drawn(0));
+    };
+    let wrong = |message| Problem::quoted(format!("{}.placement", flows.path), "paper", message);
+    if wanted.1 == Near::Pod && flows.network.hosts_per_pod == 0 {
+        let message =
+            format!("asks for flows that share {}: the topology has no pods; expected \"random\"", words(wanted));
+        return Err(wrong(message));
     }
+    let affected = (numbers.len() - n as usize).div_ceil(100);
+    // whoever is as affected as this shares a leaf at one end, and these are few
+    let racks = &flows.network.racks;
+    let mut by_leaf: HashMap<(bool, u32), Vec<u32>> = HashMap::new();
+    for number in numbers {
+        let (src, dst) = flows.ends(*number);
+        by_leaf.entry((false, racks[src as usize])).or_default().push(*number);
+        by_leaf.entry((true, racks[dst as usize])).or_default().push(*number);
+    }
+    for attempt in 0..MOST_DRAWS {
+        let elephants = drawn(attempt);
+        let ends = || elephants.iter().map(|f| flows.ends(*f));
+        let herd = Herd::new(flows.network, ends());
+        let leaves = ends().flat_map(|(src, dst)| [(false, racks[src as usize]), (true, racks[dst as usize])]);
+        let mut near: Vec<u32> = leaves.filter_map(|leaf| by_leaf.get(&leaf)).flatten().copied().collect();
+        near.sort_unstable();
+        near.dedup();
+        let (mut as_wanted, mut more) = (0, 0);
+        for flow in near.into_iter().filter(|f| !elephants.contains(f)) {
+            let rank = rank(herd.sharing(flows.network, flows.ends(flow), false));
+            as_wanted += usize::from(rank == wanted);
+            more += usize::from(rank > wanted);
+        }
+        if more < affected && more + as_wanted >= affected {
+            return Ok(elephants);
+        }
+    }
+    let message = format!(
+        "in {MOST_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never were those \
+         that share {}: the topology cannot hold it; expected \"random\", or a larger network",
+        numbers.len(),
+        words(wanted)
+    );
+    Err(wrong(message))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! What every flow of an entry has: its opening, its controller, its application as the engine has it.
 
 use super::flows::Flows;
-use crate::document::app::App;
+use crate::document::app::{App, BULK_WRITE};
 use crate::document::traffic::Traffic;
 use crate::text::problem::Problem;
 use crate::text::quantity::{PartOrRate, Size};
 use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
 use incast_engine::{map::ideal, spec};
+use std::fmt::Display;
 
 impl Traffic {
     /// When flow number `i` of the entry opens: its start, stagger and jitter.
@@ -25,49 +26,87 @@ impl Traffic {
         moving.map(|(key, t)| format!("{key}, {t}")).collect::<Vec<_>>().join(", and ")
     }
 
-    /// Number of the controller of its flows; datagrams have none, and take any.
-    pub(crate) fn governed_by(&self, flows: &mut Flows) -> Result<u32, Problem> {
-        if matches!(self.app, App::Udp(_)) {
-            Ok(flows.any_controller())
-        } else {
-            flows.controller(self.controller.as_ref())
-        }
+    /// Announces `n` more flows of entry number `number`: what these have in common.
+    pub(crate) fn begin(&self, number: u32, n: u64, flows: &mut Flows) -> Result<Entry<'_>, Problem> {
+        flows.reserve(n)?;
+        // datagrams have no controller, and take any
+        let controller = match self.app {
+            App::Udp(_) => flows.any_controller(),
+            _ => flows.controller(self.controller.as_ref())?,
+        };
+        Ok(self.under(controller, number, flows))
     }
 
-    pub(crate) fn flow(
-        &self,
-        src: u32,
-        dst: u32,
-        start: cc::Time,
-        transport: u32,
-        controller: u32,
-        group: u32,
-    ) -> spec::FlowSpec {
+    /// What its flows under that controller have in common.
+    pub(crate) fn under(&self, controller: u32, number: u32, flows: &mut Flows) -> Entry<'_> {
+        Entry { traffic: self, number, controller, transport: flows.transport(self.transport.as_ref(), controller) }
+    }
+
+    /// Refuses a flow that opens when the entry has stopped; `what` opens, in words.
+    pub(crate) fn check_stop(&self, start: cc::Time, flows: &Flows, what: impl Display) -> Result<(), Problem> {
+        let Some(stop) = self.stop.filter(|stop| stop.0 <= start) else { return Ok(()) };
+        let message = format!("{what} at {start}; expected a later stop");
+        Err(Problem::quoted(format!("{}.stop", flows.path), stop, message))
+    }
+
+    /// Refuses more flows than there are to take the first of: `has`, in words.
+    pub(crate) fn check_most(&self, n: u64, has: impl Display, flows: &Flows) -> Result<(), Problem> {
+        match self.flows.filter(|flows| *flows > n) {
+            Some(flow) => {
+                let message = format!("{has}; expected at most as many");
+                Err(Problem::with_value(format!("{}.flows", flows.path), flow, message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// An entry at work, and what its flows have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'t> {
+    traffic: &'t Traffic,
+    number: u32,
+    controller: u32,
+    transport: u32,
+}
+
+impl Entry<'_> {
+    /// A flow of the entry.
+    pub(crate) fn flow(&self, (src, dst): (u32, u32), start: cc::Time) -> spec::FlowSpec {
+        let Entry { traffic, number, controller, transport } = *self;
         spec::FlowSpec {
             src,
             dst,
             start,
-            stop: self.stop.map_or(cc::Time::NEVER, |s| s.0),
-            at_stop: self.at_stop.0,
-            sink_stop: self.sink_stop.map_or(cc::Time::NEVER, |s| s.0),
+            stop: traffic.stop.map_or(cc::Time::NEVER, |s| s.0),
+            at_stop: traffic.at_stop.0,
+            sink_stop: traffic.sink_stop.map_or(cc::Time::NEVER, |s| s.0),
             transport,
             controller,
-            group,
-            class: self.class,
-            ack_class: self.ack_class.unwrap_or(self.class),
-            app: self.app.spec(),
-            read_rate: self.read_rate.0,
+            group: number,
+            class: traffic.class,
+            ack_class: traffic.ack_class.unwrap_or(traffic.class),
+            app: traffic.app.spec(),
+            read_rate: traffic.read_rate.0,
             path: None,
             reverse_path: None,
             trigger: None,
         }
     }
 
+    /// A transfer of a size of its own, in the writes of the entry; `None` is without end.
+    pub(crate) fn transfer(&self, ends: (u32, u32), start: cc::Time, size: Option<u64>) -> spec::FlowSpec {
+        let write = if let App::Bulk(bulk) = &self.traffic.app { bulk.write } else { BULK_WRITE };
+        spec::FlowSpec { app: spec::App::Bulk { size, write: write.0.0 }, ..self.flow(ends, start) }
+    }
+}
+
+impl Traffic {
     /// The flow with the pace of its datagrams, if it sends such.
     pub(crate) fn paced(&self, flow: spec::FlowSpec, flows: &Flows) -> Result<spec::FlowSpec, Problem> {
         let App::Udp(udp) = &self.app else { return Ok(flow) };
         let key = format!("{}.app.rate", flows.path);
-        let wrong = |message: String| Problem::with_value(key, format!("\"{}\"", udp.rate), message);
+        let wrong = |message: String| Problem::quoted(key, udp.rate, message);
         let Some(link) = flows.network.links.iter().find(|l| l.from == flow.src) else { return Ok(flow) };
         let name = &flows.network.names[flow.src as usize];
         let rate = match udp.rate.0 {
@@ -105,6 +144,6 @@ impl Traffic {
         }
         let size = |n: u64| Size(cc::Bytes(n));
         let message = format!("expected at most transport.send_buffer, {}: {because}", size(t.send_buffer));
-        Err(Problem::with_value(format!("{}.app.write", flows.path), format!("\"{}\"", size(write)), message))
+        Err(Problem::quoted(format!("{}.app.write", flows.path), size(write), message))
     }
 }

@@ -2,15 +2,16 @@
 
 use super::flows::Flows;
 use super::place::host;
-use crate::document::app::{App, Query, bulk_write};
+use crate::document::app::{App, Query};
 use crate::document::traffic::Traffic;
 use crate::files::connection_matrix::MOST_BYTES;
 use crate::files::rows::{Row, Rows};
-use crate::text::controller::Controller;
-use crate::text::problem::Problem;
+use crate::text::controller::{self, Controller};
+use crate::text::problem::{Errors, Problem};
+use crate::text::quantity::Time;
 use incast_cc as cc;
 use incast_engine::spec;
-use std::rc::Rc;
+use std::ops::ControlFlow;
 
 /// Problems of one flow file that are kept.
 const MOST_PROBLEMS: usize = 100_000;
@@ -18,143 +19,177 @@ const MOST_PROBLEMS: usize = 100_000;
 /// Columns of a flow file.
 const COLUMNS: [&str; 8] = ["start", "source", "destination", "size", "controller", "path", "reverse_path", "after"];
 
+/// A flow file that is read.
+struct Reader<'a> {
+    entry: &'a Traffic,
+    number: u32,
+    name: &'a str,
+    /// Flows of the file that are taken, and all that it has.
+    count: u32,
+    has: u64,
+    /// Number of the first.
+    first: u32,
+    problems: Vec<Problem>,
+    connections: Vec<(spec::FlowSpec, Option<u64>)>,
+}
+
 impl Traffic {
     /// Flows of a file, a line each; the entry's start, stagger and jitter are added to their own.
-    pub(crate) fn add_file(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
-        let name = self.file.clone().unwrap_or_default();
+    pub(crate) fn add_file(&self, name: &str, number: u32, flows: &mut Flows) -> Result<(), Errors> {
         let key = format!("{}.file", flows.path);
-        let text = crate::files::read_named(&key, flows.dir, &name).map_err(|p| vec![p])?;
-        let rows = Rows::read(&name, &text, &COLUMNS, &["start", "source", "destination"])?;
-        if rows.iter().next().is_none() {
-            let message = "the file has no flows; expected at least one line after the header";
-            return Err(vec![Problem::with_value(key, format!("\"{name}\""), message)]);
-        }
-        let mut problems = Vec::new();
-        let mut connections = Vec::new();
-        let file: Rc<str> = name.as_str().into();
+        let text = crate::files::read_named(&key, flows.dir, name)?;
+        let rows = Rows::read(name, &text, &COLUMNS, &["start", "source", "destination"])?;
         let has = rows.iter().count() as u64;
-        let first = flows.len();
-        let count = self.flows.unwrap_or(has).min(has) as u32;
-        if let Some(n) = self.flows.filter(|n| *n > has) {
-            let message =
-                format!("the file has {has} flow{}; expected at most as many", if has == 1 { "" } else { "s" });
-            return Err(vec![Problem::with_value(format!("{}.flows", flows.path), n, message)]);
+        if has == 0 {
+            let message = "the file has no flows; expected at least one line after the header";
+            return Err(Problem::quoted(key, name, message).into());
         }
-        for (i, row) in (0u64..).zip(rows.iter().take(self.flows.map_or(usize::MAX, |n| n as usize))) {
+        let plural = if has == 1 { "" } else { "s" };
+        self.check_most(has, format_args!("the file has {has} flow{plural}"), flows)?;
+        let count = self.flows.unwrap_or(has) as u32;
+        let (problems, connections) = (Vec::new(), Vec::new());
+        let first = flows.len();
+        let mut reader = Reader { entry: self, number, name, count, has, first, problems, connections };
+        for (i, row) in (0..count).zip(rows.iter()) {
             // A file that is wrong in this many lines is the wrong file.
-            if problems.len() > MOST_PROBLEMS {
+            if reader.problems.len() > MOST_PROBLEMS {
                 break;
             }
-            if !row.fits(&mut problems) {
-                continue;
-            }
-            flows.reserve(1 + u64::from(matches!(self.app, App::Query(_)))).map_err(|p| vec![p])?;
-            let controller = match row.get("controller") {
-                None => flows.controller(self.controller.as_ref()),
-                Some(text) => crate::text::controller::parse(&toml::Value::String(text.into()), "controller")
-                    .map_err(|p| Problem {
-                        suggestion: p[0].suggestion.clone(),
-                        ..row.wrong("controller", &p[0].message)
-                    })
-                    .and_then(|config| flows.controller(Some(&Controller(config)))),
-            };
-            let end = |column: &str, problems: &mut Vec<Problem>| match row.get(column) {
-                None => {
-                    problems.push(row.wrong(column, "expected a host's name or number"));
-                    None
-                }
-                Some(text) => host(text, flows, |m| row.wrong(column, m)).map_err(|p| problems.push(p)).ok(),
-            };
-            let (src, dst) = (end("source", &mut problems), end("destination", &mut problems));
-            let start = match row.get("start") {
-                None => Err(row.wrong("start", "expected a time with a unit (ps, ns, us, ms, s), such as \"10us\"")),
-                Some(_) => Ok(row.quantity::<cc::Time>("start", "time", &mut problems)),
-            };
-            let start = start.map_err(|p| problems.push(p)).ok().flatten();
-            // A bare number is bytes: lists of flow sizes are commonly written so.
-            let size = |t: &str| match t.parse::<u64>().or_else(|_| t.parse::<cc::Bytes>().map(|b| b.0)) {
-                Ok(n) if n > 0 && n <= MOST_BYTES => Ok(n),
-                Ok(n) if n > 0 => Err(format!("expected at most {MOST_BYTES}B")),
-                _ => Err("expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"".to_owned()),
-            };
-            let size = row.parse("size", size, &mut problems);
-            let controller = controller.map_err(|p| problems.push(p)).ok();
-            let (Some(src), Some(dst), Some(start), Some(controller)) = (src, dst, start, controller) else { continue };
-            if src == dst {
-                problems.push(row.wrong(
-                    "destination",
-                    format!("expected another host than the source, {}", flows.network.names[src as usize]),
-                ));
-                continue;
-            }
-            let transport = flows.transport(self.transport.as_ref(), controller);
-            let listed = start;
-            let start = listed.saturating_add(self.opening(entry, i, flows.seed));
-            match self.stop {
-                Some(stop) if stop.0 <= listed => {
-                    problems.push(row.wrong("start", format!("expected a time before the entry's stop, {stop}")));
-                }
-                Some(stop) if stop.0 <= start => {
-                    // one flow of those that the entry's own keys move beyond its stop says it for all
-                    let message = format!(
-                        "flow {i} of {name}, listed at {listed}, opens at {start} by the entry's {}; expected a later \
-                         stop",
-                        self.moved_by()
-                    );
-                    problems.push(Problem::with_value(format!("{}.stop", flows.path), format!("\"{stop}\""), message));
-                    break;
-                }
-                _ => {}
-            }
-            let flow = self.flow(src, dst, start, transport, controller, entry);
-            let mut flow = self.paced(flow, flows).map_err(|p| vec![p])?;
-            match (&self.app, size) {
-                (App::Udp(_), Some(_)) => {
-                    problems.push(row.wrong("size", "datagrams have a rate and no size; expected no size here"));
-                }
-                (App::Query(q), Some(_)) if q.total.is_some() => {
-                    problems.push(row.wrong("size", "the entry's app has a total to split; expected no size here"));
-                }
-                (App::Query(Query { response: None, total: None, .. }), None) => {
-                    problems.push(
-                        row.wrong("size", "expected the bytes of this worker's response: the entry's app has none"),
-                    );
-                }
-                (App::ClosedLoop(_), Some(_)) => {
-                    problems
-                        .push(row.wrong("size", "closed-loop writes have a count and no size; expected no size here"));
-                }
-                _ => {}
-            }
-            if let Some(size) = size.filter(|_| !matches!(self.app, App::Query(_))) {
-                let write = if let App::Bulk(b) = &self.app { b.write } else { bulk_write() };
-                flow.app = spec::App::Bulk { size: Some(size), write: write.0.0 };
-            }
-            self.check_write(&flow, flows).map_err(|p| vec![p])?;
-            flow.path = given_path(&row, "path", src, dst, flows).map_err(|p| problems.push(p)).ok().flatten();
-            flow.reverse_path =
-                given_path(&row, "reverse_path", dst, src, flows).map_err(|p| problems.push(p)).ok().flatten();
-            let after = activations(&row, i as u32, (count, has), first).map_err(|p| problems.push(p)).ok().flatten();
-            if let (Some(_), App::Query(_)) = (&after, &self.app) {
-                let message = "a two-way connection waits for no flow; expected none with app.kind = \"query\"";
-                problems.push(row.wrong("after", message));
-            }
-            match (&self.app, after) {
-                (App::Query(_), _) => connections.push((flow, size)),
-                (_, None) => _ = flows.push(flow),
-                (_, Some(activations)) => {
-                    let activation = activations.len() as u32;
-                    flow.trigger = Some(spec::Triggered { trigger: flows.add_trigger(activations), activation });
-                    let number = flows.push(flow);
-                    flows.list(number, &file, row.line());
-                }
+            if row.fits(&mut reader.problems) && reader.add(i, &row, flows)?.is_break() {
+                break;
             }
         }
-        if problems.is_empty() {
-            self.add_queries(entry, connections, flows).map_err(|p| vec![p])
-        } else {
-            Err(problems)
+        let Reader { problems, connections, .. } = reader;
+        Errors::unless_none(problems, ())?;
+        Ok(self.add_queries(number, connections, flows)?)
+    }
+}
+
+impl Reader<'_> {
+    /// What was read, unless it is wrong.
+    fn take<T>(&mut self, read: Result<T, Problem>) -> Option<T> {
+        read.map_err(|problem| self.problems.push(problem)).ok()
+    }
+
+    /// Adds the flow of a row, unless something is wrong with it. It breaks off where one row says it for all.
+    fn add(&mut self, i: u32, row: &Row, flows: &mut Flows) -> Result<ControlFlow<()>, Problem> {
+        flows.reserve(1 + u64::from(matches!(self.entry.app, App::Query(_))))?;
+        let controller = self.controller(row, flows);
+        let ends = [self.end("source", row, flows), self.end("destination", row, flows)];
+        let listed = match row.get("start") {
+            Some(_) => row.quantity::<Time>("start", &mut self.problems),
+            None => {
+                let message = "expected a time with a unit (ps, ns, us, ms, s), such as \"10us\"";
+                self.problems.push(row.wrong("start", message));
+                None
+            }
+        };
+        // A bare number is bytes: lists of flow sizes are commonly written so.
+        let size = |t: &str| match t.parse::<u64>().or_else(|_| t.parse::<cc::Bytes>().map(|b| b.0)) {
+            Ok(n) if n > 0 && n <= MOST_BYTES => Ok(n),
+            Ok(n) if n > 0 => Err(format!("expected at most {MOST_BYTES}B")),
+            _ => Err("expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"".to_owned()),
+        };
+        let size = row.parse("size", size, &mut self.problems);
+        let controller = self.take(controller);
+        let (Some(controller), [Some(src), Some(dst)], Some(listed)) = (controller, ends, listed) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        if src == dst {
+            let message = format!("expected another host than the source, {}", flows.network.names[src as usize]);
+            self.problems.push(row.wrong("destination", message));
+            return Ok(ControlFlow::Continue(()));
         }
+        let own = self.entry.under(controller, self.number, flows);
+        let start = listed.0.saturating_add(self.entry.opening(self.number, i.into(), flows.seed));
+        if self.check_stop((i, listed.0, start), row, flows).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let mut flow = self.entry.paced(own.flow((src, dst), start), flows)?;
+        self.check_size(size, row);
+        if let Some(size) = size.filter(|_| !matches!(self.entry.app, App::Query(_))) {
+            flow = own.transfer((src, dst), start, Some(size));
+        }
+        self.entry.check_write(&flow, flows)?;
+        flow.path = self.take(given_path(row, "path", src, dst, flows)).flatten();
+        flow.reverse_path = self.take(given_path(row, "reverse_path", dst, src, flows)).flatten();
+        let after = activations(row, i, (self.count, self.has), self.first);
+        let after = self.take(after).flatten();
+        match (&self.entry.app, after) {
+            (App::Query(_), after) => {
+                if after.is_some() {
+                    let message = "a two-way connection waits for no flow; expected none with app.kind = \"query\"";
+                    self.problems.push(row.wrong("after", message));
+                }
+                self.connections.push((flow, size));
+            }
+            (_, None) => _ = flows.push(flow),
+            (_, Some(activations)) => {
+                let activation = activations.len() as u32;
+                flow.trigger = Some(spec::Triggered { trigger: flows.add_trigger(activations), activation });
+                let number = flows.push(flow);
+                flows.listed.insert(number, (self.name.into(), row.line()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn controller(&self, row: &Row, flows: &mut Flows) -> Result<u32, Problem> {
+        let Some(text) = row.get("controller") else { return flows.controller(self.entry.controller.as_ref()) };
+        let read = controller::parse(&toml::Value::String(text.into()), "controller");
+        let config = read
+            .map_err(|p| Problem { suggestion: p[0].suggestion.clone(), ..row.wrong("controller", &p[0].message) })?;
+        flows.controller(Some(&Controller(config)))
+    }
+
+    fn end(&mut self, column: &str, row: &Row, flows: &Flows) -> Option<u32> {
+        let end = match row.get(column) {
+            None => Err(row.wrong(column, "expected a host's name or number")),
+            Some(text) => host(text, flows, |m| row.wrong(column, m)),
+        };
+        self.take(end)
+    }
+
+    /// Refuses flow `i`, which is listed at one time and opens at another, where the entry has stopped by then.
+    fn check_stop(
+        &mut self,
+        (i, listed, start): (u32, cc::Time, cc::Time),
+        row: &Row,
+        flows: &Flows,
+    ) -> ControlFlow<()> {
+        match self.entry.stop {
+            Some(stop) if stop.0 <= listed => {
+                self.problems.push(row.wrong("start", format!("expected a time before the entry's stop, {stop}")));
+            }
+            Some(stop) if stop.0 <= start => {
+                // one flow of those that the entry's own keys move beyond its stop says it for all
+                let message = format!(
+                    "flow {i} of {}, listed at {listed}, opens at {start} by the entry's {}; expected a later stop",
+                    self.name,
+                    self.entry.moved_by()
+                );
+                self.problems.push(Problem::quoted(format!("{}.stop", flows.path), stop, message));
+                return ControlFlow::Break(());
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A size that is missing, or that the entry's application has no use for.
+    fn check_size(&mut self, size: Option<u64>, row: &Row) {
+        let message = match (&self.entry.app, size) {
+            (App::Udp(_), Some(_)) => "datagrams have a rate and no size; expected no size here",
+            (App::Query(q), Some(_)) if q.total.is_some() => {
+                "the entry's app has a total to split; expected no size here"
+            }
+            (App::Query(Query { response: None, total: None, .. }), None) => {
+                "expected the bytes of this worker's response: the entry's app has none"
+            }
+            (App::ClosedLoop(_), Some(_)) => "closed-loop writes have a count and no size; expected no size here",
+            _ => return,
+        };
+        self.problems.push(row.wrong("size", message));
     }
 }
 
@@ -227,7 +262,7 @@ fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Res
     nodes
         .windows(2)
         .map(|w| {
-            let link = flows.link_between(w[0], w[1]);
+            let link = flows.links.get(&(w[0], w[1])).copied();
             link.ok_or_else(|| row.wrong(column, format!("no link goes from {} to {}", named(w[0]), named(w[1]))))
         })
         .collect::<Result<Vec<u32>, Problem>>()

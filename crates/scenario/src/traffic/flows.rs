@@ -1,7 +1,7 @@
 //! Flows under construction, and what they refer to: controllers, transport settings, triggers, queries.
 
 use crate::document::Document;
-use crate::document::failures::Failure;
+use crate::document::failures::LinkFailure;
 use crate::document::traffic::Traffic;
 use crate::document::transport::Transport;
 use crate::text::controller::Controller;
@@ -23,10 +23,11 @@ pub(crate) struct Flows<'a> {
     /// Fewest classes of ports that have queues for some, and the key of those ports.
     pub(crate) classes: Option<(&'static str, usize)>,
     /// Failures that files of traffic have.
-    pub(crate) failures: Vec<Failure>,
+    pub(crate) failures: Vec<LinkFailure>,
     /// Nodes by name.
     pub(crate) names: HashMap<&'a str, u32>,
-    links: HashMap<(u32, u32), u32>,
+    /// Links by their ends.
+    pub(crate) links: HashMap<(u32, u32), u32>,
     pub(crate) dir: &'a Path,
     pub(crate) seed: u64,
     /// Length of the run.
@@ -58,7 +59,7 @@ impl<'a> Flows<'a> {
         Flows {
             network,
             classes: doc.queue.fewest_classes(),
-            failures: doc.failures.clone(),
+            failures: Vec::new(),
             names: network.names.iter().map(String::as_str).zip(0..).collect(),
             links,
             dir,
@@ -102,45 +103,16 @@ impl<'a> Flows<'a> {
         self.flows.len() as u32
     }
 
-    /// Whether flow `number` waits for others.
-    pub(crate) fn waits(&self, number: u32) -> bool {
-        self.flows[number as usize].trigger.is_some()
-    }
-
-    /// Number that the next trigger will have.
-    pub(crate) fn first_trigger(&self) -> u32 {
-        self.triggers.len() as u32
-    }
-
     /// Adds a trigger; its number.
     pub(crate) fn add_trigger(&mut self, activations: Vec<(u32, spec::Done)>) -> u32 {
         self.triggers.push(spec::TriggerSpec { activations });
         self.triggers.len() as u32 - 1
     }
 
-    /// Says where flow `number` is listed.
-    pub(crate) fn list(&mut self, number: u32, file: &Rc<str>, line: u64) {
-        self.listed.insert(number, (file.clone(), line));
-    }
-
-    /// Puts `flow` in the place of flow `number`.
-    pub(crate) fn replace(&mut self, number: u32, flow: spec::FlowSpec) {
-        self.flows[number as usize] = flow;
-    }
-
     /// Source and destination of flow `number`.
     pub(crate) fn ends(&self, number: u32) -> (u32, u32) {
         let flow = &self.flows[number as usize];
         (flow.src, flow.dst)
-    }
-
-    /// Numbers of the flows of entry number `group`.
-    pub(crate) fn of_group(&self, group: u32) -> impl Iterator<Item = u32> {
-        (0u32..).zip(&self.flows).filter(move |(_, f)| f.group == group).map(|(i, _)| i)
-    }
-
-    pub(crate) fn add_query(&mut self, query: spec::QuerySpec) {
-        self.queries.push(query);
     }
 
     /// Number of a controller: the entry's own, or the scenario's.
@@ -172,10 +144,6 @@ impl<'a> Flows<'a> {
     /// Transport settings by number.
     pub(crate) fn settings(&self, transport: u32) -> &spec::TransportSpec {
         &self.transports[transport as usize]
-    }
-
-    pub(crate) fn link_between(&self, from: u32, to: u32) -> Option<u32> {
-        self.links.get(&(from, to)).copied()
     }
 }
 

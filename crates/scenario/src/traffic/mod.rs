@@ -11,31 +11,23 @@ mod matrix;
 mod place;
 mod queries;
 
-use crate::document::traffic::{Pattern, Traffic};
-use crate::text::problem::Problem;
+use crate::document::pattern::Pattern;
+use crate::document::traffic::Traffic;
+use crate::text::problem::Errors;
 use flows::Flows;
 
 impl Traffic {
     /// Adds the flows of entry number `entry`.
-    pub(crate) fn add(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
-        if self.pattern == Pattern::File {
-            return self.add_file(entry, flows);
+    pub(crate) fn add(&self, pattern: Pattern, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
+        match pattern {
+            Pattern::File { file, .. } => self.add_file(file, entry, flows),
+            Pattern::Poisson { arrivals, parts, .. } => self.add_arrivals(arrivals, parts, entry, flows),
+            Pattern::Matrix { file, .. } => self.add_cells(file, entry, flows),
+            Pattern::ConnectionMatrix { file, unit, .. } => self.add_matrix(file, unit, entry, flows),
+            Pattern::Elephants { of, flows: n, placement } => Ok(self.add_elephants(of, n, placement, entry, flows)?),
+            Pattern::AllToAll { members, order } => Ok(self.add_collective(members, Some(order), entry, flows)?),
+            Pattern::RingAllreduce { members } => Ok(self.add_collective(members, None, entry, flows)?),
+            placed => self.add_placed(placed, entry, flows),
         }
-        if let Some(arrivals) = &self.arrivals {
-            return self.add_arrivals(arrivals, entry, flows);
-        }
-        if self.pattern == Pattern::Matrix {
-            return self.add_cells(entry, flows);
-        }
-        if let (Pattern::ConnectionMatrix, Some(unit)) = (self.pattern, self.start_unit) {
-            return self.add_matrix(unit, entry, flows);
-        }
-        if self.pattern == Pattern::Elephants {
-            return self.add_elephants(entry, flows).map_err(|p| vec![p]);
-        }
-        if self.pattern.is_collective() {
-            return self.add_collective(entry, flows).map_err(|p| vec![p]);
-        }
-        self.add_placed(entry, flows)
     }
 }

@@ -2,127 +2,115 @@
 
 use super::flows::Flows;
 use crate::document::app::App;
-use crate::document::traffic::{HostRef, Pattern, ToItself, Traffic};
-use crate::text::problem::Problem;
+use crate::document::pattern::Pattern;
+use crate::document::traffic::{HostRef, ToItself, Traffic};
+use crate::text::problem::{Errors, Problem};
 use incast_engine::hash::{self, purpose};
 
 impl Traffic {
     /// Flows of the patterns whose ends [`Traffic::place`] gives.
-    pub(crate) fn add_placed(&self, entry: u32, flows: &mut Flows) -> Result<(), Vec<Problem>> {
-        let path = flows.path.clone();
-        let n = match (self.pattern, self.flows, flows.network.sides) {
-            (_, Some(n), _) => n,
-            (Pattern::Pairs, None, Some((senders, _))) => senders as u64,
-            _ => flows.network.hosts as u64,
-        };
+    pub(crate) fn add_placed(&self, pattern: Pattern, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         // a connection with requests and responses is two flows
         let flows_each = 1 + u64::from(matches!(self.app, App::Query(_)));
-        flows.reserve(n.saturating_mul(flows_each)).map_err(|p| vec![p])?;
-        let pairs = self.place(entry, n as u32, flows).map_err(|p| vec![p])?;
-        let controller = self.governed_by(flows).map_err(|p| vec![p])?;
-        let transport = flows.transport(self.transport.as_ref(), controller);
+        let hosts = flows.network.hosts;
+        let n = match pattern {
+            Pattern::Pairs { flows: None } => flows.network.sides.map_or(hosts, |(senders, _)| senders).into(),
+            _ => self.flows.unwrap_or(hosts.into()),
+        };
+        flows.reserve(n.saturating_mul(flows_each))?;
+        let pairs = place(pattern, entry, n as u32, flows)?;
+        let own = self.begin(entry, 0, flows)?;
         let mut connections = Vec::new();
-        for (i, (src, dst)) in (0u64..).zip(pairs) {
+        for (i, ends) in (0u64..).zip(pairs) {
             let start = self.opening(entry, i, flows.seed);
-            if let Some(stop) = self.stop.filter(|s| s.0 <= start) {
-                let message = format!("flow {i} of the entry opens at {start}; expected a later stop");
-                return Err(vec![Problem::with_value(format!("{path}.stop"), format!("\"{stop}\""), message)]);
-            }
-            let flow = self.flow(src, dst, start, transport, controller, entry);
-            let flow = self.paced(flow, flows).map_err(|p| vec![p])?;
+            self.check_stop(start, flows, format_args!("flow {i} of the entry opens"))?;
+            let flow = self.paced(own.flow(ends, start), flows)?;
             if i == 0 {
-                self.check_write(&flow, flows).map_err(|p| vec![p])?;
+                self.check_write(&flow, flows)?;
             }
             match &self.app {
                 App::Query(_) => connections.push((flow, None)),
                 _ => _ = flows.push(flow),
             }
         }
-        self.add_queries(entry, connections, flows).map_err(|p| vec![p])
+        Ok(self.add_queries(entry, connections, flows)?)
     }
+}
 
-    /// Sender and receiver of every flow.
-    fn place(&self, entry: u32, n: u32, flows: &Flows) -> Result<Vec<(u32, u32)>, Problem> {
-        let hosts = flows.network.hosts;
-        let path = &flows.path;
-        check_two_hosts(flows)?;
-        let draw =
-            |counter: u64, n: u32| hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, counter), n);
-        // A draw among all hosts but one.
-        let other = |counter: u64, not: u32| {
-            let h = draw(counter, hosts - 1);
-            h + u32::from(h >= not)
-        };
-        Ok(match self.pattern {
-            Pattern::Hotspot => {
-                let to = self.receiver(flows, draw(0, hosts))?;
-                let from = |i| match self.to_itself {
-                    _ if i % hosts != to => Some(i % hosts),
-                    ToItself::NextHost => Some((i + 1) % hosts),
-                    ToItself::Skip => None,
-                };
-                let flows: Vec<_> = (0..n).filter_map(from).map(|from| (from, to)).collect();
-                if flows.is_empty() {
-                    let message = "no flow is left; expected more flows, or \"next-host\"";
-                    return Err(Problem::with_value(format!("{path}.to_itself"), "\"skip\"", message));
-                }
-                flows
+/// Sender and receiver of every flow.
+fn place(pattern: Pattern, entry: u32, n: u32, flows: &Flows) -> Result<Vec<(u32, u32)>, Problem> {
+    let hosts = flows.network.hosts;
+    let path = &flows.path;
+    check_two_hosts(flows)?;
+    let draw = |counter: u64, n: u32| hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, counter), n);
+    // A draw among all hosts but one.
+    let other = |counter: u64, not: u32| {
+        let h = draw(counter, hosts - 1);
+        h + u32::from(h >= not)
+    };
+    Ok(match pattern {
+        Pattern::Hotspot { receiver, to_itself, .. } => {
+            let to = resolve(receiver, flows, draw(0, hosts))?;
+            let from = |i| match to_itself {
+                _ if i % hosts != to => Some(i % hosts),
+                ToItself::NextHost => Some((i + 1) % hosts),
+                ToItself::Skip => None,
+            };
+            let flows: Vec<_> = (0..n).filter_map(from).map(|from| (from, to)).collect();
+            if flows.is_empty() {
+                let message = "no flow is left; expected more flows, or \"next-host\"";
+                return Err(Problem::quoted(format!("{path}.to_itself"), "skip", message));
             }
-            Pattern::RandomHotspot => {
-                let to = draw(0, hosts);
-                (0..n).map(|i| (other(1 + i as u64, to), to)).collect()
-            }
-            Pattern::RandomPairs => (0..n as u64)
-                .map(|i| {
-                    let to = draw(2 * i, hosts);
-                    (other(2 * i + 1, to), to)
-                })
-                .collect(),
-            Pattern::Permutation => {
-                let mut pairs = Vec::with_capacity(n as usize);
-                for round in 0..n.div_ceil(hosts) as u64 {
-                    // Shuffles with a fixed point are thrown away: what is left is uniform among
-                    // those without, after e shuffles on average.
-                    let to = (0u64..)
-                        .map(|attempt| shuffled(hosts, |i, n| draw(((round << 20 | attempt) << 24) + i as u64, n)))
-                        .find(|p| (0..hosts).zip(p).all(|(from, to)| from != *to))
-                        .unwrap_or_default();
-                    pairs.extend((0..hosts).zip(to));
-                }
-                pairs.truncate(n as usize);
-                pairs
-            }
-            Pattern::Incast => {
-                let to = self.receiver(flows, draw(0, hosts))?;
-                let order = shuffled(hosts - 1, |i, n| draw(1 + i as u64, n));
-                (0..n).map(|i| order[(i % (hosts - 1)) as usize]).map(|h| (h + u32::from(h >= to), to)).collect()
-            }
-            Pattern::Pairs => match flows.network.sides {
-                Some((senders, receivers)) => (0..n).map(|i| (i % senders, senders + i % receivers)).collect(),
-                None => {
-                    let message = "expected a topology with senders and receivers: dumbbell or star";
-                    return Err(Problem::with_value(format!("{path}.pattern"), "\"pairs\"", message));
-                }
-            },
-            Pattern::File
-            | Pattern::Poisson
-            | Pattern::ConnectionMatrix
-            | Pattern::Matrix
-            | Pattern::Elephants
-            | Pattern::AllToAll
-            | Pattern::RingAllreduce => Vec::new(),
-        })
-    }
-
-    fn receiver(&self, flows: &Flows, drawn: u32) -> Result<u32, Problem> {
-        let key = format!("{}.receiver", flows.path);
-        match &self.receiver {
-            None => Ok(flows.network.hosts - 1),
-            Some(HostRef::Number(h)) => host(&h.to_string(), flows, |m| Problem::with_value(&key, h, m)),
-            Some(HostRef::Name(name)) if name == "last" => Ok(flows.network.hosts - 1),
-            Some(HostRef::Name(name)) if name == "random" => Ok(drawn),
-            Some(HostRef::Name(name)) => host(name, flows, |m| Problem::with_value(&key, format!("\"{name}\""), m)),
+            flows
         }
+        Pattern::RandomHotspot { .. } => {
+            let to = draw(0, hosts);
+            (0..n).map(|i| (other(1 + i as u64, to), to)).collect()
+        }
+        Pattern::RandomPairs { .. } => (0..n as u64)
+            .map(|i| {
+                let to = draw(2 * i, hosts);
+                (other(2 * i + 1, to), to)
+            })
+            .collect(),
+        Pattern::Permutation { .. } => {
+            let mut pairs = Vec::with_capacity(n as usize);
+            for round in 0..n.div_ceil(hosts) as u64 {
+                // Shuffles with a fixed point are thrown away: what is left is uniform among
+                // those without, after e shuffles on average.
+                let to = (0u64..)
+                    .map(|attempt| shuffled(hosts, |i, n| draw(((round << 20 | attempt) << 24) + i as u64, n)))
+                    .find(|p| (0..hosts).zip(p).all(|(from, to)| from != *to))
+                    .unwrap_or_default();
+                pairs.extend((0..hosts).zip(to));
+            }
+            pairs.truncate(n as usize);
+            pairs
+        }
+        Pattern::Incast { receiver, .. } => {
+            let to = resolve(receiver, flows, draw(0, hosts))?;
+            let order = shuffled(hosts - 1, |i, n| draw(1 + i as u64, n));
+            (0..n).map(|i| order[(i % (hosts - 1)) as usize]).map(|h| (h + u32::from(h >= to), to)).collect()
+        }
+        Pattern::Pairs { .. } => match flows.network.sides {
+            Some((senders, receivers)) => (0..n).map(|i| (i % senders, senders + i % receivers)).collect(),
+            None => {
+                let message = "expected a topology with senders and receivers: dumbbell or star";
+                return Err(Problem::quoted(format!("{path}.pattern"), "pairs", message));
+            }
+        },
+        _ => Vec::new(),
+    })
+}
+
+/// The receiver that a user names; the last host unless given.
+fn resolve(named: Option<&HostRef>, flows: &Flows, drawn: u32) -> Result<u32, Problem> {
+    let key = format!("{}.receiver", flows.path);
+    match named {
+        Some(HostRef::Number(h)) => host(&h.to_string(), flows, |m| Problem::with_value(&key, h, m)),
+        Some(HostRef::Name(name)) if name == "random" => Ok(drawn),
+        Some(HostRef::Name(name)) if name != "last" => host(name, flows, |m| Problem::quoted(&key, name, m)),
+        _ => Ok(flows.network.hosts - 1),
     }
 }
 

@@ -43,14 +43,14 @@ impl Traffic {
                 let n = connections.len() as u64;
                 if total < n {
                     let message = format!("expected at least {n} bytes, one for each of the {n} workers");
-                    let value = format!("\"{}\"", Size(cc::Bytes(total)));
-                    return Err(Problem::with_value(format!("{}.app.total", flows.path), value, message));
+                    let value = Size(cc::Bytes(total));
+                    return Err(Problem::quoted(format!("{}.app.total", flows.path), value, message));
                 }
                 for (i, c) in (0u64..).zip(&mut connections) {
                     c.response_size = total / n + u64::from(i < total % n);
                 }
             }
-            flows.add_query(spec::QuerySpec {
+            flows.queries.push(spec::QuerySpec {
                 group: entry,
                 root,
                 first: query.first.map_or(self.start.0, |t| t.0),

@@ -255,7 +255,7 @@ fn what_is_wrong_is_said() {
 fn a_bad_table_names_file_line_and_value() {
     let message = |text: &str| {
         let problems = SizeTable::read("own.csv", text, 1_460).expect_err(text);
-        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        problems.to_string()
     };
     let cases = [
         (

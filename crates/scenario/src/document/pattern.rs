@@ -1,0 +1,245 @@
+//! What an entry's pattern says: the keys of its table that are the pattern's own, read in one place. What is missing,
+//! what belongs to another pattern, and what contradicts something else is found here, before there is a network.
+
+use super::app::{App, Bulk};
+use super::arrivals::Arrivals;
+use super::traffic::{HostRef, Order, PatternName as Name, Placement, ToItself, Traffic};
+use crate::files::connection_matrix::StartUnit;
+use crate::text::default::infinite;
+use crate::text::problem::Report;
+use crate::text::words::word_of;
+use incast_cc as cc;
+
+/// Numbers of elephants that the paper on MSwift reports on.
+const PUBLISHED: [u64; 4] = [1, 2, 3, 6];
+
+/// A pattern with its own keys; [`Name`] documents them. `flows` is their number, or the most of them where the pattern
+/// makes some by itself.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Pattern<'t> {
+    Hotspot { flows: u64, receiver: Option<&'t HostRef>, to_itself: ToItself },
+    RandomHotspot { flows: u64 },
+    RandomPairs { flows: u64 },
+    Permutation { flows: Option<u64> },
+    Incast { flows: u64, receiver: Option<&'t HostRef> },
+    Pairs { flows: Option<u64> },
+    File { file: &'t str, flows: Option<u64> },
+    Poisson { arrivals: &'t Arrivals, parts: Option<&'t str>, flows: Option<u64> },
+    Matrix { file: &'t str, flows: Option<u64> },
+    ConnectionMatrix { file: &'t str, unit: StartUnit, flows: Option<u64> },
+    Elephants { of: &'t str, flows: u64, placement: Placement },
+    AllToAll { members: Option<u32>, order: Order },
+    RingAllreduce { members: Option<u32> },
+}
+
+impl Traffic {
+    /// Its pattern; contradictions between all of its keys go to `at`. `duration` is the run's.
+    pub(crate) fn check(&self, duration: cc::Time, at: &mut Report) -> Option<Pattern<'_>> {
+        self.check_pattern(duration, at);
+        if let Some(stop) = self.stop.filter(|s| *s <= self.start) {
+            at.text("stop", stop, format!("expected a time after start, {}", self.start));
+        }
+        self.check_query(duration, at);
+        if let Some(stop) = self.sink_stop.filter(|s| *s <= self.start) {
+            at.text("sink_stop", stop, format!("expected a time after start, {}", self.start));
+        }
+        self.app.check(&mut at.below("app"));
+        if let Some(transport) = &self.transport {
+            transport.check(&mut at.below("transport"));
+        }
+        self.read_pattern()
+    }
+
+    /// The pattern, where no key of it is missing.
+    fn read_pattern(&self) -> Option<Pattern<'_>> {
+        let (flows, file, receiver) = (self.flows, self.file.as_deref(), self.receiver.as_ref());
+        Some(match self.pattern {
+            Name::Hotspot => Pattern::Hotspot { flows: flows?, receiver, to_itself: self.to_itself },
+            Name::RandomHotspot => Pattern::RandomHotspot { flows: flows? },
+            Name::RandomPairs => Pattern::RandomPairs { flows: flows? },
+            Name::Permutation => Pattern::Permutation { flows },
+            Name::Incast => Pattern::Incast { flows: flows?, receiver },
+            Name::Pairs => Pattern::Pairs { flows },
+            Name::File => Pattern::File { file: file?, flows },
+            Name::Poisson => Pattern::Poisson { arrivals: self.arrivals.as_ref()?, parts: file, flows },
+            Name::Matrix => Pattern::Matrix { file: file?, flows },
+            Name::ConnectionMatrix => Pattern::ConnectionMatrix { file: file?, unit: self.start_unit?, flows },
+            Name::Elephants => Pattern::Elephants { of: self.of.as_deref()?, flows: flows?, placement: self.placement },
+            Name::AllToAll => Pattern::AllToAll { members: self.members, order: self.order },
+            Name::RingAllreduce => Pattern::RingAllreduce { members: self.members },
+        })
+    }
+
+    /// Keys that the pattern lacks, or has no use for.
+    fn check_pattern(&self, duration: cc::Time, at: &mut Report) {
+        let word = word_of(&self.pattern);
+        let is = |names: &[Name]| names.contains(&self.pattern);
+        if self.receiver.is_some() && !is(&[Name::Hotspot, Name::Incast]) {
+            at.key("receiver", format!("the pattern {word} draws its receivers; only hotspot and incast take one"));
+        }
+        if self.to_itself != ToItself::default() && !is(&[Name::Hotspot]) {
+            at.key("to_itself", format!("the pattern {word} has no flows to themselves; only hotspot takes it"));
+        }
+        let what = match self.pattern {
+            Name::File => Some("a CSV file of flows"),
+            Name::ConnectionMatrix => Some("a connection matrix (.cm)"),
+            Name::Matrix => Some("a CSV file with a traffic matrix"),
+            _ => None,
+        };
+        match (what, &self.file) {
+            (Some(what), None) => at.key("file", format!("missing; expected the name of {what}")),
+            (None, Some(_)) if !is(&[Name::Poisson]) => {
+                at.key("file", format!("not used by the pattern {word}; expected pattern = \"file\""));
+            }
+            _ => {}
+        }
+        let drawn = is(&[Name::Hotspot, Name::RandomHotspot, Name::RandomPairs, Name::Incast]);
+        match self.flows {
+            Some(0) if !is(&[Name::Elephants]) => at.value("flows", 0, "expected a whole number >= 1"),
+            None if is(&[Name::Elephants]) => at.key("flows", "missing; expected how many flows become elephants"),
+            None if drawn => at.key("flows", "missing; expected a whole number >= 1"),
+            _ => {}
+        }
+        self.check_arrivals(&word, duration, at);
+        self.check_elephants(at);
+        self.check_udp(at);
+        self.check_collective(&word, at);
+        match (is(&[Name::ConnectionMatrix]), self.start_unit) {
+            (true, None) => {
+                let message = "missing; expected \"us\", \"ns\" or \"ps\": htsim's programs disagree (main_swift: us)";
+                at.key("start_unit", message);
+            }
+            (false, Some(_)) => {
+                let message = format!("not used by the pattern {word}; expected pattern = \"connection-matrix\"");
+                at.key("start_unit", message);
+            }
+            _ => {}
+        }
+        let sized = !matches!(self.app, App::Bulk(Bulk { size: None, .. }));
+        if sized && is(&[Name::ConnectionMatrix, Name::Matrix]) {
+            at.key("app", "expected kind = \"bulk\" without a size: the sizes are in the matrix");
+        }
+    }
+
+    /// Contradictions between the keys of queries.
+    fn check_query(&self, duration: cc::Time, at: &mut Report) {
+        let App::Query(q) = &self.app else { return };
+        // A run of no length is refused for itself.
+        let beyond = |t: cc::Time| duration > cc::Time::ZERO && t >= duration;
+        let message = || format!("expected a time before the run ends, at run.duration, {duration}");
+        if beyond(self.start.0) {
+            at.text("start", self.start, message());
+        }
+        if let Some(first) = q.first.filter(|t| beyond(t.0)) {
+            at.text("app.first", first, message());
+        }
+        if let Some(stop) = self.sink_stop {
+            let message = "expected none with app.kind = \"query\": both ends of its connections send and receive";
+            at.text("sink_stop", stop, message);
+        }
+        if q.response.is_none() && q.total.is_none() && self.pattern != Name::File {
+            let message = "missing; expected the bytes of a worker's response, or total for all workers together";
+            at.key("app.response", message);
+        }
+        if let (Some(first), Some(stop)) = (q.first, self.stop)
+            && first >= stop
+        {
+            at.text("app.first", first, format!("expected a time before the entry's stop, {stop}"));
+        }
+    }
+
+    /// Arrivals belong to `poisson`, which takes nothing that would set sizes and times beside them.
+    fn check_arrivals(&self, word: &str, duration: cc::Time, at: &mut Report) {
+        match (self.pattern, &self.arrivals) {
+            (Name::Poisson, Some(arrivals)) => arrivals.check(self.start, duration, &mut at.below("arrivals")),
+            (Name::Poisson, None) => {
+                let message = "missing; expected a table such as { load = 0.5, sizes = \"builtin:websearch\" }";
+                return at.key("arrivals", message);
+            }
+            (_, Some(_)) => {
+                let message = format!("not used by the pattern {word}; expected pattern = \"poisson\"");
+                return at.key("arrivals", message);
+            }
+            (_, None) => return,
+        }
+        for (name, time) in [("stagger", self.stagger), ("jitter", self.jitter)] {
+            if time.0 > cc::Time::ZERO {
+                at.text(name, time, "the pattern poisson has its own times; expected none");
+            }
+        }
+        match &self.app {
+            App::Bulk(Bulk { size: None, .. }) => {}
+            App::Bulk(Bulk { size: Some(size), .. }) => {
+                at.text("app.size", size, "sizes come from arrivals.sizes; expected no size here");
+            }
+            _ => at.key("app.kind", "expected \"bulk\": flows of the pattern poisson have sizes"),
+        }
+    }
+
+    /// What datagrams, which have no connection, have no use for.
+    fn check_udp(&self, at: &mut Report) {
+        if !matches!(self.app, App::Udp(_)) {
+            return;
+        }
+        let none = |why| format!("expected none with app.kind = \"udp\": {why}");
+        if let Some(stop) = self.sink_stop {
+            at.text("sink_stop", stop, none("its receivers take what comes"));
+        }
+        if self.read_rate != infinite() {
+            at.text("read_rate", self.read_rate, none("its receivers take what comes"));
+        }
+        if let Some(controller) = &self.controller {
+            at.text("controller", &controller.0, none("no controller governs it"));
+        }
+    }
+
+    /// Contradictions between keys of elephants.
+    fn check_elephants(&self, at: &mut Report) {
+        if self.pattern != Name::Elephants {
+            if let Some(of) = &self.of {
+                at.text("of", of, "only pattern = \"elephants\" takes flows of another entry; expected none");
+            }
+            if self.placement != Placement::default() {
+                at.text("placement", "paper", "only pattern = \"elephants\" has a placement; expected none");
+            }
+            return;
+        }
+        if self.of.is_none() {
+            let message = "missing; expected the name of the entry, before this one, whose flows become elephants";
+            at.key("of", message);
+        }
+        if matches!(self.app, App::Query(_)) {
+            at.key("app.kind", "elephants send one way; expected another than \"query\"");
+        }
+        if let (Placement::Paper, Some(n)) = (self.placement, self.flows)
+            && n > 0
+            && !PUBLISHED.contains(&n)
+        {
+            let message = "the paper has 0, 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\"";
+            at.value("flows", n, message);
+        }
+    }
+
+    /// Contradictions between keys of collectives: flows of one operation of all members together.
+    fn check_collective(&self, word: &str, at: &mut Report) {
+        if self.order != Order::default() && self.pattern != Name::AllToAll {
+            let message = format!("the pattern {word} has no such order; expected pattern = \"all-to-all\"");
+            at.text("order", "at-once", message);
+        }
+        if !matches!(self.pattern, Name::AllToAll | Name::RingAllreduce) {
+            if let Some(n) = self.members {
+                let message = format!(
+                    "the pattern {word} has no members; expected pattern = \"all-to-all\" or \"ring-allreduce\""
+                );
+                at.value("members", n, message);
+            }
+            return;
+        }
+        if let Some(n) = self.flows {
+            at.value("flows", n, format!("the pattern {word} has as many flows as its members make; expected none"));
+        }
+        if !matches!(self.app, App::Bulk(Bulk { size: Some(_), .. })) {
+            at.key("app", "expected kind = \"bulk\" with a size: the bytes of a member");
+        }
+    }
+}

@@ -36,23 +36,22 @@ def world() -> World:
                 "htsim/fork",
                 "Spraying and adaptive routing: the fork that the MSwift paper names",
                 "smcclure20/csg-htsim, commit bb725a5: a permutation of 250 flows of 2 MB by its matrix, means over "
-                "five runs there and five seeds here. Paths, drops and the order of events are drawn by each side for "
-                "itself, so that single runs differ by some percent on either. Queues of 8 packets drop at random when "
-                "close to full; retransmission timers are looked at every 10 ns, spraying goes by entropy. The "
-                "last two rows are upstream's program with one change, a random route for each data packet; one run "
-                "there.",
+                "five runs there and five seeds here. Each side draws its own paths, drops and order of events, so "
+                "single runs differ by some percent on either side. Queues of 8 packets drop at random when close to "
+                "full. Retransmission timers are checked every 10 ns, spraying is by entropy. The last two rows are "
+                "upstream's program with one change, a random route for each data packet; one run there.",
                 "ratios",
             ),
             Section(
                 "htsim/fork-seeds",
                 "The same, seed by seed",
-                "What the means are made of.",
+                "The single runs of these means.",
             ),
             Section(
                 "htsim/rules",
                 "What each rule of htsim is worth",
-                "The same runs with one rule changed. Rules of small windows, which a permutation does not meet, are "
-                "changed in runs of ours, which have no reference: many flows to one host, the set-up told in full. "
+                "The same runs with one rule changed. A permutation has no small windows, so rules of small windows "
+                "are changed in runs of ours without a reference: many flows to one host, with the whole set-up named. "
                 "Every rule moves a figure.",
             ),
         ),

@@ -16,9 +16,10 @@ def world() -> World:
     return World(
         "linux",
         "Linux",
-        "The TCP stack, queues and netem of Linux 6.1.192 under User Mode Linux, whose clock only moves when nothing "
-        "is left to do: computing costs no simulated time, links and timers do. One host sends through a token bucket "
-        "of 1 Gb/s, whose queue is under test; the whole delay is on the way back (scenario `linux-dumbbell`).",
+        "The TCP stack, queues and netem of Linux 6.1.192 under User Mode Linux. Its clock only advances when nothing "
+        "is left to do: computing takes no simulated time, links and timers do. One host sends through a token bucket "
+        "of 1 Gb/s, whose queue is under test; the whole delay is in the reverse direction (scenario "
+        "`linux-dumbbell`).",
         (
             Section(
                 "linux/traces",
@@ -37,8 +38,8 @@ def world() -> World:
             Section(
                 "linux/R2",
                 "Through a drop-tail queue",
-                "Reno unless named; RTT 500 us, from 1 to 4 s. R2: RACK tells losses; R2c: RACK and TLP off; R2n: SACK "
-                "off as well.",
+                "Reno unless named; RTT 500 us, from 1 to 4 s. R2: RACK detects losses; R2c: RACK and TLP off; R2n: "
+                "SACK off as well.",
                 "ratios",
             ),
         ),

@@ -18,9 +18,10 @@ def world() -> World:
         "linux-incast",
         "Linux, incast",
         "Same set-up as above: one root asks n workers for 1 MB in all, 20 times, on persistent connections and "
-        "through 128 KiB of buffer; RTT 100 us, tail-loss probes and RACK off but in the last table. A query that "
-        "meets no timeout takes about 8.5 ms; it takes a timeout more where one of the workers loses the end of its "
-        "answer. Where none or all of the 20 meet one their mean is judged, otherwise how many do, and the median.",
+        "through 128 KiB of buffer; RTT 100 us, tail-loss probes and RACK off except in the last table. A query "
+        "without a timeout takes about 8.5 ms; if a worker loses the end of its response, the query takes a timeout "
+        "longer. If none or all of the 20 queries have a timeout, their mean is compared; otherwise their number and "
+        "the median.",
         (
             Section("linux-incast/cla", "Selective acknowledgements, three duplicates", picture="ratios"),
             Section("linux-incast/nosack", "Without selective acknowledgements", picture="ratios"),
@@ -29,13 +30,13 @@ def world() -> World:
                 "At the edge of the collapse",
                 "NewReno, a smallest timeout of 200 ms, with 10 workers, and with 40 under the kernel's own loss "
                 "detection: the reference calls both chaotic (a think time that is longer by 0.4 ms changes how many "
-                "of its own queries meet a timeout). Shown, not judged.",
+                "of its own queries have a timeout). Shown, not compared.",
             ),
             Section(
                 "linux-incast/def",
                 "As the kernel comes: RACK and tail-loss probes",
-                '`transport.preset = "linux-default"`. Probes repair lost ends without a timeout, so that with up to '
-                "20 workers none is left. The median is judged, and how many queries meet a timeout.",
+                '`transport.preset = "linux-default"`. Probes repair losses at the end without a timeout, so with up '
+                "to 20 workers there is none. The median is compared, and the number of queries with a timeout.",
                 picture="ratios",
             ),
         ),

@@ -31,18 +31,29 @@ def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
     shown = [world for world in worlds if world.cases]
     parts = [
         "# Fidelity",
-        "Incast held against simulators and a real stack that nobody here wrote, on scenarios stated exactly.",
+        "Incast compared with independent simulators and a real stack, on scenarios stated exactly.",
         totals(rows, shown),
-        "**How to read.** A row is one figure of one run. It **holds** when ours is within the tolerance. It is "
-        "*explained* when it is not, but a named rule decides the difference and the switch of that rule, toggled in a "
-        "second run, brings it within the tolerance. Every other row is a **MISS**. Rows that are only shown have no "
-        "tolerance. In the tables below a line is a run, and a cell has reference → ours and the difference, or one "
-        "number where both are the same; the tolerance is in the column's head or in the cell, and a cell without one "
-        "is only shown. Misses come first.",
+        "**How to read.** A row is one figure of one run.",
+        grid(
+            ["verdict", "meaning"],
+            [
+                ["**holds**", "ours is within the tolerance"],
+                [
+                    "*explained*",
+                    "ours is not within it, but a named rule decides the difference: with the switch of that rule "
+                    "toggled in a second run, ours is within the tolerance",
+                ],
+                ["**MISS**", "every other row with a tolerance"],
+                ["shown", "the row has no tolerance"],
+            ],
+        ),
+        "In the tables below a line is a run. A cell has reference → ours and the difference, or one number if both "
+        "are equal. The tolerance is in the column's head or in the cell; a cell without a tolerance is only shown. "
+        "Misses come first.",
         "`make parity` runs every comparison and writes this page from its rows, which are beside it as "
-        "[CSV](fidelity.csv); `.venv/bin/python -m parity.run --only CASE` runs one. How the comparisons work, and "
-        "how to add one, is said in [parity/README.md](../parity/README.md); what the forms and switches are, in "
-        "[forms.md](forms.md).",
+        "[CSV](fidelity.csv); `.venv/bin/python -m parity.run --only CASE` runs one. "
+        "[parity/README.md](../parity/README.md) says how the comparisons work and how to add one, "
+        "[forms.md](forms.md) what the forms and switches are.",
         exceptions(rows),
     ]
     for world in shown:

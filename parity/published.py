@@ -108,7 +108,7 @@ def added(world: World) -> World:
         "ns3/published",
         "What the study's report prints",
         "Entries of the table at the end of this page: the reference is the report, or "
-        f"ns-3 where the report has no such run. Shown, not judged: of the report, {INFERRED}.",
+        f"ns-3 where the report has no such run. Shown, not compared: of the report, {INFERRED}.",
     )
     return replace(world, sections=(*world.sections, section), cases=(*world.cases, *cases()))
 

@@ -464,10 +464,10 @@ INCAST = {
 }
 """Rules of Linux which queries meet."""
 
-TURNED = "One switch turned in a run of above, and what that moves. "
+TURNED = "One switch toggled in a run of above, and the figures that this moves. "
 ALONE = (
-    "Where none of them meets a rule, its switch is turned in a run of ours, which has no reference and whose set-up "
-    "is told in full. Every switch moves a figure."
+    "If a rule has no effect in any of them, its switch is toggled in a run of ours without a reference, with the "
+    "whole set-up named. Every switch moves a figure."
 )
 TABLES: Mapping[str, tuple[Table, ...]] = {
     "ns3": (
@@ -485,9 +485,9 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
             Section(
                 "ns3/yasomam",
                 "What each rule of the study's Swift is worth",
-                f"{TURNED}{ALONE} The form's cuts take up to the whole window, so that the first timeout leaves the "
-                "least one already and the count of timeouts in a row decides nothing more; that switch is turned "
-                "where cuts take at most a half.",
+                f"{TURNED}{ALONE} The form may reduce by the whole window, so the first timeout already leaves the "
+                "smallest window, and the count of timeouts in a row has no effect. That switch is toggled where a "
+                "reduction is at most a half.",
             ),
             SEED_000,
             SEED_000_RUNS,

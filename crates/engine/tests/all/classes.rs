@@ -9,7 +9,7 @@ use proptest::prelude::*;
 /// in which their packets leave.
 fn order(queue: &QueueSpec, arrivals: &[(u8, u64)]) -> Vec<u8> {
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
-    let mut port = Port::new(&crate::support::fifo::link(Rate::gbps(10), 0), queue, 0, 1, &interval);
+    let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), queue, 0, 1, &interval);
     let mut ends = None;
     for (class, size) in arrivals {
         // the number of the class lies in the packet, to be known again
@@ -48,7 +48,7 @@ fn what_leaves_after_the_interval_began_was_below_the_classes() {
     let us = |t: f64| (t * 1e6) as u64;
     for second in [0, 1] {
         let interval = Interval { from: us(10.0), to: us(20.0), every: 1 << 40 };
-        let mut port = Port::new(&crate::support::fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
+        let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
         // on the wire at 10 us; the port looks when the next one comes
         for (came, left, class) in [(9.1, 10.3, 0), (11.0, 12.2, second)] {
             let ends = Some(us(left));
@@ -66,7 +66,7 @@ fn an_idle_port_begins_anew() {
     // a quantum of 3000: a packet of 1400 leaves 1600, which are lost with the queue
     let queue = classes(Scheduler::Weighted { quanta: vec![3000, 3000] }, vec![drop_tail(10); 2]);
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
-    let mut port = Port::new(&crate::support::fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
+    let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
     let mut offer = |now, class: u8, size| {
         let packet = incast_engine::testing::Packet { flow: class as u32, ..packet(size, false) };
         let Offered::Waits { ends, .. } = port.offer(now, &packet, None, class, None, &interval) else { panic!() };

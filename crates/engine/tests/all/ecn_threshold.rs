@@ -32,7 +32,7 @@ proptest! {
 
     #[test]
     fn drop_tail_is_a_list_of_packets(
-        offers in crate::support::fifo::offers(120), limit in crate::support::fifo::limits(), rate in crate::support::fifo::rates(),
+        offers in fifo::offers(120), limit in fifo::limits(), rate in fifo::rates(),
         device in prop_oneof![Just(0u32), 1u32..12], in_service: bool, overhead in 0u32..40,
         window in any::<(u64, u64, u64)>(),
     ) {
@@ -44,7 +44,7 @@ proptest! {
 
     #[test]
     fn a_token_bucket_lets_a_packet_go_when_it_holds_its_bytes(
-        offers in crate::support::fifo::offers(120), limit in crate::support::fifo::limits(), rate in crate::support::fifo::rates(),
+        offers in fifo::offers(120), limit in fifo::limits(), rate in fifo::rates(),
         burst in 1560u32..9000,
         mark in prop_oneof![(0u64..12).prop_map(Limit::Packets), (0u64..15_000).prop_map(Limit::Bytes)],
         count_overhead: bool, overhead in 0u32..40, window in any::<(u64, u64, u64)>(),
@@ -57,7 +57,7 @@ proptest! {
 
     #[test]
     fn a_threshold_marks_what_finds_k_queued(
-        offers in crate::support::fifo::offers(120), limit in crate::support::fifo::limits(), rate in crate::support::fifo::rates(),
+        offers in fifo::offers(120), limit in fifo::limits(), rate in fifo::rates(),
         mark in prop_oneof![(0u64..12).prop_map(Limit::Packets), (0u64..15_000).prop_map(Limit::Bytes)],
         drop_not_ect: bool, device in prop_oneof![Just(0u32), 1u32..12], in_service: bool,
         window in any::<(u64, u64, u64)>(),

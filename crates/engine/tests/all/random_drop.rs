@@ -15,8 +15,8 @@ proptest! {
 
     #[test]
     fn above_the_threshold_arrivals_draw_lots(
-        offers in crate::support::fifo::offers(120), packets: bool, limit in 2u64..30, below in 0u64..8,
-        rate in crate::support::fifo::rates(),
+        offers in fifo::offers(120), packets: bool, limit in 2u64..30, below in 0u64..8,
+        rate in fifo::rates(),
         probability in prop_oneof![Just(0.1), Just(0.0), Just(1.0), Just(0.5)],
         device in prop_oneof![Just(0u32), 1u32..12],
         in_service: bool, seed: u64, window in any::<(u64, u64, u64)>(),

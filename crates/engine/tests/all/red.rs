@@ -122,7 +122,7 @@ proptest! {
 
     #[test]
     fn red_in_packets_is_the_plain_version(
-        offers in crate::support::fifo::offers(150), red in parameters(), seed: u64, limit in 2u64..40,
+        offers in fifo::offers(150), red in parameters(), seed: u64, limit in 2u64..40,
         device in prop_oneof![Just(0u32), 1u32..8], in_service: bool, window in any::<(u64, u64, u64)>(),
     ) {
         let rate = Rate::gbps(10);
@@ -136,7 +136,7 @@ proptest! {
 
     #[test]
     fn red_in_bytes_is_the_plain_version(
-        offers in crate::support::fifo::offers(150), red in parameters(), seed: u64, limit in 3000u64..60_000,
+        offers in fifo::offers(150), red in parameters(), seed: u64, limit in 3000u64..60_000,
         window in any::<(u64, u64, u64)>(),
     ) {
         let rate = Rate::gbps(10);
@@ -159,7 +159,8 @@ proptest! {
         limit in 2u64..40, device in prop_oneof![Just(0u32), 1u32..8], in_service: bool,
     ) {
         let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
-        let queue = QueueSpec { device, count_in_service: in_service, ..queue(Discipline::Red(red), Limit::Packets(limit)) };
+        let limit = Limit::Packets(limit);
+        let queue = QueueSpec { device, count_in_service: in_service, ..queue(Discipline::Red(red), limit) };
         let port = |queue: &QueueSpec| Port::new(&link(Rate::gbps(10), 0), queue, 7, seed, &interval);
         let (mut arithmetic, mut explicit) = (port(&queue), port(&QueueSpec { explicit: true, ..queue.clone() }));
         let (mut now, mut ends) = (0, None);

@@ -14,7 +14,7 @@ fn trimming(limit: u64, headers: u64, headers_per_data: u32) -> QueueSpec {
 /// A port at 100 Gb/s to which `n` segments come at once: (number, size) in the order in which they leave.
 fn leaving(queue: &QueueSpec, n: u32, seed: u64) -> (Vec<(u32, u16)>, u64, u64) {
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
-    let mut port = Port::new(&crate::support::fifo::link(Rate::gbps(100), 0), queue, 0, seed, &interval);
+    let mut port = Port::new(&fifo::link(Rate::gbps(100), 0), queue, 0, seed, &interval);
     let mut ends = None;
     for flow in 0..n {
         let packet = Packet { flow, len: 4000, ..packet(4000, false) };

@@ -1,0 +1,168 @@
+//! What holds for every run, whatever the network.
+
+use crate::support::*;
+use incast_engine::map::ideal;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// When each segment was sent first, by flow and number.
+type Sent = BTreeMap<(u32, u64), u64>;
+
+/// What holds for every flow of a run with a packet trace and series of every change.
+pub fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
+    let mut sent: Sent = BTreeMap::new();
+    for e in outcome.trace.iter().filter(|e| e.payload > 0 && e.event == Happening::Send) {
+        let first = sent.entry((e.flow, e.seq)).or_insert(e.time_ps);
+        *first = e.time_ps.min(*first);
+    }
+    totals(spec, outcome)?;
+    in_order(spec, outcome, &sent)?;
+    datagrams(spec, outcome)?;
+    late(spec, outcome, &sent)?;
+    windows(spec, outcome)
+}
+
+/// Counts of a flow fit each other, and no flow ends before its ideal.
+fn totals(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
+    for (f, flow) in outcome.flows.iter().enumerate() {
+        prop_assert!(flow.delivered <= flow.written, "flow {}: {:?}", f, flow);
+        prop_assert!(flow.arrived + flow.dropped <= flow.sent, "flow {}: {:?}", f, flow);
+        prop_assert!(flow.delivered_m <= flow.written, "flow {}: more than all, {:?}", f, flow);
+        let per_segment = spec.transports[spec.flows[f].transport as usize].mss as u64;
+        prop_assert!(flow.delivered <= flow.arrived * per_segment, "more bytes than segments carried");
+        if let (Some(finish), Some(received), Some(size)) = (flow.finish_ps, flow.received_ps, flow.size) {
+            prop_assert!(received <= finish);
+            prop_assert!(flow.delivered == size || spec.flows[f].stop != Time::NEVER);
+            // the ideal has full segments; writes that end inside one make smaller packets, which a
+            // chain of links passes on sooner
+            let t = &spec.transports[spec.flows[f].transport as usize];
+            let all = size + t.extra_packets as u64 * per_segment;
+            let one_write = matches!(spec.flows[f].app, App::Bulk { write, .. } if write.min(t.send_buffer) >= all);
+            // spread packets may find quicker links than those of the one path that the ideal takes
+            if flow.delivered == size && one_write && !spec.choice.spreads() {
+                let ideal = flow.ideal_fct_ps.unwrap();
+                prop_assert!(finish - flow.start_ps >= ideal, "flow {}: {} before {}", f, finish, ideal);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// In order, each byte once: what receivers hold after every segment, from the trace alone.
+fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError> {
+    let mut held: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut beyond: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    let fabric = ideal::Fabric::new(spec);
+    let ways: Vec<Vec<(u32, f64)>> = (0..spec.flows.len()).map(|f| fabric.shares(f, false)).collect();
+    for (f, way) in ways.iter().enumerate() {
+        // what leaves the source reaches the destination, whatever is shared out on the way
+        let arrives: f64 =
+            way.iter().filter(|(l, _)| spec.links[*l as usize].to == spec.flows[f].dst).map(|w| w.1).sum();
+        prop_assert!((arrives - 1.0).abs() < 1e-9, "flow {}: {}", f, arrives);
+    }
+    for e in &outcome.trace {
+        if e.payload == 0 || e.event != Happening::Receive {
+            continue;
+        }
+        // no copy arrives before the time it needs on the empty network
+        let mut reached: BTreeMap<u32, u64> = [(spec.flows[e.flow as usize].src, 0)].into();
+        for link in ways[e.flow as usize].iter().map(|(l, _)| &spec.links[*l as usize]) {
+            let time = reached[&link.from] + link.crossing(e.size as u64).0;
+            let first = reached.entry(link.to).or_insert(time);
+            *first = time.min(*first);
+        }
+        let smallest = reached[&spec.flows[e.flow as usize].dst];
+        let first = sent.get(&(e.flow, e.seq)).copied();
+        prop_assert!(first.is_some_and(|t| e.time_ps >= t + smallest), "early: {:?}, sent {:?}", e, first);
+        let next = held.entry(e.flow).or_insert(0);
+        let list = beyond.entry(e.flow).or_default();
+        list.push((e.seq, e.seq + e.payload as u64));
+        list.sort_unstable();
+        for (start, end) in list.iter() {
+            if *start <= *next {
+                *next = (*next).max(*end);
+            }
+        }
+        list.retain(|r| r.1 > *next);
+    }
+    for flow in &outcome.flows {
+        // a reset receiver counts what comes later, and takes nothing of it; so does one that closed
+        let ends = &spec.flows[flow.flow as usize];
+        let reliable = !matches!(ends.app, App::Udp { .. });
+        if reliable && ends.at_stop == AtStop::Drain && ends.sink_stop == Time::NEVER {
+            // extra packets are none of the application's bytes
+            let held = held.get(&flow.flow).copied().unwrap_or(0).min(flow.size.unwrap_or(u64::MAX));
+            prop_assert_eq!(flow.delivered, held, "flow {}", flow.flow);
+        }
+    }
+    Ok(())
+}
+
+fn datagrams(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
+    for flow in outcome.flows.iter().filter(|f| matches!(spec.flows[f.flow as usize].app, App::Udp { .. })) {
+        let mss = spec.transports[spec.flows[flow.flow as usize].transport as usize].mss as u64;
+        prop_assert_eq!(flow.delivered, flow.arrived * mss, "datagrams are delivered as they come");
+        prop_assert_eq!(flow.written, flow.sent * mss);
+        prop_assert_eq!((flow.retransmissions, flow.timeouts, flow.rtt_count), (0, 0, 0));
+        prop_assert_eq!(flow.finish_ps, None);
+    }
+    Ok(())
+}
+
+/// Late packets, their extents and the room they need, from the trace alone.
+fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError> {
+    for flow in &outcome.flows {
+        let ends = &spec.flows[flow.flow as usize];
+        if matches!(ends.app, App::Udp { .. }) || ends.at_stop == AtStop::Reset || ends.sink_stop != Time::NEVER {
+            continue;
+        }
+        let (mut late, mut extents, mut came) = (0, Vec::new(), Vec::<(u64, u64, u64)>::new());
+        let mut arrived = 0;
+        let mut next = 0;
+        for e in outcome.trace.iter().filter(|e| e.flow == flow.flow && e.event == Happening::Receive) {
+            let fin = u64::from(e.flags.contains("FIN"));
+            // an ACK of the flow's own direction has neither, and nothing comes from the other
+            if e.payload as u64 + fin == 0 || e.flags.contains("SYN") || e.place != spec.node_names[flow.dst as usize] {
+                continue;
+            }
+            arrived += u64::from(e.payload > 0);
+            let end = e.seq + e.payload as u64 + fin;
+            let first = came.iter().find(|(_, other, _)| *other > end);
+            let sent_at = sent.get(&(e.flow, e.seq)).copied().unwrap_or(0);
+            let measured = (spec.measure_from.0..spec.measure_to.0).contains(&sent_at);
+            if let (Some((.., number)), true) = (first, e.payload > 0 && measured && !e.flags.contains("RETX")) {
+                late += 1;
+                if end > next {
+                    extents.push(arrived - number);
+                }
+            }
+            came.push((e.seq, end, arrived));
+            let mut list: Vec<(u64, u64)> = came.iter().map(|c| (c.0, c.1)).collect();
+            list.sort_unstable();
+            for (start, end) in list {
+                next = if start <= next { next.max(end) } else { next };
+            }
+        }
+        prop_assert_eq!(flow.late, late, "flow {}", flow.flow);
+        prop_assert_eq!(flow.extent_max, extents.iter().max().copied().unwrap_or(0), "flow {}", flow.flow);
+        prop_assert_eq!(flow.extents, extents.len() as u64, "flow {}", flow.flow);
+        prop_assert_eq!(flow.extent_sum, extents.iter().sum::<u64>(), "flow {}", flow.flow);
+        prop_assert!(flow.extents <= late && flow.extent_max <= flow.arrived);
+    }
+    Ok(())
+}
+
+/// Windows keep their bounds.
+fn windows(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
+    for s in outcome.samples.iter().filter(|s| s.name == "cwnd_bytes") {
+        let f: usize = s.entity.trim_start_matches("flow ").parse().unwrap();
+        let mss = spec.transports[spec.flows[f].transport as usize].mss as f64;
+        let name = spec.controllers[spec.flows[f].controller as usize].kind().name;
+        let swift = name.contains("swift");
+        let (low, high) = if swift { (0.001 * mss, 1000.0 * mss) } else { (0.0, f64::INFINITY) };
+        // rates alone govern these two
+        let paced = ["timely", "dcqcn"].contains(&name);
+        prop_assert!(s.value >= low && s.value <= high && (s.value.is_finite() || paced), "{:?}", s);
+    }
+    Ok(())
+}

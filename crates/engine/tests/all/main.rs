@@ -7,6 +7,7 @@ mod classes;
 mod datagrams;
 mod ecn_threshold;
 mod failures;
+mod grid;
 mod hosts;
 mod measurement;
 mod messages;

@@ -99,3 +99,16 @@ fn an_ack_echoes_the_earliest_time_it_covers() {
     assert_eq!(at(&mut bench, 3000, 300)[0].packet.ts, 300);
     assert_eq!(at(&mut bench, 2000, 400)[0].packet.ts, 400, "the retransmission that filled the hole");
 }
+
+#[test]
+fn the_end_of_a_flow_is_acknowledged_at_once() {
+    for (flags, acks) in [(0, 0), (flag::FIN, 1)] {
+        let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
+        assert_eq!(bench.data(0, 1000, flags).len(), acks);
+    }
+    // not before what is missing below it
+    let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
+    let ends = |sent: Vec<Caught>| sent.iter().map(|a| (a.packet.ack, a.has(flag::FIN))).collect::<Vec<_>>();
+    assert_eq!(ends(bench.data(1000, 1000, flag::FIN)), [(0, false)]);
+    assert_eq!(ends(bench.data(0, 1000, 0)), [(2001, true)]);
+}

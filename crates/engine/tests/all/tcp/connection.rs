@@ -84,3 +84,25 @@ fn neither_what_follows_the_size_nor_fin_is_goodput() {
     assert_eq!(goodput(0, &[(0, 1000, 0), (2000, 500, flag::FIN), (1000, 1000, 0)]), [1000, 1500, 2500]);
     assert_eq!(goodput(0, &[(2500, 0, flag::FIN), (0, 1500, 0), (1500, 1000, 0)]), [0, 1500, 2500]);
 }
+
+#[test]
+fn a_lost_last_ack_of_the_handshake_costs_nothing() {
+    let finish = |lost: Loss| {
+        let mut spec = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(10_000)));
+        spec.links[3].loss = lost;
+        let flow = run(&spec).flows[0].clone();
+        (flow.finish_ps, flow.retransmissions, flow.timeouts)
+    };
+    // after the SYN; the data behind it opens the receiver
+    assert_eq!(finish(Loss::List(vec![1])), finish(Loss::None));
+}
+
+#[test]
+fn a_reset_ends_a_sender() {
+    let mut bench = sender_at(TransportSpec { handshake: true, ..initial_window(4.0) }, 0);
+    bench.give_sender(|p| p.flags |= flag::SYN);
+    assert_eq!(bench.sender().connection, Connection::Open);
+    bench.give_sender(|p| p.flags |= flag::RST);
+    assert_eq!(bench.sender().connection, Connection::Dead);
+    assert!(bench.advance(100_000 * MS).is_empty(), "no timer sends anything");
+}

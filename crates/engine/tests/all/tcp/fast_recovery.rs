@@ -1,4 +1,4 @@
-//! Fast retransmit and fast recovery (RFC 5681, RFC 6582), limited transmit (RFC 3042).
+//! Fast retransmit and fast recovery (RFC 5681, RFC 6582).
 
 use super::*;
 
@@ -20,21 +20,6 @@ fn the_third_duplicate_halves_and_inflates() {
     // the full ACK deflates to ssthresh, and then counts as any other: + mss * mss / cwnd
     dup(&mut bench, 22);
     assert_eq!(kb(&bench, "cwnd_bytes"), 10.1);
-}
-
-#[test]
-fn without_limited_transmit_two_duplicates_send_nothing() {
-    let (mut bench, _) = sender(TransportSpec { limited_transmit: false, ..newreno(20.0) }, "newreno");
-    assert!(dup(&mut bench, 0).is_empty() && dup(&mut bench, 0).is_empty());
-    assert_eq!(dup(&mut bench, 0), [0]);
-    assert_eq!((kb(&bench, "ssthresh_bytes"), kb(&bench, "cwnd_bytes")), (10.0, 13.0));
-}
-
-#[test]
-fn limited_transmit_ends_with_the_second_duplicate() {
-    let (mut bench, _) = sender(TransportSpec { dupthresh: 5, ..newreno(20.0) }, "newreno");
-    let sent: Vec<Vec<i64>> = (0..5).map(|_| dup(&mut bench, 0)).collect();
-    assert_eq!(sent, [vec![20], vec![21], vec![], vec![], vec![0]]);
 }
 
 #[test]

@@ -53,3 +53,14 @@ fn frto_needs_new_data_and_a_first_timeout() {
     assert_eq!(segments(&again.advance(1250 * MS)), [-1]);
     assert_eq!(dup(&mut again, 2), [-2, -3]);
 }
+
+#[test]
+fn frto_needs_a_window_for_new_data() {
+    // RFC 5682 section 2.1, step 2b: a receiver that takes no more than what is out leaves slow start to repair
+    for (window, sent) in [(21_000, [20, 21]), (19_000, [-1, -2])] {
+        let mut bench = timed_out(|t| t.frto = true);
+        let now = bench.now();
+        let found = bench.give_sender(|p| (p.ack, p.ts, p.wnd) = (1000, now, window));
+        assert_eq!(segments(&found), sent, "{window} B beyond segment 0");
+    }
+}

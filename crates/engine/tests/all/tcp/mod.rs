@@ -1,4 +1,15 @@
 //! TCP: a file a mechanism, most of it on a bench, packet by packet.
+//!
+//! A file of `src/transport/tcp` has its tests in the file of the same name here, but for these:
+//!
+//! | source | tests |
+//! |---|---|
+//! | `sender/output` | `window`, `window_usage`, `send_buffer`, `limited_transmit` |
+//! | `sender/loss` | `fast_recovery`, `scoreboard`, `rack`, `late` |
+//! | `sender/process` | `send_buffer`; `../messages.rs` |
+//! | `receiver/answer` | `ack_policy` (time stamps), `ns3` (size) |
+//! | `scoreboard/{mod, late, ns3, rack}` | `scoreboard`, `late`, `ns3`, `rack` |
+//! | rules of one simulator | `htsim`, `renumbering`, `ns3` |
 
 mod ack_policy;
 mod compression;
@@ -9,6 +20,7 @@ mod fragments;
 mod frto;
 mod htsim;
 mod late;
+mod limited_transmit;
 mod ns3;
 mod pacing;
 mod prr;

@@ -117,3 +117,13 @@ fn a_rate_of_windows_a_round_trip_spares_the_initial_window() {
     // 1000 B at twice 8000 B a round trip of 10 ms
     assert!(paced.windows(2).all(|w| w[1] - w[0] == 10 * MS / 16), "{paced:?}");
 }
+
+#[test]
+fn a_rate_of_the_controller_spaces_what_it_sends() {
+    // DCQCN begins at line rate: 1000 B at 100 Gb/s
+    let mut bench = bench(initial_window(100.0), "dcqcn", bulk(0, 1, None));
+    let mut sent = bench.open();
+    sent.extend(bench.advance(US));
+    let gaps: Vec<u64> = sent.windows(2).map(|w| w[1].at - w[0].at).collect();
+    assert_eq!(gaps, [80_000; 12]);
+}

@@ -81,3 +81,28 @@ fn a_pause_shorter_than_the_timeout_changes_nothing() {
     }
     assert_eq!(bench.state("cwnd_bytes"), 24_000.0);
 }
+
+#[test]
+fn in_slow_start_a_window_may_be_twice_what_was_outstanding() {
+    // the send buffer holds six segments of a window of ten
+    for (cwnd_limited, window) in [(true, 12.0), (false, 50.0)] {
+        let transport = TransportSpec { cwnd_limited, send_buffer: 6000, ..initial_window(10.0) };
+        let mut bench = sender_at(transport, 20 * MS);
+        (1..=40).for_each(|n| drop(dup(&mut bench, n)));
+        assert_eq!(kb(&bench, "cwnd_bytes"), window);
+    }
+}
+
+#[test]
+fn in_avoidance_a_window_that_does_not_limit_stays() {
+    for (send_buffer, grows) in [(6000, false), (1 << 30, true)] {
+        let transport = TransportSpec { cwnd_limited: true, send_buffer, ..initial_window(10.0) };
+        let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None));
+        spec.controllers = vec![controller("newreno", &[("initial_ssthresh", "10")])];
+        let mut bench = Bench::new(spec);
+        bench.open();
+        bench.advance(20 * MS);
+        (1..=10).for_each(|n| drop(dup(&mut bench, n)));
+        assert_eq!(kb(&bench, "cwnd_bytes") > 10.5, grows, "{}", kb(&bench, "cwnd_bytes"));
+    }
+}

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 #[pyclass(frozen, module = "incast._core")]
 pub(crate) struct Scenario {
     pub(crate) scenario: incast_scenario::Scenario,
-    /// What it built when its notes were asked for: the next run takes it instead of building again.
+    /// What it built when it was checked: the next run takes it instead of building again.
     built: Mutex<Option<Spec>>,
 }
 
@@ -22,6 +22,12 @@ impl From<incast_scenario::Scenario> for Scenario {
 }
 
 impl Scenario {
+    fn keep(&self, spec: Spec) {
+        if let Ok(mut built) = self.built.lock() {
+            *built = Some(spec);
+        }
+    }
+
     /// What the engine simulates.
     pub(crate) fn spec(&self) -> Result<Spec, Errors> {
         match self.built.lock().ok().and_then(|mut built| built.take()) {
@@ -64,16 +70,14 @@ impl Scenario {
 
     /// Raises `ScenarioError` unless the scenario can be run.
     fn validate(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.scenario.build().map(drop)).map_err(scenario_error)
+        py.detach(|| self.scenario.build().map(|spec| self.keep(spec))).map_err(scenario_error)
     }
 
     /// What is worth knowing before a run although nothing is wrong, in sentences. Raises
     /// `ScenarioError` unless the scenario can be run.
     fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let prepared = py.detach(|| self.scenario.prepare()).map_err(scenario_error)?;
-        if let Ok(mut built) = self.built.lock() {
-            *built = Some(prepared.spec);
-        }
+        self.keep(prepared.spec);
         Ok(prepared.notes)
     }
 

@@ -50,20 +50,16 @@ pub struct Query {
     #[serde(default = "bytes::<100>")]
     pub request: Size,
     /// Bytes of a worker's response; this or `total` must be given, except where a file has sizes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Size>,
     /// Bytes of all responses of a query together, split evenly among the workers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Size>,
     /// When the first query begins; the entry's `start` unless given. A request waits for its
     /// connection to open.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Time>,
     /// Time from the end of a query to the beginning of the next.
     #[serde(default = "microseconds::<0>")]
     pub think: Time,
     /// Number of queries; without end (or until the entry's `stop`) where not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub count: Option<u64>,
 }
@@ -82,7 +78,6 @@ pub struct ClosedLoop {
     #[serde(default = "microseconds::<0>")]
     pub think: Time,
     /// Number of writes of a flow, which then closes; without end where not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub count: Option<u64>,
 }
@@ -92,7 +87,6 @@ pub struct ClosedLoop {
 #[schemars(inline)]
 pub struct Bulk {
     /// Bytes; without end where not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// Bytes a write.
     #[serde(default = "bytes::<64_000>")]

@@ -17,13 +17,10 @@ pub struct Arrivals {
     /// `size` or `packets`, and `cumulative`.
     pub sizes: String,
     /// How sizes are drawn; as where the table comes from unless given, `linear` for a file of one's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
     /// Payload of a packet, for tables in packets; 1460 B unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub packet: Option<Size>,
     /// When arrivals end; with the run unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
 }
 

@@ -23,7 +23,6 @@ pub struct Buffer {
     pub reserve: Size,
     /// Priority flow control: neighbours pause instead of what does not fit being dropped. Given at all, if only as
     /// `{}`, it is on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pfc: Option<Pfc>,
 }
 
@@ -32,14 +31,11 @@ pub struct Buffer {
 #[schemars(inline)]
 pub struct Pfc {
     /// Traffic classes that are paused rather than dropped; all unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<u8>>,
     /// A link is paused when a class of it has this times what is free. Unless given 0.125 for links no quicker than
     /// the median host's, twice that for every doubling of the rate, at most 1 (HPCC).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// A link is paused when a class of it has this much beyond its reserve; instead of `alpha`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Size>,
     /// What every class of a link has for itself, out of the whole.
     #[serde(default = "bytes::<4096>")]

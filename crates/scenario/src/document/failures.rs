@@ -14,33 +14,25 @@ pub struct Failure {
     #[serde(default)]
     pub kind: Kind,
     /// The link, named as a port of it: `"agg0>core0"`. Both directions fail.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// Instead of one link: some of those between two kinds of nodes, by their names without the number, such as
     /// `["agg", "core"]`. Which ones, the seed decides.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<[String; 2]>,
     /// With `between`: which share of them, rounded to whole links.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: Option<f64>,
     /// When it begins.
     pub at: Time,
     /// When it is repaired; never where it is not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
     /// With `kind = "down"`: switches route around the link so long after it fails, and over it again so long after it
     /// is repaired; `0s` where it is not given. What is over by then they never see.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub detection: Option<Time>,
     /// With `kind = "degraded"`: rate in the meantime.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// With `kind = "degraded"`: propagation delay in the meantime.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
     /// With `kind = "degraded"`: probability that a packet is lost, beside what the link loses otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: Option<f64>,
 }

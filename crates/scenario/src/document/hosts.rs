@@ -13,13 +13,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Hosts {
     /// From the NIC to the stack: what arrives.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub receive: Option<Processing>,
     /// From the stack to the NIC: what is sent. Data is time-stamped behind it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub send: Option<Processing>,
     /// Names of the hosts that cost something, such as `"h0"`; all where it is not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub only: Option<Vec<String>>,
 }

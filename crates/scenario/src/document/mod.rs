@@ -37,13 +37,10 @@ use std::sync::OnceLock;
 #[schemars(title = "Incast scenario")]
 pub struct Document {
     /// Name; that of the file where there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What it shows, in a sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Controller of every traffic entry that names none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
     /// Length, measured interval, seed.
     pub run: Run,
@@ -58,10 +55,8 @@ pub struct Document {
     /// Queues of all ports.
     pub queue: Queue,
     /// Buffer of every switch that its queues share; each queue has what its limit says where it is not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Buffer>,
     /// What hosts themselves cost their packets; nothing where it is not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
     /// How switches choose among equally short routes.
     #[serde(default)]
@@ -86,7 +81,6 @@ pub struct Run {
     #[serde(default = "microseconds::<0>")]
     pub warmup: Time,
     /// End of the measured interval; the run's end where it is not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub measure_until: Option<Time>,
     /// When it ends before `duration`: once nothing is left to happen (`idle`), which a flow without end never lets be,
     /// or once everything of a known size has finished (`finished`).

@@ -111,7 +111,6 @@ pub struct Port {
     #[serde(default)]
     pub count_overhead: bool,
     /// Queue of hosts' NICs, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<Queue>>,
 }
 
@@ -362,7 +361,6 @@ pub struct Trimming {
     /// Largest queue of data; beyond it payload is cut off.
     pub limit: QueueLimit,
     /// Largest queue of headers and control packets; beyond it they are dropped. Twice `limit` unless given (htsim).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header_limit: Option<QueueLimit>,
     /// What is left of a packet. One that carries no more than that goes with the headers as it is.
     #[serde(default = "bytes::<64>")]
@@ -443,7 +441,6 @@ pub struct Weighted {
     /// Queues by class, class 0 first, each with its limit and thresholds.
     pub classes: Vec<ClassQueue>,
     /// Share of each class, above 0; all alike unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<f64>>,
     /// Bytes that a class of weight 1 may send a round.
     #[serde(default = "bytes::<1500>")]

@@ -20,19 +20,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
     /// Name in results and in `--set traffic.NAME.key`; the pattern's where there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Who sends to whom.
     pub pattern: PatternName,
     /// Name of the entry before this one whose flows `elephants` takes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
     /// Which flows `elephants` takes.
     #[serde(default)]
     pub placement: Placement,
     /// Hosts that take part in `all-to-all` and `ring-allreduce`: so many are drawn, in the order drawn; all, in the
     /// order of their numbers, unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub members: Option<u32>,
     /// When the flows of `all-to-all` open.
@@ -40,30 +37,24 @@ pub struct Traffic {
     pub order: Order,
     /// Packets of a flow, and its ACKs, keep to the path that `ecmp` would give them, whatever `[routing]` says;
     /// `false` unless given, but for `elephants`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub single_path: Option<bool>,
     /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
     /// given; `file` and `connection-matrix`: as many as the file has unless given, otherwise its first ones;
     /// `poisson`: all that arrive unless given, otherwise the first. 0 of `elephants` alone: a run without them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub flows: Option<u64>,
     /// Receiver of `hotspot` and `incast`: a host's name or number, `last` or `random`; `last`
     /// unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<HostRef>,
     /// `hotspot`: what becomes of a flow whose sender would be the receiver.
     #[serde(default)]
     pub to_itself: ToItself,
     /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of `poisson`,
     /// relative to the scenario file; or `builtin:` and the name of one that comes with the program.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Unit of the starts in the file of the pattern `connection-matrix`; must be given, htsim's programs disagree.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_unit: Option<StartUnit>,
     /// Load and sizes of the pattern `poisson`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
     /// When the first flow opens. Of a file, `start`, `stagger` and `jitter` are added to its times.
     #[serde(default = "microseconds::<0>")]
@@ -75,7 +66,6 @@ pub struct Traffic {
     #[serde(default = "microseconds::<0>")]
     pub jitter: Time,
     /// When the applications stop; never, unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
     /// What happens at `stop` to bytes the transport has accepted.
     #[serde(default = "drained")]
@@ -83,7 +73,6 @@ pub struct Traffic {
     /// When the receiving applications close; never, unless given. A flow with bytes beyond a hole
     /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as
     /// in ns-3. Not with `query`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sink_stop: Option<Time>,
     /// Rate at which receiving applications read; `inf` reads at once.
     #[serde(default = "infinite")]
@@ -92,16 +81,13 @@ pub struct Traffic {
     #[serde(default)]
     pub class: u8,
     /// Traffic class of its acknowledgements; that of its data unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_class: Option<u8>,
     /// What sending applications do.
     #[serde(default)]
     pub app: App,
     /// Controller, where it is not the scenario's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
     /// Transport values that differ from `[transport]`; a preset here replaces all of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
 }
 

@@ -19,13 +19,10 @@ pub struct FatTree {
     /// All links.
     pub link: Link,
     /// Links between hosts and edge switches, where they differ.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_link: Option<LinkChange>,
     /// Links between edge and aggregation switches, where they differ.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub edge_link: Option<LinkChange>,
     /// Links between aggregation and core switches, where they differ.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub core_link: Option<LinkChange>,
 }
 

@@ -21,7 +21,6 @@ pub struct Graph {
     /// File of nodes and links, TOML or CSV by its ending; relative to the scenario file.
     pub file: String,
     /// What links have that state nothing else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkChange>,
 }
 

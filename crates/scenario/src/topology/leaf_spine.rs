@@ -25,11 +25,9 @@ pub struct LeafSpine {
     /// All links.
     pub link: Link,
     /// Links between leaves and spines, where they differ.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spine_link: Option<LinkChange>,
     /// Host capacity of a leaf over its spine capacity: sets the rate of the spine links to
     /// `hosts_per_leaf * link.rate / (spines * oversubscription)`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub oversubscription: Option<f64>,
 }

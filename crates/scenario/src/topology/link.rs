@@ -27,13 +27,10 @@ pub struct Link {
     /// Size of a token bucket in front of the link, Linux' `tbf`: a packet leaves the queue as
     /// soon as the bucket holds its bytes and arrives after the delay alone. At least a full packet
     /// with its overhead. Without, or with 0B: a transmitter, in which a packet spends its time on the wire.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Size>,
     /// Rate of the other direction, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub back_rate: Option<Rate>,
     /// Propagation delay of the other direction, where it differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub back_delay: Option<Time>,
     /// Probability of a loss on the link, either direction, per packet or byte.
     #[serde(default)]
@@ -63,32 +60,23 @@ pub enum ErrorUnit {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LinkChange {
     /// Rate; `inf` serializes in no time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Propagation delay.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
     /// Bytes every packet adds on the wire.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<u32>,
     /// Size of a token bucket in front of the link.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Size>,
     /// Rate of the other direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub back_rate: Option<Rate>,
     /// Propagation delay of the other direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub back_delay: Option<Time>,
     /// Probability of a loss on the link, either direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub error_rate: Option<f64>,
     /// What `error_rate` counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_unit: Option<ErrorUnit>,
     /// Packets lost for certain, forward only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(range(max = 9_223_372_036_854_775_807i64)))]
     pub lose: Option<Vec<u64>>,
 }

@@ -23,12 +23,12 @@ pub enum App {
     OnOff(OnOff),
     /// Writes at a constant rate, without pause.
     Cbr(Cbr),
-    /// The receiver asks and the senders answer, over persistent two-way connections: a query
-    /// sends a request on every connection in the same instant, a worker that has its request
-    /// answers at once, and the query ends with the last byte of the last answer. A think time
-    /// later comes the next. Connections of an entry with the same receiver make one query.
+    /// The receiver asks and the senders answer, over persistent two-way connections. A query sends a request on every
+    /// connection in the same instant; a worker that has its request answers at once; the query ends with the last byte
+    /// of the last response. The next query begins a think time later. Connections of an entry with the same receiver
+    /// make one query.
     Query(Query),
-    /// Keeps a number of writes under way: a think time after one is acknowledged comes the next.
+    /// Keeps a number of writes in flight: the next write comes a think time after one is acknowledged.
     ClosedLoop(ClosedLoop),
     /// Full segments at a constant pace, without a transport: no ACKs, nothing is sent again, no controller, no ECN.
     Udp(Udp),
@@ -59,7 +59,7 @@ pub struct Query {
     /// Time from the end of a query to the beginning of the next.
     #[serde(default = "microseconds::<0>")]
     pub think: Time,
-    /// Number of queries; without end (or until the entry's `stop`) where not given.
+    /// Number of queries; without end (or until the entry's `stop`) unless given.
     #[schemars(range(min = 1))]
     pub count: Option<u64>,
 }
@@ -70,14 +70,14 @@ pub struct Query {
 pub struct ClosedLoop {
     /// Bytes a write.
     pub write: Size,
-    /// Writes under way at a time. A flow keeps some 50 bytes for each.
+    /// Writes in flight at a time. A flow stores some 50 bytes for each.
     #[serde(default = "number::<1>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub outstanding: u32,
     /// Time from the acknowledgement of a write to the next.
     #[serde(default = "microseconds::<0>")]
     pub think: Time,
-    /// Number of writes of a flow, which then closes; without end where not given.
+    /// Number of writes of a flow, which then closes; without end unless given.
     #[schemars(range(min = 1))]
     pub count: Option<u64>,
 }
@@ -86,7 +86,7 @@ pub struct ClosedLoop {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Bulk {
-    /// Bytes; without end where not given.
+    /// Bytes; without end unless given.
     pub size: Option<Size>,
     /// Bytes a write.
     #[serde(default = "bytes::<64_000>")]

@@ -13,16 +13,16 @@ use serde::{Deserialize, Serialize};
 /// Buffer of every switch, shared by its queues with dynamic thresholds (Choudhury and Hahne, 1998).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Buffer {
-    /// Size of the whole.
+    /// Size of the whole buffer.
     pub size: Size,
-    /// A queue takes an arrival while its shared part is below this times what is free; above 0.
+    /// A queue accepts an arrival while its shared part is below this times the free buffer; above 0.
     #[serde(default = "thousandths::<1000>")]
     pub alpha: f64,
-    /// What every queue has for itself, out of the whole.
+    /// Bytes that every queue has for itself, out of the whole.
     #[serde(default = "bytes::<0>")]
     pub reserve: Size,
-    /// Priority flow control: neighbours pause instead of what does not fit being dropped. Given at all, if only as
-    /// `{}`, it is on.
+    /// Priority flow control: neighbours are paused before packets that do not fit are dropped. It is on if given, even
+    /// as `{}`.
     pub pfc: Option<Pfc>,
 }
 
@@ -32,19 +32,19 @@ pub struct Buffer {
 pub struct Pfc {
     /// Traffic classes that are paused rather than dropped; all unless given.
     pub classes: Option<Vec<u8>>,
-    /// A link is paused when a class of it has this times what is free. Unless given 0.125 for links no quicker than
+    /// A link is paused when a class of it has this times the free buffer. Unless given 0.125 for links no quicker than
     /// the median host's, twice that for every doubling of the rate, at most 1 (HPCC).
     pub alpha: Option<f64>,
     /// A link is paused when a class of it has this much beyond its reserve; instead of `alpha`.
     pub threshold: Option<Size>,
-    /// What every class of a link has for itself, out of the whole.
+    /// Bytes that every class of a link has for itself, out of the whole.
     #[serde(default = "bytes::<4096>")]
     pub reserve: Size,
-    /// What every class of a link has for what still comes before it has stopped, out of the whole: what the link can
-    /// bring by then ("link"), three times what it brings in its delay ("hpcc"), or a size.
+    /// Bytes that every class of a link has for packets that arrive before the link has stopped, out of the whole: what
+    /// the link can bring by then ("link"), three times what it brings in its delay ("hpcc"), or a size.
     #[serde(default = "headroom")]
     pub headroom: Headroom,
-    /// The link resumes when what the class has is this far below the threshold.
+    /// The link resumes when the bytes of the class are this far below the threshold.
     #[serde(default = "bytes::<3072>")]
     pub resume_offset: Size,
 }

@@ -10,29 +10,29 @@ use serde::{Deserialize, Serialize};
 /// One failure, of one link or of some, both directions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// What happens.
+    /// Kind of failure.
     #[serde(default)]
     pub kind: Kind,
     /// The link, named as a port of it: `"agg0>core0"`. Both directions fail.
     pub link: Option<String>,
-    /// Instead of one link: some of those between two kinds of nodes, by their names without the number, such as
-    /// `["agg", "core"]`. Which ones, the seed decides.
+    /// In place of `link`: some of the links between two kinds of nodes, by their names without the number, such as
+    /// `["agg", "core"]`. The seed decides which ones.
     pub between: Option<[String; 2]>,
-    /// With `between`: which share of them, rounded to whole links.
+    /// With `between`: share of these links, rounded to whole links.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: Option<f64>,
     /// When it begins.
     pub at: Time,
-    /// When it is repaired; never where it is not given.
+    /// When it is repaired; never unless given.
     pub until: Option<Time>,
-    /// With `kind = "down"`: switches route around the link so long after it fails, and over it again so long after it
-    /// is repaired; `0s` where it is not given. What is over by then they never see.
+    /// With `kind = "down"`: time from the failure until switches route around the link, and from the repair until they
+    /// use it again; `0s` unless given. They never see a failure that is repaired by then.
     pub detection: Option<Time>,
-    /// With `kind = "degraded"`: rate in the meantime.
+    /// With `kind = "degraded"`: rate during the failure.
     pub rate: Option<Rate>,
-    /// With `kind = "degraded"`: propagation delay in the meantime.
+    /// With `kind = "degraded"`: propagation delay during the failure.
     pub delay: Option<Time>,
-    /// With `kind = "degraded"`: probability that a packet is lost, beside what the link loses otherwise.
+    /// With `kind = "degraded"`: probability that a packet is lost, beside the link's other losses.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: Option<f64>,
 }

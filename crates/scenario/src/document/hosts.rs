@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 /// Processing of packets at hosts. Delays at hosts are told apart from those of the fabric, and so are losses.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Hosts {
-    /// From the NIC to the stack: what arrives.
+    /// From the NIC to the stack, for packets that arrive.
     pub receive: Option<Processing>,
-    /// From the stack to the NIC: what is sent. Data is time-stamped behind it.
+    /// From the stack to the NIC, for packets that are sent. Data gets its time stamp behind it.
     pub send: Option<Processing>,
-    /// Names of the hosts that cost something, such as `"h0"`; all where it is not given.
+    /// Names of the hosts that take time, such as `"h0"`; all unless given.
     #[schemars(length(min = 1))]
     pub only: Option<Vec<String>>,
 }
@@ -34,10 +34,11 @@ pub struct Processing {
     /// Service time of a packet without payload; `auto` takes `packet_time`.
     #[serde(default)]
     pub ack_time: Auto<Time>,
-    /// What the IP bytes of a packet add to its service time, at this rate.
+    /// Rate at which the IP bytes of a packet add to its service time.
     #[serde(default = "infinite")]
     pub rate: Rate,
-    /// Packets that an engine holds at most, the one in service included; what it has no room for is lost at the host.
+    /// Largest number of packets in an engine, the one in service included; a packet that does not fit is lost at the
+    /// host.
     #[serde(default = "unlimited")]
     pub queue: QueueLimit,
 }

@@ -82,8 +82,8 @@ pub struct Run {
     pub warmup: Time,
     /// End of the measured interval; the run's end where it is not given.
     pub measure_until: Option<Time>,
-    /// When it ends before `duration`: once nothing is left to happen (`idle`), which a flow without end never lets be,
-    /// or once everything of a known size has finished (`finished`).
+    /// When it ends before `duration`: when nothing is left to happen (`idle`), which does not occur with a flow
+    /// without end, or when everything of a known size has finished (`finished`).
     #[serde(default)]
     pub until: Until,
     /// Everything random is a function of it: placement, start jitter, ECMP, losses.

@@ -118,7 +118,7 @@ pub struct Port {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct FifoPort {
-    /// Packets in a device queue below this one, which it does not count (ns-3: 100).
+    /// Packets in a device queue below this queue, which the discipline does not count (ns-3: 100).
     #[serde(default)]
     pub device: u32,
     /// The rest.
@@ -325,7 +325,7 @@ pub struct RandomDrop {
     /// An arrival with which the queue would exceed this may be dropped (htsim: the limit less three full packets). In
     /// the unit of the limit.
     pub threshold: QueueLimit,
-    /// Probability that it is.
+    /// Probability of such a drop.
     #[serde(default = "thousandths::<100>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
@@ -362,7 +362,7 @@ pub struct Trimming {
     pub limit: QueueLimit,
     /// Largest queue of headers and control packets; beyond it they are dropped. Twice `limit` unless given (htsim).
     pub header_limit: Option<QueueLimit>,
-    /// What is left of a packet. One that carries no more than that goes with the headers as it is.
+    /// Size of a packet after trimming. A packet with no more payload than this goes with the headers uncut.
     #[serde(default = "bytes::<64>")]
     pub header: Size,
     /// Headers served for one data packet where both wait (NDP: 10; htsim: 100000).
@@ -440,7 +440,7 @@ impl Discipline for StrictPriority {
 pub struct Weighted {
     /// Queues by class, class 0 first, each with its limit and thresholds.
     pub classes: Vec<ClassQueue>,
-    /// Share of each class, above 0; all alike unless given.
+    /// Share of each class, above 0; equal unless given.
     pub weights: Option<Vec<f64>>,
     /// Bytes that a class of weight 1 may send a round.
     #[serde(default = "bytes::<1500>")]

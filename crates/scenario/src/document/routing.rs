@@ -22,17 +22,17 @@ pub enum Routing {
     FirstPath {},
     /// Random packet spraying: every switch picks for each packet, uniformly among its next hops.
     Spray {
-        /// What a switch picks by.
+        /// How a switch picks.
         #[serde(default)]
         by: SprayBy,
-        /// What ACKs do.
+        /// Routing of ACKs.
         #[serde(default)]
         acks: Acks,
     },
-    /// A random source route for each packet, uniform among the shortest paths. In a regular tree that is what `spray`
-    /// does; in a graph a next hop is taken the more often the more paths go on from it.
+    /// A random source route for each packet, uniform among the shortest paths. In a regular tree this equals `spray`;
+    /// in a graph a next hop gets packets in proportion to the paths behind it.
     SpraySource {
-        /// What ACKs do.
+        /// Routing of ACKs.
         #[serde(default)]
         acks: Acks,
     },
@@ -41,13 +41,13 @@ pub enum Routing {
     Ns3PerPacket {},
     /// Next hops or paths in turn.
     RoundRobin {
-        /// Who counts.
+        /// Where packets are counted.
         #[serde(default)]
         at: Counter,
         /// At switches: rounds after which the order of the next hops is drawn anew (htsim: 5); 0 never does.
         #[serde(default = "number::<5>")]
         rounds: u32,
-        /// What ACKs do.
+        /// Routing of ACKs.
         #[serde(default)]
         acks: Acks,
     },
@@ -57,14 +57,14 @@ pub enum Routing {
         /// How it compares ports.
         #[serde(flatten)]
         comparison: Comparison,
-        /// What ACKs do.
+        /// Routing of ACKs.
         #[serde(default)]
         acks: Acks,
     },
     /// Power of two choices: every switch draws two next hops for each packet and takes the one whose port holds
     /// fewer bytes.
     PowerOfTwo {
-        /// What ACKs do.
+        /// Routing of ACKs.
         #[serde(default)]
         acks: Acks,
     },
@@ -74,7 +74,7 @@ pub enum Routing {
         /// A pause of a flow at a switch that is longer than this begins a flowlet.
         #[serde(default = "microseconds::<10>")]
         gap: Time,
-        /// By what the next hop of a flowlet is chosen; `bands` and `refresh` are for `adaptive`, and of queues.
+        /// How the next hop of a flowlet is chosen. `bands` and `refresh` are for `adaptive`, and refer to queues.
         #[serde(default)]
         by: FlowletBy,
         /// A flowlet looks for another next hop with this probability only (htsim: 0.5).
@@ -83,7 +83,7 @@ pub enum Routing {
         /// With `by = "adaptive"`: how it reads ports.
         #[serde(flatten)]
         readings: Readings,
-        /// What ACKs do.
+        /// Routing of ACKs.
         #[serde(default)]
         acks: Acks,
     },
@@ -96,7 +96,7 @@ pub enum Routing {
         /// How it compares ports.
         #[serde(flatten)]
         comparison: Comparison,
-        /// What ACKs do.
+        /// Routing of ACKs.
         #[serde(default)]
         acks: Acks,
     },
@@ -107,17 +107,17 @@ pub enum Routing {
         #[serde(default = "number::<8>")]
         #[schemars(range(min = 1, max = 1024))]
         ring: u32,
-        /// Entropies that there are.
+        /// Number of different entropies.
         #[serde(default = "number::<65_536>")]
         #[schemars(range(min = 1, max = 65536))]
         values: u32,
         /// Packets that take random entropies after a freeze.
         #[serde(default = "number::<16>")]
         explore: u32,
-        /// For how long a timeout freezes the ring, at least: packets take its entropies in turn.
+        /// Shortest time for which a timeout freezes the ring: packets then take its entropies in turn.
         #[serde(default = "microseconds::<10_000>")]
         freeze: Time,
-        /// What ACKs do.
+        /// Routing of ACKs.
         #[serde(default)]
         acks: Acks,
     },
@@ -127,7 +127,7 @@ pub enum Routing {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Comparison {
-    /// What ports are compared by.
+    /// Load by which ports are compared.
     #[serde(default = "by_queue")]
     by: Word<spec::Gauged>,
     /// How coarse it is.
@@ -140,11 +140,11 @@ pub struct Comparison {
 #[schemars(inline)]
 pub struct Readings {
     /// Lower ends of the bands above the first, rising: shares of the queue's limit, or of the link's rate. A port
-    /// with nothing is in the first band. `auto`: 0.05, 0.1, 0.2 of the queue, or 0, 0.15, 0.5 of the rate (htsim).
+    /// without load is in the first band. `auto`: 0.05, 0.1, 0.2 of the queue, or 0, 0.15, 0.5 of the rate (htsim).
     #[serde(default)]
     bands: Auto<Vec<f64>>,
-    /// Age above which a reading is taken anew; of utilisation, the least time it is measured over. `auto`: 100 ns,
-    /// or 30 us (htsim).
+    /// Age above which the load is read again; for utilisation, the shortest time over which it is measured. `auto`:
+    /// 100 ns, or 30 us (htsim).
     #[serde(default)]
     refresh: Auto<Time>,
 }

@@ -28,15 +28,15 @@ pub struct Traffic {
     /// Which flows `elephants` takes.
     #[serde(default)]
     pub placement: Placement,
-    /// Hosts that take part in `all-to-all` and `ring-allreduce`: so many are drawn, in the order drawn; all, in the
-    /// order of their numbers, unless given.
+    /// Number of hosts that take part in `all-to-all` and `ring-allreduce`: they are drawn, in the order drawn; unless
+    /// given all, in the order of their numbers.
     #[schemars(range(min = 2))]
     pub members: Option<u32>,
     /// When the flows of `all-to-all` open.
     #[serde(default)]
     pub order: Order,
-    /// Packets of a flow, and its ACKs, keep to the path that `ecmp` would give them, whatever `[routing]` says;
-    /// `false` unless given, but for `elephants`.
+    /// Packets of a flow, and its ACKs, take the path that `ecmp` would give them, with any `[routing]`; `false` unless
+    /// given, except for `elephants`.
     pub single_path: Option<bool>,
     /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
     /// given; `file` and `connection-matrix`: as many as the file has unless given, otherwise its first ones;
@@ -118,22 +118,22 @@ pub enum PatternName {
     Pairs,
     /// Flows from a CSV file.
     File,
-    /// Flows that arrive at random, at a load, of sizes from a table: every host is a Poisson process of its own, and
-    /// sends each flow to one of the others, all alike. `arrivals` has the load and the table.
+    /// Flows that arrive at random, at a load, with sizes from a table: every host is a Poisson process of its own, and
+    /// sends each flow to one of the others with equal probability. `arrivals` has the load and the table.
     Poisson,
     /// A flow for every cell above 0 of a traffic matrix, a CSV file with a row a source, a column a destination and
     /// bytes in the cells.
     Matrix,
-    /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` says what its starts are in. A
-    /// size of 0 is without end; `prio` is a traffic class.
+    /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` is the unit of its starts. A size
+    /// of 0 is without end; `prio` is a traffic class.
     ConnectionMatrix,
-    /// Some flows of another entry (`of`), turned into flows of this one: same ends and numbers, but application,
-    /// controller, transport and times of this entry, and a single path. `placement` says which.
+    /// Some flows of another entry (`of`), turned into flows of this one: same hosts and numbers, but application,
+    /// controller, transport and times of this entry, and a single path. `placement` decides which flows.
     Elephants,
     /// Every member sends `app.size` to every other; in round r the i-th sends to the one r places after it.
     AllToAll,
-    /// Ring all-reduce of a buffer of `app.size` that every member has: in each of 2 (n - 1) steps every one of n
-    /// members sends an n-th of it to the next member, what it has received in the step before.
+    /// Ring all-reduce of a buffer of `app.size` that every member has. In each of 2 (n - 1) steps every one of n
+    /// members sends an n-th of it to the next member: the part that it received in the step before.
     RingAllreduce,
 }
 

@@ -24,9 +24,9 @@ pub struct Link {
     /// with preamble and gap.
     #[serde(default)]
     pub overhead: u32,
-    /// Size of a token bucket in front of the link, Linux' `tbf`: a packet leaves the queue as
-    /// soon as the bucket holds its bytes and arrives after the delay alone. At least a full packet
-    /// with its overhead. Without, or with 0B: a transmitter, in which a packet spends its time on the wire.
+    /// Size of a token bucket in front of the link, Linux' `tbf`: a packet leaves the queue as soon as the bucket holds
+    /// its bytes and arrives after the delay alone. At least a full packet with its overhead. Unless given, or with 0B:
+    /// a transmitter, in which a packet takes its serialization time.
     pub burst: Option<Size>,
     /// Rate of the other direction, where it differs.
     pub back_rate: Option<Rate>,

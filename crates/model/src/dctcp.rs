@@ -22,7 +22,7 @@ parameters! {
         /// Queue from which on a port marks.
         threshold_packets as "threshold": Number "packets" = 65.0, "DCTCP's paper, for 10 Gb/s",
             "a number of at least 0" => |k| k >= 0.0;
-        /// Rate of the slow path's links: what the threshold is worth in time.
+        /// Rate of the slow path's links, which converts the threshold into time.
         rate_bps as "rate": Rate "" = 100e9, "section IV", "a rate above 0" => is_positive;
     }
 }
@@ -61,7 +61,7 @@ pub static MODEL: Model = Model {
         paths::ASSUMPTIONS[3],
         paths::ASSUMPTIONS[4],
         crate::tcp::OVERTAKEN,
-        "The slow path's delay is a queue of so much at the rate of its links.",
+        "The slow path's extra delay is a queue at the rate of its links.",
     ],
     fails: &[paths::FAILS[0], paths::FAILS[1], crate::tcp::MISTAKE],
     parameters: Dctcp::PARAMETERS,

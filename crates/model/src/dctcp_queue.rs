@@ -61,7 +61,7 @@ figures! {
         approximate_amplitude_packets: "packets";
         /// Period by that approximation, in round trips.
         approximate_period_round_trips: "round trips";
-        /// Threshold above which the queue runs empty for no number of flows.
+        /// Threshold above which the queue never runs empty, for any number of flows.
         least_threshold_packets: "packets";
         /// Gain below which alpha spans a period.
         most_gain: "";

@@ -65,10 +65,9 @@ pub static MODEL: Model = Model {
         paths::ASSUMPTIONS[2],
         paths::ASSUMPTIONS[3],
         paths::ASSUMPTIONS[4],
-        "Slow packets are marked, no others are. The theorem has them take so long (with its md of 2, two target round \
-         trips) that each takes a whole packet; where T_l is less, it takes md (T_l - target) / T_l of one.",
-        "Marks always take from the window: there is no waiting for a share of 25 % marked packets, as FastFlow has \
-         it.",
+        "Only slow packets are marked. In the theorem they take so long (with its md of 2, two target round trips) \
+         that each reduces the window by a whole packet; with a smaller T_l, by md (T_l - target) / T_l of one.",
+        "Every mark reduces the window; FastFlow itself waits for a share of 25 % marked packets.",
         "Both decreases are made in full for one slow packet, one after the other. FastFlow as published takes one \
          packet at most for one packet's mark.",
         "Fast increase never begins.",

@@ -94,8 +94,8 @@ pub static MODEL: Model = Model {
     fails: &[
         paths::FAILS[0],
         paths::FAILS[1],
-        "Swift by its latest RTT lets a window fall again only a long round trip after the last fall: with round_trips \
-         below long_rtt / short_rtt it skips slow ACKs, and its window is larger.",
+        "Swift with the gate of its latest RTT reduces a window again only a long round trip after the last \
+         reduction: with round_trips below long_rtt / short_rtt it skips slow ACKs, and its window is larger.",
     ],
     parameters: LSwift::PARAMETERS,
     figures: Coupled::FIGURES,

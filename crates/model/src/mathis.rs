@@ -22,7 +22,7 @@ parameters! {
         mss_bytes as "mss": Size "" = 1460.0, "Ethernet", "a size above 0" => is_positive;
         /// Round-trip time.
         rtt_s as "rtt": Time "" = 100e-6, "own choice", "a time above 0" => is_positive;
-        /// Packets that an ACK is for, b: 2 with delayed ACKs.
+        /// Packets that an ACK covers, b: 2 with delayed ACKs.
         acked as "acked": Number "packets" = 1.0, "an ACK for every packet", "a number of at least 1" =>
             |b| b >= 1.0 && b.is_finite();
     }
@@ -55,7 +55,8 @@ pub static MODEL: Model = Model {
         "One flow in congestion avoidance that always has data; neither the receiver nor a link limits it.",
         "Losses are periodic, or random and independent of the window; losses within a round trip count as one.",
         "No timer fires: every loss is repaired by fast retransmit.",
-        "Whole packets, and what a recovery sends and withholds, are neglected; the round-trip time is constant.",
+        "Whole packets, and the packets that a recovery sends or holds back, are neglected; the round-trip time is \
+         constant.",
     ],
     fails: &[
         "Large p: below four packets of window there are no three duplicate ACKs, and timers take over.",

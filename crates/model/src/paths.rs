@@ -12,12 +12,12 @@ pub const ASSUMPTIONS: [&str; 5] = [
     "Packets take the paths in turn; delays are constant.",
     "Neither the receiver nor the network card limits the flow.",
     "1/q is large against the window: several round trips pass between two falls (round_trips).",
-    "Whole packets, and what a recovery sends and withholds, are neglected.",
+    "Whole packets, and the packets that a recovery sends or holds back, are neglected.",
 ];
 
 /// What lets any of them fail.
 pub const FAILS: [&str; 2] = [
-    "Below about 100 paths windows are so small that whole packets matter: some percent either way.",
+    "Below about 100 paths windows are so small that whole packets matter: by some percent, up or down.",
     "Random instead of round-robin spraying: measured with Swift and LSwift the exponent stays and the factor is 5 to \
      20 % larger.",
 ];

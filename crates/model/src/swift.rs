@@ -23,7 +23,7 @@ parameters! {
         mss_bytes as "mss": Size "" = 4000.0, "htsim's packets", "a size above 0" => is_positive;
         /// Round-trip time of the other paths, T_s.
         short_rtt_s as "short_rtt": Time "" = 14e-6, "section IV-A", "a time above 0" => is_positive;
-        /// Round-trip time of the slow path, T_l; enters only as what it must be at least.
+        /// Round-trip time of the slow path, T_l; only checked to be long enough.
         long_rtt_s as "long_rtt": Time "" = 28e-6, "section IV-A: T_l = 2 T_s", "a time above 0" => is_positive;
         /// Additive increase a round trip.
         ai as "ai": Number "packets" = 1.0, "footnote 1: htsim", "a number above 0" => is_positive;

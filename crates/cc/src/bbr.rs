@@ -26,7 +26,7 @@ params! {
     probe_gain: f64 = "1.25", "", "the draft, section 4.3.4", "a number above 1, below 2" => |x| *x > 1.0 && *x < 2.0;
     /// Round trips whose largest delivery rate counts.
     bw_rounds: u32 = "10", "round trips", "Linux; the draft: 6 to 10", "a whole number of at least 1" => |n| *n >= 1;
-    /// Age at which the smallest RTT is measured anew.
+    /// Age at which the smallest RTT is measured again.
     rtt_window: Time = "10s", "", "the draft, section 4.1.2", "a time above 0" => |t| *t > Time::ZERO;
     /// Shortest stay in PROBE_RTT.
     probe_rtt: Time = "200ms", "", "the draft, section 4.3.5";

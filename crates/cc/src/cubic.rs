@@ -30,9 +30,9 @@ params! {
     c: f64 = "0.4", "segments/s^3", "RFC 9438 section 5.1", "a number above 0" => |x| *x > 0.0;
     /// Share of the window that a loss leaves.
     beta: f64 = "0.7", "", "RFC 9438 section 4.6", "a number above 0, below 1" => |x| *x > 0.0 && *x < 1.0;
-    /// Whether a flow whose window shrinks from loss to loss aims below where it lost.
+    /// Whether a flow whose window is smaller at each loss aims below the window at which it lost.
     fast_convergence: bool = "true", "", "RFC 9438 section 4.7";
-    /// Whether the window is at least what Reno's would be.
+    /// Whether the window is at least Reno's.
     reno_friendly: bool = "true", "", "RFC 9438 section 4.3";
     /// How the curve is computed: "real" by the RFC's equations at every ACK, "ticks" as Linux does, in whole
     /// segments, 1024ths of a second and at most once a tick; c and beta are then rounded to 1024ths (c to tens),
@@ -41,24 +41,25 @@ params! {
     /// Clock of the curve "ticks".
     tick: Time = "1ms", "", "Linux with HZ = 1000",
         "a time above 0, at most 1s" => |x| *x > Time::ZERO && *x <= Time::s(1);
-    /// What a loss leaves the share beta of: what is in "flight", or "cwnd".
+    /// What a loss multiplies by beta: the bytes in "flight", or "cwnd".
     cut_of: Halve = "flight", "", "RFC 9438 section 4.6; Linux has cwnd";
-    /// Whether slow start ends where ACKs come for half a round trip or round trips grow.
+    /// Whether slow start ends when a train of ACKs is longer than half a round trip, or when round trips grow.
     hystart: bool = "true", "", "Linux";
-    /// Window from which slow start may end so.
+    /// Smallest window at which HyStart may end slow start.
     hystart_low_window: f64 = "16.0", "segments", "Ha and Rhee 2011, section 3; Linux", "a number of at least 0"
         => |x| *x >= 0.0;
     /// Longest pause in a train of ACKs.
     hystart_ack_delta: Time = "2ms", "", "Ha and Rhee 2011, section 3; Linux";
-    /// Bytes of a burst that the train of ACKs may take longer by, at the rate of two windows a round trip; at most
-    /// 1 ms.
+    /// Bytes of a burst by which the train of ACKs may be longer, at the rate of two windows a round trip; at most 1
+    /// ms.
     hystart_cushion: f64 = "262144.0", "bytes", "Linux: four segments of offload", "a number of at least 0"
         => |x| *x >= 0.0;
-    /// Samples of a round trip before its least is compared with the least of all.
+    /// Samples of a round trip before its shortest is compared with the shortest of all.
     hystart_samples: u32 = "8", "", "Ha and Rhee 2011, section 3; Linux";
-    /// Least growth of the round trip that ends slow start; an eighth of the least of all if that is between.
+    /// Smallest growth of the round trip that ends slow start; an eighth of the shortest round trip if that is between
+    /// this and hystart_delay_max.
     hystart_delay_min: Time = "4ms", "", "Ha and Rhee 2011, section 3; Linux";
-    /// Most growth of the round trip that does not end slow start.
+    /// Largest growth of the round trip that does not end slow start.
     hystart_delay_max: Time = "16ms", "", "Ha and Rhee 2011, section 3; Linux";
     then ..window: reno_window::Params {
         !avoidance; !arithmetic;

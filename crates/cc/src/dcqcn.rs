@@ -43,11 +43,11 @@ params! {
     /// Time between updates of alpha.
     t_alpha: Time = "50us", "", "dcqcn_paper in run.py of HPCC's authors; the paper 55us", "a time above 0" =>
         |t| *t > Time::ZERO;
-    /// Shortest time between cuts.
+    /// Shortest time between reductions.
     t_dec: Time = "50us", "", "dcqcn_paper in run.py of HPCC's authors", "a time above 0" => |t| *t > Time::ZERO;
     /// Time between increases.
     t_inc: Time = "55us", "", "section 5.3", "a time above 0" => |t| *t > Time::ZERO;
-    /// Increases after a cut that only go half-way back to the target.
+    /// Increases after a reduction that only go half-way back to the target.
     f: u32 = "1", "increases", "simulator of HPCC's authors; the paper 5";
     /// Additive increase of the target.
     r_ai: f64 = "0.0002", "of the line rate", "run.py of HPCC's authors: 5 Mb/s at 25 Gb/s", "a number above 0" =>
@@ -55,15 +55,15 @@ params! {
     /// Hyper increase of the target.
     r_hai: f64 = "0.002", "of the line rate", "run.py of HPCC's authors: 50 Mb/s at 25 Gb/s", "a number above 0" =>
         |x| *x > 0.0;
-    /// What a flow's first notification does: "cut" at once, as every notification does in the paper, or "start"
-    /// the timers, the first of whose cuts comes t_dec later.
+    /// What a flow's first notification does: "cut" the rate at once, as every notification does in the paper, or
+    /// "start" the timers, with the first reduction t_dec later.
     first_cnp: FirstCnp = "cut", "", "section 5.1; simulator of HPCC's authors: start";
-    /// Whether a cut before the first increase since the last cut lowers the target as well.
+    /// Whether a reduction before the first increase since the last reduction lowers the target as well.
     clamp_target: bool = "false", "", "simulator of HPCC's authors";
     /// Smallest rate.
     min_rate: f64 = "0.001", "of the line rate", "simulator of HPCC's authors: 100 Mb/s at 100 Gb/s",
         "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Most that may be in flight.
+    /// Largest number of packets in flight.
     max_cwnd: f64 = "1000.0", "packets", "own choice; the paper has no window", "a number of at least 1" =>
         |x| *x >= 1.0;
     profile => |p, profile| Profile { cnp: Some(p.cnp_interval), ..profile };

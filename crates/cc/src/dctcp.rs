@@ -99,29 +99,28 @@ params! {
     /// Gain of the moving average of the marked share.
     g: f64 = "0.0625", "", "1/16: the paper's experiments, RFC 8257 section 4", "a number above 0, at most 1"
         => |x| *x > 0.0 && *x <= 1.0;
-    /// The average before anything is known; 1 makes the first cut a halving.
+    /// Initial value of the average; 1 makes the first reduction a halving.
     initial_alpha: f64 = "1.0", "", "RFC 8257, Linux, ns-3; htsim starts at 0",
         "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;
-    /// What ends a window of data, and with it an update of alpha: "data" that all which was
-    /// outstanding at the last update is acknowledged, "acks" that as many ACKs were counted as the
-    /// window then had segments (at first two).
+    /// End of a window of data, which updates alpha: "data" when all data outstanding at the last update is
+    /// acknowledged, "acks" when as many ACKs were counted as the window then had segments (at first two).
     round: Round = "data", "", "RFC 8257 section 3.3; htsim counts ACKs";
-    /// When the window is cut: "mark" at the first mark of a window, "round" at every update of
-    /// alpha while alpha is above zero.
+    /// When the window is reduced: "mark" at the first mark of a window, "round" at every update of alpha while alpha
+    /// is above zero.
     cut_at: CutAt = "mark", "", "RFC 8257 section 3.3; htsim cuts at every update";
     /// Whether a flow begins in slow start; otherwise ssthresh begins as the initial window.
     slow_start: bool = "true", "", "RFC 5681; experiments with htsim set ssthresh to the initial window";
-    /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
+    /// Reaction to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5; ns-3 up to 3.43 uses alpha";
     /// Arithmetic of the average: a "real" number, or whole "1024ths", each step rounded down.
     alpha: Alpha = "real", "", "the paper; Linux has 1024ths";
-    /// The ACK that ends a window of data: the first one "beyond" what was outstanding at its start, or the
-    /// one that has "reached" the end of that.
+    /// The ACK that ends a window of data: the first one "beyond" the data outstanding at its start, or the one that
+    /// has "reached" the end of that data.
     alpha_window: WindowEnd = "beyond", "", "RFC 8257 section 3.3; Linux and ns-3: reached";
-    /// The window of which a cut leaves 1 - alpha/2: "cwnd" as the controller keeps it, or the one
-    /// "in-force", which during a recovery is the transport's.
+    /// The window that a reduction multiplies by 1 - alpha/2: "cwnd" as the controller keeps it, or the one "in-force",
+    /// which during a recovery is the transport's.
     cut_of: CutOf = "cwnd", "", "RFC 8257 section 3.3; ns-3 has one window for both";
-    /// What a loss halves: what is in "flight", or "cwnd".
+    /// What a loss halves: the bytes in "flight", or "cwnd".
     halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
     then ..window: reno_window::Params {
         slow_start_per = "segments", "Linux and ns-3";

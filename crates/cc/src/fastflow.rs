@@ -64,9 +64,9 @@ params! {
     idle_within: Time = "1us", "", "the authors' simulator";
     /// Gain of the moving average of marks.
     wtd_gain: f64 = "0.125", "", "the paper: 1/8", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Average above which marks take from the window.
+    /// Average above which marks reduce the window.
     wtd_threshold: f64 = "0.25", "", "the paper", "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;
-    /// What QuickAdapt keeps of the bytes delivered in the last target round trip.
+    /// QuickAdapt: new window as a share of the bytes delivered in the last target round trip.
     qa_scaling: f64 = "1.0", "", "the authors' simulator; 0.8 in an earlier version",
         "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     /// Largest window, in bandwidth-delay products; a flow starts with it.

@@ -19,7 +19,7 @@ params! {
     /// Smallest window a reduction leaves.
     floor: f64 = "2.0", "segments", "as DCTCP in Linux; the paper says nothing", "a number of at least 0"
         => |x| *x >= 0.0;
-    /// Answer to a packet loss: "halve" as conventional TCP does, or "alpha" by the share of marks.
+    /// Reaction to a packet loss: "halve" as conventional TCP does, or "alpha" by the share of marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5";
     then ..window: reno_window::Params {
         !floor; !arithmetic; !timeouts; !idle;

@@ -26,8 +26,8 @@ params! {
     max_stage: u32 = "5", "steps", "section 5.1; its authors' ns-3 run script has 0";
     /// Base round-trip time T; auto is the idle round-trip time of the flow's path.
     base_rtt: Option<Time> = "auto", "", "own choice: the paper takes the longest of the fabric for all";
-    /// Flows of a link for which the additive step is made: W_AI is what 1 - eta leaves of the initial window over so
-    /// many.
+    /// Flows of a link for which the additive step is computed: W_AI is the share 1 - eta of the initial window,
+    /// divided by this number.
     flows: f64 = "100.0", "flows", "section 3.3's rule; 100 gives the 80 bytes of section 5.1 at 100 Gb/s and 13 us",
         "a number above 0" => |x| *x > 0.0;
     /// Smallest window, as a share of the initial one.

@@ -37,7 +37,7 @@ params! {
     /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
     /// where that is less.
     recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
-    /// What a loss halves: what is in "flight", or "cwnd".
+    /// What a loss halves: the bytes in "flight", or "cwnd".
     halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
     then ..window: reno_window::Params {
         floor = "2.0", "RFC 5681 equation (4)", "a number of at least 1" => |x| *x >= 1.0;

@@ -44,17 +44,15 @@ params! {
     /// Additive increase for each completion event.
     delta: f64 = "0.001", "of the line rate", "section 6: 10 Mb/s at 10 Gb/s", "a number above 0, at most 1" =>
         |x| *x > 0.0 && *x <= 1.0;
-    /// RTT below which the rate rises whatever the gradient; auto is a tenth of t_high, or 2.5 min_rtt where both
-    /// are auto.
+    /// RTT below which the rate rises for any gradient; auto is a tenth of t_high, or 2.5 min_rtt if both are auto.
     t_low: Option<Time> = "auto", "", "own choice; the paper 50us";
-    /// RTT above which the rate falls whatever the gradient; auto is ten times t_low, or 25 min_rtt where both are
-    /// auto.
+    /// RTT above which the rate is reduced for any gradient; auto is ten times t_low, or 25 min_rtt if both are auto.
     t_high: Option<Time> = "auto", "", "own choice; the paper 500us";
     /// What the gradient is normalized by; auto is the idle round-trip time of the flow's path.
     min_rtt: Option<Time> = "auto", "", "own choice; the paper 20us";
     /// Events in a row without a rising RTT from which on the rate rises hyperactively.
     hai_threshold: u32 = "5", "events", "section 4.4", "a whole number of at least 1" => |n| *n >= 1;
-    /// What it then rises by at each event.
+    /// Increase at each such event.
     hai: f64 = "5.0", "delta", "section 4.4: N", "a number of at least 1" => |x| *x >= 1.0;
     /// What a completion event is: "rtt", all that was outstanding at the latest one is acknowledged, or
     /// "segment", so many bytes were.
@@ -68,7 +66,7 @@ params! {
     /// Smallest rate.
     min_rate: f64 = "0.001", "of the line rate", "own choice: delta", "a number above 0, at most 1" =>
         |x| *x > 0.0 && *x <= 1.0;
-    /// Most that may be in flight.
+    /// Largest number of packets in flight.
     max_cwnd: f64 = "1000.0", "packets", "own choice; the paper has no window",
         "a number of at least 1" => |x| *x >= 1.0;
     together {

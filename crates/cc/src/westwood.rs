@@ -52,7 +52,7 @@ params! {
     /// most that the window may be, "set" both, "recovered" both, but when the recovery ends; the loss
     /// halves the window.
     at_loss: AtLoss = "bound", "", "paper, section 3.1; ns-3 has set, Linux recovered";
-    /// Of what the shortest round trip is taken: the samples ("rtt"), or the smoothed one ("srtt").
+    /// Of which round trips the shortest is taken: the samples ("rtt"), or the smoothed one ("srtt").
     min_of: MinOf = "rtt", "", "paper, section 3; ns-3 has srtt";
     then ..window: reno_window::Params {
         floor = "2.0", "paper, section 3.2", "a number of at least 1" => |x| *x >= 1.0;

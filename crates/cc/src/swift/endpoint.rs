@@ -12,13 +12,13 @@ use crate::Time;
 use crate::units::ps;
 
 params! {
-    /// Target of the endpoint delay, smoothed, that the endpoint window is held to.
+    /// Target of the smoothed endpoint delay, for the endpoint window.
     endpoint_target: Time = "100us", "", "section 5.4, table 4",
         "a time above 0 with a unit, such as \"100us\"" => |t| *t > Time::ZERO;
     /// Gain of the moving average of the endpoint delay.
     endpoint_gain: f64 = "0.125", "", "own choice, that of RFC 6298's smoothed RTT; not published",
         "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Of the fabric and the endpoint window the larger is at most so many times the smaller.
+    /// The larger of fabric and endpoint window is at most this many times the smaller.
     ceiling: f64 = "2.0", "", "own choice; section 3.3 has a ceiling and does not publish it",
         "a number of at least 1" => |x| *x >= 1.0;
 }

@@ -78,9 +78,9 @@ params! {
         }
     }
     ..target_delay: target_delay::Params;
-    /// Loss recovery: "own" cuts at every newly found loss; "newreno" leaves it to the transport: the
-    /// window rests during fast recovery and is then half of what was in flight, at least two segments;
-    /// "at-exit" leaves it to the transport too, while delays go on moving the window, and cuts by max_mdf
+    /// Loss recovery: "own" reduces at every newly found loss; "newreno" leaves it to the transport: the window does
+    /// not change during fast recovery and is then half of the data that was in flight, at least two segments;
+    /// "at-exit" leaves it to the transport too, while delays continue to change the window, and reduces by max_mdf
     /// when it ends.
     recovery: Recovery = "own", "",
         "section 3.6; in ns-3 code that leaves TcpNewReno's rule in place, newreno; htsim, at-exit";

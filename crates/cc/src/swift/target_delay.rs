@@ -62,7 +62,7 @@ params! {
     fs_min_cwnd: f64 = "0.1", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
     /// Flow scaling: the window at and above which it adds nothing.
     fs_max_cwnd: f64 = "100.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
-    /// Target delay of target = "static"; at 0 every delay is above it, a point of the study's.
+    /// Target delay of target = "static"; at 0 every delay is above it, as at one point of the study.
     static_target: Time = "25ms", "", "fixed target of the ns-3 study omarghara/DCTCP-SWIFT-YASOMAM";
     /// Room that target = "min-rtt" leaves above the smallest delay; auto is ten packet times.
     epsilon: Option<Time> = "0s", "", "omarghara/DCTCP-SWIFT-YASOMAM uses 0 and 1ms; auto is an own choice";

@@ -77,22 +77,21 @@ choice! {
 }
 
 params! {
-    /// What restarts the time to the next decrease: "strict" a fall of the window, "literal" also
-    /// an unchanged window.
+    /// What restarts the time to the next decrease: "strict" a decrease of the window, "literal" also an unchanged
+    /// window.
     decrease_clock: DecreaseClock = "strict", "",
         "own choice, htsim does the same; the paper prints the literal form";
     /// The round-trip time that must pass between decreases: "rtt" the latest sample, "srtt" the
     /// smoothed, "prior-srtt" the smoothed before this ACK's sample; "none": every ACK may decrease, losses
     /// stay one sample apart.
     gate: Gate = "rtt", "", "own choice; the paper does not say which, htsim takes prior-srtt";
-    /// The packets that additive increase counts: those "delivered", each when an ACK first reports it, be it
-    /// by SACK; or as the "cumulative" ACK moves, all that it moves by at the delay of the ACK that moves it.
+    /// The packets that additive increase counts: those "delivered", each when an ACK first reports it, also by SACK;
+    /// or those of the "cumulative" ACK, at the delay of the ACK that advances it.
     counts: Counts = "delivered", "", "own choice; htsim, without SACK, cumulative";
-    /// The round-trip time that windows below one packet are paced by: "rtt" the latest sample,
-    /// "srtt" the smoothed.
+    /// The round-trip time for the pacing of windows below one packet: "rtt" the latest sample, "srtt" the smoothed.
     pace_by: PaceBy = "rtt", "", "section 3.4; htsim smooths";
-    /// What windows and targets are made of: "real" numbers; whole "bytes", and whole segments an ACK;
-    /// or "integer" bytes and picoseconds, all rounded down at every change.
+    /// Numbers of windows and targets: "real"; whole "bytes", and whole segments an ACK; or "integer" bytes and
+    /// picoseconds, all rounded down at every change.
     arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts bytes, htsim has integers";
 }
 

@@ -31,9 +31,9 @@ params! {
     ..target_delay: target_delay::Params;
     /// The loose target; auto is the idle RTT of the flow's path plus fifty packet times.
     loose_target: Option<Time> = "auto", "", "own choice; the study has 25ms";
-    /// Share of the way to the loose target that a round trip without a standing queue goes.
+    /// Share of the distance to the loose target by which a round trip without a standing queue raises the target.
     loosen: f64 = "0.0625", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Share of the way back that a round trip with one goes.
+    /// Share of the distance to the tight target by which a round trip with a standing queue lowers the target.
     tighten: f64 = "0.5", "", "own choice", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     then ..endpoint: endpoint::Params;
     then ..window: window::Params;

@@ -46,9 +46,9 @@ pub static KIND: Kind = Kind {
            bounds what is in flight by their product.",
     differences: &[
         "Linux' long-term rate of policed paths and its allowance for aggregated ACKs are left out.",
-        "The phase in which PROBE_BW begins is drawn from the time of the flow's clock, never the one below 1.",
-        "A loss bounds the window by what is in flight for a round trip; Linux also takes away each packet lost.",
-        "Real arithmetic; no allowance for segments that a NIC cuts.",
+        "The phase in which PROBE_BW begins is drawn from the flow's time; it is never the phase with a gain below 1.",
+        "A loss limits the window to the bytes in flight for a round trip; Linux also subtracts each lost packet.",
+        "Real arithmetic; no allowance for segments that a NIC splits.",
     ],
     state: &[
         ("bandwidth_bps", "largest delivery rate of the latest rounds, bits per second; 0 before the first"),

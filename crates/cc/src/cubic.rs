@@ -83,9 +83,9 @@ pub static KIND: Kind = Kind {
          counts ACKs there and segments in the Reno estimate, Linux segments in both.",
         "Slow start ends as in Linux' HyStart, not by the HyStart++ of RFC 9406 that the RFC suggests; its clock is in \
          microseconds.",
-        "Time without data in flight is no part of the curve's; time in which the application or the receiver limits \
-         sending is, as in Linux (RFC 9438 section 5.8 leaves it out).",
-        "Half the threshold of an ACK train holds whether the transport paces or not; Linux takes the whole where it \
+        "The time of the curve excludes times without data in flight. It includes times in which the application or \
+         the receiver limits sending, as in Linux (RFC 9438 section 5.8 excludes them).",
+        "The threshold of an ACK train is halved whether the transport paces or not; Linux does not halve it if it \
          paces.",
         "A mark leaves at least floor segments, as a loss does; the RFC allows one.",
         "With curve = \"ticks\" K is a rounded cube root; Linux computes its own from a table, at most half a percent \

@@ -81,11 +81,11 @@ pub static KIND: Kind = Kind {
         "The rate rises by the timer alone; the paper's byte counter beside it (10 MB) is left out, as in the \
          simulator of \
          HPCC's authors.",
-        "Later cuts wait for a timer of t_dec that runs since the first notification, as in that simulator; in the \
-         paper each notification cuts, and there is at most one in 50 us.",
+        "Later reductions wait for a timer of t_dec that runs from the first notification, as in that simulator; in \
+         the paper each notification reduces the rate, and there is at most one in 50 us.",
         "Notifications travel like ACKs, in the same queues; the paper gives them a priority of their own.",
         "Rates are shares of the line's and count payload.",
-        "Losses and timeouts leave the rate alone: the paper's fabric is lossless, and the transport repairs them.",
+        "Losses and timeouts do not change the rate: the paper's fabric is lossless, and the transport repairs losses.",
     ],
     state: &[
         ("pacing_rate_bps", "rate, bits per second of payload"),

@@ -141,8 +141,8 @@ pub static KIND: Kind = Kind {
          section 4).",
         "Growth counts acknowledged bytes, as Linux and ns-3 do, where RFC 8257 refers to RFC 5681's count of ACKs; \
          with delayed ACKs the difference is a factor of two in slow start (slow_start_per, avoidance).",
-        "No window below floor segments after a cut; the paper names no floor, Linux has two segments.",
-        "How fast a cut takes effect (at once, or spread over a round trip as Linux does) is the transport's \
+        "No window below floor segments after a reduction; the paper names no floor, Linux has two segments.",
+        "How a reduction takes effect (at once, or spread over a round trip as in Linux) is the transport's rule \
          (transport.ecn_by_prr).",
     ],
     state: &[("alpha", "averaged share of marked bytes, 0 to 1")],

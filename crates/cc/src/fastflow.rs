@@ -86,9 +86,8 @@ pub static KIND: Kind = Kind {
     what: "Takes each ACK's ECN mark and delay as one of four cases; after losses sets its window to what was \
            delivered in the last round trip (QuickAdapt).",
     differences: &[
-        "Losses stand in for trimmed packets: QuickAdapt begins when the transport finds a hole, about a round trip \
-         after a trimmed header would have told of it, and one packet goes from the window for each ACK that reveals \
-         losses.",
+        "Losses replace trimmed packets: QuickAdapt begins when the transport finds a hole, about a round trip after a \
+         trimmed header would have reported it, and each ACK that reveals losses reduces the window by one packet.",
         "Real arithmetic: the authors' simulator truncates the steps of the window and an RTT to 32 bits.",
         "A delay equal to the target counts towards the fair steps; in the authors' simulator it does nothing at all.",
         "The bandwidth-delay product is the sending link's rate times the idle round trip of the flow's own path, \

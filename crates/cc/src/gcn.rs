@@ -39,9 +39,10 @@ pub static KIND: Kind = Kind {
     what: "DCTCP that cuts by the share of marks of the latest round trip instead of an average, with ACKs of marked \
            data at once.",
     differences: &[
-        "The paper names the current mark rate and no more: here it is the marked share of DCTCP's latest complete \
-         observation window, and the first mark after a reduction cuts by half of it, as in DCTCP with a gain of 1.",
-        "Growth, floor and the answer to losses are DCTCP's, since the paper names none.",
+        "The paper only names the current mark rate. Here it is the marked share of DCTCP's latest complete \
+         observation window, and the first mark after a reduction reduces the window by half of this share, as in \
+         DCTCP with a gain of 1.",
+        "Growth, floor and the reaction to losses are DCTCP's, since the paper names none.",
     ],
     state: &[("alpha", "share of marked bytes in the latest complete round trip, 0 to 1")],
     profile: Profile { ecn: Ecn::Dctcp, ack_marked_at_once: true, ..Profile::TCP },

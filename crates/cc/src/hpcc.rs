@@ -48,14 +48,14 @@ pub static KIND: Kind = Kind {
     what: "Sets the window so that the busiest link, by stamps that ports leave on packets, holds a little less than \
            its rate for a round trip.",
     differences: &[
-        "A port stamps a packet when it comes, with what it has to transmit before it; the paper's switches stamp \
-         when it \
-         leaves. The NIC's port stamps too: a FIFO here, where the paper's NICs schedule flows.",
+        "A port stamps a packet at its arrival, with the bytes queued before it; the paper's switches stamp at the \
+         departure. The NIC's port stamps too: it is a FIFO here, while the paper's NICs schedule flows.",
         "The stamps take no room in packets; the paper's take up to 42 bytes.",
         "Up to six ports stamp a packet, and a flow of a longer path is refused. On two-way connections stamps come \
          back with packets that only acknowledge.",
         "T is the idle round trip of the flow's own path; the paper has one T for all.",
-        "Losses and timeouts leave the window alone: the paper's fabric is lossless, and the transport repairs them.",
+        "Losses and timeouts do not change the window: the paper's fabric is lossless, and the transport repairs \
+         losses.",
         "The window is at most its initial value, rate times T: the authors' simulator bounds the rate by the line's.",
     ],
     state: &[

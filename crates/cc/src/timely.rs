@@ -98,7 +98,7 @@ pub static KIND: Kind = Kind {
         "The rate is a share of the line's and counts payload; the paper counts whole frames.",
         "A flow starts at the line rate; the paper starts it at the line rate over the host's active flows and one \
          more.",
-        "Losses and timeouts leave the rate alone: the paper's fabric is lossless, and the transport repairs them.",
+        "Losses and timeouts do not change the rate: the paper's fabric is lossless, and the transport repairs losses.",
         "The factor of a decrease is floored at 0 and the rate at min_rate; the paper names neither.",
     ],
     state: &[

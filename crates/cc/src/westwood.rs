@@ -76,7 +76,7 @@ pub static KIND: Kind = Kind {
          acknowledged.",
         "ACKs at one instant make one sample with the next; the paper would divide by zero, ns-3 aborts.",
         "The first ACK begins the first sample; Linux and ns-3 begin it with the connection and with the run.",
-        "A duplicate that reveals a loss is part of the estimate already; in ns-3 it counts just afterwards.",
+        "A duplicate that reveals a loss is already part of the estimate; in ns-3 it counts only afterwards.",
         "Fast recovery itself belongs to the transport (transport.recovery).",
     ],
     state: &[

@@ -118,11 +118,11 @@ pub static KIND: Kind = Kind {
          50-100 Gb/s.",
         "Constants the paper does not publish are htsim's (ai, beta, max_mdf, flow scaling, max_cwnd, \
          retx_reset_threshold) or own choices (endpoint_gain, ceiling).",
-        "The endpoint window begins with the first endpoint delay above zero: where hosts are not modelled there is \
-         none.",
+        "The endpoint window begins with the first endpoint delay above zero: without a model of hosts there is none.",
         "Real arithmetic throughout: htsim's windows are whole bytes, and its target moves in steps of whole packets \
          (arithmetic, fs_window; form = \"htsim\").",
-        "A cut for a loss happens when the loss is found, as in the paper; htsim cuts when recovery ends (recovery).",
+        "A reduction for a loss happens when the loss is found, as in the paper; htsim reduces when recovery ends \
+         (recovery).",
     ],
     state: &STATE,
     profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },

@@ -38,8 +38,9 @@ pub static KIND: Kind = Kind {
     differences: &[
         "What LTCP's variant waits for, and for how long, is not public: lazy_wait and the reading of \"successive \
          delayed packets\" as consecutive sequence numbers are own choices.",
-        "The trigger concerns reordering alone; delays above target cut as in Swift. A public reimplementation makes \
-         the trigger gate those cuts, and then one slow path in a round robin never causes one.",
+        "The trigger concerns reordering alone; delays above target reduce the window as in Swift. In a public \
+         reimplementation the trigger gates these reductions too, and then one slow path in a round robin never causes \
+         one.",
         "Everything else as for swift.",
     ],
     state: &STATE,

@@ -53,9 +53,9 @@ pub static KIND: Kind = Kind {
     what: "Swift that also hears ECN marks: either signal cuts, or (signals = \"both\") marks confirm what delay says.",
     differences: &[
         "No publication describes it.",
-        "alpha moves with every ACK, by g times the share of the window that the ACK covers, where DCTCP moves it once \
-         a window.",
-        "Without marking queues it is Swift (signals = \"either\"), or never cuts but for losses (\"both\").",
+        "alpha is updated with every ACK, by g times the share of the window that the ACK covers; DCTCP updates it \
+         once a window.",
+        "Without marking queues it is Swift (signals = \"either\"), or reduces only for losses (\"both\").",
     ],
     state: &state_and("alpha", "averaged share of marked data, 0 to 1"),
     profile: Profile { ecn: Ecn::Dctcp, own_recovery: true, ack_every_packet: true, ..Profile::TCP },

@@ -32,7 +32,7 @@ pub static KIND: Kind = Kind {
     what: "Swift with one window that holds the whole round-trip time, hosts included, against one target.",
     differences: &[
         "Whether its target was scaled by path and flows is not published; here it is one number.",
-        "end_to_end_target defaults to a value derived from the fabric, which leaves no room for delay in hosts; the \
+        "end_to_end_target defaults to a value derived from the fabric, without an allowance for delay in hosts; the \
          published values are those of one testbed.",
         "decrease_clock = \"strict\", and constants that are not published: as for swift.",
     ],

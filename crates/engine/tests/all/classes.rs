@@ -17,13 +17,7 @@ fn order(queue: &QueueSpec, arrivals: &[(u8, u64)]) -> Vec<u8> {
         let Offered::Waits { ends: end, .. } = port.offer(0, &packet, None, *class, None, &interval) else { panic!() };
         ends = ends.or(end);
     }
-    let mut left = Vec::new();
-    while let Some(now) = ends {
-        let departed = port.depart(now, None, &interval).unwrap();
-        left.push(departed.packet.flow as u8);
-        ends = departed.next;
-    }
-    left
+    fifo::drain(&mut port, ends, &interval).iter().map(|p| p.flow as u8).collect()
 }
 
 #[test]

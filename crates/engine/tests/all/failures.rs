@@ -1,6 +1,7 @@
 //! Links that fail, work otherwise for some time, and are repaired: what is lost and when what is not arrives, by hand;
 //! ways around.
 
+use crate::routing::policies;
 use crate::support::*;
 use incast_engine::hash;
 use incast_engine::map::failover::{Stranded, reroute, stranded};
@@ -182,25 +183,6 @@ fn cut(spec: &mut Spec, a: &str, b: &str, from: Time, detection: Time) {
 
 fn permutation(choice: PathChoice) -> Spec {
     crate::support::permutation(choice, 30, 400_000)
-}
-
-fn policies() -> Vec<PathChoice> {
-    let rule = Adaptive { by: Gauged::Queue, bands: vec![0.05, 0.1, 0.2], refresh: Time::ns(100) };
-    let recycled = Recycled { ring: 8, values: 1 << 16, explore: 16, freeze: Time::ms(1) };
-    vec![
-        PathChoice::Ecmp,
-        PathChoice::First,
-        PathChoice::Spray,
-        PathChoice::SpraySource,
-        PathChoice::RoundRobinSource,
-        PathChoice::RoundRobin { rounds: 5 },
-        PathChoice::Adaptive(rule.clone()),
-        PathChoice::PowerOfTwo,
-        PathChoice::EcmpAdaptive(rule.clone(), 0.5),
-        PathChoice::Flowlet(Flowlet { gap: Time::us(10), by: Some(rule), probability: 1.0 }),
-        PathChoice::Entropy(Entropy::Counter),
-        PathChoice::Entropy(Entropy::Recycled(recycled)),
-    ]
 }
 
 /// A core link and an edge link die under load and are seen 20 us later: every flow still ends, and nothing more is

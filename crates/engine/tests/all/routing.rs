@@ -11,7 +11,7 @@ fn htsim_bands() -> PathChoice {
     adaptive(Gauged::Queue, &[0.05, 0.1, 0.2], Time::ns(100))
 }
 
-fn policies() -> Vec<PathChoice> {
+pub fn policies() -> Vec<PathChoice> {
     vec![
         PathChoice::Ecmp,
         PathChoice::First,

@@ -22,12 +22,7 @@ fn leaving(queue: &QueueSpec, n: u32, seed: u64) -> (Vec<(u32, u16)>, u64, u64) 
             ends = ends.or(end);
         }
     }
-    let mut left = Vec::new();
-    while let Some(now) = ends {
-        let departed = port.depart(now, None, &interval).unwrap();
-        left.push((departed.packet.flow, departed.packet.size));
-        ends = departed.next;
-    }
+    let left: Vec<_> = fifo::drain(&mut port, ends, &interval).iter().map(|p| (p.flow, p.size)).collect();
     let record = port.record("p", 1 << 40, &interval);
     // what has left was transmitted, at 80 ps a byte
     let bytes: u64 = left.iter().map(|l| l.1 as u64).sum();

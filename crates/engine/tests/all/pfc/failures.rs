@@ -85,10 +85,7 @@ fn a_link_without_a_way_back_is_not_paused() {
 fn a_port_is_silent_until_it_must_have_heard() {
     let first = |class: u8, failed: &[u32], until: &[u64]| {
         let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::us(60));
-        let queue = spec.queues[0].clone();
-        let discipline =
-            Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(), queue.clone()] };
-        spec.queues = vec![QueueSpec { discipline, ..queue }];
+        spec.queues = vec![strict(&spec.queues[0], 2)];
         spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
         spec.flows = vec![FlowSpec { class, ..flood(0, 1, 1000, Rate::gbps(10)) }];
         spec.observe.trace = vec![0];
@@ -149,9 +146,7 @@ fn no_fabric_drops_a_packet_whatever_fails() {
         spec.transports = [1000, 300].map(|mss| TransportSpec { mss, ..htsim() }).to_vec();
         let classes = 1 + n(2) as usize;
         if classes > 1 {
-            let queue = spec.queues[0].clone();
-            let discipline = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(); 2] };
-            spec.queues = vec![QueueSpec { discipline, ..queue }];
+            spec.queues = vec![strict(&spec.queues[0], 2)];
         }
         // half of them to two hosts
         spec.flows = (0..24)

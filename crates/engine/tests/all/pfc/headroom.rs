@@ -89,9 +89,7 @@ fn the_headroom_of_a_link_by_hand() {
         let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::us(1));
         spec.transports = vec![TransportSpec { mss, ..htsim() }];
         spec.links.iter_mut().for_each(|l| l.overhead = overhead);
-        let queue = QueueSpec { count_overhead, ..spec.queues[0].clone() };
-        let discipline = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(); classes] };
-        spec.queues = vec![QueueSpec { discipline, ..queue }];
+        spec.queues = vec![strict(&QueueSpec { count_overhead, ..spec.queues[0].clone() }, classes)];
         Pfc::new(&spec, &PfcSpec { lossless: vec![true; classes], ..pfc() }).unwrap().1[2][0].headroom
     };
     // 51.201 ns twice and 2 us are 2628.0025 B

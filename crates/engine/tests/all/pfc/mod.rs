@@ -60,8 +60,7 @@ fn draft(seed: u64, headroom: Option<Headroom>) -> Spec {
     let classes = 1 + n(3) as usize;
     let count_overhead = seed % 4 == 2;
     let queue = QueueSpec { count_in_service: n(2) == 0, count_overhead, ..spec.queues[0].clone() };
-    let several = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(); classes] };
-    spec.queues = vec![if classes > 1 { QueueSpec { discipline: several, ..queue } } else { queue }];
+    spec.queues = vec![if classes > 1 { strict(&queue, classes) } else { queue }];
     let sizes = [46, 64, 300, 1000, 1500, 9000];
     spec.transports = (0..3).map(|_| TransportSpec { mss: sizes[n(6) as usize], ..htsim() }).collect();
     let flow = |_| {
@@ -123,6 +122,12 @@ fn fail(spec: &mut Spec, seed: u64) {
             }
         }
     }
+}
+
+/// Such a queue for each of so many classes, the first of them served first.
+fn strict(queue: &QueueSpec, classes: usize) -> QueueSpec {
+    let discipline = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(); classes] };
+    QueueSpec { discipline, ..queue.clone() }
 }
 
 fn endless(mut spec: Spec, duration: Time) -> Spec {

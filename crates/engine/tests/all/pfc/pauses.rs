@@ -29,10 +29,7 @@ fn victims(lossless: Vec<bool>, classes: Option<(u8, u8)>) -> Spec {
     spec.flows =
         vec![flood(0, 3, 1000, Rate::gbps(3)), flood(1, 3, 1000, Rate::gbps(3)), flood(2, 4, 1000, Rate::gbps(3))];
     if let Some((filling, victim)) = classes {
-        let queue = spec.queues[0].clone();
-        let discipline =
-            Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(), queue.clone()] };
-        spec.queues = vec![QueueSpec { discipline, ..queue }];
+        spec.queues = vec![strict(&spec.queues[0], 2)];
         spec.flows.iter_mut().zip([filling, filling, victim]).for_each(|(f, class)| f.class = class);
     }
     spec.buffer = with(PfcSpec { lossless, ..pfc() }, 300_000);
@@ -119,8 +116,7 @@ fn a_second_class_without_packets_changes_nothing() {
             paused += u32::from(ports.iter().any(|p| p.pauses > 0));
             format!("{ports:#?}")
         };
-        let classes = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(), queue.clone()] };
-        let two = ports(vec![true, false], QueueSpec { discipline: classes, ..queue.clone() });
+        let two = ports(vec![true, false], strict(&queue, 2));
         let one = ports(vec![true], queue);
         let differ = two.lines().zip(one.lines()).find(|(two, one)| two != one);
         assert!(differ.is_none(), "seed {seed}: {differ:?}");

@@ -76,10 +76,7 @@ proptest! {
         arithmetic.failures.retain(|f| matches!(f.effect, Effect::Degraded { loss: 0.0, .. }));
         arithmetic.queues[0].count_overhead = counted;
         arithmetic.links.iter_mut().for_each(|l| (l.bucket, l.overhead) = (0, overhead));
-        if let Discipline::Classes { classes, .. } = &arithmetic.queues[0].discipline {
-            let discipline = classes[0].discipline.clone();
-            arithmetic.queues[0] = QueueSpec { discipline, ..arithmetic.queues[0].clone() };
-        }
+        only_first_class(&mut arithmetic.queues[0]);
         // a departure is an event there, and comes before an arrival however late it began
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
         let mut explicit = arithmetic.clone();
@@ -104,10 +101,7 @@ proptest! {
         arithmetic.queues[0].explicit = false;
         arithmetic.buffer = None;
         arithmetic.links.iter_mut().for_each(|l| l.bucket = 0);
-        if let Discipline::Classes { classes, .. } = &arithmetic.queues[0].discipline {
-            let discipline = classes[0].discipline.clone();
-            arithmetic.queues[0] = QueueSpec { discipline, ..arithmetic.queues[0].clone() };
-        }
+        only_first_class(&mut arithmetic.queues[0]);
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
         let mut explicit = arithmetic.clone();
         explicit.queues[0].explicit = true;

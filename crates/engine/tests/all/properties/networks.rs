@@ -53,6 +53,13 @@ pub fn with_classes(queue: QueueSpec, n: u32, strict: bool) -> QueueSpec {
     QueueSpec { discipline: Discipline::Classes { scheduler, classes }, limit, count_in_service, ..drop_tail(1) }
 }
 
+/// Takes the first of several classes for all.
+pub fn only_first_class(queue: &mut QueueSpec) {
+    if let Discipline::Classes { classes, .. } = &queue.discipline {
+        queue.discipline = classes[0].discipline.clone();
+    }
+}
+
 /// Sizes and what they bring with them.
 fn sizes() -> impl Strategy<Value = TransportSpec> {
     let counts = (1u32..4, 1u32..20, pick(&[0u32, 2, 16]), pick(&[0u32, 8]), pick(&[0u32, 1]));

@@ -219,6 +219,16 @@ pub fn link(rate: Rate, overhead: u32) -> LinkSpec {
     LinkSpec { overhead, ..super::link(0, 1, rate, Time::us(1), "a>b".to_string()) }
 }
 
+/// What leaves a port from its next departure on, in order, while nothing else comes.
+pub fn drain(port: &mut Port, mut next: Option<u64>, interval: &Interval) -> Vec<Packet> {
+    let departed = std::iter::from_fn(|| {
+        let departed = port.depart(next?, None, interval).unwrap();
+        next = departed.next;
+        Some(departed.packet)
+    });
+    departed.collect()
+}
+
 /// Arrivals: bursts at one instant, gaps around a packet's time, and long silences, at 10 Gb/s.
 pub fn offers(most: usize) -> impl Strategy<Value = Vec<Offer>> {
     let gap = prop_oneof![3 => Just(0u64), 4 => 0u64..2_400_000, 1 => 0u64..40_000_000, 2 => Just(1_200_000u64)];

@@ -111,7 +111,11 @@ fn kb(bench: &Bench, name: &str) -> f64 {
 /// A transfer of `segments` segments of 1000 B at 100 Mb/s and an idle RTT of 20.3 ms, which
 /// loses the data packets listed.
 fn transfer(transport: TransportSpec, segments: u64, lost: &[u64]) -> Outcome {
-    let mut spec = wire(Rate::mbps(100), Time::ms(5), transport, "newreno", bulk(0, 1, Some(segments * 1000)));
+    transfer_of("newreno", transport, segments, lost)
+}
+
+fn transfer_of(kind: &str, transport: TransportSpec, segments: u64, lost: &[u64]) -> Outcome {
+    let mut spec = wire(Rate::mbps(100), Time::ms(5), transport, kind, bulk(0, 1, Some(segments * 1000)));
     spec.links[3].loss = Loss::List(lost.to_vec());
     run(&spec)
 }
@@ -154,9 +158,7 @@ fn controlled(transport: TransportSpec, kind: &str, segments: Option<u64>) -> Be
 
 /// The same, of what was sent 20 ms ago: these controllers' round trips are the time stamps'.
 fn answer(bench: &mut Bench, n: u64, blocks: &[(u64, u64)]) -> Vec<i64> {
-    let blocks: Vec<(u64, u64)> = blocks.iter().map(|(a, b)| (a * 1000, b * 1000)).collect();
-    let then = bench.now() - 20 * MS;
-    segments(&bench.ack(n * 1000, then, 0, &blocks))
+    ack_of(bench, 20 * MS, n, 0, blocks)
 }
 
 fn at(bench: &mut Bench, ms: u64) -> Vec<i64> {
@@ -176,12 +178,26 @@ fn bench(transport: TransportSpec, kind: &str, flow: FlowSpec) -> Bench {
     Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, kind, flow))
 }
 
+/// Most bytes in flight in a transfer of 500 kB.
+fn most_in_flight(transport: TransportSpec) -> (f64, Outcome) {
+    let mut spec = wire(Rate::gbps(1), Time::ms(1), transport, "newreno", bulk(0, 1, Some(500_000)));
+    spec.observe.flows = vec![0];
+    let outcome = run(&spec);
+    assert_eq!(outcome.flows[0].delivered, 500_000);
+    let most = series(&outcome, "flow 0", "in_flight_bytes").iter().map(|s| s.1).fold(0.0, f64::max);
+    (most, outcome)
+}
+
 fn lengths(sent: &[Caught]) -> Vec<u16> {
     sent.iter().map(|c| c.packet.len).collect()
 }
 
 fn receiver(transport: TransportSpec) -> Bench {
-    Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, None)))
+    receiver_of("newreno", transport)
+}
+
+fn receiver_of(kind: &str, transport: TransportSpec) -> Bench {
+    Bench::new(wire(Rate::gbps(10), Time::us(1), transport, kind, bulk(0, 1, None)))
 }
 
 /// Feeds full segments with the marks given; every ACK as (segments it covers, ECE).

@@ -180,7 +180,7 @@ fn a_partial_ack_leaves_newrenos_window_and_restarts_the_timer_once() {
 fn marks_count_only_in_order_of_their_segments() {
     let echoes = |ce_must_advance| {
         let transport = TransportSpec { ce_must_advance, ..ns3(10.0) };
-        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, None)));
+        let mut bench = receiver_of("dctcp", transport);
         // segment 1 comes again, marked, after segment 2 was marked
         [(0, false), (2, true), (1, true), (3, false), (4, true)].map(|(n, marked)| {
             let ce = if marked { flag::CE | flag::ECT } else { flag::ECT };
@@ -195,7 +195,7 @@ fn marks_count_only_in_order_of_their_segments() {
 fn a_marked_handshake_uses_up_the_first_segments_mark() {
     let echoes = |ce_must_advance, marked| {
         let transport = TransportSpec { ce_must_advance, ..ns3(10.0) };
-        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, None)));
+        let mut bench = receiver_of("dctcp", transport);
         // SYN has the number before; its mark never counts
         bench.give_receiver(|p| p.flags = flag::SYN | flag::ECT | flag::CE);
         let ce = if marked { flag::ECT | flag::CE } else { flag::ECT };
@@ -279,7 +279,7 @@ fn a_fast_retransmission_may_space_what_follows_at_the_highest_rate() {
 fn a_flush_repeats_the_ack_before_the_latest_segment() {
     let acks = |ecn_flush| {
         let transport = TransportSpec { delayed_ack: 2, ecn_flush, ..ns3(10.0) };
-        let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, None)));
+        let mut bench = receiver_of("dctcp", transport);
         let mut acks = Vec::new();
         for (i, marked) in [false, false, false, true, true].into_iter().enumerate() {
             let ce = if marked { flag::CE | flag::ECT } else { flag::ECT };

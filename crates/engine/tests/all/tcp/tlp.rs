@@ -134,17 +134,6 @@ fn no_probe_goes_where_sacks_or_repairs_are_under_way() {
     assert!(at(&mut bench, 150).is_empty());
 }
 
-/// A transfer of 30 segments of 1000 B at 100 Mb/s and an idle RTT of 20.3 ms, which loses the packets listed.
-fn transfer(transport: TransportSpec, lost: &[u64]) -> Outcome {
-    transfer_of("newreno", transport, lost)
-}
-
-fn transfer_of(kind: &str, transport: TransportSpec, lost: &[u64]) -> Outcome {
-    let mut spec = wire(Rate::mbps(100), Time::ms(5), transport, kind, bulk(0, 1, Some(30_000)));
-    spec.links[3].loss = Loss::List(lost.to_vec());
-    run(&spec)
-}
-
 fn again(o: &Outcome) -> Vec<u64> {
     data_sent(o, "h0").into_iter().filter(|e| e.flags.contains("RETX")).map(|e| e.seq / 1000).collect()
 }
@@ -155,19 +144,19 @@ fn counts(f: &FlowRecord) -> (u64, u64) {
 
 #[test]
 fn a_lost_tail_is_repaired_without_a_timeout() {
-    let outcome = transfer(linux(40.0), &[27, 28, 29]);
+    let outcome = transfer(linux(40.0), 30, &[27, 28, 29]);
     let flow = &outcome.flows[0];
     assert_eq!((again(&outcome), counts(flow)), (vec![29, 27, 28], (3, 0)));
     // 23 ms to the last ACK, 43 to the probe, a round trip for it and, as PRR begins, one for each repair
     assert!(flow.finish_ps.unwrap() < 130 * MS, "{:?}", flow.finish_ps);
-    let outcome = transfer(TransportSpec { tail_loss_probe: false, ..linux(40.0) }, &[27, 28, 29]);
+    let outcome = transfer(TransportSpec { tail_loss_probe: false, ..linux(40.0) }, 30, &[27, 28, 29]);
     assert_eq!(outcome.flows[0].timeouts, 1);
     assert!(outcome.flows[0].finish_ps.unwrap() > 220 * MS);
     // the last one alone: the probe repairs it, and its ACK ends the flow
-    let outcome = transfer(linux(40.0), &[29]);
+    let outcome = transfer(linux(40.0), 30, &[29]);
     assert_eq!((again(&outcome), counts(&outcome.flows[0])), (vec![29], (1, 0)));
     // a probe that is lost itself leaves it to the timeout
-    let outcome = transfer(linux(40.0), &[29, 30]);
+    let outcome = transfer(linux(40.0), 30, &[29, 30]);
     assert_eq!((again(&outcome), counts(&outcome.flows[0])), (vec![29, 29], (2, 1)));
 }
 
@@ -252,12 +241,12 @@ fn a_recovery_is_undone_when_its_probe_came_twice_too() {
 #[test]
 fn probes_repair_the_tails_of_those_that_recover_by_themselves() {
     for kind in ["bbr", "swift"] {
-        let outcome = transfer_of(kind, linux(40.0), &[27, 28, 29]);
+        let outcome = transfer_of(kind, linux(40.0), 30, &[27, 28, 29]);
         let mut repaired = again(&outcome);
         assert_eq!(repaired[0], 29, "{kind}: the probe");
         repaired.sort_unstable();
         assert_eq!((repaired, counts(&outcome.flows[0])), (vec![27, 28, 29], (3, 0)), "{kind}");
-        let outcome = transfer_of(kind, TransportSpec { tail_loss_probe: false, ..linux(40.0) }, &[27, 28, 29]);
+        let outcome = transfer_of(kind, TransportSpec { tail_loss_probe: false, ..linux(40.0) }, 30, &[27, 28, 29]);
         assert_eq!(outcome.flows[0].timeouts, 1, "{kind}");
     }
 }

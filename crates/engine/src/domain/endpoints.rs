@@ -30,7 +30,7 @@ impl Endpoints {
     pub fn probe(&mut self, sender: u32) {
         let sender = &mut self.senders[sender as usize];
         *sender.probe() = Some(self.probes.len() as u32);
-        self.probes.push(FlowProbe::new(sender.flow()));
+        self.probes.push(FlowProbe::new(sender.ip().flow));
     }
 
     /// Completes the time series of flows, and the records of messages, at the end of the run.
@@ -123,7 +123,7 @@ impl Endpoints {
     #[cold]
     fn take_turns(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
         let net = ctx.net;
-        let host = self.senders[net.ends[entity as usize].sender as usize].host();
+        let host = self.senders[net.ends[entity as usize].sender as usize].ip().host;
         let turns = &mut ctx.hosts[host as usize].turns;
         let (mut due, woken) = (std::mem::take(&mut turns.due), std::mem::take(&mut turns.woken));
         due.sort_unstable_by(|a, b| b.cmp(a));
@@ -172,7 +172,7 @@ impl Endpoints {
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.serve(host);
         if let Some(flow) = flow {
-            self.senders[net.ends[flow as usize].sender as usize].on_room(ctx);
+            self.senders[net.ends[flow as usize].sender as usize].pump(ctx);
         }
     }
 

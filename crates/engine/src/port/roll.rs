@@ -95,6 +95,7 @@ impl Port {
     }
 
     /// Brings the queue of the account up to `at`.
+    #[inline(always)]
     pub(super) fn advance(&mut self, at: u64) {
         match &mut self.rare.queues {
             Some(queues) => queues.advance(at, self.settings.below, &mut self.count),

@@ -353,6 +353,7 @@ impl<'a> Engine<'a> {
         }
         plans.iter().for_each(|plan| domain.look_further(&packets[plan.packet as usize], plan.route, net));
         sort(packets, plans, self.buckets.order, order);
+        let (plans, order) = (plans.as_slice(), order.as_slice());
         let mut out = Out { net, buckets: &mut self.buckets, local: &mut self.locals[d as usize] };
         let time_of = |o: Option<&u64>| o.map_or(u64::MAX, |o| start + (o >> INDEX_BITS));
         let mut at = 0;

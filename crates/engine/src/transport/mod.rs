@@ -52,8 +52,50 @@ pub fn endpoints(net: &FabricMap, flow: u32, src: u32, dst: u32) -> (SendEndpoin
     }
 }
 
+/// What an endpoint leaves to TCP's method of that name, and after the arrow what UDP answers.
+macro_rules! forward {
+    ($udp:ident: $(
+        $(#[$note:meta])* fn $name:ident(&mut self $(, $arg:ident: $kind:ty)*) $(-> $out:ty)? => $other:expr;
+    )*) => {$(
+        $(#[$note])*
+        #[allow(unused_variables)]
+        pub fn $name(&mut self $(, $arg: $kind)*) $(-> $out)? {
+            match self {
+                Self::Tcp(tcp) => tcp.$name($($arg),*),
+                Self::Udp($udp) => $other,
+            }
+        }
+    )*};
+}
+
 impl SendEndpoint {
-    /// Brings near what a packet for it touches.
+    forward! { udp:
+        /// Makes it one direction of a two-way connection: `half` is its host's side; `passive` if the other host opens
+        /// it.
+        fn join(&mut self, half: u32, passive: bool) => ();
+        /// The trigger that it waits for opens it.
+        fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx);
+        /// A packet for it arrived.
+        #[inline(always)]
+        fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) => ();
+        /// A packet of its two-way connection arrived: one for it, or one of the flow the other way.
+        fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) => ();
+        /// One of its timers fired.
+        #[inline]
+        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) => udp.on_timer(ctx, kind);
+        /// Its turn has come.
+        fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) => ();
+        /// Its host's application has a message of so many bytes to send,
+        fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
+        /// ... which a packet that arrived woke.
+        fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
+        /// The NIC has room again: it sends what it may.
+        fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
+        /// Records the writes of its application that the end of the run leaves unfinished.
+        fn record_writes(&mut self, net: &FabricMap, rec: &mut impl Recorder) => ();
+    }
+
+    /// Brings near what a packet for it touches,
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch::lines(self, 6);
@@ -64,73 +106,6 @@ impl SendEndpoint {
     pub fn prefetch_further(&self) {
         if let SendEndpoint::Tcp(sender) = self {
             sender.prefetch_board();
-        }
-    }
-
-    /// Makes it one direction of a two-way connection: `half` is its host's side; `passive` if the other host opens it.
-    pub fn join(&mut self, half: u32, passive: bool) {
-        if let SendEndpoint::Tcp(sender) = self {
-            sender.join(half, passive);
-        }
-    }
-
-    /// The trigger that it waits for opens it.
-    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        match self {
-            SendEndpoint::Tcp(sender) => sender.open(ctx),
-            SendEndpoint::Udp(sender) => sender.open(ctx),
-        }
-    }
-
-    /// A packet for it arrived.
-    #[inline(always)]
-    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
-        if let SendEndpoint::Tcp(sender) = self {
-            sender.on_packet(ctx, p, ext);
-        }
-    }
-
-    /// A packet of its two-way connection arrived: one for it, or one of the flow the other way.
-    pub fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
-        if let SendEndpoint::Tcp(sender) = self {
-            sender.on_packet_of_connection(ctx, p, ext);
-        }
-    }
-
-    /// One of its timers fired.
-    #[inline]
-    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
-        match self {
-            SendEndpoint::Tcp(sender) => sender.on_timer(ctx, kind),
-            SendEndpoint::Udp(sender) => sender.on_timer(ctx, kind),
-        }
-    }
-
-    /// Its turn has come.
-    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
-        if let SendEndpoint::Tcp(sender) = self {
-            sender.on_turn(ctx, turn);
-        }
-    }
-
-    /// Its host's application has a message of so many bytes to send.
-    pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
-        if let SendEndpoint::Tcp(sender) = self {
-            sender.on_message(ctx, bytes);
-        }
-    }
-
-    /// ... which a packet that arrived woke.
-    pub fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
-        if let SendEndpoint::Tcp(sender) = self {
-            sender.on_reply(ctx, bytes);
-        }
-    }
-
-    /// The NIC has room again.
-    pub fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if let SendEndpoint::Tcp(sender) = self {
-            sender.pump(ctx);
         }
     }
 
@@ -152,17 +127,8 @@ impl SendEndpoint {
         }
     }
 
-    /// Flow number.
-    pub fn flow(&self) -> u32 {
-        self.ip().flow
-    }
-
-    /// Domain-local host.
-    pub fn host(&self) -> u32 {
-        self.ip().host
-    }
-
-    fn ip(&self) -> &ip::IpSource {
+    /// Its flow and its domain-local host.
+    pub fn ip(&self) -> &ip::IpSource {
         match self {
             SendEndpoint::Tcp(sender) => &sender.ip,
             SendEndpoint::Udp(sender) => &sender.ip,
@@ -176,60 +142,28 @@ impl SendEndpoint {
             SendEndpoint::Udp(sender) => sender.record(record),
         }
     }
-
-    /// Records the writes of its application that the end of the run leaves unfinished.
-    pub fn record_writes<R: Recorder>(&self, net: &FabricMap, rec: &mut R) {
-        if let SendEndpoint::Tcp(sender) = self {
-            sender.record_writes(net, rec);
-        }
-    }
 }
 
 impl ReceiveEndpoint {
+    forward! { udp:
+        /// Makes it one direction of a two-way connection: `half` is its host's side, `size` the bytes of the messages
+        /// that arrive. The window it offers.
+        fn join(&mut self, net: &FabricMap, half: u32, size: u64) -> u32 => 0;
+        /// A packet for it arrived.
+        #[inline(always)]
+        fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>) => udp.on_packet(ctx, p);
+        /// One of its timers fired.
+        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) => ();
+        /// Its turn has come.
+        fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) => ();
+        /// Takes a whole message that has come, if there is one.
+        fn take_message(&mut self) -> bool => false;
+    }
+
     /// Brings near what a packet for it touches.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch::lines(self, 4);
-    }
-
-    /// Makes it one direction of a two-way connection: `half` is its host's side, `size` the bytes of the messages that
-    /// arrive. The window it offers.
-    pub fn join(&mut self, net: &FabricMap, half: u32, size: u64) -> u32 {
-        match self {
-            ReceiveEndpoint::Tcp(receiver) => receiver.join(net, half, size),
-            ReceiveEndpoint::Udp(_) => 0,
-        }
-    }
-
-    /// A packet for it arrived.
-    #[inline(always)]
-    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>) {
-        match self {
-            ReceiveEndpoint::Tcp(receiver) => receiver.on_packet(ctx, p, ext),
-            ReceiveEndpoint::Udp(receiver) => receiver.on_packet(ctx, p),
-        }
-    }
-
-    /// One of its timers fired.
-    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
-        if let ReceiveEndpoint::Tcp(receiver) = self {
-            receiver.on_timer(ctx, kind);
-        }
-    }
-
-    /// Its turn has come.
-    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
-        if let ReceiveEndpoint::Tcp(receiver) = self {
-            receiver.on_turn(ctx, turn);
-        }
-    }
-
-    /// Takes a whole message that has come, if there is one.
-    pub fn take_message(&mut self) -> bool {
-        match self {
-            ReceiveEndpoint::Tcp(receiver) => receiver.take_message(),
-            ReceiveEndpoint::Udp(_) => false,
-        }
     }
 
     /// Domain-local host.

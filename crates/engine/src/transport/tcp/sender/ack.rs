@@ -96,7 +96,9 @@ impl Sender {
             self.watch_late(ctx);
         }
         self.pump(ctx);
-        self.check_finished(ctx);
+        if self.una >= self.app.written {
+            self.check_finished(ctx);
+        }
     }
 
     /// Takes in what an ACK up to `ack` says.

@@ -10,6 +10,7 @@ mod connection;
 mod ecn;
 mod fast_recovery;
 mod frto;
+mod limited_transmit;
 mod loss;
 mod output;
 mod pacing;

@@ -101,14 +101,17 @@ impl Sender {
         (self.una + t.send_buffer).saturating_sub(self.app.written)
     }
 
-    #[inline]
+    /// The application writes what it was to write up to now; a bulk one writes when it is asked.
+    #[inline(always)]
     pub(super) fn catch_up(&mut self, ctx: &NodeCtx<impl Effects>) {
-        let space = self.space(ctx.net.transport(self.transport));
-        self.app.catch_up(ctx.now, space);
+        if !self.app.is_bulk() {
+            let space = self.space(ctx.net.transport(self.transport));
+            self.app.catch_up(ctx.now, space);
+        }
     }
 
     /// Sends what windows, pacing and data allow, and notes whether the window limited it.
-    pub(in crate::transport) fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+    pub fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.connection != Connection::Open {
             return;
         }
@@ -226,20 +229,10 @@ impl Sender {
     /// Whether the congestion window takes `len` bytes more. With nothing in flight one segment may always go.
     #[inline(always)]
     fn window_takes(&self, t: &TransportSpec, len: u32) -> bool {
-        let mut pipe = self.pipe(t);
-        let mut window = self.window();
-        if self.recovery.dupacks > 0
-            && self.phase == Phase::Open
-            && !self.profile.own_recovery
-            && (t.recovery != Recovery::Linux || t.sack)
-        {
-            match (t.limited_transmit, t.sack) {
-                // limited transmit (RFC 3042): one segment beyond the window for each of the first two duplicates
-                (true, false) => window += (self.recovery.dupacks.min(2) * t.mss) as f64,
-                // what SACK took out of the pipe makes no room yet
-                (false, true) => pipe += self.board.sacked_bytes(),
-                _ => {}
-            }
+        let (mut pipe, mut window) = (self.pipe(t), self.window());
+        if self.recovery.dupacks > 0 {
+            let (beyond, held) = self.limited_transmit(t);
+            (pipe, window) = (pipe + held, window + beyond as f64);
         }
         let must_fit = pipe > 0 || !(t.least_segment || self.profile.own_recovery);
         !must_fit || (pipe + len as u64) as f64 <= window
@@ -266,9 +259,7 @@ impl Sender {
         }
         self.board.sent(seq, len);
         self.nxt += len as u64;
-        if self.recovery.dupacks > 0 && self.phase == Phase::Open {
-            self.recovery.limited += len as u64;
-        }
+        self.count_limited(len);
         self.send_segment(ctx, seq, len, false);
         if self.timer.deadline == NEVER || self.timer.waiting == Waiting::Window {
             self.arm_rto(ctx);

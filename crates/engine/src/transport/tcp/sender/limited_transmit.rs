@@ -1,0 +1,25 @@
+//! Limited transmit (RFC 3042): each of the first two duplicate ACKs lets one new segment go beyond the window.
+
+use super::*;
+
+impl Sender {
+    /// What duplicates before a fast retransmit let go: bytes beyond the window, and bytes that SACK took out of the pipe
+    /// without making room yet.
+    #[cold]
+    pub(super) fn limited_transmit(&self, t: &TransportSpec) -> (u32, u64) {
+        let counts = self.phase == Phase::Open && !self.profile.own_recovery;
+        match (t.limited_transmit, t.sack) {
+            (true, false) if counts && t.recovery != Recovery::Linux => (self.recovery.dupacks.min(2) * t.mss, 0),
+            (false, true) if counts => (0, self.board.sacked_bytes()),
+            _ => (0, 0),
+        }
+    }
+
+    /// New data was sent. With duplicates before a fast retransmit it is no part of the flight (RFC 5681).
+    #[inline(always)]
+    pub(super) fn count_limited(&mut self, len: u32) {
+        if self.recovery.dupacks > 0 && self.phase == Phase::Open {
+            self.recovery.limited += len as u64;
+        }
+    }
+}

@@ -178,6 +178,31 @@ LINUX_RUNS = (
         quick=True,
         cost_s=0.3,
     ),
+    *(
+        Case(
+            f"linux/switches/run-{name}",
+            f"Reno with classic ECN, 1 sender, 500 us, K = 65{what}",
+            "linux-dumbbell",
+            {
+                "controller": "newreno:form=linux",
+                "transport.ecn": "classic",
+                "queue.mark": "97500B",
+                "topology.bottleneck_link.back_delay": "499968ns",
+                **more,
+            },
+            shown(
+                goodput=("Mb/s", summary("flows.goodput_total_bps", 1e-6)),
+                mean_queue=("packets", port("left>right", "queue_mean_packets")),
+                marked=("packets", port("left>right", "marks")),
+            ),
+            quick=True,
+            cost_s=0.3,
+        )
+        for name, what, more in (
+            ("classic-ecn", "", {}),
+            ("lost-syn", ", the first SYN lost", {"topology.bottleneck_link.lose": [0]}),
+        )
+    ),
 )
 COMPLETED = shown(
     mean_completion_time=("ms", summary("queries.mean_s", 1e3)),
@@ -402,6 +427,12 @@ LINUX = {
     ),
     "linux/switches/run-losses": (
         Switch("dctcp-halve", "DCTCP: a loss halves the flight, not the window", "controller.halve=flight"),
+    ),
+    "linux/switches/run-classic-ecn": (
+        Switch("classic-quickack", "classic ECN: no quick ACKs at a mark", "transport.classic_quickack=false"),
+    ),
+    "linux/switches/run-lost-syn": (
+        Switch("ecn-fallback", "a SYN sent again asks for ECN too", "transport.ecn_fallback=false"),
     ),
 }
 """Rules of Linux which bulk flows meet."""

@@ -41,6 +41,8 @@ pub struct Half {
     pub ece: bool,
     /// The peer has been heard: there is something to acknowledge.
     pub open: bool,
+    /// The handshake has agreed on no ECN.
+    pub without_ecn: bool,
     /// An acknowledgement is owed and its timer runs.
     pub owed: bool,
     /// Interactive: segments are not acknowledged at once for being the first ones.

@@ -97,6 +97,13 @@ keys! {
     /// two ACKs go at once. Linux 6.1 means to (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then,
     /// and nothing happens.
     mark_quickack: bool,
+    /// Classic ECN: at the first mark since the sender's last CWR two segments are acknowledged at once (Linux,
+    /// __tcp_ecn_check_ce), on one-way connections too; on two-way ones that ends the interactive mode.
+    classic_quickack: bool,
+    /// A SYN that is sent again asks for no ECN, and the connection that it opens runs without (Linux,
+    /// net.ipv4.tcp_ecn_fallback). Where the first SYN arrived and only its answer was lost, ECN stays. Only with
+    /// `handshake`.
+    ecn_fallback: bool,
     /// With `pingpong`: how long an ACK of such a connection waits follows the times between segments, up to
     /// `delayed_ack_timeout`; after a pause longer than half of that it is no longer than the side's own retransmission
     /// timeout. A segment that finds an ACK about to go makes it go at once (Linux, tcp_event_data_recv and

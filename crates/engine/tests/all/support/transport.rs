@@ -26,6 +26,8 @@ pub fn htsim() -> TransportSpec {
         wakeup: false,
         pingpong: false,
         mark_quickack: true,
+        classic_quickack: false,
+        ecn_fallback: false,
         adaptive_ack: false,
         sack: true,
         sack_compression: false,

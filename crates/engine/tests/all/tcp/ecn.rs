@@ -156,3 +156,41 @@ fn without_ecn_marks_are_ignored() {
     let quiet = TransportSpec { ecn: Some(Ecn::Off), delayed_ack: 1, ..plain() };
     assert_eq!(marks(quiet, &[1, 1]), [(1, false), (2, false)]);
 }
+
+/// __tcp_ecn_check_ce: the marked segment and the next are acknowledged at once; until CWR comes, later marks are not.
+#[test]
+fn the_first_mark_since_cwr_brings_two_acks_at_once() {
+    let acks = |classic_quickack, ecn| {
+        let transport = TransportSpec { ecn: Some(ecn), classic_quickack, delayed_ack: 2, ..plain() };
+        let mut bench = bench(transport, "newreno", bulk(0, 1, None));
+        let marks = [0, flag::CE, 0, 0, flag::CE, 0, flag::CWR, flag::CE, 0];
+        (0..).zip(marks).map(|(n, flags)| bench.data(n * 1000, 1000, flags).len()).collect::<Vec<_>>()
+    };
+    // the first waits for the second; then 1 2 | 3 | 4 5 | 6 7 | 8 | 9
+    assert_eq!(acks(true, Ecn::Classic), [0, 1, 1, 0, 1, 0, 1, 1, 1]);
+    assert_eq!(acks(false, Ecn::Classic), [0, 1, 0, 1, 0, 1, 0, 1, 0]);
+    // DCTCP acknowledges at changes of the mark instead
+    assert_eq!(acks(true, Ecn::Dctcp), acks(false, Ecn::Dctcp));
+}
+
+/// tcp_ecn_fallback: what the first SYN that arrives asks for counts.
+#[test]
+fn a_syn_that_is_sent_again_opens_a_connection_without_ecn() {
+    let capable = |ecn_fallback, controller, lost: Option<usize>| {
+        let transport = TransportSpec { ecn_fallback, syn_timeout: Time::s(1), ..tcp() };
+        let mut spec = wire(Rate::gbps(1), Time::us(10), transport, controller, bulk(0, 1, Some(20_000)));
+        spec.transports[0].ecn = Some(Ecn::Classic);
+        if let Some(link) = lost {
+            spec.links[link].loss = Loss::List(vec![0]);
+        }
+        let outcome = compared(&spec);
+        assert_eq!(outcome.flows[0].delivered, 20_000);
+        events(&outcome, "h0", Happening::Send).iter().any(|e| e.flags.contains("ECT"))
+    };
+    for controller in ["newreno", "dctcp"] {
+        assert!(capable(true, controller, None));
+        assert!(!capable(true, controller, Some(3)), "SYN lost: the second asks for nothing");
+        assert!(capable(true, controller, Some(2)), "SYN-ACK lost: the first SYN has asked");
+        assert!(capable(false, controller, Some(3)), "without fallback the second asks too");
+    }
+}

@@ -77,9 +77,19 @@ impl Receiver {
         }
     }
 
-    /// Two-way connections: brings the interactive state up to date with an arriving segment. Whether
-    /// the segment is acknowledged at once.
+    /// Brings quick ACKs up to date with an arriving segment, and the interactive state of a two-way connection. Whether
+    /// the latter acknowledges the segment at once.
     pub(super) fn interact(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
+        let counts = match self.ecn.mode {
+            Ecn::Off => false,
+            Ecn::Classic => t.classic_quickack,
+            Ecn::Dctcp => t.mark_quickack && t.pingpong && self.half != NO_HALF,
+        };
+        let first = counts && self.ecn.is_first_mark(p);
+        if first {
+            // marks call for the window's being small: two ACKs at once until the sender has reduced it
+            self.acks.quick = self.acks.quick.max(2);
+        }
         let Some(half) = ctx.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else {
             return self.acks.quick > 0;
         };
@@ -93,17 +103,9 @@ impl Receiver {
                 self.acks.quick = self.acks.quick.max(t.quickack);
             }
         }
-        if t.mark_quickack && self.ecn.mode == Ecn::Dctcp {
-            // marks call for the window's being small: two ACKs at once until the sender has reduced it
-            if p.has(flag::CWR) {
-                self.ecn.marked = false;
-            }
-            if p.has(flag::CE) && !self.ecn.marked {
-                self.ecn.marked = true;
-                self.acks.quick = self.acks.quick.max(2);
-                half.pingpong = false;
-                half.ack_wait = t.delayed_ack_timeout.0;
-            }
+        if first {
+            half.pingpong = false;
+            half.ack_wait = t.delayed_ack_timeout.0;
         }
         self.acks.quick > 0 && !half.pingpong
     }

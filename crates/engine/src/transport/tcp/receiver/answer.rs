@@ -17,7 +17,8 @@ impl Receiver {
         }
         let mut flags = self.base_flags | extra;
         let silent = if t.fin_with_data { flag::SYN | flag::FIN } else { flag::SYN };
-        if self.ecn.ce && extra & silent == 0 {
+        let agrees = t.ecn_fallback && extra & flag::SYN != 0 && self.ecn.mode != Ecn::Off;
+        if self.ecn.ce && extra & silent == 0 || agrees {
             flags |= flag::ECE;
         }
         if t.ect_control && self.ecn.mode == Ecn::Dctcp {

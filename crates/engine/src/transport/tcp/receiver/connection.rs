@@ -6,6 +6,9 @@ impl Receiver {
     /// Two-way connections: data of the other half has carried the acknowledgement that was owed.
     pub(super) fn collect(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(half) = ctx.halves.get_mut(self.half as usize) {
+            if half.without_ecn {
+                self.ecn.mode = Ecn::Off;
+            }
             let (owed, carried) = (half.owed, std::mem::take(&mut half.carried));
             if !owed {
                 self.acks.pending = 0;

@@ -2,6 +2,14 @@
 
 use super::*;
 
+impl EcnEcho {
+    /// Whether a segment is the first with a mark since the sender last said that it reduced its window.
+    pub(super) fn is_first_mark(&mut self, p: &Packet) -> bool {
+        self.marked &= !p.has(flag::CWR);
+        p.has(flag::CE) && !std::mem::replace(&mut self.marked, true)
+    }
+}
+
 impl Receiver {
     /// Takes the ECN field of a data segment in: whether it is marked, and whether that calls for an ACK at once.
     #[inline(always)]
@@ -38,6 +46,16 @@ impl Receiver {
             Ecn::Dctcp => {}
         }
         (marked, at_once)
+    }
+
+    /// The first SYN that comes says whether the connection has ECN (RFC 3168 6.1.1), whatever a later one says.
+    pub(super) fn negotiate_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
+        if t.handshake && self.syn_acked_at == NEVER && !p.has(flag::ECE) {
+            self.ecn.mode = Ecn::Off;
+            if let Some(half) = ctx.halves.get_mut(self.half as usize) {
+                half.without_ecn = true;
+            }
+        }
     }
 
     /// The CE state changes while segments wait for an ACK.

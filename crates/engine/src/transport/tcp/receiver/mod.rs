@@ -275,6 +275,9 @@ impl Receiver {
             self.sink.closed = true;
         } else if p.has(flag::SYN) {
             self.acks.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
+            if t.ecn_fallback {
+                self.negotiate_ecn(ctx, t, p);
+            }
             self.syn_acked_at = ctx.now;
             self.acknowledge(ctx, flag::SYN, if t.lone_syn { t.ack_size } else { t.syn_size });
         } else if p.has(flag::DATA) && !self.sink.closed {
@@ -314,7 +317,7 @@ impl Receiver {
         if self.acks.echo.is_none() || p.seq <= self.acks.acked {
             self.acks.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
         }
-        let quick = self.half != NO_HALF && self.interact(ctx, t, p);
+        let quick = (self.half != NO_HALF || t.classic_quickack) && self.interact(ctx, t, p);
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }

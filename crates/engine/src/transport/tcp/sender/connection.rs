@@ -34,7 +34,9 @@ impl Sender {
 
     pub(super) fn send_syn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
-        self.emit(ctx, 0, 0, flag::SYN, t.syn_size);
+        // ECN is asked for (RFC 3168 6.1.1), but not again: something on the way may drop such SYNs
+        let asks = t.ecn_fallback && self.ecn.mode != Ecn::Off && self.timer.consecutive == 0;
+        self.emit(ctx, 0, 0, flag::SYN | if asks { flag::ECE | flag::CWR } else { 0 }, t.syn_size);
         let wait = t.syn_timeout.0.saturating_mul(1 << self.timer.consecutive.min(20));
         self.arm_in(ctx, t, wait);
     }
@@ -43,6 +45,9 @@ impl Sender {
         self.connection = Connection::Open;
         self.timer.consecutive = 0;
         self.timer.deadline = NEVER;
+        if ctx.halves.get(self.half as usize).is_some_and(|half| half.without_ecn) {
+            self.ecn.mode = Ecn::Off;
+        }
         self.app.open(ctx.now);
         self.publish_timeout(ctx);
         self.pump(ctx);
@@ -74,6 +79,12 @@ impl Sender {
         match self.connection {
             Connection::SynSent if p.has(flag::SYN | flag::ACK) => {
                 let t = ctx.net.transport(self.transport);
+                if t.ecn_fallback && t.handshake && !p.has(flag::ECE) {
+                    self.ecn.mode = Ecn::Off;
+                    if let Some(half) = ctx.halves.get_mut(self.half as usize) {
+                        half.without_ecn = true;
+                    }
+                }
                 if self.timer.consecutive == 0 {
                     self.take_rtt(ctx, p.ts);
                 }

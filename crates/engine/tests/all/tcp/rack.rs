@@ -141,6 +141,15 @@ fn what_is_overtaken_is_lost_when_the_reordering_window_is_over() {
 }
 
 #[test]
+fn the_wait_for_what_is_overtaken_is_longer_by_the_least_timeout() {
+    for least in [1, 2, 5] {
+        let mut bench = overtaken(|t| t.timeout_min = Time::ms(least));
+        quiet_until(&mut bench, 26 + least);
+        assert_eq!(at(&mut bench, 26 + least), [-1]);
+    }
+}
+
+#[test]
 fn what_is_only_reordered_is_not_sent_again() {
     let mut bench = overtaken(|_| {});
     at(&mut bench, 26);

@@ -28,6 +28,16 @@ fn the_last_segment_goes_again_after_two_round_trips() {
 }
 
 #[test]
+fn a_probe_of_several_segments_waits_the_least_timeout_beyond_two_round_trips() {
+    for least in [1, 2, 5] {
+        let mut bench = probing(TransportSpec { timeout_min: Time::ms(least), ..linux(10.0) }, Some(10));
+        ack(&mut bench, 1, &[]);
+        quiet_until(&mut bench, 60 + least);
+        assert_eq!(at(&mut bench, 60 + least), [-9]);
+    }
+}
+
+#[test]
 fn every_ack_and_every_new_segment_puts_the_probe_off() {
     let mut bench = probing(linux(10.0), Some(12));
     assert_eq!(ack(&mut bench, 1, &[]), [10, 11]);

@@ -5,8 +5,8 @@
 //! Slow start and the ways down are shared with NewReno ([`crate::reno_window`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{self, Arithmetic, Avoidance, Halve, RenoWindow};
-use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
+use crate::reno_window::{self, Arithmetic, Avoidance, Halve, RenoWindow, by_window};
+use crate::{Ack, Congestion, Controller, Env, Profile, Time, Timeout};
 use alloc::boxed::Box;
 
 choice! {
@@ -228,18 +228,7 @@ impl Controller for Cubic {
         }
     }
 
-    fn on_idle(&mut self, idle: &Idle) {
-        self.window.idle(idle);
-    }
-
-    #[inline]
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.window.ssthresh
-    }
+    by_window!();
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let rest = &*self.rest;

@@ -12,8 +12,8 @@
 //! says otherwise. The receiver's half of DCTCP (the two-state delayed ACK) is the transport's.
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{self, Arithmetic, Halve, RenoWindow};
-use crate::{Ack, Congestion, Controller, Ecn, Env, Idle, Profile, Time, Timeout};
+use crate::reno_window::{self, Arithmetic, Halve, RenoWindow, by_window};
+use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
 
 choice! {
     /// Answer to a packet loss.
@@ -335,18 +335,7 @@ impl Controller for Dctcp {
         self.window.undo();
     }
 
-    fn on_idle(&mut self, idle: &Idle) {
-        self.window.idle(idle);
-    }
-
-    #[inline]
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.window.ssthresh
-    }
+    by_window!();
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("alpha", self.alpha);

@@ -24,61 +24,44 @@ pub(crate) fn write_short<P: ParamSet>(kind: &Kind, params: &P, f: &mut fmt::For
 /// The methods of a [`Controller`](crate::Controller) that is one of others: `pattern => the other`, for each.
 macro_rules! forward {
     ($($pattern:pat => $cc:ident),+ $(,)?) => {
-        #[inline]
-        fn on_ack(&mut self, ack: &$crate::Ack) {
-            match self { $($pattern => $cc.on_ack(ack)),+ }
+        forward! { @to [$($pattern => $cc,)+]
+            #[inline] on_ack(&mut self, ack: &$crate::Ack);
+            on_telemetry(&mut self, hops: &[$crate::Hop]);
+            on_delivery(&mut self, sample: &$crate::Delivery);
+            on_cnp(&mut self, now: $crate::Time);
+            wake_at(&self) -> $crate::Time;
+            on_wake(&mut self, now: $crate::Time);
+            #[inline] on_loss(&mut self, event: &$crate::Congestion);
+            #[inline] on_ecn(&mut self, event: &$crate::Congestion);
+            #[inline] on_timeout(&mut self, event: &$crate::Timeout);
+            #[inline] on_recovered(&mut self, now: $crate::Time, in_flight: u64);
+            on_undo(&mut self);
+            on_idle(&mut self, idle: &$crate::Idle);
+            #[inline] cwnd(&self) -> f64;
+            #[inline] ssthresh(&self) -> f64;
+            #[inline] pacing(&self) -> $crate::Pacing;
+            state(&self, visit: &mut dyn FnMut(&'static str, f64));
         }
-        fn on_telemetry(&mut self, hops: &[$crate::Hop]) {
-            match self { $($pattern => $cc.on_telemetry(hops)),+ }
+    };
+    (@to $to:tt $($(#[$inline:meta])? $name:ident(&$($receiver:ident)+ $(, $arg:ident: $type:ty)*) $(-> $gives:ty)?;)+) => {
+        $(forward! { @one $to $(#[$inline])? $name [&$($receiver)+] ($($arg: $type),*) ($($arg),*) $(-> $gives)? })+
+    };
+    (
+        @one [$($pattern:pat => $cc:ident,)+]
+        $(#[$inline:meta])? $name:ident [&mut $self:ident] ($($arg:ident: $type:ty),*) $args:tt $(-> $gives:ty)?
+    ) => {
+        $(#[$inline])?
+        fn $name(&mut $self $(, $arg: $type)*) $(-> $gives)? {
+            match $self { $($pattern => $cc.$name $args),+ }
         }
-        fn on_delivery(&mut self, sample: &$crate::Delivery) {
-            match self { $($pattern => $cc.on_delivery(sample)),+ }
-        }
-        fn on_cnp(&mut self, now: $crate::Time) {
-            match self { $($pattern => $cc.on_cnp(now)),+ }
-        }
-        fn wake_at(&self) -> $crate::Time {
-            match self { $($pattern => $cc.wake_at()),+ }
-        }
-        fn on_wake(&mut self, now: $crate::Time) {
-            match self { $($pattern => $cc.on_wake(now)),+ }
-        }
-        #[inline]
-        fn on_loss(&mut self, event: &$crate::Congestion) {
-            match self { $($pattern => $cc.on_loss(event)),+ }
-        }
-        #[inline]
-        fn on_ecn(&mut self, event: &$crate::Congestion) {
-            match self { $($pattern => $cc.on_ecn(event)),+ }
-        }
-        #[inline]
-        fn on_timeout(&mut self, event: &$crate::Timeout) {
-            match self { $($pattern => $cc.on_timeout(event)),+ }
-        }
-        #[inline]
-        fn on_recovered(&mut self, now: $crate::Time, in_flight: u64) {
-            match self { $($pattern => $cc.on_recovered(now, in_flight)),+ }
-        }
-        fn on_undo(&mut self) {
-            match self { $($pattern => $cc.on_undo()),+ }
-        }
-        fn on_idle(&mut self, idle: &$crate::Idle) {
-            match self { $($pattern => $cc.on_idle(idle)),+ }
-        }
-        #[inline]
-        fn cwnd(&self) -> f64 {
-            match self { $($pattern => $cc.cwnd()),+ }
-        }
-        #[inline]
-        fn ssthresh(&self) -> f64 {
-            match self { $($pattern => $cc.ssthresh()),+ }
-        }
-        #[inline]
-        fn pacing(&self) -> $crate::Pacing {
-            match self { $($pattern => $cc.pacing()),+ }
-        }
-        fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-            match self { $($pattern => $cc.state(visit)),+ }
+    };
+    (
+        @one [$($pattern:pat => $cc:ident,)+]
+        $(#[$inline:meta])? $name:ident [&$self:ident] ($($arg:ident: $type:ty),*) $args:tt $(-> $gives:ty)?
+    ) => {
+        $(#[$inline])?
+        fn $name(&$self $(, $arg: $type)*) $(-> $gives)? {
+            match $self { $($pattern => $cc.$name $args),+ }
         }
     };
 }

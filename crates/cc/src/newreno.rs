@@ -8,8 +8,8 @@
 //! (RFC 3168 section 6.1.2).
 
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{self, Halve, RenoWindow};
-use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
+use crate::reno_window::{self, Halve, RenoWindow, by_window};
+use crate::{Ack, Congestion, Controller, Env, Profile, Time, Timeout};
 
 choice! {
     /// Window after fast recovery, RFC 6582 section 3.2 step 3.
@@ -118,16 +118,5 @@ impl Controller for NewReno {
         self.window.undo();
     }
 
-    fn on_idle(&mut self, idle: &Idle) {
-        self.window.idle(idle);
-    }
-
-    #[inline]
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.window.ssthresh
-    }
+    by_window!();
 }

@@ -125,78 +125,52 @@ pub trait Value: Sized {
     fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result;
 }
 
-impl Value for f64 {
-    const KIND: ValueKind = ValueKind::Number;
-    const EXPECTED: &'static str = "a number";
-    fn parse(text: &str) -> Option<f64> {
-        text.parse().ok().filter(|x: &f64| x.is_finite())
-    }
-    fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        write!(out, "{self:?}")
-    }
+/// Values that `FromStr` reads and a format writes.
+macro_rules! values {
+    ($($type:ty: $kind:ident, $expected:literal, $format:literal $(, $test:expr)?;)+) => {
+        $(impl Value for $type {
+            const KIND: ValueKind = ValueKind::$kind;
+            const EXPECTED: &'static str = $expected;
+            fn parse(text: &str) -> Option<$type> {
+                text.parse().ok()$(.filter($test))?
+            }
+            fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+                write!(out, $format, self)
+            }
+        })+
+    };
 }
 
-impl Value for u32 {
-    const KIND: ValueKind = ValueKind::Integer;
-    const EXPECTED: &'static str = "a whole number";
-    fn parse(text: &str) -> Option<u32> {
-        text.parse().ok()
-    }
-    fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        write!(out, "{self}")
-    }
+values! {
+    f64: Number, "a number", "{:?}", |x: &f64| x.is_finite();
+    u32: Integer, "a whole number", "{}";
+    bool: Flag, "true or false", "{}";
+    Time: Time, "a time with a unit, such as \"25us\"", "{}";
 }
 
-impl Value for bool {
-    const KIND: ValueKind = ValueKind::Flag;
-    const EXPECTED: &'static str = "true or false";
-    fn parse(text: &str) -> Option<bool> {
-        text.parse().ok()
-    }
-    fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        write!(out, "{self}")
-    }
+/// Values that may be a word instead, which is `None`.
+macro_rules! or_word {
+    ($($(#[doc = $doc:literal])+ $type:ty: $kind:ident, $expected:literal, $word:literal;)+) => {
+        $($(#[doc = $doc])+
+        impl Value for Option<$type> {
+            const KIND: ValueKind = ValueKind::$kind;
+            const EXPECTED: &'static str = $expected;
+            fn parse(text: &str) -> Option<Option<$type>> {
+                if text == $word { Some(None) } else { <$type>::parse(text).map(Some) }
+            }
+            fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+                let Some(value) = self else { return out.write_str($word) };
+                value.write(out)
+            }
+        })+
+    };
 }
 
-impl Value for Time {
-    const KIND: ValueKind = ValueKind::Time;
-    const EXPECTED: &'static str = "a time with a unit, such as \"25us\"";
-    fn parse(text: &str) -> Option<Time> {
-        text.parse().ok()
-    }
-    fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        write!(out, "{self}")
-    }
-}
-
-/// `None` is `auto`: derived from the path when the controller is built.
-impl Value for Option<Time> {
-    const KIND: ValueKind = ValueKind::AutoTime;
-    const EXPECTED: &'static str = "\"auto\" or a time with a unit, such as \"25us\"";
-    fn parse(text: &str) -> Option<Option<Time>> {
-        if text == "auto" { Some(None) } else { Time::parse(text).map(Some) }
-    }
-    fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        match self {
-            None => out.write_str("auto"),
-            Some(time) => time.write(out),
-        }
-    }
-}
-
-/// `None` is `none`.
-impl Value for Option<f64> {
-    const KIND: ValueKind = ValueKind::OptionalNumber;
-    const EXPECTED: &'static str = "\"none\" or a number";
-    fn parse(text: &str) -> Option<Option<f64>> {
-        if text == "none" { Some(None) } else { f64::parse(text).map(Some) }
-    }
-    fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        match self {
-            None => out.write_str("none"),
-            Some(number) => number.write(out),
-        }
-    }
+or_word! {
+    /// `None` is `auto`: derived from the path when the controller is built.
+    Time: AutoTime, "\"auto\" or a time with a unit, such as \"25us\"", "auto";
+    /// `None` is `none`.
+    f64: OptionalNumber, "\"none\" or a number", "none";
 }
 
 /// What `params!` generates for a `Params` struct.

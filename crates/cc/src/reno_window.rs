@@ -110,6 +110,25 @@ params! {
             "\"none\" or a number of at least 1" => |x| x.is_none_or(|x| x >= 1.0);
 }
 
+/// What a controller with a `window: RenoWindow` answers for it.
+macro_rules! by_window {
+    () => {
+        fn on_idle(&mut self, idle: &$crate::Idle) {
+            self.window.idle(idle);
+        }
+
+        #[inline]
+        fn cwnd(&self) -> f64 {
+            self.window.cwnd
+        }
+
+        fn ssthresh(&self) -> f64 {
+            self.window.ssthresh
+        }
+    };
+}
+pub(crate) use by_window;
+
 /// How far a timeout's losses reach, for ns-3's count of the ACK that ends their repair: of what it
 /// acknowledges only the part beyond them counts, as its `TcpSocketBase` has it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -28,6 +28,17 @@ pub(crate) fn ps(time: Time) -> f64 {
 }
 
 impl Time {
+    /// Units in picoseconds, those first in which times are written, largest first.
+    pub const UNITS: [(&str, u64); 6] = [
+        ("s", 1_000_000_000_000),
+        ("ms", 1_000_000_000),
+        ("us", 1_000_000),
+        ("ns", 1_000),
+        ("ps", 1),
+        ("µs", 1_000_000),
+    ];
+    /// What a text must be.
+    pub const EXPECTED: &str = "a time with a unit (ps, ns, us, ms, s), such as \"10us\"";
     /// The start of a run.
     pub const ZERO: Time = Time(0);
     /// Later than anything that happens; used for "never".
@@ -94,7 +105,27 @@ impl Sub for Time {
     }
 }
 
+impl Bytes {
+    /// Units in bytes, those first in which sizes are written, largest first.
+    pub const UNITS: [(&str, u64); 7] = [
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("kB", 1_000),
+        ("B", 1),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ];
+    /// What a text must be.
+    pub const EXPECTED: &str = "a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"";
+}
+
 impl Rate {
+    /// Units in bits per second, largest first.
+    pub const UNITS: [(&str, u64); 5] =
+        [("Tbps", 1_000_000_000_000), ("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1_000), ("bps", 1)];
+    /// What a text must be.
+    pub const EXPECTED: &str = "a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"";
     /// No serialization delay at all; written `"inf"`.
     pub const INFINITE: Rate = Rate(u64::MAX);
 
@@ -148,7 +179,8 @@ impl fmt::Display for UnitError {
 
 /// Splits `"1.5us"` into the number's digits and its unit, and scales exactly: the digits as one
 /// integer, times the unit, over the power of ten that the point stands for.
-fn scaled(text: &str, units: &[(&str, u64)], err: UnitError) -> Result<u64, UnitError> {
+fn scaled(text: &str, units: &[(&str, u64)], expected: &'static str) -> Result<u64, UnitError> {
+    let err = UnitError { expected };
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (number, unit) = (text[..end].trim_matches('_'), text[end..].trim());
@@ -174,50 +206,27 @@ fn scaled(text: &str, units: &[(&str, u64)], err: UnitError) -> Result<u64, Unit
 impl FromStr for Time {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Time, UnitError> {
-        let err = UnitError { expected: "a time with a unit (ps, ns, us, ms, s), such as \"10us\"" };
         if text.trim() == "0" {
             return Ok(Time::ZERO);
         }
-        let units = [
-            ("ps", 1),
-            ("ns", 1_000),
-            ("us", 1_000_000),
-            ("µs", 1_000_000),
-            ("ms", 1_000_000_000),
-            ("s", 1_000_000_000_000),
-        ];
-        scaled(text, &units, err).map(Time)
+        scaled(text, &Time::UNITS, Time::EXPECTED).map(Time)
     }
 }
 
 impl FromStr for Rate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Rate, UnitError> {
-        let err =
-            UnitError { expected: "a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"" };
         if text.trim() == "inf" {
             return Ok(Rate::INFINITE);
         }
-        let units =
-            [("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
-        scaled(text, &units, err).map(Rate)
+        scaled(text, &Rate::UNITS, Rate::EXPECTED).map(Rate)
     }
 }
 
 impl FromStr for Bytes {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Bytes, UnitError> {
-        let err = UnitError { expected: "a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"" };
-        let units = [
-            ("B", 1),
-            ("kB", 1_000),
-            ("MB", 1_000_000),
-            ("GB", 1_000_000_000),
-            ("KiB", 1 << 10),
-            ("MiB", 1 << 20),
-            ("GiB", 1 << 30),
-        ];
-        scaled(text, &units, err).map(Bytes)
+        scaled(text, &Bytes::UNITS, Bytes::EXPECTED).map(Bytes)
     }
 }
 
@@ -248,11 +257,7 @@ impl fmt::Display for Time {
         if *self == Time::ZERO {
             return f.write_str("0s");
         }
-        display(
-            f,
-            self.0,
-            &[("s", 1_000_000_000_000), ("ms", 1_000_000_000), ("us", 1_000_000), ("ns", 1_000), ("ps", 1)],
-        )
+        display(f, self.0, &Time::UNITS[..5])
     }
 }
 impl fmt::Display for Rate {
@@ -260,15 +265,11 @@ impl fmt::Display for Rate {
         if *self == Rate::INFINITE {
             return f.write_str("inf");
         }
-        display(
-            f,
-            self.0,
-            &[("Tbps", 1_000_000_000_000), ("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1_000), ("bps", 1)],
-        )
+        display(f, self.0, &Rate::UNITS)
     }
 }
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        display(f, self.0, &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
+        display(f, self.0, &Bytes::UNITS[..4])
     }
 }

@@ -6,8 +6,8 @@
 
 use crate::bandwidth::{Estimate, Filter, MinOf, Sampling, Settings};
 use crate::registry::{Kind, ParamSet};
-use crate::reno_window::{self, Arithmetic, Halve, RenoWindow};
-use crate::{Ack, Congestion, Controller, Env, Idle, Profile, Time, Timeout};
+use crate::reno_window::{self, Arithmetic, Halve, RenoWindow, by_window};
+use crate::{Ack, Congestion, Controller, Env, Profile, Time, Timeout};
 
 choice! {
     /// What a loss makes of the bandwidth.
@@ -169,18 +169,7 @@ impl Controller for Westwood {
         self.window.undo();
     }
 
-    fn on_idle(&mut self, idle: &Idle) {
-        self.window.idle(idle);
-    }
-
-    #[inline]
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.window.ssthresh
-    }
+    by_window!();
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("bandwidth_bps", self.estimate.rate());

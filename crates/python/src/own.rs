@@ -12,7 +12,7 @@ use incast_cc::foreign::{Foreign, Maker, Outside};
 use incast_cc::{Ack, Config, Congestion, Controller, Ecn, Env, Idle, Pacing, Phase, Profile, Time, Timeout};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString};
 
 fn phase_name(phase: Phase) -> &'static str {
     match phase {
@@ -329,15 +329,14 @@ impl Own {
         }
     }
 
-    /// Calls a method with an event made under the GIL, and reads what it leaves.
-    fn call(&mut self, at: Time, method: for<'py> fn(Python<'py>) -> &'py Bound<'py, PyString>, event: Event) {
+    /// Calls a method under the GIL, and reads what it leaves.
+    fn call(&mut self, at: Time, tell: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<()>) {
         if self.object.is_none() || self.failure.interrupted.load(Ordering::Relaxed) {
             return;
         }
         let result = Python::attach(|py| {
             if let Some(object) = &self.object {
-                let arguments = event.arguments(py)?;
-                object.bind(py).call_method1(method(py), arguments)?;
+                tell(object.bind(py))?;
             }
             self.read(py)
         });
@@ -345,45 +344,22 @@ impl Own {
     }
 }
 
-/// What a method is told.
-enum Event {
-    Ack(PyAck),
-    Congestion(PyCongestion),
-    /// When, ps.
-    Time(u64),
-    /// Nothing.
-    Bare,
+/// Calls a method of an object with some arguments.
+macro_rules! tell {
+    ($name:literal $(, $argument:expr)*) => {
+        |object| object.call_method1(intern!(object.py(), $name), ($($argument,)*)).map(drop)
+    };
 }
 
-impl Event {
-    fn arguments(self, py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
-        match self {
-            Event::Ack(ack) => PyTuple::new(py, [Bound::new(py, ack)?]),
-            Event::Congestion(event) => PyTuple::new(py, [Bound::new(py, event)?]),
-            Event::Time(now) => PyTuple::new(py, [now]),
-            Event::Bare => Ok(PyTuple::empty(py)),
-        }
-    }
-}
-
-macro_rules! method {
-    ($name:literal) => {{
-        fn name<'py>(py: Python<'py>) -> &'py Bound<'py, PyString> {
-            intern!(py, $name)
-        }
-        name
-    }};
-}
-
-fn congestion(event: &Congestion) -> Event {
-    Event::Congestion(PyCongestion {
+fn congestion(event: &Congestion) -> PyCongestion {
+    PyCongestion {
         now_ps: event.now.0,
         in_flight: event.in_flight,
         window: event.window,
         rtt_ps: event.rtt.0,
         srtt_ps: Some(event.srtt.0),
         consecutive: 0,
-    })
+    }
 }
 
 impl Controller for Own {
@@ -407,16 +383,16 @@ impl Controller for Own {
             cwnd_limited: ack.cwnd_limited,
             phase: phase_name(ack.phase),
         };
-        self.call(ack.now, method!("on_ack"), Event::Ack(event));
+        self.call(ack.now, tell!("on_ack", event));
     }
 
     fn on_loss(&mut self, event: &Congestion) {
-        self.call(event.now, method!("on_loss"), congestion(event));
+        self.call(event.now, tell!("on_loss", congestion(event)));
     }
 
     fn on_ecn(&mut self, event: &Congestion) {
         if self.methods.on_ecn {
-            self.call(event.now, method!("on_ecn"), congestion(event));
+            self.call(event.now, tell!("on_ecn", congestion(event)));
         } else {
             self.on_loss(event);
         }
@@ -431,24 +407,24 @@ impl Controller for Own {
             srtt_ps: None,
             consecutive: event.consecutive,
         };
-        self.call(event.now, method!("on_timeout"), Event::Congestion(told));
+        self.call(event.now, tell!("on_timeout", told));
     }
 
     fn on_recovered(&mut self, now: Time, _in_flight: u64) {
         if self.methods.on_recovered {
-            self.call(now, method!("on_recovered"), Event::Time(now.0));
+            self.call(now, tell!("on_recovered", now.0));
         }
     }
 
     fn on_undo(&mut self) {
         if self.methods.on_undo {
-            self.call(self.at, method!("on_undo"), Event::Bare);
+            self.call(self.at, tell!("on_undo"));
         }
     }
 
     fn on_idle(&mut self, idle: &Idle) {
         if self.methods.on_idle {
-            self.call(idle.now, method!("on_idle"), Event::Time(idle.now.0));
+            self.call(idle.now, tell!("on_idle", idle.now.0));
         }
     }
 

@@ -30,17 +30,8 @@ pub struct Collector {
 impl Collector {
     /// A collector for groups `0..groups`.
     pub fn new(groups: usize) -> Self {
-        Self {
-            delay: vec![Histogram::new(); groups],
-            rtt: vec![Histogram::new(); groups],
-            samples: Vec::new(),
-            trace: Vec::new(),
-            messages: Vec::new(),
-            timeouts: Vec::new(),
-            host_drops: BTreeMap::new(),
-            finished: 0,
-            finished_at: 0,
-        }
+        let histograms = vec![Histogram::new(); groups];
+        Self { delay: histograms.clone(), rtt: histograms, ..Self::default() }
     }
 
     /// Adds what `other` collected, group by group.

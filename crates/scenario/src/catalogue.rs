@@ -39,7 +39,7 @@ pub struct Item {
 }
 
 /// A key or parameter.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Key {
     /// Name.
     pub name: String,
@@ -69,7 +69,7 @@ pub struct SubTable {
 }
 
 /// Everything about one thing.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Description {
     /// One of [`KINDS`].
     pub kind: String,
@@ -173,18 +173,7 @@ fn things(kind: &str) -> Vec<(&'static str, &'static str, Option<Schema<'static>
 /// Everything about one thing.
 pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
     let kind = kind_of(kind)?;
-    let mut d = Description {
-        kind: kind.into(),
-        name: name.into(),
-        title: name.into(),
-        what: String::new(),
-        source: String::new(),
-        differences: Vec::new(),
-        keys: Vec::new(),
-        tables: Vec::new(),
-        state: Vec::new(),
-        text: String::new(),
-    };
+    let mut d = Description { kind: kind.into(), name: name.into(), title: name.into(), ..Description::default() };
     let unknown = || {
         let names: Vec<String> = list(kind).unwrap_or_default().into_iter().map(|i| i.name).collect();
         let mut message = format!("no such {}; there are {}", singular(kind), names.join(", "));
@@ -242,12 +231,11 @@ fn param(p: &cc::Param) -> Key {
     Key {
         name: p.name.into(),
         expected: p.expected.into(),
-        words: Vec::new(),
         unit: p.unit.into(),
         default: Some(p.default.into()),
-        required: false,
         doc: p.doc.into(),
         source: p.source.into(),
+        ..Key::default()
     }
 }
 
@@ -258,11 +246,10 @@ pub fn keys_of(schema: Schema) -> Vec<Key> {
         name: name.into(),
         expected: s.expected(),
         words: s.meanings(),
-        unit: String::new(),
         default: s.default(),
         required,
         doc: one_line(s.doc()),
-        source: String::new(),
+        ..Key::default()
     };
     schema.keys().into_iter().map(key).collect()
 }
@@ -286,8 +273,7 @@ fn tables_of(schema: Schema) -> Vec<SubTable> {
 
 /// The transport's keys with a preset's values for defaults.
 fn preset_keys(name: &str) -> Vec<Key> {
-    let word = |p: &Preset| toml::Value::try_from(p).ok().and_then(|v| v.as_str().map(str::to_owned));
-    let values = Preset::ALL.into_iter().find(|p| word(p).as_deref() == Some(name)).map(Preset::values);
+    let values = Preset::ALL.into_iter().find(|p| p.name() == name).map(Preset::values);
     let values = values.and_then(|v| toml::Table::try_from(v).ok()).unwrap_or_default();
     let schema = Schema::new(schema()).find(&["transport"], None);
     let mut keys: Vec<Key> = schema.map(keys_of).unwrap_or_default();

@@ -16,6 +16,8 @@ mod registry;
 mod reno_window;
 mod swift;
 mod swift_ecn;
+mod swift_emulation;
+mod swift_endpoint;
 mod swift_moving;
 mod swift_rebase;
 mod swift_v0;

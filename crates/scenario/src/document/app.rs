@@ -87,6 +87,7 @@ pub struct ClosedLoop {
 #[schemars(inline)]
 pub struct Bulk {
     /// Bytes; without end unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// Bytes a write.
     #[serde(default = "bytes::<64_000>")]

@@ -12,23 +12,12 @@ use std::str::FromStr;
 struct Format {
     name: &'static str,
     /// Units, each in the smallest one.
-    units: &'static [(&'static str, f64)],
+    units: &'static [(&'static str, u64)],
     /// What a value must be, in words.
     expected: &'static str,
     read: fn(&str) -> Result<(), String>,
 }
 
-const BITS: [(&str, f64); 6] = [("%", 1e-2), ("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)];
-const BYTES: [(&str, f64); 8] = [
-    ("B", 1.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-    ("p", 1.0),
-];
 const LIMIT: &str = "a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
 const HEADROOM: &str = "\"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"30kB\"";
 const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate \
@@ -37,27 +26,32 @@ const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at mo
 static FORMATS: [Format; 6] = [
     Format {
         name: "time",
-        units: &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("µs", 1e6), ("ms", 1e9), ("s", 1e12)],
-        expected: "a time with a unit (ps, ns, us, ms, s), such as \"10us\"",
+        units: &cc::Time::UNITS,
+        expected: cc::Time::EXPECTED,
         read: |text| Time::read(text).map(drop),
     },
     Format {
         name: "rate",
-        units: BITS.split_at(1).1,
-        expected: "a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"",
+        units: &cc::Rate::UNITS,
+        expected: cc::Rate::EXPECTED,
         read: |text| Rate::read(text).map(drop),
     },
     Format {
         name: "size",
-        units: BYTES.split_at(7).0,
-        expected: "a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"",
+        units: &cc::Bytes::UNITS,
+        expected: cc::Bytes::EXPECTED,
         read: |text| Size::read(text).map(drop),
     },
-    Format { name: "limit", units: &BYTES, expected: LIMIT, read: |text| QueueLimit::read(text).map(drop) },
-    Format { name: "line-rate", units: &BITS, expected: LINE_RATE, read: |text| LineRate::read(text).map(drop) },
+    Format { name: "limit", units: &cc::Bytes::UNITS, expected: LIMIT, read: |text| QueueLimit::read(text).map(drop) },
+    Format {
+        name: "line-rate",
+        units: &cc::Rate::UNITS,
+        expected: LINE_RATE,
+        read: |text| LineRate::read(text).map(drop),
+    },
     Format {
         name: "headroom",
-        units: BYTES.split_at(7).0,
+        units: &cc::Bytes::UNITS,
         expected: HEADROOM,
         read: |text| Headroom::read(text).map(drop),
     },
@@ -77,8 +71,10 @@ fn parts(text: &str) -> (&str, &str) {
 /// The text with its unit in the right case: `"1Gbps"` for `"1gbps"`.
 pub fn suggestion(name: &str, text: &str) -> Option<String> {
     let (number, unit) = parts(text);
-    let mut near = format(name)?.units.iter().filter(|(u, _)| *u != unit && u.eq_ignore_ascii_case(unit));
-    let right = format!("{number}{}", near.next()?.0);
+    let packets = (name == "limit").then_some("p");
+    let units = format(name)?.units.iter().map(|(u, _)| *u).chain(packets);
+    let mut near = units.filter(|u| *u != unit && u.eq_ignore_ascii_case(unit));
+    let right = format!("{number}{}", near.next()?);
     (near.next().is_none() && check_format(name, &right).is_ok()).then_some(right)
 }
 
@@ -90,17 +86,19 @@ fn out_of_range(format: &Format, text: &str) -> Option<&'static str> {
     if exponent.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
         return Some("exponents are not read; expected the digits written out, or a larger or smaller unit");
     }
-    let (_, scale) = format.units.iter().find(|(u, _)| *u == unit)?;
+    let packets = format.name == "limit" && unit == "p";
+    let scale = if packets { 1 } else { format.units.iter().find(|(u, _)| *u == unit)?.1 };
     // 2^64 - 1 of the smallest unit.
+    let too_large = value * scale as f64 >= u64::MAX as f64;
     Some(match format.name {
         "line-rate" => return None,
-        _ if unit == "p" && value * scale >= u64::MAX as f64 => "too large; \"none\" is no limit",
-        _ if unit == "p" => "expected a whole number of packets",
-        "time" if value * scale >= u64::MAX as f64 => "too large; expected less than 18446744s",
+        _ if packets && too_large => "too large; \"none\" is no limit",
+        _ if packets => "expected a whole number of packets",
+        "time" if too_large => "too large; expected less than 18446744s",
         "time" => "finer than 1ps, the smallest step of simulated time",
-        "rate" if value * scale >= u64::MAX as f64 => "too large; expected less than 18446744Tbps, or \"inf\"",
+        "rate" if too_large => "too large; expected less than 18446744Tbps, or \"inf\"",
         "rate" => "finer than 1bps, the smallest step of a rate",
-        _ if value * scale >= u64::MAX as f64 => "too large; expected less than 18446744073GB",
+        _ if too_large => "too large; expected less than 18446744073GB",
         _ => "finer than 1B; expected a whole number of bytes",
     })
 }

@@ -17,3 +17,4 @@ mod routing;
 mod scenario;
 mod topologies;
 mod traffic_matrix;
+mod wording;

@@ -6,6 +6,7 @@ mod notes;
 mod ports;
 mod traffic;
 
+use crate::wording::said;
 use incast_scenario::{Errors, Scenario};
 use std::path::{Path, PathBuf};
 

@@ -5,35 +5,22 @@ use super::*;
 #[test]
 fn buffers_that_contradict() {
     let buffer = |keys: &str| message("[queue]", &format!("[buffer]\n{keys}\n\n[queue]"));
-    assert_eq!(
-        buffer("size = \"1kB\""),
-        "buffer.size = \"1kB\": expected at least 1500B, a full packet of the transport"
-    );
-    assert_eq!(buffer("size = \"1MB\"\nalpha = 0.0"), "buffer.alpha = 0: expected above 0, at most 1000000");
-    assert_eq!(buffer("size = \"1MB\"\nalpha = 1e308"), "buffer.alpha = 1e308: expected above 0, at most 1000000");
-    assert_eq!(buffer("size = \"1MB\"\nalpha = -1.0"), "buffer.alpha = -1: expected above 0, at most 1000000");
+    said(buffer("size = \"1kB\""), "buffer.size = \"1kB\": expected");
+    said(buffer("size = \"1MB\"\nalpha = 0.0"), "buffer.alpha = 0: expected");
+    said(buffer("size = \"1MB\"\nalpha = 1e308"), "buffer.alpha = 1e308: expected");
+    said(buffer("size = \"1MB\"\nalpha = -1.0"), "buffer.alpha = -1: expected");
     let reserve = buffer("size = \"1MB\"\nreserve = \"600kB\"");
     assert!(reserve.starts_with("buffer.reserve = \"600kB\": expected at most "), "{reserve}");
-    assert_eq!(buffer("size = \"1MB\"\nalpa = 1.0"), "buffer.alpa: unknown key (did you mean \"alpha\"?)");
+    said(buffer("size = \"1MB\"\nalpa = 1.0"), "buffer.alpa: unknown key");
     check(&GOOD.replace("[queue]", "[buffer]\nsize = \"1MB\"\n\n[queue]")).unwrap();
     let pfc = |keys: &str| buffer(&format!("size = \"4MB\"\npfc = {{ {keys} }}"));
-    assert_eq!(pfc("classes = [1]"), "buffer.pfc.classes = 1: expected 0: the queues have one class");
-    assert_eq!(pfc("classes = [0, 0]"), "buffer.pfc.classes = 0: is there twice");
-    assert_eq!(
-        pfc("classes = []"),
-        "buffer.pfc.classes = []: expected at least one class; without flow control leave out buffer.pfc"
-    );
-    assert_eq!(pfc("alpha = 0.0"), "buffer.pfc.alpha = 0: expected above 0, at most 1000000");
-    assert_eq!(
-        pfc("alpha = 0.5, threshold = \"20kB\""),
-        "buffer.pfc.alpha = 0.5: expected no alpha beside threshold, which stands in its place"
-    );
-    assert_eq!(
-        pfc("headroom = \"3kb\""),
-        "buffer.pfc.headroom = \"3kb\": expected \"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, \
-         GiB), such as \"30kB\" (did you mean \"3kB\"?)"
-    );
-    assert_eq!(pfc("headrom = \"3kB\""), "buffer.pfc.headrom: unknown key (did you mean \"headroom\"?)");
+    said(pfc("classes = [1]"), "buffer.pfc.classes = 1: expected");
+    said(pfc("classes = [0, 0]"), "buffer.pfc.classes = 0: ");
+    said(pfc("classes = []"), "buffer.pfc.classes = []: expected");
+    said(pfc("alpha = 0.0"), "buffer.pfc.alpha = 0: expected");
+    said(pfc("alpha = 0.5, threshold = \"20kB\""), "buffer.pfc.alpha = 0.5: expected");
+    said(pfc("headroom = \"3kb\""), "buffer.pfc.headroom = \"3kb\": expected");
+    said(pfc("headrom = \"3kB\""), "buffer.pfc.headrom: unknown key");
     let room = pfc("headroom = \"1MB\"");
     assert!(room.starts_with("buffer.size = \"4MB\": expected more than "), "{room}");
     assert!(room.contains("reserves and headrooms that buffer.pfc sets apart for the links into "), "{room}");
@@ -61,115 +48,67 @@ fn buffers_that_contradict() {
     let host = |host: &str| {
         message("[queue]", &format!("[buffer]\nsize = \"4MB\"\npfc = {{}}\n\n[queue.host]\n{host}\n\n[queue]"))
     };
-    assert_eq!(
-        host("kind = \"fair-nic\""),
-        "queue.host.kind = \"fair-nic\": expected a queue that can be paused beside buffer.pfc: drop-tail, with limit \
-         = \"none\""
-    );
+    said(host("kind = \"fair-nic\""), "queue.host.kind = \"fair-nic\": expected");
     let classes = "kind = \"strict-priority\"\nclasses = [{ kind = \"drop-tail\", limit = \"9p\" }, { kind = \
                    \"drop-tail\", limit = \"9p\" }]";
-    assert_eq!(
-        host(classes),
-        "queue.host.classes = 2 of them: expected as many classes as the switches' queues have, 1: each is paused by \
-         itself"
-    );
+    said(host(classes), "queue.host.classes = 2 of them: expected");
     check(&GOOD.replace("[queue]", "[buffer]\nsize = \"4MB\"\npfc = {}\n\n[queue]")).unwrap();
 }
 
 #[test]
 fn queues_that_contradict() {
     let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
-    assert_eq!(
-        message(queue, "kind = \"fair-nic\""),
-        "queue.kind = \"fair-nic\": expected at hosts only, in [queue.host]; switches have no flows of their own"
-    );
-    assert_eq!(
+    said(message(queue, "kind = \"fair-nic\""), "queue.kind = \"fair-nic\": expected");
+    said(
         message(queue, "kind = \"red\"\nlimit = \"100p\"\nmin_th = \"30kB\"\nmax_th = \"60p\""),
-        "queue.min_th = \"30kB\": expected the unit of the limit, 100p"
+        "queue.min_th = \"30kB\": expected",
     );
-    assert_eq!(
+    said(
         message(queue, "kind = \"red\"\nlimit = \"100p\"\nmin_th = \"70p\"\nmax_th = \"60p\""),
-        "queue.min_th = \"70p\": expected at most max_th, 60p"
+        "queue.min_th = \"70p\": expected",
     );
-    assert_eq!(
-        message(queue, "kind = \"drop-tail\"\nlimit = \"100p\"\nmark = \"20p\""),
-        "queue.mark: unknown key; expected one of kind, limit, device, count_in_service, count_overhead, host"
-    );
+    said(message(queue, "kind = \"drop-tail\"\nlimit = \"100p\"\nmark = \"20p\""), "queue.mark: unknown key");
     let random = "kind = \"random-drop\"\nlimit = \"32kB\"\nthreshold = ";
-    assert_eq!(
-        message(queue, &format!("{random}\"5p\"")),
-        "queue.threshold = \"5p\": expected the unit of the limit, 32kB"
-    );
-    assert_eq!(
-        message(queue, &format!("{random}\"none\"")),
-        "queue.threshold = \"none\": expected the unit of the limit, 32kB"
-    );
-    assert_eq!(
+    said(message(queue, &format!("{random}\"5p\"")), "queue.threshold = \"5p\": expected");
+    said(message(queue, &format!("{random}\"none\"")), "queue.threshold = \"none\": expected");
+    said(
         message(queue, "kind = \"random-drop\"\nlimit = \"none\"\nthreshold = \"none\""),
-        "queue.limit = \"none\": expected a limit: arrivals are dropped close to it"
+        "queue.limit = \"none\": expected",
     );
-    assert_eq!(
-        message(queue, &format!("{random}\"33kB\"")),
-        "queue.threshold = \"33kB\": expected at most the limit, 32kB, beyond which all are dropped"
-    );
-    assert_eq!(
-        message(queue, &format!("{random}\"20kB\"\nprobability = 1.5")),
-        "queue.probability = 1.5: expected a number from 0 to 1"
-    );
+    said(message(queue, &format!("{random}\"33kB\"")), "queue.threshold = \"33kB\": expected");
+    said(message(queue, &format!("{random}\"20kB\"\nprobability = 1.5")), "queue.probability = 1.5: expected");
     check(&GOOD.replace(queue, &format!("{random}\"20kB\""))).unwrap();
     let trimming = |keys: &str| message(queue, &format!("kind = \"trimming\"\nlimit = \"12kB\"\n{keys}"));
-    assert_eq!(
-        trimming("header = \"2kB\""),
-        "queue.header = \"2kB\": expected 20B to 1000B, an IP header and less than a full packet"
-    );
-    assert_eq!(trimming("header_limit = \"0p\""), "queue.header_limit = \"0p\": expected room for at least one packet");
-    assert_eq!(trimming("headers_per_data = 0"), "queue.headers_per_data = 0: expected a whole number >= 1");
-    assert_eq!(trimming("headr = \"64B\""), "queue.headr: unknown key (did you mean \"header\"?)");
-    assert_eq!(
-        message(queue, "kind = \"trimming\"\nlimit = \"none\""),
-        "queue.limit = \"none\": expected a limit: nothing is trimmed without"
-    );
+    said(trimming("header = \"2kB\""), "queue.header = \"2kB\": expected");
+    said(trimming("header_limit = \"0p\""), "queue.header_limit = \"0p\": expected");
+    said(trimming("headers_per_data = 0"), "queue.headers_per_data = 0: expected");
+    said(trimming("headr = \"64B\""), "queue.headr: unknown key");
+    said(message(queue, "kind = \"trimming\"\nlimit = \"none\""), "queue.limit = \"none\": expected");
     let drop_tail = "{ kind = \"drop-tail\", limit = \"20p\" }";
     let weighted = format!("kind = \"weighted\"\nclasses = [{drop_tail}, {drop_tail}]");
-    assert_eq!(
-        message(queue, &format!("{weighted}\nweights = [1]")),
-        "queue.weights = [1.0]: expected a weight for each of the 2 classes"
-    );
+    said(message(queue, &format!("{weighted}\nweights = [1]")), "queue.weights = [1.0]: expected");
     for (bad, told) in [("-1.0", "-1"), ("0", "0"), ("2e9", "2000000000"), ("1e300", "1e300")] {
         assert_eq!(
             message(queue, &format!("{weighted}\nweights = [1, {bad}]")),
             format!("queue.weights.1 = {told}: expected a weight from a byte a round (1 / quantum) to 1000")
         );
     }
-    assert_eq!(message(queue, &format!("{weighted}\nquantum = \"0B\"")), "queue.quantum = \"0B\": expected 1B to 1MiB");
-    assert_eq!(
-        message(queue, "kind = \"strict-priority\"\nclasses = []"),
-        "queue.classes: there are 0 classes; expected 1 to 256, a queue each"
-    );
+    said(message(queue, &format!("{weighted}\nquantum = \"0B\"")), "queue.quantum = \"0B\": expected");
+    said(message(queue, "kind = \"strict-priority\"\nclasses = []"), "queue.classes: ");
     let strict = |class: &str| message(queue, &format!("kind = \"strict-priority\"\nclasses = [{class}]"));
-    assert_eq!(
-        strict("{ kind = \"fair-nic\" }"),
-        "queue.classes.0.kind = \"fair-nic\": expected one of \"drop-tail\", \"ecn-threshold\", \"red\", \
-         \"random-drop\""
-    );
-    assert_eq!(
-        strict("{ kind = \"drop-tail\", limit = \"20p\", device = 3 }"),
-        "queue.classes.0.device = 3: expected 0: there is no device queue below classes"
-    );
-    assert_eq!(
+    said(strict("{ kind = \"fair-nic\" }"), "queue.classes.0.kind = \"fair-nic\": expected");
+    said(strict("{ kind = \"drop-tail\", limit = \"20p\", device = 3 }"), "queue.classes.0.device = 3: expected");
+    said(
         strict("{ kind = \"drop-tail\", limit = \"20p\", count_in_service = true }"),
-        "queue.classes.0.count_in_service: expected beside the classes, not in one of them: it is of the whole port"
+        "queue.classes.0.count_in_service: expected",
     );
-    assert_eq!(
+    said(
         strict("{ kind = \"ecn-threshold\", limit = \"20p\", mark = \"30p\" }"),
-        "queue.classes.0.mark = \"30p\": expected at most the limit, 20p: a queue never grows beyond it"
+        "queue.classes.0.mark = \"30p\": expected",
     );
     assert!(strict("{ kind = \"drop-tial\", limit = \"20p\" }").contains("(did you mean \"drop-tail\"?)"));
     assert!(strict("{ kind = \"drop-tail\", limt = \"20p\" }").contains("(did you mean \"limit\"?)"));
-    assert_eq!(
-        strict("{ kind = \"drop-tail\", limit = \"1kB\" }"),
-        "queue.classes.0.limit = \"1kB\": expected at least 1500B, a full packet of the transport"
-    );
+    said(strict("{ kind = \"drop-tail\", limit = \"1kB\" }"), "queue.classes.0.limit = \"1kB\": expected");
     let of_class =
         |key: &str| check(&GOOD.replace(queue, &weighted).replace("pattern =", &format!("{key}\npattern =")));
     of_class("class = 1").unwrap();
@@ -183,17 +122,11 @@ fn queues_that_contradict() {
             .contains("ack_class = 9: expected 0 to 1, the classes of queue")
     );
     let departing = format!("{queue}\nmark_at = \"departure\"");
-    assert_eq!(
-        message(queue, &format!("{departing}\nnon_ect = \"drop\"")),
-        "queue.non_ect = \"drop\": expected \"pass\" with mark_at = \"departure\": what leaves is not dropped any more"
-    );
-    assert_eq!(
-        message(queue, &format!("{departing}\ndevice = 100")),
-        "queue.device = 100: expected 0 with mark_at = \"departure\", which counts all that waits in the port"
-    );
-    assert_eq!(
+    said(message(queue, &format!("{departing}\nnon_ect = \"drop\"")), "queue.non_ect = \"drop\": expected");
+    said(message(queue, &format!("{departing}\ndevice = 100")), "queue.device = 100: expected");
+    said(
         message(queue, &format!("{departing}\ncount_dropped_marks = true")),
-        "queue.count_dropped_marks = true: expected false with mark_at = \"departure\": what is dropped never leaves"
+        "queue.count_dropped_marks = true: expected",
     );
     check(&GOOD.replace(queue, &departing)).unwrap();
 }
@@ -202,34 +135,16 @@ fn queues_that_contradict() {
 fn links_that_contradict() {
     let link = "delay = \"10us\"";
     let burst = |more: &str| message(link, &format!("{link}, burst = {more}"));
-    assert_eq!(
-        burst("\"100B\""),
-        "topology.link.burst = \"100B\": expected at least 1500B, a full packet with its overhead: it would never leave"
-    );
-    assert_eq!(
+    said(burst("\"100B\""), "topology.link.burst = \"100B\": expected");
+    said(
         message("rate = \"1Gbps\", delay", "rate = \"inf\", burst = \"3kB\", delay"),
-        "topology.link.burst = \"3kB\": expected none with rate = \"inf\": a token bucket fills at the link's rate"
+        "topology.link.burst = \"3kB\": expected",
     );
-    assert_eq!(
-        message(link, &format!("{link}, lose = [3], error_rate = 0.1")),
-        "topology.link.error_rate = 0.1: expected 0 with lose: a link loses either by rate or what that list names; \
-         error_rate = 0 leaves the list, lose = [] the rate"
-    );
-    assert_eq!(
-        message(link, &format!("{link}, lose = [-3]")),
-        "topology.link.lose.0 = -3: expected a whole number from 0 to 9223372036854775807"
-    );
+    said(message(link, &format!("{link}, lose = [3], error_rate = 0.1")), "topology.link.error_rate = 0.1: expected");
+    said(message(link, &format!("{link}, lose = [-3]")), "topology.link.lose.0 = -3: expected");
     let tier = |change: &str| message("k = 4", &format!("k = 4\ncore_link = {{ {change} }}"));
-    assert_eq!(
-        tier("burst = \"20B\""),
-        "topology.core_link.burst = \"20B\": expected at least 1500B, a full packet with its overhead: it would never \
-         leave"
-    );
-    assert_eq!(
-        tier("lose = [1], error_rate = 1.0"),
-        "topology.core_link.error_rate = 1: expected 0 with lose: a link loses either by rate or what that list names; \
-         error_rate = 0 leaves the list, lose = [] the rate"
-    );
+    said(tier("burst = \"20B\""), "topology.core_link.burst = \"20B\": expected");
+    said(tier("lose = [1], error_rate = 1.0"), "topology.core_link.error_rate = 1: expected");
     // The list is a set: its order does not matter.
     let lose = |list: &str| GOOD.replacen(link, &format!("{link}, lose = {list}"), 1);
     let links =
@@ -241,26 +156,15 @@ fn links_that_contradict() {
 fn single_links() {
     let routing = "[[traffic]]";
     let one = |keys: &str| message(routing, &format!("[[links]]\n{keys}\n\n{routing}"));
-    assert_eq!(
-        one("link = \"agg0>core7\""),
-        "links.0.link = \"agg0>core7\": no such link; expected a name such as \"agg0>core0\" (did you mean \
-         \"agg0>core0\"?)"
-    );
-    assert_eq!(one("delay = \"1us\""), "links.0.link: missing; expected a text in quotes");
-    assert_eq!(one("link = \"h0>edge0\"\ndealy = \"1us\""), "links.0.dealy: unknown key (did you mean \"delay\"?)");
-    assert_eq!(
+    said(one("link = \"agg0>core7\""), "links.0.link = \"agg0>core7\": no such");
+    said(one("delay = \"1us\""), "links.0.link: missing");
+    said(one("link = \"h0>edge0\"\ndealy = \"1us\""), "links.0.dealy: unknown key");
+    said(
         one("link = \"h0>edge0\"\nrate = \"1bps\"\n[[links]]\nlink = \"edge0>h0\"\ndelay = \"1us\""),
-        "links.1.link = \"edge0>h0\": links.0 is about the same link; expected one entry a link"
+        "links.1.link = \"edge0>h0\": ",
     );
-    assert_eq!(
-        one("link = \"h0>edge0\"\nburst = \"20B\""),
-        "links.0.burst = \"20B\": expected at least 1500B, a full packet with its overhead: it would never leave"
-    );
-    assert_eq!(
-        one("link = \"h0>edge0\"\nlose = [1]\nerror_rate = 0.5"),
-        "links.0.error_rate = 0.5: expected 0 with lose: a link loses either by rate or what that list names; \
-         error_rate = 0 leaves the list, lose = [] the rate"
-    );
+    said(one("link = \"h0>edge0\"\nburst = \"20B\""), "links.0.burst = \"20B\": expected");
+    said(one("link = \"h0>edge0\"\nlose = [1]\nerror_rate = 0.5"), "links.0.error_rate = 0.5: expected");
 
     // What is not named stays; forward is the direction named.
     let links = |text: &str| Scenario::from_toml(text, Path::new("."), "t").unwrap().build().unwrap().links;
@@ -282,26 +186,16 @@ fn failures_of_links() {
     let one = |keys: &str| message(traffic, &format!("[[failures]]\n{keys}\n\n{traffic}"));
     let at = "at = \"1ms\"";
     let core = format!("link = \"agg0>core0\"\n{at}");
-    assert_eq!(
-        one("link = \"agg0>core0\""),
-        "failures.0.at: missing; expected a time with a unit (ps, ns, us, ms, s), such as \"10us\""
-    );
-    assert_eq!(one(&format!("{core}\nuntill = \"2ms\"")), "failures.0.untill: unknown key (did you mean \"until\"?)");
-    assert_eq!(
-        one(&format!("link = \"agg0>core7\"\n{at}")),
-        "failures.0.link = \"agg0>core7\": no such link; expected a name such as \"agg0>core0\" (did you mean \
-         \"agg0>core0\"?)"
-    );
-    assert_eq!(one(at), "failures.0.link: missing; expected a link such as \"agg0>core0\", or between and share");
+    said(one("link = \"agg0>core0\""), "failures.0.at: missing");
+    said(one(&format!("{core}\nuntill = \"2ms\"")), "failures.0.untill: unknown key");
+    said(one(&format!("link = \"agg0>core7\"\n{at}")), "failures.0.link = \"agg0>core7\": no such");
+    said(one(at), "failures.0.link: missing");
     let between = format!("between = [\"agg\", \"core\"]\n{at}");
-    assert_eq!(one(&between), "failures.0.share: missing; expected with between, from 0 to 1");
-    assert_eq!(
-        one(&format!("{core}\nshare = 0.5")),
-        "failures.0.share = 0.5: expected with between only, such as [\"agg\", \"core\"]"
-    );
-    assert_eq!(
+    said(one(&between), "failures.0.share: missing");
+    said(one(&format!("{core}\nshare = 0.5")), "failures.0.share = 0.5: expected");
+    said(
         one(&format!("{core}\nbetween = [\"agg\", \"core\"]\nshare = 0.5")),
-        "failures.0.link = \"agg0>core0\": expected either a link or links between two kinds of nodes"
+        "failures.0.link = \"agg0>core0\": expected",
     );
     for ends in ["[\"agg\"]", "[\"agg\", \"core\", \"edge\"]", "[]"] {
         assert_eq!(
@@ -309,46 +203,24 @@ fn failures_of_links() {
             format!("failures.0.between = {ends}: expected a list of 2 texts in quotes")
         );
     }
-    assert_eq!(one(&format!("{between}\nshare = 1e300")), "failures.0.share = 1e300: expected a number from 0 to 1");
-    assert_eq!(one(&format!("{between}\nshare = 1.5")), "failures.0.share = 1.5: expected a number from 0 to 1");
-    assert_eq!(
-        one(&format!("{between}\nshare = 0.01")),
-        "failures.0.share = 0.01: makes 0 of 16 links, of which 16 do not fail at that time already; expected at \
-         least one, and no more than these"
-    );
-    assert_eq!(
+    said(one(&format!("{between}\nshare = 1e300")), "failures.0.share = 1e300: expected");
+    said(one(&format!("{between}\nshare = 1.5")), "failures.0.share = 1.5: expected");
+    said(one(&format!("{between}\nshare = 0.01")), "failures.0.share = 0.01: ");
+    said(
         one(&format!("between = [\"agg\", \"spine\"]\nshare = 0.5\n{at}")),
-        "failures.0.between = [\"agg\", \"spine\"]: no link joins such nodes; expected one of [\"agg\", \"core\"], \
-         [\"edge\", \"agg\"], [\"h\", \"edge\"]"
+        "failures.0.between = [\"agg\", \"spine\"]: ",
     );
-    assert_eq!(
-        one("link = \"agg0>core0\"\nat = \"10ms\""),
-        "failures.0.at = \"10ms\": expected a time before the run's end, 10ms"
-    );
-    assert_eq!(
-        one(&format!("{core}\nuntil = \"1ms\"")),
-        "failures.0.until = \"1ms\": expected a time after the failure begins, 1ms"
-    );
-    assert_eq!(
-        one(&format!("{core}\nkind = \"degarded\"")),
-        "failures.0.kind = \"degarded\": expected one of \"down\", \"degraded\" (did you mean \"degraded\"?)"
-    );
-    assert_eq!(
-        one(&format!("{core}\nloss = 0.5")),
-        "failures.0.loss = 0.5: expected none with kind = \"down\": nothing gets through; kind = \"degraded\" has it"
-    );
+    said(one("link = \"agg0>core0\"\nat = \"10ms\""), "failures.0.at = \"10ms\": expected");
+    said(one(&format!("{core}\nuntil = \"1ms\"")), "failures.0.until = \"1ms\": expected");
+    said(one(&format!("{core}\nkind = \"degarded\"")), "failures.0.kind = \"degarded\": expected");
+    said(one(&format!("{core}\nloss = 0.5")), "failures.0.loss = 0.5: expected");
     let degraded = format!("{core}\nkind = \"degraded\"");
-    assert_eq!(one(&degraded), "failures.0: expected at least one of rate, delay and loss with kind = \"degraded\"");
-    assert_eq!(one(&format!("{degraded}\nrate = \"0bps\"")), "failures.0.rate = \"0bps\": expected a rate above 0");
-    assert_eq!(
-        one(&format!("{degraded}\nloss = 0.1\ndetection = \"1us\"")),
-        "failures.0.detection = \"1us\": expected none with kind = \"degraded\": switches do not route around what \
-         works"
-    );
-    assert_eq!(
+    said(one(&degraded), "failures.0: expected");
+    said(one(&format!("{degraded}\nrate = \"0bps\"")), "failures.0.rate = \"0bps\": expected");
+    said(one(&format!("{degraded}\nloss = 0.1\ndetection = \"1us\"")), "failures.0.detection = \"1us\": expected");
+    said(
         one(&format!("{core}\n[[failures]]\nlink = \"core0>agg0\"\nat = \"2ms\"")),
-        "failures.1.link = \"core0>agg0\": another entry is about this link at the same time; expected one after the \
-         other"
+        "failures.1.link = \"core0>agg0\": ",
     );
     // a host has one link; ten flows of the hotspot go somewhere else
     let said = one("link = \"edge0>h0\"\nat = \"1ms\"\ndetection = \"2us\"");
@@ -384,22 +256,15 @@ fn queues_that_do_not_go_with_a_token_bucket() {
     let with_burst = GOOD.replacen("delay = \"10us\"", "delay = \"10us\", burst = \"3kB\"", 1);
     let refused = |from: &str, to: &str| check(&with_burst.replacen(from, to, 1)).unwrap_err().to_string();
     let mark = "mark = \"20p\"";
-    assert_eq!(
-        refused(mark, &format!("{mark}\ndevice = 100")),
-        "queue.device = 100: expected 0 with the burst of a link: there is no device queue below a token bucket"
-    );
-    assert_eq!(
-        refused(mark, &format!("{mark}\nmark_at = \"departure\"")),
-        "queue.mark_at = \"departure\": expected \"arrival\" with the burst of a link: \
-         a token bucket has no departures to mark at"
-    );
-    assert_eq!(
+    said(refused(mark, &format!("{mark}\ndevice = 100")), "queue.device = 100: expected");
+    said(refused(mark, &format!("{mark}\nmark_at = \"departure\"")), "queue.mark_at = \"departure\": expected");
+    said(
         refused(mark, &format!("{mark}\nhost = {{ kind = \"fair-nic\" }}")),
-        "queue.host.kind = \"fair-nic\": expected another kind with the burst of a link: a fair NIC has a transmitter"
+        "queue.host.kind = \"fair-nic\": expected",
     );
-    assert_eq!(
+    said(
         message(mark, &format!("{mark}\nmark_at = \"departure\"\ncount_overhead = true")),
-        "queue.count_overhead = true: expected false with mark_at = \"departure\", which counts packets without it"
+        "queue.count_overhead = true: expected",
     );
     // What hosts have does not matter where only switches' links have a bucket.
     check(&GOOD.replacen("k = 4", "k = 4\ncore_link = { burst = \"3kB\" }", 1).replacen(

@@ -1,0 +1,308 @@
+//! Swift as other programs have it, against hand-computed vectors: an ns-3 study, and htsim.
+
+use crate::events::{MSS, ack, assert_close, assert_printed, changed, congestion, env, round, segments, timeout, us};
+use crate::swift::{fixed, target_us, window};
+use incast_cc::registry::ParamSet;
+use incast_cc::swift::emulation::{Arithmetic, Gate, PaceBy, Recovery};
+use incast_cc::swift::target_delay::{FsWindow, Target};
+use incast_cc::swift::{Params, Swift};
+use incast_cc::{Ack, Cc, Config, Controller, Pacing, Phase, Time, Timeout};
+
+/// Swift as the ns-3 study has it, at its segments of 1500 B.
+fn study(set: &[(&str, &str)]) -> Cc {
+    let mut config = Config::new("swift").unwrap();
+    config.set("form", "yasomam").unwrap();
+    set.iter().for_each(|(key, value)| config.set(key, value).unwrap());
+    assert!(!config.profile().own_recovery, "the transport recovers");
+    config.build(&env(1500, 10.0))
+}
+
+#[test]
+fn the_study_counts_whole_segments_and_bytes() {
+    let mut cc = study(&[("target", "static")]);
+    let at = |cc: &mut Cc, bytes: u64| {
+        cc.on_ack(&ack(Time::ms(1), bytes, us(1000.0)));
+        cc.cwnd()
+    };
+    assert_eq!(at(&mut cc, 1500), 15_300.0, "10 + 2/10 segments");
+    assert_eq!(at(&mut cc, 1500), 15_594.0, "10.2 + 2/10.2 = 10.39608 segments are 15594.1 B");
+    assert_eq!(at(&mut cc, 1000), 15_594.0, "no whole segment yet");
+    assert_eq!(at(&mut cc, 1000), 15_882.0, "now there is: 10.396 + 2/10.396 = 10.58838, 15882.6 B");
+    (0..2000).for_each(|_| _ = at(&mut cc, 1500));
+    assert_eq!(cc.cwnd(), 60_000.0);
+}
+
+#[test]
+fn the_study_freezes_at_its_smallest_smoothed_rtt() {
+    let mut cc = study(&[]);
+    let mut now = Time::ms(3000);
+    let mut step = |cc: &mut Cc, gap: f64, rtt: f64, srtt: f64| {
+        now += us(gap);
+        cc.on_ack(&Ack { srtt: us(srtt), ..ack(now, 1500, us(rtt)) });
+        cc.cwnd()
+    };
+    // samples of a 1 ms clock: the base is 1 us, and no sample is below it
+    (0..100).for_each(|_| assert_eq!(step(&mut cc, 12.6, 1.0, 1.0), 15_000.0));
+    // 1 ms samples ask for 1 - 4 * 999/1000 < 0 of the window, but the time to the next decrease starts
+    // anew with every ACK
+    (0..100).for_each(|_| assert_eq!(step(&mut cc, 12.6, 1000.0, 2.0), 15_000.0));
+    // until a gap of a whole sample lets it through
+    assert_eq!(step(&mut cc, 1000.0, 1000.0, 2.0), 2000.0);
+    // the second mode leaves 1 ms above the smallest
+    let mut second = study(&[("epsilon", "1ms")]);
+    assert_eq!(step(&mut second, 12.6, 1.0, 1.0), 15_300.0);
+    assert_eq!(step(&mut second, 12.6, 1000.0, 126.0), 15_594.0, "the base stays 1 us");
+}
+
+#[test]
+fn the_study_leaves_recovery_as_newreno_does() {
+    let mut cc = study(&[]);
+    let at = Time::ms(3000);
+    cc.on_ack(&Ack { srtt: us(1.0), ..ack(at, 1500, us(1.0)) });
+    cc.on_loss(&congestion(at + us(1.0), 9000));
+    assert_eq!(cc.cwnd(), 2000.0, "one sample has passed: everything goes, down to the floor");
+    cc.on_ack(&Ack { phase: Phase::Recovery, srtt: us(1.0), ..ack(at + us(400.0), 1500, us(0.5)) });
+    assert_eq!(cc.cwnd(), 2000.0, "the window rests");
+    cc.on_recovered(at + us(500.0), 1500);
+    assert_eq!(cc.cwnd(), 4500.0, "half of what was in flight");
+    let mut tiny = study(&[]);
+    tiny.on_loss(&congestion(at, 3000));
+    tiny.on_recovered(at, 0);
+    assert_eq!(tiny.cwnd(), 3000.0, "at least two segments");
+    // the third timeout in a row takes the floor whatever the clock says
+    let mut cc = study(&[]);
+    cc.on_ack(&Ack { srtt: us(1.0), ..ack(at, 1500, us(1.0)) });
+    cc.on_ack(&Ack { srtt: us(1.0), ..ack(at + us(1.0), 1500, us(10_000.0)) });
+    (1..=2).for_each(|n| {
+        cc.on_timeout(&timeout(at + us(2.0), 9000, n));
+        assert_eq!(cc.cwnd(), 15_000.0, "no sample has passed");
+    });
+    cc.on_timeout(&timeout(at, 9000, 3));
+    assert_eq!(cc.cwnd(), 2000.0);
+    // the ACK that ends the repair counts what lies beyond it, unless a mark has ended it
+    let repaired = |una, phase| {
+        let mut cc = study(&[("target", "static")]);
+        cc.on_timeout(&Timeout { sent: 9_000, ..timeout(at, 9_000, 3) });
+        cc.on_ack(&Ack { round: round(una, 18_000), phase, ..ack(at + us(1000.0), 9_000, us(1000.0)) });
+        cc.cwnd()
+    };
+    for (una, phase, window) in [
+        (9_000, Phase::Open, 2_000.0),
+        (10_500, Phase::Open, 4_250.0), // one: 4/3 + 2 / (4/3) segments
+        (10_500, Phase::Cwr, 15_500.0), // six: 4/3 + 12 / (4/3)
+        (6_000, Phase::Loss, 15_500.0),
+    ] {
+        assert_eq!(repaired(una, phase), window, "{una}, {phase:?}");
+    }
+}
+
+#[test]
+fn in_the_study_the_first_timeout_of_a_row_sets_the_threshold() {
+    // RFC 5681 equation (4): half of what was in flight, and what is sent again does not count
+    let mut cc = study(&[("target", "static")]);
+    for (consecutive, in_flight, threshold) in [(1, 9000, 4500.0), (2, 6000, 4500.0), (1, 7000, 3500.0)] {
+        cc.on_timeout(&timeout(Time::ms(3000), in_flight, consecutive));
+        assert_eq!(cc.ssthresh(), threshold);
+    }
+}
+
+#[test]
+fn in_the_study_the_ack_that_ends_a_recovery_counts_what_it_covers() {
+    let mut cc = study(&[("target", "static")]);
+    let at = Time::ms(3000);
+    cc.on_loss(&congestion(at, 9000));
+    cc.on_recovered(at + us(100.0), 0);
+    assert_eq!(cc.cwnd(), 4500.0);
+    // SACK has reported three of its four segments before: 3 + 4 2 / 3 segments
+    cc.on_ack(&Ack { delivered: 1500, ..ack(at + us(100.0), 6000, us(1000.0)) });
+    assert_eq!(cc.cwnd(), 8500.0);
+    // and the next what it delivers: 17 / 3 + 2 3 / 17 segments are 9029.4 B
+    cc.on_ack(&ack(at + us(200.0), 1500, us(1000.0)));
+    assert_eq!(cc.cwnd(), 9029.0);
+}
+
+#[test]
+fn in_the_study_what_was_measured_last_counts_for_an_ack_without_a_sample() {
+    let silent = |acked| Ack { rtt: None, fabric_delay: None, delivered: 1500, ..ack(Time::ms(2), acked, us(1000.0)) };
+    let mut cc = study(&[("target", "static")]);
+    cc.on_ack(&silent(1500));
+    assert_eq!(cc.cwnd(), 15_000.0, "nothing was measured yet");
+    cc.on_ack(&ack(Time::ms(1), 1500, us(1000.0)));
+    assert_eq!(cc.cwnd(), 15_300.0);
+    cc.on_ack(&silent(1500));
+    assert_eq!(cc.cwnd(), 15_594.0, "10.2 + 2/10.2 segments");
+    cc.on_ack(&silent(0));
+    assert_eq!(cc.cwnd(), 15_594.0, "a duplicate is no new acknowledgement");
+    // htsim has a sample with every ACK, and so have the forms that count as it does
+    let mut cc = Swift::new(&changed(htsim(), |p| p.target_delay.target = Target::Static), &env(MSS, 10.0));
+    cc.on_ack(&ack(Time::ms(1), 1000, us(1000.0)));
+    let before = cc.cwnd();
+    cc.on_ack(&silent(1000));
+    assert_eq!(cc.cwnd(), before);
+}
+
+#[test]
+fn each_choice_of_another_form_can_be_made_alone() {
+    // 15000 + 1000 1000 / 15000
+    let whole = changed(fixed(40.0), |p| p.window.emulation.arithmetic = Arithmetic::Integer);
+    let mut cc = Swift::new(&whole, &env(MSS, 15.0));
+    cc.on_ack(&ack(Time::ms(1), segments(1), us(30.0)));
+    assert_eq!(cc.cwnd(), 15_066.0);
+    // 40 us of smoothed RTT, at half a packet
+    let mut cc = Swift::new(&changed(fixed(40.0), |p| p.window.emulation.pace_by = PaceBy::Srtt), &env(MSS, 0.5));
+    cc.on_ack(&Ack { srtt: us(40.0), ..ack(us(100.0), 0, us(20.0)) });
+    assert_eq!(cc.pacing(), Pacing::Gap(us(80.0)));
+}
+
+fn htsim() -> Params {
+    let mut params = Params::default();
+    params.set("form", "htsim").unwrap();
+    params
+}
+
+#[test]
+fn htsim_counts_whole_bytes() {
+    // 15000 + 1000 * 1000 / 15000 = 15066.67, then 15066 + 66.37, and half of 15132 at a delay far over
+    // target; the real window keeps the fractions.
+    let real = changed(htsim(), |p| p.window.emulation.arithmetic = Arithmetic::Real);
+    for (params, after) in [(htsim(), [15_066.0, 15_132.0, 7_566.0]), (real, [15_066.666_667, 15_133.038, 7_566.519])] {
+        let mut cc = Swift::new(&params, &env(MSS, 15.0));
+        for (i, (delay, want)) in [10.0, 10.0, 1000.0].into_iter().zip(after).enumerate() {
+            cc.on_ack(&ack(us(100.0 + i as f64), segments(1), us(delay)));
+            assert_printed(cc.cwnd(), want, 1e-3);
+        }
+    }
+}
+
+#[test]
+fn htsim_takes_the_root_of_whole_packets() {
+    // 20 us, no topology term over six links, and a_fs / sqrt(w) + b_fs with a_fs = 32.6554, b_fs =
+    // -3.26554: w = 3.9 counts as 3, below one packet the term is fs_range.
+    for (w, floored, real) in
+        [(3.0, 35.588, 35.588), (3.9, 35.588, 33.270), (1.0, 49.390, 49.390), (0.99, 120.0, 49.554)]
+    {
+        assert_printed(target_us(&htsim(), &env(MSS, 15.0), w, 6), floored, 1e-3);
+        let params = changed(htsim(), |p| p.target_delay.fs_window = FsWindow::Real);
+        assert_printed(target_us(&params, &env(MSS, 15.0), w, 6), real, 1e-3);
+    }
+    // in integer arithmetic the target has no part of a picosecond
+    let target = target_us(&htsim(), &env(MSS, 15.0), 3.0, 6) * 1e6;
+    assert!((target - target.round()).abs() < 1e-6, "{target} ps");
+}
+
+#[test]
+fn htsim_gates_by_the_smoothed_rtt_before_the_ack() {
+    // Every sample is over target. The first may cut at once (no RTT is known), at 200 us. Then srtt is
+    // 200 us; a sample of 1000 us at 300 us makes it 7/8 200 + 1/8 1000 = 300 us. At 450 us, after a
+    // sample of 200 us, 250 us have passed: enough for the latest sample, too little for 300 us, which
+    // the sample has just pulled down to 287.5 us.
+    for (gate, cuts) in [(Gate::PriorSrtt, [1, 1, 1, 2]), (Gate::Rtt, [1, 1, 2, 2])] {
+        let mut cc = Swift::new(&changed(htsim(), |p| p.window.emulation.gate = gate), &env(MSS, 64.0));
+        let mut seen = 0;
+        for ((now, sample), want) in
+            [(200.0, 200.0), (300.0, 1000.0), (450.0, 200.0), (490.0, 200.0)].into_iter().zip(cuts)
+        {
+            let before = cc.cwnd();
+            cc.on_ack(&ack(us(now), segments(1), us(sample)));
+            seen += u32::from(cc.cwnd() < before);
+            assert_eq!(seen, want, "{gate:?} at {now} us");
+        }
+    }
+}
+
+#[test]
+fn htsim_smooths_by_eighths_each_rounded_down() {
+    let cut = |samples: &[(u64, u64)]| {
+        let params = changed(fixed(0.0), |p| {
+            p.target_delay.static_target = Time(1);
+            p.window.emulation.gate = Gate::PriorSrtt;
+        });
+        let mut cc = Swift::new(&params, &env(MSS, 64.0));
+        let mut before = cc.cwnd();
+        for &(now, sample) in samples {
+            before = cc.cwnd();
+            cc.on_ack(&ack(Time(now), 0, Time(sample)));
+        }
+        cc.cwnd() < before
+    };
+    // 200 us, then 7/8 200 + 1/8 1000 = 300 us since the cut at 200 us
+    let us = 1_000_000;
+    assert!(!cut(&[(200 * us, 200 * us), (300 * us, 1000 * us), (499 * us, 1000 * us)]));
+    assert!(cut(&[(200 * us, 200 * us), (300 * us, 1000 * us), (500 * us, 1000 * us)]));
+    // 12 ps, then 7 12 / 8 = 10 and 12 / 8 = 1
+    assert!(!cut(&[(100, 12), (101, 12), (110, 12)]));
+    assert!(cut(&[(100, 12), (101, 12), (111, 12)]));
+}
+
+#[test]
+fn htsim_paces_by_the_smoothed_rtt() {
+    let mut cc = Swift::new(&htsim(), &env(MSS, 0.5));
+    let event = Ack { srtt: us(40.0), ..ack(us(100.0), 0, us(20.0)) };
+    cc.on_ack(&event);
+    assert_eq!(cc.pacing(), Pacing::Gap(us(80.0)));
+    let mut cc = Swift::new(&changed(htsim(), |p| p.window.emulation.pace_by = PaceBy::Rtt), &env(MSS, 0.5));
+    cc.on_ack(&event);
+    assert_eq!(cc.pacing(), Pacing::Gap(us(40.0)));
+}
+
+/// Recovery as htsim has it, real windows and the latest RTT otherwise.
+fn at_exit() -> Params {
+    Params { recovery: Recovery::AtExit, ..fixed(50.0) }
+}
+
+#[test]
+fn htsim_cuts_for_a_loss_when_recovery_ends() {
+    let mut cc = Swift::new(&at_exit(), &env(MSS, 20.0));
+    cc.on_loss(&congestion(us(1000.0), segments(20)));
+    assert_close(window(&cc), 20.0);
+    // during the recovery delays go on moving it
+    cc.on_ack(&Ack { phase: Phase::Recovery, ..ack(us(1010.0), segments(2), us(30.0)) });
+    assert_close(window(&cc), 20.1);
+    // the ACK that ends it first asks for 0.6 of the window, its delay being twice the target
+    cc.on_recovered(us(1200.0), 0);
+    cc.on_ack(&ack(us(1200.0), segments(1), us(100.0)));
+    assert_close(window(&cc), 20.1 * 0.6 * 0.5);
+    // and the time to the next decrease starts then
+    cc.on_ack(&ack(us(1290.0), segments(1), us(100.0)));
+    assert_close(window(&cc), 20.1 * 0.6 * 0.5);
+    assert!(
+        !Config::new("swift")
+            .map(|mut config| (config.set("recovery", "at-exit"), config).1)
+            .unwrap()
+            .profile()
+            .own_recovery
+    );
+}
+
+#[test]
+fn htsim_skips_the_cut_where_a_decrease_has_just_been() {
+    let mut cc = Swift::new(&at_exit(), &env(MSS, 20.0));
+    cc.on_ack(&ack(us(1000.0), segments(1), us(100.0)));
+    assert_close(window(&cc), 12.0);
+    cc.on_loss(&congestion(us(1010.0), segments(20)));
+    cc.on_recovered(us(1050.0), 0);
+    cc.on_ack(&ack(us(1050.0), 0, us(100.0)));
+    assert_close(window(&cc), 12.0);
+}
+
+#[test]
+fn htsims_duplicates_in_recovery_may_cut_again_and_again() {
+    let mut cc = Swift::new(&at_exit(), &env(MSS, 20.0));
+    let duplicate = Ack { acked: 0, delivered: 0, phase: Phase::Recovery, ..ack(us(1000.0), 0, us(100.0)) };
+    cc.on_ack(&duplicate);
+    cc.on_ack(&Ack { now: us(1001.0), ..duplicate });
+    assert_close(window(&cc), 20.0 * 0.36);
+    // duplicates outside a recovery, and what a recovery newly acknowledges, start the clock like any ACK
+    for (acked, phase) in [(0, Phase::Open), (1000, Phase::Recovery), (1000, Phase::Open)] {
+        let mut cc = Swift::new(&at_exit(), &env(MSS, 20.0));
+        let event = Ack { acked, phase, ..duplicate };
+        cc.on_ack(&event);
+        cc.on_ack(&Ack { now: us(1001.0), ..event });
+        assert_close(window(&cc), 20.0 * 0.6);
+    }
+    // nor does a timeout's cut count for the clock
+    let mut cc = Swift::new(&at_exit(), &env(MSS, 20.0));
+    cc.on_timeout(&timeout(us(1000.0), segments(20), 1));
+    cc.on_ack(&ack(us(1001.0), 0, us(100.0)));
+    assert_close(window(&cc), 20.0 * 0.5 * 0.6);
+}

@@ -249,9 +249,10 @@ pub enum Recovery {
 }
 
 /// How the retransmission timeout follows from RTT samples.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum RtoRule {
     /// RFC 6298: max(floor, srtt + max(G, 4 rttvar)).
+    #[default]
     Rfc6298,
     /// Linux: srtt + max(floor, 4 mdev), where mdev is the largest mean deviation of the round trip and the
     /// one before it, and falls slowly.

@@ -12,7 +12,7 @@ use incast_record::{FlowRecord, Happening, Recorder};
 const HEADER: u32 = 20;
 
 /// What the source of a flow puts on its host's NIC.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct IpSource {
     /// Flow number.
     pub flow: u32,
@@ -44,13 +44,8 @@ impl IpSource {
             host,
             dst: spec.dst,
             flags: if spec.path.is_some() { flag::PATH } else { 0 } | if traced { flag::TRACED } else { 0 },
-            packets: 0,
             entropy: Source::new(net.spec, flow),
-            sent: 0,
-            sent_m: 0,
-            retransmissions: 0,
-            packets_m: 0,
-            first_tx: None,
+            ..IpSource::default()
         }
     }
 
@@ -169,19 +164,23 @@ impl IpSink {
         if last_fragment > 0 && !self.reassembled(p, last_fragment) {
             return false;
         }
+        self.trace(ctx, p);
+        true
+    }
+
+    #[inline]
+    fn trace(&self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.has(flag::TRACED) {
             let node = ctx.hosts[self.host as usize].node;
             ctx.trace(p, Happening::Receive, false, node);
         }
-        true
     }
 
     /// Notes a fragment; true when the segment is complete. The segment takes the ECN field of
     /// the fragment that completes it.
     fn reassembled(&mut self, p: &Packet, last: u8) -> bool {
         let bit = 1u16 << (p.aux & 15);
-        let all = (1u32 << (last + 1)) as u16;
-        let all = all.wrapping_sub(1);
+        let all = ((1u32 << (last + 1)) - 1) as u16;
         match self.partial.iter().position(|f| f.id == p.id) {
             // none comes twice: it is of a later packet of that number
             Some(i) if self.partial[i].seen & bit != 0 => self.partial[i].seen = bit,
@@ -229,10 +228,7 @@ impl IpSink {
     /// Counts the header of a segment whose payload a queue has cut off.
     pub fn count_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         self.trimmed += p.has(flag::MEASURED) as u64;
-        if p.has(flag::TRACED) {
-            let node = ctx.hosts[self.host as usize].node;
-            ctx.trace(p, Happening::Receive, false, node);
-        }
+        self.trace(ctx, p);
     }
 
     /// Adds what it counted to the flow's record.

@@ -6,7 +6,7 @@ use crate::spec::{RtoRule, TransportSpec};
 pub const STAMP: u64 = 1_000_000_000;
 
 /// srtt, rttvar and the timeout they give, in picoseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct RttEstimator {
     /// Smoothed RTT; 0 before the first sample.
     pub srtt: u64,
@@ -34,53 +34,36 @@ impl RttEstimator {
     /// Before any sample.
     pub fn new(spec: &TransportSpec) -> RttEstimator {
         RttEstimator {
-            srtt: 0,
-            rttvar: 0,
-            latest: 0,
-            min: None,
             min_rto: spec.rto_min.0,
             max_rto: spec.rto_max.0,
             initial: spec.rto_initial.0,
             granularity: spec.rto_granularity.0,
-            backoff: 0,
             rule: spec.rto_rule,
             tick: if spec.rto_rule == RtoRule::Linux { spec.timer_tick.0.max(1) } else { 1 },
-            peak: 0,
-            held: 0,
-            round_end: 0,
+            ..RttEstimator::default()
         }
     }
 
     /// Takes a sample: gains 1/8 and 1/4, the variance first. `una` and `nxt` tell round trips apart.
     pub fn sample(&mut self, rtt: u64, una: u64, nxt: u64) {
         self.latest = rtt;
-        if self.rule == RtoRule::Linux {
-            self.sample_linux(rtt, una, nxt);
-            self.min = Some(self.min.map_or(rtt, |m| m.min(rtt)));
-            return;
-        }
         if self.min.is_none() {
-            self.srtt = rtt;
-            self.rttvar = rtt / 2;
+            (self.srtt, self.rttvar) = (rtt, rtt / 2);
+            self.peak = (4 * self.rttvar).max(self.min_rto);
+            (self.held, self.round_end) = (self.peak, nxt);
+        } else if self.rule == RtoRule::Linux {
+            self.sample_linux(rtt, una, nxt);
         } else {
             self.rttvar = (3 * self.rttvar + self.srtt.abs_diff(rtt)) / 4;
             self.srtt = (7 * self.srtt + rtt) / 8;
         }
-        self.min = Some(self.min.map_or(rtt, |m| m.min(rtt)));
+        self.lower(rtt);
     }
 
     /// As the kernel does it: a falling RTT raises the deviation an eighth as fast, the largest deviation of
     /// a round trip counts, and it falls by a quarter of the difference a round trip.
     #[inline(never)]
     fn sample_linux(&mut self, rtt: u64, una: u64, nxt: u64) {
-        if self.min.is_none() {
-            self.srtt = rtt;
-            self.rttvar = rtt / 2;
-            self.peak = (4 * self.rttvar).max(self.min_rto);
-            self.held = self.peak;
-            self.round_end = nxt;
-            return;
-        }
         let error = self.srtt.abs_diff(rtt);
         if error > self.rttvar {
             let rise = (error - self.rttvar) / 4;

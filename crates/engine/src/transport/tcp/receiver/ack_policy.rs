@@ -5,22 +5,10 @@ use super::compression::COMPRESSION_SLACK;
 use super::*;
 
 impl Receiver {
-    /// Acknowledges a segment that has been taken in, now or later. `quick`: its connection, if two-way, is not
-    /// interactive.
+    /// Acknowledges a segment that has been taken in, now or later.
     #[inline(always)]
-    pub(super) fn acknowledge_in_time(
-        &mut self,
-        ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
-        p: &Packet,
-        now_ack: bool,
-        quick: bool,
-    ) {
-        let mut now_ack = now_ack;
-        if self.acks.quick > 0 && (self.half == NO_HALF || quick) {
-            self.acks.quick -= u32::from(self.half == NO_HALF);
-            now_ack = true;
-        }
+    pub(super) fn acknowledge_in_time(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, mut now_ack: bool) {
+        let t = ctx.net.transport(self.transport);
         if !now_ack && !self.ooo.is_empty() {
             now_ack = !t.sack_compression || !t.sack || self.is_not_compressed(ctx);
             if !now_ack {
@@ -28,8 +16,7 @@ impl Receiver {
             }
         }
         if now_ack || self.acks.pending >= self.acks.every || p.has(flag::FIN) {
-            let fin = self.fin_at.is_some_and(|f| self.next > f);
-            if fin {
+            if self.fin_at.is_some_and(|f| self.next > f) {
                 if t.fin_with_data && p.len > 0 && (now_ack || self.acks.pending >= self.acks.every) {
                     self.acknowledge(ctx, 0, t.ack_size);
                 }
@@ -67,14 +54,12 @@ impl Receiver {
 
     /// Two-way connections: an acknowledgement of data was sent, one of those that `quickack` counts.
     pub(super) fn spend_quick(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if self.acks.quick > 0 {
-            self.acks.quick -= 1;
-            if self.acks.quick == 0
-                && let Some(half) = ctx.halves.get_mut(self.half as usize)
-            {
-                half.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout.0;
-            }
+        if self.acks.quick == 1
+            && let Some(half) = ctx.halves.get_mut(self.half as usize)
+        {
+            half.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout.0;
         }
+        self.acks.quick = self.acks.quick.saturating_sub(1);
     }
 
     /// Brings quick ACKs up to date with an arriving segment, and the interactive state of a two-way connection. Whether

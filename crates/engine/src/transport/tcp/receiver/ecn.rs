@@ -13,12 +13,7 @@ impl EcnEcho {
 impl Receiver {
     /// Takes the ECN field of a data segment in: whether it is marked, and whether that calls for an ACK at once.
     #[inline(always)]
-    pub(super) fn take_ecn_field(
-        &mut self,
-        ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
-        p: &Packet,
-    ) -> (bool, bool) {
+    pub(super) fn take_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> (bool, bool) {
         let mut marked = p.has(flag::CE);
         if marked && t.ce_must_advance {
             marked = p.seq >= self.ecn.ce_from;

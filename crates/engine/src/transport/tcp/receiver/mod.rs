@@ -312,7 +312,7 @@ impl Receiver {
 
     fn data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let end = p.seq + p.len as u64 + u64::from(p.has(flag::FIN));
-        let (marked, mut now_ack) = self.take_ecn_field(ctx, t, p);
+        let (marked, mut now_ack) = self.take_ecn(ctx, t, p);
         // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
         if self.acks.echo.is_none() || p.seq <= self.acks.acked {
             self.acks.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
@@ -358,7 +358,11 @@ impl Receiver {
             // burst of old bytes with it, and goodput never exceeds the line
             self.sink.delivered_m += self.counted() - held;
         }
-        self.acknowledge_in_time(ctx, t, p, now_ack, quick);
+        if self.acks.quick > 0 && (self.half == NO_HALF || quick) {
+            self.acks.quick -= u32::from(self.half == NO_HALF);
+            now_ack = true;
+        }
+        self.acknowledge_in_time(ctx, p, now_ack);
     }
 
     /// A segment up to `end` is the next in order. Whether it is acknowledged at once.

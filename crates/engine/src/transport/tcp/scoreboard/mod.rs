@@ -16,7 +16,7 @@ use incast_cc::Delivery;
 use rack::{DeliveryRate, Rack, Reordering, Resent};
 use std::collections::VecDeque;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Segment {
     seq: u64,
     len: u16,
@@ -28,6 +28,21 @@ struct Segment {
     ever: bool,
     /// Copies counted in `pipe`.
     copies: u8,
+}
+
+impl Segment {
+    fn end(&self) -> u64 {
+        self.seq + self.len as u64
+    }
+
+    fn hole(&self) -> Hole {
+        Hole { seq: self.seq, len: self.len as u32 }
+    }
+
+    /// To be sent again.
+    fn is_pending(&self) -> bool {
+        self.lost && !self.sacked && !self.retransmitted
+    }
 }
 
 /// A segment that others have overtaken.
@@ -102,14 +117,12 @@ impl Scoreboard {
     /// The last segment goes again as a probe: as what RTT samples and RACK go by, but it is in flight once.
     pub fn probed(&mut self, seq: u64) {
         let i = self.index_of(seq);
-        if let Some(s) = self.segments.get_mut(i) {
-            s.ever = true;
-        }
+        self.segments[i].ever = true;
     }
 
     /// The last outstanding segment.
     pub fn last(&self) -> Option<Hole> {
-        self.segments.back().map(|s| Hole { seq: s.seq, len: s.len as u32 })
+        self.segments.back().map(Segment::hole)
     }
 
     /// Whether anything is SACKed, lost, or under way for the second time.
@@ -120,11 +133,12 @@ impl Scoreboard {
 
     /// Whether at least `n` segments are SACKed.
     pub fn has_sacked_segments(&self, n: u32) -> bool {
-        let mut found = 0;
-        self.sacked.as_slice().iter().rev().any(|(a, b)| {
-            found += self.index_of(*b) - self.index_of(*a);
-            found >= n as usize
+        let runs = self.sacked.as_slice().iter().rev().map(|(a, b)| self.index_of(*b) - self.index_of(*a));
+        runs.scan(0, |sum, run| {
+            *sum += run;
+            Some(*sum)
         })
+        .any(|sum| sum >= n as usize)
     }
 
     /// Segment `i` is lost, in its latest copy too, and has to go again.
@@ -165,15 +179,7 @@ impl Scoreboard {
     /// A new segment was sent.
     #[inline]
     pub fn sent(&mut self, seq: u64, len: u32) {
-        self.segments.push_back(Segment {
-            seq,
-            len: len as u16,
-            sacked: false,
-            lost: false,
-            retransmitted: false,
-            ever: false,
-            copies: 1,
-        });
+        self.segments.push_back(Segment { seq, len: len as u16, copies: 1, ..Segment::default() });
         self.pipe += len as u64;
     }
 
@@ -181,12 +187,11 @@ impl Scoreboard {
     /// before, and whether any of the acknowledged segments had been sent again.
     #[inline]
     pub fn acked(&mut self, una: u64) -> (u64, bool) {
-        let mut delivered = 0;
-        let mut retransmitted = false;
+        let (mut delivered, mut retransmitted) = (0, false);
         let start = self.segments.front().map_or(una, |s| s.seq);
         self.acked_again = false;
         while let Some(s) = self.segments.front() {
-            if s.seq + s.len as u64 > una {
+            if s.end() > una {
                 break;
             }
             self.acked_again |= s.ever;
@@ -209,9 +214,9 @@ impl Scoreboard {
             }
             if !s.sacked {
                 delivered += s.len as u64;
-                self.original |= !s.ever && s.seq + s.len as u64 <= self.watch;
+                self.original |= !s.ever && s.end() <= self.watch;
             }
-            if s.lost && !s.sacked && !s.retransmitted {
+            if s.is_pending() {
                 self.pending -= 1;
             }
             retransmitted |= s.retransmitted && (self.ns3 == 0 || self.tells_ns3(s, start, una));
@@ -247,14 +252,12 @@ impl Scoreboard {
         if start >= end {
             return 0;
         }
-        let mut fresh = [(0u64, 0u64); 8];
-        let mut count = 0;
-        let mut newly = 0;
+        let (mut fresh, mut count, mut newly) = ([(0u64, 0u64); 8], 0, 0);
         let Scoreboard { segments, sacked, pipe, pending, rack, ns3, watch, original, .. } = self;
         let mut mark = |a: u64, b: u64| {
             let mut i = segments.partition_point(|s| s.seq < a);
             while let Some(s) = segments.get_mut(i) {
-                if s.seq + s.len as u64 > b {
+                if s.end() > b {
                     break;
                 }
                 if !s.sacked {
@@ -273,14 +276,12 @@ impl Scoreboard {
                         }
                     }
                     s.sacked = true;
-                    *original |= !s.ever && s.seq + s.len as u64 <= *watch;
+                    *original |= !s.ever && s.end() <= *watch;
                     newly += s.len as u64;
                     let stays = s.copies.min(u8::from(*ns3 > 0 && s.retransmitted));
                     *pipe -= s.len as u64 * (s.copies - stays) as u64;
                     s.copies = stays;
-                    if s.lost && !s.retransmitted {
-                        *pending -= 1;
-                    }
+                    *pending -= u32::from(s.lost && !s.retransmitted);
                 }
                 i += 1;
             }
@@ -330,13 +331,10 @@ impl Scoreboard {
         if frontier <= self.lost_below {
             return false;
         }
-        let mut i = self.index_of(self.lost_below);
+        let from = self.index_of(self.lost_below);
         self.lost_below = frontier;
         let mut found = false;
-        while let Some(s) = self.segments.get_mut(i) {
-            if s.seq >= frontier {
-                break;
-            }
+        for s in self.segments.range_mut(from..).take_while(|s| s.seq < frontier) {
             if !s.sacked && !s.lost {
                 s.lost = true;
                 self.found_lost += s.len as u64;
@@ -350,7 +348,6 @@ impl Scoreboard {
                     found = true;
                 }
             }
-            i += 1;
         }
         found
     }
@@ -362,19 +359,21 @@ impl Scoreboard {
         self.pending = 0;
         self.again = 0;
         for s in &mut self.segments {
-            s.copies = 0;
-            s.retransmitted = false;
-            if !s.sacked {
-                s.lost = true;
-                self.pending += 1;
-            }
+            (s.copies, s.retransmitted) = (0, false);
+            s.lost |= !s.sacked;
+            self.pending += u32::from(!s.sacked);
         }
-        self.lost_below = nxt;
-        self.retransmit_from = una;
-        self.unproven_from = una;
+        self.begin_again(una, nxt);
         if let Some(late) = &mut self.late {
-            late.below = nxt;
             late.waiting.clear();
+        }
+    }
+
+    /// Repairs begin at `una`, with what is not SACKed below `lost_below` lost.
+    fn begin_again(&mut self, una: u64, lost_below: u64) {
+        (self.lost_below, self.retransmit_from, self.unproven_from) = (lost_below, una, una);
+        if let Some(late) = &mut self.late {
+            late.below = lost_below;
         }
     }
 
@@ -413,12 +412,7 @@ impl Scoreboard {
                 self.pipe += s.len as u64 * s.copies as u64;
             }
         }
-        self.lost_below = una;
-        self.retransmit_from = una;
-        self.unproven_from = una;
-        if let Some(late) = &mut self.late {
-            late.below = una;
-        }
+        self.begin_again(una, una);
     }
 
     /// Marks the first outstanding segment lost (fast retransmit by duplicate ACKs).
@@ -439,39 +433,32 @@ impl Scoreboard {
         if !s.lost || s.retransmitted {
             self.give_up(i);
         }
-        Some(Hole { seq, len: s.len as u32 })
+        Some(s.hole())
     }
 
     /// The next lost segment not yet sent again.
+    #[inline]
     pub fn next_hole(&mut self) -> Option<Hole> {
-        if self.pending == 0 {
-            return None;
-        }
-        let mut i = self.index_of(self.retransmit_from);
-        while let Some(s) = self.segments.get(i) {
-            if s.lost && !s.sacked && !s.retransmitted {
-                self.retransmit_from = s.seq;
-                return Some(Hole { seq: s.seq, len: s.len as u32 });
-            }
-            i += 1;
-        }
-        None
+        if self.pending > 0 { self.next_pending() } else { None }
+    }
+
+    fn next_pending(&mut self) -> Option<Hole> {
+        let from = self.index_of(self.retransmit_from);
+        let hole = self.segments.range(from..).find(|s| s.is_pending())?.hole();
+        self.retransmit_from = hole.seq;
+        Some(hole)
     }
 
     /// The first segment that SACK neither reports nor proves lost, below the highest SACKed
     /// byte, and not yet sent again (RFC 6675 NextSeg rule 3).
     pub fn next_unproven(&mut self) -> Option<Hole> {
         let highest = self.sacked.as_slice().last()?.0;
-        let mut i = self.index_of(self.lost_below.max(self.unproven_from));
-        while let Some(s) = self.segments.get(i) {
+        let from = self.index_of(self.lost_below.max(self.unproven_from));
+        for s in self.segments.range(from..) {
             self.unproven_from = s.seq;
-            if s.seq >= highest {
-                break;
+            if s.seq >= highest || !s.sacked && !s.retransmitted {
+                return (s.seq < highest).then(|| s.hole());
             }
-            if !s.sacked && !s.retransmitted {
-                return Some(Hole { seq: s.seq, len: s.len as u32 });
-            }
-            i += 1;
         }
         None
     }
@@ -483,12 +470,12 @@ impl Scoreboard {
 
     /// The first outstanding segment.
     pub fn first(&self) -> Option<Hole> {
-        self.segments.front().map(|s| Hole { seq: s.seq, len: s.len as u32 })
+        self.segments.front().map(Segment::hole)
     }
 
     /// The last outstanding segment, if it is neither SACKed nor sent again (RFC 6675 rescue).
     pub fn last_unsacked(&self) -> Option<Hole> {
-        self.segments.back().filter(|s| !s.sacked && !s.retransmitted).map(|s| Hole { seq: s.seq, len: s.len as u32 })
+        self.segments.back().filter(|s| !s.sacked && !s.retransmitted).map(Segment::hole)
     }
 
     /// A segment was sent again; it counts in `pipe` unless `replaces` says that the lost copy
@@ -496,9 +483,7 @@ impl Scoreboard {
     pub fn retransmitted(&mut self, seq: u64, replaces: bool) {
         let i = self.index_of(seq);
         if let Some(s) = self.segments.get_mut(i) {
-            if s.lost && !s.retransmitted && !s.sacked {
-                self.pending -= 1;
-            }
+            self.pending -= u32::from(s.is_pending());
             let counted = self.ns3 > 0 && s.retransmitted;
             self.again += u32::from(!s.retransmitted);
             s.retransmitted = true;

@@ -13,7 +13,7 @@ impl Scoreboard {
     /// back from the end.
     #[cold]
     pub(super) fn tells_ns3(&self, s: &Segment, start: u64, una: u64) -> bool {
-        let (behind, mss) = (una - s.seq - s.len as u64, self.ns3 as u64);
+        let (behind, mss) = (una - s.end(), self.ns3 as u64);
         !s.sacked && behind % mss == 0 && behind / mss < (una - start) / mss
     }
 
@@ -28,15 +28,12 @@ impl Scoreboard {
     pub(super) fn frontier_by_segments(&self, dupthresh: u32) -> u64 {
         let mut above = 0;
         for (a, b) in self.sacked.as_slice().iter().rev() {
-            let first = self.index_of(*a);
-            let mut i = self.index_of(*b);
-            while i > first {
-                i -= 1;
-                above += 1;
-                if above >= dupthresh {
-                    return self.segments[i].seq;
-                }
+            let (first, end) = (self.index_of(*a), self.index_of(*b));
+            let missing = (dupthresh as usize - above).max(1);
+            if end - first >= missing {
+                return self.segments[end - missing].seq;
             }
+            above += end - first;
         }
         0
     }
@@ -88,7 +85,7 @@ impl Scoreboard {
     /// Whether a retransmission that nothing acknowledged ends at `end`.
     pub fn retransmitted_to(&self, end: u64) -> bool {
         let s = self.index_of(end).checked_sub(1).and_then(|i| self.segments.get(i));
-        s.is_some_and(|s| s.seq + s.len as u64 == end && s.retransmitted && !s.sacked)
+        s.is_some_and(|s| s.end() == end && s.retransmitted && !s.sacked)
     }
 
     /// Whether `seq` lies below the highest SACKed segment, or nothing is SACKed.

@@ -32,9 +32,8 @@ impl Scoreboard {
 
     /// The application has nothing to send.
     pub fn limited_by_application(&mut self) {
-        let pipe = self.pipe;
         if let Some(rate) = self.rack.as_mut().and_then(|rack| rack.rate.as_mut()) {
-            rate.limit(pipe);
+            rate.limit(self.pipe);
         }
     }
 
@@ -42,14 +41,10 @@ impl Scoreboard {
     /// segments says then. Delivery rates go by the exact time.
     #[inline]
     pub fn stamp(&mut self, seq: u64, clock: u64, now: u64) {
-        if self.rack.is_some() {
-            self.note_time(seq, clock, now);
-        }
-    }
-
-    fn note_time(&mut self, seq: u64, clock: u64, now: u64) {
-        let i = self.index_of(seq);
-        if let (Some(rack), Some(s)) = (&mut self.rack, self.segments.get(i)) {
+        if let Some(rack) = &mut self.rack
+            && let i = self.segments.partition_point(|s| s.seq < seq)
+            && let Some(s) = self.segments.get(i)
+        {
             if let Some(rate) = &mut rack.rate {
                 // as Linux asks: nothing else is outstanding, whatever is believed to be in flight
                 rate.send(i, now, self.segments.len() == 1);
@@ -58,7 +53,7 @@ impl Scoreboard {
                 Some(time) => {
                     *time = clock;
                     if rack.tells {
-                        rack.resent.push_back(Resent { at: clock, seq, end: seq + s.len as u64 });
+                        rack.resent.push_back(Resent { at: clock, seq, end: s.end() });
                     }
                 }
                 None => rack.times.push_back(clock),
@@ -74,19 +69,16 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what RFC 8985 takes for lost, with so much time for reordering. Returns whether new losses
-    /// were found, of first or later transmissions.
+    /// Marks what RFC 8985 takes for lost, with so much time for reordering, if an ACK has brought news. Returns whether
+    /// new losses were found, of first or later transmissions.
     pub fn update_lost_by_time(&mut self, reordering: u64) -> bool {
-        let Some(mut rack) = self.rack.take() else { return false };
-        let found = rack.advanced() && self.give_up_by(&mut rack, reordering);
-        self.rack = Some(rack);
-        found
+        self.rack.as_mut().is_some_and(|rack| rack.advanced()) && self.look_again(None, reordering)
     }
 
-    /// The same at `now`, when the wait for what may be reordered is over.
-    pub fn look_again(&mut self, now: u64, reordering: u64) -> bool {
+    /// The same without news, at `now`, when the wait for what may be reordered is over.
+    pub fn look_again(&mut self, now: Option<u64>, reordering: u64) -> bool {
         let Some(mut rack) = self.rack.take() else { return false };
-        rack.now = now;
+        rack.now = now.unwrap_or(rack.now);
         let found = self.give_up_by(&mut rack, reordering);
         self.rack = Some(rack);
         found
@@ -134,9 +126,8 @@ impl Scoreboard {
         let mut from = self.index_of(self.lost_below);
         let mut found = false;
         while let (Some(s), Some(sent)) = (self.segments.get(from).copied(), rack.times.get(from)) {
-            let end = s.seq + s.len as u64;
             if !s.retransmitted {
-                if !rack.gives_up(*sent, end, reordering) {
+                if !rack.gives_up(*sent, s.end(), reordering) {
                     break;
                 }
                 if !s.sacked && !s.lost {
@@ -144,13 +135,11 @@ impl Scoreboard {
                     found = true;
                 }
             }
-            self.lost_below = end;
+            self.lost_below = s.end();
             from += 1;
         }
         while let Some(r) = rack.resent.front().copied() {
-            let i = self.index_of(r.seq);
-            let open = self.segments.get(i).is_some_and(|s| s.seq == r.seq && s.retransmitted && !s.sacked);
-            if open && rack.times[i] == r.at {
+            if let Some(i) = self.still_out(rack, &r) {
                 if !rack.gives_up(r.at, r.end, reordering) {
                     break;
                 }
@@ -166,6 +155,13 @@ impl Scoreboard {
         found
     }
 
+    /// Which segment it is that was sent again so, if nothing is known of that copy.
+    fn still_out(&self, rack: &Rack, r: &Resent) -> Option<usize> {
+        let i = self.index_of(r.seq);
+        let s = self.segments.get(i)?;
+        (s.seq == r.seq && s.retransmitted && !s.sacked && rack.times[i] == r.at).then_some(i)
+    }
+
     /// When the last was sent of what something sent later has overtaken, from the `from`-th segment on or for the
     /// second time. What was sent once left in order, so that the look ends at the first of it that nothing has
     /// overtaken: in order, at the `from`-th.
@@ -177,7 +173,7 @@ impl Scoreboard {
                 i = self.sacked.find(s.seq).map_or(i, |(_, end)| self.index_of(end)).max(i + 1);
                 continue;
             }
-            if rack.is_overtaken(rack.times[i], s.seq + s.len as u64) {
+            if rack.is_overtaken(rack.times[i], s.end()) {
                 if !s.lost && !s.retransmitted {
                     latest = latest.max(Some(rack.times[i]));
                 }
@@ -186,13 +182,8 @@ impl Scoreboard {
             }
             i += 1;
         }
-        let open = |r: &&Resent| {
-            let s = self.segments.get(self.index_of(r.seq));
-            s.is_some_and(|s| s.seq == r.seq && s.retransmitted && !s.sacked)
-                && rack.times[self.index_of(r.seq)] == r.at
-                && rack.is_overtaken(r.at, r.end)
-        };
         let overtaken = rack.resent.iter().take_while(|r| rack.is_overtaken(r.at, 0));
+        let open = |r: &&Resent| rack.is_overtaken(r.at, r.end) && self.still_out(rack, r).is_some();
         latest.max(overtaken.filter(open).last().map(|r| r.at))
     }
 

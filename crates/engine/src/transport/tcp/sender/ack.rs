@@ -38,9 +38,9 @@ impl Sender {
         }
         self.catch_up(ctx);
         let in_flight = self.pipe(t);
-        let mut news = self.read_ack(ctx, t, p, ext, ack);
+        let mut news = self.read_ack(ctx, p, ext, ack);
 
-        let (rtt, later_sample) = self.sample_rtt(ctx, t, &news, p.ts);
+        let (rtt, later_sample) = self.sample_rtt(ctx, &news, p.ts);
         if news.acked > 0 && self.app.is_closed_loop() {
             self.complete_writes(ctx);
         }
@@ -56,7 +56,10 @@ impl Sender {
         let ece = self.preempt_by_ecn(ctx, t, &news);
         self.recovery.newly_lost = false;
         self.undo.due |= news.marked;
-        let (repaired, dubious) = self.on_ack_of_probe(t, &news, ext, ack);
+        let (repaired, dubious) = match t.tail_loss_probe || t.adaptive_reordering {
+            true => self.on_ack_of_probe(t, &news, ext),
+            false => (false, false),
+        };
         if t.recovery == Recovery::Linux && !t.sack {
             news.delivered = self.reno_sack_delivered(t, news.acked, news.segments, news.duplicate);
         }
@@ -103,14 +106,8 @@ impl Sender {
 
     /// Takes in what an ACK up to `ack` says.
     #[inline(always)]
-    fn read_ack(
-        &mut self,
-        ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
-        p: &Packet,
-        ext: Option<&Ext>,
-        ack: u64,
-    ) -> News {
+    fn read_ack(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) -> News {
+        let t = ctx.net.transport(self.transport);
         let outstanding = self.nxt - self.una;
         let old_edge = self.peer.edge;
         self.peer.edge = ack + p.wnd as u64;
@@ -118,8 +115,7 @@ impl Sender {
         self.board.begin_ack(t.clock(ctx.now), self.rtt.min.unwrap_or(0));
 
         let acked = ack - self.una;
-        let (mut delivered, mut newly_sacked, mut twice) = (0, 0, 0);
-        let mut was_retransmitted = false;
+        let (mut delivered, mut newly_sacked, mut twice, mut was_retransmitted) = (0, 0, 0, false);
         let before = self.board.len();
         if acked > 0 {
             self.una = ack;
@@ -170,10 +166,9 @@ impl Sender {
     fn reduce(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News, lost: bool, repaired: bool) {
         let News { acked, delivered, was_retransmitted, marked, .. } = *news;
         if lost && self.profile.own_recovery {
-            let event = self.congestion(ctx);
-            self.cc.on_loss(&event);
+            self.cc.on_loss(&self.congestion(ctx));
         } else if lost {
-            self.enter_recovery(ctx, t, delivered, marked);
+            self.enter_recovery(ctx, delivered, marked);
             if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
                 self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
             }

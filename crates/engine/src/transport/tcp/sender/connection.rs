@@ -37,8 +37,7 @@ impl Sender {
         // ECN is asked for (RFC 3168 6.1.1), but not again: something on the way may drop such SYNs
         let asks = t.ecn_fallback && self.ecn.mode != Ecn::Off && self.timer.consecutive == 0;
         self.emit(ctx, 0, 0, flag::SYN | if asks { flag::ECE | flag::CWR } else { 0 }, t.syn_size);
-        let wait = t.syn_timeout.0.saturating_mul(1 << self.timer.consecutive.min(20));
-        self.arm_in(ctx, t, wait);
+        self.arm_in(ctx, t, t.syn_timeout.0.saturating_mul(1 << self.timer.consecutive.min(20)));
     }
 
     pub(super) fn establish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
@@ -72,8 +71,7 @@ impl Sender {
     /// A packet for the sender: SYN-ACK, or an acknowledgement.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if p.has(flag::RST) {
-            self.connection = Connection::Dead;
-            self.timer.deadline = NEVER;
+            self.die();
             return;
         }
         match self.connection {
@@ -102,8 +100,7 @@ impl Sender {
                 }
                 if self.closing.by_peer && self.closing.fin {
                     // nobody waits for the rest: what the ACK says no longer matters
-                    self.connection = Connection::Dead;
-                    self.timer.deadline = NEVER;
+                    self.die();
                 } else if p.has(flag::FIN) && !(self.closing.fin && Some(p.ack) == self.app.end().map(|e| e + 1)) {
                     self.closing.by_peer = true;
                     self.closing.peer_last = self.closing.fin;
@@ -113,9 +110,7 @@ impl Sender {
                     self.on_ack(ctx, p, ext);
                 }
             }
-            Connection::Open if !p.has(flag::ACK) && !p.has(flag::ECE) => {
-                self.repair_trimmed(ctx, p.ack);
-            }
+            Connection::Open if !p.has(flag::ACK) && !p.has(flag::ECE) => self.repair_trimmed(ctx, p.ack),
             Connection::Open if !p.has(flag::ACK) => {
                 self.cc.on_cnp(Time(ctx.now));
                 self.watch_clock(ctx);
@@ -169,6 +164,11 @@ impl Sender {
         }
     }
 
+    /// The connection is gone.
+    fn die(&mut self) {
+        (self.connection, self.timer.deadline) = (Connection::Dead, NEVER);
+    }
+
     /// The application's stop time has come.
     pub fn stop(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if matches!(self.connection, Connection::Done | Connection::Dead) {
@@ -181,16 +181,10 @@ impl Sender {
                 self.pump(ctx);
                 self.check_finished(ctx);
             }
-            AtStop::Drain => {
-                self.connection = Connection::Dead;
-                self.timer.deadline = NEVER;
-            }
+            AtStop::Drain => self.die(),
             AtStop::Reset => {
-                let t = ctx.net.transport(self.transport);
-                let size = t.ack_size;
-                self.emit(ctx, self.nxt, 0, flag::RST, size);
-                self.connection = Connection::Dead;
-                self.timer.deadline = NEVER;
+                self.emit(ctx, self.nxt, 0, flag::RST, ctx.net.transport(self.transport).ack_size);
+                self.die();
             }
         }
     }

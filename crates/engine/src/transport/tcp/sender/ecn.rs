@@ -29,8 +29,7 @@ impl Sender {
 
     pub(super) fn reduce_for_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let before = self.window();
-        let event = self.congestion(ctx);
-        self.cc.on_ecn(&event);
+        self.cc.on_ecn(&self.congestion(ctx));
         self.ecn.cwr_end = self.nxt;
         self.tlp.to = 0;
         self.ecn.send_cwr = true;

@@ -21,19 +21,13 @@ impl Sender {
         Congestion { now: Time(ctx.now), in_flight, window, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
     }
 
-    pub(super) fn enter_recovery(
-        &mut self,
-        ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
-        delivered: u64,
-        marked: bool,
-    ) {
+    pub(super) fn enter_recovery(&mut self, ctx: &mut NodeCtx<impl Effects>, delivered: u64, marked: bool) {
+        let t = ctx.net.transport(self.transport);
         // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
         // DCTCP reacts to a loss all the same (RFC 8257 3.5).
         let window = self.window();
         if !(self.phase == Phase::Cwr && self.ecn.mode == Ecn::Classic) {
-            let event = self.congestion(ctx);
-            self.cc.on_loss(&event);
+            self.cc.on_loss(&self.congestion(ctx));
         }
         self.begin_undo(t, self.phase == Phase::Cwr || marked);
         let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
@@ -42,8 +36,7 @@ impl Sender {
             self.ecn.send_cwr |= t.cwr_after_loss && self.ecn.mode != Ecn::Off;
         }
         self.phase = Phase::Recovery;
-        self.recovery.partial_acks = 0;
-        self.recovery.rescued = false;
+        (self.recovery.partial_acks, self.recovery.rescued) = (0, false);
         if reducing {
             // Linux goes on with the reduction that is under way
             self.recovery.point = self.ecn.cwr_end;

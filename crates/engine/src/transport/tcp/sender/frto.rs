@@ -6,25 +6,12 @@ use super::*;
 impl Sender {
     /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
     pub(super) fn after_timeout(&mut self, now: u64, t: &TransportSpec, news: &News) -> bool {
-        let acked = news.acked;
         let original = self.board.original_arrived();
         let recovered = self.una >= self.recovery.point;
-        if acked > 0 && self.undo.was_mistaken(news.echoed) {
+        if news.acked > 0 && self.undo.was_mistaken(news.echoed) || self.frto.on && original {
             self.take_back_timeout();
-        } else if self.frto.on {
-            if original {
-                self.take_back_timeout();
-            } else if self.nxt > self.recovery.point {
-                self.frto.on &= news.newly_sacked == 0 && !news.duplicate;
-            } else if acked > 0 && !recovered {
-                self.recovery.point = self.nxt;
-                self.board.watch_below(self.recovery.point);
-                if self.app.written > self.nxt && self.peer.edge > self.nxt {
-                    self.frto.new_first = true;
-                    return false;
-                }
-                self.frto.on = false;
-            }
+        } else if self.frto.on && self.is_told_by_new_data(news) {
+            return false;
         }
         if recovered && self.phase == Phase::Loss {
             self.phase = Phase::Open;
@@ -45,7 +32,20 @@ impl Sender {
         self.board.resent_is_lost()
     }
 
-    /// ... and with it the losses that a timeout supposed.
+    /// What an ACK while F-RTO is on says that shows no timeout to be spurious: whether new data is to tell (step 2b).
+    pub(super) fn is_told_by_new_data(&mut self, news: &News) -> bool {
+        if self.nxt > self.recovery.point {
+            self.frto.on &= news.newly_sacked == 0 && !news.duplicate;
+        } else if news.acked > 0 && self.una < self.recovery.point {
+            self.recovery.point = self.nxt;
+            self.board.watch_below(self.recovery.point);
+            self.frto.on = self.app.written > self.nxt && self.peer.edge > self.nxt;
+            self.frto.new_first = self.frto.on;
+        }
+        self.frto.new_first
+    }
+
+    /// Takes back the reduction, and with it the losses that a timeout supposed.
     pub(super) fn take_back_timeout(&mut self) {
         self.undo.take_back(&mut self.cc);
         self.board.nothing_is_lost(self.una);

@@ -124,7 +124,7 @@ impl Sender {
         }
         self.note_usage(t, before);
         if t.tail_loss_probe && self.nxt > before {
-            self.schedule_probe(ctx, t, false);
+            self.arm_probe(ctx, t, false);
         }
     }
 

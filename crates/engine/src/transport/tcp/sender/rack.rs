@@ -35,10 +35,10 @@ impl Sender {
         // repairs leave the timer alone: it goes on afterwards
         self.timer.deadline = ctx.now;
         let window = self.reordering_window(t);
-        if self.board.look_again(t.clock(ctx.now), window) {
+        if self.board.look_again(Some(t.clock(ctx.now)), window) {
             self.recovery.newly_lost = true;
             if !self.profile.own_recovery && self.phase != Phase::Recovery {
-                self.enter_recovery(ctx, t, t.mss as u64, false);
+                self.enter_recovery(ctx, t.mss as u64, false);
                 if self.prr_governs(t) {
                     self.reduce_rate(t, t.mss as u64, false);
                 }
@@ -50,8 +50,7 @@ impl Sender {
             // told afterwards: no ACK may come to make room under what is left of the window (Linux' BBR hears of it by
             // the next ACK)
             if self.profile.own_recovery {
-                let event = self.congestion(ctx);
-                self.cc.on_loss(&event);
+                self.cc.on_loss(&self.congestion(ctx));
             }
         }
         if self.timer.waiting == Waiting::Reordering {

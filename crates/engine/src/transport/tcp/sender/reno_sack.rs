@@ -93,7 +93,6 @@ impl Sender {
 
     /// An ACK while what a timeout gave up is repaired.
     fn repair_as_reno_sack(&mut self, news: &News, advanced: bool) {
-        let recovered = self.una >= self.recovery.point;
         // an ACK of something that went again does not tell which of its segments had arrived before
         let original = self.board.original_arrived() && !self.board.acked_again();
         if advanced && self.undo.was_mistaken(news.echoed) {
@@ -101,30 +100,16 @@ impl Sender {
             self.board.nothing_is_lost(self.una);
             return;
         }
-        if self.frto.on {
-            if original {
-                self.undo.take_back(&mut self.cc);
-                self.board.nothing_is_lost(self.una);
-                if self.una != self.recovery.point {
-                    self.phase = Phase::Open;
-                }
-                return;
+        if self.frto.on && original {
+            self.undo.take_back(&mut self.cc);
+            self.board.nothing_is_lost(self.una);
+            if self.una != self.recovery.point {
+                self.phase = Phase::Open;
             }
-            if self.nxt > self.recovery.point {
-                self.frto.on &= !news.duplicate;
-            } else if advanced && !recovered {
-                self.recovery.point = self.nxt;
-                self.board.watch_below(self.recovery.point);
-                if self.app.written > self.nxt && self.peer.edge > self.nxt {
-                    self.frto.new_first = true;
-                    return;
-                }
-                self.frto.on = false;
-            }
-        }
-        if self.una > self.recovery.point {
+        } else if self.frto.on && self.is_told_by_new_data(news) {
+        } else if self.una > self.recovery.point {
             self.phase = Phase::Open;
-        } else if advanced && !recovered {
+        } else if advanced && self.una < self.recovery.point {
             self.recovery.dupacks = 0;
         }
     }

@@ -7,8 +7,7 @@ impl Sender {
     pub(super) fn arm_rto(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         self.timer.waiting = Waiting::Ack;
-        let wait = self.rtt.rto();
-        self.arm_in(ctx, t, wait);
+        self.arm_in(ctx, t, self.rtt.rto());
     }
 
     /// Sets the retransmission timer to `wait` from now.
@@ -76,8 +75,7 @@ impl Sender {
                 self.timer.at = NEVER;
                 if self.timer.deadline == NEVER {
                 } else if self.timer.deadline > ctx.now {
-                    let deadline = self.timer.deadline;
-                    self.arm(ctx, deadline);
+                    self.arm(ctx, self.timer.deadline);
                 } else if self.timer.slot == NEVER {
                     self.timer.deadline = NEVER;
                     self.expired(ctx);

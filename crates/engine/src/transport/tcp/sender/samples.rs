@@ -10,10 +10,10 @@ impl Sender {
     pub(super) fn sample_rtt(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
         news: &News,
         echoed: u64,
     ) -> (Option<Time>, bool) {
+        let t = ctx.net.transport(self.transport);
         if self.samples.of_segments {
             let (samples, later) = self.sample_segments(t.clock(ctx.now), news.acked, echoed);
             let rtt = samples.map(|(first, last)| {

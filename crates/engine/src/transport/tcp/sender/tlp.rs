@@ -9,12 +9,7 @@ impl Sender {
     /// ACK may be delayed, but no later than the retransmission timeout, which `restarts` now or goes on. False if none
     /// may: while losses are repaired or something is SACKed.
     #[inline(never)]
-    pub(super) fn schedule_probe(
-        &mut self,
-        ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
-        restarts: bool,
-    ) -> bool {
+    pub(super) fn arm_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, restarts: bool) -> bool {
         let open = match self.phase {
             Phase::Open => !self.recovery.disorder,
             Phase::Cwr => true,
@@ -40,7 +35,7 @@ impl Sender {
     /// An ACK that advances starts the timer anew: for a probe, or else for the retransmission timeout.
     #[inline(never)]
     pub(super) fn restart_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        if !self.schedule_probe(ctx, t, true) {
+        if !self.arm_probe(ctx, t, true) {
             self.resume_rto(ctx);
         }
     }
@@ -90,24 +85,10 @@ impl Sender {
         self.arm_rto(ctx);
     }
 
-    /// What an ACK up to `ack` says of the probe, and of reordering: whether the probe repaired a loss, and whether the
-    /// state after the ACK has to be looked at.
-    #[inline(always)]
-    pub(super) fn on_ack_of_probe(
-        &mut self,
-        t: &TransportSpec,
-        news: &News,
-        ext: Option<&Ext>,
-        ack: u64,
-    ) -> (bool, bool) {
-        match t.tail_loss_probe || t.adaptive_reordering {
-            true => self.look_for_probe(t, news, ext, ack),
-            false => (false, false),
-        }
-    }
-
+    /// What an ACK says of the probe, and of reordering: whether the probe repaired a loss, and whether the state after
+    /// the ACK has to be looked at.
     #[inline(never)]
-    fn look_for_probe(&mut self, t: &TransportSpec, news: &News, ext: Option<&Ext>, ack: u64) -> (bool, bool) {
+    pub(super) fn on_ack_of_probe(&mut self, t: &TransportSpec, news: &News, ext: Option<&Ext>) -> (bool, bool) {
         let News { newly_sacked, twice, .. } = *news;
         let of_probe = twice > 0 && twice <= t.mss as u64 && ext.is_some_and(|ext| ext.sack[0].1 == self.tlp.to);
         if twice > 0 && !of_probe {
@@ -115,17 +96,17 @@ impl Sender {
         }
         let quiet = self.phase == Phase::Open && !self.recovery.disorder;
         let dubious = news.idle || newly_sacked > 0 || twice > 0 || news.marked || !quiet;
-        let repaired = self.tlp.to > 0 && self.end_probe(ack, of_probe, news.idle && newly_sacked == 0);
+        let repaired = self.tlp.to > 0 && self.end_probe(of_probe, news.idle && newly_sacked == 0);
         (repaired, dubious)
     }
 
-    /// What an ACK up to `ack` says of the probe: true if it repaired a loss, which calls for a reduction. `twice`:
+    /// What an ACK says of the probe: true if it repaired a loss, which calls for a reduction. `twice`:
     /// the ACK reports that the probed segment came twice; `idle`: it brings no news at all.
-    fn end_probe(&mut self, ack: u64, twice: bool, idle: bool) -> bool {
-        if ack < self.tlp.to {
+    fn end_probe(&mut self, twice: bool, idle: bool) -> bool {
+        if self.una < self.tlp.to {
             return false;
         }
-        let repaired = self.tlp.again && !twice && ack > self.tlp.to;
+        let repaired = self.tlp.again && !twice && self.una > self.tlp.to;
         if repaired || !self.tlp.again || twice || idle {
             self.tlp.to = 0;
         }

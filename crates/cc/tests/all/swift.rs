@@ -2,7 +2,6 @@
 //! constants of htsim where the paper publishes none.
 
 use crate::events::{MSS, ack, assert_close, assert_printed, changed, congestion, env, segments, timeout, us};
-use incast_cc::registry::ParamSet;
 use incast_cc::swift::emulation::{Counts, DecreaseClock, Gate};
 use incast_cc::swift::target_delay::Target;
 use incast_cc::swift::{KIND, Params, Swift};

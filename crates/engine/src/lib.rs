@@ -24,6 +24,7 @@ pub(crate) mod switch;
 pub(crate) mod transport;
 
 pub use event::hash;
+pub use event::ids::{FlowId, LinkId, NodeId};
 pub use host::processing::EngineId;
 pub use run::progress::Progress;
 pub use spec::RunError;
@@ -33,10 +34,11 @@ pub use spec::RunError;
 pub mod testing {
     pub use crate::domain::build::Simulation;
     pub use crate::event::hash::{purpose, uniform};
+    pub use crate::event::ids::{HostIx, PoolIx, PortIx, SenderIx};
     pub use crate::event::interval::Interval;
     pub use crate::event::order::{Timer, TimerKind};
-    pub use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
-    pub use crate::event::packet::{Ext, NO_EXT, Packet, flag};
+    pub use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
+    pub use crate::event::packet::{Ext, Kind, Packet, flag};
     pub use crate::host::app::AppState;
     pub use crate::host::messages::Half;
     pub use crate::node::context::Env;

@@ -1,32 +1,32 @@
 //! Deadlocks of priority flow control, found at the end of a run.
 
 use crate::domain::Domain;
+use crate::event::ids::LinkId;
 use crate::map::fabric::FabricMap;
 use crate::port::buffer::Pool;
 use std::collections::BTreeMap;
 
 /// Where a packet is: link of the port, and its class unless it is being transmitted.
-type Place = (u32, Option<u8>);
+type Place = (LinkId, Option<u8>);
 
 /// Ports of which a class is in a deadlock, and since when it is paused: all that its account at the other end waits
 /// for are such ports. A pause that the other end has taken back by now, or asked for anew since, is none of these.
-pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<u32, u64> {
+pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<LinkId, u64> {
     let Some(pfc) = &net.pfc else { return BTreeMap::new() };
     let ports = || domains.iter().flat_map(|d| &d.nodes.ports);
     let mut buffers: BTreeMap<u32, &Pool> = BTreeMap::new();
     for domain in domains {
-        let own = domain.nodes.ports.iter().filter_map(|p| Some((net.spec.links[p.link as usize].from, p.pool()?)));
-        buffers.extend(own.map(|(switch, pool)| (switch, &domain.nodes.pools[pool as usize])));
+        let own = domain.nodes.ports.iter().filter_map(|p| Some((net.spec.links[p.link].from, p.pool()?)));
+        buffers.extend(own.map(|(switch, pool)| (switch, &domain.nodes.pools[pool])));
     }
-    let asked =
-        |link: u32, class: u8| buffers.get(&net.spec.links[link as usize].to)?.paused(pfc.account(link, class)?);
+    let asked = |link: LinkId, class: u8| buffers.get(&net.spec.links[link].to)?.paused(pfc.account(link, class)?);
     let stalled = ports().flat_map(|p| p.stalled().map(|(class, since, at)| (p.link, class, since, at)));
     let stalled = stalled.filter(|(link, class, _, at)| asked(*link, *class) == Some(*at));
-    let mut stalled: BTreeMap<(u32, u8), u64> = stalled.map(|(l, class, since, _)| ((l, class), since)).collect();
+    let mut stalled: BTreeMap<(LinkId, u8), u64> = stalled.map(|(l, class, since, _)| ((l, class), since)).collect();
     // what is on an account waits at these ports, by link and class
     let mut waits: BTreeMap<(u32, u32), Vec<Place>> = BTreeMap::new();
     for port in ports() {
-        let switch = net.spec.links[port.link as usize].from;
+        let switch = net.spec.links[port.link].from;
         for (class, account) in port.on_accounts() {
             let at = waits.entry((switch, account)).or_default();
             if at.last() != Some(&(port.link, class)) {
@@ -35,12 +35,12 @@ pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<u32, u64> {
         }
     }
     loop {
-        let stuck = |link: u32, class: u8| {
-            let account = pfc.account(link, class).map(|a| (net.spec.links[link as usize].to, a));
+        let stuck = |link: LinkId, class: u8| {
+            let account = pfc.account(link, class).map(|a| (net.spec.links[link].to, a));
             let at = account.and_then(|account| waits.get(&account));
             at.is_some_and(|at| at.iter().all(|(l, c)| c.is_some_and(|c| stalled.contains_key(&(*l, c)))))
         };
-        let left: BTreeMap<(u32, u8), u64> =
+        let left: BTreeMap<(LinkId, u8), u64> =
             stalled.iter().filter(|((l, c), _)| stuck(*l, *c)).map(|(k, since)| (*k, *since)).collect();
         if left.len() == stalled.len() {
             break;

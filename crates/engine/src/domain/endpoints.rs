@@ -2,7 +2,7 @@
 
 use crate::domain::probe::{FlowProbe, observed};
 use crate::domain::queries::{answered, query_record};
-use crate::event::ids::Node;
+use crate::event::ids::{HostIx, LinkId, Node, SenderIx};
 use crate::event::order::{Timer, TimerKind};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;
@@ -27,8 +27,8 @@ pub struct Endpoints {
 
 impl Endpoints {
     /// Starts a time series of the flow of local sender `sender`.
-    pub fn probe(&mut self, sender: u32) {
-        let sender = &mut self.senders[sender as usize];
+    pub fn probe(&mut self, sender: SenderIx) {
+        let sender = &mut self.senders[sender];
         *sender.probe() = Some(self.probes.len() as u32);
         self.probes.push(FlowProbe::new(sender.ip().flow));
     }
@@ -49,11 +49,11 @@ impl Endpoints {
     /// Brings near what a packet that arrives at its host will touch.
     #[inline(always)]
     pub fn prefetch(&self, packet: &Packet, net: &FabricMap) {
-        let ends = net.ends[packet.flow as usize];
-        if packet.has(flag::REVERSE) {
-            self.senders[ends.sender as usize].prefetch();
+        let ends = net.ends[packet.flow];
+        if packet.is_reverse() {
+            self.senders[ends.sender].prefetch();
         } else {
-            self.receivers[ends.receiver as usize].prefetch();
+            self.receivers[ends.receiver].prefetch();
         }
     }
 
@@ -61,15 +61,15 @@ impl Endpoints {
     #[inline(always)]
     pub fn take_in(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
         ctx.counts.delivered += 1;
-        if packet.has(flag::JOINED) {
+        if packet.has(flag::DUPLEX) {
             return self.deliver_joined(ctx, packet, ext);
         }
-        let ends = ctx.net.ends[packet.flow as usize];
-        if packet.has(flag::REVERSE) {
-            let sender = &mut self.senders[ends.sender as usize];
+        let ends = ctx.net.ends[packet.flow];
+        if packet.is_reverse() {
+            let sender = &mut self.senders[ends.sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet(ctx, packet, ext.as_deref()));
         } else {
-            self.receivers[ends.receiver as usize].on_packet(ctx, packet, ext);
+            self.receivers[ends.receiver].on_packet(ctx, packet, ext);
         }
     }
 
@@ -77,20 +77,20 @@ impl Endpoints {
     #[cold]
     fn deliver_joined<E: Effects>(&mut self, ctx: &mut NodeCtx<E>, packet: &Packet, ext: Option<&mut Ext>) {
         let net = ctx.net;
-        let ends = net.ends[packet.flow as usize];
+        let ends = net.ends[packet.flow];
         let Some(join) = net.join(packet.flow) else { return };
-        if packet.has(flag::REVERSE) {
-            let sender = &mut self.senders[ends.sender as usize];
+        if packet.is_reverse() {
+            let sender = &mut self.senders[ends.sender];
             let act =
                 |s: &mut SendEndpoint, ctx: &mut NodeCtx<E>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
             return observed(&mut self.probes, sender, ctx, act);
         }
         // the acknowledgement first, then the data, as a host reads a segment
-        let back = net.ends[join.other as usize].sender as usize;
+        let back = net.ends[join.other].sender;
         let sender = &mut self.senders[back];
         observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet_of_connection(ctx, packet, ext.as_deref()));
-        self.receivers[ends.receiver as usize].on_packet(ctx, packet, ext);
-        while self.receivers[ends.receiver as usize].take_message() {
+        self.receivers[ends.receiver].on_packet(ctx, packet, ext);
+        while self.receivers[ends.receiver].take_message() {
             if join.response {
                 let query = &mut self.queries[net.queries[join.query as usize] as usize];
                 answered(query, ctx);
@@ -114,7 +114,7 @@ impl Endpoints {
         query.begun = ctx.now;
         query.waiting = spec.connections.len() as u32;
         for c in &spec.connections {
-            let sender = &mut self.senders[net.ends[c.request as usize].sender as usize];
+            let sender = &mut self.senders[net.ends[c.request as usize].sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_message(ctx, c.request_size));
         }
     }
@@ -123,22 +123,22 @@ impl Endpoints {
     #[cold]
     fn take_turns(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
         let net = ctx.net;
-        let host = self.senders[net.ends[entity as usize].sender as usize].ip().host;
-        let turns = &mut ctx.hosts[host as usize].turns;
+        let host = self.senders[net.ends[entity as usize].sender].ip().host;
+        let turns = &mut ctx.hosts[host].turns;
         let (mut due, woken) = (std::mem::take(&mut turns.due), std::mem::take(&mut turns.woken));
         due.sort_unstable_by(|a, b| b.cmp(a));
         for (_, flow, delayed_ack) in due {
             if delayed_ack {
                 let receiver = net.join(flow).map_or(flow, |join| join.other);
-                self.receivers[net.ends[receiver as usize].receiver as usize].on_turn(ctx, Turn::Timer);
+                self.receivers[net.ends[receiver].receiver].on_turn(ctx, Turn::Timer);
                 release(&mut self.receivers, ctx, host);
                 continue;
             }
-            let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
+            let sender = &mut self.senders[net.ends[flow].sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_turn(ctx, Turn::Timer));
         }
         for flow in woken {
-            let sender = &mut self.senders[net.ends[flow as usize].sender as usize];
+            let sender = &mut self.senders[net.ends[flow].sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_turn(ctx, Turn::Application));
         }
     }
@@ -146,7 +146,7 @@ impl Endpoints {
     /// An engine of a host is done with a packet: the stack takes it, or the NIC.
     #[cold]
     pub fn processed(&mut self, ctx: &mut NodeCtx<impl Effects>, id: EngineId) {
-        let host = ctx.net.place[id.host as usize].node.of_host().0;
+        let host = ctx.net.place[id.host].node.of_host();
         let Some(mut held) = ctx.processed(host, id) else { return };
         match id.side {
             Side::Send => ctx.leave_host(host, held),
@@ -159,20 +159,20 @@ impl Endpoints {
 
     /// The port of a link, or a host's fair NIC, ends a transmission.
     #[inline]
-    pub fn departure(&mut self, ctx: &mut NodeCtx<impl Effects>, link: u32) {
+    pub fn departure(&mut self, ctx: &mut NodeCtx<impl Effects>, link: LinkId) {
         let net = ctx.net;
-        let (host, nic) = match net.origins[link as usize].get() {
-            Node::Host(host) => (host.0, ctx.hosts[host.ix()].nic.as_mut()),
-            Node::Switch(_) => (0, None),
+        let (host, nic) = match net.origins[link].get() {
+            Node::Host(host) => (host, ctx.hosts[host].nic.as_mut()),
+            Node::Switch(_) => (HostIx(0), None),
         };
-        let Some(nic) = nic else { return ctx.depart(net.port_of[link as usize]) };
+        let Some(nic) = nic else { return ctx.depart(net.port_of[link]) };
         let flow = nic.departed();
         // Departures precede all else of their generation, so what one causes at this instant is
         // still of it: a NIC without serialization sends a window of any length within one.
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.serve(host);
         if let Some(flow) = flow {
-            self.senders[net.ends[flow as usize].sender as usize].pump(ctx);
+            self.senders[net.ends[flow].sender].pump(ctx);
         }
     }
 
@@ -184,18 +184,18 @@ impl Endpoints {
             TimerKind::Turn => self.take_turns(ctx, timer.entity),
             TimerKind::Opening => {
                 for flow in net.triggers.flows(timer.entity) {
-                    let sender = &mut self.senders[net.ends[*flow as usize].sender as usize];
+                    let sender = &mut self.senders[net.ends[*flow].sender];
                     observed(&mut self.probes, sender, ctx, |s, ctx| s.open(ctx));
                 }
             }
             TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
-                let receiver = &mut self.receivers[net.ends[timer.entity as usize].receiver as usize];
+                let receiver = &mut self.receivers[net.ends[timer.entity as usize].receiver];
                 receiver.on_timer(ctx, timer.kind);
                 let host = receiver.host();
                 release(&mut self.receivers, ctx, host);
             }
             kind => {
-                let sender = &mut self.senders[net.ends[timer.entity as usize].sender as usize];
+                let sender = &mut self.senders[net.ends[timer.entity as usize].sender];
                 observed(&mut self.probes, sender, ctx, |s, ctx| s.on_timer(ctx, kind));
             }
         }
@@ -203,13 +203,13 @@ impl Endpoints {
 }
 
 /// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.
-fn release(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<impl Effects>, host: u32) {
-    if ctx.hosts[host as usize].turns.released.is_empty() {
+fn release(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
+    if ctx.hosts[host].turns.released.is_empty() {
         return;
     }
-    let mut released = std::mem::take(&mut ctx.hosts[host as usize].turns.released);
+    let mut released = std::mem::take(&mut ctx.hosts[host].turns.released);
     released.sort_unstable();
     for (at, flow) in released {
-        receivers[ctx.net.ends[flow as usize].receiver as usize].on_turn(ctx, Turn::Compressed(at));
+        receivers[ctx.net.ends[flow].receiver].on_turn(ctx, Turn::Compressed(at));
     }
 }

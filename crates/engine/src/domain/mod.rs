@@ -8,15 +8,16 @@ mod probe;
 mod queries;
 
 use crate::domain::endpoints::Endpoints;
-use crate::event::ids::{Node, PortIx};
+use crate::event::ids::{LinkId, Node, NodeId};
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::Instant;
-use crate::event::packet::{Ext, Packet, flag};
+use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::event::prefetch;
 use crate::host::nic::FairNic;
 use crate::host::processing::{EngineId, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, Env, Nodes};
+use crate::node::trace::Site;
 use crate::node::trace::observe_port;
 use crate::node::transmit::pass;
 use crate::switch::Switch;
@@ -47,13 +48,13 @@ impl Domain {
     /// far as that is known already.
     #[inline(always)]
     pub fn plan(&mut self, packet: &Packet, net: &FabricMap) -> Planned {
-        let switch = match net.links[packet.link as usize].node.get() {
+        let switch = match net.links[packet.link].node.get() {
             Node::Host(host) => {
                 self.endpoints.prefetch(packet, net);
-                prefetch::lines(&self.nodes.hosts[host.ix()], 4);
+                prefetch::lines(&self.nodes.hosts[host], 4);
                 return Planned::DELIVER;
             }
-            Node::Switch(switch) => &mut self.switches[switch.ix()],
+            Node::Switch(switch) => &mut self.switches[switch],
         };
         let planned = if packet.has(flag::PATH) { prescribed(net, packet) } else { switch.plan(net, packet) };
         match self.nodes.ports.get(planned.ix()) {
@@ -70,12 +71,12 @@ impl Domain {
         if let Some(port) = self.nodes.ports.get(planned.ix()) {
             return port.prefetch_queue();
         }
-        if let Node::Host(host) = net.links[packet.link as usize].node.get() {
-            if packet.has(flag::REVERSE) {
-                self.endpoints.senders[net.ends[packet.flow as usize].sender as usize].prefetch_further();
+        if let Node::Host(host) = net.links[packet.link].node.get() {
+            if packet.is_reverse() {
+                self.endpoints.senders[net.ends[packet.flow].sender].prefetch_further();
             }
-            let host = &self.nodes.hosts[host.ix()];
-            prefetch::lines(&self.nodes.ports[host.port as usize], 2);
+            let host = &self.nodes.hosts[host];
+            prefetch::lines(&self.nodes.ports[host.port], 2);
             host.nic.iter().for_each(FairNic::prefetch);
         }
     }
@@ -92,7 +93,7 @@ impl Domain {
     ) {
         self.nodes.counts.last = self.nodes.counts.last.max(at.time);
         match self.nodes.ports.get_mut(planned.ix()) {
-            Some(port) if !port.is_unusual() && !packet.has(flag::TRACED) => {
+            Some(port) if !port.is_unusual() && !packet.has(flag::SLOW_PATH) => {
                 pass(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
             }
             _ => self.deliver(at, packet, ext, planned, env),
@@ -112,29 +113,29 @@ impl Domain {
         let net = env.net;
         let mut planned = planned;
         if planned == Planned::CHOOSE
-            && let Node::Switch(switch) = net.links[packet.link as usize].node.get()
+            && let Node::Switch(switch) = net.links[packet.link].node.get()
         {
-            planned = Planned::port(self.switches[switch.ix()].choose(net, &self.nodes.ports, packet));
+            planned = Planned::port(self.switches[switch].choose(net, &self.nodes.ports, packet));
         }
         let mut ctx = self.nodes.ctx(at, packet.size, env);
-        if packet.has(flag::TRACED) {
-            if packet.is_pause_frame() {
+        if packet.has(flag::SLOW_PATH) {
+            if packet.is(Kind::Pause) {
                 return ctx.obey(packet);
             }
-            let node = net.spec.links[packet.link as usize].to;
-            ctx.trace(packet, Happening::Arrive, false, node);
+            let node = net.spec.links[packet.link].to;
+            ctx.trace(packet, Happening::Arrive, Site::Node(NodeId(node)));
         }
         match planned.route() {
             Route::Deliver => {}
-            Route::Port(port) => return ctx.transmit(port.0, packet, ext),
+            Route::Port(port) => return ctx.transmit(port, packet, ext),
             Route::Choose | Route::None => {
                 ctx.counts.dropped += 1;
                 return;
             }
         }
         if net.hosts_cost {
-            let host = net.links[packet.link as usize].node.of_host().0;
-            if ctx.hosts[host as usize].receive.is_some() {
+            let host = net.links[packet.link].node.of_host();
+            if ctx.hosts[host].receive.is_some() {
                 return ctx.process(host, Side::Receive, packet, ext);
             }
         }
@@ -146,8 +147,8 @@ impl Domain {
         let net = env.net;
         let mut ctx = self.nodes.ctx(at, u16::MAX, env);
         match timer.kind {
-            TimerKind::Departure => self.endpoints.departure(&mut ctx, timer.entity),
-            TimerKind::Transition => ctx.transition(timer.entity),
+            TimerKind::Departure => self.endpoints.departure(&mut ctx, LinkId(timer.entity)),
+            TimerKind::Transition => ctx.transition(LinkId(timer.entity)),
             TimerKind::Process => self.endpoints.processed(&mut ctx, EngineId::of(timer.entity)),
             TimerKind::Activation => {
                 let count = &mut self.activations[net.triggers.list[timer.entity as usize].count as usize];
@@ -172,7 +173,7 @@ impl Domain {
 /// The port that a flow's prescribed path takes next.
 fn prescribed(net: &FabricMap, packet: &Packet) -> Planned {
     let flow = net.flow(packet.flow);
-    let path = if packet.has(flag::REVERSE) { flow.reverse_path.as_ref() } else { flow.path.as_ref() };
+    let path = if packet.is_reverse() { flow.reverse_path.as_ref() } else { flow.path.as_ref() };
     let link = path.and_then(|path| path.get(packet.hop as usize));
-    link.map_or(Planned::NONE, |link| Planned::port(PortIx(net.port_of[*link as usize])))
+    link.map_or(Planned::NONE, |link| Planned::port(net.port_of[*link as usize]))
 }

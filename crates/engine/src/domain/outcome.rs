@@ -2,8 +2,9 @@
 
 use crate::domain::build::Simulation;
 use crate::domain::deadlock::deadlocked;
+use crate::event::ids::{FlowId, LinkId};
 use crate::event::interval::Interval;
-use crate::event::packet::{Packet, flag};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::host::processing::Side;
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
@@ -37,7 +38,7 @@ fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
 /// Gives every query and write the timeouts that its flows had while it was under way.
 fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: u64) {
     // a query is known by its root's connections, a write by its flow
-    let owner = |flow: u32| match net.join(flow) {
+    let owner = |flow: u32| match net.join(FlowId(flow)) {
         Some(join) => (MessageKind::Query, join.query),
         None => (MessageKind::Write, flow),
     };
@@ -92,12 +93,12 @@ impl Simulation<'_> {
         let under_way = self.under_way(in_flight, (!over).then_some(end));
         let (controllers, number) = governing(spec);
         let fabric = Fabric::new(spec);
-        let flows = (0u32..).zip(&spec.flows).map(|(f, flow)| {
+        let flows = (0..).map(FlowId).zip(&spec.flows).map(|(f, flow)| {
             let controller = match flow.app {
                 App::Udp { .. } => controllers.len() as u32 - 1,
                 _ => number[flow.controller as usize],
             };
-            self.flow_record(f, controller, &fabric.ideal(f as usize), under_way.segments[f as usize])
+            self.flow_record(f, controller, &fabric.ideal(f.ix()), under_way.segments[f])
         });
         let flows: Vec<FlowRecord> = flows.collect();
         let ports = self.port_records(end, &interval);
@@ -130,15 +131,15 @@ impl Simulation<'_> {
     /// failure would have taken later is under way as well.
     fn under_way(&mut self, in_flight: impl Iterator<Item = Packet>, end: Option<u64>) -> UnderWay {
         // segments under way, each once whatever its fragments
-        let mut segments: BTreeSet<(u32, u64, u64, bool)> = BTreeSet::new();
+        let mut segments: BTreeSet<(FlowId, u64, u64, bool)> = BTreeSet::new();
         let (mut packets, mut spared) = (0, 0);
         let mut note = |p: &Packet| {
-            if p.is_pause_frame() {
+            if p.is(Kind::Pause) {
                 return;
             }
             packets += 1;
             if p.len > 0 {
-                segments.insert((p.flow, p.seq, p.ts, p.has(flag::MEASURED)));
+                segments.insert((p.flow, p.seq(), p.sent_at(), p.has(flag::MEASURED)));
             }
         };
         in_flight.for_each(|p| note(&p));
@@ -159,29 +160,29 @@ impl Simulation<'_> {
         }
         let mut by_flow = vec![(0u64, 0u64); self.net.spec.flows.len()];
         for (flow, _, _, measured) in segments {
-            by_flow[flow as usize].0 += 1;
-            by_flow[flow as usize].1 += measured as u64;
+            by_flow[flow].0 += 1;
+            by_flow[flow].1 += measured as u64;
         }
         UnderWay { packets, spared, segments: by_flow }
     }
 
     /// The record of flow `f`, of which so many segments, and measured ones, are under way.
-    fn flow_record(&self, f: u32, controller: u32, ideal: &FlowIdeal, under_way: (u64, u64)) -> FlowRecord {
+    fn flow_record(&self, f: FlowId, controller: u32, ideal: &FlowIdeal, under_way: (u64, u64)) -> FlowRecord {
         let spec = self.net.spec;
-        let flow = &spec.flows[f as usize];
-        let ends = self.net.ends[f as usize];
-        let sender = &self.domains[ends.sender_domain as usize].endpoints.senders[ends.sender as usize];
-        let receiver = &self.domains[ends.receiver_domain as usize].endpoints.receivers[ends.receiver as usize];
+        let flow = &spec.flows[f];
+        let ends = self.net.ends[f];
+        let sender = &self.domains[ends.sender_domain].endpoints.senders[ends.sender];
+        let receiver = &self.domains[ends.receiver_domain].endpoints.receivers[ends.receiver];
         let size = match flow.app {
             App::Bulk { size, .. } => size,
             App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } | App::Udp { .. } => None,
         };
         let mut record = FlowRecord {
-            flow: f,
+            flow: f.0,
             group: flow.group,
             controller,
             datagrams: matches!(flow.app, App::Udp { .. }),
-            sharing: spec.sharing.get(f as usize).copied().unwrap_or_default(),
+            sharing: spec.sharing.get(f.ix()).copied().unwrap_or_default(),
             role: match self.net.join(f) {
                 None => Role::Data,
                 Some(join) if join.response => Role::Response,
@@ -210,10 +211,10 @@ impl Simulation<'_> {
     fn port_records(&mut self, end: u64, interval: &Interval) -> Vec<PortRecord> {
         let links = &self.net.spec.links;
         let stuck = deadlocked(&self.net, &self.domains);
-        let records = (0..).zip(links).map(|(l, link)| {
+        let records = (0..).map(LinkId).zip(links).map(|(l, link)| {
             let at = self.net.place[link.from as usize];
-            let port = self.net.port_of[l as usize];
-            let record = self.domains[at.domain as usize].nodes.ports[port as usize].record(&link.name, end, interval);
+            let port = self.net.port_of[l];
+            let record = self.domains[at.domain].nodes.ports[port].record(&link.name, end, interval);
             PortRecord { deadlocked_ps: stuck.get(&l).copied(), ..record }
         });
         records.collect()
@@ -224,7 +225,7 @@ impl Simulation<'_> {
         let mut engines = Vec::new();
         for node in 0..(if self.net.hosts_cost { spec.hosts as usize } else { 0 }) {
             let at = self.net.place[node];
-            let host = &mut self.domains[at.domain as usize].nodes.hosts[at.node.of_host().ix()];
+            let host = &mut self.domains[at.domain].nodes.hosts[at.node.of_host().ix()];
             for (side, own) in [(Side::Receive, &mut host.receive), (Side::Send, &mut host.send)] {
                 engines.extend(own.iter_mut().flat_map(|e| e.records(&spec.node_names[node], side, end, interval)));
             }

@@ -1,5 +1,6 @@
 //! Time series of flows and ports.
 
+use crate::event::ids::FlowId;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::SendEndpoint;
@@ -39,8 +40,8 @@ pub fn observed<E: Effects>(
 
 impl FlowProbe {
     /// The time series of a flow, from the beginning.
-    pub fn new(flow: u32) -> FlowProbe {
-        FlowProbe { entity: format!("flow {flow}").into(), next: 0, last_acked: 0.0, last: Vec::new() }
+    pub fn new(flow: FlowId) -> FlowProbe {
+        FlowProbe { entity: format!("flow {}", flow.0).into(), next: 0, last_acked: 0.0, last: Vec::new() }
     }
 
     /// Interval mode: values hold until the next event, so every instant before it shows the

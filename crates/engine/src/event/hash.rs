@@ -6,6 +6,8 @@
 //! 2014), a bijection of 64-bit words in which every input bit changes every output bit with
 //! probability close to one half.
 
+use crate::event::ids::{FlowId, NodeId};
+
 /// Purposes of [`uniform`] draws, so that two uses never share a number.
 pub mod purpose {
     /// Losses on links.
@@ -52,23 +54,23 @@ const fn fold(h: u64, word: u64) -> u64 {
 /// Hash of (flow, direction), salted by seed and switch: what ECMP chooses by. With `n` equal
 /// next hops the choice is [`pick`]`(h, n)`.
 #[inline]
-pub const fn ecmp(seed: u64, flow: u32, reverse: bool, node: u32) -> u64 {
-    fold(fold(mix(seed ^ 0x4543_4d50), ((flow as u64) << 1) | reverse as u64), node as u64)
+pub const fn ecmp(seed: u64, flow: FlowId, reverse: bool, node: NodeId) -> u64 {
+    fold(fold(mix(seed ^ 0x4543_4d50), ((flow.0 as u64) << 1) | reverse as u64), node.0 as u64)
 }
 
 /// Random number of one packet at one switch: of packet `id` of (flow, direction), fragment `part`, stamped
 /// `ts`. Two packets of a flow differ in `id` or, 65,536 packets apart, in `ts`.
 #[inline]
-pub const fn spray(seed: u64, flow: u32, reverse: bool, id: u16, part: u8, ts: u64, node: u32) -> u64 {
-    let packet = (flow as u64) << 32 | (reverse as u64) << 31 | (part as u64) << 16 | id as u64;
-    fold(fold(fold(mix(seed ^ 0x5350_5241), packet), ts), node as u64)
+pub const fn spray(seed: u64, flow: FlowId, reverse: bool, id: u16, part: u8, ts: u64, node: NodeId) -> u64 {
+    let packet = (flow.0 as u64) << 32 | (reverse as u64) << 31 | (part as u64) << 16 | id as u64;
+    fold(fold(fold(mix(seed ^ 0x5350_5241), packet), ts), node.0 as u64)
 }
 
 /// Hash of (flow, direction, entropy), salted by seed and switch.
 #[inline]
-pub const fn entropy(seed: u64, flow: u32, reverse: bool, value: u16, node: u32) -> u64 {
-    let packet = (flow as u64) << 17 | (value as u64) << 1 | reverse as u64;
-    fold(fold(mix(seed ^ 0x454e_5452), packet), node as u64)
+pub const fn entropy(seed: u64, flow: FlowId, reverse: bool, value: u16, node: NodeId) -> u64 {
+    let packet = (flow.0 as u64) << 17 | (value as u64) << 1 | reverse as u64;
+    fold(fold(mix(seed ^ 0x454e_5452), packet), node.0 as u64)
 }
 
 /// One of `n` (at least 1) by the upper half of a hash: multiplication instead of division, with
@@ -127,8 +129,8 @@ mod tests {
         let flows = 40_000u32;
         let (mut first, mut both) = ([0u32; 4], [0u32; 16]);
         for flow in 0..flows {
-            let a = pick(ecmp(1, flow, false, 10), 4);
-            let b = pick(ecmp(1, flow, false, 11), 4);
+            let a = pick(ecmp(1, FlowId(flow), false, NodeId(10)), 4);
+            let b = pick(ecmp(1, FlowId(flow), false, NodeId(11)), 4);
             first[a as usize] += 1;
             both[(a * 4 + b) as usize] += 1;
         }
@@ -137,7 +139,7 @@ mod tests {
             let sd = (flows as f64 * p * (1.0 - p)).sqrt();
             assert!((count as f64 - flows as f64 * p).abs() < 5.0 * sd, "{count} of {flows}");
         }
-        assert_ne!(ecmp(1, 0, false, 10), ecmp(1, 0, true, 10));
-        assert_ne!(ecmp(1, 0, false, 10), ecmp(2, 0, false, 10));
+        assert_ne!(ecmp(1, FlowId(0), false, NodeId(10)), ecmp(1, FlowId(0), true, NodeId(10)));
+        assert_ne!(ecmp(1, FlowId(0), false, NodeId(10)), ecmp(2, FlowId(0), false, NodeId(10)));
     }
 }

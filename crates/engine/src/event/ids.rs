@@ -1,4 +1,6 @@
-//! Numbers of things, each of a type of its own.
+//! Numbers of things, each of a type of its own, which index what is kept by that number.
+
+use std::ops::{Index, IndexMut};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -13,10 +15,61 @@ macro_rules! ids {
                 self.0 as usize
             }
         }
+
+        impl From<$name> for u32 {
+            #[inline(always)]
+            fn from(id: $name) -> u32 {
+                id.0
+            }
+        }
+
+        impl<T> Index<$name> for [T] {
+            type Output = T;
+            #[inline(always)]
+            fn index(&self, at: $name) -> &T {
+                &self[at.ix()]
+            }
+        }
+
+        impl<T> IndexMut<$name> for [T] {
+            #[inline(always)]
+            fn index_mut(&mut self, at: $name) -> &mut T {
+                &mut self[at.ix()]
+            }
+        }
+
+        impl<T> Index<$name> for Vec<T> {
+            type Output = T;
+            #[inline(always)]
+            fn index(&self, at: $name) -> &T {
+                &self[at.ix()]
+            }
+        }
+
+        impl<T> IndexMut<$name> for Vec<T> {
+            #[inline(always)]
+            fn index_mut(&mut self, at: $name) -> &mut T {
+                &mut self[at.ix()]
+            }
+        }
     )*};
 }
 
 ids! {
+    /// A link of the network.
+    LinkId
+    /// A flow.
+    FlowId
+    /// A node of the network: hosts first, then switches.
+    NodeId
+    /// A domain.
+    DomainId
+    /// A sender of a domain.
+    SenderIx
+    /// A receiver of a domain.
+    ReceiverIx
+    /// A shared buffer of a domain.
+    PoolIx
     /// A port of a domain.
     PortIx
     /// A host of a domain.

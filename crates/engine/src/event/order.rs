@@ -9,7 +9,7 @@
 //! between links or on how nodes are grouped into domains.
 
 use crate::event::hash;
-use crate::event::packet::{Ext, Packet, turn};
+use crate::event::packet::{Ext, NO_TIE_RANK, Packet};
 use crate::spec::Ties;
 
 /// Phases within a generation.
@@ -42,7 +42,7 @@ impl Key {
     #[inline]
     pub fn arrival(order: Order, packet: &Packet, generation: u16, seq: u32) -> Key {
         let gen_phase = (generation as u32) << 8 | phase::ARRIVAL as u32;
-        Key { time: packet.time, gen_phase, tie: order.tie_of(packet), entity: packet.link, seq }
+        Key { time: packet.time, gen_phase, tie: order.tie_of(packet), entity: packet.link.0, seq }
     }
 
     /// Key of a timer or departure.
@@ -83,10 +83,10 @@ impl Order {
     #[inline]
     pub fn tie_of(self, packet: &Packet) -> u32 {
         match self.ties {
-            Ties::Hash => hash::tie(self.seed, packet.link as u64, packet.time),
+            Ties::Hash => hash::tie(self.seed, packet.link.0 as u64, packet.time),
             Ties::Link => 0,
-            Ties::Scheduled if packet.turn == turn::NONE => 0,
-            Ties::Scheduled => ((u16::MAX - packet.size) as u32) << 16 | packet.turn as u32,
+            Ties::Scheduled if packet.tie_rank() == NO_TIE_RANK => 0,
+            Ties::Scheduled => ((u16::MAX - packet.size) as u32) << 16 | packet.tie_rank() as u32,
         }
     }
 }
@@ -161,34 +161,20 @@ pub enum Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::packet::NO_EXT;
+    use crate::event::ids::{FlowId, NodeId};
+    use crate::event::packet::Kind;
 
     #[test]
-    fn packets_of_links_without_turns_are_not_told_apart() {
+    fn packets_of_links_without_ranks_are_not_told_apart() {
         let order = Order { seed: 1, ties: Ties::Scheduled };
-        let tie = |size, turn| {
-            let packet = Packet {
-                time: 0,
-                seq: 0,
-                ack: 0,
-                ts: 0,
-                link: 0,
-                flow: 0,
-                dst: 0,
-                wnd: 0,
-                id: 0,
-                turn,
-                ext: NO_EXT,
-                size,
-                len: 0,
-                flags: 0,
-                hop: 0,
-                aux: 0,
-            };
+        let tie = |size, rank| {
+            let mut packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, 0);
+            packet.size = size;
+            packet.set_tie_rank(rank);
             order.tie_of(&packet)
         };
         // a bucket lets several leave at one instant: a longer one must not overtake
-        assert_eq!(tie(1500, turn::NONE), tie(52, turn::NONE));
+        assert_eq!(tie(1500, NO_TIE_RANK), tie(52, NO_TIE_RANK));
         assert!(tie(1500, 0) < tie(52, 0));
     }
 }

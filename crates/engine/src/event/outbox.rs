@@ -1,6 +1,7 @@
 //! Where the events of a node put their effects, and when an event happens.
 
-use crate::event::order::Timer;
+use crate::event::ids::{LinkId, NodeId};
+use crate::event::order::{Timer, TimerKind};
 use crate::event::packet::{Ext, Packet};
 
 /// When an event happens.
@@ -18,7 +19,7 @@ pub struct Stamp {
     /// Arrival at the far end, ps.
     pub time: u64,
     /// The link it leaves on.
-    pub link: u32,
+    pub link: LinkId,
     /// Flag bits to set: CE, or none.
     pub ce: u16,
 }
@@ -31,6 +32,25 @@ impl Stamp {
         packet.link = self.link;
         packet.flags |= self.ce;
         packet.hop = packet.hop.wrapping_add(1);
+    }
+}
+
+/// What one node lets another know beside packets.
+#[derive(Clone, Copy, Debug)]
+pub enum Message {
+    /// A trigger that it counts is activated.
+    Activation(u32),
+    /// Flows of it open ([`Opening`](crate::map::triggers::Opening)).
+    Opening(u32),
+}
+
+impl Message {
+    /// The event that it is where it arrives.
+    pub fn event(self) -> Timer {
+        match self {
+            Message::Activation(entity) => Timer { kind: TimerKind::Activation, entity },
+            Message::Opening(entity) => Timer { kind: TimerKind::Opening, entity },
+        }
     }
 }
 
@@ -59,6 +79,6 @@ pub trait Outbox {
     );
     /// `timer` fires at `time` in this domain.
     fn timer(&mut self, time: u64, generation: u16, timer: Timer);
-    /// `timer` fires at `time` in domain `domain`, the longest latency of a link from now or later.
-    fn timer_in(&mut self, domain: u32, time: u64, timer: Timer);
+    /// `message` reaches node `to` at `time`: the longest latency of a link from now, so in a later window, or later.
+    fn post(&mut self, to: NodeId, time: u64, message: Message);
 }

@@ -1,46 +1,70 @@
 //! The packet that travels: 64 bytes, `Copy`, one cache line.
 
-/// Flag bits of a [`Packet`].
-pub mod flag {
-    /// Carries payload (or FIN): the data direction of a flow.
-    pub const DATA: u16 = 1;
-    /// Carries an acknowledgement.
-    pub const ACK: u16 = 1 << 1;
-    /// Opens a connection.
-    pub const SYN: u16 = 1 << 2;
-    /// Ends a connection.
-    pub const FIN: u16 = 1 << 3;
+use crate::event::ids::{FlowId, LinkId, NodeId};
+
+/// What a packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// TCP segment of the data direction: payload, a FIN, or a window probe.
+    Data,
+    /// UDP datagram.
+    Datagram,
+    /// Acknowledgement without data; with FIN the receiving application closes.
+    Ack,
+    /// Opens a connection; from the receiver it acknowledges, too.
+    Syn,
     /// Aborts a connection.
-    pub const RST: u16 = 1 << 4;
+    Rst,
+    /// Congestion notification packet: data arrived marked.
+    Cnp,
+    /// Negative acknowledgement: a queue has trimmed the segment that begins at [`Packet::ack`].
+    Nack,
+    /// Pause frame of priority flow control, from a switch to the neighbour.
+    Pause,
+    /// The acknowledgement that data of a two-way connection carries, as the sender reads it. Never on a wire.
+    Piggyback,
+}
+
+impl Kind {
+    const ALL: [Kind; 9] = {
+        use Kind::*;
+        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Piggyback]
+    };
+}
+
+/// Flag bits of a [`Packet`]: first those of its headers, then what the simulator knows of it.
+pub mod flag {
+    /// Carries an acknowledgement.
+    pub const ACK: u16 = 1;
+    /// Ends a connection.
+    pub const FIN: u16 = 1 << 1;
     /// ECN-capable transport.
-    pub const ECT: u16 = 1 << 5;
+    pub const ECT: u16 = 1 << 2;
     /// Congestion experienced.
-    pub const CE: u16 = 1 << 6;
+    pub const CE: u16 = 1 << 3;
     /// ECN-Echo.
-    pub const ECE: u16 = 1 << 7;
+    pub const ECE: u16 = 1 << 4;
     /// Congestion window reduced.
-    pub const CWR: u16 = 1 << 8;
+    pub const CWR: u16 = 1 << 5;
+    /// The sender has nothing more to say for now: a write ends here.
+    pub const PSH: u16 = 1 << 6;
     /// Travels towards the flow's source.
-    pub const REVERSE: u16 = 1 << 9;
+    pub const REVERSE: u16 = 1 << 7;
     /// Sent inside the measured interval.
-    pub const MEASURED: u16 = 1 << 10;
+    pub const MEASURED: u16 = 1 << 8;
     /// A segment sent before.
-    pub const RETX: u16 = 1 << 11;
+    pub const RETX: u16 = 1 << 9;
     /// Follows the flow's prescribed path.
-    pub const PATH: u16 = 1 << 12;
-    /// Its flow is traced, or ports stamp it: it takes the long way at each.
-    pub const TRACED: u16 = 1 << 13;
-    /// No plain one-way flow's: belongs to one half of a two-way connection, or is a datagram.
-    pub const JOINED: u16 = 1 << 14;
+    pub const PATH: u16 = 1 << 10;
+    /// Hosts and ports take the slow path with it, which can trace it, stamp it, or read it as a pause frame.
+    pub const SLOW_PATH: u16 = 1 << 11;
+    /// Belongs to a two-way connection.
+    pub const DUPLEX: u16 = 1 << 12;
 
-    /// The sender has nothing more to say for now (PSH): a write ends here.
-    pub const PSH: u16 = 1 << 15;
-
-    /// Names of the header bits, for traces.
-    pub const NAMES: [(u16, &str); 10] = [
-        (SYN, "SYN"),
+    /// Names of flags in traces.
+    pub const NAMES: [(u16, &str); 8] = [
         (FIN, "FIN"),
-        (RST, "RST"),
         (ACK, "ACK"),
         (ECT, "ECT"),
         (CE, "CE"),
@@ -51,81 +75,39 @@ pub mod flag {
     ];
 }
 
-/// How packets of one size are told apart that arrive together, the least [`Packet::turn`] first, as a
-/// simulator does that has one list of events, what was entered first before the rest.
-///
-/// Arrivals are entered when their transmissions begin, all of these at one instant. What made a transmission
-/// begin was entered before: the arrival at an idle port when that packet's own began, the end of the
-/// transmission before when that began. The longer ago, the earlier its turn. Where that is equal the
-/// packets before decide, and so on, back to where the younger of two chains without a pause began.
-pub mod turn {
-    /// No turn: links that may deliver two packets at one instant tell none apart.
-    pub const NONE: u16 = u16::MAX;
-    /// Places in a chain that has begun before older ones, from 0 up; in one that has begun after them, from
-    /// 8190 down.
-    const HALF: u16 = 4095;
-    const LAST: u16 = 2 * HALF;
-    const PLACE: u16 = 0x1fff;
+/// Tie rank of packets of links that may deliver two at one instant: none is told apart.
+pub const NO_TIE_RANK: u16 = u16::MAX;
 
-    /// How long ago a cause was entered against how long its packet takes, both in ps, by powers of two:
-    /// longer, as long, and then shorter and shorter.
-    fn ago(lag: u64, wire: u64) -> u16 {
-        let times = (wire / lag.max(1)).max(1);
-        let code = if lag > wire {
-            0
-        } else if lag == wire {
-            1
-        } else {
-            (times.ilog2() as u16 + 2).min(6)
-        };
-        code << 13
-    }
+/// IP bytes of the cause of a packet that a timer sent.
+pub const TIMER: u16 = u16::MAX;
 
-    /// The turn of a packet that begins a chain and takes `wire`: what set it going was entered `lag` ago.
-    /// Older chains are taken to send what this port sent `before`.
-    pub fn first(lag: u64, wire: u64, before: u64) -> u16 {
-        ago(lag, wire) | if lag > before { 0 } else { LAST }
-    }
-
-    /// The turn of what follows one of turn `before`, that took `lag`, without a pause.
-    pub fn next(before: u16, lag: u64, wire: u64) -> u16 {
-        let place = before & PLACE;
-        ago(lag, wire) | if place < HALF { (place + 1).min(HALF - 1) } else { (place - 1).max(HALF) }
-    }
-}
-
-/// [`Packet::ext`] of a packet without an extension.
-pub const NO_EXT: u32 = u32::MAX;
-
-/// A packet on its way over `link`.
+/// A packet on its way over `link`. Private fields are read and written by methods that say what they hold.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
     /// Arrival at the far end of `link`, ps.
     pub time: u64,
-    /// First payload byte (data).
-    pub seq: u64,
-    /// Cumulative acknowledgement (of the other half, where data of a two-way connection carries it).
+    /// Data direction: sequence number. ACK direction: delay of the receiving host. Pause frame: what is asked.
+    number: u64,
+    /// Acknowledgement number: cumulative, also where data carries it; of a NACK, the segment that it reports.
     pub ack: u64,
-    /// Data: when the sending IP layer sent it, ps. ACK: that time of the packet it echoes.
-    pub ts: u64,
+    /// Data direction, pause frame: when it was sent. ACK direction: that time of the packet that it echoes.
+    stamp: u64,
     /// Link it travels on.
-    pub link: u32,
+    pub link: LinkId,
     /// Flow.
-    pub flow: u32,
+    pub flow: FlowId,
     /// Destination host.
-    pub dst: u32,
+    pub dst: NodeId,
     /// Advertised window, bytes.
     pub wnd: u32,
     /// Counts the IP packets of a flow and direction (fragments share theirs), in 16 bits as IP has it.
     pub id: u16,
-    /// Where equal times ask for it ([`Ties::Scheduled`](crate::spec::Ties::Scheduled)), its turn among those
-    /// that arrive together ([`turn`]); until its first port has sent it, IP bytes of the packet that it
-    /// answers ([`u16::MAX`]: a timer). Under [`PathChoice::Entropy`](crate::spec::PathChoice::Entropy) its entropy
-    /// instead ([`Packet::entropy`]); an ACK has that of the data packet that came last.
-    pub turn: u16,
-    /// Index of the extension where the packet waits, or [`NO_EXT`].
-    pub ext: u32,
+    /// A run has one of the two: entropy ([`PathChoice::Entropy`](crate::spec::PathChoice::Entropy)), or tie ranks
+    /// ([`Ties::Scheduled`](crate::spec::Ties::Scheduled)), which follow at the first port from the packet's cause.
+    choice: u16,
+    /// Upper 24 bits: index of the extension where the packet waits, or all ones. Lower 8 bits: kind.
+    ext_kind: u32,
     /// IP bytes.
     pub size: u16,
     /// Payload bytes of the whole segment.
@@ -134,12 +116,13 @@ pub struct Packet {
     pub flags: u16,
     /// Links crossed so far.
     pub hop: u8,
-    /// Data: fragment number in the low half, last fragment's number in the high half.
-    /// ACK: `hop` of the packet it echoes.
-    pub aux: u8,
+    /// Data direction: fragment number (lower half) and last fragment's (upper half). ACK direction: hops echoed.
+    part: u8,
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
+
+const NO_EXT: u32 = 0xff_ffff << 8;
 
 /// Bytes of a pause frame on a wire without overhead; Ethernet's makes them 64 and what goes around a frame.
 pub const PAUSE_FRAME: u16 = 46;
@@ -153,16 +136,39 @@ pub fn frame_bytes(overhead: u32) -> u64 {
 }
 
 impl Packet {
-    /// Its entropy, where it has one: what switches hash to choose among next hops.
-    #[inline]
-    pub fn entropy(&self) -> u16 {
-        self.turn
+    /// A packet of the data direction of `flow` to host `dst`: `len` bytes of payload from `seq` on, sent `now`.
+    #[inline(always)]
+    pub fn forward(kind: Kind, flow: FlowId, dst: NodeId, seq: u64, len: u32, now: u64) -> Packet {
+        Packet {
+            time: 0,
+            number: seq,
+            ack: 0,
+            stamp: now,
+            link: LinkId(0),
+            flow,
+            dst,
+            wnd: 0,
+            id: 0,
+            choice: NO_TIE_RANK,
+            ext_kind: NO_EXT | kind as u32,
+            size: 0,
+            len: len as u16,
+            flags: 0,
+            hop: 0,
+            part: 0,
+        }
     }
 
-    /// A queue has cut it to its header: less is left than it carried.
+    /// A packet of the ACK direction of `flow` to its source `dst`, with acknowledgement number `ack`.
+    #[inline(always)]
+    pub fn reverse(kind: Kind, flow: FlowId, dst: NodeId, ack: u64) -> Packet {
+        Packet { ack, flags: flag::REVERSE, ..Packet::forward(kind, flow, dst, 0, 0, 0) }
+    }
+
+    /// Fragment `number` of it, of `size` IP bytes, when `last` is the last one's number.
     #[inline]
-    pub fn is_trimmed(&self) -> bool {
-        self.len > self.size && self.aux == 0 && !self.has(flag::REVERSE)
+    pub fn fragment(&self, number: u32, last: u32, size: u32) -> Packet {
+        Packet { size: size as u16, part: (number | last << 4) as u8, ..*self }
     }
 
     /// What a switch tells the neighbour that `of` came from: to pause `class`, or to resume it. It travels over a link
@@ -171,31 +177,177 @@ impl Packet {
     pub fn pause_frame(of: &Packet, class: u8, pause: bool, now: u64) -> Packet {
         let reverse = !of.flags & flag::REVERSE;
         Packet {
-            seq: class as u64,
-            ack: pause as u64,
-            ts: now,
             // no path has so many links
             hop: u8::MAX - 1,
-            flags: flag::SYN | flag::RST | flag::PATH | flag::TRACED | reverse,
-            turn: turn::NONE,
-            ext: NO_EXT,
+            flags: flag::PATH | flag::SLOW_PATH | reverse,
             size: PAUSE_FRAME,
-            len: 0,
-            aux: 0,
-            ..*of
+            ..Packet::forward(Kind::Pause, of.flow, of.dst, class as u64 | (pause as u64) << 8, 0, now)
         }
     }
 
-    /// It is one that [`Packet::pause_frame`] made.
-    #[inline]
-    pub fn is_pause_frame(&self) -> bool {
-        self.has(flag::SYN | flag::RST)
+    /// The acknowledgement that it carries beside data, as the sender reads it.
+    pub fn piggyback(&self, ext: &Ext) -> Packet {
+        let kind = if self.kind() == Kind::Data { Kind::Piggyback } else { self.kind() };
+        let ext_kind = self.ext_kind & NO_EXT | kind as u32;
+        Packet { number: ext.host, stamp: ext.ts, part: ext.hops, ext_kind, ..*self }
+    }
+
+    /// What it is.
+    #[inline(always)]
+    pub fn kind(&self) -> Kind {
+        Kind::ALL[(self.ext_kind as u8) as usize]
+    }
+
+    /// Whether it is of `kind`.
+    #[inline(always)]
+    pub fn is(&self, kind: Kind) -> bool {
+        self.ext_kind as u8 == kind as u8
     }
 
     /// Whether all of `flags` are set.
     #[inline]
     pub fn has(&self, flags: u16) -> bool {
         self.flags & flags == flags
+    }
+
+    /// Whether it travels towards the flow's source.
+    #[inline(always)]
+    pub fn is_reverse(&self) -> bool {
+        self.has(flag::REVERSE)
+    }
+
+    /// Sequence number of the first payload byte.
+    #[inline(always)]
+    pub fn seq(&self) -> u64 {
+        debug_assert!(!self.is_reverse() && !self.is(Kind::Pause));
+        self.number
+    }
+
+    /// When the sending IP layer sent it, ps; a pause frame: when the switch asked.
+    #[inline(always)]
+    pub fn sent_at(&self) -> u64 {
+        debug_assert!(!self.is_reverse() || self.is(Kind::Pause));
+        self.stamp
+    }
+
+    /// It leaves its host `now`.
+    #[inline]
+    pub fn set_sent_at(&mut self, now: u64) {
+        self.stamp = now;
+    }
+
+    /// Fragment number, and the last fragment's.
+    #[inline(always)]
+    pub fn part(&self) -> (u8, u8) {
+        debug_assert!(!self.is_reverse());
+        (self.part & 15, self.part >> 4)
+    }
+
+    /// What is acknowledged was sent at `ts`, ps, came over `hops` links, and has been in the host for `delay`, ps.
+    #[inline(always)]
+    pub fn set_echo(&mut self, ts: u64, hops: u8, delay: u64) {
+        (self.stamp, self.part, self.number) = (ts, hops, delay);
+    }
+
+    /// When what is acknowledged was sent, ps.
+    #[inline(always)]
+    pub fn echo(&self) -> u64 {
+        debug_assert!(self.is_reverse() || self.has(flag::ACK));
+        self.stamp
+    }
+
+    /// Links that what is acknowledged crossed.
+    #[inline(always)]
+    pub fn echoed_hops(&self) -> u8 {
+        debug_assert!(self.is_reverse() || self.has(flag::ACK));
+        self.part
+    }
+
+    /// How long the host that answers has had it, ps: what is acknowledged, and the answer.
+    #[inline(always)]
+    pub fn host_delay(&self) -> u64 {
+        debug_assert!(self.is_reverse() || self.has(flag::ACK));
+        self.number
+    }
+
+    /// Its host takes so much longer, ps.
+    #[inline]
+    pub fn add_host_delay(&mut self, took: u64) {
+        debug_assert!(self.is_reverse());
+        self.number += took;
+    }
+
+    /// Class that a pause frame is about.
+    pub fn paused_class(&self) -> u8 {
+        debug_assert!(self.is(Kind::Pause));
+        self.number as u8
+    }
+
+    /// Whether a pause frame pauses its class; else it resumes it.
+    pub fn pauses(&self) -> bool {
+        debug_assert!(self.is(Kind::Pause));
+        self.number >> 8 > 0
+    }
+
+    /// What tells packets and fragments of one flow and direction apart, as random numbers see them: number, part, time.
+    #[inline(always)]
+    pub fn identity(&self) -> (u16, u8, u64) {
+        (self.id, self.part, self.stamp)
+    }
+
+    /// Entropy: what switches hash to choose among next hops. An ACK has that of the data packet that came last.
+    #[inline]
+    pub fn entropy(&self) -> u16 {
+        self.choice
+    }
+
+    /// Sets the entropy.
+    #[inline]
+    pub fn set_entropy(&mut self, entropy: u16) {
+        self.choice = entropy;
+    }
+
+    /// Tie rank among those that arrive together, the least first, once a port has sent it.
+    #[inline]
+    pub fn tie_rank(&self) -> u16 {
+        self.choice
+    }
+
+    /// A port has sent it with this tie rank.
+    #[inline]
+    pub fn set_tie_rank(&mut self, rank: u16) {
+        self.choice = rank;
+    }
+
+    /// IP bytes of the packet that it answers, or [`TIMER`], until a port has sent it.
+    #[inline]
+    pub fn cause(&self) -> u16 {
+        self.choice
+    }
+
+    /// Sets what it answers.
+    #[inline]
+    pub fn set_cause(&mut self, bytes: u16) {
+        self.choice = bytes;
+    }
+
+    /// Index of its extension where it waits, if it has one.
+    #[inline(always)]
+    pub fn ext(&self) -> Option<u32> {
+        (self.ext_kind < NO_EXT).then_some(self.ext_kind >> 8)
+    }
+
+    /// Where it waits its extension is number `index`. A packet without an extension has none from the beginning.
+    #[inline]
+    pub fn set_ext(&mut self, index: usize) {
+        assert!(index < (NO_EXT >> 8) as usize, "extensions that wait in one place have numbers of 24 bits");
+        self.ext_kind = self.ext_kind & !NO_EXT | (index as u32) << 8;
+    }
+
+    /// A queue has cut it to its header: less is left than it carried.
+    #[inline]
+    pub fn is_trimmed(&self) -> bool {
+        self.len > self.size && self.part == 0
     }
 }
 
@@ -213,7 +365,7 @@ pub struct PortStamp {
     /// Bytes to be transmitted before the packet.
     pub queue: u32,
     /// Link of the port.
-    pub link: u32,
+    pub link: LinkId,
 }
 
 /// In-band telemetry of a packet, or of the one that it acknowledges.
@@ -248,7 +400,7 @@ pub struct Ext {
     pub sack: [(u64, u64); 4],
     /// Data that acknowledges: the time stamp it echoes. SYN-ACK: when it was sent, ps.
     pub ts: u64,
-    /// Data that acknowledges: `hop` of the packet it echoes.
+    /// Data that acknowledges: links that the packet it echoes crossed.
     pub hops: u8,
     /// Data that acknowledges: how long the receiving host has had the packet it echoes, ps; 0 where hosts cost
     /// nothing.
@@ -258,34 +410,3 @@ pub struct Ext {
 }
 
 const _: () = assert!(size_of::<Ext>() <= 96);
-
-#[cfg(test)]
-mod tests {
-    use super::turn::{first, next};
-
-    /// Full packets at 1 Gb/s over 10 us: 12 us each, an ACK is 10.4 us old when it is taken in.
-    const FULL: u64 = 12_016_000;
-    const ACK: u64 = 10_432_000;
-
-    #[test]
-    fn what_was_entered_longer_ago_has_its_turn_before() {
-        let chain = next(first(u64::MAX, FULL, 0), FULL, FULL);
-        assert!(first(u64::MAX, FULL, FULL) < chain, "a timer, set long before");
-        assert!(first(FULL + 1, FULL, FULL) < chain, "a packet of the same size, passed on");
-        assert!(first(ACK, FULL, FULL) > chain, "the chain's last transmission began before the ACK's");
-        // behind a fragment of 72 B the chain's next packet was set going 0.6 us ago
-        assert!(first(ACK, FULL, 592_000) < next(chain, 592_000, FULL));
-    }
-
-    #[test]
-    fn chains_keep_the_order_they_met_in() {
-        let follow = |turn, n| (0..n).fold(turn, |t, _| next(t, FULL, FULL));
-        let older = first(u64::MAX, FULL, FULL);
-        for packets in [1, 10, 1000] {
-            assert!(follow(first(FULL + 1, FULL, FULL), packets) < follow(older, packets + 1), "{packets}");
-            assert!(follow(first(ACK, FULL, FULL), packets) > follow(older, packets + 1), "{packets}");
-        }
-        // beyond what is counted nothing turns over
-        assert!(follow(older, 60_000) < follow(first(ACK, FULL, FULL), 60_000));
-    }
-}

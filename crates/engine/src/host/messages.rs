@@ -6,6 +6,7 @@
 //! packets. A worker's host writes the response when the last byte of the request has come in
 //! order; the root's host counts responses and begins the next query ([`Query`]).
 
+use crate::event::ids::FlowId;
 use crate::event::packet::Ext;
 use crate::spec::TransportSpec;
 
@@ -16,7 +17,7 @@ pub const NO_HALF: u32 = u32::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Join {
     /// The flow the other way.
-    pub other: u32,
+    pub other: FlowId,
     /// Number of the query it serves.
     pub query: u32,
     /// Carries responses; else requests.

@@ -6,6 +6,7 @@ pub mod messages;
 pub mod nic;
 pub mod processing;
 
+use crate::event::ids::{FlowId, NodeId, PortIx};
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
 
@@ -13,9 +14,9 @@ use crate::host::processing::Processing;
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Node number.
-    pub node: u32,
+    pub node: NodeId,
     /// Domain-local number of its NIC's port.
-    pub port: u32,
+    pub port: PortIx,
     /// Fair queues in front of that port, if asked for.
     pub nic: Option<FairNic>,
     /// Engines from the NIC to the stack, if it costs its packets something.
@@ -30,15 +31,15 @@ pub struct Host {
 #[derive(Clone, Default, Debug)]
 pub struct RunQueue {
     /// Whose application a packet woke, in that order.
-    pub woken: Vec<u32>,
+    pub woken: Vec<FlowId>,
     /// Whose timer fires, and when it was set in the order of [`RunQueue::settings`]: the retransmission timer of this
     /// sender, or the delayed ACK's of the half that it is joined to.
-    pub due: Vec<(u64, u32, bool)>,
+    pub due: Vec<(u64, FlowId, bool)>,
     /// When compressed SACKs of receivers may go, in the order of their timers, and which of them a timer that
     /// fires takes along.
-    pub compressed: Vec<(u64, u32)>,
+    pub compressed: Vec<(u64, FlowId)>,
     /// See `compressed`.
-    pub released: Vec<(u64, u32)>,
+    pub released: Vec<(u64, FlowId)>,
     /// Timers set so far.
     pub settings: u64,
 }

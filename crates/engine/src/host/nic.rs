@@ -5,7 +5,8 @@
 //! back. The time stamp of a data packet is taken when its service begins, so waiting behind
 //! other flows of the same host is no part of the measured delay.
 
-use crate::event::packet::{Ext, NO_EXT, Packet, flag};
+use crate::event::ids::FlowId;
+use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
@@ -17,7 +18,7 @@ const FEW: usize = 16;
 /// that needs one takes it, so there are no more than were in use at a time, however many flows the host has.
 #[derive(Clone, Debug)]
 struct Lane {
-    flow: u32,
+    flow: FlowId,
     reverse: bool,
     /// [`Packet::time`] says since when, ps.
     packets: VecDeque<Packet>,
@@ -29,7 +30,7 @@ struct Lane {
 #[derive(Clone, Debug)]
 struct Index {
     /// Those in use, by flow and whether they are its reverse direction.
-    used: BTreeMap<(u32, bool), u32>,
+    used: BTreeMap<(FlowId, bool), u32>,
     /// Those that are no one's.
     free: Vec<u32>,
 }
@@ -72,7 +73,7 @@ impl FairNic {
 
     /// The lane of this flow and direction, if it is no other's.
     #[inline]
-    fn lane(&self, flow: u32, reverse: bool) -> Option<u32> {
+    fn lane(&self, flow: FlowId, reverse: bool) -> Option<u32> {
         match &self.index {
             None => self.lanes.iter().position(|l| l.flow == flow && l.reverse == reverse).map(|i| i as u32),
             Some(index) => index.used.get(&(flow, reverse)).copied(),
@@ -90,7 +91,7 @@ impl FairNic {
 
     /// A lane for a packet: its flow's, or one that is no one's.
     fn lane_for(&mut self, packet: &Packet) -> u32 {
-        let (flow, reverse) = (packet.flow, packet.has(flag::REVERSE));
+        let (flow, reverse) = (packet.flow, packet.is_reverse());
         if let Some(own) = self.lane(flow, reverse) {
             return own;
         }
@@ -111,7 +112,7 @@ impl FairNic {
     }
 
     /// Whether the data direction of `flow` may hand over another packet.
-    pub fn has_room(&self, flow: u32) -> bool {
+    pub fn has_room(&self, flow: FlowId) -> bool {
         let Some(i) = self.lane(flow, false) else { return true };
         let waiting = self.lanes[i as usize].packets.len() as u32 + u32::from(self.serving == Some(i));
         waiting < self.per_flow
@@ -129,13 +130,17 @@ impl FairNic {
         if lane.packets.is_empty() && self.serving != Some(i) {
             self.turn.push_back(i);
         }
-        let at = if ext.is_some() { 0 } else { NO_EXT };
-        lane.packets.push_back(Packet { time: now, ext: at, ..*packet });
-        lane.exts.extend(ext.map(take));
+        let mut packet = *packet;
+        packet.time = now;
+        if let Some(ext) = ext {
+            packet.set_ext(0);
+            lane.exts.push_back(take(ext));
+        }
+        lane.packets.push_back(packet);
     }
 
     /// Ends the transmission under way; the flow whose sender may hand over more, if any.
-    pub fn departed(&mut self) -> Option<u32> {
+    pub fn departed(&mut self) -> Option<FlowId> {
         let i = self.serving.take()?;
         let lane = &self.lanes[i as usize];
         if !lane.packets.is_empty() {
@@ -153,7 +158,7 @@ impl FairNic {
         self.serving = Some(i);
         let lane = &mut self.lanes[i as usize];
         let packet = lane.packets.pop_front()?;
-        let ext = if packet.ext == NO_EXT { None } else { lane.exts.pop_front() };
+        let ext = packet.ext().and_then(|_| lane.exts.pop_front());
         Some(Served { packet, ext, since: packet.time })
     }
 
@@ -177,49 +182,42 @@ impl FairNic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::packet::turn;
+    use crate::event::ids::NodeId;
+    use crate::event::packet::Kind;
 
-    fn packet(flow: u32, seq: u64, flags: u16) -> Packet {
-        Packet {
-            time: 0,
-            seq,
-            ack: 0,
-            ts: 0,
-            link: 0,
-            flow,
-            dst: 0,
-            wnd: 0,
-            id: 0,
-            turn: turn::NONE,
-            ext: NO_EXT,
-            size: 1500,
-            len: 1460,
-            flags,
-            hop: 0,
-            aux: 0,
-        }
+    fn numbered(mut packet: Packet, id: u64) -> Packet {
+        packet.id = id as u16;
+        packet
     }
 
-    /// Ends what is under way and begins the next: its flow and sequence number, and its extension's time stamp.
+    fn packet(flow: u32, id: u64) -> Packet {
+        numbered(Packet::forward(Kind::Data, FlowId(flow), NodeId(0), 0, 1460, 0), id)
+    }
+
+    /// Ends what is under way and begins the next: its flow and number, and its extension's time stamp.
     fn next(nic: &mut FairNic) -> Option<(u32, u64, Option<u64>)> {
         nic.departed();
-        nic.serve_next().map(|s| (s.packet.flow, s.packet.seq, s.ext.map(|ext| ext.ts)))
+        nic.serve_next().map(|s| (s.packet.flow.0, s.packet.id as u64, s.ext.map(|ext| ext.ts)))
     }
 
     #[test]
     fn flows_take_turns_and_keep_their_extensions() {
         let mut nic = FairNic::new(3);
-        nic.begin(&packet(1, 0, flag::DATA));
-        nic.push(&packet(1, 1, flag::DATA), None, 10);
-        nic.push(&packet(1, 2, flag::DATA), Some(&mut Ext { ts: 12, ..Ext::default() }), 20);
-        assert!(!nic.has_room(1), "one in service and two that wait");
-        assert!(nic.has_room(2));
+        nic.begin(&packet(1, 0));
+        nic.push(&packet(1, 1), None, 10);
+        nic.push(&packet(1, 2), Some(&mut Ext { ts: 12, ..Ext::default() }), 20);
+        assert!(!nic.has_room(FlowId(1)), "one in service and two that wait");
+        assert!(nic.has_room(FlowId(2)));
         // the same flow's acknowledgements, and another's data
-        nic.push(&packet(1, 3, flag::ACK | flag::REVERSE), Some(&mut Ext { ts: 13, ..Ext::default() }), 30);
-        nic.push(&packet(2, 4, flag::DATA), None, 40);
+        nic.push(
+            &numbered(Packet::reverse(Kind::Ack, FlowId(1), NodeId(0), 0), 3),
+            Some(&mut Ext { ts: 13, ..Ext::default() }),
+            30,
+        );
+        nic.push(&packet(2, 4), None, 40);
         assert_eq!(nic.waiting().count(), 4);
         assert_eq!(next(&mut nic), Some((1, 3, Some(13))));
-        assert!(nic.has_room(1));
+        assert!(nic.has_room(FlowId(1)));
         assert_eq!(next(&mut nic), Some((2, 4, None)));
         assert_eq!(next(&mut nic), Some((1, 1, None)));
         assert_eq!(next(&mut nic), Some((1, 2, Some(12))));
@@ -231,8 +229,8 @@ mod tests {
     fn a_flow_that_waits_no_longer_leaves_its_lane_to_others() {
         let mut nic = FairNic::new(3);
         for flow in 0..1000 {
-            nic.begin(&packet(2 * flow, 0, flag::DATA));
-            nic.push(&packet(2 * flow + 1, 1, flag::DATA), None, 0);
+            nic.begin(&packet(2 * flow, 0));
+            nic.push(&packet(2 * flow + 1, 1), None, 0);
             assert_eq!(next(&mut nic), Some((2 * flow + 1, 1, None)));
             assert_eq!(next(&mut nic), None);
         }
@@ -243,13 +241,13 @@ mod tests {
     fn many_flows_take_turns_as_few_do() {
         let mut nic = FairNic::new(2);
         for round in 0..3 {
-            nic.begin(&packet(0, 0, flag::DATA));
+            nic.begin(&packet(0, 0));
             for flow in 1..=100 {
                 for seq in 0..2 {
-                    assert!(nic.has_room(flow));
-                    nic.push(&packet(flow, seq, flag::DATA), None, 0);
+                    assert!(nic.has_room(FlowId(flow)));
+                    nic.push(&packet(flow, seq), None, 0);
                 }
-                assert!(!nic.has_room(flow));
+                assert!(!nic.has_room(FlowId(flow)));
             }
             let served: Vec<(u32, u64)> =
                 (0..200).map(|_| next(&mut nic)).map(|n| n.map_or((0, 0), |n| (n.0, n.1))).collect();

@@ -7,8 +7,9 @@
 //! in order. What an engine has no room for is lost at the host.
 
 use crate::event::hash::{self, purpose};
+use crate::event::ids::NodeId;
 use crate::event::interval::Interval;
-use crate::event::packet::{Ext, Packet, flag};
+use crate::event::packet::{Ext, Packet};
 use crate::spec::ProcessingSpec;
 use incast_record::EngineRecord;
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ pub enum Side {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineId {
     /// Host number.
-    pub host: u32,
+    pub host: NodeId,
     /// Which way.
     pub side: Side,
     /// Number among the engines of that side, below [`EngineId::MOST`].
@@ -39,14 +40,14 @@ impl EngineId {
 
     /// The one number that names it.
     pub fn entity(self) -> u32 {
-        (self.host * 2 + u32::from(self.side == Side::Send)) * EngineId::MOST + self.engine
+        (self.host.0 * 2 + u32::from(self.side == Side::Send)) * EngineId::MOST + self.engine
     }
 
     /// What [`EngineId::entity`] made.
     pub fn of(entity: u32) -> EngineId {
         let side = entity / EngineId::MOST;
         EngineId {
-            host: side / 2,
+            host: NodeId(side / 2),
             side: if side % 2 == 1 { Side::Send } else { Side::Receive },
             engine: entity % EngineId::MOST,
         }
@@ -132,7 +133,7 @@ impl Processing {
 
     /// The engine of a flow's packets: always the same, so that they stay in order.
     pub fn engine_of(&self, seed: u64, packet: &Packet) -> u32 {
-        let draw = hash::bits(seed, purpose::ENGINE, packet.flow as u64, packet.has(flag::REVERSE) as u64);
+        let draw = hash::bits(seed, purpose::ENGINE, packet.flow.0 as u64, packet.is_reverse() as u64);
         hash::pick(draw, self.engines.len() as u32)
     }
 

@@ -1,9 +1,9 @@
 //! The fabric map: what every domain may read and none may write.
 
-use crate::event::ids::NodeIx;
+use crate::event::ids::{DomainId, FlowId, NodeIx, PortIx, ReceiverIx, SenderIx};
 use crate::event::interval::Interval;
 use crate::event::order::Order;
-use crate::event::packet::{Packet, flag};
+use crate::event::packet::Packet;
 use crate::host::messages::Join;
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
@@ -15,7 +15,7 @@ use incast_cc::{Env, Time};
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Domain.
-    pub domain: u32,
+    pub domain: DomainId,
     /// The node in that domain.
     pub node: NodeIx,
 }
@@ -24,13 +24,13 @@ pub struct Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     /// Domain of the sender.
-    pub sender_domain: u32,
+    pub sender_domain: DomainId,
     /// Index in that domain.
-    pub sender: u32,
+    pub sender: SenderIx,
     /// Domain of the receiver.
-    pub receiver_domain: u32,
+    pub receiver_domain: DomainId,
     /// Index in that domain.
-    pub receiver: u32,
+    pub receiver: ReceiverIx,
 }
 
 /// The fabric map.
@@ -48,7 +48,7 @@ pub struct FabricMap<'a> {
     /// Node that every link leaves, in its domain.
     pub origins: Vec<NodeIx>,
     /// Domain-local port number of every link.
-    pub port_of: Vec<u32>,
+    pub port_of: Vec<PortIx>,
     /// Ends of every flow.
     pub ends: Vec<Ends>,
     /// Controller environment of every flow.
@@ -79,22 +79,22 @@ impl FabricMap<'_> {
         &self.spec.transports[i as usize]
     }
 
-    /// The part of flow `i` in a two-way connection.
+    /// The part of `flow` in a two-way connection.
     #[inline]
-    pub fn join(&self, i: u32) -> Option<Join> {
-        self.joins.get(i as usize).copied().flatten()
+    pub fn join(&self, flow: FlowId) -> Option<Join> {
+        self.joins.get(flow.ix()).copied().flatten()
     }
 
     /// Traffic class of a packet.
     #[inline]
     pub fn class(&self, packet: &Packet) -> u8 {
         let flow = self.flow(packet.flow);
-        if packet.has(flag::REVERSE) { flow.ack_class } else { flow.class }
+        if packet.is_reverse() { flow.ack_class } else { flow.class }
     }
 
-    /// Flow `i` as asked for.
+    /// A flow as asked for.
     #[inline]
-    pub fn flow(&self, i: u32) -> &FlowSpec {
-        &self.spec.flows[i as usize]
+    pub fn flow(&self, flow: FlowId) -> &FlowSpec {
+        &self.spec.flows[flow]
     }
 }

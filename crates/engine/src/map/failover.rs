@@ -5,6 +5,7 @@
 //! regular trees keep their arithmetic, and a failure costs memory where it matters. Nothing is kept for pairs of
 //! hosts.
 
+use crate::event::ids::NodeId;
 use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{Detour, Rerouted, Router, Spec};
@@ -102,7 +103,8 @@ impl Map {
             below.retain(|n| *n < self.hosts);
             below.sort_unstable();
             let Some(first) = below.first().copied() else { continue };
-            let uses = |(s, port): &(u32, u32)| hops(&spec.routers[*s as usize], first).iter().any(|p| p == *port);
+            let uses =
+                |(s, port): &(u32, u32)| hops(&spec.routers[*s as usize], NodeId(first)).iter().any(|p| p == *port);
             if !cut.iter().any(uses) {
                 continue;
             }
@@ -119,7 +121,7 @@ impl Map {
                     to >= self.hosts && !is_dead[*l as usize] && far[to as usize] < distance
                 };
                 let ports = || (0u32..).zip(self.outgoing.of(node)).filter(|(_, l)| nearer(l)).map(|(p, _)| p);
-                if !ports().eq(hops(&spec.routers[s as usize], first).iter()) {
+                if !ports().eq(hops(&spec.routers[s as usize], NodeId(first)).iter()) {
                     let ports: Vec<u32> = ports().collect();
                     own.extend(runs.iter().map(|(first, last)| (*first, *last, ports.clone())));
                 }

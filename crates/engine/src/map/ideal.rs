@@ -7,6 +7,7 @@
 //! distances of their own; of them an ideal time is a bound from below.
 
 use crate::event::hash;
+use crate::event::ids::{FlowId, NodeId};
 use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{App, LinkSpec, Spec, TransportSpec};
@@ -103,7 +104,7 @@ impl<'a> Fabric<'a> {
                 let links: Vec<u32> = match node.checked_sub(self.spec.hosts) {
                     None => ports.to_vec(),
                     Some(s) => {
-                        let hops = hops(&self.spec.routers[s as usize], to);
+                        let hops = hops(&self.spec.routers[s as usize], NodeId(to));
                         hops.iter().filter_map(|p| ports.get(p as usize).copied()).collect()
                     }
                 };
@@ -131,13 +132,13 @@ impl<'a> Fabric<'a> {
             // Hosts have one link and do not forward.
             return ports.first().copied().filter(|_| node == from);
         }
-        let hops = hops(self.spec.routers.get((node - self.spec.hosts) as usize)?, to);
+        let hops = hops(self.spec.routers.get((node - self.spec.hosts) as usize)?, NodeId(to));
         let i = match hops.len() {
             0 => return None,
             1 => 0,
             _ if self.spec.choice.takes_first() => 0,
             // spread packets take them all; this is one of them
-            n => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
+            n => hash::pick(hash::ecmp(self.spec.seed, FlowId(flow), reverse, NodeId(node)), n),
         };
         ports.get(hops.get(i) as usize).copied()
     }

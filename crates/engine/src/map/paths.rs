@@ -1,5 +1,6 @@
 //! Numbers of shortest paths, for policies that choose among whole paths rather than next hops.
 
+use crate::event::ids::NodeId;
 use crate::spec::{Detour, Router, Spec};
 use incast_cc::Time;
 
@@ -88,7 +89,7 @@ pub struct Paths {
     time: Time,
     hosts: u32,
     /// Far ends of the local ports of every node.
-    ends: Vec<Vec<u32>>,
+    ends: Vec<Vec<NodeId>>,
     /// Paths from switch `s` to host `h`: `count[s * hosts + h]`, at most [`Paths::MOST`].
     count: Vec<u32>,
 }
@@ -104,26 +105,27 @@ impl Paths {
         let count = vec![Paths::UNKNOWN; spec.routers.len() * spec.hosts as usize];
         let mut paths = Paths { time, hosts: spec.hosts, ends: far_ends(spec), count };
         for f in &spec.flows {
-            for host in [f.src, f.dst] {
-                (spec.hosts..nodes as u32).for_each(|node| _ = paths.find(spec, node, host));
+            for host in [f.src, f.dst].map(NodeId) {
+                (spec.hosts..nodes as u32).for_each(|node| _ = paths.find(spec, NodeId(node), host));
             }
         }
         paths
     }
 
-    fn end(&self, node: u32, port: u32) -> u32 {
-        self.ends[node as usize][port as usize]
+    fn end(&self, node: NodeId, port: u32) -> NodeId {
+        self.ends[node][port as usize]
     }
 
-    fn find(&mut self, spec: &Spec, node: u32, dst: u32) -> u32 {
-        if node < spec.hosts {
+    fn find(&mut self, spec: &Spec, node: NodeId, dst: NodeId) -> u32 {
+        if node.0 < spec.hosts {
             return u32::from(node == dst);
         }
-        let at = (node - spec.hosts) as usize * self.hosts as usize + dst as usize;
+        let s = (node.0 - spec.hosts) as usize;
+        let at = s * self.hosts as usize + dst.ix();
         if self.count[at] == Paths::UNKNOWN {
             // a table that leads in circles has no paths there
             self.count[at] = 0;
-            let ports: Vec<u32> = hops_at(&spec.routers[(node - spec.hosts) as usize], dst, self.time).iter().collect();
+            let ports: Vec<u32> = hops_at(&spec.routers[s], dst, self.time).iter().collect();
             let sum: u64 = ports.iter().map(|p| self.find(spec, self.end(node, *p), dst) as u64).sum();
             self.count[at] = sum.min(Paths::MOST as u64) as u32;
         }
@@ -131,15 +133,15 @@ impl Paths {
     }
 
     /// Shortest paths from `node` to host `dst`.
-    pub fn count(&self, node: u32, dst: u32) -> u32 {
-        match node.checked_sub(self.hosts) {
+    pub fn count(&self, node: NodeId, dst: NodeId) -> u32 {
+        match node.0.checked_sub(self.hosts) {
             None => u32::from(node == dst),
-            Some(s) => self.count[s as usize * self.hosts as usize + dst as usize],
+            Some(s) => self.count[s as usize * self.hosts as usize + dst.ix()],
         }
     }
 
     /// Which of the next hops `hops` of `node` path number `path` takes, and its number among those from there.
-    pub fn step(&self, node: u32, dst: u32, hops: Hops, path: u32) -> (u32, u32) {
+    pub fn step(&self, node: NodeId, dst: NodeId, hops: Hops, path: u32) -> (u32, u32) {
         let mut rest = path;
         for (i, port) in (0..).zip(hops.iter()) {
             let share = self.count(self.end(node, port), dst);
@@ -152,7 +154,7 @@ impl Paths {
     }
 
     /// [`Paths::step`] by the other numbers.
-    fn turn(&self, node: u32, dst: u32, hops: Hops, path: u32) -> (u32, u32) {
+    fn turn(&self, node: NodeId, dst: NodeId, hops: Hops, path: u32) -> (u32, u32) {
         let shares: Vec<u32> = hops.iter().map(|port| self.count(self.end(node, port), dst)).collect();
         let (mut rest, mut dealt) = (path, 0);
         // from round to round the same next hops have paths left, until one of them has not
@@ -170,11 +172,11 @@ impl Paths {
 
     /// Which of its next hops the switch `node` gives a packet from `src` to `dst` that follows path number
     /// `path` ([`Paths::turn`]), counted from the first switch and over again.
-    pub fn follow(&self, spec: &Spec, node: u32, src: u32, dst: u32, path: u64) -> u32 {
+    pub fn follow(&self, spec: &Spec, node: NodeId, src: NodeId, dst: NodeId, path: u64) -> u32 {
         let mut at = self.end(src, 0);
         let mut rest = (path % self.count(at, dst).max(1) as u64) as u32;
         for _ in 0..=spec.routers.len() {
-            let Some(router) = at.checked_sub(self.hosts).and_then(|s| spec.routers.get(s as usize)) else { break };
+            let Some(router) = at.0.checked_sub(self.hosts).and_then(|s| spec.routers.get(s as usize)) else { break };
             let ports = hops_at(router, dst, self.time);
             let (i, further) = self.turn(at, dst, ports, rest);
             if at == node || ports.is_empty() {
@@ -227,9 +229,9 @@ impl Hops<'_> {
 
 /// Next hops of a switch towards host `dst` at `time`.
 #[inline]
-pub fn hops_at(router: &Router, dst: u32, time: Time) -> Hops<'_> {
+pub fn hops_at(router: &Router, dst: NodeId, time: Time) -> Hops<'_> {
     if let Router::Rerouted(rerouted) = router
-        && let Some(set) = rerouted.set(dst, time)
+        && let Some(set) = rerouted.set(dst.0, time)
     {
         return Hops::List(&rerouted.sets[set as usize]);
     }
@@ -238,33 +240,33 @@ pub fn hops_at(router: &Router, dst: u32, time: Time) -> Hops<'_> {
 
 /// Next hops of a switch towards host `dst` where nothing has failed.
 #[inline]
-pub fn hops(router: &Router, dst: u32) -> Hops<'_> {
+pub fn hops(router: &Router, dst: NodeId) -> Hops<'_> {
     match router {
         Router::Rerouted(rerouted) => hops(&rerouted.base, dst),
         Router::Tree { first, span, stride, down, up, ups } => {
-            let below = dst.wrapping_sub(*first);
+            let below = dst.0.wrapping_sub(*first);
             if below < *span { Hops::Run(down + below / stride, 1) } else { Hops::Run(*up, *ups) }
         }
-        Router::Table { set, sets } => Hops::List(&sets[set[dst as usize] as usize]),
+        Router::Table { set, sets } => Hops::List(&sets[set[dst] as usize]),
     }
 }
 
 /// Number of the set of next hops towards host `dst` at `time`, among those of the switch.
-pub fn set_at(router: &Router, dst: u32, time: Time) -> u32 {
+pub fn set_at(router: &Router, dst: NodeId, time: Time) -> u32 {
     let own = |router: &Router| match router {
-        Router::Table { set, .. } => set[dst as usize],
+        Router::Table { set, .. } => set[dst],
         _ => 0,
     };
     let Router::Rerouted(rerouted) = router else { return own(router) };
     // sets of detours after those of the base
     let sets = if let Router::Table { sets, .. } = &rerouted.base { sets.len() as u32 } else { 1 };
-    rerouted.set(dst, time).map_or(own(&rerouted.base), |set| sets + set)
+    rerouted.set(dst.0, time).map_or(own(&rerouted.base), |set| sets + set)
 }
 
 /// Far ends of the local ports of every node, by node and port.
-fn far_ends(spec: &Spec) -> Vec<Vec<u32>> {
+fn far_ends(spec: &Spec) -> Vec<Vec<NodeId>> {
     let mut ends = vec![Vec::new(); spec.hosts as usize + spec.routers.len()];
-    spec.links.iter().for_each(|l| ends[l.from as usize].push(l.to));
+    spec.links.iter().for_each(|l| ends[l.from as usize].push(NodeId(l.to)));
     ends
 }
 
@@ -273,8 +275,8 @@ fn far_ends(spec: &Spec) -> Vec<Vec<u32>> {
 pub fn divisors(spec: &Spec) -> Vec<u32> {
     let mut divisors = vec![0u32; spec.routers.len()];
     let ends = far_ends(spec);
-    let mut level: Vec<u32> = ends[..spec.hosts as usize].iter().flatten().copied().collect();
-    level.retain(|n| *n >= spec.hosts);
+    let mut level: Vec<NodeId> = ends[..spec.hosts as usize].iter().flatten().copied().collect();
+    level.retain(|n| n.0 >= spec.hosts);
     let mut divisor = 1;
     while !level.is_empty() {
         level.sort_unstable();
@@ -282,14 +284,14 @@ pub fn divisors(spec: &Spec) -> Vec<u32> {
         let mut above = Vec::new();
         let mut choices = 1;
         for node in &level {
-            let s = (node - spec.hosts) as usize;
+            let s = (node.0 - spec.hosts) as usize;
             divisors[s] = divisor;
             if let Router::Tree { up, ups, .. } = &spec.routers[s] {
                 choices = choices.max(*ups);
-                above.extend((*up..up + ups).filter_map(|p| ends[*node as usize].get(p as usize)));
+                above.extend((*up..up + ups).filter_map(|p| ends[*node].get(p as usize)));
             }
         }
-        above.retain(|n| *n >= spec.hosts && divisors[(n - spec.hosts) as usize] == 0);
+        above.retain(|n: &NodeId| n.0 >= spec.hosts && divisors[(n.0 - spec.hosts) as usize] == 0);
         divisor = divisor.saturating_mul(choices);
         level = above;
     }

@@ -11,6 +11,7 @@
 //! may take to come: it begins no packet of a class that can be paused. What it sent until then would come on top of
 //! what filled the headroom before the link went down. While the way back is down nobody can pause the link.
 
+use crate::event::ids::LinkId;
 use crate::event::packet::frame_bytes;
 use crate::port::buffer::Account;
 use crate::spec::{Discipline, Effect, Headroom, LinkSpec, PfcSpec, Spec, Threshold, TransportSpec};
@@ -25,9 +26,9 @@ pub struct Pfc {
     /// First account of every link in the buffer of the switch at its end.
     first: Vec<Option<u32>>,
     /// The link back, of every link between two nodes.
-    pub back: Vec<Option<u32>>,
+    pub back: Vec<Option<LinkId>>,
     /// When a link or the one back goes down or comes up, in order.
-    transitions: BTreeMap<u32, Vec<Transition>>,
+    transitions: BTreeMap<LinkId, Vec<Transition>>,
 }
 
 /// A link or the one back goes down or comes up.
@@ -51,12 +52,12 @@ struct Extremes {
 
 impl Extremes {
     /// Those of all links that are degraded, by the worst of each, whether or not they come together.
-    fn of_degraded(spec: &Spec) -> BTreeMap<u32, Extremes> {
+    fn of_degraded(spec: &Spec) -> BTreeMap<LinkId, Extremes> {
         let mut known = BTreeMap::new();
         for failure in &spec.failures {
             let Effect::Degraded { rate, delay, .. } = failure.effect else { continue };
             let link = &spec.links[failure.link as usize];
-            let extremes = known.entry(failure.link).or_insert_with(|| Extremes::from(link));
+            let extremes = known.entry(LinkId(failure.link)).or_insert_with(|| Extremes::from(link));
             extremes.slowest = extremes.slowest.min(rate.unwrap_or(link.rate));
             extremes.quickest = extremes.quickest.max(rate.unwrap_or(link.rate));
             extremes.longest = extremes.longest.max(delay.unwrap_or(link.delay));
@@ -83,10 +84,10 @@ impl Pfc {
         let hosts = rate_of_hosts(spec);
         let packet = largest_packet(spec);
         let degraded = Extremes::of_degraded(spec);
-        let extremes = |l: u32| degraded.get(&l).copied().unwrap_or_else(|| Extremes::from(&spec.links[l as usize]));
+        let extremes = |l: LinkId| degraded.get(&l).copied().unwrap_or_else(|| Extremes::from(&spec.links[l]));
         let classes = pfc.lossless.iter().filter(|l| **l).count() as u64;
         let mut transitions = transitions(spec, &back);
-        for (l, link) in (0u32..).zip(&spec.links) {
+        for (l, link) in (0..).map(LinkId).zip(&spec.links) {
             let queue = &spec.queues[link.queue as usize];
             if queue.count() != places.len() || matches!(queue.discipline, Discipline::Trimming(_)) {
                 return Err(format!(
@@ -102,13 +103,13 @@ impl Pfc {
             if link.to < spec.hosts {
                 continue;
             }
-            let Some(back) = back[l as usize] else {
+            let Some(back) = back[l] else {
                 return Err(format!(
                     "link {}: no link back, over which priority flow control could pause it",
                     link.name
                 ));
             };
-            let way_back = &spec.links[back as usize];
+            let way_back = &spec.links[back];
             let told = told_within(way_back, extremes(back), classes, packet);
             if let Some(transitions) = transitions.get_mut(&l) {
                 keep_silent(transitions, told);
@@ -116,7 +117,7 @@ impl Pfc {
             let overhead = if spec.queues[way_back.queue as usize].count_overhead { link.overhead } else { 0 } as u64;
             let headroom = headroom(pfc, link, extremes(l), told, packet + overhead)?;
             let own = &mut accounts[link.to as usize];
-            first[l as usize] = Some(own.len() as u32);
+            first[l] = Some(own.len() as u32);
             let threshold = pfc.threshold.unwrap_or(Threshold::Dynamic(share_of(link.rate, hosts)));
             let account = |class: u8| Account::new(l, class, pfc, headroom, threshold, overhead);
             own.extend((0u8..).zip(&pfc.lossless).filter(|c| *c.1).map(|c| account(c.0)));
@@ -125,63 +126,64 @@ impl Pfc {
     }
 
     /// The account of a packet of `class` that came over `link`, if it is on one.
-    pub fn account(&self, link: u32, class: u8) -> Option<u32> {
-        Some(self.first[link as usize]? + (*self.places.get(class as usize)?)?)
+    pub fn account(&self, link: LinkId, class: u8) -> Option<u32> {
+        Some(self.first[link]? + (*self.places.get(class as usize)?)?)
     }
 
     /// When the link, or the one back, last went down or came up by `now`.
-    pub fn transition_by(&self, link: u32, now: Time) -> Option<Transition> {
+    pub fn transition_by(&self, link: LinkId, now: Time) -> Option<Transition> {
         let transitions = self.transitions.get(&link)?;
         Some(transitions[transitions.partition_point(|t| t.at <= now).checked_sub(1)?])
     }
 
     /// What was asked before then holds no longer.
-    pub fn cleared(&self, link: u32, now: Time) -> Option<Time> {
+    pub fn cleared(&self, link: LinkId, now: Time) -> Option<Time> {
         self.transition_by(link, now).map(|transition| transition.at)
     }
 
     /// Edges of a link that are not over at `now`, the silence that follows included.
-    fn to_come(&self, link: u32, now: Time) -> &[Transition] {
+    fn to_come(&self, link: LinkId, now: Time) -> &[Transition] {
         let transitions = self.transitions.get(&link).map_or(&[][..], |transitions| transitions);
         &transitions[transitions.partition_point(|t| t.at <= now && t.silent <= now)..]
     }
 
     /// When next after `now` a transition of the link is, or the end of a silence.
-    pub fn next_transition(&self, link: u32, now: Time) -> Option<Time> {
+    pub fn next_transition(&self, link: LinkId, now: Time) -> Option<Time> {
         self.to_come(link, now).first().map(|t| if t.at > now { t.at } else { t.silent })
     }
 
     /// The first silence of the port of a link that is not over at `now`.
-    pub fn silence(&self, link: u32, now: Time) -> Option<(Time, Time)> {
+    pub fn silence(&self, link: LinkId, now: Time) -> Option<(Time, Time)> {
         self.to_come(link, now).iter().find(|t| t.silent > t.at).map(|t| (t.at, t.silent))
     }
 
     /// The first transition of every link that has some.
-    pub fn first_transitions(&self) -> impl Iterator<Item = (u32, Time)> {
+    pub fn first_transitions(&self) -> impl Iterator<Item = (LinkId, Time)> {
         self.transitions.iter().filter_map(|(link, transitions)| Some((*link, transitions.first()?.at)))
     }
 }
 
 /// Of the links from one node to another the first has the first one back, and so on.
-fn links_back(spec: &Spec) -> Vec<Option<u32>> {
-    let mut between: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-    for (l, link) in (0u32..).zip(&spec.links) {
+fn links_back(spec: &Spec) -> Vec<Option<LinkId>> {
+    let mut between: BTreeMap<(u32, u32), Vec<LinkId>> = BTreeMap::new();
+    for (l, link) in (0..).map(LinkId).zip(&spec.links) {
         between.entry((link.from, link.to)).or_default().push(l);
     }
     let mut back = vec![None; spec.links.len()];
     for ((from, to), links) in &between {
         for (there, here) in links.iter().zip(between.get(&(*to, *from)).into_iter().flatten()) {
-            back[*there as usize] = Some(*here);
+            back[*there] = Some(*here);
         }
     }
     back
 }
 
 /// Edges of every link that goes down, or whose way back does, without silences.
-fn transitions(spec: &Spec, back: &[Option<u32>]) -> BTreeMap<u32, Vec<Transition>> {
-    let mut spans: BTreeMap<u32, Vec<(Time, Time)>> = BTreeMap::new();
+fn transitions(spec: &Spec, back: &[Option<LinkId>]) -> BTreeMap<LinkId, Vec<Transition>> {
+    let mut spans: BTreeMap<LinkId, Vec<(Time, Time)>> = BTreeMap::new();
     for failure in spec.failures.iter().filter(|f| matches!(f.effect, Effect::Down { .. })) {
-        for link in [Some(failure.link), back[failure.link as usize]].into_iter().flatten() {
+        let link = LinkId(failure.link);
+        for link in [Some(link), back[link]].into_iter().flatten() {
             spans.entry(link).or_default().push((failure.from, failure.until));
         }
     }

@@ -10,6 +10,7 @@
 //! themselves would make A S.
 
 use crate::RunError;
+use crate::event::ids::{FlowId, NodeId};
 use crate::spec::{App, Done, Spec};
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Trigger {
     /// The host that counts.
-    pub home: u32,
+    pub home: NodeId,
     /// Place of its count in the domain of that host.
     pub count: u32,
     /// What it opens, in the order of activations.
@@ -30,7 +31,7 @@ pub struct Opening {
     /// Number of the activation, from 1.
     pub activation: u32,
     /// Source of the flows.
-    pub host: u32,
+    pub host: NodeId,
     flows: Range<u32>,
 }
 
@@ -42,9 +43,9 @@ pub struct Triggers {
     /// By number: of one trigger side by side.
     pub openings: Vec<Opening>,
     /// Flows of the openings.
-    flows: Vec<u32>,
+    flows: Vec<FlowId>,
     /// Ends of flows and the triggers that they activate, in order.
-    activations: Vec<((u32, Done), u32)>,
+    activations: Vec<((FlowId, Done), u32)>,
 }
 
 impl Triggers {
@@ -69,30 +70,30 @@ impl Triggers {
             waiting.push(([by.trigger, by.activation, flow.src], f));
         }
         waiting.sort_unstable();
-        let mut triggers = Triggers { flows: waiting.iter().map(|(_, f)| *f).collect(), ..Triggers::default() };
+        let mut triggers = Triggers { flows: waiting.iter().map(|(_, f)| FlowId(*f)).collect(), ..Triggers::default() };
         let (mut openings, mut first) = (waiting.chunk_by(|a, b| a.0 == b.0).peekable(), 0);
         for (number, trigger) in (0u32..).zip(&spec.triggers) {
             let begin = triggers.openings.len();
             while let Some(own) = openings.next_if(|flows| flows[0].0[0] == number) {
                 let ([_, activation, host], flows) = (own[0].0, first..first + own.len() as u32);
                 first = flows.end;
-                triggers.openings.push(Opening { activation, host, flows });
+                triggers.openings.push(Opening { activation, host: NodeId(host), flows });
             }
             if let Some((f, _)) = trigger.activations.iter().find(|(f, _)| *f as usize >= spec.flows.len()) {
                 return Err(RunError::Invalid(format!("trigger {number} waits for flow {f}, which there is not")));
             }
             let own = &triggers.openings[begin..];
             let home = match own {
-                [] => 0,
+                [] => NodeId(0),
                 [first, rest @ ..] if rest.iter().all(|o| o.host == first.host) => first.host,
                 [first, ..] => {
-                    let mut hosts = trigger.activations.iter().map(|end| spec.host_of(*end));
+                    let mut hosts = trigger.activations.iter().map(|end| NodeId(spec.host_of(*end)));
                     let host = hosts.next().unwrap_or(first.host);
                     if hosts.all(|h| h == host) { host } else { first.host }
                 }
             };
             if !own.is_empty() {
-                triggers.activations.extend(trigger.activations.iter().map(|end| (*end, number)));
+                triggers.activations.extend(trigger.activations.iter().map(|(f, done)| ((FlowId(*f), *done), number)));
             }
             let openings = begin as u32..triggers.openings.len() as u32;
             triggers.list.push(Trigger { home, count: 0, openings });
@@ -102,7 +103,7 @@ impl Triggers {
     }
 
     /// Triggers that the end of a flow activates, once for every time that they name it.
-    pub fn activated(&self, end: (u32, Done)) -> impl Iterator<Item = u32> {
+    pub fn activated(&self, end: (FlowId, Done)) -> impl Iterator<Item = u32> {
         let first = self.activations.partition_point(|(e, _)| *e < end);
         self.activations[first..].iter().take_while(move |(e, _)| *e == end).map(|(_, trigger)| *trigger)
     }
@@ -116,7 +117,7 @@ impl Triggers {
     }
 
     /// Flows of opening `number`.
-    pub fn flows(&self, number: u32) -> &[u32] {
+    pub fn flows(&self, number: u32) -> &[FlowId] {
         let flows = &self.openings[number as usize].flows;
         &self.flows[flows.start as usize..flows.end as usize]
     }

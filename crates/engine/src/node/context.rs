@@ -130,10 +130,10 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Sets a timer.
     #[inline]
-    pub fn timer(&mut self, time: u64, kind: TimerKind, entity: u32) {
+    pub fn timer(&mut self, time: u64, kind: TimerKind, entity: impl Into<u32>) {
         debug_assert!(time >= self.now);
         let generation = self.generation_at(time);
-        self.out.timer(time, generation, Timer { kind, entity });
+        self.out.timer(time, generation, Timer { kind, entity: entity.into() });
     }
 
     /// Whether now lies in the measured interval.

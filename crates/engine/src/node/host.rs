@@ -1,28 +1,30 @@
 //! A packet inside a host: from the stack through the host's engines and its NIC to the port, and back.
 
+use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::nic::Served;
 use crate::host::processing::{EngineId, Full, Held, Side};
 use crate::node::context::{Effects, NodeCtx};
+use crate::node::trace::Site;
 use incast_record::{Happening, Recorder};
 use std::mem::take;
 
 impl<E: Effects> NodeCtx<'_, E> {
     /// Whether the host's NIC takes another data packet of `flow`.
     #[inline]
-    pub fn has_room(&self, host: u32, flow: u32) -> bool {
-        self.hosts[host as usize].nic.as_ref().is_none_or(|nic| nic.has_room(flow))
+    pub fn has_room(&self, host: HostIx, flow: FlowId) -> bool {
+        self.hosts[host].nic.as_ref().is_none_or(|nic| nic.has_room(flow))
     }
 
     /// Hands a packet to the host's NIC.
-    pub fn send(&mut self, host: u32, packet: &Packet, ext: Option<&mut Ext>) {
+    pub fn send(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
         self.counts.sent += 1;
-        if packet.has(flag::TRACED) {
-            let node = self.hosts[host as usize].node;
-            self.trace(packet, Happening::Send, false, node);
+        if packet.has(flag::SLOW_PATH) {
+            let node = self.hosts[host].node;
+            self.trace(packet, Happening::Send, Site::Node(node));
         }
-        if self.net.hosts_cost && self.hosts[host as usize].send.is_some() {
+        if self.net.hosts_cost && self.hosts[host].send.is_some() {
             return self.process(host, Side::Send, packet, ext);
         }
         self.hand_over(host, packet, ext);
@@ -30,8 +32,8 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// A packet comes to one of its host's engines on this side, or is lost there.
     #[cold]
-    pub fn process(&mut self, host: u32, side: Side, packet: &Packet, ext: Option<&mut Ext>) {
-        let h = &mut self.hosts[host as usize];
+    pub fn process(&mut self, host: HostIx, side: Side, packet: &Packet, ext: Option<&mut Ext>) {
+        let h = &mut self.hosts[host];
         let node = h.node;
         let own = if side == Side::Send { &mut h.send } else { &mut h.receive };
         let Some(own) = own else { return };
@@ -43,18 +45,18 @@ impl<E: Effects> NodeCtx<'_, E> {
             Err(Full) => {
                 self.counts.dropped += 1;
                 if packet.len > 0 && self.measured() {
-                    self.rec.host_drop(packet.flow);
+                    self.rec.host_drop(packet.flow.0);
                 }
-                if packet.has(flag::TRACED) {
-                    self.trace(packet, Happening::Drop, false, node);
+                if packet.has(flag::SLOW_PATH) {
+                    self.trace(packet, Happening::Drop, Site::Node(node));
                 }
             }
         }
     }
 
     /// An engine is done with a packet, and begins the next.
-    pub fn processed(&mut self, host: u32, id: EngineId) -> Option<Held> {
-        let h = &mut self.hosts[host as usize];
+    pub fn processed(&mut self, host: HostIx, id: EngineId) -> Option<Held> {
+        let h = &mut self.hosts[host];
         let own = if id.side == Side::Send { &mut h.send } else { &mut h.receive };
         let (held, next) = own.as_mut()?.finish(id.engine, self.now, &self.net.interval)?;
         if let Some(ends) = next {
@@ -65,13 +67,13 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// The host's NIC takes a packet that its engines have worked on: what that took of an ACK's way is the
     /// host's delay, and data is stamped when it leaves the host.
-    pub fn leave_host(&mut self, host: u32, held: Held) {
+    pub fn leave_host(&mut self, host: HostIx, held: Held) {
         let took = self.now - held.since;
         let (mut packet, mut ext) = (held.packet, held.ext);
-        if packet.has(flag::REVERSE) {
-            packet.seq += took;
+        if packet.is_reverse() {
+            packet.add_host_delay(took);
         } else {
-            packet.ts = self.now;
+            packet.set_sent_at(self.now);
             if let Some(ext) = &mut ext {
                 ext.host += took;
             }
@@ -80,8 +82,8 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// A packet reaches the host's NIC from the stack.
-    fn hand_over(&mut self, host: u32, packet: &Packet, ext: Option<&mut Ext>) {
-        let h = &mut self.hosts[host as usize];
+    fn hand_over(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
+        let h = &mut self.hosts[host];
         match &mut h.nic {
             None => {
                 let port = h.port;
@@ -96,24 +98,24 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// A fair NIC takes its next packet into service.
-    pub fn serve(&mut self, host: u32) {
-        let Some(nic) = &mut self.hosts[host as usize].nic else { return };
+    pub fn serve(&mut self, host: HostIx) {
+        let Some(nic) = &mut self.hosts[host].nic else { return };
         let Some(Served { packet, mut ext, since }) = nic.serve_next() else { return };
         self.begin_service(host, packet, ext.as_mut(), since);
     }
 
     /// A packet that has been in a fair NIC since then is transmitted.
-    fn begin_service(&mut self, host: u32, mut packet: Packet, ext: Option<&mut Ext>, since: u64) {
-        let port = self.hosts[host as usize].port;
-        if packet.flags & flag::ACK == 0 {
-            packet.ts = self.now;
+    fn begin_service(&mut self, host: HostIx, mut packet: Packet, ext: Option<&mut Ext>, since: u64) {
+        let port = self.hosts[host].port;
+        if !packet.has(flag::ACK) {
+            packet.set_sent_at(self.now);
         }
-        let p = &mut self.ports[port as usize];
+        let p = &mut self.ports[port];
         p.add_wait(since, self.now, packet.size as u64, &self.net.interval);
         let done = self.now + p.serialization(packet.size as u64);
         let link = p.link;
         self.transmit(port, &packet, ext);
-        let p = &self.ports[port as usize];
+        let p = &self.ports[port];
         // a link at another rate: when the port has sent what it has just taken
         let done = if p.fails() { p.free_at().max(self.now) } else { done };
         self.timer(done, TimerKind::Departure, link);

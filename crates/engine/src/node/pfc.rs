@@ -1,6 +1,7 @@
 //! Priority flow control of a switch: when it tells its neighbours to pause and to go on, and obeys them
 //! ([`crate::map::pfc`] has its rules).
 
+use crate::event::ids::{LinkId, PoolIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::Packet;
 use crate::node::context::{Effects, NodeCtx};
@@ -10,20 +11,20 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may
     /// have to be told.
     #[cold]
-    pub fn balance(&mut self, pool: u32, account: u32, packet: &Packet, left: bool) {
+    pub fn balance(&mut self, pool: PoolIx, account: u32, packet: &Packet, left: bool) {
         let Some(pfc) = &self.net.pfc else { return };
-        let pool = &mut self.pools[pool as usize];
+        let pool = &mut self.pools[pool];
         let (link, class) = (pool.account(account).link, pool.account(account).class);
         let cleared = pfc.cleared(link, Time(self.now)).map(|at| at.0);
         let told = match left {
             true => pool.resumes(account, cleared),
             false => pool.pauses(account, packet, self.now, cleared),
         };
-        let Some(back) = pfc.back[link as usize].filter(|_| told) else { return };
-        let port = self.net.port_of[back as usize];
+        let Some(back) = pfc.back[link].filter(|_| told) else { return };
+        let port = self.net.port_of[back];
         self.watch(port);
         let frame = Packet::pause_frame(packet, class, !left, self.now);
-        if let Some(ends) = self.ports[port as usize].send_frame(self.now, frame, &self.net.interval) {
+        if let Some(ends) = self.ports[port].send_frame(self.now, frame, &self.net.interval) {
             self.timer(ends, TimerKind::Departure, back);
         }
     }
@@ -32,14 +33,13 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[cold]
     pub fn obey(&mut self, frame: &Packet) {
         let Some(pfc) = &self.net.pfc else { return };
-        let Some(link) = pfc.back[frame.link as usize] else { return };
-        if pfc.cleared(link, Time(self.now)).is_some_and(|cleared| cleared > Time(frame.ts)) {
+        let Some(link) = pfc.back[frame.link] else { return };
+        if pfc.cleared(link, Time(self.now)).is_some_and(|cleared| cleared > Time(frame.sent_at())) {
             return;
         }
-        let port = self.net.port_of[link as usize];
+        let port = self.net.port_of[link];
         self.watch(port);
-        let (class, pause) = (frame.seq as u8, frame.ack > 0);
-        let ends = self.ports[port as usize].obey(class, pause, frame.ts, self.now, &self.net.interval);
+        let ends = self.ports[port].obey(frame, self.now, &self.net.interval);
         self.count_dropped(port);
         if let Some(ends) = ends {
             self.timer(ends, TimerKind::Departure, link);
@@ -48,7 +48,7 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// A link or the one back goes down or comes up, or its port has been silent long enough after that.
     #[cold]
-    pub fn transition(&mut self, link: u32) {
+    pub fn transition(&mut self, link: LinkId) {
         let (now, net) = (Time(self.now), self.net);
         let (Some(pfc), Some(spec)) = (&net.pfc, net.spec.pfc()) else { return };
         if let Some(next) = pfc.next_transition(link, now) {
@@ -58,16 +58,16 @@ impl<E: Effects> NodeCtx<'_, E> {
         if transition.is_some_and(|transition| transition.up) {
             self.tell_all(link);
         }
-        let port = net.port_of[link as usize];
+        let port = net.port_of[link];
         if transition.is_some() {
-            self.ports[port as usize].keep_silent(pfc.silence(link, now).unwrap_or_default(), spec);
+            self.ports[port].keep_silent(pfc.silence(link, now).unwrap_or_default(), spec);
         }
         // a port that has nothing to do is left as it is: the run may be over
-        if !self.ports[port as usize].is_in_use() {
+        if !self.ports[port].is_in_use() {
             return;
         }
         self.watch(port);
-        let own = &mut self.ports[port as usize];
+        let own = &mut self.ports[port];
         if transition.is_some() {
             own.clear_pauses(now.0, &net.interval);
         }
@@ -79,13 +79,13 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// The switch says over `link`, which is up again, which classes of the link back are to pause.
-    fn tell_all(&mut self, link: u32) {
+    fn tell_all(&mut self, link: LinkId) {
         let Some(pfc) = &self.net.pfc else { return };
-        let Some(pool) = self.ports[self.net.port_of[link as usize] as usize].pool() else { return };
-        let from = pfc.back[link as usize];
+        let Some(pool) = self.ports[self.net.port_of[link]].pool() else { return };
+        let from = pfc.back[link];
         for class in 0..pfc.places.len() {
             let Some(account) = from.and_then(|from| pfc.account(from, class as u8)) else { continue };
-            if self.pools[pool as usize].account(account).is_empty() {
+            if self.pools[pool].account(account).is_empty() {
                 continue;
             }
             // any packet of the account stands for the one that came last, which may have left: where there is next to

@@ -1,19 +1,29 @@
 //! What is recorded of packets and ports: lines of the packet trace, time series of queues.
 
-use crate::event::packet::{Packet, flag};
+use crate::event::ids::{LinkId, NodeId, PortIx};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::port::{Port, Sent};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
 use std::sync::Arc;
 
+/// Where something happens to a packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Site {
+    /// At the port of a link.
+    Link(LinkId),
+    /// At a host.
+    Node(NodeId),
+}
+
 impl<E: Effects> NodeCtx<'_, E> {
     /// Adds what happened at a port up to now to its time series, if it has one.
-    pub fn watch(&mut self, port: u32) {
+    pub fn watch(&mut self, port: PortIx) {
         if self.net.pfc.is_some() {
             self.counts.last = self.counts.last.max(self.now);
         }
-        let p = &mut self.ports[port as usize];
+        let p = &mut self.ports[port];
         if p.is_probed() {
             observe_port(p, self.now, self.net, self.rec);
         }
@@ -21,54 +31,55 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Leaves the lines of what a port has made of a packet.
     #[cold]
-    pub fn trace_sent(&mut self, packet: &Packet, sent: Sent, link: u32) {
+    pub fn trace_sent(&mut self, packet: &Packet, sent: Sent, link: LinkId) {
         match sent {
-            Sent::Dropped => self.trace(packet, Happening::Drop, true, link),
+            Sent::Dropped => self.trace(packet, Happening::Drop, Site::Link(link)),
             Sent::Arrives { marked: true, .. } => {
-                self.trace(&Packet { flags: packet.flags | flag::CE, ..*packet }, Happening::Mark, true, link);
+                let mut marked = *packet;
+                marked.flags |= flag::CE;
+                self.trace(&marked, Happening::Mark, Site::Link(link));
             }
-            Sent::Arrives { .. } => self.trace(packet, Happening::Enqueue, true, link),
+            Sent::Arrives { .. } => self.trace(packet, Happening::Enqueue, Site::Link(link)),
             Sent::Lost { at } => {
-                self.trace(packet, Happening::Enqueue, true, link);
-                self.trace_at(at, packet, Happening::Loss, true, link);
+                self.trace(packet, Happening::Enqueue, Site::Link(link));
+                self.trace_at(at, packet, Happening::Loss, Site::Link(link));
             }
         }
     }
 
     /// Leaves a line in the packet trace, if its flow is traced.
-    pub fn trace(&mut self, packet: &Packet, event: Happening, at_port: bool, place: u32) {
-        self.trace_at(self.now, packet, event, at_port, place);
+    pub fn trace(&mut self, packet: &Packet, event: Happening, site: Site) {
+        self.trace_at(self.now, packet, event, site);
     }
 
     /// ... of what happens at `time`, ps: a run that ends before it takes the line back.
     #[cold]
-    fn trace_at(&mut self, time: u64, packet: &Packet, event: Happening, at_port: bool, place: u32) {
+    fn trace_at(&mut self, time: u64, packet: &Packet, event: Happening, site: Site) {
         let spec = self.net.spec;
-        if !spec.observe.trace.contains(&packet.flow) {
+        if !spec.observe.trace.contains(&packet.flow.0) {
             return; // a packet that ports stamp
         }
-        let place =
-            if at_port { spec.links[place as usize].name.clone() } else { spec.node_names[place as usize].clone() };
-        let mut flags = String::new();
-        for (bit, name) in flag::NAMES {
-            if packet.flags & bit != 0 {
-                if !flags.is_empty() {
-                    flags.push('|');
-                }
-                flags.push_str(name);
-            }
-        }
+        let place = match site {
+            Site::Link(link) => spec.links[link].name.clone(),
+            Site::Node(node) => spec.node_names[node].clone(),
+        };
+        let kind = match packet.kind() {
+            Kind::Syn => Some("SYN"),
+            Kind::Rst => Some("RST"),
+            _ => None,
+        };
+        let flags = flag::NAMES.iter().filter(|(bit, _)| packet.has(*bit)).map(|(_, name)| *name);
+        let flags: Vec<&str> = kind.into_iter().chain(flags).collect();
         self.rec.packet(PacketEvent {
             time_ps: time,
-            flow: packet.flow,
+            flow: packet.flow.0,
             place,
             event,
-            // an ACK has its host's delay there
-            seq: if packet.has(flag::REVERSE) { 0 } else { packet.seq },
+            seq: if packet.is_reverse() { 0 } else { packet.seq() },
             ack: packet.ack,
             payload: packet.len as u32,
             size: packet.size as u32,
-            flags,
+            flags: flags.join("|"),
         });
     }
 }
@@ -76,7 +87,7 @@ impl<E: Effects> NodeCtx<'_, E> {
 /// Adds what happened at a probed port up to `now` to its time series.
 #[cold]
 pub fn observe_port<R: Recorder>(port: &mut Port, now: u64, net: &FabricMap, rec: &mut R) {
-    let name: Arc<str> = net.spec.links[port.link as usize].name.as_str().into();
+    let name: Arc<str> = net.spec.links[port.link].name.as_str().into();
     port.observe(now, &net.interval, net.spec.observe.interval.map(|t| t.0), &mut |time_ps, value| {
         rec.sample(Sample { entity: name.clone(), name: "queue_packets", time_ps, value: value as f64 });
     });

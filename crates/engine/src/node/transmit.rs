@@ -1,10 +1,12 @@
 //! A packet at a port: what the port decides, and where the packet goes from there.
 
+use crate::event::ids::PortIx;
 use crate::event::interval::Interval;
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox, Stamp};
-use crate::event::packet::{Ext, Packet, flag, turn};
+use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
 use crate::node::context::{Counts, Effects, NodeCtx};
+use crate::node::trace::Site;
 use crate::port::buffer::Room;
 use crate::port::class_queue::Dropped;
 use crate::port::explicit::Offered;
@@ -56,9 +58,9 @@ fn settle<O: Outbox>(
 impl<E: Effects> NodeCtx<'_, E> {
     /// Offers `packet` to domain-local port `port`.
     #[inline]
-    pub fn transmit(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>) {
-        let p = &mut self.ports[port as usize];
-        if p.is_unusual() || packet.has(flag::TRACED) {
+    pub fn transmit(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
+        let p = &mut self.ports[port];
+        if p.is_unusual() || packet.has(flag::SLOW_PATH) {
             return self.transmit_unusual(port, packet, ext);
         }
         let at = Instant { time: self.now, generation: self.generation };
@@ -66,48 +68,49 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// A port has settled what happens to `packet`, seen by whoever traces it.
-    fn sent(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>, sent: Sent) {
-        let p = &mut self.ports[port as usize];
-        if packet.has(flag::TRACED) {
+    fn sent(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>, sent: Sent) {
+        let p = &mut self.ports[port];
+        if packet.has(flag::SLOW_PATH) {
             let link = p.link;
             self.trace_sent(packet, sent, link);
         }
         let at = Instant { time: self.now, generation: self.generation };
-        settle(&mut self.ports[port as usize], at, packet, ext, sent, self.counts, self.out);
+        settle(&mut self.ports[port], at, packet, ext, sent, self.counts, self.out);
     }
 
     /// To a port that is watched, or has an explicit queue, or of a packet that is traced or stamped.
     #[cold]
-    fn transmit_unusual(&mut self, port: u32, packet: &Packet, ext: Option<&mut Ext>) {
+    fn transmit_unusual(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
         let now = self.now;
         self.watch(port);
-        let p = &mut self.ports[port as usize];
-        let mut ext = ext;
+        let p = &mut self.ports[port];
+        let (mut packet, mut ext) = (*packet, ext);
         if let Some(Ext { telemetry: Some(telemetry), .. }) = ext.as_deref_mut()
-            && !packet.has(flag::REVERSE)
+            && !packet.is_reverse()
         {
             telemetry.push(p.stamp(now));
         }
         if !p.is_explicit() {
             let interval = &self.net.interval;
             let sent = match p.fails() {
-                true => p.enqueue_failing(now, packet, interval),
-                false => p.enqueue(now, packet, interval),
+                true => p.enqueue_failing(now, &packet, interval),
+                false => p.enqueue(now, &packet, interval),
             };
-            let turn = match sent {
-                _ if self.net.entropy => packet.turn,
-                Sent::Dropped => turn::NONE,
-                _ => p.turn(packet),
-            };
+            if !self.net.entropy {
+                packet.set_tie_rank(if sent == Sent::Dropped { NO_TIE_RANK } else { p.tie_rank(&packet) });
+            }
             self.watch(port);
-            return self.sent(port, &Packet { turn, ..*packet }, ext, sent);
+            return self.sent(port, &packet, ext, sent);
         }
-        let packet = &Packet { turn: if self.net.entropy { packet.turn } else { turn::NONE }, ..*packet };
+        if !self.net.entropy {
+            packet.set_tie_rank(NO_TIE_RANK);
+        }
+        let packet = &packet;
         // the flow is far away in memory: it is asked only where its class matters
         let class = if p.has_classes() { self.net.class(packet) } else { 0 };
         let pool = p.pool();
         let account = pool.and(self.net.pfc.as_ref()).and_then(|pfc| pfc.account(packet.link, class));
-        let room = pool.map(|i| Room { pool: &mut self.pools[i as usize], account });
+        let room = pool.map(|i| Room { pool: &mut self.pools[i], account });
         let offered = p.offer(now, packet, ext.as_deref_mut(), class, room, &self.net.interval);
         let link = p.link;
         self.count_dropped(port);
@@ -119,7 +122,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                 self.sent(port, packet, ext, Sent::Arrives { time: arrives, marked });
             }
             Offered::Waits { ends, marked, lost } => {
-                if packet.has(flag::TRACED) {
+                if packet.has(flag::SLOW_PATH) {
                     let sent = if lost { Sent::Lost { at: now } } else { Sent::Arrives { time: now, marked } };
                     self.trace_sent(packet, sent, link);
                 }
@@ -137,32 +140,32 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// Packets that waited at a port and were dropped are counted, and leave their buffer.
-    pub fn count_dropped(&mut self, port: u32) {
-        while let Some(Dropped { packet, lost, place }) = self.ports[port as usize].take_dropped() {
-            let p = &self.ports[port as usize];
+    pub fn count_dropped(&mut self, port: PortIx) {
+        while let Some(Dropped { packet, lost, place }) = self.ports[port].take_dropped() {
+            let p = &self.ports[port];
             let (link, pool) = (p.link, p.pool());
             if let (Some(pool), Some(place)) = (pool, place) {
-                self.pools[pool as usize].release(&packet, place.account, place.held, place.size);
+                self.pools[pool].release(&packet, place.account, place.held, place.size);
                 place.account.iter().for_each(|account| self.balance(pool, *account, &packet, true));
             }
             if !lost {
                 self.counts.dropped += 1;
-                if packet.has(flag::TRACED) {
-                    self.trace(&packet, Happening::Drop, true, link);
+                if packet.has(flag::SLOW_PATH) {
+                    self.trace(&packet, Happening::Drop, Site::Link(link));
                 }
             }
         }
     }
 
     /// An explicit queue ends a transmission.
-    pub fn depart(&mut self, port: u32) {
+    pub fn depart(&mut self, port: PortIx) {
         if self.net.pfc.is_some() {
             // what waited while the port did not send is accounted for
             self.watch(port);
         }
-        let p = &mut self.ports[port as usize];
+        let p = &mut self.ports[port];
         let pool = p.pool();
-        let shared = pool.map(|i| &mut self.pools[i as usize]);
+        let shared = pool.map(|i| &mut self.pools[i]);
         let Some(mut departed) = p.depart(self.now, shared, &self.net.interval) else { return };
         let link = p.link;
         self.count_dropped(port);
@@ -173,28 +176,28 @@ impl<E: Effects> NodeCtx<'_, E> {
             // departures precede all else of their generation: one that follows at this instant is still of it, so that
             // a port without serialization sends whatever it holds within one
             let generation = if next == self.now { self.generation } else { 0 };
-            self.out.timer(next, generation, Timer { kind: TimerKind::Departure, entity: link });
+            self.out.timer(next, generation, Timer { kind: TimerKind::Departure, entity: link.0 });
         }
         if departed.lost {
             return;
         }
-        if departed.marked && departed.packet.has(flag::TRACED) {
-            self.trace(&departed.packet, Happening::Mark, true, link);
+        if departed.marked && departed.packet.has(flag::SLOW_PATH) {
+            self.trace(&departed.packet, Happening::Mark, Site::Link(link));
         }
         let Some(time) = departed.arrives else {
-            if departed.packet.is_pause_frame() {
+            if departed.packet.is(Kind::Pause) {
                 return;
             }
             self.counts.last = self.counts.last.max(self.now);
             self.counts.dropped += 1;
-            if departed.packet.has(flag::TRACED) {
-                self.trace(&departed.packet, Happening::Loss, true, link);
+            if departed.packet.has(flag::SLOW_PATH) {
+                self.trace(&departed.packet, Happening::Loss, Site::Link(link));
             }
             return;
         };
         // departures precede arrivals, so without delay the arrival is still of this generation
         let stamp = Stamp { time, link, ce: 0 };
-        let port = &mut self.ports[port as usize];
+        let port = &mut self.ports[port];
         self.out.arrive(&departed.packet, stamp, departed.ext.as_mut(), self.generation, port);
     }
 }

@@ -1,18 +1,19 @@
 //! Ends of flows activate triggers, and triggers open flows ([`crate::map::triggers`] has the rules).
 
-use crate::event::order::{Timer, TimerKind};
-use crate::event::outbox::Outbox;
+use crate::event::ids::{FlowId, NodeId};
+use crate::event::order::Timer;
+use crate::event::outbox::{Message, Outbox};
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Done;
 
 impl<E: Effects> NodeCtx<'_, E> {
     /// A flow has come to an end at one of its hosts: triggers that count it hear of that.
     #[cold]
-    pub fn announce(&mut self, flow: u32, done: Done) {
+    pub fn announce(&mut self, flow: FlowId, done: Done) {
         let net = self.net;
-        let host = net.spec.host_of((flow, done));
+        let host = NodeId(net.spec.host_of((flow.0, done)));
         for trigger in net.triggers.activated((flow, done)) {
-            self.tell(host, net.triggers.list[trigger as usize].home, TimerKind::Activation, trigger);
+            self.tell(host, net.triggers.list[trigger as usize].home, Message::Activation(trigger));
         }
     }
 
@@ -21,17 +22,17 @@ impl<E: Effects> NodeCtx<'_, E> {
         let triggers = &self.net.triggers;
         let home = triggers.list[trigger as usize].home;
         for opening in triggers.opened(trigger, activation) {
-            self.tell(home, triggers.openings[opening as usize].host, TimerKind::Opening, opening);
+            self.tell(home, triggers.openings[opening as usize].host, Message::Opening(opening));
         }
     }
 
-    /// Host `from` lets host `to` know: at once if they are one, else as late as the network may be.
-    fn tell(&mut self, from: u32, to: u32, kind: TimerKind, entity: u32) {
+    /// Node `from` lets node `to` know: at once if they are one, else as late as the network may be.
+    fn tell(&mut self, from: NodeId, to: NodeId, message: Message) {
         if from == to {
+            let Timer { kind, entity } = message.event();
             self.timer(self.now, kind, entity);
         } else {
-            let domain = self.net.place[to as usize].domain;
-            self.out.timer_in(domain, self.now + self.net.relay.0, Timer { kind, entity });
+            self.out.post(to, self.now + self.net.relay.0, message);
         }
     }
 }

@@ -20,6 +20,7 @@
 //! account counts packets as the link has them that they came over, so that its headroom holds what the link can bring
 //! whatever the port adds that they leave by.
 
+use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
 use crate::spec::{PfcSpec, Threshold};
 
@@ -36,7 +37,7 @@ pub struct Pool {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Account {
     /// Link that its packets come over.
-    pub link: u32,
+    pub link: LinkId,
     /// Class.
     pub class: u8,
     /// Bytes that are its own.
@@ -60,7 +61,7 @@ pub struct Account {
 impl Account {
     /// The empty account of a class of a link under the rules of `pfc`; its headroom, and the overhead that it counts
     /// with every packet, in bytes.
-    pub fn new(link: u32, class: u8, pfc: &PfcSpec, headroom: u64, threshold: Threshold, overhead: u64) -> Account {
+    pub fn new(link: LinkId, class: u8, pfc: &PfcSpec, headroom: u64, threshold: Threshold, overhead: u64) -> Account {
         let (reserve, margin) = (pfc.reserve, pfc.margin);
         Account { link, class, reserve, headroom, threshold, margin, overhead, held: 0, in_headroom: 0, paused: None }
     }

@@ -1,5 +1,6 @@
 //! One queue of an explicit port: its discipline, its packets, its account.
 
+use crate::event::ids::LinkId;
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::port::discipline::{Arrival, Departure, Place, Rule, Verdict};
@@ -132,8 +133,8 @@ pub(super) struct ClassQueue {
 
 impl ClassQueue {
     /// Queue `class` of the port of link `link`.
-    pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: u32, seed: u64) -> ClassQueue {
-        let entity = (class as u64) << 32 | link as u64;
+    pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: LinkId, seed: u64) -> ClassQueue {
+        let entity = (class as u64) << 32 | link.0 as u64;
         ClassQueue {
             rule: Rule::new(spec),
             place: Place { rate, seed, entity },

@@ -10,6 +10,7 @@
 
 use super::port::{Port, Rare};
 use super::ring::Slot;
+use crate::event::ids::LinkId;
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
 use crate::port::discipline::{Arrival, Place, Verdict};
@@ -36,8 +37,8 @@ pub enum Sent {
 
 /// What a discipline with a state says to an arrival at the port of link `link`.
 #[cold]
-fn ask(rare: &mut Rare, arrival: &Arrival, rate: Rate, link: u32) -> Verdict {
-    let place = Place { rate, seed: rare.seed, entity: link as u64 };
+fn ask(rare: &mut Rare, arrival: &Arrival, rate: Rate, link: LinkId) -> Verdict {
+    let place = Place { rate, seed: rare.seed, entity: link.0 as u64 };
     rare.rule.at_work().admit(arrival, &place)
 }
 
@@ -163,7 +164,7 @@ impl Port {
     }
 
     /// Tie rank of `packet`, accepted last.
-    pub fn turn(&mut self, packet: &Packet) -> u16 {
+    pub fn tie_rank(&mut self, packet: &Packet) -> u16 {
         self.rare.tie_rank.next(packet, &self.settings)
     }
 }

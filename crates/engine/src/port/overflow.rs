@@ -5,7 +5,7 @@
 //! memory that is still near.
 
 use crate::event::outbox::Chunks;
-use crate::event::packet::{Ext, NO_EXT, Packet};
+use crate::event::packet::{Ext, Packet};
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -32,13 +32,14 @@ impl FarQueue {
         if self.chunks.back().is_none_or(|c| c.len() == CHUNK) {
             self.chunks.push_back(chunks.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK)));
         }
-        let carries = ext.is_some();
-        self.exts.extend(ext.map(take));
         let last = self.chunks.len() - 1;
         let chunk = &mut self.chunks[last];
         let at = chunk.len();
         chunk.push(*packet);
-        chunk[at].ext = if carries { 0 } else { NO_EXT };
+        if let Some(ext) = ext {
+            chunk[at].set_ext(0);
+            self.exts.push_back(take(ext));
+        }
         &mut chunk[at]
     }
 
@@ -54,7 +55,7 @@ impl FarQueue {
                 if packet.time >= time {
                     return;
                 }
-                let mut ext = if packet.ext == NO_EXT { None } else { self.exts.pop_front() };
+                let mut ext = packet.ext().and_then(|_| self.exts.pop_front());
                 take_packet(packet, ext.as_mut());
                 self.taken += 1;
             }

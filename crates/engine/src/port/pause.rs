@@ -18,7 +18,7 @@ impl Port {
     pub fn send_frame(&mut self, now: u64, frame: Packet, interval: &Interval) -> Option<u64> {
         let queues = self.rare.queues.as_mut()?;
         // a frame says what holds now: it takes the place of one about its class that still waits
-        if let Some(waits) = queues.frames.iter_mut().find(|f| f.seq == frame.seq) {
+        if let Some(waits) = queues.frames.iter_mut().find(|f| f.paused_class() == frame.paused_class()) {
             *waits = frame;
             return None;
         }
@@ -47,14 +47,14 @@ impl Port {
         self.begin(now, interval)
     }
 
-    /// `class` is paused from `now` on, ps, or resumed, as the neighbour asked at `asked`, ps; when the transmission
-    /// ends that begins then, ps, if one does.
-    pub fn obey(&mut self, class: u8, pause: bool, asked: u64, now: u64, interval: &Interval) -> Option<u64> {
+    /// A class is paused from `now` on, ps, or resumed, as `frame` asks; when the transmission ends that begins then,
+    /// ps, if one does.
+    pub fn obey(&mut self, frame: &Packet, now: u64, interval: &Interval) -> Option<u64> {
         let queues = self.rare.queues.as_mut()?;
-        let queue = queues.classes.get_mut(class as usize)?;
-        if pause {
-            queue.pausing.begin(now, asked, interval);
-            queues.pausing.begin(now, asked, interval);
+        let queue = queues.classes.get_mut(frame.paused_class() as usize)?;
+        if frame.pauses() {
+            queue.pausing.begin(now, frame.sent_at(), interval);
+            queues.pausing.begin(now, frame.sent_at(), interval);
             return None;
         }
         queue.pausing.end(now, interval);

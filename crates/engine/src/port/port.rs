@@ -8,6 +8,7 @@ use super::ring::Ring;
 use super::settings::Settings;
 use super::tie_rank::TieRank;
 use crate::event::hash;
+use crate::event::ids::{LinkId, PoolIx};
 use crate::event::interval::Interval;
 use crate::event::outbox::{Chunks, Overflow};
 use crate::event::packet::{Ext, Packet};
@@ -31,7 +32,7 @@ pub struct Port {
     pub(super) settings: Arc<Settings>,
     pub(super) count: Counters,
     /// Link this port feeds.
-    pub link: u32,
+    pub link: LinkId,
     /// Bits of [`unusual`].
     unusual: u8,
     far_waits: bool,
@@ -57,7 +58,7 @@ pub(super) struct Rare {
     pub seed: u64,
     pub queues: Option<Box<Queues>>,
     /// Number of the shared buffer that its queues are in, in its domain.
-    pool: Option<u32>,
+    pool: Option<PoolIx>,
     /// The discipline of a FIFO port, where it has a state.
     pub rule: Rule,
     pub faults: Option<Box<Faults>>,
@@ -75,12 +76,12 @@ pub(super) struct Rare {
 
 impl Port {
     /// The port of `spec`, link number `link`.
-    pub fn new(spec: &LinkSpec, queue: &QueueSpec, link: u32, seed: u64, interval: &Interval) -> Port {
+    pub fn new(spec: &LinkSpec, queue: &QueueSpec, link: LinkId, seed: u64, interval: &Interval) -> Port {
         Port::with(Arc::new(Settings::new(spec, queue, Ties::Hash)), queue, link, seed, interval)
     }
 
     /// A port with settings that others share.
-    pub fn with(settings: Arc<Settings>, queue: &QueueSpec, link: u32, seed: u64, interval: &Interval) -> Port {
+    pub fn with(settings: Arc<Settings>, queue: &QueueSpec, link: LinkId, seed: u64, interval: &Interval) -> Port {
         Port {
             free_at: 0,
             next_roll: interval.from,
@@ -133,12 +134,12 @@ impl Port {
     }
 
     /// Puts its explicit queues into shared buffer `pool` of its domain.
-    pub fn share(&mut self, pool: u32) {
+    pub fn share(&mut self, pool: PoolIx) {
         self.rare.pool = Some(pool);
     }
 
     /// Shared buffer of its domain that its queues are in.
-    pub fn pool(&self) -> Option<u32> {
+    pub fn pool(&self) -> Option<PoolIx> {
         self.rare.pool
     }
 
@@ -202,7 +203,7 @@ impl Port {
 
     /// When packet number `index` arrives whose transmission lasts from `start` to `end`; `None`: a failure has it.
     pub(super) fn arrival_of(&mut self, start: u64, end: u64, index: u64) -> Option<u64> {
-        let (link, seed) = (self.link as u64, self.rare.seed);
+        let (link, seed) = (self.link.0 as u64, self.rare.seed);
         let Some(faults) = &mut self.rare.faults else { return Some(end + self.settings.delay) };
         let draw = || hash::uniform(seed, hash::purpose::FAILURE, link, index);
         faults.arrival(start, end, self.settings.delay, draw)

@@ -5,6 +5,7 @@ use super::buffer::Room;
 use super::class_queue::{ClassQueue, Dropped, Pausing, Waiting};
 use super::scheduler::Scheduler;
 use super::settings::Settings;
+use crate::event::ids::LinkId;
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
 use crate::port::discipline::trimming::Trim;
@@ -74,7 +75,7 @@ pub(super) struct Queues {
 
 impl Queues {
     /// The queues that `spec` asks for at the port of link `link`, if it asks for any.
-    pub(super) fn of(spec: &QueueSpec, rate: Rate, link: u32, seed: u64) -> Option<Box<Queues>> {
+    pub(super) fn of(spec: &QueueSpec, rate: Rate, link: LinkId, seed: u64) -> Option<Box<Queues>> {
         let mut trim = None;
         let (queues, scheduler) = match &spec.discipline {
             Discipline::Classes { scheduler, classes } => (classes.clone(), Scheduler::new(scheduler)),

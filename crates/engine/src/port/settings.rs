@@ -1,6 +1,7 @@
 //! What ports of one kind have in common: the link's rate, delay and losses, and how the queue counts.
 
 use crate::event::hash;
+use crate::event::ids::LinkId;
 use crate::port::discipline::Rule;
 use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
 use incast_cc::Rate;
@@ -65,8 +66,8 @@ impl Settings {
     }
 
     /// Whether link number `link` loses its packet number `index`, of `size` bytes as the queue counts it.
-    pub(super) fn loses(&self, seed: u64, link: u32, index: u64, size: u64) -> bool {
-        let draw = || hash::uniform(seed, hash::purpose::LOSS, link as u64, index);
+    pub(super) fn loses(&self, seed: u64, link: LinkId, index: u64, size: u64) -> bool {
+        let draw = || hash::uniform(seed, hash::purpose::LOSS, link.0 as u64, index);
         match &self.loss {
             Loss::None => false,
             Loss::Packet(p) => draw() < *p,

@@ -6,7 +6,6 @@ use super::class_queue::Dropped;
 use super::queues::{Admission, Queues};
 use super::settings::Settings;
 use crate::event::interval::Interval;
-use crate::event::packet::Packet;
 use crate::port::discipline::trimming::{DATA, HEADERS};
 use crate::port::discipline::{Arrival, Verdict};
 
@@ -15,7 +14,7 @@ impl Queues {
     /// that makes room, or the arrival is.
     pub(super) fn trim(
         &mut self,
-        refused: Admission,
+        mut refused: Admission,
         settings: &Settings,
         room: Option<&mut Room>,
         events: &mut Events,
@@ -28,8 +27,8 @@ impl Queues {
         if newest && self.trim_newest(&refused.arrival, header, settings, room.as_deref_mut(), events) {
             return Admission { verdict: Verdict::Accept, ..refused };
         }
-        let packet = Packet { size: header, ..refused.packet };
-        self.admit(HEADERS, packet, now, settings, room.as_deref())
+        refused.packet.size = header;
+        self.admit(HEADERS, refused.packet, now, settings, room.as_deref())
     }
 
     /// Cuts what came last to the queue of data, if that makes room for the arrival.

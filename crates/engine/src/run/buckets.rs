@@ -1,8 +1,9 @@
 //! Where packets in flight lie: by value in append-only buckets, one a near window.
 
+use crate::event::ids::DomainId;
 use crate::event::order::{Key, Order, TimerKind};
 use crate::event::outbox::Chunks;
-use crate::event::packet::{Ext, NO_EXT, Packet};
+use crate::event::packet::{Ext, Packet};
 use std::mem::take;
 
 /// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches; what queues
@@ -15,7 +16,7 @@ const MASK: u64 = NEAR - 1;
 pub struct Bucket {
     pub packets: Vec<Packet>,
     /// The domain of each.
-    pub domains: Vec<u32>,
+    pub domains: Vec<DomainId>,
     pub exts: Vec<Ext>,
 }
 
@@ -45,7 +46,7 @@ pub struct Buckets {
     /// Empty chunks of the ports' overflow queues.
     pub chunks: Chunks,
     /// Timers of other domains, which they get when the window closes.
-    pub elsewhere: Vec<(u32, Key, TimerKind)>,
+    pub elsewhere: Vec<(DomainId, Key, TimerKind)>,
 }
 
 impl Buckets {
@@ -83,7 +84,7 @@ impl Buckets {
 
     /// A copy of `packet` that arrives so many windows ahead in `domain`, to be stamped.
     #[inline(always)]
-    pub fn push(&mut self, domain: u32, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> &mut Packet {
+    pub fn push(&mut self, domain: DomainId, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> &mut Packet {
         let slot = (self.window + ahead) & MASK;
         let bucket = &mut self.near[slot as usize];
         if bucket.packets.is_empty() {
@@ -92,17 +93,15 @@ impl Buckets {
                 *bucket = spare;
             }
         }
-        let mut at = NO_EXT;
-        if let Some(ext) = ext {
-            at = bucket.exts.len() as u32;
-            bucket.exts.push(take(ext));
-        }
         bucket.domains.push(domain);
         // copy first and stamp the copy: reading back what was just written in parts stalls
         let index = bucket.packets.len();
         bucket.packets.push(*packet);
         let copy = &mut bucket.packets[index];
-        copy.ext = at;
+        if let Some(ext) = ext {
+            copy.set_ext(bucket.exts.len());
+            bucket.exts.push(take(ext));
+        }
         copy
     }
 

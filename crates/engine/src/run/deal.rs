@@ -1,5 +1,6 @@
 //! The packets of a window that opens: dealt out to their domains by counting, and ordered within a domain.
 
+use crate::event::ids::DomainId;
 use crate::event::order::Order;
 use crate::event::packet::Packet;
 use crate::switch::route::Planned;
@@ -24,9 +25,9 @@ impl Deal {
     }
 
     /// Deals packets out to `domains`, and adds those that get some to `todo`.
-    pub fn out(&mut self, domains: &[u32], todo: &mut Vec<u32>) {
+    pub fn out(&mut self, domains: &[DomainId], todo: &mut Vec<DomainId>) {
         for d in domains {
-            let run = &mut self.runs[*d as usize];
+            let run = &mut self.runs[*d];
             if run.1 == 0 {
                 todo.push(*d);
             }
@@ -34,28 +35,28 @@ impl Deal {
         }
         let mut sum = 0;
         for d in todo.iter() {
-            let run = &mut self.runs[*d as usize];
+            let run = &mut self.runs[*d];
             let count = run.1;
             *run = (sum, sum);
             sum += count;
         }
         self.index.resize(domains.len(), 0);
         for (i, d) in (0u32..).zip(domains) {
-            let end = &mut self.runs[*d as usize].1;
+            let end = &mut self.runs[*d].1;
             self.index[*end as usize] = i;
             *end += 1;
         }
     }
 
     /// Places of the packets of `domain`.
-    pub fn of(&self, domain: u32) -> &[u32] {
-        let (from, to) = self.runs[domain as usize];
+    pub fn of(&self, domain: DomainId) -> &[u32] {
+        let (from, to) = self.runs[domain];
         &self.index[from as usize..to as usize]
     }
 
     /// Takes back what was dealt out to the domains of `todo`.
-    pub fn clear(&mut self, todo: &[u32]) {
-        todo.iter().for_each(|d| self.runs[*d as usize] = (0, 0));
+    pub fn clear(&mut self, todo: &[DomainId]) {
+        todo.iter().for_each(|d| self.runs[*d] = (0, 0));
     }
 }
 

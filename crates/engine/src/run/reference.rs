@@ -3,8 +3,9 @@
 
 use crate::RunError;
 use crate::domain::build::Simulation;
+use crate::event::ids::{DomainId, NodeId};
 use crate::event::order::{Event, Key, Order, Timer, TimerKind};
-use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
+use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::host::processing::EngineId;
 use crate::map::fabric::FabricMap;
@@ -65,23 +66,23 @@ impl Outbox for Heap {
         let key = Key::timer(self.order, time, generation, timer);
         self.queue.push(Reverse(Queued { key, event: Event::Timer(timer) }));
     }
-    fn timer_in(&mut self, _domain: u32, time: u64, timer: Timer) {
-        self.timer(time, 0, timer);
+    fn post(&mut self, _to: NodeId, time: u64, message: Message) {
+        self.timer(time, 0, message.event());
     }
 }
 
-fn domain_of(net: &FabricMap, event: &Event) -> u32 {
+fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
     match event {
-        Event::Arrival(packet, _) => net.links[packet.link as usize].domain,
+        Event::Arrival(packet, _) => net.links[packet.link].domain,
         Event::Timer(t) => match t.kind {
             TimerKind::Departure | TimerKind::Transition => {
                 let link = &net.spec.links[t.entity as usize];
                 net.place[link.from as usize].domain
             }
             TimerKind::Query => net.place[net.spec.queries[t.entity as usize].root as usize].domain,
-            TimerKind::Activation => net.place[net.triggers.list[t.entity as usize].home as usize].domain,
-            TimerKind::Opening => net.place[net.triggers.openings[t.entity as usize].host as usize].domain,
-            TimerKind::Process => net.place[EngineId::of(t.entity).host as usize].domain,
+            TimerKind::Activation => net.place[net.triggers.list[t.entity as usize].home].domain,
+            TimerKind::Opening => net.place[net.triggers.openings[t.entity as usize].host].domain,
+            TimerKind::Process => net.place[EngineId::of(t.entity).host].domain,
             TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
                 net.ends[t.entity as usize].receiver_domain
             }
@@ -114,7 +115,7 @@ pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
         }
         ending::check(&next.key)?;
         let at = Instant { time: next.key.time, generation: next.key.generation() };
-        let domain = &mut simulation.domains[domain_of(&simulation.net, &next.event) as usize];
+        let domain = &mut simulation.domains[domain_of(&simulation.net, &next.event)];
         let env = Env::new(&simulation.net, &mut heap, &mut collector);
         match next.event {
             Event::Arrival(packet, mut ext) => {

@@ -17,9 +17,10 @@
 use crate::domain::Domain;
 use crate::domain::build::{LONGEST_WITHOUT_DELAY_PS, Simulation};
 use crate::event::hash;
+use crate::event::ids::{DomainId, LinkId, NodeId};
 use crate::event::order::{Key, Timer, TimerKind};
-use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
-use crate::event::packet::{Ext, NO_EXT, Packet};
+use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
+use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
@@ -105,9 +106,9 @@ impl Out<'_, '_> {
 
     /// Plans to move the packets that wait for far windows at the port of `link`, the first of
     /// which arrives at `time`: half the near windows before that is due.
-    fn wake_far(&mut self, time: u64, link: u32) {
+    fn wake_far(&mut self, time: u64, link: LinkId) {
         let wake = time - NEAR / 2 * self.buckets.length;
-        self.timer(wake, 0, Timer { kind: TimerKind::Far, entity: link });
+        self.timer(wake, 0, Timer { kind: TimerKind::Far, entity: link.0 });
     }
 
     /// An arrival `ahead` windows from the open one that is no business of a near window's bucket: in the
@@ -162,7 +163,7 @@ impl Outbox for Out<'_, '_> {
     ) {
         match self.buckets.ahead(stamp.time) {
             Some(ahead) if ahead > 0 && !port.overflows() => {
-                let domain = self.net.links[stamp.link as usize].domain;
+                let domain = self.net.links[stamp.link].domain;
                 stamp.on(self.buckets.push(domain, ahead, packet, ext));
             }
             ahead => self.arrive_elsewhere(packet, stamp, ext, generation, port, ahead),
@@ -175,9 +176,10 @@ impl Outbox for Out<'_, '_> {
         self.local.heap.push(Reverse((key, TimerSlot::Timer(timer.kind))));
     }
 
-    fn timer_in(&mut self, domain: u32, time: u64, timer: Timer) {
+    fn post(&mut self, to: NodeId, time: u64, message: Message) {
+        let timer = message.event();
         let key = Key::timer(self.buckets.order, time, 0, timer);
-        self.buckets.elsewhere.push((domain, key, timer.kind));
+        self.buckets.elsewhere.push((self.net.place[to].domain, key, timer.kind));
     }
 }
 
@@ -190,10 +192,10 @@ struct Engine<'a> {
     buckets: Buckets,
     locals: Vec<Local>,
     /// When domains have events of their own.
-    wakes: BinaryHeap<Reverse<(u64, u32)>>,
+    wakes: BinaryHeap<Reverse<(u64, DomainId)>>,
     deal: Deal,
     /// Domains with work in the open window, and by domain the last window that it had work in.
-    todo: Vec<u32>,
+    todo: Vec<DomainId>,
     queued: Vec<u64>,
     /// What arrives within the last window, but after the end of the run.
     under_way: Vec<Packet>,
@@ -253,9 +255,9 @@ impl<'a> Engine<'a> {
         };
         for (domain, time, timer) in engine.simulation.first_timers() {
             let key = Key::timer(engine.buckets.order, time, 0, timer);
-            engine.locals[domain as usize].heap.push(Reverse((key, TimerSlot::Timer(timer.kind))));
+            engine.locals[domain].heap.push(Reverse((key, TimerSlot::Timer(timer.kind))));
         }
-        for (d, local) in (0u32..).zip(&mut engine.locals) {
+        for (d, local) in (0..).map(DomainId).zip(&mut engine.locals) {
             register(local, d, &mut engine.wakes);
         }
         engine
@@ -280,25 +282,25 @@ impl<'a> Engine<'a> {
         self.todo.clear();
         self.deal.out(&bucket.domains, &mut self.todo);
         for d in &self.todo {
-            self.queued[*d as usize] = window;
+            self.queued[*d] = window;
         }
         while let Some(Reverse((t, d))) = self.wakes.peek().copied() {
             if t >= stop {
                 break;
             }
             self.wakes.pop();
-            if self.locals[d as usize].wake == t {
-                self.locals[d as usize].wake = u64::MAX;
+            if self.locals[d].wake == t {
+                self.locals[d].wake = u64::MAX;
             }
-            if self.queued[d as usize] != window {
-                self.queued[d as usize] = window;
+            if self.queued[d] != window {
+                self.queued[d] = window;
                 self.todo.push(d);
             }
         }
         match self.visit {
             Visit::Forward => {}
             Visit::Reverse => self.todo.reverse(),
-            Visit::Shuffled => self.todo.sort_by_key(|d| hash::tie(window, *d as u64, 0)),
+            Visit::Shuffled => self.todo.sort_by_key(|d| hash::tie(window, d.0 as u64, 0)),
         }
         bucket
     }
@@ -307,14 +309,14 @@ impl<'a> Engine<'a> {
     #[inline(always)]
     fn look_ahead(&self, i: usize, packets: &[Packet]) {
         if let Some(later) = self.todo.get(i + 2) {
-            prefetch::lines(&self.locals[*later as usize], 1);
-            prefetch::lines(&self.simulation.domains[*later as usize], 3);
+            prefetch::lines(&self.locals[*later], 1);
+            prefetch::lines(&self.simulation.domains[*later], 3);
         }
         if let Some(following) = self.todo.get(i + 1) {
             let first = self.deal.of(*following).iter().take(AHEAD);
             first.for_each(|at| prefetch::lines(&packets[*at as usize], 1));
-            prefetch::lines(self.locals[*following as usize].heap.as_slice(), 1);
-            self.simulation.domains[*following as usize].prefetch();
+            prefetch::lines(self.locals[*following].heap.as_slice(), 1);
+            self.simulation.domains[*following].prefetch();
         }
     }
 
@@ -333,7 +335,7 @@ impl<'a> Engine<'a> {
         self.look_ahead(i, packets);
         let d = self.todo[i];
         let (net, start) = (&self.simulation.net, self.buckets.start);
-        let domain = &mut self.simulation.domains[d as usize];
+        let domain = &mut self.simulation.domains[d];
         let mine = self.deal.of(d);
         plans.clear();
         order.clear();
@@ -342,11 +344,11 @@ impl<'a> Engine<'a> {
                 prefetch::lines(&packets[*ahead as usize], 1);
             }
             if let Some(soon) = mine.get(i as usize + AHEAD / 2) {
-                prefetch::lines(&net.links[packets[*soon as usize].link as usize], 1);
+                prefetch::lines(&net.links[packets[*soon as usize].link], 1);
             }
             let packet = &packets[*at as usize];
-            if let Some(ext) = exts.get(packet.ext as usize) {
-                prefetch::lines(ext, 2);
+            if let Some(ext) = packet.ext() {
+                prefetch::lines(&exts[ext as usize], 2);
             }
             plans.push(Plan { packet: *at, route: domain.plan(packet, net) });
             order.push((packet.time - start) << INDEX_BITS | i);
@@ -354,7 +356,7 @@ impl<'a> Engine<'a> {
         plans.iter().for_each(|plan| domain.look_further(&packets[plan.packet as usize], plan.route, net));
         sort(packets, plans, self.buckets.order, order);
         let (plans, order) = (plans.as_slice(), order.as_slice());
-        let mut out = Out { net, buckets: &mut self.buckets, local: &mut self.locals[d as usize] };
+        let mut out = Out { net, buckets: &mut self.buckets, local: &mut self.locals[d] };
         let time_of = |o: Option<&u64>| o.map_or(u64::MAX, |o| start + (o >> INDEX_BITS));
         let mut at = 0;
         let mut near = time_of(order.first());
@@ -368,7 +370,7 @@ impl<'a> Engine<'a> {
                 at += 1;
                 near = time_of(order.get(at));
                 let packet = &packets[plan.packet as usize];
-                let mut ext = (packet.ext != NO_EXT).then(|| take(&mut exts[packet.ext as usize]));
+                let mut ext = packet.ext().map(|i| take(&mut exts[i as usize]));
                 let instant = Instant { time: packet.time, generation: 0 };
                 let env = Env::new(net, &mut out, &mut self.collector);
                 domain.arrival(instant, packet, ext.as_mut(), plan.route, env);
@@ -378,7 +380,7 @@ impl<'a> Engine<'a> {
         }
         let left = order[at..].iter().map(|o| packets[plans[(o & INDEX_MASK) as usize].packet as usize]);
         self.under_way.extend(left);
-        register(&mut self.locals[d as usize], d, &mut self.wakes);
+        register(&mut self.locals[d], d, &mut self.wakes);
         Ok(())
     }
 
@@ -387,7 +389,7 @@ impl<'a> Engine<'a> {
         self.deal.clear(&self.todo);
         self.buckets.close(bucket);
         for (d, key, kind) in self.buckets.elsewhere.drain(..) {
-            let local = &mut self.locals[d as usize];
+            let local = &mut self.locals[d];
             local.heap.push(Reverse((key, TimerSlot::Timer(kind))));
             register(local, d, &mut self.wakes);
         }
@@ -423,7 +425,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
             domain.arrival(at, &packet, ext.as_mut(), planned, Env::new(net, out, collector));
         }
         TimerSlot::Timer(TimerKind::Far) => {
-            move_near(&mut domain.nodes.ports[net.port_of[key.entity as usize] as usize], out);
+            move_near(&mut domain.nodes.ports[net.port_of[key.entity as usize]], out);
         }
         TimerSlot::Timer(kind) => {
             let timer = Timer { kind, entity: key.entity };
@@ -442,7 +444,7 @@ fn window_length(simulation: &Simulation) -> u64 {
 
 /// Plans the domain's next wake-up, if its queue's head is not covered by one already.
 #[inline]
-fn register(local: &mut Local, domain: u32, wakes: &mut BinaryHeap<Reverse<(u64, u32)>>) {
+fn register(local: &mut Local, domain: DomainId, wakes: &mut BinaryHeap<Reverse<(u64, DomainId)>>) {
     let next = local.next();
     if next < local.wake {
         local.wake = next;
@@ -456,7 +458,7 @@ fn move_near(port: &mut Port, out: &mut Out) {
     let mut chunks = take(&mut out.buckets.chunks);
     port.take_far(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
         Some(ahead) if ahead > 0 => {
-            let domain = out.net.links[packet.link as usize].domain;
+            let domain = out.net.links[packet.link].domain;
             out.buckets.push(domain, ahead, packet, ext);
         }
         _ => out.local_arrival(*packet, ext.map(take), 0),

@@ -5,7 +5,7 @@ mod port_load;
 pub mod route;
 mod rule;
 
-use crate::event::ids::PortIx;
+use crate::event::ids::{LinkId, NodeId, PortIx};
 use crate::event::packet::Packet;
 use crate::event::prefetch;
 use crate::map::fabric::FabricMap;
@@ -21,7 +21,7 @@ use rule::Ctx;
 #[derive(Clone, Debug)]
 pub struct Switch {
     /// Node number.
-    node: u32,
+    node: NodeId,
     /// Number of its local port 0.
     first_port: PortIx,
     router: Router,
@@ -30,8 +30,8 @@ pub struct Switch {
 
 impl Switch {
     /// Switch `node`, whose ports feed `links`, in order.
-    pub fn new(spec: &Spec, node: u32, first_port: PortIx, links: &[u32]) -> Switch {
-        let router = spec.routers[(node - spec.hosts) as usize].clone();
+    pub fn new(spec: &Spec, node: NodeId, first_port: PortIx, links: &[LinkId]) -> Switch {
+        let router = spec.routers[(node.0 - spec.hosts) as usize].clone();
         Switch { node, first_port, router, policy: Policy::new(spec, links) }
     }
 
@@ -43,7 +43,7 @@ impl Switch {
         let ctx = Ctx { map, node: *node, router, ports: &[] };
         match router {
             Router::Tree { first, span, stride, down, up, ups } => {
-                let below = packet.dst.wrapping_sub(*first);
+                let below = packet.dst.0.wrapping_sub(*first);
                 if below < *span {
                     let below = if *stride == 1 { below } else { below / stride };
                     return Planned::port(first_port.plus(down + below));
@@ -51,7 +51,7 @@ impl Switch {
                 plan(policy, &ctx, packet, Hops::Run(*up, *ups), *first_port)
             }
             Router::Table { set, sets } => {
-                plan(policy, &ctx, packet, Hops::List(&sets[set[packet.dst as usize] as usize]), *first_port)
+                plan(policy, &ctx, packet, Hops::List(&sets[set[packet.dst] as usize]), *first_port)
             }
             Router::Rerouted(_) => plan_rerouted(policy, ctx, packet, *first_port),
         }
@@ -59,7 +59,7 @@ impl Switch {
 
     /// Brings near what [`Switch::choose`] will touch.
     #[inline]
-    pub fn prefetch(&self, ports: &[Port], dst: u32) {
+    pub fn prefetch(&self, ports: &[Port], dst: NodeId) {
         if let Hops::Run(first, n) = hops(&self.router, dst) {
             let first = self.first_port.plus(first).ix();
             ports[first..first + n as usize].iter().for_each(|p| prefetch::lines(p, 1));

@@ -2,6 +2,7 @@
 
 use super::rule::Ctx;
 use crate::event::hash;
+use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::port::Port;
@@ -54,9 +55,9 @@ fn least(band: f64, limit: u64) -> u64 {
 
 impl PortLoad {
     /// Of a switch whose ports feed `links`.
-    pub fn new(rule: &Adaptive, spec: &Spec, links: &[u32]) -> PortLoad {
-        let scale = |l: &u32| {
-            let link = &spec.links[*l as usize];
+    pub fn new(rule: &Adaptive, spec: &Spec, links: &[LinkId]) -> PortLoad {
+        let scale = |l: &LinkId| {
+            let link = &spec.links[*l];
             let ends = match spec.queues[link.queue as usize].limit {
                 Limit::Packets(n) => {
                     Ends::Packets(rule.bands.iter().map(|b| least(*b, n).min(u32::MAX as u64) as u32).collect())

@@ -1,7 +1,8 @@
 //! What a routing policy is, and what it sees.
 
 use crate::event::hash;
-use crate::event::packet::{Packet, flag};
+use crate::event::ids::NodeId;
+use crate::event::packet::Packet;
 use crate::map::fabric::FabricMap;
 use crate::map::paths::Hops;
 use crate::port::Port;
@@ -13,7 +14,7 @@ pub struct Ctx<'a> {
     /// The fabric map.
     pub map: &'a FabricMap<'a>,
     /// Node number of the switch.
-    pub node: u32,
+    pub node: NodeId,
     /// Its next hops.
     pub router: &'a Router,
     /// Its ports, as they are when the packet arrives; none for a pure policy.
@@ -24,8 +25,8 @@ impl Ctx<'_> {
     /// The packet's own random number here.
     #[inline]
     pub fn draw(&self, packet: &Packet) -> u64 {
-        let reverse = packet.has(flag::REVERSE);
-        hash::spray(self.map.spec.seed, packet.flow, reverse, packet.id, packet.aux, packet.ts, self.node)
+        let (id, part, ts) = packet.identity();
+        hash::spray(self.map.spec.seed, packet.flow, packet.is_reverse(), id, part, ts, self.node)
     }
 }
 

@@ -1,9 +1,11 @@
 //! The IP layer beneath a transport: it numbers packets, cuts what the MTU does not take, puts the pieces together
 //! again, and counts both ways.
 
-use crate::event::packet::{Ext, NO_EXT, Packet, flag};
+use crate::event::ids::{FlowId, HostIx, NodeId};
+use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
+use crate::node::trace::Site;
 use crate::spec::TransportSpec;
 use crate::switch::policy::entropy::Source;
 use incast_record::{FlowRecord, Happening, Recorder};
@@ -15,10 +17,10 @@ const HEADER: u32 = 20;
 #[derive(Default, Debug)]
 pub struct IpSource {
     /// Flow number.
-    pub flow: u32,
+    pub flow: FlowId,
     /// Domain-local host.
-    pub host: u32,
-    dst: u32,
+    pub host: HostIx,
+    dst: NodeId,
     /// Flags of every packet.
     pub flags: u16,
     /// IP packets so far; fragments share a number.
@@ -36,14 +38,14 @@ pub struct IpSource {
 
 impl IpSource {
     /// Nothing is sent yet. `telemetry`: ports stamp its packets.
-    pub fn new(net: &FabricMap, flow: u32, host: u32, telemetry: bool) -> IpSource {
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx, telemetry: bool) -> IpSource {
         let spec = net.flow(flow);
-        let traced = telemetry || net.spec.observe.trace.contains(&flow);
+        let traced = telemetry || net.spec.observe.trace.contains(&flow.0);
         IpSource {
             flow,
             host,
-            dst: spec.dst,
-            flags: if spec.path.is_some() { flag::PATH } else { 0 } | if traced { flag::TRACED } else { 0 },
+            dst: NodeId(spec.dst),
+            flags: if spec.path.is_some() { flag::PATH } else { 0 } | if traced { flag::SLOW_PATH } else { 0 },
             entropy: Source::new(net.spec, flow),
             ..IpSource::default()
         }
@@ -51,7 +53,15 @@ impl IpSource {
 
     /// The next packet, counted: `len` bytes of payload from `seq` on, `size` with headers.
     #[inline(always)]
-    pub fn packet(&mut self, ctx: &NodeCtx<impl Effects>, seq: u64, len: u32, flags: u16, size: u32) -> Packet {
+    pub fn packet(
+        &mut self,
+        ctx: &NodeCtx<impl Effects>,
+        kind: Kind,
+        seq: u64,
+        len: u32,
+        flags: u16,
+        size: u32,
+    ) -> Packet {
         let measured = ctx.measured();
         let mut flags = flags | self.flags;
         if measured {
@@ -66,27 +76,14 @@ impl IpSource {
             self.sent_m += measured as u64;
             self.retransmissions += (measured && flags & flag::RETX != 0) as u64;
         }
-        let packet = Packet {
-            time: 0,
-            seq,
-            ack: 0,
-            ts: ctx.now,
-            link: 0,
-            flow: self.flow,
-            dst: self.dst,
-            wnd: 0,
-            id: self.packets as u16,
-            turn: match &mut self.entropy {
-                Some(entropy) => entropy.take(len > 0 && flags & flag::RETX == 0),
-                None => ctx.cause,
-            },
-            ext: NO_EXT,
-            size: size as u16,
-            len: len as u16,
-            flags,
-            hop: 0,
-            aux: 0,
-        };
+        let mut packet = Packet::forward(kind, self.flow, self.dst, seq, len, ctx.now);
+        packet.id = self.packets as u16;
+        packet.size = size as u16;
+        packet.flags = flags;
+        match &mut self.entropy {
+            Some(entropy) => packet.set_entropy(entropy.take(len > 0 && flags & flag::RETX == 0)),
+            None => packet.set_cause(ctx.cause),
+        }
         self.packets = self.packets.wrapping_add(1);
         packet
     }
@@ -104,8 +101,7 @@ impl IpSource {
         let last = payload.div_ceil(per) - 1;
         for i in 0..=last {
             let part = per.min(payload - i * per);
-            let fragment = Packet { size: (part + HEADER) as u16, aux: (i | last << 4) as u8, ..*packet };
-            ctx.send(self.host, &fragment, ext.as_deref().cloned().as_mut());
+            ctx.send(self.host, &packet.fragment(i, last, part + HEADER), ext.as_deref().cloned().as_mut());
         }
     }
 
@@ -129,7 +125,7 @@ struct Partial {
 #[derive(Clone, Default, Debug)]
 pub struct IpSink {
     /// Domain-local host.
-    pub host: u32,
+    pub host: HostIx,
     group: u32,
     /// Packets of which fragments are missing.
     partial: Vec<Partial>,
@@ -153,15 +149,14 @@ pub struct IpSink {
 
 impl IpSink {
     /// Nothing has come yet.
-    pub fn new(net: &FabricMap, flow: u32, host: u32) -> IpSink {
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> IpSink {
         IpSink { host, group: net.flow(flow).group, ..IpSink::default() }
     }
 
     /// Whether a packet has come whole, seen by whoever traces it.
     #[inline]
     pub fn is_whole(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) -> bool {
-        let last_fragment = p.aux >> 4;
-        if last_fragment > 0 && !self.reassembled(p, last_fragment) {
+        if p.part().1 > 0 && !self.reassembled(p) {
             return false;
         }
         self.trace(ctx, p);
@@ -170,16 +165,17 @@ impl IpSink {
 
     #[inline]
     fn trace(&self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        if p.has(flag::TRACED) {
-            let node = ctx.hosts[self.host as usize].node;
-            ctx.trace(p, Happening::Receive, false, node);
+        if p.has(flag::SLOW_PATH) {
+            let node = ctx.hosts[self.host].node;
+            ctx.trace(p, Happening::Receive, Site::Node(node));
         }
     }
 
     /// Notes a fragment; true when the segment is complete. The segment takes the ECN field of
     /// the fragment that completes it.
-    fn reassembled(&mut self, p: &Packet, last: u8) -> bool {
-        let bit = 1u16 << (p.aux & 15);
+    fn reassembled(&mut self, p: &Packet) -> bool {
+        let (number, last) = p.part();
+        let bit = 1u16 << number;
         let all = ((1u32 << (last + 1)) - 1) as u16;
         match self.partial.iter().position(|f| f.id == p.id) {
             // none comes twice: it is of a later packet of that number
@@ -206,10 +202,10 @@ impl IpSink {
     /// Counts a packet that has come whole.
     #[inline(always)]
     pub fn count(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
-        let delay = ctx.now - p.ts;
+        let delay = ctx.now - p.sent_at();
         if p.has(flag::MEASURED) {
             self.packets += 1;
-            self.bytes += if p.aux >> 4 > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
+            self.bytes += if p.part().1 > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
             self.packet_delay_sum += delay;
             self.last_rx = Some(ctx.now);
         }

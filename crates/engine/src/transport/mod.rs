@@ -9,6 +9,7 @@ pub mod tcp;
 pub mod timer;
 pub mod udp;
 
+use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
@@ -39,7 +40,7 @@ pub enum ReceiveEndpoint {
 }
 
 /// The endpoints of flow `flow`, on domain-local hosts `src` and `dst`.
-pub fn endpoints(net: &FabricMap, flow: u32, src: u32, dst: u32) -> (SendEndpoint, ReceiveEndpoint) {
+pub fn endpoints(net: &FabricMap, flow: FlowId, src: HostIx, dst: HostIx) -> (SendEndpoint, ReceiveEndpoint) {
     match net.flow(flow).app {
         App::Udp { gap } => (
             SendEndpoint::Udp(udp::Sender::new(net, flow, src, gap)),
@@ -167,7 +168,7 @@ impl ReceiveEndpoint {
     }
 
     /// Domain-local host.
-    pub fn host(&self) -> u32 {
+    pub fn host(&self) -> HostIx {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.ip.host,
             ReceiveEndpoint::Udp(receiver) => receiver.ip.host,

@@ -1,5 +1,6 @@
 //! When a flow opens.
 
+use crate::event::ids::FlowId;
 use crate::map::fabric::FabricMap;
 use incast_record::FlowRecord;
 
@@ -16,7 +17,7 @@ pub struct Opening {
 
 impl Opening {
     /// Neither has come.
-    pub fn new(net: &FabricMap, flow: u32) -> Opening {
+    pub fn new(net: &FabricMap, flow: FlowId) -> Opening {
         Opening { waits: net.flow(flow).trigger.is_some(), due: false, opened: None }
     }
 

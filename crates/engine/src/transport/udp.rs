@@ -2,8 +2,9 @@
 
 use super::ip::{IpSink, IpSource};
 use super::opening::Opening;
+use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
-use crate::event::packet::{Packet, flag};
+use crate::event::packet::{Kind, Packet};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
@@ -24,7 +25,7 @@ pub struct Sender {
 
 impl Sender {
     /// The sender of flow `flow` on domain-local host `host`, a datagram every `gap`.
-    pub fn new(net: &FabricMap, flow: u32, host: u32, gap: Time) -> Sender {
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx, gap: Time) -> Sender {
         Sender {
             probe: None,
             ip: IpSource::new(net, flow, host, false),
@@ -57,7 +58,7 @@ impl Sender {
         }
         if ctx.has_room(self.ip.host, self.ip.flow) {
             let t = ctx.net.transport(self.transport);
-            let packet = self.ip.packet(ctx, self.written, t.mss, flag::DATA, t.header + t.mss);
+            let packet = self.ip.packet(ctx, Kind::Datagram, self.written, t.mss, 0, t.header + t.mss);
             self.written += t.mss as u64;
             self.ip.send(ctx, t, &packet, None);
         }
@@ -87,7 +88,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// The receiver of flow `flow` on domain-local host `host`.
-    pub fn new(net: &FabricMap, flow: u32, host: u32) -> Receiver {
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let transport = net.flow(flow).transport;
         Receiver { ip: IpSink::new(net, flow, host), transport, delivered: 0, delivered_m: 0 }
     }

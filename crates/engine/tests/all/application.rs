@@ -3,6 +3,7 @@
 
 use crate::support::*;
 use incast_engine::testing::AppState;
+use incast_engine::testing::Kind;
 use proptest::prelude::*;
 
 /// An on-off application one tick after another, as ns-3's `OnOffApplication` lives it: the first
@@ -155,7 +156,7 @@ fn ticks_at_a_full_buffer_cost_no_events() {
     let flow = on_off(Rate::gbps(10), Time::s(1), Time::ZERO);
     let mut bench = Bench::new(wire(Rate::mbps(10), Time::us(10), transport.clone(), "newreno", flow.clone()));
     bench.open();
-    bench.give_sender(|p| p.flags |= incast_engine::testing::flag::SYN);
+    bench.give_sender(Kind::Syn, 0, 0, 1 << 29);
     // no ACK comes, and the retransmission timeout is further off
     bench.advance(9 * MS);
     // ten accepted writes make ten events; nothing else happens for 9 ms, or 11,240 ticks

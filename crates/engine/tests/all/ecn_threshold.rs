@@ -3,6 +3,7 @@
 
 use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
 use crate::support::*;
+use incast_engine::LinkId;
 use incast_engine::testing::{Interval, Offered, Port, Sent};
 use proptest::prelude::*;
 
@@ -73,7 +74,7 @@ proptest! {
 /// A port that starts empty, everything measured.
 fn port(rate: Rate, queue: &QueueSpec) -> (Port, Interval) {
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
-    (Port::new(&link(rate, 0), queue, 0, 1, &interval), interval)
+    (Port::new(&link(rate, 0), queue, LinkId(0), 1, &interval), interval)
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn an_infinite_rate_never_queues() {
 fn a_saturated_port_is_busy_all_the_time() {
     let interval = Interval { from: 50_000_000, to: 150_000_000, every: 1_000_000 };
     let queue = queue(Discipline::DropTail, Limit::Packets(10), 0, true);
-    let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
+    let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
     let mut now = 0;
     while now < 200_000_000 {
         port.enqueue(now, &packet(1500, false), &interval);

@@ -3,6 +3,7 @@
 
 use crate::routing::policies;
 use crate::support::*;
+use incast_engine::NodeId;
 use incast_engine::hash;
 use incast_engine::map::failover::{Stranded, reroute, stranded};
 use incast_engine::map::paths::{Timetable, hops_at};
@@ -319,7 +320,7 @@ fn a_repair_seen_late_hides_no_failure_seen_before() {
     }
     reroute(&mut spec);
     let agg0 = spec.node_names.iter().position(|n| n == "agg0").unwrap();
-    let ways = |us: u64| hops_at(&spec.routers[agg0 - spec.hosts as usize], 15, Time::us(us)).len();
+    let ways = |us: u64| hops_at(&spec.routers[agg0 - spec.hosts as usize], NodeId(15), Time::us(us)).len();
     let found: Vec<u32> = [14, 15, 22, 25, 40, 41].into_iter().map(ways).collect();
     assert_eq!(found, [2, 1, 1, 1, 1, 2]);
 }
@@ -362,10 +363,10 @@ fn detours_are_the_shortest() {
                     .map(|(port, _)| port)
                     .collect();
                 let router = &spec.routers[(s - spec.hosts) as usize];
-                let at = |time| hops_at(router, dst, Time(time)).iter().collect::<Vec<u32>>();
+                let at = |time| hops_at(router, NodeId(dst), Time(time)).iter().collect::<Vec<u32>>();
                 assert_eq!(at(1_000_000), shortest, "{} to h{dst} without {dead:?}", spec.node_names[s as usize]);
                 let base: Vec<u32> =
-                    hops_at(&whole.routers[(s - spec.hosts) as usize], dst, Time::ZERO).iter().collect();
+                    hops_at(&whole.routers[(s - spec.hosts) as usize], NodeId(dst), Time::ZERO).iter().collect();
                 assert_eq!((at(999_999), at(9_000_000)), (base.clone(), base), "before and after");
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::support::fifo::{Verdict, link, packet, same_decisions};
 use crate::support::*;
+use incast_engine::LinkId;
 use incast_engine::testing::{Interval, Port, Sent, purpose, uniform};
 use proptest::prelude::*;
 
@@ -43,7 +44,7 @@ fn a_tenth_of_what_comes_close_to_the_limit_is_dropped() {
     // Arrivals at the rate of departures keep the queue at six, so that each is a lot drawn by itself.
     let queue = queue(Limit::Bytes(32_000), Limit::Bytes(20_000), 0.1, 0, true);
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
-    let mut port = Port::new(&link(Rate::gbps(100), 0), &queue, 0, 1, &interval);
+    let mut port = Port::new(&link(Rate::gbps(100), 0), &queue, LinkId(0), 1, &interval);
     let mut offer = |now: u64| port.enqueue(now, &packet(4000, false), &interval) != Sent::Dropped;
     assert!((0..5).all(|_| offer(0)), "five packets fit below the threshold");
     let (mut now, mut drops, mut draws) = (0, 0, 0);

@@ -3,6 +3,7 @@
 
 use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
 use crate::support::*;
+use incast_engine::LinkId;
 use incast_engine::testing::{Interval, Offered, Port, Sent, purpose, uniform};
 use proptest::prelude::*;
 
@@ -161,7 +162,7 @@ proptest! {
         let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
         let limit = Limit::Packets(limit);
         let queue = QueueSpec { device, count_in_service: in_service, ..queue(Discipline::Red(red), limit) };
-        let port = |queue: &QueueSpec| Port::new(&link(Rate::gbps(10), 0), queue, 7, seed, &interval);
+        let port = |queue: &QueueSpec| Port::new(&link(Rate::gbps(10), 0), queue, LinkId(7), seed, &interval);
         let (mut arithmetic, mut explicit) = (port(&queue), port(&QueueSpec { explicit: true, ..queue.clone() }));
         let (mut now, mut ends) = (0, None);
         // bursts of 1 us a packet, after pauses in which the queue may or may not have become empty
@@ -193,7 +194,7 @@ fn drops_of_300(red: Red, seed: u64) -> u64 {
     let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
     let queue = queue(Discipline::Red(red), Limit::Packets(300));
     // 500 B at 1 kb/s take 4 s, and all arrive at once
-    let mut port = Port::new(&link(Rate(1000), 0), &queue, 7, seed, &interval);
+    let mut port = Port::new(&link(Rate(1000), 0), &queue, LinkId(7), seed, &interval);
     (0..300).filter(|_| port.enqueue(0, &packet(500, false), &interval) == Sent::Dropped).count() as u64
 }
 
@@ -224,7 +225,7 @@ fn red_with_equal_thresholds_is_threshold_marking() {
     let red = Red { min_th: k, max_th: k, qw: 1.0, gentle: false, use_ecn: true, use_hard_drop: false, ..defaults() };
     let queue = QueueSpec { count_in_service: false, ..queue(Discipline::Red(red), Limit::Packets(100)) };
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
-    let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
+    let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
     for n in 0..=100u64 {
         let got = port.enqueue(0, &packet(1500, true), &interval);
         // the first is in service: packet n finds n - 1 queued
@@ -245,7 +246,7 @@ fn without_ecn_even_forced_packets_are_dropped() {
     let red = Red { min_th: 2.0, max_th: 4.0, qw: 1.0, gentle: false, use_hard_drop: false, ..defaults() };
     let queue = queue(Discipline::Red(red), Limit::Packets(100));
     let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
-    let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, 0, 1, &interval);
+    let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
     let passed = (0..50).filter(|_| port.enqueue(0, &packet(1500, true), &interval) != Sent::Dropped).count();
     assert_eq!(passed, 4);
     assert_eq!(port.record("a>b", 1, &interval).marks, 0);

@@ -2,6 +2,7 @@
 
 use crate::support::fifo::packet;
 use crate::support::*;
+use incast_engine::LinkId;
 use incast_engine::testing::{Interval, Offered, Pool, Port, Room};
 
 #[test]
@@ -47,7 +48,7 @@ fn saturated_queues_hold_what_the_paper_derives() {
         let size = 4_000_000;
         let mut pool = Pool::new(size, alpha, 0, ports).unwrap();
         let mut all: Vec<(Port, Option<u64>)> = (0..ports)
-            .map(|i| (Port::new(&fifo::link(Rate::gbps(10), 0), &queue, i as u32, 1, &interval), None))
+            .map(|i| (Port::new(&fifo::link(Rate::gbps(10), 0), &queue, LinkId(i as u32), 1, &interval), None))
             .collect();
         for now in (0..20_000u64).map(|n| n * 400_000) {
             for (port, ends) in &mut all {

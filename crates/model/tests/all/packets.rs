@@ -8,8 +8,9 @@
 use incast_cc::Time;
 use incast_engine::spec::Spec;
 use incast_engine::testing::{
-    Env, Ext, Instant, Outbox, Overflow, Packet, Planned, Simulation, Stamp, Timer, TimerKind, flag,
+    Env, Ext, Instant, Message, Outbox, Overflow, Packet, Planned, Simulation, Stamp, Timer, TimerKind, flag,
 };
+use incast_engine::{LinkId, NodeId};
 use incast_model::dctcp::Dctcp;
 use incast_model::fastflow::FastFlow;
 use incast_model::lswift::LSwift;
@@ -91,7 +92,7 @@ impl Outbox for Network {
         let mut packet = *packet;
         stamp.on(&mut packet);
         packet.hop += 1;
-        let is_data = stamp.link == self.up;
+        let is_data = stamp.link.0 == self.up;
         let delay = match is_data && self.is_slow() {
             true => {
                 packet.flags |= if self.paths.marks { flag::CE } else { 0 };
@@ -103,7 +104,7 @@ impl Outbox for Network {
         // the link's own share of the delay is part of the path's
         let left = if is_data && self.paths.spaced { stamp.time - self.crossing } else { self.now };
         packet.time = left + delay.0;
-        packet.link = if is_data { self.to_sink } else { self.to_source };
+        packet.link = LinkId(if is_data { self.to_sink } else { self.to_source });
         self.at(packet.time, Event::Packet(packet, ext.map(std::mem::take)));
     }
 
@@ -111,8 +112,8 @@ impl Outbox for Network {
         self.at(time, Event::Timer(timer));
     }
 
-    fn timer_in(&mut self, _domain: u32, time: u64, timer: Timer) {
-        self.at(time, Event::Timer(timer));
+    fn post(&mut self, _to: NodeId, time: u64, message: Message) {
+        self.at(time, Event::Timer(message.event()));
     }
 }
 

@@ -3,6 +3,7 @@
 use incast_cc::Time;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{AtStop, Done, FlowSpec, Spec};
+use incast_engine::{FlowId, NodeId};
 use std::collections::BTreeSet;
 
 /// Whether a flow comes to an end at all: it has a size, or stops and drains.
@@ -19,16 +20,16 @@ pub(crate) fn never_open(spec: &Spec, triggers: &Triggers, ends: impl Fn(&FlowSp
     }
     let mut opens: Vec<bool> = spec.flows.iter().map(|f| f.trigger.is_none()).collect();
     let mut counts = vec![0; triggers.list.len()];
-    let mut open: Vec<u32> = (0u32..).zip(&opens).filter(|(_, opens)| **opens).map(|(f, _)| f).collect();
+    let mut open: Vec<FlowId> = (0..).map(FlowId).zip(&opens).filter(|(_, opens)| **opens).map(|(f, _)| f).collect();
     while let Some(f) = open.pop() {
-        if !ends(&spec.flows[f as usize]) {
+        if !ends(&spec.flows[f]) {
             continue;
         }
         for trigger in [Done::Sent, Done::Received].into_iter().flat_map(|done| triggers.activated((f, done))) {
             counts[trigger as usize] += 1;
             for opening in triggers.opened(trigger, counts[trigger as usize]) {
                 for flow in triggers.flows(opening) {
-                    opens[*flow as usize] = true;
+                    opens[*flow] = true;
                     open.push(*flow);
                 }
             }
@@ -57,7 +58,7 @@ pub(crate) fn circle(spec: &Spec, never: &[u32]) -> Option<u32> {
 pub(crate) fn relayed(spec: &Spec, triggers: &Triggers) -> (usize, bool) {
     let (mut flows, mut by_a_third) = (0, false);
     for (trigger, at_work) in spec.triggers.iter().zip(&triggers.list) {
-        let mut hosts: Vec<u32> = trigger.activations.iter().map(|end| spec.host_of(*end)).collect();
+        let mut hosts: Vec<NodeId> = trigger.activations.iter().map(|end| NodeId(spec.host_of(*end))).collect();
         hosts.sort_unstable();
         hosts.dedup();
         for opening in at_work.openings.clone() {

@@ -1,5 +1,6 @@
 //! Wiring, numbering and routes.
 
+use incast_engine::NodeId;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::paths::{Paths, divisors, hops};
 use incast_engine::spec::{Loss, Spec};
@@ -318,14 +319,18 @@ fn counted_paths_go_round_as_divisors_do() {
         let mut met = BTreeSet::new();
         for flow in &spec.flows {
             let edge = spec.links.iter().find(|l| l.from == flow.src).unwrap().to;
-            for index in 0..3 * u64::from(paths.count(edge, flow.dst)) {
+            for index in 0..3 * u64::from(paths.count(NodeId(edge), NodeId(flow.dst))) {
                 let mut at = edge;
                 while at != flow.dst {
                     let switch = (at - spec.hosts) as usize;
-                    let ports = hops(&spec.routers[switch], flow.dst);
+                    let ports = hops(&spec.routers[switch], NodeId(flow.dst));
                     let choice = (index / u64::from(divisors[switch]) % u64::from(ports.len())) as u32;
                     let place = format!("{name}: {} of path {index}", spec.node_names[at as usize]);
-                    assert_eq!(paths.follow(&spec, at, flow.src, flow.dst, index), choice, "{place}");
+                    assert_eq!(
+                        paths.follow(&spec, NodeId(at), NodeId(flow.src), NodeId(flow.dst), index),
+                        choice,
+                        "{place}"
+                    );
                     met.insert((divisors[switch], ports.len()));
                     at = spec.links.iter().filter(|l| l.from == at).nth(ports.get(choice) as usize).unwrap().to;
                 }

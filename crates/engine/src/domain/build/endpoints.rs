@@ -1,6 +1,7 @@
 //! Ends of flows at their hosts, the connections that join them, and who counts and watches them.
 
 use crate::domain::Domain;
+use crate::event::ids::{FlowId, ReceiverIx, SenderIx};
 use crate::host::messages::{Half, Join, Query};
 use crate::map::fabric::{Ends, FabricMap};
 use crate::spec::{App, RunError, Spec};
@@ -38,7 +39,7 @@ pub fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
                         "flow {flow} is part of two connections, or sends more than messages"
                     )));
                 }
-                *join = Some(Join { other, query: q, response, size });
+                *join = Some(Join { other: FlowId(other), query: q, response, size });
             }
         }
     }
@@ -50,15 +51,15 @@ pub fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
 
 /// A sender and a receiver for every flow.
 pub fn flows(net: &mut FabricMap, domains: &mut [Domain]) {
-    for f in 0..net.spec.flows.len() as u32 {
+    for f in (0..net.spec.flows.len() as u32).map(FlowId) {
         let flow = net.flow(f);
         let (src, dst) = (net.place[flow.src as usize], net.place[flow.dst as usize]);
-        let (s, r) = endpoints(net, f, src.node.of_host().0, dst.node.of_host().0);
-        let senders = &mut domains[src.domain as usize].endpoints.senders;
-        let sender = senders.len() as u32;
+        let (s, r) = endpoints(net, f, src.node.of_host(), dst.node.of_host());
+        let senders = &mut domains[src.domain].endpoints.senders;
+        let sender = SenderIx(senders.len() as u32);
         senders.push(s);
-        let receivers = &mut domains[dst.domain as usize].endpoints.receivers;
-        let receiver = receivers.len() as u32;
+        let receivers = &mut domains[dst.domain].endpoints.receivers;
+        let receiver = ReceiverIx(receivers.len() as u32);
         receivers.push(r);
         net.ends.push(Ends { sender_domain: src.domain, sender, receiver_domain: dst.domain, receiver });
     }
@@ -67,22 +68,22 @@ pub fn flows(net: &mut FabricMap, domains: &mut [Domain]) {
 /// Queries, and the two sides of each of their connections.
 pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
     for (q, query) in net.spec.queries.iter().enumerate() {
-        let domain = &mut domains[net.place[query.root as usize].domain as usize];
+        let domain = &mut domains[net.place[query.root as usize].domain];
         net.queries.push(domain.endpoints.queries.len() as u32);
         domain.endpoints.queries.push(Query { spec: q as u32, number: 0, waiting: 0, begun: 0 });
         for c in &query.connections {
             let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
-            let root = &mut domains[request.sender_domain as usize];
+            let root = &mut domains[request.sender_domain];
             let half = root.nodes.halves.len() as u32;
-            let wnd = root.endpoints.receivers[response.receiver as usize].join(net, half, c.response_size);
-            root.endpoints.senders[request.sender as usize].join(half, false);
+            let wnd = root.endpoints.receivers[response.receiver].join(net, half, c.response_size);
+            root.endpoints.senders[request.sender].join(half, false);
             // without a handshake the root's first packet opens the worker's side
-            let open = !net.transport(net.flow(c.request).transport).handshake;
+            let open = !net.transport(net.flow(FlowId(c.request)).transport).handshake;
             root.nodes.halves.push(Half { wnd, open, ..Half::default() });
-            let worker = &mut domains[response.sender_domain as usize];
+            let worker = &mut domains[response.sender_domain];
             let half = worker.nodes.halves.len() as u32;
-            let wnd = worker.endpoints.receivers[request.receiver as usize].join(net, half, c.request_size);
-            worker.endpoints.senders[response.sender as usize].join(half, true);
+            let wnd = worker.endpoints.receivers[request.receiver].join(net, half, c.request_size);
+            worker.endpoints.senders[response.sender].join(half, true);
             worker.nodes.halves.push(Half { wnd, ..Half::default() });
         }
     }
@@ -92,16 +93,16 @@ pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
 pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
     let spec = net.spec;
     for trigger in &mut net.triggers.list {
-        let activations = &mut domains[net.place[trigger.home as usize].domain as usize].activations;
+        let activations = &mut domains[net.place[trigger.home].domain].activations;
         trigger.count = activations.len() as u32;
         activations.push(0);
     }
     for f in &spec.observe.flows {
         let ends = net.ends[*f as usize];
-        domains[ends.sender_domain as usize].endpoints.probe(ends.sender);
+        domains[ends.sender_domain].endpoints.probe(ends.sender);
     }
     for l in &spec.observe.ports {
         let at = net.place[spec.links[*l as usize].from as usize];
-        domains[at.domain as usize].nodes.ports[net.port_of[*l as usize] as usize].probe();
+        domains[at.domain].nodes.ports[net.port_of[*l as usize]].probe();
     }
 }

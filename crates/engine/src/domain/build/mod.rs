@@ -7,6 +7,7 @@ mod ports;
 mod validate;
 
 use crate::domain::Domain;
+use crate::event::ids::DomainId;
 use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer, TimerKind};
 use crate::map::fabric::FabricMap;
@@ -91,17 +92,17 @@ impl<'a> Simulation<'a> {
     }
 
     /// What is pending as a run begins: domain, time in ps, and timer.
-    pub fn first_timers(&self) -> impl Iterator<Item = (u32, u64, Timer)> {
+    pub fn first_timers(&self) -> impl Iterator<Item = (DomainId, u64, Timer)> {
         let (spec, place) = (self.net.spec, &self.net.place);
-        let timer = |kind, entity: usize| Timer { kind, entity: entity as u32 };
-        let flows = spec.flows.iter().zip(&self.net.ends).enumerate();
+        let timer = |kind, entity: u32| Timer { kind, entity };
+        let flows = (0..).zip(spec.flows.iter().zip(&self.net.ends));
         let flows = flows.map(move |(f, (flow, at))| (at.sender_domain, flow.start.0, timer(TimerKind::Start, f)));
-        let queries = spec.queries.iter().enumerate();
+        let queries = (0..).zip(&spec.queries);
         let queries = queries
             .map(move |(q, query)| (place[query.root as usize].domain, query.first.0, timer(TimerKind::Query, q)));
         let transitions = self.net.pfc.iter().flat_map(|pfc| pfc.first_transitions());
         let transitions = transitions.map(move |(link, time)| {
-            (place[spec.links[link as usize].from as usize].domain, time.0, timer(TimerKind::Transition, link as usize))
+            (place[spec.links[link].from as usize].domain, time.0, timer(TimerKind::Transition, link.0))
         });
         flows.chain(queries).chain(transitions)
     }

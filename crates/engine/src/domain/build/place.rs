@@ -1,7 +1,7 @@
 //! Which nodes are simulated together, and how far apart domains are.
 
 use crate::domain::Domain;
-use crate::event::ids::{HostIx, NodeIx};
+use crate::event::ids::{DomainId, HostIx, NodeIx};
 use crate::map::fabric::Place;
 use crate::port::faults::Faults;
 use crate::spec::Spec;
@@ -38,7 +38,6 @@ fn root(parent: &mut [u32], mut i: u32) -> u32 {
 
 /// The domain of every node, and the domains, still empty: those which a link is too quick to separate are one.
 pub fn domains(spec: &Spec, faults: &BTreeMap<u32, Faults>, smallest: u64) -> (Vec<Place>, Vec<Domain>) {
-    let nodes = spec.node_names.len();
     let count = spec.domain_of.iter().max().map_or(0, |m| m + 1);
     let mut parent: Vec<u32> = (0..count).collect();
     for (l, link) in spec.links.iter().enumerate() {
@@ -49,16 +48,16 @@ pub fn domains(spec: &Spec, faults: &BTreeMap<u32, Faults>, smallest: u64) -> (V
         }
     }
     // number the merged domains in order of their first node
-    let mut number = vec![u32::MAX; count as usize];
+    let mut number = vec![None; count as usize];
     let mut domains: Vec<Domain> = Vec::new();
-    let mut place = Vec::with_capacity(nodes);
-    for node in 0..nodes as u32 {
-        let r = root(&mut parent, spec.domain_of[node as usize]) as usize;
-        if number[r] == u32::MAX {
-            number[r] = domains.len() as u32;
+    let mut place = Vec::with_capacity(spec.domain_of.len());
+    for merged in &spec.domain_of {
+        let r = root(&mut parent, *merged) as usize;
+        let domain = *number[r].get_or_insert_with(|| {
             domains.push(Domain::default());
-        }
-        place.push(Place { domain: number[r], node: NodeIx::host(HostIx(0)) });
+            DomainId(domains.len() as u32 - 1)
+        });
+        place.push(Place { domain, node: NodeIx::host(HostIx(0)) });
     }
     (place, domains)
 }

@@ -1,7 +1,7 @@
 //! Ports of every node, and what stands behind them: shared buffers, hosts, switches.
 
 use crate::domain::Domain;
-use crate::event::ids::{HostIx, NodeIx, PortIx, SwitchIx};
+use crate::event::ids::{HostIx, LinkId, NodeId, NodeIx, PoolIx, PortIx, SwitchIx};
 use crate::event::interval::Interval;
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
@@ -28,11 +28,11 @@ pub struct Layout<'a> {
     /// Accounts of every node's shared buffer, until it is built.
     accounts: Vec<Vec<Account>>,
     /// Links that leave every node.
-    outgoing: Vec<Vec<u32>>,
+    outgoing: Vec<Vec<LinkId>>,
     /// Settings that ports share.
     settings: Vec<Arc<Settings>>,
     /// Domain-local port number of every link.
-    pub port_of: Vec<u32>,
+    pub port_of: Vec<PortIx>,
 }
 
 impl<'a> Layout<'a> {
@@ -45,22 +45,22 @@ impl<'a> Layout<'a> {
         accounts: Vec<Vec<Account>>,
     ) -> Layout<'a> {
         let mut outgoing = vec![Vec::new(); spec.node_names.len()];
-        for (l, link) in spec.links.iter().enumerate() {
-            outgoing[link.from as usize].push(l as u32);
+        for (l, link) in (0..).map(LinkId).zip(&spec.links) {
+            outgoing[link.from as usize].push(l);
         }
-        let port_of = vec![0; spec.links.len()];
+        let port_of = vec![PortIx(0); spec.links.len()];
         Layout { spec, interval, faults, pfc, accounts, outgoing, settings: Vec::new(), port_of }
     }
 
     /// Lays out all nodes, one after the other, so that a node's ports are neighbours.
     pub fn nodes(&mut self, place: &mut [Place], domains: &mut [Domain]) -> Result<(), RunError> {
-        for (node, at) in (0u32..).zip(place) {
-            let domain = &mut domains[at.domain as usize];
-            let first = domain.nodes.ports.len() as u32;
-            for i in 0..self.outgoing[node as usize].len() {
-                self.port(self.outgoing[node as usize][i], &mut domain.nodes);
+        for (node, at) in (0..).map(NodeId).zip(place) {
+            let domain = &mut domains[at.domain];
+            let first = PortIx(domain.nodes.ports.len() as u32);
+            for i in 0..self.outgoing[node].len() {
+                self.port(self.outgoing[node][i], &mut domain.nodes);
             }
-            if node < self.spec.hosts {
+            if node.0 < self.spec.hosts {
                 at.node = NodeIx::host(HostIx(domain.nodes.hosts.len() as u32));
                 domain.nodes.hosts.push(self.host(node, first)?);
                 continue;
@@ -69,15 +69,15 @@ impl<'a> Layout<'a> {
                 domain.nodes.pools.push(self.pool(node, buffer)?);
             }
             at.node = NodeIx::switch(SwitchIx(domain.switches.len() as u32));
-            domain.switches.push(Switch::new(self.spec, node, PortIx(first), &self.outgoing[node as usize]));
+            domain.switches.push(Switch::new(self.spec, node, first, &self.outgoing[node]));
         }
         Ok(())
     }
 
     /// The port of a link.
-    fn port(&mut self, link: u32, nodes: &mut Nodes) {
-        let spec = &self.spec.links[link as usize];
-        self.port_of[link as usize] = nodes.ports.len() as u32;
+    fn port(&mut self, link: LinkId, nodes: &mut Nodes) {
+        let spec = &self.spec.links[link];
+        self.port_of[link] = PortIx(nodes.ports.len() as u32);
         let queue = &self.spec.queues[spec.queue as usize];
         let queue = &QueueSpec { explicit: self.spec.is_explicit(spec), ..queue.clone() };
         let settings = Settings::new(spec, queue, self.spec.ties);
@@ -87,9 +87,9 @@ impl<'a> Layout<'a> {
         });
         let mut port = Port::with(settings, queue, link, self.spec.seed, self.interval);
         if self.spec.shares_buffer(spec) {
-            port.share(nodes.pools.len() as u32);
+            port.share(PoolIx(nodes.pools.len() as u32));
         }
-        if let Some(faults) = self.faults.get(&link) {
+        if let Some(faults) = self.faults.get(&link.0) {
             port.fail(faults.clone());
         }
         if let (Some(pfc), Some(spec)) = (self.pfc, self.spec.pfc())
@@ -101,16 +101,16 @@ impl<'a> Layout<'a> {
     }
 
     /// The buffer that the ports of switch `node` share.
-    fn pool(&mut self, node: u32, buffer: &BufferSpec) -> Result<Pool, RunError> {
+    fn pool(&mut self, node: NodeId, buffer: &BufferSpec) -> Result<Pool, RunError> {
         let spec = self.spec;
         let lossless = buffer.pfc.iter().flat_map(|p| &p.lossless).filter(|l| **l).count() as u64;
-        let queues = |l: &u32| spec.queues[spec.links[*l as usize].queue as usize].count() as u64 - lossless;
-        let queues = self.outgoing[node as usize].iter().map(queues).sum();
-        let accounts = take(&mut self.accounts[node as usize]);
+        let queues = |l: &LinkId| spec.queues[spec.links[*l].queue as usize].count() as u64 - lossless;
+        let queues = self.outgoing[node].iter().map(queues).sum();
+        let accounts = take(&mut self.accounts[node]);
         let own = accounts.iter().map(|a| a.reserve.saturating_add(a.headroom)).fold(0, u64::saturating_add);
         let pool = Pool::new(buffer.size, buffer.alpha, buffer.reserve, queues);
         pool.and_then(|pool| pool.with_accounts(accounts)).ok_or_else(|| {
-            let name = &spec.node_names[node as usize];
+            let name = &spec.node_names[node];
             let (size, reserve) = (buffer.size, buffer.reserve);
             let own = if own > 0 { format!(", and {own} B of reserves and headrooms,") } else { String::new() };
             RunError::Invalid(format!(
@@ -121,20 +121,20 @@ impl<'a> Layout<'a> {
     }
 
     /// Host `node`, whose NIC has local port `port`.
-    fn host(&self, node: u32, port: u32) -> Result<Host, RunError> {
+    fn host(&self, node: NodeId, port: PortIx) -> Result<Host, RunError> {
         let spec = self.spec;
-        let [link] = self.outgoing[node as usize][..] else {
+        let [link] = self.outgoing[node][..] else {
             return Err(RunError::Invalid(format!(
                 "host {} has {} outgoing links, expected exactly one",
-                spec.node_names[node as usize],
-                self.outgoing[node as usize].len()
+                spec.node_names[node],
+                self.outgoing[node].len()
             )));
         };
-        let nic = match spec.queues[spec.links[link as usize].queue as usize].discipline {
+        let nic = match spec.queues[spec.links[link].queue as usize].discipline {
             Discipline::FairNic { per_flow } => Some(FairNic::new(per_flow)),
             _ => None,
         };
-        let costs = spec.host_costs.get(node as usize).cloned().unwrap_or_default();
+        let costs = spec.host_costs.get(node.ix()).cloned().unwrap_or_default();
         let engines = |costs: Option<ProcessingSpec>| costs.map(|c| Box::new(Processing::new(&c)));
         let (receive, send) = (engines(costs.receive), engines(costs.send));
         Ok(Host { node, port, nic, receive, send, turns: RunQueue::default() })

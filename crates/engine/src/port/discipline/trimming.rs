@@ -2,6 +2,7 @@
 //! htsim's `CompositeQueue`).
 
 use crate::event::hash;
+use crate::event::ids::LinkId;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 
@@ -24,8 +25,8 @@ pub struct Trim {
 
 impl Trim {
     /// Trimming to so many bytes at the port of link `link`.
-    pub fn new(header: u16, link: u32, seed: u64) -> Trim {
-        Trim { header, link: link as u64, seed, draws: 0, cuts: 0 }
+    pub fn new(header: u16, link: LinkId, seed: u64) -> Trim {
+        Trim { header, link: link.0 as u64, seed, draws: 0, cuts: 0 }
     }
 
     /// Bytes that are left of a packet.

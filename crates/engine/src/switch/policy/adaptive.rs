@@ -1,6 +1,7 @@
 //! Adaptive routing as htsim's fat-tree switch has it: each packet takes one of the ports in the lowest band of load,
 //! at random.
 
+use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
@@ -15,7 +16,7 @@ pub struct Adaptive {
 
 impl Adaptive {
     /// At a switch whose ports feed `links`.
-    pub fn new(rule: &spec::Adaptive, spec: &Spec, links: &[u32]) -> Adaptive {
+    pub fn new(rule: &spec::Adaptive, spec: &Spec, links: &[LinkId]) -> Adaptive {
         Adaptive { load: PortLoad::new(rule, spec, links) }
     }
 }

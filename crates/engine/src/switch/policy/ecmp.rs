@@ -1,7 +1,7 @@
 //! ECMP: a hash of (flow, direction), salted by seed and switch, so that a flow keeps its path.
 
 use crate::event::hash;
-use crate::event::packet::{Packet, flag};
+use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::switch::rule::{Ctx, Rule};
 
@@ -14,6 +14,6 @@ impl Rule for Ecmp {
 
     #[inline(always)]
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        hash::pick(hash::ecmp(ctx.map.spec.seed, packet.flow, packet.has(flag::REVERSE), ctx.node), hops.len())
+        hash::pick(hash::ecmp(ctx.map.spec.seed, packet.flow, packet.is_reverse(), ctx.node), hops.len())
     }
 }

@@ -2,6 +2,7 @@
 //! the highest of the bands that its next hops are in takes one in the lowest, at random.
 
 use super::ecmp::Ecmp;
+use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
@@ -17,7 +18,7 @@ pub struct EcmpAdaptive {
 
 impl EcmpAdaptive {
     /// At a switch whose ports feed `links`.
-    pub fn new(rule: &spec::Adaptive, probability: f64, spec: &Spec, links: &[u32]) -> EcmpAdaptive {
+    pub fn new(rule: &spec::Adaptive, probability: f64, spec: &Spec, links: &[LinkId]) -> EcmpAdaptive {
         EcmpAdaptive { probability, load: PortLoad::new(rule, spec, links) }
     }
 }

@@ -10,7 +10,8 @@
 //! `SwiftSubflowSrc::move_path_flow_label`).
 
 use crate::event::hash::{self, purpose};
-use crate::event::packet::{Packet, flag};
+use crate::event::ids::FlowId;
+use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::spec::{self, PathChoice, Recycled, Spec};
 use crate::switch::rule::{Ctx, Rule};
@@ -24,7 +25,7 @@ impl Rule for Entropy {
     const PURE: bool = true;
 
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        let reverse = packet.has(flag::REVERSE);
+        let reverse = packet.is_reverse();
         hash::pick(hash::entropy(ctx.map.spec.seed, packet.flow, reverse, packet.entropy(), ctx.node), hops.len())
     }
 }
@@ -33,7 +34,7 @@ impl Rule for Entropy {
 #[derive(Clone, Debug)]
 pub struct Source {
     seed: u64,
-    flow: u32,
+    flow: FlowId,
     /// Values drawn so far.
     draws: u64,
     kind: Kind,
@@ -64,7 +65,7 @@ struct Ring {
 
 impl Source {
     /// The source of flow `flow`, if its packets have entropies.
-    pub fn new(spec: &Spec, flow: u32) -> Option<Box<Source>> {
+    pub fn new(spec: &Spec, flow: FlowId) -> Option<Box<Source>> {
         let PathChoice::Entropy(entropy) = &spec.choice else { return None };
         let mut source = Source { seed: spec.seed, flow, draws: 0, kind: Kind::Counter(0) };
         source.kind = match entropy {
@@ -84,7 +85,7 @@ impl Source {
 
     fn draw(&mut self, values: u32) -> u16 {
         self.draws += 1;
-        hash::pick(hash::bits(self.seed, purpose::ENTROPY, self.flow as u64, self.draws), values) as u16
+        hash::pick(hash::bits(self.seed, purpose::ENTROPY, self.flow.0 as u64, self.draws), values) as u16
     }
 
     /// The value of a packet that goes now; `new`: it is a segment that goes for the first time.
@@ -187,7 +188,7 @@ mod tests {
     fn source(ring: u32) -> Source {
         let rule = Recycled { ring, values: 1 << 16, explore: 2, freeze: Time::us(10) };
         let ring = Ring { rule, values: Vec::new(), head: 0, fresh: 0, explore: 0, frozen: Time::ZERO, next: 0 };
-        Source { seed: 1, flow: 0, draws: 0, kind: Kind::Recycled(ring) }
+        Source { seed: 1, flow: FlowId(0), draws: 0, kind: Kind::Recycled(ring) }
     }
 
     fn next(s: &mut Source) -> Option<u16> {
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_counter_goes_on_with_new_segments_only() {
-        let mut s = Source { seed: 1, flow: 0, draws: 0, kind: Kind::Counter(u16::MAX) };
+        let mut s = Source { seed: 1, flow: FlowId(0), draws: 0, kind: Kind::Counter(u16::MAX) };
         assert_eq!([s.take(true), s.take(false), s.take(true), s.take(true)], [u16::MAX, 0, 0, 1]);
     }
 }

@@ -2,7 +2,8 @@
 //! (LetFlow, CONGA).
 
 use crate::event::hash;
-use crate::event::packet::{Packet, flag};
+use crate::event::ids::LinkId;
+use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
 use crate::switch::port_load::PortLoad;
@@ -63,7 +64,7 @@ impl Hasher for Mixer {
 
 impl Flowlet {
     /// At a switch whose ports feed `links`.
-    pub fn new(rule: &spec::Flowlet, spec: &Spec, links: &[u32]) -> Flowlet {
+    pub fn new(rule: &spec::Flowlet, spec: &Spec, links: &[LinkId]) -> Flowlet {
         let load = rule.by.as_ref().map(|by| PortLoad::new(by, spec, links));
         Flowlet { gap: rule.gap, probability: rule.probability, load, table: Table::default() }
     }
@@ -74,7 +75,7 @@ impl Rule for Flowlet {
 
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
         let now = Time(packet.time);
-        let key = (packet.flow as u64) << 1 | packet.has(flag::REVERSE) as u64;
+        let key = (packet.flow.0 as u64) << 1 | packet.is_reverse() as u64;
         let kept = self.gap.max(LEAST_GAP_REMEMBERED).0.saturating_mul(GAPS_REMEMBERED);
         let entry = self.table.entry(key, Time(kept), now);
         let had = entry.port.and_then(|had| hops.iter().position(|port| port == had).map(|i| i as u32));

@@ -17,7 +17,8 @@ mod round_robin_source;
 mod spray;
 mod spray_source;
 
-use crate::event::packet::{Packet, flag};
+use crate::event::ids::LinkId;
+use crate::event::packet::Packet;
 use crate::map::paths::Hops;
 use crate::spec::{PathChoice, Spec};
 use crate::switch::rule::{Ctx, Rule};
@@ -32,7 +33,7 @@ macro_rules! policies {
 
         impl Policy {
             /// The policy of a switch whose ports feed `links`, in order.
-            pub fn new($spec: &Spec, $links: &[u32]) -> Policy {
+            pub fn new($spec: &Spec, $links: &[LinkId]) -> Policy {
                 match &$spec.choice {
                     $($choice => Policy::$name(Box::new($new)),)*
                 }
@@ -83,7 +84,7 @@ impl Policy {
         }
         match self {
             Policy::FirstPath(rule) => Some(rule.next(ctx, packet, hops)),
-            Policy::Spray(rule) if !(ctx.map.spec.acks_by_flow && packet.has(flag::REVERSE)) => {
+            Policy::Spray(rule) if !(ctx.map.spec.acks_by_flow && packet.is_reverse()) => {
                 Some(rule.next(ctx, packet, hops))
             }
             // by value: so that of most packets nothing of it is written to memory
@@ -93,7 +94,7 @@ impl Policy {
 
     #[inline(never)]
     fn others_ahead(&mut self, ctx: Ctx, packet: &Packet, hops: Hops) -> Option<u32> {
-        if ctx.map.spec.acks_by_flow && packet.has(flag::REVERSE) {
+        if ctx.map.spec.acks_by_flow && packet.is_reverse() {
             return Some(ecmp::Ecmp.next(&ctx, packet, hops));
         }
         self.is_pure().then(|| self.next(&ctx, packet, hops))

@@ -44,7 +44,7 @@ impl Rule for RoundRobin {
         let again = self.rounds as u64 * n as u64;
         if turn.order.is_empty() || (again > 0 && turn.packets % again == 0) {
             turn.order = (0..n).collect();
-            let entity = (ctx.node as u64) << 32 | set as u64;
+            let entity = (ctx.node.0 as u64) << 32 | set as u64;
             for i in (1..n).rev() {
                 let counter = (turn.packets << 16) + i as u64;
                 let j = hash::pick(hash::bits(ctx.map.spec.seed, purpose::ROUND_ROBIN, entity, counter), i + 1);

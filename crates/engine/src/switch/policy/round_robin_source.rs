@@ -3,7 +3,8 @@
 //! multiple of the paths.
 
 use crate::event::hash;
-use crate::event::packet::{Packet, flag};
+use crate::event::ids::NodeId;
+use crate::event::packet::Packet;
 use crate::map::paths::{Hops, Numbered};
 use crate::switch::rule::{Ctx, Rule};
 use incast_cc::Time;
@@ -16,16 +17,16 @@ impl Rule for RoundRobinSource {
     const PURE: bool = true;
 
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        let (spec, reverse) = (ctx.map.spec, packet.has(flag::REVERSE));
-        let index = (hash::ecmp(spec.seed, packet.flow, reverse, u32::MAX) >> 40) + packet.id as u64;
+        let (spec, reverse) = (ctx.map.spec, packet.is_reverse());
+        let index = (hash::ecmp(spec.seed, packet.flow, reverse, NodeId(u32::MAX)) >> 40) + packet.id as u64;
         match &ctx.map.paths {
             Numbered::Regular(divisors) => {
-                let divisor = divisors[(ctx.node - spec.hosts) as usize];
+                let divisor = divisors[(ctx.node.0 - spec.hosts) as usize];
                 ((index / divisor as u64) % hops.len() as u64) as u32
             }
             Numbered::Counted(paths) => {
                 let flow = ctx.map.flow(packet.flow);
-                let src = if reverse { flow.dst } else { flow.src };
+                let src = NodeId(if reverse { flow.dst } else { flow.src });
                 paths.at(Time(packet.time)).follow(spec, ctx.node, src, packet.dst, index)
             }
             Numbered::Not => 0,

@@ -3,9 +3,10 @@
 
 use super::*;
 use incast_engine::testing::{
-    Env, Ext, Instant, NO_EXT, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation, Stamp,
-    Timer, TimerKind, flag,
+    Env, Ext, Instant, Kind, Message, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation,
+    Stamp, Timer, TimerKind, flag,
 };
+use incast_engine::{FlowId, LinkId, NodeId};
 use incast_record::Collector;
 
 /// A packet that the end under test sent.
@@ -48,8 +49,8 @@ impl Outbox for Wire {
     fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
         self.timers.push((time, timer));
     }
-    fn timer_in(&mut self, _domain: u32, time: u64, timer: Timer) {
-        self.timers.push((time, timer));
+    fn post(&mut self, _to: NodeId, time: u64, message: Message) {
+        self.timers.push((time, message.event()));
     }
 }
 
@@ -119,44 +120,49 @@ impl Bench {
         self.caught()
     }
 
-    fn packet(&self, link: u32) -> Packet {
-        Packet {
-            time: self.wire.now,
-            seq: 0,
-            ack: 0,
-            ts: self.wire.now,
-            link,
-            flow: 0,
-            dst: 0,
-            wnd: 1 << 29,
-            id: 0,
-            turn: 0,
-            ext: NO_EXT,
-            size: 40,
-            len: 0,
-            flags: 0,
-            hop: 2,
-            aux: 0,
-        }
+    /// A packet that comes over `link`.
+    fn arrives(&self, link: u32, mut packet: Packet) -> Packet {
+        (packet.time, packet.link, packet.wnd, packet.size, packet.hop) = (self.wire.now, LinkId(link), 1 << 29, 40, 2);
+        packet
+    }
+
+    fn segment(&self, link: u32, seq: u64, len: u16) -> Packet {
+        let mut packet =
+            self.arrives(link, Packet::forward(Kind::Data, FlowId(0), NodeId(0), seq, len as u32, self.wire.now));
+        packet.size += len;
+        packet
+    }
+
+    fn answer(&self, kind: Kind, ack: u64, ts: u64) -> Packet {
+        let mut packet = self.arrives(2, Packet::reverse(kind, FlowId(0), NodeId(0), ack));
+        packet.flags |= flag::ACK;
+        packet.set_echo(ts, 0, 0);
+        packet
     }
 
     /// A data segment reaches the receiver.
     pub fn data(&mut self, seq: u64, len: u16, flags: u16) -> Vec<Caught> {
-        let packet = Packet { seq, len, size: len + 40, flags: flags | flag::DATA, ..self.packet(3) };
+        self.give_segment(seq, len, |p| p.flags |= flags)
+    }
+
+    /// A data segment, changed, reaches the receiver.
+    pub fn give_segment(&mut self, seq: u64, len: u16, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
+        let mut packet = self.segment(3, seq, len);
+        change(&mut packet);
         self.give(packet, None)
     }
 
-    /// Any packet of the data direction reaches the receiver.
-    pub fn give_receiver(&mut self, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
-        let mut packet = self.packet(3);
-        change(&mut packet);
+    /// A control packet of the data direction reaches the receiver of `flow`.
+    pub fn give_receiver(&mut self, kind: Kind, flow: u32, flags: u16) -> Vec<Caught> {
+        let mut packet = self.arrives(3, Packet::forward(kind, FlowId(flow), NodeId(0), 0, 0, self.wire.now));
+        packet.flags |= flags;
         self.give(packet, None)
     }
 
     /// A data segment of flow `flow` of a two-way connection reaches its receiver, over `link`.
     pub fn joined_data(&mut self, flow: u32, link: u32, seq: u64, len: u16) -> Vec<Caught> {
-        let flags = flag::DATA | flag::ACK | flag::JOINED;
-        let packet = Packet { flow, seq, len, size: len + 40, flags, ..self.packet(link) };
+        let mut packet = self.segment(link, seq, len);
+        (packet.flow, packet.flags) = (FlowId(flow), flag::ACK | flag::DUPLEX);
         self.give(packet, Some(Ext::default()))
     }
 
@@ -164,14 +170,15 @@ impl Bench {
     pub fn ack(&mut self, ack: u64, ts: u64, flags: u16, sack: &[(u64, u64)]) -> Vec<Caught> {
         let mut ext = Ext::default();
         ext.sack[..sack.len()].copy_from_slice(sack);
-        let packet = Packet { ack, ts, flags: flags | flag::ACK | flag::REVERSE, ..self.packet(2) };
+        let mut packet = self.answer(Kind::Ack, ack, ts);
+        packet.flags |= flags;
         self.give(packet, (!sack.is_empty()).then_some(ext))
     }
 
     /// Any packet of the ACK direction reaches the sender.
-    pub fn give_sender(&mut self, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
-        let mut packet = Packet { flags: flag::ACK | flag::REVERSE, ..self.packet(2) };
-        change(&mut packet);
+    pub fn give_sender(&mut self, kind: Kind, ack: u64, ts: u64, wnd: u32) -> Vec<Caught> {
+        let mut packet = self.answer(kind, ack, ts);
+        packet.wnd = wnd;
         self.give(packet, None)
     }
 

@@ -2,7 +2,8 @@
 //! with the times at which it came and left. Everything is read off that list.
 
 use super::*;
-use incast_engine::testing::{Interval, NO_EXT, Packet, Port, Sent, flag};
+use incast_engine::testing::{Interval, Kind, Packet, Port, Sent, flag};
+use incast_engine::{FlowId, LinkId, NodeId};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -194,24 +195,10 @@ fn wire(rate: Rate, bytes: u64) -> u64 {
 
 /// A packet of `size` bytes for a port.
 pub fn packet(size: u64, ect: bool) -> Packet {
-    Packet {
-        time: 0,
-        seq: 0,
-        ack: 0,
-        ts: 0,
-        link: 0,
-        flow: 0,
-        dst: 0,
-        wnd: 0,
-        id: 0,
-        turn: 0,
-        ext: NO_EXT,
-        size: size as u16,
-        len: 0,
-        flags: if ect { flag::ECT } else { 0 },
-        hop: 0,
-        aux: 0,
-    }
+    let mut packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, 0);
+    packet.size = size as u16;
+    packet.flags = if ect { flag::ECT } else { 0 };
+    packet
 }
 
 /// A link of 1 us, by itself.
@@ -275,7 +262,7 @@ pub fn same_decisions(
     let from = pick(window.0, 0, end - 1);
     let to = pick(window.1, from + 1, end);
     let interval = Interval { from, to, every: 1 + window.2 % 3_000_000 };
-    let mut port = Port::new(link, queue, 7, seed, &interval);
+    let mut port = Port::new(link, queue, LinkId(7), seed, &interval);
     let mut fifo = Fifo::new(link, queue);
     let mut now = 0;
     for (i, o) in offers.iter().enumerate() {

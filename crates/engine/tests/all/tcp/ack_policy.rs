@@ -88,16 +88,12 @@ fn disorder_is_acknowledged_at_once() {
 #[test]
 fn an_ack_echoes_the_earliest_time_it_covers() {
     let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
-    let at = |b: &mut Bench, seq, ts| {
-        b.give_receiver(|p| {
-            (p.seq, p.len, p.size, p.ts, p.flags) = (seq, 1000, 1040, ts, flag::DATA);
-        })
-    };
+    let at = |b: &mut Bench, seq, ts| b.give_segment(seq, 1000, |p| p.set_sent_at(ts));
     bench.advance(MS);
     at(&mut bench, 0, 100);
-    assert_eq!(at(&mut bench, 1000, 200)[0].packet.ts, 100, "delayed: the first of the two");
-    assert_eq!(at(&mut bench, 3000, 300)[0].packet.ts, 300);
-    assert_eq!(at(&mut bench, 2000, 400)[0].packet.ts, 400, "the retransmission that filled the hole");
+    assert_eq!(at(&mut bench, 1000, 200)[0].packet.echo(), 100, "delayed: the first of the two");
+    assert_eq!(at(&mut bench, 3000, 300)[0].packet.echo(), 300);
+    assert_eq!(at(&mut bench, 2000, 400)[0].packet.echo(), 400, "the retransmission that filled the hole");
 }
 
 #[test]

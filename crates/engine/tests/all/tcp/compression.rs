@@ -1,6 +1,8 @@
 //! Compressed SACKs of Linux (net/ipv4/tcp_input.c, `__tcp_ack_snd_check`).
 
 use super::*;
+use incast_engine::FlowId;
+use incast_engine::testing::Kind;
 
 #[test]
 fn acks_of_what_lies_beyond_a_hole_are_compressed() {
@@ -44,7 +46,7 @@ fn compressed_acks_wait_for_a_part_of_the_round_trip() {
     // a twentieth of the handshake's, at most 1 ms, and 100 us
     for (rtt, wait) in [(2, 200), (10, 600), (40, 1100)] {
         let mut bench = receiver(TransportSpec { delayed_ack: 2, sack_compression: true, handshake: true, ..plain() });
-        bench.give_receiver(|p| p.flags = flag::SYN);
+        bench.give_receiver(Kind::Syn, 0, 0);
         bench.advance(rtt * MS);
         (1..=4).for_each(|n| drop(bench.data(n * 1000, 1000, 0)));
         let sent = bench.advance(1000 * MS);
@@ -63,11 +65,9 @@ fn compressed_acks_of_a_host_go_with_the_first_timer_that_fires() {
         let mut bench = Bench::new(spec);
         let start = 10_000 * US;
         bench.advance(start - rtt * US);
-        bench.give_receiver(|p| (p.flow, p.flags) = (1, flag::SYN));
+        bench.give_receiver(Kind::Syn, 1, 0);
         bench.advance(start);
-        let second = |b: &mut Bench, n: u64| {
-            b.give_receiver(|p| (p.flow, p.seq, p.len, p.size, p.flags) = (1, n * 1000, 1000, 1040, flag::DATA))
-        };
+        let second = |b: &mut Bench, n: u64| b.give_segment(n * 1000, 1000, |p| p.flow = FlowId(1));
         (1..=3).for_each(|n| drop(second(&mut bench, n)));
         (1..=4).for_each(|n| drop(bench.data(n * 1000, 1000, 0)));
         bench.advance(start + 60 * US);
@@ -76,7 +76,7 @@ fn compressed_acks_of_a_host_go_with_the_first_timer_that_fires() {
             assert_eq!(second(&mut bench, 0).len(), 1);
         }
         let sent = bench.advance(start + 5000 * US);
-        sent.iter().map(|a| (a.packet.flow, (a.at - start) / US)).collect::<Vec<_>>()
+        sent.iter().map(|a| (a.packet.flow.0, (a.at - start) / US)).collect::<Vec<_>>()
     };
     assert_eq!(late(0, false), [(0, 100), (1, 100)], "due at 60 us: it goes along");
     assert_eq!(late(2000, false), [(0, 100), (1, 260)], "due at 160 us: it does not");

@@ -2,6 +2,7 @@
 
 use super::*;
 use incast_engine::testing::Connection;
+use incast_engine::testing::Kind;
 
 #[test]
 fn a_lost_handshake_is_repeated() {
@@ -29,7 +30,7 @@ fn a_lost_handshake_is_repeated() {
 fn an_unanswered_connection_is_given_up() {
     let transport = TransportSpec { syn_timeout: Time::s(1), syn_retries: 3, ..tcp() };
     let mut bench = bench(transport, "newreno", bulk(0, 1, Some(10_000)));
-    assert!(bench.open()[0].has(flag::SYN));
+    assert!(bench.open()[0].packet.is(Kind::Syn));
     let again: Vec<u64> = bench.advance(1_000_000 * MS).iter().map(|c| c.at / MS).collect();
     assert_eq!(again, [1000, 3000, 7000]);
     assert_eq!(bench.sender().connection, Connection::Dead);
@@ -100,9 +101,9 @@ fn a_lost_last_ack_of_the_handshake_costs_nothing() {
 #[test]
 fn a_reset_ends_a_sender() {
     let mut bench = sender_at(TransportSpec { handshake: true, ..initial_window(4.0) }, 0);
-    bench.give_sender(|p| p.flags |= flag::SYN);
+    bench.give_sender(Kind::Syn, 0, 0, 1 << 29);
     assert_eq!(bench.sender().connection, Connection::Open);
-    bench.give_sender(|p| p.flags |= flag::RST);
+    bench.give_sender(Kind::Rst, 0, 0, 1 << 29);
     assert_eq!(bench.sender().connection, Connection::Dead);
     assert!(bench.advance(100_000 * MS).is_empty(), "no timer sends anything");
 }

@@ -6,8 +6,9 @@ use super::*;
 fn fragments_of_a_number_that_comes_again_belong_to_the_later_packet() {
     let t = TransportSpec { mtu: 500, ..plain() };
     let fragment = |b: &mut Bench, id: u16, seq: u64, i: u8| {
-        let sent = b.give_receiver(|p| {
-            (p.seq, p.len, p.flags, p.id, p.aux) = (seq, 1000, flag::DATA, id, i | 1 << 4);
+        let sent = b.give_segment(seq, 1000, |p| {
+            p.id = id;
+            *p = p.fragment(i as u32, 1, 40);
         });
         sent.len()
     };
@@ -30,9 +31,9 @@ fn fragments_make_one_segment() {
     let mut bench = receiver(TransportSpec { ecn: Some(Ecn::Dctcp), mss: 4000, mtu: 1500, delayed_ack: 1, ..plain() });
     // 4020 B of IP payload: 1480, 1480 and 1060 B
     let fragment = |b: &mut Bench, id: u16, i: u8, ce: bool| {
-        b.give_receiver(|p| {
-            (p.id, p.seq, p.len, p.size) = (id, id as u64 * 4000, 4000, 1500);
-            (p.aux, p.flags) = (i | 2 << 4, flag::DATA | if ce { flag::CE } else { 0 });
+        b.give_segment(id as u64 * 4000, 4000, |p| {
+            (p.id, p.flags) = (id, if ce { flag::CE } else { 0 });
+            *p = p.fragment(i as u32, 2, 1500);
         })
     };
     assert!(fragment(&mut bench, 0, 0, true).is_empty() && fragment(&mut bench, 0, 1, true).is_empty());

@@ -1,6 +1,7 @@
 //! F-RTO: whether a timeout was spurious (RFC 5682).
 
 use super::*;
+use incast_engine::testing::Kind;
 
 #[test]
 fn after_a_timeout_new_data_tells_whether_it_was_real() {
@@ -60,7 +61,7 @@ fn frto_needs_a_window_for_new_data() {
     for (window, sent) in [(21_000, [20, 21]), (19_000, [-1, -2])] {
         let mut bench = timed_out(|t| t.frto = true);
         let now = bench.now();
-        let found = bench.give_sender(|p| (p.ack, p.ts, p.wnd) = (1000, now, window));
+        let found = bench.give_sender(Kind::Ack, 1000, now, window);
         assert_eq!(segments(&found), sent, "{window} B beyond segment 0");
     }
 }

@@ -27,7 +27,7 @@ fn ack(bench: &mut Bench, ack: u64, blocks: &[(u64, u64)]) -> Vec<Caught> {
 
 /// Numbers of segments sent again.
 fn again(sent: &[Caught]) -> Vec<u64> {
-    sent.iter().filter(|c| c.has(flag::RETX)).map(|c| c.packet.seq / 1000).collect()
+    sent.iter().filter(|c| c.has(flag::RETX)).map(|c| c.packet.seq() / 1000).collect()
 }
 
 fn window(bench: &Bench) -> f64 {

@@ -73,7 +73,7 @@ fn sender_at(transport: TransportSpec, at: u64) -> Bench {
 
 /// Numbers of segments of `mss` bytes that were sent; negative for retransmissions.
 fn segments_of(sent: &[Caught], mss: u64) -> Vec<i64> {
-    let number = |c: &Caught| (c.packet.seq / mss) as i64 * if c.has(flag::RETX) { -1 } else { 1 };
+    let number = |c: &Caught| (c.packet.seq() / mss) as i64 * if c.has(flag::RETX) { -1 } else { 1 };
     sent.iter().filter(|c| c.packet.len > 0).map(number).collect()
 }
 

@@ -2,6 +2,7 @@
 //! under losses and marks through the reference engine.
 
 use super::*;
+use incast_engine::testing::Kind;
 use incast_engine::testing::{Hole, Scoreboard, flag};
 
 fn ns3(window: f64) -> TransportSpec {
@@ -197,9 +198,9 @@ fn a_marked_handshake_uses_up_the_first_segments_mark() {
         let transport = TransportSpec { ce_must_advance, ..ns3(10.0) };
         let mut bench = receiver_of("dctcp", transport);
         // SYN has the number before; its mark never counts
-        bench.give_receiver(|p| p.flags = flag::SYN | flag::ECT | flag::CE);
+        bench.give_receiver(Kind::Syn, 0, flag::ECT | flag::CE);
         let ce = if marked { flag::ECT | flag::CE } else { flag::ECT };
-        assert!(bench.give_receiver(|p| p.flags = flag::ACK | ce).is_empty());
+        assert!(bench.give_receiver(Kind::Ack, 0, flag::ACK | ce).is_empty());
         [0, 1].map(|n| bench.data(n * 1000, 1000, flag::ECT | flag::CE).last().is_some_and(|a| a.has(flag::ECE)))
     };
     assert_eq!(echoes(true, true), [false, true]);
@@ -364,7 +365,7 @@ fn what_is_sent_again_is_cut_anew() {
         let (mut bench, sent) = short_segments(scoreboard);
         let now = bench.now();
         let again: Vec<(u64, u16)> =
-            sent.iter().filter(|c| c.packet.seq < 2400).map(|c| (c.packet.seq, c.packet.len)).collect();
+            sent.iter().filter(|c| c.packet.seq() < 2400).map(|c| (c.packet.seq(), c.packet.len)).collect();
         let expected: &[(u64, u16)] = match scoreboard {
             // a segment takes in what it can of the one behind it
             Rules::Ns3 => &[(0, 1000), (1000, 800), (1800, 600)],
@@ -501,7 +502,7 @@ fn a_partial_ack_looks_one_full_segment_ahead() {
         let now = bench.now();
         assert_eq!(again.iter().filter(|c| c.has(flag::RETX)).count(), 3);
         let sent = bench.ack(acked, now, 0, &[]);
-        sent.iter().filter(|c| c.has(flag::RETX)).map(|c| (c.packet.seq, c.packet.len)).collect::<Vec<_>>()
+        sent.iter().filter(|c| c.has(flag::RETX)).map(|c| (c.packet.seq(), c.packet.len)).collect::<Vec<_>>()
     };
     // nothing ends at 1600: 600-1000 goes once more, though it is under way, with 600 B of what follows
     assert_eq!(after(600), [(600, 1000)]);

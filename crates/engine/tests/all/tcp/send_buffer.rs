@@ -11,7 +11,7 @@ fn segments_say_where_a_write_ends() {
         let flow = FlowSpec { app: App::Bulk { size, write: 3000 }, ..bulk(0, 1, None) };
         let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow));
         let sent = bench.open();
-        sent.iter().filter(|c| c.has(flag::PSH)).map(|c| c.packet.seq / 1000).collect::<Vec<_>>()
+        sent.iter().filter(|c| c.has(flag::PSH)).map(|c| c.packet.seq() / 1000).collect::<Vec<_>>()
     };
     assert_eq!(pushed(true, 0, Some(5500)), [5], "the flow's last");
     assert_eq!(pushed(true, 100_000, None), [2, 5, 8], "and, where the application wakes to write, each write's");

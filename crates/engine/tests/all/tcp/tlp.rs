@@ -2,11 +2,12 @@
 //! tcp_input.c, tcp_timer.c; Linux 6.1).
 
 use super::*;
+use incast_engine::testing::Kind;
 
 /// The same with so many bytes of window left beyond it.
 fn ack_with_window(bench: &mut Bench, n: u64, window: u32) -> Vec<i64> {
     let then = bench.now() - 20 * MS;
-    segments(&bench.give_sender(|p| (p.ack, p.ts, p.wnd) = (n * 1000, then, window)))
+    segments(&bench.give_sender(Kind::Ack, n * 1000, then, window))
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The receiver's window: what it offers, silly-window avoidance, the persist timer (RFC 1122, RFC 9293).
 
 use super::*;
+use incast_engine::testing::Kind;
 use proptest::prelude::*;
 
 #[test]
@@ -30,7 +31,7 @@ fn a_growing_window_begins_with_whole_segments() {
     for (mss, wnd) in [(1000, 65_000), (1448, 65_160), (9000, 63_000)] {
         let t = TransportSpec { window_growth: true, mss, handshake: true, receive_buffer: 1 << 20, ..linux_prr(1.0) };
         let mut bench = receiver(t);
-        let answer = bench.give_receiver(|p| p.flags = flag::SYN);
+        let answer = bench.give_receiver(Kind::Syn, 0, 0);
         assert_eq!(answer[0].packet.wnd, wnd / 32 * 32, "in units of the window's scale");
     }
 }
@@ -57,7 +58,7 @@ fn small_segments_wait_for_a_window_worth_using() {
         for n in 1..=40u64 {
             let ack = (n * 250).min(2000);
             let wnd = (2000 + n * 250 - ack) as u32;
-            sent.extend(lengths(&bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (ack, wnd.min(2000), 0))));
+            sent.extend(lengths(&bench.give_sender(Kind::Ack, ack, 0, wnd.min(2000))));
         }
         sent
     };
@@ -85,7 +86,7 @@ fn a_stalled_small_segment_goes_with_the_persist_timer() {
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     assert_eq!(lengths(&bench.open()), [1000, 1000]);
     bench.advance(40 * MS);
-    assert!(bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 300, 0)).is_empty());
+    assert!(bench.give_sender(Kind::Ack, 2000, 0, 300).is_empty());
     let sent = bench.advance(600 * MS);
     assert_eq!((lengths(&sent), sent[0].at), (vec![300], 540 * MS));
 }
@@ -96,19 +97,19 @@ fn probes_of_a_shut_window_double_up_to_a_minute() {
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     bench.open();
     bench.advance(40 * MS);
-    bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 0, 0));
+    bench.give_sender(Kind::Ack, 2000, 0, 0);
     let mut probes = Vec::new();
     while bench.now() < 300_000 * MS {
         let next = bench.now() + 100 * MS;
         for probe in bench.advance(next) {
-            assert_eq!((probe.packet.seq, probe.packet.len), (1999, 0), "an old byte");
+            assert_eq!((probe.packet.seq(), probe.packet.len), (1999, 0), "an old byte");
             probes.push((probe.at - 40 * MS) / MS);
             // the receiver answers that nothing has changed
-            assert!(bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 0, 0)).is_empty());
+            assert!(bench.give_sender(Kind::Ack, 2000, 0, 0).is_empty());
         }
     }
     assert_eq!(probes, [6000, 18_000, 42_000, 90_000, 150_000, 210_000, 270_000]);
-    let sent = bench.give_sender(|p| (p.ack, p.wnd, p.ts) = (2000, 2000, 0));
+    let sent = bench.give_sender(Kind::Ack, 2000, 0, 2000);
     assert_eq!(lengths(&sent), [1000, 1000], "the window opens");
     assert_eq!(bench.state("rtt_s"), 0.04, "probes are no RTT samples");
 }
@@ -153,8 +154,8 @@ fn a_window_without_scaling_ends_at_65535() {
     let mut bench = receiver(wide.clone());
     assert_eq!(bench.data(0, 1000, 0)[0].packet.wnd, 1 << 20, "1 MiB in units of 32 B");
     let mut bench = receiver(wide);
-    let syn = bench.give_receiver(|p| p.flags = flag::SYN);
-    assert!(syn[0].has(flag::SYN | flag::ACK));
+    let syn = bench.give_receiver(Kind::Syn, 0, 0);
+    assert!(syn[0].packet.is(Kind::Syn) && syn[0].has(flag::ACK));
     assert_eq!(syn[0].packet.wnd, 65_535, "the window of a SYN-ACK is not scaled");
 }
 

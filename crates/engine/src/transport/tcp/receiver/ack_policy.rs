@@ -18,11 +18,11 @@ impl Receiver {
         if now_ack || self.acks.pending >= self.acks.every || p.has(flag::FIN) {
             if self.fin_at.is_some_and(|f| self.next > f) {
                 if t.fin_with_data && p.len > 0 && (now_ack || self.acks.pending >= self.acks.every) {
-                    self.acknowledge(ctx, 0, t.ack_size);
+                    self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
                 }
-                self.acknowledge(ctx, flag::FIN, t.ack_size);
+                self.acknowledge(ctx, Kind::Ack, flag::FIN, t.ack_size);
             } else {
-                self.acknowledge(ctx, 0, t.ack_size);
+                self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
                 if self.half != NO_HALF {
                     self.spend_quick(ctx);
                 }
@@ -39,12 +39,12 @@ impl Receiver {
         let wait = half.map_or(t.delayed_ack_timeout.0, |half| half.ack_wait(t));
         let soon = half.is_some() && t.adaptive_ack;
         if soon && self.acks.deadline <= fires_at(t.timer_tick.0, ctx.now, wait / 4) {
-            self.acknowledge(ctx, 0, t.ack_size);
+            self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
             self.spend_quick(ctx);
         } else {
             let at = self.acks.deadline.min(fires_at(t.timer_tick.0, ctx.now, wait));
             if t.last_set_first && at != self.acks.slot {
-                let turns = &mut ctx.hosts[self.ip.host as usize].turns;
+                let turns = &mut ctx.hosts[self.ip.host].turns;
                 turns.settings += 1;
                 (self.acks.slot, self.acks.setting) = (at, turns.settings);
             }
@@ -78,12 +78,12 @@ impl Receiver {
         let Some(half) = ctx.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else {
             return self.acks.quick > 0;
         };
-        if p.seq + (p.len as u64) <= self.next {
+        if p.seq() + (p.len as u64) <= self.next {
             self.acks.quick = self.acks.quick.max(t.quickack);
             half.pingpong = false;
             half.ack_wait = t.delayed_ack_timeout.0;
-        } else if p.seq <= self.next {
-            let predicted = p.seq == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
+        } else if p.seq() <= self.next {
+            let predicted = p.seq() == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
             if half.on_data(t, ctx.now, predicted) {
                 self.acks.quick = self.acks.quick.max(t.quickack);
             }
@@ -127,7 +127,7 @@ impl Receiver {
         if !missed {
             // a timer of the kernel that fires takes those along that are due but for their slack
             let now = ctx.now;
-            let RunQueue { compressed, released, .. } = &mut ctx.hosts[self.ip.host as usize].turns;
+            let RunQueue { compressed, released, .. } = &mut ctx.hosts[self.ip.host].turns;
             compressed.retain(|timer| {
                 if timer.0 <= now {
                     released.push(*timer);
@@ -135,7 +135,7 @@ impl Receiver {
                 timer.0 > now
             });
         }
-        self.acknowledge(ctx, 0, t.ack_size);
+        self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
         if let Some(half) = ctx.halves.get_mut(self.half as usize) {
             if missed {
                 half.miss(t);

@@ -3,11 +3,11 @@
 use super::*;
 
 impl Receiver {
-    pub(super) fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, extra: u16, size: u32) {
+    pub(super) fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, fin: u16, size: u32) {
         let t = ctx.net.transport(self.transport);
         self.window.read(ctx.now, 0);
         // the window field of a SYN is not scaled (RFC 7323)
-        let most = if extra & flag::SYN != 0 && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
+        let most = if kind == Kind::Syn && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
         let wnd = self.window.offer(self.next, t).min(most);
         let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         if self.half != NO_HALF {
@@ -15,10 +15,10 @@ impl Receiver {
             let half = &mut ctx.halves[self.half as usize];
             (half.ext.ts, half.ext.hops, half.came) = (ts, hops, came);
         }
-        let mut flags = self.base_flags | extra;
-        let silent = if t.fin_with_data { flag::SYN | flag::FIN } else { flag::SYN };
-        let agrees = t.ecn_fallback && extra & flag::SYN != 0 && self.ecn.mode != Ecn::Off;
-        if self.ecn.ce && extra & silent == 0 || agrees {
+        let mut flags = self.base_flags | fin;
+        let syn = kind == Kind::Syn;
+        let agrees = t.ecn_fallback && syn && self.ecn.mode != Ecn::Off;
+        if self.ecn.ce && !syn && !(t.fin_with_data && fin != 0) || agrees {
             flags |= flag::ECE;
         }
         if t.ect_control && self.ecn.mode == Ecn::Dctcp {
@@ -29,12 +29,13 @@ impl Receiver {
             (t.sack && (!self.ooo.is_empty() || self.sack.has_again())).then(|| self.sack.blocks(&self.ooo, self.next));
         self.sack.again = (0, 0);
         if t.sack_block > 0
-            && extra == 0
+            && kind == Kind::Ack
+            && fin == 0
             && let Some(ext) = &mut ext
         {
             size += lay_out(ext, t);
         }
-        if self.half != NO_HALF && extra & flag::SYN != 0 {
+        if self.half != NO_HALF && kind == Kind::Syn {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: ctx.now, ..Ext::default() });
         }
@@ -43,7 +44,9 @@ impl Receiver {
         }
         // how long the host has had what it acknowledges
         let host = if ctx.net.hosts_cost { ctx.now - came } else { 0 };
-        let packet = Packet { seq: host, ts, wnd, aux: hops, ..self.answer(ctx, flags, size) };
+        let mut packet = self.answer(ctx, kind, self.next, flags, size);
+        packet.wnd = wnd;
+        packet.set_echo(ts, hops, host);
         self.acks.pending = 0;
         self.uncompress(ctx);
         self.acks.acked = self.next;
@@ -60,37 +63,28 @@ impl Receiver {
         }
     }
 
-    /// The next packet back.
+    /// The next packet back, with acknowledgement number `ack`.
     #[inline(always)]
-    pub(super) fn answer(&mut self, ctx: &NodeCtx<impl Effects>, flags: u16, size: u32) -> Packet {
-        let id = self.packets as u16;
+    fn answer(&mut self, ctx: &NodeCtx<impl Effects>, kind: Kind, ack: u64, flags: u16, size: u32) -> Packet {
+        let mut packet = Packet::reverse(kind, self.flow, self.src, ack);
+        packet.id = self.packets as u16;
         self.packets = self.packets.wrapping_add(1);
-        Packet {
-            time: 0,
-            seq: 0,
-            ack: self.next,
-            ts: 0,
-            link: 0,
-            flow: self.flow,
-            dst: self.src,
-            wnd: 0,
-            id,
-            turn: if ctx.net.entropy { self.entropy } else { ctx.cause },
-            ext: NO_EXT,
-            size: size as u16,
-            len: 0,
-            flags,
-            hop: 0,
-            aux: 0,
+        packet.size = size as u16;
+        packet.flags = flags;
+        if ctx.net.entropy {
+            packet.set_entropy(self.entropy);
+        } else {
+            packet.set_cause(ctx.cause);
         }
+        packet
     }
 
-    /// Sends a control packet that acknowledges nothing: with ECE a notification of marks, without it one of a
-    /// trimmed segment that begins at `seq`.
-    pub(super) fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64, ece: u16) {
+    /// Sends a control packet that acknowledges nothing: a CNP, or a NACK.
+    pub(super) fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, ack: u64, ece: u16) {
         let size = ctx.net.transport(self.transport).ack_size;
         let flags = self.base_flags & !flag::ACK | ece;
-        let packet = Packet { ack: seq, ts: ctx.now, ..self.answer(ctx, flags, size) };
+        let mut packet = self.answer(ctx, kind, ack, flags, size);
+        packet.set_echo(ctx.now, 0, 0);
         ctx.send(self.ip.host, &packet, None);
     }
 
@@ -99,7 +93,7 @@ impl Receiver {
     pub(super) fn answer_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         self.ip.count_trimmed(ctx, p);
         self.entropy = p.entropy();
-        self.tell(ctx, p.seq, 0);
+        self.tell(ctx, Kind::Nack, p.seq(), 0);
     }
 
     /// The next ACK returns these stamps.

@@ -27,7 +27,7 @@ impl Receiver {
             let rtt = ctx.halves.get(self.half as usize).map_or(self.handshake_rtt, |half| half.srtt);
             let at = ctx.now + (rtt / 20).min(COMPRESSION_DELAY);
             self.acknowledge_at(ctx, at + COMPRESSION_SLACK);
-            ctx.hosts[self.ip.host as usize].turns.compressed.push((at, self.flow));
+            ctx.hosts[self.ip.host].turns.compressed.push((at, self.flow));
         }
         false
     }
@@ -37,7 +37,7 @@ impl Receiver {
     pub(super) fn uncompress(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.compression.waiting > 0 {
             self.compression.waiting = 0;
-            ctx.hosts[self.ip.host as usize].turns.compressed.retain(|timer| timer.1 != self.flow);
+            ctx.hosts[self.ip.host].turns.compressed.retain(|timer| timer.1 != self.flow);
         }
     }
 
@@ -47,7 +47,7 @@ impl Receiver {
         let count = blocks.iter().take_while(|b| b.0 < b.1).count();
         let place = blocks[..count].iter().position(|b| b.0 <= end && seq <= b.1).unwrap_or(count);
         if place >= 2 {
-            self.acknowledge(ctx, 0, t.ack_size);
+            self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
         }
     }
 }

@@ -16,8 +16,8 @@ impl Receiver {
     pub(super) fn take_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> (bool, bool) {
         let mut marked = p.has(flag::CE);
         if marked && t.ce_must_advance {
-            marked = p.seq >= self.ecn.ce_from;
-            self.ecn.ce_from = self.ecn.ce_from.max(p.seq + 1);
+            marked = p.seq() >= self.ecn.ce_from;
+            self.ecn.ce_from = self.ecn.ce_from.max(p.seq() + 1);
         }
         let mut at_once = false;
         match self.ecn.mode {
@@ -56,11 +56,11 @@ impl Receiver {
     /// The CE state changes while segments wait for an ACK.
     pub(super) fn flush(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         match t.ecn_flush {
-            Flush::Pending => self.acknowledge(ctx, 0, t.ack_size),
+            Flush::Pending => self.acknowledge(ctx, Kind::Ack, 0, t.ack_size),
             Flush::Prior => {
                 let (next, echo) = (self.next, self.acks.echo);
                 self.next = self.ecn.prior;
-                self.acknowledge(ctx, 0, t.ack_size);
+                self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
                 (self.next, self.acks.echo) = (next, echo);
             }
         }
@@ -73,6 +73,6 @@ impl Receiver {
             return;
         }
         self.ecn.cnp_from = ctx.now + self.ecn.cnp_interval;
-        self.tell(ctx, self.next, flag::ECE);
+        self.tell(ctx, Kind::Cnp, self.next, flag::ECE);
     }
 }

@@ -1,8 +1,9 @@
 //! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped by
 //! mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
 
+use crate::event::ids::{FlowId, HostIx, NodeId};
 use crate::event::order::TimerKind;
-use crate::event::packet::{Ext, NO_EXT, Packet, Telemetry, flag};
+use crate::event::packet::{Ext, Kind, Packet, Telemetry, flag};
 use crate::host::RunQueue;
 use crate::host::messages::NO_HALF;
 use crate::map::fabric::FabricMap;
@@ -104,11 +105,11 @@ struct Sink {
 /// A receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    flow: u32,
+    flow: FlowId,
     /// What arrives.
     pub(in crate::transport) ip: IpSink,
     transport: u32,
-    src: u32,
+    src: NodeId,
     base_flags: u16,
     packets: u32,
     /// Its host's side of a two-way connection, or [`NO_HALF`].
@@ -136,11 +137,11 @@ pub struct Receiver {
 
 impl Receiver {
     /// The receiver of flow `flow` on domain-local host `host`.
-    pub fn new(net: &FabricMap, flow: u32, host: u32) -> Receiver {
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
         let profile = net.spec.controllers[spec.controller as usize].profile();
-        let traced = net.spec.observe.trace.contains(&flow);
+        let traced = net.spec.observe.trace.contains(&flow.0);
         let path = if spec.reverse_path.is_some() { flag::PATH } else { 0 };
         let (size, app_size) = match spec.app {
             App::Bulk { size: Some(size), .. } => (size + t.extra_packets as u64 * t.mss as u64, size),
@@ -150,8 +151,8 @@ impl Receiver {
             flow,
             ip: IpSink::new(net, flow, host),
             transport: spec.transport,
-            src: spec.src,
-            base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::TRACED } else { 0 },
+            src: NodeId(spec.src),
+            base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::SLOW_PATH } else { 0 },
             packets: 0,
             half: NO_HALF,
             next: 0,
@@ -202,7 +203,7 @@ impl Receiver {
         self.half = half;
         self.sink.message_size = size;
         self.sink.message_end = size;
-        self.base_flags |= flag::JOINED;
+        self.base_flags |= flag::DUPLEX;
         self.window.offer(self.next, net.transport(self.transport))
     }
 
@@ -247,7 +248,7 @@ impl Receiver {
         if p.len > p.size && p.is_trimmed() {
             return self.answer_trimmed(ctx, p);
         }
-        if let Some(ext) = ext.filter(|_| p.has(flag::DATA)) {
+        if let Some(ext) = ext.filter(|_| p.is(Kind::Data)) {
             self.hold(ext);
         }
         if !self.ip.is_whole(ctx, p) {
@@ -271,16 +272,16 @@ impl Receiver {
         if self.handshake_rtt == 0 && self.syn_acked_at != NEVER {
             self.handshake_rtt = ctx.now - self.syn_acked_at;
         }
-        if p.has(flag::RST) {
+        if p.is(Kind::Rst) {
             self.sink.closed = true;
-        } else if p.has(flag::SYN) {
-            self.acks.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
+        } else if p.is(Kind::Syn) {
+            self.acks.echo = Some((p.sent_at(), p.hop, ctx.now - ctx.held));
             if t.ecn_fallback {
                 self.negotiate_ecn(ctx, t, p);
             }
             self.syn_acked_at = ctx.now;
-            self.acknowledge(ctx, flag::SYN, if t.lone_syn { t.ack_size } else { t.syn_size });
-        } else if p.has(flag::DATA) && !self.sink.closed {
+            self.acknowledge(ctx, Kind::Syn, 0, if t.lone_syn { t.ack_size } else { t.syn_size });
+        } else if p.is(Kind::Data) && !self.sink.closed {
             self.data(ctx, t, p);
             if self.half != NO_HALF {
                 self.publish(ctx);
@@ -288,7 +289,7 @@ impl Receiver {
         } else if t.ce_must_advance && p.has(flag::CE) {
             // the handshake's last ACK has the number of the first byte: its mark counts, and the
             // first segment's does not
-            self.ecn.ce_from = self.ecn.ce_from.max(p.seq + 1);
+            self.ecn.ce_from = self.ecn.ce_from.max(p.seq() + 1);
         }
     }
 
@@ -311,11 +312,11 @@ impl Receiver {
     }
 
     fn data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
-        let end = p.seq + p.len as u64 + u64::from(p.has(flag::FIN));
+        let end = p.seq() + p.len as u64 + u64::from(p.has(flag::FIN));
         let (marked, mut now_ack) = self.take_ecn(ctx, t, p);
         // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
-        if self.acks.echo.is_none() || p.seq <= self.acks.acked {
-            self.acks.echo = Some((p.ts, p.hop, ctx.now - ctx.held));
+        if self.acks.echo.is_none() || p.seq() <= self.acks.acked {
+            self.acks.echo = Some((p.sent_at(), p.hop, ctx.now - ctx.held));
         }
         let quick = (self.half != NO_HALF || t.classic_quickack) && self.interact(ctx, t, p);
         if p.has(flag::FIN) {
@@ -325,31 +326,31 @@ impl Receiver {
         if p.len > 0 && self.window.is_growing(t) {
             // what comes again leaves it alone, and without SACK so does what arrives out of order: else its ACKs would
             // be no duplicates
-            let fresh = end > self.next && self.ooo.find(p.seq).is_none_or(|held| end > held.1);
-            if fresh && (t.sack || p.seq <= self.next) {
+            let fresh = end > self.next && self.ooo.find(p.seq()).is_none_or(|held| end > held.1);
+            if fresh && (t.sack || p.seq() <= self.next) {
                 self.window.grow(t);
                 self.acks.quick |= 1;
             }
         }
         let measured = ctx.measured();
         let held = if measured { self.counted() } else { 0 };
-        if end <= self.next || (p.seq < self.next && p.len == 0) {
+        if end <= self.next || (p.seq() < self.next && p.len == 0) {
             // nothing new: a duplicate, or a probe
             now_ack = true;
             self.acks.quick = self.acks.quick.max(t.quickack);
             self.note_order(p, end);
-            self.sack.came_again(t, p.seq, end);
-        } else if p.seq > self.next {
+            self.sack.came_again(t, p.seq(), end);
+        } else if p.seq() > self.next {
             self.note_order(p, end);
             if self.compression.waiting > 0 {
-                self.release(ctx, t, p.seq, end);
+                self.release(ctx, t, p.seq(), end);
             }
-            if self.ooo.find(p.seq).is_some_and(|held| end <= held.1) {
-                self.sack.came_again(t, p.seq, end);
+            if self.ooo.find(p.seq()).is_some_and(|held| end <= held.1) {
+                self.sack.came_again(t, p.seq(), end);
             }
-            self.ooo.add(p.seq, end, |_, _| {});
+            self.ooo.add(p.seq(), end, |_, _| {});
             self.note_kept(measured);
-            self.sack.remember(&self.ooo, self.next, p.seq);
+            self.sack.remember(&self.ooo, self.next, p.seq());
         } else {
             now_ack |= self.deliver(ctx, t, p, end);
         }
@@ -412,7 +413,7 @@ impl Receiver {
                     match other {
                         Some(other) if self.acks.slot == ctx.now => {
                             self.acks.slot = NEVER;
-                            ctx.hosts[self.ip.host as usize].turns.due.push((self.acks.setting, other, true));
+                            ctx.hosts[self.ip.host].turns.due.push((self.acks.setting, other, true));
                             ctx.timer(ctx.now, TimerKind::Turn, other);
                         }
                         _ => self.expire(ctx),
@@ -424,11 +425,11 @@ impl Receiver {
             }
             TimerKind::SinkStop if !self.sink.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
                 if self.ooo.is_empty() {
-                    self.acknowledge(ctx, flag::FIN, t.syn_size);
+                    self.acknowledge(ctx, Kind::Ack, flag::FIN, t.syn_size);
                 } else {
                     // unread data at a close: a reset (RFC 2525 section 2.17)
                     self.sink.closed = true;
-                    self.acknowledge(ctx, flag::RST, t.ack_size);
+                    self.acknowledge(ctx, Kind::Rst, 0, t.ack_size);
                 }
             }
             TimerKind::WindowUpdate if self.window.update_at == ctx.now => {
@@ -438,7 +439,7 @@ impl Receiver {
                     self.window.read(ctx.now, 0);
                     self.window.offer(self.next, t);
                     if self.window.edge > before {
-                        self.acknowledge(ctx, 0, t.ack_size);
+                        self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
                     } else {
                         self.watch_window(ctx, t);
                     }

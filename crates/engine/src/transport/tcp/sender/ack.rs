@@ -40,7 +40,7 @@ impl Sender {
         let in_flight = self.pipe(t);
         let mut news = self.read_ack(ctx, p, ext, ack);
 
-        let (rtt, later_sample) = self.sample_rtt(ctx, &news, p.ts);
+        let (rtt, later_sample) = self.sample_rtt(ctx, &news, p.echo());
         if news.acked > 0 && self.app.is_closed_loop() {
             self.complete_writes(ctx);
         }
@@ -73,7 +73,7 @@ impl Sender {
 
         // controller and reductions. The host's share: in the receiving host, and in this one since the ACK reached
         // its NIC
-        let host = p.seq + ctx.held;
+        let host = p.host_delay() + ctx.held;
         self.cc.on_ack(&Ack {
             now: Time(ctx.now),
             acked: news.acked,
@@ -82,7 +82,7 @@ impl Sender {
             srtt: Time(self.rtt.srtt),
             fabric_delay: rtt.map(|rtt| rtt.saturating_sub(Time(host))),
             endpoint_delay: rtt.map(|rtt| rtt.min(Time(host))),
-            hops: p.aux as u32,
+            hops: p.echoed_hops() as u32,
             ece,
             in_flight,
             lost_bytes: self.board.take_found_lost(),
@@ -125,7 +125,7 @@ impl Sender {
         let segments = before - self.board.len();
         if let Some(ext) = ext {
             // data that acknowledges carries its own stamps
-            if let Some(telemetry) = ext.telemetry.as_ref().filter(|_| !p.has(flag::DATA)) {
+            if let Some(telemetry) = ext.telemetry.as_ref().filter(|_| !p.is(Kind::Piggyback)) {
                 self.tell_telemetry(ctx, telemetry);
             }
             for (start, end) in ext.sack {
@@ -144,7 +144,7 @@ impl Sender {
         if self.closing.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
             delivered = delivered.saturating_sub(1);
         }
-        let idle = acked == 0 && self.peer.edge == old_edge && !p.has(flag::DATA);
+        let idle = acked == 0 && self.peer.edge == old_edge && !p.is(Kind::Piggyback);
         let sacks = newly_sacked > 0 && (acked == 0 || t.scoreboard == Rules::Ns3);
         News {
             acked,
@@ -157,7 +157,7 @@ impl Sender {
             was_retransmitted,
             marked: p.has(flag::ECE) && self.ecn.mode != Ecn::Off,
             opens: self.peer.edge > old_edge,
-            echoed: if t.timestamps { p.ts } else { NEVER },
+            echoed: if t.timestamps { p.echo() } else { NEVER },
         }
     }
 
@@ -235,7 +235,7 @@ impl Sender {
                 time: Time(stamp.time),
                 tx_bytes: Bytes(stamp.sent),
                 queue: Bytes(stamp.queue as u64),
-                rate: ctx.net.spec.links[stamp.link as usize].rate,
+                rate: ctx.net.spec.links[stamp.link].rate,
             };
         }
         if telemetry.count > 0 {

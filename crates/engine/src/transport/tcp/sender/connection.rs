@@ -36,7 +36,7 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         // ECN is asked for (RFC 3168 6.1.1), but not again: something on the way may drop such SYNs
         let asks = t.ecn_fallback && self.ecn.mode != Ecn::Off && self.timer.consecutive == 0;
-        self.emit(ctx, 0, 0, flag::SYN | if asks { flag::ECE | flag::CWR } else { 0 }, t.syn_size);
+        self.emit(ctx, Kind::Syn, 0, 0, if asks { flag::ECE | flag::CWR } else { 0 }, t.syn_size);
         self.arm_in(ctx, t, t.syn_timeout.0.saturating_mul(1 << self.timer.consecutive.min(20)));
     }
 
@@ -70,12 +70,12 @@ impl Sender {
 
     /// A packet for the sender: SYN-ACK, or an acknowledgement.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
-        if p.has(flag::RST) {
+        if p.is(Kind::Rst) {
             self.die();
             return;
         }
         match self.connection {
-            Connection::SynSent if p.has(flag::SYN | flag::ACK) => {
+            Connection::SynSent if p.is(Kind::Syn) => {
                 let t = ctx.net.transport(self.transport);
                 if t.ecn_fallback && t.handshake && !p.has(flag::ECE) {
                     self.ecn.mode = Ecn::Off;
@@ -84,17 +84,17 @@ impl Sender {
                     }
                 }
                 if self.timer.consecutive == 0 {
-                    self.take_rtt(ctx, p.ts);
+                    self.take_rtt(ctx, p.echo());
                 }
                 self.peer = PeerWindow { edge: p.wnd as u64, max: p.wnd as u64 };
                 if t.lone_syn {
                     self.syn_acked(ctx);
                 } else {
-                    self.emit(ctx, 0, 0, flag::ACK, t.ack_size);
+                    self.emit(ctx, Kind::Ack, 0, 0, flag::ACK, t.ack_size);
                 }
                 self.establish(ctx);
             }
-            Connection::Open if p.has(flag::ACK) && !p.has(flag::SYN) => {
+            Connection::Open if p.is(Kind::Ack) => {
                 if let Some(entropy) = &mut self.ip.entropy {
                     entropy.on_ack(Time(ctx.now), p.entropy(), p.has(flag::ECE));
                 }
@@ -105,26 +105,26 @@ impl Sender {
                     self.closing.by_peer = true;
                     self.closing.peer_last = self.closing.fin;
                     let t = ctx.net.transport(self.transport);
-                    self.emit(ctx, self.nxt, 0, flag::ACK, t.ack_size);
+                    self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
                 } else {
                     self.on_ack(ctx, p, ext);
                 }
             }
-            Connection::Open if !p.has(flag::ACK) && !p.has(flag::ECE) => self.repair_trimmed(ctx, p.ack),
-            Connection::Open if !p.has(flag::ACK) => {
+            Connection::Open if p.is(Kind::Nack) => self.repair_trimmed(ctx, p.ack),
+            Connection::Open if p.is(Kind::Cnp) => {
                 self.cc.on_cnp(Time(ctx.now));
                 self.watch_clock(ctx);
             }
             // TIME-WAIT is silent; after LAST-ACK there is no connection any more
             Connection::Dead if self.closing.by_peer && !self.closing.peer_last => {
-                self.emit(ctx, p.ack, 0, flag::RST, BARE);
+                self.emit(ctx, Kind::Rst, p.ack, 0, 0, BARE);
             }
             _ => {}
         }
         if p.has(flag::FIN) && self.connection == Connection::Done {
             let t = ctx.net.transport(self.transport);
             if t.fin_with_data {
-                self.emit(ctx, self.una + 1, 0, flag::ACK, t.ack_size);
+                self.emit(ctx, Kind::Ack, self.una + 1, 0, flag::ACK, t.ack_size);
             }
         }
     }
@@ -132,8 +132,8 @@ impl Sender {
     /// A packet of its two-way connection reached this host: one for it, or one of the other flow, which opens this
     /// flow if it is the first, and acknowledges it.
     pub fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
-        if p.has(flag::REVERSE) {
-            if let Some(ext) = ext.filter(|_| p.has(flag::SYN)) {
+        if p.is_reverse() {
+            if let Some(ext) = ext.filter(|_| p.is(Kind::Syn)) {
                 // the SYN-ACK opens this side; what follows echoes its time stamp
                 let half = &mut ctx.halves[self.half as usize];
                 half.ext.ts = ext.ts;
@@ -146,7 +146,7 @@ impl Sender {
         }
         let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
         if self.connection == Connection::Closed && self.passive {
-            if p.has(flag::RST) {
+            if p.is(Kind::Rst) {
                 return;
             }
             let t = ctx.net.transport(self.transport);
@@ -159,8 +159,7 @@ impl Sender {
         }
         let news = p.ack > self.una || p.has(flag::ECE) || ext.sack[0].0 < ext.sack[0].1;
         if self.connection == Connection::Open && (news || p.ack + p.wnd as u64 > self.peer.edge) {
-            let view = Packet { seq: ext.host, ts: ext.ts, aux: ext.hops, ..*p };
-            self.on_ack(ctx, &view, Some(ext));
+            self.on_ack(ctx, &p.piggyback(ext), Some(ext));
         }
     }
 
@@ -183,7 +182,7 @@ impl Sender {
             }
             AtStop::Drain => self.die(),
             AtStop::Reset => {
-                self.emit(ctx, self.nxt, 0, flag::RST, ctx.net.transport(self.transport).ack_size);
+                self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).ack_size);
                 self.die();
             }
         }
@@ -211,7 +210,7 @@ impl Sender {
             }
         } else if self.closing.fin && self.una > end {
             self.connection = Connection::Done;
-            self.emit(ctx, self.nxt, 0, flag::ACK, t.ack_size);
+            self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
         }
         if self.connection == Connection::Done {
             self.timer.deadline = NEVER;

@@ -26,8 +26,9 @@ mod window_usage;
 
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
+use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
-use crate::event::packet::{Ext, Packet, STAMPS, Telemetry, flag};
+use crate::event::packet::{Ext, Kind, Packet, STAMPS, Telemetry, flag};
 use crate::host::app::{AppState, Write};
 use crate::host::messages::NO_HALF;
 use crate::map::fabric::FabricMap;
@@ -281,7 +282,7 @@ pub struct Sender {
 
 impl Sender {
     /// The sender of flow `flow` on domain-local host `host`.
-    pub fn new(net: &FabricMap, flow: u32, host: u32) -> Sender {
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
         let config = &net.spec.controllers[spec.controller as usize];
@@ -299,7 +300,7 @@ impl Sender {
             sent_to: 0,
             board: scoreboard(t, &profile, of_segments),
             peer: PeerWindow::default(),
-            cc: config.build(&net.envs[flow as usize]),
+            cc: config.build(&net.envs[flow]),
             profile,
             ecn: EcnState { mode: t.ecn.unwrap_or(profile.ecn), ..EcnState::default() },
             rtt: RttEstimator::new(t),
@@ -339,7 +340,7 @@ impl Sender {
     pub fn join(&mut self, half: u32, passive: bool) {
         self.half = half;
         self.passive = passive;
-        self.ip.flags |= flag::JOINED;
+        self.ip.flags |= flag::DUPLEX;
     }
 
     /// Adds what it knows to the flow's record.

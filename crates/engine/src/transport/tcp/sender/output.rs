@@ -4,7 +4,15 @@ use super::*;
 
 impl Sender {
     /// Puts one IP packet (or its fragments) on the host's NIC.
-    pub(super) fn emit(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64, len: u32, flags: u16, size: u32) {
+    pub(super) fn emit(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        kind: Kind,
+        seq: u64,
+        len: u32,
+        flags: u16,
+        size: u32,
+    ) {
         let t = ctx.net.transport(self.transport);
         let control = len == 0;
         let ect = match self.ecn.mode {
@@ -18,10 +26,10 @@ impl Sender {
             flags |= flag::CWR;
             self.ecn.send_cwr = false;
         }
-        let mut packet = self.ip.packet(ctx, seq, len, flags, size);
+        let mut packet = self.ip.packet(ctx, kind, seq, len, flags, size);
         self.pacing.last_send = ctx.now;
-        let mut ext = if packet.has(flag::JOINED) { self.piggyback(ctx, &mut packet) } else { None };
-        if packet.has(flag::TRACED) && self.profile.telemetry && packet.len > 0 {
+        let mut ext = if packet.has(flag::DUPLEX) { self.piggyback(ctx, &mut packet) } else { None };
+        if packet.has(flag::SLOW_PATH) && self.profile.telemetry && packet.len > 0 {
             // ports are to stamp it
             ext.get_or_insert_default().telemetry = Some(Box::default());
         }
@@ -53,15 +61,15 @@ impl Sender {
         self.board.stamp(seq, t.clock(ctx.now), ctx.now);
         let retx = if again { flag::RETX } else { 0 };
         if self.closing.fin && Some(seq) == self.app.end() {
-            self.emit(ctx, seq, 0, flag::DATA | flag::FIN | retx, t.ack_size);
+            self.emit(ctx, Kind::Data, seq, 0, flag::FIN | retx, t.ack_size);
         } else {
             let last = t.fin_with_data && t.handshake && Some(seq + len as u64) == self.app.end();
             self.closing.fin |= last;
-            let mut flags = flag::DATA | retx | if last { flag::FIN } else { 0 };
+            let mut flags = retx | if last { flag::FIN } else { 0 };
             if t.push_ack && self.ends_a_write(seq + len as u64) {
                 flags |= flag::PSH;
             }
-            self.emit(ctx, seq, len, flags, t.header + len);
+            self.emit(ctx, Kind::Data, seq, len, flags, t.header + len);
         }
         self.sent_to = seq + len as u64;
         if matches!(self.phase, Phase::Recovery | Phase::Cwr) {

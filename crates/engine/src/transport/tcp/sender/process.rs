@@ -15,7 +15,7 @@ impl Sender {
             return self.on_message(ctx, bytes);
         }
         self.app.on_message(bytes);
-        let woken = &mut ctx.hosts[self.ip.host as usize].turns.woken;
+        let woken = &mut ctx.hosts[self.ip.host].turns.woken;
         woken.push(self.ip.flow);
         let begins = woken.len() == 1;
         ctx.timer(ctx.now, TimerKind::Turn, self.ip.flow);
@@ -60,7 +60,7 @@ impl Sender {
             kind: MessageKind::Write,
             group: spec.group,
             host: spec.src,
-            flow: self.ip.flow,
+            flow: self.ip.flow.0,
             number: write.number,
             workers: 1,
             bytes: if let App::ClosedLoop { write, .. } = spec.app { write } else { 0 },

@@ -18,7 +18,7 @@ impl Sender {
             deadline = scanned_at(t.timer_scan.0, deadline);
         }
         if t.last_set_first && deadline != self.timer.slot {
-            let turns = &mut ctx.hosts[self.ip.host as usize].turns;
+            let turns = &mut ctx.hosts[self.ip.host].turns;
             turns.settings += 1;
             (self.timer.slot, self.timer.setting) = (deadline, turns.settings);
         }
@@ -81,7 +81,7 @@ impl Sender {
                     self.expired(ctx);
                 } else {
                     self.timer.slot = NEVER;
-                    ctx.hosts[self.ip.host as usize].turns.due.push((self.timer.setting, self.ip.flow, false));
+                    ctx.hosts[self.ip.host].turns.due.push((self.timer.setting, self.ip.flow, false));
                     ctx.timer(ctx.now, TimerKind::Turn, self.ip.flow);
                 }
             }
@@ -122,7 +122,7 @@ impl Sender {
     pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.stats.timeouts += ctx.measured() as u64;
         if self.half != NO_HALF || self.app.is_closed_loop() {
-            ctx.rec.timeout(self.ip.flow, ctx.now);
+            ctx.rec.timeout(self.ip.flow.0, ctx.now);
         }
         self.timer.consecutive += 1;
         if t.data_retries > 0 && self.timer.consecutive > t.data_retries {
@@ -204,7 +204,7 @@ impl Sender {
             self.send_new(ctx, room.min(t.mss as u64) as u32);
             return;
         }
-        self.emit(ctx, self.una.saturating_sub(1), 0, flag::DATA, t.ack_size);
+        self.emit(ctx, Kind::Data, self.una.saturating_sub(1), 0, 0, t.ack_size);
         self.timer.persist_backoff += 1;
         let wait = t.persist_timeout.0.saturating_mul(1 << self.timer.persist_backoff.min(20)).min(t.rto_max.0);
         self.arm_in(ctx, t, wait);

@@ -289,7 +289,7 @@ impl Packet {
         self.number >> 8 > 0
     }
 
-    /// What tells packets and fragments of one flow and direction apart, as random numbers see them: number, part, time.
+    /// What tells packets and fragments of one flow and direction apart, for random numbers: number, part, time.
     #[inline(always)]
     pub fn identity(&self) -> (u16, u8, u64) {
         (self.id, self.part, self.stamp)

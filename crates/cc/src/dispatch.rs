@@ -43,7 +43,10 @@ macro_rules! forward {
             state(&self, visit: &mut dyn FnMut(&'static str, f64));
         }
     };
-    (@to $to:tt $($(#[$inline:meta])? $name:ident(&$($receiver:ident)+ $(, $arg:ident: $type:ty)*) $(-> $gives:ty)?;)+) => {
+    (
+        @to $to:tt
+        $($(#[$inline:meta])? $name:ident(&$($receiver:ident)+ $(, $arg:ident: $type:ty)*) $(-> $gives:ty)?;)+
+    ) => {
         $(forward! { @one $to $(#[$inline])? $name [&$($receiver)+] ($($arg: $type),*) ($($arg),*) $(-> $gives)? })+
     };
     (

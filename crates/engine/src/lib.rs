@@ -40,7 +40,7 @@ pub mod testing {
     pub use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
     pub use crate::event::packet::{Ext, Kind, Packet, flag};
     pub use crate::host::app::AppState;
-    pub use crate::host::messages::Half;
+    pub use crate::host::messages::ConnectionSide;
     pub use crate::node::context::Env;
     pub use crate::port::buffer::{Account, Pool, Room};
     pub use crate::port::explicit::Offered;

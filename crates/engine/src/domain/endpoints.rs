@@ -9,7 +9,7 @@ use crate::host::messages::Query;
 use crate::host::processing::{EngineId, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::transport::timer::Turn;
+use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_record::Recorder;
 
@@ -59,10 +59,10 @@ impl Endpoints {
 
     /// The stack of a host takes a packet in, [`NodeCtx::held`] after its arrival at the NIC.
     #[inline(always)]
-    pub fn take_in(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
+    pub fn deliver(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
         ctx.counts.delivered += 1;
         if packet.has(flag::DUPLEX) {
-            return self.deliver_joined(ctx, packet, ext);
+            return self.deliver_duplex(ctx, packet, ext);
         }
         let ends = ctx.net.ends[packet.flow];
         if packet.is_reverse() {
@@ -75,10 +75,10 @@ impl Endpoints {
 
     /// A packet of a two-way connection, or a datagram, reached its host.
     #[cold]
-    fn deliver_joined<E: Effects>(&mut self, ctx: &mut NodeCtx<E>, packet: &Packet, ext: Option<&mut Ext>) {
+    fn deliver_duplex<E: Effects>(&mut self, ctx: &mut NodeCtx<E>, packet: &Packet, ext: Option<&mut Ext>) {
         let net = ctx.net;
         let ends = net.ends[packet.flow];
-        let Some(join) = net.join(packet.flow) else { return };
+        let Some(duplex) = net.duplex(packet.flow) else { return };
         if packet.is_reverse() {
             let sender = &mut self.senders[ends.sender];
             let act =
@@ -86,16 +86,16 @@ impl Endpoints {
             return observed(&mut self.probes, sender, ctx, act);
         }
         // the acknowledgement first, then the data, as a host reads a segment
-        let back = net.ends[join.other].sender;
+        let back = net.ends[duplex.other].sender;
         let sender = &mut self.senders[back];
         observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet_of_connection(ctx, packet, ext.as_deref()));
         self.receivers[ends.receiver].on_packet(ctx, packet, ext);
         while self.receivers[ends.receiver].take_message() {
-            if join.response {
-                let query = &mut self.queries[net.queries[join.query as usize] as usize];
+            if duplex.response {
+                let query = &mut self.queries[net.queries[duplex.query as usize] as usize];
                 answered(query, ctx);
             } else {
-                let size = net.join(join.other).map_or(0, |j| j.size);
+                let size = net.duplex(duplex.other).map_or(0, |j| j.size);
                 let sender = &mut self.senders[back];
                 observed(&mut self.probes, sender, ctx, |s, ctx| s.on_reply(ctx, size));
             }
@@ -119,27 +119,27 @@ impl Endpoints {
         }
     }
 
-    /// What waits on the host of flow `entity` takes its turn: timers, the last set first, then processes.
+    /// Runs the tasks in the run queue of flow `entity`'s host: timers, the last set first, then processes.
     #[cold]
-    fn take_turns(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
+    fn run_queued(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
         let net = ctx.net;
         let host = self.senders[net.ends[entity as usize].sender].ip().host;
-        let turns = &mut ctx.hosts[host].turns;
-        let (mut due, woken) = (std::mem::take(&mut turns.due), std::mem::take(&mut turns.woken));
+        let queue = &mut ctx.hosts[host].run_queue;
+        let (mut due, woken) = (std::mem::take(&mut queue.due), std::mem::take(&mut queue.woken));
         due.sort_unstable_by(|a, b| b.cmp(a));
         for (_, flow, delayed_ack) in due {
             if delayed_ack {
-                let receiver = net.join(flow).map_or(flow, |join| join.other);
-                self.receivers[net.ends[receiver].receiver].on_turn(ctx, Turn::Timer);
+                let receiver = net.duplex(flow).map_or(flow, |duplex| duplex.other);
+                self.receivers[net.ends[receiver].receiver].run(ctx, Task::Timer);
                 release(&mut self.receivers, ctx, host);
                 continue;
             }
             let sender = &mut self.senders[net.ends[flow].sender];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.on_turn(ctx, Turn::Timer));
+            observed(&mut self.probes, sender, ctx, |s, ctx| s.run(ctx, Task::Timer));
         }
         for flow in woken {
             let sender = &mut self.senders[net.ends[flow].sender];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.on_turn(ctx, Turn::Application));
+            observed(&mut self.probes, sender, ctx, |s, ctx| s.run(ctx, Task::Application));
         }
     }
 
@@ -152,7 +152,7 @@ impl Endpoints {
             Side::Send => ctx.leave_host(host, held),
             Side::Receive => {
                 ctx.held = ctx.now - held.since;
-                self.take_in(ctx, &held.packet, held.ext.as_mut());
+                self.deliver(ctx, &held.packet, held.ext.as_mut());
             }
         }
     }
@@ -181,7 +181,7 @@ impl Endpoints {
         let net = ctx.net;
         match timer.kind {
             TimerKind::Query => self.begin_query(ctx, timer.entity),
-            TimerKind::Turn => self.take_turns(ctx, timer.entity),
+            TimerKind::RunQueue => self.run_queued(ctx, timer.entity),
             TimerKind::Opening => {
                 for flow in net.triggers.flows(timer.entity) {
                     let sender = &mut self.senders[net.ends[*flow].sender];
@@ -204,12 +204,12 @@ impl Endpoints {
 
 /// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.
 fn release(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
-    if ctx.hosts[host].turns.released.is_empty() {
+    if ctx.hosts[host].run_queue.released.is_empty() {
         return;
     }
-    let mut released = std::mem::take(&mut ctx.hosts[host].turns.released);
+    let mut released = std::mem::take(&mut ctx.hosts[host].run_queue.released);
     released.sort_unstable();
     for (at, flow) in released {
-        receivers[ctx.net.ends[flow].receiver].on_turn(ctx, Turn::Compressed(at));
+        receivers[ctx.net.ends[flow].receiver].run(ctx, Task::Compressed(at));
     }
 }

@@ -67,7 +67,7 @@ impl Domain {
 
     /// Looks at what [`Domain::plan`] asked for, and brings near what that refers to.
     #[inline(always)]
-    pub fn look_further(&self, packet: &Packet, planned: Planned, net: &FabricMap) {
+    pub fn prefetch_further(&self, packet: &Packet, planned: Planned, net: &FabricMap) {
         if let Some(port) = self.nodes.ports.get(planned.ix()) {
             return port.prefetch_queue();
         }
@@ -139,10 +139,10 @@ impl Domain {
                 return ctx.process(host, Side::Receive, packet, ext);
             }
         }
-        self.endpoints.take_in(&mut ctx, packet, ext);
+        self.endpoints.deliver(&mut ctx, packet, ext);
     }
 
-    /// A timer fired (all kinds but [`TimerKind::Far`]).
+    /// A timer fired (all kinds but [`TimerKind::Overflow`]).
     pub fn timer(&mut self, at: Instant, timer: Timer, env: Env<impl Effects>) {
         let net = env.net;
         let mut ctx = self.nodes.ctx(at, u16::MAX, env);

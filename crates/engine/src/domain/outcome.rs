@@ -10,7 +10,7 @@ use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;
 use crate::port::Port;
-use crate::spec::{App, Spec};
+use crate::spec::Spec;
 use incast_record::{Collector, EngineRecord, FlowRecord, MessageKind, Outcome, PortRecord, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,9 @@ fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
     let mut governs = vec![false; spec.controllers.len()];
     let mut datagrams = false;
     for flow in &spec.flows {
-        match flow.app {
-            App::Udp { .. } => datagrams = true,
-            _ => governs[flow.controller as usize] = true,
+        match flow.app.datagram_gap() {
+            Some(_) => datagrams = true,
+            None => governs[flow.controller as usize] = true,
         }
     }
     let mut names = Vec::new();
@@ -38,8 +38,8 @@ fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
 /// Gives every query and write the timeouts that its flows had while it was under way.
 fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: u64) {
     // a query is known by its root's connections, a write by its flow
-    let owner = |flow: u32| match net.join(FlowId(flow)) {
-        Some(join) => (MessageKind::Query, join.query),
+    let owner = |flow: u32| match net.duplex(FlowId(flow)) {
+        Some(duplex) => (MessageKind::Query, duplex.query),
         None => (MessageKind::Write, flow),
     };
     let mut by_owner: BTreeMap<(MessageKind, u32), Vec<u64>> = BTreeMap::new();
@@ -94,10 +94,8 @@ impl Simulation<'_> {
         let (controllers, number) = governing(spec);
         let fabric = Fabric::new(spec);
         let flows = (0..).map(FlowId).zip(&spec.flows).map(|(f, flow)| {
-            let controller = match flow.app {
-                App::Udp { .. } => controllers.len() as u32 - 1,
-                _ => number[flow.controller as usize],
-            };
+            let datagrams = flow.app.datagram_gap().is_some();
+            let controller = if datagrams { controllers.len() as u32 - 1 } else { number[flow.controller as usize] };
             self.flow_record(f, controller, &fabric.ideal(f.ix()), under_way.segments[f])
         });
         let flows: Vec<FlowRecord> = flows.collect();
@@ -152,7 +150,7 @@ impl Simulation<'_> {
             }
         }
         for d in &self.domains {
-            d.nodes.ports.iter().for_each(|p| p.far().chain(p.waiting()).for_each(&mut note));
+            d.nodes.ports.iter().for_each(|p| p.overflow().chain(p.waiting()).for_each(&mut note));
             for host in &d.nodes.hosts {
                 host.nic.iter().for_each(|nic| nic.waiting().for_each(&mut note));
                 [&host.receive, &host.send].into_iter().flatten().for_each(|e| e.waiting().for_each(&mut note));
@@ -173,19 +171,16 @@ impl Simulation<'_> {
         let ends = self.net.ends[f];
         let sender = &self.domains[ends.sender_domain].endpoints.senders[ends.sender];
         let receiver = &self.domains[ends.receiver_domain].endpoints.receivers[ends.receiver];
-        let size = match flow.app {
-            App::Bulk { size, .. } => size,
-            App::OnOff { .. } | App::Messages | App::ClosedLoop { .. } | App::Udp { .. } => None,
-        };
+        let size = flow.app.size();
         let mut record = FlowRecord {
             flow: f.0,
             group: flow.group,
             controller,
-            datagrams: matches!(flow.app, App::Udp { .. }),
+            datagrams: flow.app.datagram_gap().is_some(),
             sharing: spec.sharing.get(f.ix()).copied().unwrap_or_default(),
-            role: match self.net.join(f) {
+            role: match self.net.duplex(f) {
                 None => Role::Data,
-                Some(join) if join.response => Role::Response,
+                Some(duplex) if duplex.response => Role::Response,
                 Some(_) => Role::Request,
             },
             src: flow.src,

@@ -117,8 +117,8 @@ pub enum TimerKind {
     Query,
     /// The receiving application closes.
     SinkStop,
-    /// What waits on the host of a sender (entity) takes its turn: timers, then processes.
-    Turn,
+    /// What waits in the run queue of a sender's (entity) host acts: timers, then processes.
+    RunQueue,
     /// An engine of a host ([`EngineId`](crate::host::processing::EngineId) as entity) is done with a packet.
     Process,
     /// A trigger (entity) is activated.
@@ -128,9 +128,9 @@ pub enum TimerKind {
     /// A link (entity) or the one back goes down or comes up, or its port has been silent for long enough after that
     /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
     Transition,
-    /// Packets of a port (entity) that waited for far windows come near. Moves bytes only: has
+    /// Packets of a port (entity) move from its overflow queue into buckets. Moves bytes only: has
     /// no effect in the simulated world.
-    Far,
+    Overflow,
 }
 
 impl TimerKind {
@@ -145,7 +145,7 @@ impl TimerKind {
 pub struct Timer {
     /// Kind.
     pub kind: TimerKind,
-    /// Flow; link for departures, transitions and far moves; query; engine of a host; trigger; what one opens.
+    /// Flow; link for departures, transitions and overflows; query; engine of a host; trigger; what one opens.
     pub entity: u32,
 }
 

@@ -1,8 +1,8 @@
 //! Two-way connections and the queries that travel on them.
 //!
-//! A connection is two flows between the same hosts, one each way, joined: one handshake opens
+//! A connection is two flows between the same hosts, one each way, a duplex: one handshake opens
 //! both, and what one host has received of one flow it acknowledges on the data it sends of the
-//! other. All that the two halves of a host share is a [`Half`]; the two hosts share nothing but
+//! other. All that the two flows share at a host is a [`ConnectionSide`]; the two hosts share nothing but
 //! packets. A worker's host writes the response when the last byte of the request has come in
 //! order; the root's host counts responses and begins the next query ([`Query`]).
 
@@ -10,12 +10,12 @@ use crate::event::ids::FlowId;
 use crate::event::packet::Ext;
 use crate::spec::TransportSpec;
 
-/// [`Half`] of a flow that is a connection of its own.
-pub const NO_HALF: u32 = u32::MAX;
+/// [`ConnectionSide`] of a flow that is a connection of its own.
+pub const NO_SIDE: u32 = u32::MAX;
 
 /// A flow's part in a two-way connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Join {
+pub struct Duplex {
     /// The flow the other way.
     pub other: FlowId,
     /// Number of the query it serves.
@@ -29,7 +29,7 @@ pub struct Join {
 /// One host's side of a two-way connection: what its receiver would acknowledge now, for its
 /// sender to put on data.
 #[derive(Clone, Default, Debug)]
-pub struct Half {
+pub struct ConnectionSide {
     /// Next byte expected.
     pub ack: u64,
     /// Window offered, bytes.
@@ -62,7 +62,7 @@ pub struct Half {
     pub ack_wait: u64,
 }
 
-impl Half {
+impl ConnectionSide {
     /// Data arrived in order. How long ACKs wait follows the time between such arrivals. Whether the silence before
     /// was so long that the other side starts anew.
     /// `at_once`: the kernel looks at the data before the acknowledgement that they carry.

@@ -23,17 +23,17 @@ pub struct Host {
     pub receive: Option<Box<Processing>>,
     /// ... and from the stack to the NIC.
     pub send: Option<Box<Processing>>,
-    /// What waits for its turn at this instant.
-    pub turns: RunQueue,
+    /// What acts at this instant, once all that arrives is delivered.
+    pub run_queue: RunQueue,
 }
 
-/// Local senders of a host that act at this instant, each in its turn, once what arrives has been taken in.
+/// Tasks of a host's endpoints at this instant, in order, once all that arrives is delivered.
 #[derive(Clone, Default, Debug)]
 pub struct RunQueue {
     /// Whose application a packet woke, in that order.
     pub woken: Vec<FlowId>,
     /// Whose timer fires, and when it was set in the order of [`RunQueue::settings`]: the retransmission timer of this
-    /// sender, or the delayed ACK's of the half that it is joined to.
+    /// sender, or the delayed ACK's of the other flow of its duplex.
     pub due: Vec<(u64, FlowId, bool)>,
     /// When compressed SACKs of receivers may go, in the order of their timers, and which of them a timer that
     /// fires takes along.

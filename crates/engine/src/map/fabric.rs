@@ -4,7 +4,7 @@ use crate::event::ids::{DomainId, FlowId, NodeIx, PortIx, ReceiverIx, SenderIx};
 use crate::event::interval::Interval;
 use crate::event::order::Order;
 use crate::event::packet::Packet;
-use crate::host::messages::Join;
+use crate::host::messages::Duplex;
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
@@ -54,7 +54,7 @@ pub struct FabricMap<'a> {
     /// Controller environment of every flow.
     pub envs: Vec<Env>,
     /// Part of every flow in a two-way connection; empty where there is none.
-    pub joins: Vec<Option<Join>>,
+    pub duplexes: Vec<Option<Duplex>>,
     /// Hosts cost their packets something.
     pub hosts_cost: bool,
     /// Packets have entropies ([`PathChoice::has_entropy`](crate::spec::PathChoice::has_entropy)).
@@ -81,8 +81,8 @@ impl FabricMap<'_> {
 
     /// The part of `flow` in a two-way connection.
     #[inline]
-    pub fn join(&self, flow: FlowId) -> Option<Join> {
-        self.joins.get(flow.ix()).copied().flatten()
+    pub fn duplex(&self, flow: FlowId) -> Option<Duplex> {
+        self.duplexes.get(flow.ix()).copied().flatten()
     }
 
     /// Traffic class of a packet.

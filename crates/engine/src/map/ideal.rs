@@ -10,7 +10,7 @@ use crate::event::hash;
 use crate::event::ids::{FlowId, NodeId};
 use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
-use crate::spec::{App, LinkSpec, Spec, TransportSpec};
+use crate::spec::{LinkSpec, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -149,19 +149,16 @@ impl<'a> Fabric<'a> {
         let t = &self.spec.transports[f.transport as usize];
         let (there, back) = (self.path(flow, false), self.path(flow, true));
         let ack = self.cross(&back, t.ack_size as u64);
-        let ideal_fct = match f.app {
-            App::Bulk { size: Some(size), .. } => {
-                let handshake = if t.handshake {
-                    self.cross(&there, t.syn_size as u64).saturating_add(self.cross(&back, t.syn_size as u64))
-                } else if t.lone_syn {
-                    self.cross(&there, t.syn_size as u64).saturating_add(ack)
-                } else {
-                    Time::ZERO
-                };
-                Some(handshake.saturating_add(self.transfer(&there, t, size)).saturating_add(ack))
-            }
-            _ => None,
-        };
+        let ideal_fct = f.app.size().map(|size| {
+            let handshake = if t.handshake {
+                self.cross(&there, t.syn_size as u64).saturating_add(self.cross(&back, t.syn_size as u64))
+            } else if t.lone_syn {
+                self.cross(&there, t.syn_size as u64).saturating_add(ack)
+            } else {
+                Time::ZERO
+            };
+            handshake.saturating_add(self.transfer(&there, t, size)).saturating_add(ack)
+        });
         FlowIdeal { hops: there.len() as u32, idle_rtt: self.idle_rtt(&there, &back, t), ideal_fct }
     }
 

@@ -11,7 +11,7 @@
 
 use crate::RunError;
 use crate::event::ids::{FlowId, NodeId};
-use crate::spec::{App, Done, Spec};
+use crate::spec::{Done, Spec};
 use std::ops::Range;
 
 /// A trigger at work.
@@ -60,7 +60,7 @@ impl Triggers {
         for (f, flow) in (0u32..).zip(&spec.flows) {
             let Some(by) = flow.trigger else { continue };
             let has = spec.triggers.get(by.trigger as usize).map_or(0, |t| t.activations.len());
-            if flow.app == App::Messages || by.activation == 0 || by.activation as usize > has {
+            if flow.app.is_messages() || by.activation == 0 || by.activation as usize > has {
                 return Err(RunError::Invalid(format!(
                     "flow {f} opens at activation {} of trigger {}, which has {has}; expected at least 1 and no more \
                      than there are, and no messages",

@@ -4,7 +4,7 @@
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::{Instant, Outbox};
 use crate::host::Host;
-use crate::host::messages::Half;
+use crate::host::messages::ConnectionSide;
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::port::buffer::Pool;
@@ -67,7 +67,7 @@ pub struct Nodes {
     /// Shared buffers of the switches, where they have some.
     pub pools: Vec<Pool>,
     /// Sides of two-way connections on the hosts.
-    pub halves: Vec<Half>,
+    pub sides: Vec<ConnectionSide>,
     /// Counts.
     pub counts: Counts,
 }
@@ -87,7 +87,7 @@ impl Nodes {
             ports: &mut self.ports,
             hosts: &mut self.hosts,
             pools: &mut self.pools,
-            halves: &mut self.halves,
+            sides: &mut self.sides,
             counts: &mut self.counts,
         }
     }
@@ -116,7 +116,7 @@ pub struct NodeCtx<'a, E: Effects> {
     /// Shared buffers of its switches.
     pub pools: &'a mut [Pool],
     /// Sides of two-way connections on its hosts.
-    pub halves: &'a mut [Half],
+    pub sides: &'a mut [ConnectionSide],
     /// Counts.
     pub counts: &'a mut Counts,
 }

@@ -26,12 +26,12 @@ pub fn pass<O: Outbox>(
     out: &mut O,
 ) {
     let sent = port.enqueue(at.time, packet, interval);
-    settle(port, at, packet, ext, sent, counts, out);
+    send_on(port, at, packet, ext, sent, counts, out);
 }
 
 /// Counts what a port has made of a packet, and sends it on.
 #[inline(always)]
-fn settle<O: Outbox>(
+fn send_on<O: Outbox>(
     port: &mut Port,
     at: Instant,
     packet: &Packet,
@@ -75,7 +75,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.trace_sent(packet, sent, link);
         }
         let at = Instant { time: self.now, generation: self.generation };
-        settle(&mut self.ports[port], at, packet, ext, sent, self.counts, self.out);
+        send_on(&mut self.ports[port], at, packet, ext, sent, self.counts, self.out);
     }
 
     /// To a port that is watched, or has an explicit queue, or of a packet that is traced or stamped.

@@ -14,14 +14,14 @@ const CHUNK: usize = 16;
 
 /// Packets of one port, oldest first; apart from them the extensions of those that have one.
 #[derive(Clone, Debug, Default)]
-pub struct FarQueue {
+pub struct OverflowQueue {
     chunks: VecDeque<Vec<Packet>>,
     /// Packets of the first chunk already taken.
     taken: usize,
     exts: VecDeque<Ext>,
 }
 
-impl FarQueue {
+impl OverflowQueue {
     /// Nothing waits.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()

@@ -2,7 +2,7 @@
 
 use super::account::{Counters, Events, Samples, Snapshot};
 use super::faults::Faults;
-use super::overflow::FarQueue;
+use super::overflow::OverflowQueue;
 use super::queues::Queues;
 use super::ring::Ring;
 use super::settings::Settings;
@@ -35,7 +35,7 @@ pub struct Port {
     pub link: LinkId,
     /// Bits of [`unusual`].
     unusual: u8,
-    far_waits: bool,
+    overflows: bool,
     pub(super) rare: Box<Rare>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Rare {
     pub rule: Rule,
     pub faults: Option<Box<Faults>>,
     pub events: Events,
-    far: FarQueue,
+    overflow: OverflowQueue,
     pub samples: Samples,
     /// Time series: next instant, last value reported.
     pub probe_next: u64,
@@ -92,7 +92,7 @@ impl Port {
             link,
             unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 }
                 | if settings.scheduled { unusual::SCHEDULED } else { 0 },
-            far_waits: false,
+            overflows: false,
             rare: Box::new(Rare {
                 seed,
                 pool: None,
@@ -100,7 +100,7 @@ impl Port {
                 rule: settings.rule.clone(),
                 faults: None,
                 events: Events::default(),
-                far: FarQueue::default(),
+                overflow: OverflowQueue::default(),
                 samples: Samples::from(interval.from),
                 probe_next: 0,
                 probe_last: 0,
@@ -164,15 +164,15 @@ impl Port {
         self.free_at
     }
 
-    /// Packets that left for far windows and wait here, oldest first.
-    pub fn far(&self) -> impl Iterator<Item = &Packet> {
-        self.rare.far.iter()
+    /// Packets of the overflow queue, oldest first.
+    pub fn overflow(&self) -> impl Iterator<Item = &Packet> {
+        self.rare.overflow.iter()
     }
 
     /// Takes those that arrive before `time`, in order.
-    pub fn take_far(&mut self, time: u64, chunks: &mut Chunks, take: impl FnMut(&Packet, Option<&mut Ext>)) {
-        self.rare.far.take_before(time, chunks, take);
-        self.far_waits = !self.rare.far.is_empty();
+    pub fn take_overflow(&mut self, time: u64, chunks: &mut Chunks, take: impl FnMut(&Packet, Option<&mut Ext>)) {
+        self.rare.overflow.take_before(time, chunks, take);
+        self.overflows = !self.rare.overflow.is_empty();
     }
 
     /// Brings near what the next packet will touch beyond the port itself.
@@ -213,13 +213,13 @@ impl Port {
 impl Overflow for Port {
     #[inline]
     fn overflows(&self) -> bool {
-        self.far_waits
+        self.overflows
     }
 
     #[inline]
     fn push_overflow(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet {
-        self.far_waits = true;
-        self.rare.far.push(packet, ext, chunks)
+        self.overflows = true;
+        self.rare.overflow.push(packet, ext, chunks)
     }
 }
 

@@ -92,9 +92,9 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             | TimerKind::Pace
             | TimerKind::Wake
             | TimerKind::App
-            | TimerKind::Turn
-            // the reference engine plans no far packets
-            | TimerKind::Far => net.ends[t.entity as usize].sender_domain,
+            | TimerKind::RunQueue
+            // the reference engine has no overflow queues
+            | TimerKind::Overflow => net.ends[t.entity as usize].sender_domain,
         },
     }
 }

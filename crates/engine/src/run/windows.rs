@@ -104,15 +104,15 @@ impl Out<'_, '_> {
         })
     }
 
-    /// Plans to move the packets that wait for far windows at the port of `link`, the first of
+    /// Plans to move the packets in the overflow queue of the port of `link`, the first of
     /// which arrives at `time`: half the near windows before that is due.
-    fn wake_far(&mut self, time: u64, link: LinkId) {
+    fn wake_overflow(&mut self, time: u64, link: LinkId) {
         let wake = time - NEAR / 2 * self.buckets.length;
-        self.timer(wake, 0, Timer { kind: TimerKind::Far, entity: link.0 });
+        self.timer(wake, 0, Timer { kind: TimerKind::Overflow, entity: link.0 });
     }
 
     /// An arrival `ahead` windows from the open one that is no business of a near window's bucket: in the
-    /// open window itself, or far away.
+    /// open window itself, or beyond the near windows.
     #[inline(never)]
     fn arrive_elsewhere(
         &mut self,
@@ -129,7 +129,7 @@ impl Out<'_, '_> {
             return self.local_arrival(packet, ext.map(take), generation);
         }
         if !port.overflows() {
-            self.wake_far(stamp.time, stamp.link);
+            self.wake_overflow(stamp.time, stamp.link);
         }
         stamp.on(port.push_overflow(packet, ext, &mut self.buckets.chunks));
     }
@@ -353,7 +353,7 @@ impl<'a> Engine<'a> {
             plans.push(Plan { packet: *at, route: domain.plan(packet, net) });
             order.push((packet.time - start) << INDEX_BITS | i);
         }
-        plans.iter().for_each(|plan| domain.look_further(&packets[plan.packet as usize], plan.route, net));
+        plans.iter().for_each(|plan| domain.prefetch_further(&packets[plan.packet as usize], plan.route, net));
         sort(packets, plans, self.buckets.order, order);
         let (plans, order) = (plans.as_slice(), order.as_slice());
         let mut out = Out { net, buckets: &mut self.buckets, local: &mut self.locals[d] };
@@ -424,7 +424,7 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
             let planned = domain.plan(&packet, net);
             domain.arrival(at, &packet, ext.as_mut(), planned, Env::new(net, out, collector));
         }
-        TimerSlot::Timer(TimerKind::Far) => {
+        TimerSlot::Timer(TimerKind::Overflow) => {
             move_near(&mut domain.nodes.ports[net.port_of[key.entity as usize]], out);
         }
         TimerSlot::Timer(kind) => {
@@ -452,11 +452,11 @@ fn register(local: &mut Local, domain: DomainId, wakes: &mut BinaryHeap<Reverse<
     }
 }
 
-/// Moves what has come near from a port's far queue into the buckets.
+/// Moves what has come near from a port's overflow queue into the buckets.
 fn move_near(port: &mut Port, out: &mut Out) {
     let horizon = out.buckets.start + NEAR * out.buckets.length;
     let mut chunks = take(&mut out.buckets.chunks);
-    port.take_far(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
+    port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
         Some(ahead) if ahead > 0 => {
             let domain = out.net.links[packet.link].domain;
             out.buckets.push(domain, ahead, packet, ext);
@@ -464,8 +464,8 @@ fn move_near(port: &mut Port, out: &mut Out) {
         _ => out.local_arrival(*packet, ext.map(take), 0),
     });
     out.buckets.chunks = chunks;
-    let first = port.far().next().map(|p| p.time);
+    let first = port.overflow().next().map(|p| p.time);
     if let Some(time) = first {
-        out.wake_far(time, port.link);
+        out.wake_overflow(time, port.link);
     }
 }

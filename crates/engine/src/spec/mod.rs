@@ -95,8 +95,8 @@ pub enum Ties {
     /// earlier: the queue still holds both. Of packets that arrive together over links alike, the longer
     /// comes first (its transmission began before); of two alike the one that was set going by what was
     /// entered longer ago: an arrival at an idle port when that packet's own transmission began, the end
-    /// of the transmission before when that began ([`turn`](crate::event::packet::turn)). Two chains of packets
-    /// without a pause keep the order they met in. Causes further back are not followed: what is
+    /// of the transmission before when that began ([`tie_rank`](crate::event::packet::Packet::tie_rank)).
+    /// Two chains of packets without a pause keep the order they met in. Causes further back are not followed: what is
     /// left is as with [`Ties::Link`]. A port whose departures are events
     /// ([`QueueSpec::is_explicit`]) lets them come first always.
     Scheduled,

@@ -100,7 +100,7 @@ pub enum App {
         /// Start with an OFF time (ns-3 does, after the handshake).
         off_first: bool,
     },
-    /// Half of a two-way connection: writes what a [`QuerySpec`] tells it to.
+    /// One flow of a two-way connection: writes what a [`QuerySpec`] tells it to.
     Messages,
     /// No transport beneath it (UDP): full segments at a constant pace from the flow's start to its stop. Nothing is
     /// acknowledged or sent again, there is no window and no ECN; the controller has no part in it. Where the NIC takes
@@ -126,6 +126,26 @@ impl App {
     /// It ends by itself, after so many bytes or writes.
     pub fn is_finite(&self) -> bool {
         matches!(self, App::Bulk { size: Some(_), .. } | App::ClosedLoop { count: Some(_), .. })
+    }
+
+    /// It writes what a query tells it to, on a two-way connection.
+    pub fn is_messages(&self) -> bool {
+        *self == App::Messages
+    }
+
+    /// Bytes of one transfer, where it has a size.
+    pub fn size(&self) -> Option<u64> {
+        if let App::Bulk { size, .. } = self { *size } else { None }
+    }
+
+    /// Time from one datagram to the next, if it sends these.
+    pub fn datagram_gap(&self) -> Option<Time> {
+        if let App::Udp { gap } = self { Some(*gap) } else { None }
+    }
+
+    /// Bytes of a write that is acknowledged as one; 0 where none is.
+    pub fn acknowledged_write(&self) -> u64 {
+        if let App::ClosedLoop { write, .. } = self { *write } else { 0 }
     }
 }
 

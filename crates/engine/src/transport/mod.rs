@@ -15,9 +15,8 @@ use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::App;
 use incast_record::{FlowRecord, Recorder};
-use timer::Turn;
+use timer::Task;
 
 /// Where the data of a flow comes from.
 #[derive(Debug)]
@@ -41,12 +40,12 @@ pub enum ReceiveEndpoint {
 
 /// The endpoints of flow `flow`, on domain-local hosts `src` and `dst`.
 pub fn endpoints(net: &FabricMap, flow: FlowId, src: HostIx, dst: HostIx) -> (SendEndpoint, ReceiveEndpoint) {
-    match net.flow(flow).app {
-        App::Udp { gap } => (
+    match net.flow(flow).app.datagram_gap() {
+        Some(gap) => (
             SendEndpoint::Udp(udp::Sender::new(net, flow, src, gap)),
             ReceiveEndpoint::Udp(udp::Receiver::new(net, flow, dst)),
         ),
-        _ => (
+        None => (
             SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, src)),
             ReceiveEndpoint::Tcp(tcp::receiver::Receiver::new(net, flow, dst)),
         ),
@@ -71,9 +70,9 @@ macro_rules! forward {
 
 impl SendEndpoint {
     forward! { udp:
-        /// Makes it one direction of a two-way connection: `half` is its host's side; `passive` if the other host opens
+        /// Makes it one direction of a two-way connection: `side` is its host's; `passive` if the other host opens
         /// it.
-        fn join(&mut self, half: u32, passive: bool) => ();
+        fn make_duplex(&mut self, side: u32, passive: bool) => ();
         /// The trigger that it waits for opens it.
         fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx);
         /// A packet for it arrived.
@@ -84,8 +83,8 @@ impl SendEndpoint {
         /// One of its timers fired.
         #[inline]
         fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) => udp.on_timer(ctx, kind);
-        /// Its turn has come.
-        fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) => ();
+        /// A task of its host's run queue is its own.
+        fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Its host's application has a message of so many bytes to send,
         fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
         /// ... which a packet that arrived woke.
@@ -147,16 +146,17 @@ impl SendEndpoint {
 
 impl ReceiveEndpoint {
     forward! { udp:
-        /// Makes it one direction of a two-way connection: `half` is its host's side, `size` the bytes of the messages
+        /// Makes it one direction of a two-way connection: `side` is its host's, `size` the bytes of the messages
         /// that arrive. The window it offers.
-        fn join(&mut self, net: &FabricMap, half: u32, size: u64) -> u32 => 0;
+        fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 => 0;
         /// A packet for it arrived.
         #[inline(always)]
-        fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>) => udp.on_packet(ctx, p);
+        fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>)
+            => udp.on_packet(ctx, p);
         /// One of its timers fired.
         fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) => ();
-        /// Its turn has come.
-        fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) => ();
+        /// A task of its host's run queue is its own.
+        fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Takes a whole message that has come, if there is one.
         fn take_message(&mut self) -> bool => false;
     }

@@ -1,8 +1,8 @@
 //! When timers fire.
 
-/// What an endpoint does in its turn, once everything that arrives at this instant has been taken in.
+/// What an endpoint does from its host's run queue, once everything that arrives at this instant is delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turn {
+pub enum Task {
     /// Its timer fires, as one of those of a tick.
     Timer,
     /// Its application, which a packet woke, runs.

@@ -1,10 +1,10 @@
 //! Two-way connections, queries and closed-loop writes, by hand-computed times.
 
 use crate::support::*;
-use incast_engine::testing::{Half, TimerKind};
+use incast_engine::testing::{ConnectionSide, TimerKind};
 
 /// A flow of a two-way connection.
-fn half(src: u32, dst: u32, start: Time) -> FlowSpec {
+fn one_way(src: u32, dst: u32, start: Time) -> FlowSpec {
     FlowSpec { app: App::Messages, start, ..bulk(src, dst, None) }
 }
 
@@ -14,7 +14,7 @@ fn asking(workers: u32, response: u64, transport: TransportSpec) -> Spec {
     let mut spec = star(workers + 1, Rate::gbps(10), Time::us(1));
     spec.transports = vec![transport];
     spec.controllers = vec![controller("newreno", &[])];
-    spec.flows = (1..=workers).flat_map(|w| [half(0, w, Time::ZERO), half(w, 0, Time::ZERO)]).collect();
+    spec.flows = (1..=workers).flat_map(|w| [one_way(0, w, Time::ZERO), one_way(w, 0, Time::ZERO)]).collect();
     spec.queries = vec![QuerySpec {
         group: 0,
         root: 0,
@@ -113,7 +113,7 @@ fn an_early_query_waits_for_its_connections() {
     let handshake = 2 * (2 * 44_800 + 2_000_000);
     let exchange = 41_600 + 2_243_200 + 2 * 841_600 + 2_000_000;
     assert_eq!((q.start_ps, q.finish_ps), (0, Some(handshake + exchange)));
-    assert!(o.flows.iter().all(|f| !f.unopened), "both halves of a connection open");
+    assert!(o.flows.iter().all(|f| !f.unopened), "both flows of a connection open");
     // without a handshake too; and nothing does whose start is after the end
     let mut spec = asking(1, 1000, opened());
     assert!(run(&spec).flows.iter().all(|f| !f.unopened));
@@ -176,7 +176,7 @@ fn queries_over_full_queues_count_their_timeouts() {
 
 #[test]
 fn lost_requests_and_acknowledgements_are_repaired() {
-    // links lose every twentieth packet: both halves recover, ACKs riding on data included
+    // links lose every twentieth packet: both flows recover, ACKs riding on data included
     let mut spec = asking(3, 30_000, TransportSpec { quickack: 16, ..tcp() });
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
     spec.queries[0].count = Some(20);
@@ -297,7 +297,7 @@ fn a_process_begins_at_once_and_arrivals_interrupt_it() {
         let mut spec = asking(1, 1448, TransportSpec { wakeup, delayed_ack: 1, ..opened() });
         spec.links[0].rate = Rate::INFINITE;
         spec.links[3].rate = Rate::INFINITE;
-        spec.flows = (0..4).flat_map(|_| [half(0, 1, Time::ZERO), half(1, 0, Time::ZERO)]).collect();
+        spec.flows = (0..4).flat_map(|_| [one_way(0, 1, Time::ZERO), one_way(1, 0, Time::ZERO)]).collect();
         spec.queries[0].count = Some(1);
         let connection = spec.queries[0].connections[0];
         spec.queries[0].connections =
@@ -431,31 +431,31 @@ fn how_long_an_ack_waits_follows_the_times_between_segments() {
     const MS: u64 = 1_000_000_000;
     let t =
         TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..opened() };
-    let mut half = Half { rto: 23 * MS, rto_before: 14 * MS, ..Half::default() };
-    assert!(half.on_data(&t, 0, true), "the first data");
-    assert_eq!(half.ack_wait(&t), 40 * MS);
-    assert!(!half.on_data(&t, 20 * MS + 1, true));
-    assert_eq!(half.ack_wait(&t), 40 * MS, "no pause: half of it and half of 40 ms");
+    let mut side = ConnectionSide { rto: 23 * MS, rto_before: 14 * MS, ..ConnectionSide::default() };
+    assert!(side.on_data(&t, 0, true), "the first data");
+    assert_eq!(side.ack_wait(&t), 40 * MS);
+    assert!(!side.on_data(&t, 20 * MS + 1, true));
+    assert_eq!(side.ack_wait(&t), 40 * MS, "no pause: half of it and half of 40 ms");
     // a pause of 21 ms: no longer than the timeout, which an ACK beside the data changes only afterwards
-    half.on_data(&t, 41 * MS, true);
-    assert_eq!(half.ack_wait(&t), 14 * MS);
-    half.on_data(&t, 41 * MS, true);
-    assert_eq!(half.ack_wait(&t), 27 * MS, "back towards 40 ms");
-    half.on_data(&t, 62 * MS, false);
-    assert_eq!(half.ack_wait(&t), 23 * MS);
+    side.on_data(&t, 41 * MS, true);
+    assert_eq!(side.ack_wait(&t), 14 * MS);
+    side.on_data(&t, 41 * MS, true);
+    assert_eq!(side.ack_wait(&t), 27 * MS, "back towards 40 ms");
+    side.on_data(&t, 62 * MS, false);
+    assert_eq!(side.ack_wait(&t), 23 * MS);
     // an ACK that waited in vain waits longer the next time, or ends the interactive mode
-    half.on_data(&t, 63 * MS, false);
-    half.miss(&t);
-    assert_eq!(half.ack_wait(&t), 23 * MS, "twice 31 ms, and no longer than the timeout");
-    half.pingpong = true;
-    half.miss(&t);
-    assert_eq!((half.ack_wait(&t), half.pingpong), (40 * MS, false));
-    assert!(half.on_data(&t, 104 * MS, true), "a silence beyond the timeout begins anew");
-    assert_eq!(half.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), 40 * MS);
+    side.on_data(&t, 63 * MS, false);
+    side.miss(&t);
+    assert_eq!(side.ack_wait(&t), 23 * MS, "twice 31 ms, and no longer than the timeout");
+    side.pingpong = true;
+    side.miss(&t);
+    assert_eq!((side.ack_wait(&t), side.pingpong), (40 * MS, false));
+    assert!(side.on_data(&t, 104 * MS, true), "a silence beyond the timeout begins anew");
+    assert_eq!(side.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), 40 * MS);
     // data sent within that wait answers what was heard, however long it has become
-    let half = Half { data_at: Some(0), ack_wait: 55 * MS, ..Half::default() };
-    assert!(half.answers(&t, 50 * MS) && !half.answers(&t, 55 * MS));
-    assert!(!half.answers(&TransportSpec { adaptive_ack: false, ..t }, 50 * MS));
+    let side = ConnectionSide { data_at: Some(0), ack_wait: 55 * MS, ..ConnectionSide::default() };
+    assert!(side.answers(&t, 50 * MS) && !side.answers(&t, 55 * MS));
+    assert!(!side.answers(&TransportSpec { adaptive_ack: false, ..t }, 50 * MS));
 }
 
 #[test]
@@ -474,7 +474,7 @@ fn a_worker_that_has_sent_nothing_delays_its_acks_as_any_other() {
         let mut acks = Vec::new();
         for (i, at) in [0, 30, 60, 75].into_iter().enumerate() {
             acks.extend(bench.advance(at * MS));
-            acks.extend(bench.joined_data(0, 3, 10 * i as u64, 10));
+            acks.extend(bench.duplex_data(0, 3, 10 * i as u64, 10));
         }
         acks.extend(bench.advance(1000 * MS));
         acks.iter().map(|a| (a.at / MS, a.packet.ack)).collect::<Vec<_>>()
@@ -491,13 +491,13 @@ fn data_carries_what_compressed_sacks_would_report() {
     let mut bench = Bench::new(asking(1, 20_000, t));
     bench.open();
     // the response's first segment is missing: three ACKs at once, the fourth waits
-    let acks: Vec<usize> = (1..=4).map(|n| bench.joined_data(1, 2, n * 1000, 1000).len()).collect();
+    let acks: Vec<usize> = (1..=4).map(|n| bench.duplex_data(1, 2, n * 1000, 1000).len()).collect();
     assert_eq!(acks, [1, 1, 1, 0]);
     let request = bench.fire(TimerKind::Query, 0);
     assert_eq!(request[0].blocks(), [(1000, 5000)]);
     // that one is reported: the next begins a wait of its own, and nothing goes for the first
     bench.advance(50 * US);
-    assert!(bench.joined_data(1, 2, 5000, 1000).is_empty());
+    assert!(bench.duplex_data(1, 2, 5000, 1000).is_empty());
     let late = bench.advance(5000 * US);
     let found = |late: &[Caught]| late.iter().filter(|a| a.packet.len == 0).map(|a| a.at / US).collect::<Vec<_>>();
     assert_eq!(found(&late), [150]);

@@ -2,20 +2,20 @@
 
 use crate::domain::Domain;
 use crate::event::ids::{FlowId, ReceiverIx, SenderIx};
-use crate::host::messages::{Half, Join, Query};
+use crate::host::messages::{ConnectionSide, Duplex, Query};
 use crate::map::fabric::{Ends, FabricMap};
-use crate::spec::{App, RunError, Spec};
+use crate::spec::{RunError, Spec};
 use crate::transport::endpoints;
 
 /// The part of every flow in a two-way connection.
-pub fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
+pub fn duplexes(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
     if spec.queries.is_empty() {
-        return match spec.flows.iter().position(|f| f.app == App::Messages) {
+        return match spec.flows.iter().position(|f| f.app.is_messages()) {
             Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
             None => Ok(Vec::new()),
         };
     }
-    let mut joins = vec![None; spec.flows.len()];
+    let mut duplexes = vec![None; spec.flows.len()];
     for (q, query) in (0u32..).zip(&spec.queries) {
         for c in &query.connections {
             let ends = |f: u32| spec.flows.get(f as usize).map(|f| (f.src, f.dst, f.transport));
@@ -33,19 +33,19 @@ pub fn joins(spec: &Spec) -> Result<Vec<Option<Join>>, RunError> {
             for (flow, other, response, size) in
                 [(c.request, c.response, false, c.request_size), (c.response, c.request, true, c.response_size)]
             {
-                let join = &mut joins[flow as usize];
-                if join.is_some() || spec.flows[flow as usize].app != App::Messages {
+                let duplex = &mut duplexes[flow as usize];
+                if duplex.is_some() || !spec.flows[flow as usize].app.is_messages() {
                     return Err(RunError::Invalid(format!(
                         "flow {flow} is part of two connections, or sends more than messages"
                     )));
                 }
-                *join = Some(Join { other: FlowId(other), query: q, response, size });
+                *duplex = Some(Duplex { other: FlowId(other), query: q, response, size });
             }
         }
     }
-    match (spec.flows.iter().zip(&joins)).position(|(f, j)| f.app == App::Messages && j.is_none()) {
+    match (spec.flows.iter().zip(&duplexes)).position(|(f, j)| f.app.is_messages() && j.is_none()) {
         Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
-        None => Ok(joins),
+        None => Ok(duplexes),
     }
 }
 
@@ -74,17 +74,17 @@ pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
         for c in &query.connections {
             let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
             let root = &mut domains[request.sender_domain];
-            let half = root.nodes.halves.len() as u32;
-            let wnd = root.endpoints.receivers[response.receiver].join(net, half, c.response_size);
-            root.endpoints.senders[request.sender].join(half, false);
+            let side = root.nodes.sides.len() as u32;
+            let wnd = root.endpoints.receivers[response.receiver].make_duplex(net, side, c.response_size);
+            root.endpoints.senders[request.sender].make_duplex(side, false);
             // without a handshake the root's first packet opens the worker's side
             let open = !net.transport(net.flow(FlowId(c.request)).transport).handshake;
-            root.nodes.halves.push(Half { wnd, open, ..Half::default() });
+            root.nodes.sides.push(ConnectionSide { wnd, open, ..ConnectionSide::default() });
             let worker = &mut domains[response.sender_domain];
-            let half = worker.nodes.halves.len() as u32;
-            let wnd = worker.endpoints.receivers[request.receiver].join(net, half, c.request_size);
-            worker.endpoints.senders[response.sender].join(half, true);
-            worker.nodes.halves.push(Half { wnd, ..Half::default() });
+            let side = worker.nodes.sides.len() as u32;
+            let wnd = worker.endpoints.receivers[request.receiver].make_duplex(net, side, c.request_size);
+            worker.endpoints.senders[response.sender].make_duplex(side, true);
+            worker.nodes.sides.push(ConnectionSide { wnd, ..ConnectionSide::default() });
         }
     }
 }

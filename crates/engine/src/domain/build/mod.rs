@@ -73,7 +73,7 @@ impl<'a> Simulation<'a> {
             port_of,
             ends: Vec::new(),
             envs: (0..spec.flows.len()).map(|f| fabric.env(f)).collect(),
-            joins: endpoints::joins(spec)?,
+            duplexes: endpoints::duplexes(spec)?,
             triggers: Triggers::new(spec)?,
             // whatever the queue: explicit ones give the same outcome
             relay: Time(spec.links.iter().map(|l| l.crossing(smallest).0).fold(least, u64::max)),

@@ -137,6 +137,6 @@ impl<'a> Layout<'a> {
         let costs = spec.host_costs.get(node.ix()).cloned().unwrap_or_default();
         let engines = |costs: Option<ProcessingSpec>| costs.map(|c| Box::new(Processing::new(&c)));
         let (receive, send) = (engines(costs.receive), engines(costs.send));
-        Ok(Host { node, port, nic, receive, send, turns: RunQueue::default() })
+        Ok(Host { node, port, nic, receive, send, run_queue: RunQueue::default() })
     }
 }

@@ -3,7 +3,7 @@
 use crate::event::packet::STAMPS;
 use crate::host::processing::EngineId;
 use crate::map::ideal::Fabric;
-use crate::spec::{App, Discipline, LinkSpec, Rules, RunError, Spec, Ties, TransportSpec};
+use crate::spec::{Discipline, LinkSpec, Rules, RunError, Spec, Ties, TransportSpec};
 use incast_cc::Time;
 
 fn invalid(text: String) -> Result<(), RunError> {
@@ -82,11 +82,11 @@ fn check_queue(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
 /// Checks flows, given their paths.
 pub fn check_flows(spec: &Spec, fabric: &Fabric) -> Result<(), RunError> {
     for (f, flow) in spec.flows.iter().enumerate() {
-        if let App::Udp { gap: Time::ZERO } = flow.app {
+        if flow.app.datagram_gap() == Some(Time::ZERO) {
             return invalid(format!("flow {f}: datagrams without time between them"));
         }
         let controller = &spec.controllers[flow.controller as usize];
-        let asks = !matches!(flow.app, App::Udp { .. });
+        let asks = flow.app.datagram_gap().is_none();
         if asks && controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
             return invalid(format!(
                 "flow {f}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} \

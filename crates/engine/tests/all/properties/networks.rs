@@ -242,7 +242,7 @@ fn ask(spec: &mut Spec, askings: &[Asking]) {
     let hosts = spec.hosts;
     for (group, asking) in askings.iter().enumerate() {
         let root = asking.root % hosts;
-        let half = |src, dst| FlowSpec {
+        let one_way = |src, dst| FlowSpec {
             app: App::Messages,
             start: Time::us(group as u64),
             transport: asking.transport,
@@ -253,7 +253,7 @@ fn ask(spec: &mut Spec, askings: &[Asking]) {
         for worker in &asking.workers {
             let worker = (root + 1 + worker % (hosts - 1)) % hosts;
             let request = spec.flows.len() as u32;
-            spec.flows.extend([half(root, worker), half(worker, root)]);
+            spec.flows.extend([one_way(root, worker), one_way(worker, root)]);
             let (request_size, response_size) = asking.sizes;
             connections.push(ConnectionSpec { request, response: request + 1, request_size, response_size });
         }

@@ -160,7 +160,7 @@ impl Bench {
     }
 
     /// A data segment of flow `flow` of a two-way connection reaches its receiver, over `link`.
-    pub fn joined_data(&mut self, flow: u32, link: u32, seq: u64, len: u16) -> Vec<Caught> {
+    pub fn duplex_data(&mut self, flow: u32, link: u32, seq: u64, len: u16) -> Vec<Caught> {
         let mut packet = self.segment(link, seq, len);
         (packet.flow, packet.flags) = (FlowId(flow), flag::ACK | flag::DUPLEX);
         self.give(packet, Some(Ext::default()))

@@ -5,7 +5,7 @@ use super::compression::COMPRESSION_SLACK;
 use super::*;
 
 impl Receiver {
-    /// Acknowledges a segment that has been taken in, now or later.
+    /// Acknowledges a segment that has arrived, now or later.
     #[inline(always)]
     pub(super) fn acknowledge_in_time(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, mut now_ack: bool) {
         let t = ctx.net.transport(self.transport);
@@ -23,7 +23,7 @@ impl Receiver {
                 self.acknowledge(ctx, Kind::Ack, flag::FIN, t.ack_size);
             } else {
                 self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
-                if self.half != NO_HALF {
+                if self.side != NO_SIDE {
                     self.spend_quick(ctx);
                 }
             }
@@ -35,18 +35,18 @@ impl Receiver {
     /// The ACK waits for the next segment, or its timer.
     #[inline(always)]
     fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        let half = ctx.halves.get(self.half as usize);
-        let wait = half.map_or(t.delayed_ack_timeout.0, |half| half.ack_wait(t));
-        let soon = half.is_some() && t.adaptive_ack;
+        let side = ctx.sides.get(self.side as usize);
+        let wait = side.map_or(t.delayed_ack_timeout.0, |side| side.ack_wait(t));
+        let soon = side.is_some() && t.adaptive_ack;
         if soon && self.acks.deadline <= fires_at(t.timer_tick.0, ctx.now, wait / 4) {
             self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
             self.spend_quick(ctx);
         } else {
             let at = self.acks.deadline.min(fires_at(t.timer_tick.0, ctx.now, wait));
             if t.last_set_first && at != self.acks.slot {
-                let turns = &mut ctx.hosts[self.ip.host].turns;
-                turns.settings += 1;
-                (self.acks.slot, self.acks.setting) = (at, turns.settings);
+                let queue = &mut ctx.hosts[self.ip.host].run_queue;
+                queue.settings += 1;
+                (self.acks.slot, self.acks.setting) = (at, queue.settings);
             }
             self.acknowledge_at(ctx, at);
         }
@@ -55,44 +55,44 @@ impl Receiver {
     /// Two-way connections: an acknowledgement of data was sent, one of those that `quickack` counts.
     pub(super) fn spend_quick(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.acks.quick == 1
-            && let Some(half) = ctx.halves.get_mut(self.half as usize)
+            && let Some(side) = ctx.sides.get_mut(self.side as usize)
         {
-            half.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout.0;
+            side.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout.0;
         }
         self.acks.quick = self.acks.quick.saturating_sub(1);
     }
 
-    /// Brings quick ACKs up to date with an arriving segment, and the interactive state of a two-way connection. Whether
-    /// the latter acknowledges the segment at once.
+    /// Brings quick ACKs up to date with an arriving segment, and the interactive state of a two-way connection.
+    /// Whether the latter acknowledges the segment at once.
     pub(super) fn interact(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
         let counts = match self.ecn.mode {
             Ecn::Off => false,
             Ecn::Classic => t.classic_quickack,
-            Ecn::Dctcp => t.mark_quickack && t.pingpong && self.half != NO_HALF,
+            Ecn::Dctcp => t.mark_quickack && t.pingpong && self.side != NO_SIDE,
         };
         let first = counts && self.ecn.is_first_mark(p);
         if first {
             // marks call for the window's being small: two ACKs at once until the sender has reduced it
             self.acks.quick = self.acks.quick.max(2);
         }
-        let Some(half) = ctx.halves.get_mut(self.half as usize).filter(|_| t.pingpong) else {
+        let Some(side) = ctx.sides.get_mut(self.side as usize).filter(|_| t.pingpong) else {
             return self.acks.quick > 0;
         };
         if p.seq() + (p.len as u64) <= self.next {
             self.acks.quick = self.acks.quick.max(t.quickack);
-            half.pingpong = false;
-            half.ack_wait = t.delayed_ack_timeout.0;
+            side.pingpong = false;
+            side.ack_wait = t.delayed_ack_timeout.0;
         } else if p.seq() <= self.next {
             let predicted = p.seq() == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
-            if half.on_data(t, ctx.now, predicted) {
+            if side.on_data(t, ctx.now, predicted) {
                 self.acks.quick = self.acks.quick.max(t.quickack);
             }
         }
         if first {
-            half.pingpong = false;
-            half.ack_wait = t.delayed_ack_timeout.0;
+            side.pingpong = false;
+            side.ack_wait = t.delayed_ack_timeout.0;
         }
-        self.acks.quick > 0 && !half.pingpong
+        self.acks.quick > 0 && !side.pingpong
     }
 
     pub(super) fn acknowledge_at(&mut self, ctx: &mut NodeCtx<impl Effects>, at: u64) {
@@ -103,9 +103,9 @@ impl Receiver {
         }
     }
 
-    /// The turn of its timer, or of that of another receiver's compressed SACKs, with which those of this one go.
-    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
-        if let Turn::Compressed(at) = turn {
+    /// Its timer's task, or that of another receiver's compressed SACKs, with which those of this one go.
+    pub fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) {
+        if let Task::Compressed(at) = task {
             if self.compression.waiting == 0 || self.acks.deadline != at + COMPRESSION_SLACK {
                 return;
             }
@@ -117,7 +117,7 @@ impl Receiver {
     /// An ACK has waited long enough, unless something made it go at the last moment.
     pub(super) fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
-        if self.half != NO_HALF {
+        if self.side != NO_SIDE {
             self.collect(ctx);
         }
         if self.acks.deadline > ctx.now {
@@ -127,7 +127,7 @@ impl Receiver {
         if !missed {
             // a timer of the kernel that fires takes those along that are due but for their slack
             let now = ctx.now;
-            let RunQueue { compressed, released, .. } = &mut ctx.hosts[self.ip.host].turns;
+            let RunQueue { compressed, released, .. } = &mut ctx.hosts[self.ip.host].run_queue;
             compressed.retain(|timer| {
                 if timer.0 <= now {
                     released.push(*timer);
@@ -136,9 +136,9 @@ impl Receiver {
             });
         }
         self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
-        if let Some(half) = ctx.halves.get_mut(self.half as usize) {
+        if let Some(side) = ctx.sides.get_mut(self.side as usize) {
             if missed {
-                half.miss(t);
+                side.miss(t);
             }
             self.spend_quick(ctx);
             self.publish(ctx);

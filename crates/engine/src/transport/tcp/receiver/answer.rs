@@ -10,10 +10,10 @@ impl Receiver {
         let most = if kind == Kind::Syn && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
         let wnd = self.window.offer(self.next, t).min(most);
         let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
-        if self.half != NO_HALF {
-            // data of the other half goes on echoing what was echoed last (RFC 7323 4.3, TS.Recent)
-            let half = &mut ctx.halves[self.half as usize];
-            (half.ext.ts, half.ext.hops, half.came) = (ts, hops, came);
+        if self.side != NO_SIDE {
+            // data of the other flow goes on echoing what was echoed last (RFC 7323 4.3, TS.Recent)
+            let side = &mut ctx.sides[self.side as usize];
+            (side.ext.ts, side.ext.hops, side.came) = (ts, hops, came);
         }
         let mut flags = self.base_flags | fin;
         let syn = kind == Kind::Syn;
@@ -35,7 +35,7 @@ impl Receiver {
         {
             size += lay_out(ext, t);
         }
-        if self.half != NO_HALF && kind == Kind::Syn {
+        if self.side != NO_SIDE && kind == Kind::Syn {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: ctx.now, ..Ext::default() });
         }

@@ -24,10 +24,10 @@ impl Receiver {
         }
         self.compression.waiting += 1;
         if self.compression.waiting == 1 {
-            let rtt = ctx.halves.get(self.half as usize).map_or(self.handshake_rtt, |half| half.srtt);
+            let rtt = ctx.sides.get(self.side as usize).map_or(self.handshake_rtt, |side| side.srtt);
             let at = ctx.now + (rtt / 20).min(COMPRESSION_DELAY);
             self.acknowledge_at(ctx, at + COMPRESSION_SLACK);
-            ctx.hosts[self.ip.host].turns.compressed.push((at, self.flow));
+            ctx.hosts[self.ip.host].run_queue.compressed.push((at, self.flow));
         }
         false
     }
@@ -37,7 +37,7 @@ impl Receiver {
     pub(super) fn uncompress(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.compression.waiting > 0 {
             self.compression.waiting = 0;
-            ctx.hosts[self.ip.host].turns.compressed.retain(|timer| timer.1 != self.flow);
+            ctx.hosts[self.ip.host].run_queue.compressed.retain(|timer| timer.1 != self.flow);
         }
     }
 

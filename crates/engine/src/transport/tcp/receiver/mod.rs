@@ -1,18 +1,18 @@
-//! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped by
-//! mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
+//! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped
+//! by mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
 
 use crate::event::ids::{FlowId, HostIx, NodeId};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, Kind, Packet, Telemetry, flag};
 use crate::host::RunQueue;
-use crate::host::messages::NO_HALF;
+use crate::host::messages::NO_SIDE;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{App, Done, Flush, TransportSpec};
+use crate::spec::{Done, Flush, TransportSpec};
 use crate::transport::ip::IpSink;
 use crate::transport::ranges::Ranges;
 use crate::transport::reordering::Reordering;
-use crate::transport::timer::{Turn, fires_at};
+use crate::transport::timer::{Task, fires_at};
 use incast_cc::{Ecn, Time};
 use incast_record::FlowRecord;
 use sack::{SackBlocks, lay_out};
@@ -112,8 +112,8 @@ pub struct Receiver {
     src: NodeId,
     base_flags: u16,
     packets: u32,
-    /// Its host's side of a two-way connection, or [`NO_HALF`].
-    half: u32,
+    /// Its host's side of a two-way connection, or [`NO_SIDE`].
+    side: u32,
     /// First byte that has not come, what has come beyond it, and the number of FIN.
     next: u64,
     ooo: Ranges,
@@ -143,10 +143,8 @@ impl Receiver {
         let profile = net.spec.controllers[spec.controller as usize].profile();
         let traced = net.spec.observe.trace.contains(&flow.0);
         let path = if spec.reverse_path.is_some() { flag::PATH } else { 0 };
-        let (size, app_size) = match spec.app {
-            App::Bulk { size: Some(size), .. } => (size + t.extra_packets as u64 * t.mss as u64, size),
-            _ => (u64::MAX, u64::MAX),
-        };
+        let app_size = spec.app.size().unwrap_or(u64::MAX);
+        let size = app_size.saturating_add(t.extra_packets as u64 * t.mss as u64);
         Receiver {
             flow,
             ip: IpSink::new(net, flow, host),
@@ -154,7 +152,7 @@ impl Receiver {
             src: NodeId(spec.src),
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::SLOW_PATH } else { 0 },
             packets: 0,
-            half: NO_HALF,
+            side: NO_SIDE,
             next: 0,
             ooo: Ranges::default(),
             fin_at: None,
@@ -197,10 +195,10 @@ impl Receiver {
         }
     }
 
-    /// Makes it half of a two-way connection: `half` is its host's side, `size` the bytes of the
+    /// Makes it one flow of a two-way connection: `side` is its host's, `size` the bytes of the
     /// messages that arrive.
-    pub fn join(&mut self, net: &FabricMap, half: u32, size: u64) -> u32 {
-        self.half = half;
+    pub fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 {
+        self.side = side;
         self.sink.message_size = size;
         self.sink.message_end = size;
         self.base_flags |= flag::DUPLEX;
@@ -266,7 +264,7 @@ impl Receiver {
         if p.has(flag::CE) && self.ecn.cnp_interval > 0 {
             self.notify(ctx);
         }
-        if self.half != NO_HALF {
+        if self.side != NO_SIDE {
             self.collect(ctx);
         }
         if self.handshake_rtt == 0 && self.syn_acked_at != NEVER {
@@ -283,7 +281,7 @@ impl Receiver {
             self.acknowledge(ctx, Kind::Syn, 0, if t.lone_syn { t.ack_size } else { t.syn_size });
         } else if p.is(Kind::Data) && !self.sink.closed {
             self.data(ctx, t, p);
-            if self.half != NO_HALF {
+            if self.side != NO_SIDE {
                 self.publish(ctx);
             }
         } else if t.ce_must_advance && p.has(flag::CE) {
@@ -318,7 +316,7 @@ impl Receiver {
         if self.acks.echo.is_none() || p.seq() <= self.acks.acked {
             self.acks.echo = Some((p.sent_at(), p.hop, ctx.now - ctx.held));
         }
-        let quick = (self.half != NO_HALF || t.classic_quickack) && self.interact(ctx, t, p);
+        let quick = (self.side != NO_SIDE || t.classic_quickack) && self.interact(ctx, t, p);
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
@@ -359,8 +357,8 @@ impl Receiver {
             // burst of old bytes with it, and goodput never exceeds the line
             self.sink.delivered_m += self.counted() - held;
         }
-        if self.acks.quick > 0 && (self.half == NO_HALF || quick) {
-            self.acks.quick -= u32::from(self.half == NO_HALF);
+        if self.acks.quick > 0 && (self.side == NO_SIDE || quick) {
+            self.acks.quick -= u32::from(self.side == NO_SIDE);
             now_ack = true;
         }
         self.acknowledge_in_time(ctx, p, now_ack);
@@ -402,19 +400,19 @@ impl Receiver {
     /// One of the receiver's timers fired.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
         let t = ctx.net.transport(self.transport);
-        if self.half != NO_HALF {
+        if self.side != NO_SIDE {
             self.collect(ctx);
         }
         match kind {
             TimerKind::DelayedAck if self.acks.at == ctx.now => {
                 self.acks.at = NEVER;
-                let other = ctx.net.join(self.flow).map(|join| join.other);
+                let other = ctx.net.duplex(self.flow).map(|duplex| duplex.other);
                 if self.acks.deadline <= ctx.now {
                     match other {
                         Some(other) if self.acks.slot == ctx.now => {
                             self.acks.slot = NEVER;
-                            ctx.hosts[self.ip.host].turns.due.push((self.acks.setting, other, true));
-                            ctx.timer(ctx.now, TimerKind::Turn, other);
+                            ctx.hosts[self.ip.host].run_queue.due.push((self.acks.setting, other, true));
+                            ctx.timer(ctx.now, TimerKind::RunQueue, other);
                         }
                         _ => self.expire(ctx),
                     }

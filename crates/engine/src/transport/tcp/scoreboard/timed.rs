@@ -69,8 +69,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what RFC 8985 takes for lost, with so much time for reordering, if an ACK has brought news. Returns whether
-    /// new losses were found, of first or later transmissions.
+    /// Marks what RFC 8985 takes for lost, with so much time for reordering, if an ACK has brought news. Whether new
+    /// losses were found, of first or later transmissions.
     pub fn update_lost_by_time(&mut self, reordering: u64) -> bool {
         self.rack.as_mut().is_some_and(|rack| rack.advanced()) && self.look_again(None, reordering)
     }

@@ -44,7 +44,7 @@ impl Sender {
         self.connection = Connection::Open;
         self.timer.consecutive = 0;
         self.timer.deadline = NEVER;
-        if ctx.halves.get(self.half as usize).is_some_and(|half| half.without_ecn) {
+        if ctx.sides.get(self.side as usize).is_some_and(|side| side.without_ecn) {
             self.ecn.mode = Ecn::Off;
         }
         self.app.open(ctx.now);
@@ -79,8 +79,8 @@ impl Sender {
                 let t = ctx.net.transport(self.transport);
                 if t.ecn_fallback && t.handshake && !p.has(flag::ECE) {
                     self.ecn.mode = Ecn::Off;
-                    if let Some(half) = ctx.halves.get_mut(self.half as usize) {
-                        half.without_ecn = true;
+                    if let Some(side) = ctx.sides.get_mut(self.side as usize) {
+                        side.without_ecn = true;
                     }
                 }
                 if self.timer.consecutive == 0 {
@@ -135,14 +135,14 @@ impl Sender {
         if p.is_reverse() {
             if let Some(ext) = ext.filter(|_| p.is(Kind::Syn)) {
                 // the SYN-ACK opens this side; what follows echoes its time stamp
-                let half = &mut ctx.halves[self.half as usize];
-                half.ext.ts = ext.ts;
-                half.open = true;
+                let side = &mut ctx.sides[self.side as usize];
+                side.ext.ts = ext.ts;
+                side.open = true;
             }
             return self.on_packet(ctx, p, ext);
         }
-        if let Some(half) = ctx.halves.get_mut(self.half as usize) {
-            half.rto_before = half.rto;
+        if let Some(side) = ctx.sides.get_mut(self.side as usize) {
+            side.rto_before = side.rto;
         }
         let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
         if self.connection == Connection::Closed && self.passive {

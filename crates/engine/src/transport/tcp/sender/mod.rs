@@ -30,13 +30,13 @@ use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, Kind, Packet, STAMPS, Telemetry, flag};
 use crate::host::app::{AppState, Write};
-use crate::host::messages::NO_HALF;
+use crate::host::messages::NO_SIDE;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{App, AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
+use crate::spec::{AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use crate::transport::ip::IpSource;
 use crate::transport::opening::Opening;
-use crate::transport::timer::{Turn, fires_at, scanned_at};
+use crate::transport::timer::{Task, fires_at, scanned_at};
 use incast_cc::{
     Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time, Timeout,
 };
@@ -272,8 +272,8 @@ pub struct Sender {
     app: AppState,
     process: Process,
     closing: Closing,
-    /// Its host's side of a two-way connection, or [`NO_HALF`].
-    half: u32,
+    /// Its host's side of a two-way connection, or [`NO_SIDE`].
+    side: u32,
     /// Opened by the other side of a two-way connection.
     passive: bool,
     opening: Opening,
@@ -328,17 +328,17 @@ impl Sender {
             app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
             process: Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() },
             closing: Closing::default(),
-            half: NO_HALF,
+            side: NO_SIDE,
             passive: false,
             opening: Opening::new(net, flow),
             stats: SenderStats::default(),
         }
     }
 
-    /// Makes it half of a two-way connection: `half` is its host's side; `passive` if the other
+    /// Makes it one flow of a two-way connection: `side` is its host's; `passive` if the other
     /// host opens it.
-    pub fn join(&mut self, half: u32, passive: bool) {
-        self.half = half;
+    pub fn make_duplex(&mut self, side: u32, passive: bool) {
+        self.side = side;
         self.passive = passive;
         self.ip.flags |= flag::DUPLEX;
     }

@@ -36,24 +36,24 @@ impl Sender {
         self.ip.send(ctx, t, &packet, ext.as_mut());
     }
 
-    /// Two-way connections: the packet acknowledges what its host has received of the other half.
+    /// Two-way connections: the packet acknowledges what its host has received of the other flow.
     #[cold]
     pub(super) fn piggyback(&self, ctx: &mut NodeCtx<impl Effects>, packet: &mut Packet) -> Option<Ext> {
         let t = ctx.net.transport(self.transport);
-        let half = ctx.halves.get_mut(self.half as usize)?;
-        if !half.open {
+        let side = ctx.sides.get_mut(self.side as usize)?;
+        if !side.open {
             return None;
         }
-        half.carried += u32::from(half.owed);
-        half.owed = false;
-        if t.pingpong && packet.len > 0 && half.answers(t, ctx.now) {
-            half.pingpong = true;
+        side.carried += u32::from(side.owed);
+        side.owed = false;
+        if t.pingpong && packet.len > 0 && side.answers(t, ctx.now) {
+            side.pingpong = true;
         }
-        packet.ack = half.ack;
-        packet.wnd = half.wnd;
-        packet.flags |= flag::ACK | if half.ece { flag::ECE } else { 0 };
-        let host = if ctx.net.hosts_cost { ctx.now - half.came } else { 0 };
-        Some(Ext { host, ..half.ext.clone() })
+        packet.ack = side.ack;
+        packet.wnd = side.wnd;
+        packet.flags |= flag::ACK | if side.ece { flag::ECE } else { 0 };
+        let host = if ctx.net.hosts_cost { ctx.now - side.came } else { 0 };
+        Some(Ext { host, ..side.ext.clone() })
     }
 
     pub(super) fn send_segment(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64, len: u32, again: bool) {

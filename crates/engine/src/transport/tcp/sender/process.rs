@@ -15,10 +15,10 @@ impl Sender {
             return self.on_message(ctx, bytes);
         }
         self.app.on_message(bytes);
-        let woken = &mut ctx.hosts[self.ip.host].turns.woken;
+        let woken = &mut ctx.hosts[self.ip.host].run_queue.woken;
         woken.push(self.ip.flow);
         let begins = woken.len() == 1;
-        ctx.timer(ctx.now, TimerKind::Turn, self.ip.flow);
+        ctx.timer(ctx.now, TimerKind::RunQueue, self.ip.flow);
         if begins {
             // nothing runs yet: its process begins at once, and the next arrival interrupts it
             self.process.interrupted = true;
@@ -27,10 +27,10 @@ impl Sender {
         }
     }
 
-    /// The turn of the application that a packet woke, or of the retransmission timer, unless something stopped it at
+    /// The task of the application that a packet woke, or of the retransmission timer, unless something stopped it at
     /// the last moment.
-    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>, turn: Turn) {
-        if turn == Turn::Application {
+    pub fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) {
+        if task == Task::Application {
             self.pump(ctx);
         } else if self.timer.deadline <= ctx.now {
             self.timer.deadline = NEVER;
@@ -63,7 +63,7 @@ impl Sender {
             flow: self.ip.flow.0,
             number: write.number,
             workers: 1,
-            bytes: if let App::ClosedLoop { write, .. } = spec.app { write } else { 0 },
+            bytes: spec.app.acknowledged_write(),
             start_ps: write.begun,
             finish_ps,
             timeouts: 0,

@@ -18,19 +18,19 @@ impl Sender {
             deadline = scanned_at(t.timer_scan.0, deadline);
         }
         if t.last_set_first && deadline != self.timer.slot {
-            let turns = &mut ctx.hosts[self.ip.host].turns;
-            turns.settings += 1;
-            (self.timer.slot, self.timer.setting) = (deadline, turns.settings);
+            let queue = &mut ctx.hosts[self.ip.host].run_queue;
+            queue.settings += 1;
+            (self.timer.slot, self.timer.setting) = (deadline, queue.settings);
         }
         self.arm(ctx, deadline);
     }
 
-    /// Two-way connections: the other half's ACKs wait no longer than this one's timeout.
+    /// Two-way connections: the other flow's ACKs wait no longer than this one's timeout.
     #[inline]
     pub(super) fn publish_timeout(&self, ctx: &mut NodeCtx<impl Effects>) {
-        if let Some(half) = ctx.halves.get_mut(self.half as usize) {
-            half.rto = self.rtt.rto();
-            half.srtt = self.rtt.srtt;
+        if let Some(side) = ctx.sides.get_mut(self.side as usize) {
+            side.rto = self.rtt.rto();
+            side.srtt = self.rtt.srtt;
         }
     }
 
@@ -81,8 +81,8 @@ impl Sender {
                     self.expired(ctx);
                 } else {
                     self.timer.slot = NEVER;
-                    ctx.hosts[self.ip.host].turns.due.push((self.timer.setting, self.ip.flow, false));
-                    ctx.timer(ctx.now, TimerKind::Turn, self.ip.flow);
+                    ctx.hosts[self.ip.host].run_queue.due.push((self.timer.setting, self.ip.flow, false));
+                    ctx.timer(ctx.now, TimerKind::RunQueue, self.ip.flow);
                 }
             }
             _ => {}
@@ -121,7 +121,7 @@ impl Sender {
 
     pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.stats.timeouts += ctx.measured() as u64;
-        if self.half != NO_HALF || self.app.is_closed_loop() {
+        if self.side != NO_SIDE || self.app.is_closed_loop() {
             ctx.rec.timeout(self.ip.flow.0, ctx.now);
         }
         self.timer.consecutive += 1;

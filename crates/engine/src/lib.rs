@@ -7,25 +7,28 @@
 //! The way of a packet, in order: `transport` (a sender's `output`), `node` (`host`, then `transmit`), `port`,
 //! `run` (`windows`), `domain`, `switch`, and at the last host the receiver of `transport`. Below them
 //! [`spec`] says what is simulated, `event` has the words of time and packets, `host` the state of hosts, [`map`]
-//! the facts of the fabric. `domain::build` makes all of it from the specification, and `run::reference` is the plain
+//! the facts of the fabric. `domain::build` makes all of it from the specification, and `reference` is the plain
 //! engine that tests compare with.
 
 #![deny(unsafe_code)]
 
 pub(crate) mod domain;
 pub(crate) mod event;
+pub mod hash;
 pub(crate) mod host;
+pub(crate) mod ids;
 pub mod map;
 pub(crate) mod node;
 pub(crate) mod port;
+pub(crate) mod reference;
 pub(crate) mod run;
 pub mod spec;
 pub(crate) mod switch;
 pub(crate) mod transport;
+pub(crate) mod validate;
 
-pub use event::hash;
-pub use event::ids::{FlowId, LinkId, NodeId};
 pub use host::processing::EngineId;
+pub use ids::{FlowId, LinkId, NodeId};
 pub use run::progress::Progress;
 pub use spec::RunError;
 
@@ -33,20 +36,20 @@ pub use spec::RunError;
 #[doc(hidden)]
 pub mod testing {
     pub use crate::domain::build::Simulation;
-    pub use crate::event::hash::{purpose, uniform};
-    pub use crate::event::ids::{HostIx, PoolIx, PortIx, SenderIx};
     pub use crate::event::interval::Interval;
     pub use crate::event::order::{Timer, TimerKind};
     pub use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
     pub use crate::event::packet::{Ext, Kind, Packet, flag};
+    pub use crate::hash::{purpose, uniform};
     pub use crate::host::app::AppState;
     pub use crate::host::messages::ConnectionSide;
+    pub use crate::ids::{HostIx, PoolIx, PortIx, SenderIx};
     pub use crate::node::context::Env;
     pub use crate::port::buffer::{Account, Pool, Room};
     pub use crate::port::explicit::Offered;
     pub use crate::port::{Port, Sent};
+    pub use crate::run::windows;
     pub use crate::run::windows::Visit;
-    pub use crate::run::{reference, windows};
     pub use crate::switch::route::Planned;
     pub use crate::transport::ranges::Ranges;
     pub use crate::transport::reordering::Reordering;
@@ -56,6 +59,11 @@ pub mod testing {
     pub use crate::transport::tcp::sender::{Connection, Sender};
     pub use crate::transport::timer::fires_at;
     pub use crate::transport::{ReceiveEndpoint, SendEndpoint};
+
+    /// The reference engine.
+    pub mod reference {
+        pub use crate::reference::run;
+    }
 }
 
 use incast_record::Outcome;

@@ -1,7 +1,7 @@
 //! Deadlocks of priority flow control, found at the end of a run.
 
 use crate::domain::Domain;
-use crate::event::ids::LinkId;
+use crate::ids::LinkId;
 use crate::map::fabric::FabricMap;
 use crate::port::buffer::Pool;
 use std::collections::BTreeMap;

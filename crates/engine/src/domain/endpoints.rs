@@ -2,11 +2,11 @@
 
 use crate::domain::probe::{FlowProbe, observed};
 use crate::domain::queries::{answered, query_record};
-use crate::event::ids::{HostIx, LinkId, Node, SenderIx};
 use crate::event::order::{Timer, TimerKind};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;
 use crate::host::processing::{EngineId, Side};
+use crate::ids::{HostIx, LinkId, Node, SenderIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::timer::Task;

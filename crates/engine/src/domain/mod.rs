@@ -8,13 +8,13 @@ mod probe;
 mod queries;
 
 use crate::domain::endpoints::Endpoints;
-use crate::event::ids::{LinkId, Node, NodeId};
 use crate::event::order::{Timer, TimerKind};
 use crate::event::outbox::Instant;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::event::prefetch;
 use crate::host::nic::FairNic;
 use crate::host::processing::{EngineId, Side};
+use crate::ids::{LinkId, Node, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, Env, Nodes};
 use crate::node::trace::Site;

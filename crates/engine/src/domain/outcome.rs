@@ -2,10 +2,10 @@
 
 use crate::domain::build::Simulation;
 use crate::domain::deadlock::deadlocked;
-use crate::event::ids::{FlowId, LinkId};
 use crate::event::interval::Interval;
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::processing::Side;
+use crate::ids::{FlowId, LinkId};
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;

@@ -1,6 +1,6 @@
 //! Time series of flows and ports.
 
-use crate::event::ids::FlowId;
+use crate::ids::FlowId;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::SendEndpoint;

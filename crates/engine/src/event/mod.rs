@@ -1,7 +1,5 @@
 //! Words of simulated time and of packets: what every other room speaks.
 
-pub mod hash;
-pub mod ids;
 pub mod interval;
 pub mod order;
 pub mod outbox;

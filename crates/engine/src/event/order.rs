@@ -8,8 +8,8 @@
 //! by sequence: FIFO on a link is inviolable. No part of the key depends on insertion order
 //! between links or on how nodes are grouped into domains.
 
-use crate::event::hash;
 use crate::event::packet::{Ext, NO_TIE_RANK, Packet};
+use crate::hash;
 use crate::spec::Ties;
 
 /// Phases within a generation.
@@ -161,8 +161,8 @@ pub enum Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::ids::{FlowId, NodeId};
     use crate::event::packet::Kind;
+    use crate::ids::{FlowId, NodeId};
 
     #[test]
     fn packets_of_links_without_ranks_are_not_told_apart() {

@@ -1,8 +1,8 @@
 //! Where the events of a node put their effects, and when an event happens.
 
-use crate::event::ids::{LinkId, NodeId};
 use crate::event::order::{Timer, TimerKind};
 use crate::event::packet::{Ext, Packet};
+use crate::ids::{LinkId, NodeId};
 
 /// When an event happens.
 #[derive(Clone, Copy, Debug)]

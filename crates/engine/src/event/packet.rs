@@ -1,6 +1,6 @@
 //! The packet that travels: 64 bytes, `Copy`, one cache line.
 
-use crate::event::ids::{FlowId, LinkId, NodeId};
+use crate::ids::{FlowId, LinkId, NodeId};
 
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,18 +61,6 @@ pub mod flag {
     pub const SLOW_PATH: u16 = 1 << 11;
     /// Belongs to a two-way connection.
     pub const DUPLEX: u16 = 1 << 12;
-
-    /// Names of flags in traces.
-    pub const NAMES: [(u16, &str); 8] = [
-        (FIN, "FIN"),
-        (ACK, "ACK"),
-        (ECT, "ECT"),
-        (CE, "CE"),
-        (ECE, "ECE"),
-        (CWR, "CWR"),
-        (RETX, "RETX"),
-        (PSH, "PSH"),
-    ];
 }
 
 /// Tie rank of packets of links that may deliver two at one instant: none is told apart.

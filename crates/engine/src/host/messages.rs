@@ -6,8 +6,8 @@
 //! packets. A worker's host writes the response when the last byte of the request has come in
 //! order; the root's host counts responses and begins the next query ([`Query`]).
 
-use crate::event::ids::FlowId;
 use crate::event::packet::Ext;
+use crate::ids::FlowId;
 use crate::spec::TransportSpec;
 
 /// [`ConnectionSide`] of a flow that is a connection of its own.

@@ -6,9 +6,9 @@ pub mod messages;
 pub mod nic;
 pub mod processing;
 
-use crate::event::ids::{FlowId, NodeId, PortIx};
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
+use crate::ids::{FlowId, NodeId, PortIx};
 
 /// One host.
 #[derive(Clone, Debug)]

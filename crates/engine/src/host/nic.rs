@@ -5,9 +5,9 @@
 //! back. The time stamp of a data packet is taken when its service begins, so waiting behind
 //! other flows of the same host is no part of the measured delay.
 
-use crate::event::ids::FlowId;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
+use crate::ids::FlowId;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
 
@@ -182,8 +182,8 @@ impl FairNic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::ids::NodeId;
     use crate::event::packet::Kind;
+    use crate::ids::NodeId;
 
     fn numbered(mut packet: Packet, id: u64) -> Packet {
         packet.id = id as u16;

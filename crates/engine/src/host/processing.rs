@@ -6,10 +6,10 @@
 //! engine works on one packet at a time, first come, first served, so that the packets of a flow stay
 //! in order. What an engine has no room for is lost at the host.
 
-use crate::event::hash::{self, purpose};
-use crate::event::ids::NodeId;
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet};
+use crate::hash::{self, purpose};
+use crate::ids::NodeId;
 use crate::spec::ProcessingSpec;
 use incast_record::EngineRecord;
 use std::collections::VecDeque;

@@ -1,10 +1,10 @@
 //! The fabric map: what every domain may read and none may write.
 
-use crate::event::ids::{DomainId, FlowId, NodeIx, PortIx, ReceiverIx, SenderIx};
 use crate::event::interval::Interval;
 use crate::event::order::Order;
 use crate::event::packet::Packet;
 use crate::host::messages::Duplex;
+use crate::ids::{DomainId, FlowId, NodeIx, PortIx, ReceiverIx, SenderIx};
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;

@@ -5,7 +5,7 @@
 //! regular trees keep their arithmetic, and a failure costs memory where it matters. Nothing is kept for pairs of
 //! hosts.
 
-use crate::event::ids::NodeId;
+use crate::ids::NodeId;
 use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{Detour, Rerouted, Router, Spec};

@@ -6,8 +6,8 @@
 //! the bytes that the bucket lacks, so that what it has saved up goes at once. IP fragments come out of a bucket at
 //! distances of their own; of them an ideal time is a bound from below.
 
-use crate::event::hash;
-use crate::event::ids::{FlowId, NodeId};
+use crate::hash;
+use crate::ids::{FlowId, NodeId};
 use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{LinkSpec, Spec, TransportSpec};

@@ -1,6 +1,6 @@
 //! Numbers of shortest paths, for policies that choose among whole paths rather than next hops.
 
-use crate::event::ids::NodeId;
+use crate::ids::NodeId;
 use crate::spec::{Detour, Router, Spec};
 use incast_cc::Time;
 

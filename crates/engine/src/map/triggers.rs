@@ -10,7 +10,7 @@
 //! themselves would make A S.
 
 use crate::RunError;
-use crate::event::ids::{FlowId, NodeId};
+use crate::ids::{FlowId, NodeId};
 use crate::spec::{Done, Spec};
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! A packet inside a host: from the stack through the host's engines and its NIC to the port, and back.
 
-use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::nic::Served;
 use crate::host::processing::{EngineId, Full, Held, Side};
+use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
 use incast_record::{Happening, Recorder};

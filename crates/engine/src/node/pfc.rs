@@ -1,9 +1,9 @@
 //! Priority flow control of a switch: when it tells its neighbours to pause and to go on, and obeys them
 //! ([`crate::map::pfc`] has its rules).
 
-use crate::event::ids::{LinkId, PoolIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::Packet;
+use crate::ids::{LinkId, PoolIx};
 use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
 

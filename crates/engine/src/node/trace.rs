@@ -1,12 +1,24 @@
 //! What is recorded of packets and ports: lines of the packet trace, time series of queues.
 
-use crate::event::ids::{LinkId, NodeId, PortIx};
 use crate::event::packet::{Kind, Packet, flag};
+use crate::ids::{LinkId, NodeId, PortIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::port::{Port, Sent};
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
 use std::sync::Arc;
+
+/// Names of flags.
+const FLAGS: [(u16, &str); 8] = [
+    (flag::FIN, "FIN"),
+    (flag::ACK, "ACK"),
+    (flag::ECT, "ECT"),
+    (flag::CE, "CE"),
+    (flag::ECE, "ECE"),
+    (flag::CWR, "CWR"),
+    (flag::RETX, "RETX"),
+    (flag::PSH, "PSH"),
+];
 
 /// Where something happens to a packet.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +80,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             Kind::Rst => Some("RST"),
             _ => None,
         };
-        let flags = flag::NAMES.iter().filter(|(bit, _)| packet.has(*bit)).map(|(_, name)| *name);
+        let flags = FLAGS.iter().filter(|(bit, _)| packet.has(*bit)).map(|(_, name)| *name);
         let flags: Vec<&str> = kind.into_iter().chain(flags).collect();
         self.rec.packet(PacketEvent {
             time_ps: time,

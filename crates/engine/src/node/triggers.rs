@@ -1,8 +1,8 @@
 //! Ends of flows activate triggers, and triggers open flows ([`crate::map::triggers`] has the rules).
 
-use crate::event::ids::{FlowId, NodeId};
 use crate::event::order::Timer;
 use crate::event::outbox::{Message, Outbox};
+use crate::ids::{FlowId, NodeId};
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Done;
 

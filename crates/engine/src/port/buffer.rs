@@ -20,8 +20,8 @@
 //! account counts packets as the link has them that they came over, so that its headroom holds what the link can bring
 //! whatever the port adds that they leave by.
 
-use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
+use crate::ids::LinkId;
 use crate::spec::{PfcSpec, Threshold};
 
 /// The shared part of a switch's buffer.

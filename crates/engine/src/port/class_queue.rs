@@ -1,8 +1,8 @@
 //! One queue of an explicit port: its discipline, its packets, its account.
 
-use crate::event::ids::LinkId;
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
+use crate::ids::LinkId;
 use crate::port::discipline::{Arrival, Departure, Place, Rule, Verdict};
 use crate::spec::QueueSpec;
 use incast_cc::Rate;

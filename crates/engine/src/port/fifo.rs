@@ -10,9 +10,9 @@
 
 use super::port::{Port, Rare};
 use super::ring::Slot;
-use crate::event::ids::LinkId;
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
+use crate::ids::LinkId;
 use crate::port::discipline::{Arrival, Place, Verdict};
 use incast_cc::Rate;
 

@@ -1,7 +1,7 @@
 //! What ports of one kind have in common: the link's rate, delay and losses, and how the queue counts.
 
-use crate::event::hash;
-use crate::event::ids::LinkId;
+use crate::hash;
+use crate::ids::LinkId;
 use crate::port::discipline::Rule;
 use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
 use incast_cc::Rate;

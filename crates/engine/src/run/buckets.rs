@@ -1,9 +1,9 @@
 //! Where packets in flight lie: by value in append-only buckets, one a near window.
 
-use crate::event::ids::DomainId;
 use crate::event::order::{Key, Order, TimerKind};
 use crate::event::outbox::Chunks;
 use crate::event::packet::{Ext, Packet};
+use crate::ids::DomainId;
 use std::mem::take;
 
 /// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches; what queues

@@ -1,8 +1,8 @@
 //! The packets of a window that opens: dealt out to their domains by counting, and ordered within a domain.
 
-use crate::event::ids::DomainId;
 use crate::event::order::Order;
 use crate::event::packet::Packet;
+use crate::ids::DomainId;
 use crate::switch::route::Planned;
 use std::cmp::Ordering;
 

@@ -1,8 +1,7 @@
-//! How simulated time moves: the engine of windows, and the naive reference engine that tests hold it against.
+//! How simulated time moves: the engine of windows, and when a run ends.
 
 mod buckets;
 mod deal;
-mod ending;
+pub mod ending;
 pub mod progress;
-pub mod reference;
 pub mod windows;

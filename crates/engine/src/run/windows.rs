@@ -16,12 +16,12 @@
 
 use crate::domain::Domain;
 use crate::domain::build::{LONGEST_WITHOUT_DELAY_PS, Simulation};
-use crate::event::hash;
-use crate::event::ids::{DomainId, LinkId, NodeId};
 use crate::event::order::{Key, Timer, TimerKind};
 use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
+use crate::hash;
+use crate::ids::{DomainId, LinkId, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::port::Port;

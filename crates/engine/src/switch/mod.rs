@@ -5,9 +5,9 @@ mod port_load;
 pub mod route;
 mod rule;
 
-use crate::event::ids::{LinkId, NodeId, PortIx};
 use crate::event::packet::Packet;
 use crate::event::prefetch;
+use crate::ids::{LinkId, NodeId, PortIx};
 use crate::map::fabric::FabricMap;
 use crate::map::paths::{Hops, hops, hops_at};
 use crate::port::Port;

@@ -1,9 +1,9 @@
 //! The load of a switch's ports, in coarse bands: what adaptive policies compare.
 
 use super::rule::Ctx;
-use crate::event::hash;
-use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
+use crate::hash;
+use crate::ids::LinkId;
 use crate::map::paths::Hops;
 use crate::port::Port;
 use crate::spec::{Adaptive, Gauged, Limit, Spec};

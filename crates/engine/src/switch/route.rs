@@ -1,6 +1,6 @@
 //! Where a packet goes from the end of a link.
 
-use crate::event::ids::PortIx;
+use crate::ids::PortIx;
 
 /// Where a packet goes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
 //! What a routing policy is, and what it sees.
 
-use crate::event::hash;
-use crate::event::ids::NodeId;
 use crate::event::packet::Packet;
+use crate::hash;
+use crate::ids::NodeId;
 use crate::map::fabric::FabricMap;
 use crate::map::paths::Hops;
 use crate::port::Port;

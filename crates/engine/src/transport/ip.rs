@@ -1,8 +1,8 @@
 //! The IP layer beneath a transport: it numbers packets, cuts what the MTU does not take, puts the pieces together
 //! again, and counts both ways.
 
-use crate::event::ids::{FlowId, HostIx, NodeId};
 use crate::event::packet::{Ext, Kind, Packet, flag};
+use crate::ids::{FlowId, HostIx, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;

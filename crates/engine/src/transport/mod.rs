@@ -9,10 +9,10 @@ pub mod tcp;
 pub mod timer;
 pub mod udp;
 
-use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
+use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use incast_record::{FlowRecord, Recorder};

@@ -1,6 +1,6 @@
 //! When a flow opens.
 
-use crate::event::ids::FlowId;
+use crate::ids::FlowId;
 use crate::map::fabric::FabricMap;
 use incast_record::FlowRecord;
 

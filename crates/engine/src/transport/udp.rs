@@ -2,9 +2,9 @@
 
 use super::ip::{IpSink, IpSource};
 use super::opening::Opening;
-use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Kind, Packet};
+use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;

@@ -1,53 +1,10 @@
 //! Ends of flows at their hosts, the connections that join them, and who counts and watches them.
 
 use crate::domain::Domain;
-use crate::event::ids::{FlowId, ReceiverIx, SenderIx};
-use crate::host::messages::{ConnectionSide, Duplex, Query};
+use crate::host::messages::{ConnectionSide, Query};
+use crate::ids::{FlowId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
-use crate::spec::{RunError, Spec};
 use crate::transport::endpoints;
-
-/// The part of every flow in a two-way connection.
-pub fn duplexes(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
-    if spec.queries.is_empty() {
-        return match spec.flows.iter().position(|f| f.app.is_messages()) {
-            Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
-            None => Ok(Vec::new()),
-        };
-    }
-    let mut duplexes = vec![None; spec.flows.len()];
-    for (q, query) in (0u32..).zip(&spec.queries) {
-        for c in &query.connections {
-            let ends = |f: u32| spec.flows.get(f as usize).map(|f| (f.src, f.dst, f.transport));
-            let fit = matches!(
-                (ends(c.request), ends(c.response)),
-                (Some((a, b, t)), Some((d, e, u))) if a == query.root && (a, b, t) == (e, d, u)
-            );
-            if !fit || c.request_size == 0 || c.response_size == 0 {
-                return Err(RunError::Invalid(format!(
-                    "flows {} and {} are no two-way connection of host {}: expected one from it and one back, the \
-                     same transport, and sizes of at least 1 byte",
-                    c.request, c.response, query.root
-                )));
-            }
-            for (flow, other, response, size) in
-                [(c.request, c.response, false, c.request_size), (c.response, c.request, true, c.response_size)]
-            {
-                let duplex = &mut duplexes[flow as usize];
-                if duplex.is_some() || !spec.flows[flow as usize].app.is_messages() {
-                    return Err(RunError::Invalid(format!(
-                        "flow {flow} is part of two connections, or sends more than messages"
-                    )));
-                }
-                *duplex = Some(Duplex { other: FlowId(other), query: q, response, size });
-            }
-        }
-    }
-    match (spec.flows.iter().zip(&duplexes)).position(|(f, j)| f.app.is_messages() && j.is_none()) {
-        Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
-        None => Ok(duplexes),
-    }
-}
 
 /// A sender and a receiver for every flow.
 pub fn flows(net: &mut FabricMap, domains: &mut [Domain]) {

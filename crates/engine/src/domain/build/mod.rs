@@ -1,15 +1,15 @@
-//! Builds what a [`Spec`] describes: checks it, places nodes in domains, lays out ports, hosts and switches, and puts
-//! flows at their ends.
+//! Builds what a [`Spec`] describes: has it checked, places nodes in domains, lays out ports, hosts and switches, and
+//! puts flows at their ends.
 
 mod endpoints;
 mod place;
 mod ports;
-mod validate;
 
 use crate::domain::Domain;
-use crate::event::ids::DomainId;
 use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer, TimerKind};
+use crate::ids::DomainId;
+use crate::map::duplexes;
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::Fabric;
 use crate::map::paths::Numbered;
@@ -17,6 +17,7 @@ use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::port::faults::Faults;
 use crate::spec::{RunError, Spec};
+use crate::validate;
 use incast_cc::Time;
 use ports::Layout;
 
@@ -73,7 +74,7 @@ impl<'a> Simulation<'a> {
             port_of,
             ends: Vec::new(),
             envs: (0..spec.flows.len()).map(|f| fabric.env(f)).collect(),
-            duplexes: endpoints::duplexes(spec)?,
+            duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
             // whatever the queue: explicit ones give the same outcome
             relay: Time(spec.links.iter().map(|l| l.crossing(smallest).0).fold(least, u64::max)),

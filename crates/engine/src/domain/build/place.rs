@@ -1,7 +1,7 @@
 //! Which nodes are simulated together, and how far apart domains are.
 
 use crate::domain::Domain;
-use crate::event::ids::{DomainId, HostIx, NodeIx};
+use crate::ids::{DomainId, HostIx, NodeIx};
 use crate::map::fabric::Place;
 use crate::port::faults::Faults;
 use crate::spec::Spec;

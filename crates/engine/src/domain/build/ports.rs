@@ -1,11 +1,11 @@
 //! Ports of every node, and what stands behind them: shared buffers, hosts, switches.
 
 use crate::domain::Domain;
-use crate::event::ids::{HostIx, LinkId, NodeId, NodeIx, PoolIx, PortIx, SwitchIx};
 use crate::event::interval::Interval;
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
 use crate::host::{Host, RunQueue};
+use crate::ids::{HostIx, LinkId, NodeId, NodeIx, PoolIx, PortIx, SwitchIx};
 use crate::map::fabric::Place;
 use crate::map::pfc::Pfc;
 use crate::node::context::Nodes;

@@ -1,7 +1,7 @@
 //! Drop-tail that drops some arrivals at random close to its limit: htsim's `RandomQueue`.
 
 use super::rule::{Arrival, Place, QueueDiscipline, Verdict};
-use crate::event::hash;
+use crate::hash;
 use crate::spec;
 use crate::spec::Limit;
 

@@ -16,7 +16,7 @@
 //! are keyed by (seed, link, arrival).
 
 use super::rule::{Arrival, Place, QueueDiscipline, Verdict};
-use crate::event::hash;
+use crate::hash;
 use crate::spec;
 use crate::spec::Limit;
 use incast_cc::Rate;

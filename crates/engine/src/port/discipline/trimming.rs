@@ -1,10 +1,10 @@
 //! Packet trimming: data that has no room is cut to its header, which waits in a queue of its own (NDP, SIGCOMM 2017;
 //! htsim's `CompositeQueue`).
 
-use crate::event::hash;
-use crate::event::ids::LinkId;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
+use crate::hash;
+use crate::ids::LinkId;
 
 /// The queue of headers, and that of data.
 pub const HEADERS: usize = 0;

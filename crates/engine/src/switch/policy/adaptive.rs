@@ -1,8 +1,8 @@
 //! Adaptive routing as htsim's fat-tree switch has it: each packet takes one of the ports in the lowest band of load,
 //! at random.
 
-use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
+use crate::ids::LinkId;
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
 use crate::switch::port_load::PortLoad;

@@ -1,7 +1,7 @@
 //! ECMP: a hash of (flow, direction), salted by seed and switch, so that a flow keeps its path.
 
-use crate::event::hash;
 use crate::event::packet::Packet;
+use crate::hash;
 use crate::map::paths::Hops;
 use crate::switch::rule::{Ctx, Rule};
 

@@ -2,8 +2,8 @@
 //! the highest of the bands that its next hops are in takes one in the lowest, at random.
 
 use super::ecmp::Ecmp;
-use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
+use crate::ids::LinkId;
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
 use crate::switch::port_load::PortLoad;

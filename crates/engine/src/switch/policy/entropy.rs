@@ -9,9 +9,9 @@
 //! The counter is htsim's spraying as in the fork that the MSwift paper names (smcclure20/csg-htsim,
 //! `SwiftSubflowSrc::move_path_flow_label`).
 
-use crate::event::hash::{self, purpose};
-use crate::event::ids::FlowId;
 use crate::event::packet::Packet;
+use crate::hash::{self, purpose};
+use crate::ids::FlowId;
 use crate::map::paths::Hops;
 use crate::spec::{self, PathChoice, Recycled, Spec};
 use crate::switch::rule::{Ctx, Rule};

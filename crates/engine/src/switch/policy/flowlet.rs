@@ -1,9 +1,9 @@
 //! Flowlet switching: a packet that follows the one before of its flow by more than a gap may take another next hop
 //! (LetFlow, CONGA).
 
-use crate::event::hash;
-use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
+use crate::hash;
+use crate::ids::LinkId;
 use crate::map::paths::Hops;
 use crate::spec::{self, Spec};
 use crate::switch::port_load::PortLoad;

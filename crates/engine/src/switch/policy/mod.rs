@@ -17,8 +17,8 @@ mod round_robin_source;
 mod spray;
 mod spray_source;
 
-use crate::event::ids::LinkId;
 use crate::event::packet::Packet;
+use crate::ids::LinkId;
 use crate::map::paths::Hops;
 use crate::spec::{PathChoice, Spec};
 use crate::switch::rule::{Ctx, Rule};

@@ -1,7 +1,7 @@
 //! Power of two choices: each switch draws two next hops for a packet and takes the one whose port holds fewer bytes.
 
-use crate::event::hash;
 use crate::event::packet::Packet;
+use crate::hash;
 use crate::map::paths::Hops;
 use crate::switch::rule::{Ctx, Rule};
 

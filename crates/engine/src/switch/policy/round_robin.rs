@@ -1,8 +1,8 @@
 //! Round robin: each switch gives the next hops of a set packets in turn, in an order that is drawn anew after so many
 //! rounds (htsim: 5).
 
-use crate::event::hash::{self, purpose};
 use crate::event::packet::Packet;
+use crate::hash::{self, purpose};
 use crate::map::paths::{Hops, set_at};
 use crate::switch::rule::{Ctx, Rule};
 use incast_cc::Time;

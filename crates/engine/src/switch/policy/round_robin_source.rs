@@ -2,9 +2,9 @@
 //! number [`Packet::id`] takes path `start + id`, so the turn is out of step once in 65,536 packets where these are no
 //! multiple of the paths.
 
-use crate::event::hash;
-use crate::event::ids::NodeId;
 use crate::event::packet::Packet;
+use crate::hash;
+use crate::ids::NodeId;
 use crate::map::paths::{Hops, Numbered};
 use crate::switch::rule::{Ctx, Rule};
 use incast_cc::Time;

@@ -1,8 +1,8 @@
 //! Packet spraying: every packet (IP fragment) takes a next hop at random, uniform at each switch. ns-3's
 //! `RandomEcmpRouting` is the same.
 
-use crate::event::hash;
 use crate::event::packet::Packet;
+use crate::hash;
 use crate::map::paths::Hops;
 use crate::switch::rule::{Ctx, Rule};
 

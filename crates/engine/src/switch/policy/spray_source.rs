@@ -1,8 +1,8 @@
 //! Packet spraying by the source: every packet takes one of the shortest paths at random, uniform among the paths. In a
 //! regular tree that is what switches do that draw by themselves.
 
-use crate::event::hash;
 use crate::event::packet::Packet;
+use crate::hash;
 use crate::map::paths::{Hops, Numbered};
 use crate::switch::rule::{Ctx, Rule};
 use incast_cc::Time;

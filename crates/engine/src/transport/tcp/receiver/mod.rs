@@ -1,11 +1,11 @@
 //! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped
 //! by mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
 
-use crate::event::ids::{FlowId, HostIx, NodeId};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, Kind, Packet, Telemetry, flag};
 use crate::host::RunQueue;
 use crate::host::messages::NO_SIDE;
+use crate::ids::{FlowId, HostIx, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Done, Flush, TransportSpec};

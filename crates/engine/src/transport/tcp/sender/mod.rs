@@ -26,11 +26,11 @@ mod window_usage;
 
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
-use crate::event::ids::{FlowId, HostIx};
 use crate::event::order::TimerKind;
 use crate::event::packet::{Ext, Kind, Packet, STAMPS, Telemetry, flag};
 use crate::host::app::{AppState, Write};
 use crate::host::messages::NO_SIDE;
+use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};

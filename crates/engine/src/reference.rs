@@ -3,11 +3,11 @@
 
 use crate::RunError;
 use crate::domain::build::Simulation;
-use crate::event::ids::{DomainId, NodeId};
 use crate::event::order::{Event, Key, Order, Timer, TimerKind};
 use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::host::processing::EngineId;
+use crate::ids::{DomainId, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::run::ending::{self, Ending};

@@ -6,7 +6,7 @@
 //! 2014), a bijection of 64-bit words in which every input bit changes every output bit with
 //! probability close to one half.
 
-use crate::event::ids::{FlowId, NodeId};
+use crate::ids::{FlowId, NodeId};
 
 /// Purposes of [`uniform`] draws, so that two uses never share a number.
 pub mod purpose {

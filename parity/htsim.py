@@ -9,7 +9,7 @@ from dataclasses import replace
 from incast import Result
 from parity.checks import Case, Figure, Mean, PerFlow, Section, World
 from parity.figures import flow, port, summary, table
-from parity.tolerances import Digits, Exact, Relative
+from parity.tolerances import Digits, Exact, Relative, Tolerance
 
 
 def world() -> World:
@@ -43,6 +43,21 @@ def world() -> World:
                 "ratios",
             ),
             Section(
+                "htsim/fork-incast",
+                "Queues of 8 packets under an incast of 50 flows: the same fork",
+                "Means over five runs there and five seeds here. The rules after losses decide. Four are switches of "
+                "the transport: duplicates give RTT samples and end the back-off, the inflation of a fast recovery "
+                "survives a timeout, the recovery point goes back with go-back-N, and go-back-N takes new path "
+                "values. A fifth holds for every run of htsim's recovery: the NIC calls back only a flow that it "
+                "refused, so that what a timeout sends alone stays alone. The time of the last flow is only shown: it "
+                "ends 9 or 15 ms after the start, as its timeouts double.",
+            ),
+            Section(
+                "htsim/fork-incast-seeds",
+                "The same incast, seed by seed",
+                "What the means are made of.",
+            ),
+            Section(
                 "htsim/fork-seeds",
                 "The same, seed by seed",
                 "The single runs of these means.",
@@ -55,7 +70,7 @@ def world() -> World:
                 "Every rule moves a figure.",
             ),
         ),
-        (*single(), *permutations(), *(case for cases, _ in forked() for case in cases), *rules()),
+        (*single(), *permutations(), *(case for cases, _ in forked() for case in cases), *rules(), *fork_rules()),
         means=tuple(mean for _, mean in forked()),
     )
 
@@ -142,6 +157,10 @@ FORK: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "ecmp-q100": ("ECMP, queues of 100 packets", {"routing.kind": "ecmp"}),
     "spray-q100": ("spraying, queues of 100 packets", PATH_VALUES),
     "adaptive-q100": ("adaptive routing, queues of 100 packets", {"routing.kind": "adaptive"}),
+    "spray-q8-dup200": (
+        "spraying, queues of 8 packets, 200 duplicates",
+        {**PATH_VALUES, **FORK_QUEUES["q8"], "transport.dupthresh": 200},
+    ),
     "spray-q100-dup200": (
         "spraying, queues of 100 packets, 200 duplicates",
         {**PATH_VALUES, "transport.dupthresh": 200},
@@ -153,24 +172,41 @@ FORK: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "uniform-q100": ("upstream, a random route a data packet, queues of 100 packets", UNIFORM),
 }
 """The fork's runs: what is run, and what it takes here."""
+FORK_INCAST: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "ecmp": ("ECMP", {"routing.kind": "ecmp"}),
+    "spray": ("spraying", PATH_VALUES),
+    "adaptive": ("adaptive routing", {"routing.kind": "adaptive"}),
+}
+"""The fork's incasts, likewise."""
 FORK_SEEDS = (1, 2, 3, 4, 5)
+Bounds = tuple[Tolerance | None, Tolerance | None, Tolerance | None]
+"""How far the mean and the p99 of completion times and the retransmissions may be off."""
 
 
 def forked() -> Iterator[tuple[tuple[Case, ...], Mean]]:
-    """Make the fork's permutations: a case a seed, and their means."""
+    """Make the fork's permutations and incasts: a case a seed, and their means."""
+    tight = (Relative(0.04), Relative(0.10), Relative(0.15))
+    yield from sprayed("fork", FORK, "htsim-spraying.toml", 250, tight)
+    yield from sprayed("fork-incast", FORK_INCAST, "htsim-fork-incast.toml", 50, (Relative(0.10), None, Relative(0.15)))
+
+
+def sprayed(
+    name: str, runs: Mapping[str, tuple[str, Mapping[str, object]]], scenario: str, flows: int, bounds: Bounds
+) -> Iterator[tuple[tuple[Case, ...], Mean]]:
+    """Make the cases of a file of the fork's runs, and their means."""
     theirs: dict[str, list[dict[str, str]]] = {}
-    for row in table("htsim/fork.csv"):
+    for row in table(f"htsim/{name}.csv"):
         theirs.setdefault(row["run"], []).append(row)
 
     def mean(run: str, column: str) -> float:
         return math.fsum(float(row[column]) for row in theirs[run]) / len(theirs[run])
 
-    for run, (title, settings) in FORK.items():
+    for run, (title, settings) in runs.items():
         cases = tuple(
             Case(
-                f"htsim/fork-seeds/{run}-{seed}",
+                f"htsim/{name}-seeds/{run}-{seed}",
                 f"{title}, seed {seed}",
-                "htsim-spraying.toml",
+                scenario,
                 settings,
                 (
                     Figure("completion time: mean", "us", None, None, mean_time),
@@ -180,22 +216,54 @@ def forked() -> Iterator[tuple[tuple[Case, ...], Mean]]:
                     Figure("flows finished", "", None, None, summary("flows.finished")),
                 ),
                 seed=seed,
+                quick=run == "spray-q8-dup200",
                 cost_s=0.5,
             )
             for seed in FORK_SEEDS
         )
         figures = (
-            ("completion time: mean", "us", mean(run, "mean_us"), Relative(0.04)),
-            ("completion time: p99", "us", mean(run, "p99_us"), Relative(0.10)),
-            ("retransmissions", "", mean(run, "retransmissions"), Relative(0.15)),
+            ("completion time: mean", "us", mean(run, "mean_us"), bounds[0]),
+            ("completion time: p99", "us", mean(run, "p99_us"), bounds[1]),
+            ("retransmissions", "", mean(run, "retransmissions"), bounds[2]),
             ("timeouts", "", mean(run, "timeouts"), None),
-            ("flows finished", "", 250.0, Exact()),
+            ("flows finished", "", float(flows), Exact()),
         )
-        yield cases, Mean(f"htsim/fork/{run}", title, tuple(case.id for case in cases), figures)
+        yield cases, Mean(f"htsim/{name}/{run}", title, tuple(case.id for case in cases), figures)
 
 
 Rule = tuple[str, str, Mapping[str, object]]
 """Name, what holds with it changed, and the settings: the controller's own by their plain names."""
+FORK_RULES: tuple[Rule, ...] = (
+    ("duplicate-rtt", "duplicates give no RTT samples", {"transport.duplicate_rtt": False}),
+    ("inflation", "a timeout ends the inflation of a recovery", {"transport.inflation_survives_timeout": False}),
+    ("recovery-point", "the recovery point never goes back", {"transport.go_back_n_point": False}),
+    ("new-path", "go-back-N takes the current path value", {"transport.go_back_n_new_path": False}),
+)
+"""Rules after losses of the fork, each taken away from its incast under spraying."""
+
+
+def fork_rules() -> Iterator[Case]:
+    """One run a rule of the fork, taken away; shown, not judged."""
+    title, settings = FORK_INCAST["spray"]
+    figures = (
+        Figure("completion time: mean", "us", None, None, mean_time),
+        Figure("retransmissions", "", None, None, summary("flows.retransmissions")),
+        Figure("timeouts", "", None, None, summary("flows.timeouts")),
+    )
+    base = Case(
+        "htsim/rules/run-fork-incast",
+        f"The fork's incast of 50 flows, {title}, seed 1",
+        "htsim-fork-incast.toml",
+        settings,
+        figures,
+        seed=1,
+        cost_s=0.5,
+    )
+    yield base
+    for name, changes, off in FORK_RULES:
+        yield replace(base, id=f"htsim/rules/fork-{name}", title=changes, settings={**settings, **off}, base=base.id)
+
+
 MEANS = {"swift": 432.105, "dctcp": 479.305}
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "swift": (

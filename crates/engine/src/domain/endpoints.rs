@@ -172,7 +172,7 @@ impl Endpoints {
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.serve(host);
         if let Some(flow) = flow {
-            self.senders[net.ends[flow].sender].pump(ctx);
+            self.senders[net.ends[flow].sender].on_room(ctx);
         }
     }
 

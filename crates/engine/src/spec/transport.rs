@@ -157,6 +157,12 @@ pub struct TransportSpec {
     /// What duplicates have added to the window of a fast recovery stays after a timeout, until the next recovery
     /// ends (htsim's Swift: a timeout leaves its inflation alone). Only with `recovery = "htsim"`.
     pub inflation_survives_timeout: bool,
+    /// With `timestamps`, duplicate ACKs give RTT samples too: the controller hears them, and the timeout is computed
+    /// anew from them, without the back-off (htsim's Swift, receivePacket and update_rtt).
+    pub duplicate_rtt: bool,
+    /// While go-back-N repairs a timeout, the recovery point of a further timeout or of a fast recovery is the end of
+    /// what it has sent again, not the highest segment ever sent (htsim's Swift). Only with `recovery = "htsim"`.
+    pub go_back_n_point: bool,
     /// Floor of the retransmission timeout.
     pub rto_min: Time,
     /// Ceiling.

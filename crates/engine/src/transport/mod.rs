@@ -90,7 +90,7 @@ impl SendEndpoint {
         /// ... which a packet that arrived woke.
         fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
         /// The NIC has room again: it sends what it may.
-        fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
+        fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
         /// Records the writes of its application that the end of the run leaves unfinished.
         fn record_writes(&mut self, net: &FabricMap, rec: &mut impl Recorder) => ();
     }

@@ -58,6 +58,8 @@ pub fn htsim() -> TransportSpec {
         timeout_renumbers: false,
         go_back_n_new_path: false,
         inflation_survives_timeout: false,
+        duplicate_rtt: false,
+        go_back_n_point: false,
         rto_min: Time::us(100),
         rto_max: Time::s(60),
         rto_initial: Time::ms(1),

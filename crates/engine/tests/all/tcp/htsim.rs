@@ -63,6 +63,35 @@ fn htsims_inflation_may_survive_a_timeout() {
 }
 
 #[test]
+fn duplicates_may_give_round_trips_and_end_the_back_off() {
+    // the first timeout, of 1 s, comes before any sample and doubles. A duplicate then says 10 ms: srtt 10, rttvar 5
+    for (samples, next) in [(true, 40), (false, 1990)] {
+        let mut bench = htsims(20.0, |t| t.duplicate_rtt = samples);
+        assert_eq!(segments(&bench.advance(1010 * MS)), [0]);
+        ack_htsim(&mut bench, 0);
+        // the timer that runs stays as it was set; the one that follows is of the new length
+        assert_eq!(segments(&bench.advance(3010 * MS)), [0], "{samples}: two seconds later");
+        ack_htsim(&mut bench, 0);
+        let again = bench.advance(3000 * MS + 2 * next * MS);
+        assert_eq!(again.is_empty(), !samples, "{samples}: 80 ms later, not 4 s");
+    }
+}
+
+#[test]
+fn the_recovery_point_may_go_back_with_go_back_n() {
+    // 20 are out when the first timer fires; the ACK of two lets some go again before the second fires
+    for (back, enters) in [(true, true), (false, false)] {
+        let mut bench = htsims(4.0, |t| t.go_back_n_point = back);
+        bench.advance(1010 * MS);
+        ack_htsim(&mut bench, 1);
+        bench.advance(2000 * MS);
+        ack_htsim(&mut bench, 2);
+        (0..2).for_each(|_| _ = ack_htsim(&mut bench, 2));
+        assert_eq!(ack_htsim(&mut bench, 2) == [-2], enters, "{back}: three duplicates begin a fast recovery");
+    }
+}
+
+#[test]
 fn what_goes_again_after_a_timeout_may_take_new_paths() {
     for (new_path, values) in [(true, [0, 0, 1, 2]), (false, [0, 0, 0, 0])] {
         let mut bench = htsims_on(PathChoice::Entropy(Entropy::Counter), 20.0, |t| t.go_back_n_new_path = new_path);

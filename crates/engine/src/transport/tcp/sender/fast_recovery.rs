@@ -42,7 +42,7 @@ impl Sender {
             self.recovery.point = self.ecn.cwr_end;
             self.prr.ssthresh = self.cc.cwnd();
         } else {
-            self.recovery.point = self.nxt;
+            self.recovery.point = self.sent_again_to(t);
             self.start_prr(t, window);
         }
         if t.sack || t.recovery == Recovery::Linux {
@@ -83,6 +83,12 @@ impl Sender {
             let again = if self.tlp.to > 0 && self.tlp.again { 1 } else { -1 };
             self.undo = Undo { marker: Some(self.una), again, due, ..Undo::default() };
         }
+    }
+
+    /// Where a recovery that begins now is over: all below has been sent, or sent again by go-back-N.
+    pub(super) fn sent_again_to(&mut self, t: &TransportSpec) -> u64 {
+        let again = if t.go_back_n_point { self.board.next_hole() } else { None };
+        again.map_or(self.nxt, |hole| hole.seq)
     }
 
     /// An ACK ends the recovery. Whether something is lost that was sent during it.

@@ -129,6 +129,8 @@ struct RecoveryState {
     inflates: bool,
     /// A timeout ended a recovery whose inflation stays.
     left_inflated: bool,
+    /// The NIC had no room for what was to go.
+    refused: bool,
     /// A loss was found with the ACK at work.
     newly_lost: bool,
     /// Nothing is repaired, but something is SACKed or was sent again (Linux: Disorder).

@@ -118,6 +118,14 @@ impl Sender {
         }
     }
 
+    /// The NIC has room again. htsim's calls back only those that it refused: what a timeout or the third duplicate
+    /// sends alone stays alone.
+    pub(in crate::transport) fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if std::mem::take(&mut self.recovery.refused) || !self.recovery.inflates {
+            self.pump(ctx);
+        }
+    }
+
     /// Sends what windows, pacing and data allow, and notes whether the window limited it.
     pub fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.connection != Connection::Open {
@@ -168,6 +176,7 @@ impl Sender {
         self.usage.blocked = false;
         loop {
             if !ctx.has_room(self.ip.host, self.ip.flow) {
+                self.recovery.refused = true;
                 return;
             }
             let hole = if self.frto.new_first { None } else { self.next_repair(t) };

@@ -162,7 +162,7 @@ impl Sender {
             self.recovery.left_inflated = true;
         }
         self.phase = Phase::Loss;
-        self.recovery.point = self.nxt;
+        self.recovery.point = self.sent_again_to(t);
         self.recovery.dupacks = 0;
         self.recovery.limited = 0;
         self.samples.timed = None;

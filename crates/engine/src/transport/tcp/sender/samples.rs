@@ -25,7 +25,10 @@ impl Sender {
             return (rtt, later);
         }
         let sent = if t.timestamps {
-            let takes = self.una > self.samples.not_below && news.acked > 0 || self.profile.own_recovery;
+            let takes = match news.acked {
+                0 => t.duplicate_rtt || self.profile.own_recovery,
+                _ => self.una > self.samples.not_below || self.profile.own_recovery,
+            };
             takes.then_some(echoed)
         } else if t.scoreboard == Rules::Ns3 {
             (news.acked > 0 && !news.was_retransmitted).then_some(echoed)
@@ -49,7 +52,11 @@ impl Sender {
         if acked > 0 {
             self.timer.consecutive = 0;
         }
-        let ends = if acked > 0 { sampled || !t.rtt_after_timeout } else { sampled && self.samples.of_segments };
+        let ends = if acked > 0 {
+            sampled || !t.rtt_after_timeout
+        } else {
+            sampled && (self.samples.of_segments || t.duplicate_rtt)
+        };
         if ends {
             self.rtt.reset_backoff();
         }

@@ -147,6 +147,15 @@ impl App {
     pub fn acknowledged_write(&self) -> u64 {
         if let App::ClosedLoop { write, .. } = self { *write } else { 0 }
     }
+
+    /// What it asks for at most, in segments of `mss` bytes; bits per second.
+    pub fn rate(&self, mss: u32) -> f64 {
+        match self {
+            App::OnOff { rate, .. } => rate.as_f64(),
+            App::Udp { gap } => 8.0 * f64::from(mss) / gap.as_secs_f64(),
+            App::Bulk { .. } | App::Messages | App::ClosedLoop { .. } => f64::INFINITY,
+        }
+    }
 }
 
 /// A root that asks its workers over persistent two-way connections, again and again. A query

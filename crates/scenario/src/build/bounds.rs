@@ -6,7 +6,7 @@
 //! the empty network are the engine's ([`incast_engine::map::ideal`]).
 
 use incast_engine::map::ideal::Fabric;
-use incast_engine::spec::{App, Spec};
+use incast_engine::spec::Spec;
 use incast_model::Invalid;
 use incast_model::fair::{Demand, max_min};
 
@@ -28,12 +28,7 @@ pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
     for (number, flow) in spec.flows.iter().enumerate() {
         let transport = &spec.transports[flow.transport as usize];
         let links = fabric.path(number, false);
-        let most = match flow.app {
-            _ if links.is_empty() => 0.0,
-            App::OnOff { rate, .. } => rate.as_f64(),
-            App::Udp { gap } => 8.0 * f64::from(transport.mss) / gap.as_secs_f64(),
-            _ => f64::INFINITY,
-        };
+        let most = if links.is_empty() { 0.0 } else { flow.app.rate(transport.mss) };
         // a bit of payload takes so many seconds of a link, of which it has one a second
         let payload = 8.0 * f64::from(transport.mss);
         let takes =

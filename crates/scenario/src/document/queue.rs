@@ -658,7 +658,8 @@ impl Queue {
                     "expected \"arrival\" with the burst of a link: a token bucket has no departures to mark at";
                 at.text("mark_at", "departure", message);
             }
-            spec::Discipline::Classes { .. } | spec::Discipline::Trimming(_) => {
+            // whatever else needs departures
+            _ if self.spec().is_explicit() => {
                 let message =
                     "expected one queue with the burst of a link: a token bucket sends in the order of arrival";
                 at.text("kind", self.word(), message);

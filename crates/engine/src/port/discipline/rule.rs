@@ -54,7 +54,7 @@ impl Arrival {
 
 /// Facts of a packet that waited in an explicit queue and leaves it.
 #[derive(Clone, Copy, Debug)]
-#[expect(dead_code, reason = "a discipline that looks at the delay in the queue asks for times and size")]
+#[allow(dead_code, reason = "a discipline that looks at the delay in the queue asks for times and size")]
 pub struct Departure {
     /// Now, ps.
     pub now: u64,

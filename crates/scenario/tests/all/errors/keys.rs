@@ -1,6 +1,7 @@
 //! What is wrong with keys, words, quantities and controllers.
 
 use super::*;
+use incast_scenario::list;
 
 #[test]
 fn the_good_one_is_good() {
@@ -9,7 +10,13 @@ fn the_good_one_is_good() {
 
 #[test]
 fn keys_and_words() {
-    let cases = [
+    let words = |kind: &str| {
+        let quoted: Vec<String> = list(kind).unwrap().iter().map(|item| format!("{:?}", item.name)).collect();
+        quoted.join(", ")
+    };
+    let [topologies, policies, patterns] = ["topologies", "routing", "traffic"].map(words);
+    assert!(policies.starts_with("\"ecmp\", \"first-path\", ") && patterns.contains("\"poisson\""));
+    let cases: &[(&str, &str, &str)] = &[
         (
             "k = 4",
             "kk = 4",
@@ -25,27 +32,18 @@ fn keys_and_words() {
         (
             "\"fat-tree\"",
             "\"fatree\"",
-            "topology.kind = \"fatree\": expected one of \"fat-tree\", \"dumbbell\", \"star\", \"leaf-spine\", \
-             \"graph\" (did you mean \"fat-tree\"?)",
+            &format!("topology.kind = \"fatree\": expected one of {topologies} (did you mean \"fat-tree\"?)"),
         ),
-        (
-            "kind = \"fat-tree\"",
-            "",
-            "topology.kind: missing; expected one of \"fat-tree\", \"dumbbell\", \"star\", \"leaf-spine\", \"graph\"",
-        ),
+        ("kind = \"fat-tree\"", "", &format!("topology.kind: missing; expected one of {topologies}")),
         (
             "\"ecmp\"",
             "\"emcp\"",
-            "routing.kind = \"emcp\": expected one of \"ecmp\", \"first-path\", \"spray\", \"spray-source\", \
-             \"ns3-per-packet\", \"round-robin\", \"adaptive\", \"power-of-two\", \"flowlet\", \"ecmp-adaptive\", \
-             \"reps\" (did you mean \"ecmp\"?)",
+            &format!("routing.kind = \"emcp\": expected one of {policies} (did you mean \"ecmp\"?)"),
         ),
         (
             "\"hotspot\"",
             "\"hotpsot\"",
-            "traffic.load.pattern = \"hotpsot\": expected one of \"hotspot\", \"random-hotspot\", \"random-pairs\", \
-             \"permutation\", \"incast\", \"pairs\", \"file\", \"poisson\", \"matrix\", \"connection-matrix\", \
-             \"elephants\", \"all-to-all\", \"ring-allreduce\" (did you mean \"hotspot\"?)",
+            &format!("traffic.load.pattern = \"hotpsot\": expected one of {patterns} (did you mean \"hotspot\"?)"),
         ),
         (
             "\"linux\"",
@@ -57,7 +55,7 @@ fn keys_and_words() {
         ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),
         ("size = \"1MB\"", "sise = \"1MB\"", "traffic.load.app.sise: unknown key (did you mean \"size\"?)"),
     ];
-    for (from, to, expected) in cases {
+    for (from, to, expected) in cases.iter().copied() {
         assert_eq!(message(from, to), expected, "{to}");
     }
 }

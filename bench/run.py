@@ -3,7 +3,7 @@
 Prints hops, CPU seconds, hops per CPU second and peak memory of each case, one process a case
 (the best of its repetitions), and instructions per hop of a slice of about a million hops under
 callgrind. A hop is one packet passing one port. Raw figures go to ``bench/runs`` as JSON, named
-by date, so that a change can be held against the machine it was measured on.
+by date, so that a change can be compared on the machine it was measured on.
 """
 
 from __future__ import annotations

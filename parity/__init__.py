@@ -1,1 +1,1 @@
-"""The simulator held against ns-3, htsim and the real Linux stack: ``make parity``."""
+"""The simulator compared with ns-3, htsim and the real Linux stack: ``make parity``."""

@@ -384,7 +384,7 @@ class Case:
     """One run and all that is compared of it."""
 
     id: str
-    """World, section and what it is: ``ns3/4.1/mode1/n100``."""
+    """Reference, section and what it is: ``ns3/4.1/mode1/n100``."""
     title: str
     """What is run, in the words of a reader who knows the section."""
     scenario: str
@@ -514,7 +514,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class World:
+class Reference:
     """A reference: what it is, its version and source, and what is compared with it."""
 
     name: str

@@ -1,4 +1,4 @@
-"""Where figures of a run are found: small functions for the checks of the worlds."""
+"""Where figures of a run are found: small functions for the checks of all references."""
 
 from __future__ import annotations
 

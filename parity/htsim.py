@@ -7,14 +7,14 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 
 from incast import Result
-from parity.checks import Case, Figure, Mean, PerFlow, Section, World
+from parity.checks import Case, Figure, Mean, PerFlow, Reference, Section
 from parity.figures import flow, port, summary, table
 from parity.tolerances import Digits, Exact, Relative, Tolerance
 
 
-def world() -> World:
+def reference() -> Reference:
     """Return htsim's comparisons."""
-    return World(
+    return Reference(
         "htsim",
         "htsim",
         "Broadcom/csg-htsim, commit 841d9e7: k = 10 fat tree, 4000-byte packets, 40-byte ACKs, 100 Gb/s, 1 us a link, "

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from incast import Result
-from parity.checks import Case, Check, Column, Figure, Number, Section, Series, Trace, World
+from parity.checks import Case, Check, Column, Figure, Number, Reference, Section, Series, Trace
 from parity.figures import port, samples_mean, series, summary, table
 from parity.tolerances import Absolute, Relative, Tolerance
 
 
-def world() -> World:
+def reference() -> Reference:
     """Return Linux's comparisons of bulk flows."""
-    return World(
+    return Reference(
         "linux",
         "Linux",
         "The TCP stack, queues and netem of Linux 6.1.192 under User Mode Linux. Its clock only advances when nothing "

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from incast import Result
-from parity.checks import Case, Figure, Section, World
+from parity.checks import Case, Figure, Reference, Section
 from parity.figures import summary, table
 from parity.tolerances import Absolute, Relative
 
 
-def world() -> World:
+def reference() -> Reference:
     """Return Linux's comparisons of incast queries."""
-    return World(
+    return Reference(
         "linux-incast",
         "Linux, incast",
         "Same set-up as above: one root asks n workers for 1 MB in all, 20 times, on persistent connections and "

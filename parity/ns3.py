@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from incast import Result
-from parity.checks import Case, Change, Check, Explanation, Figure, Number, Packets, Section, Sent, World
+from parity.checks import Case, Change, Check, Explanation, Figure, Number, Packets, Reference, Section, Sent
 from parity.figures import largest_mean, sampled_mean, summary, table
 from parity.tolerances import Absolute, Relative, Tolerance, Widest, ZeroWhereZero
 
 
-def world() -> World:
+def reference() -> Reference:
     """Return ns-3's comparisons."""
-    return World(
+    return Reference(
         "ns3",
         "ns-3",
         "ns-3 3.43 (release), built optimized (g++ 12.2). Rows of the study follow the code of "

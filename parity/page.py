@@ -1,11 +1,11 @@
-"""The page ``docs/fidelity.md``, made from the rows and from what the worlds say of themselves."""
+"""The page ``docs/fidelity.md``, made from the rows and from what the references say of themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from parity import published
-from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Case, Row, Section, World, as_set
+from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Case, Reference, Row, Section, as_set
 
 
 def number(value: float | None) -> str:
@@ -15,9 +15,9 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1e6 else f"{value:.6g}"
 
 
-def home(case: str, world: World) -> Section | None:
+def home(case: str, reference: Reference) -> Section | None:
     """Return the section a case belongs to: the one with the longest prefix of its id."""
-    fitting = [section for section in world.sections if case.startswith(f"{section.prefix}/")]
+    fitting = [section for section in reference.sections if case.startswith(f"{section.prefix}/")]
     return max(fitting, key=lambda section: len(section.prefix), default=None)
 
 
@@ -26,9 +26,9 @@ def picture_name(section: Section) -> str:
     return f"{section.prefix.replace('/', '-')}.png"
 
 
-def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
+def render(rows: Sequence[Row], references: Sequence[Reference]) -> str:
     """Write the page."""
-    shown = [world for world in worlds if world.cases]
+    shown = [reference for reference in references if reference.cases]
     parts = [
         "# Fidelity",
         "Incast compared with independent simulators and a real stack, on scenarios stated exactly.",
@@ -56,12 +56,12 @@ def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
         "[forms.md](forms.md) what the forms and switches are.",
         exceptions(rows),
     ]
-    for world in shown:
-        parts += [f"## {world.title}", world.text]
-        for section in world.sections:
-            inside = within(rows, world, section)
+    for reference in shown:
+        parts += [f"## {reference.title}", reference.text]
+        for section in reference.sections:
+            inside = within(rows, reference, section)
             if inside:
-                parts += about(section, inside, world, rows)
+                parts += about(section, inside, reference, rows)
     parts += [
         "## The table of the study that the ns-3 scenarios follow",
         "The report of omarghara/DCTCP-SWIFT-YASOMAM prints these figures of Swift with 650 connections to one host of "
@@ -71,13 +71,13 @@ def render(rows: Sequence[Row], worlds: Sequence[World]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def within(rows: Sequence[Row], world: World, section: Section) -> list[Row]:
+def within(rows: Sequence[Row], reference: Reference, section: Section) -> list[Row]:
     """Return the rows of a section."""
-    return [row for row in rows if row.case.startswith(f"{world.name}/") and home(row.case, world) is section]
+    return [row for row in rows if row.case.startswith(f"{reference.name}/") and home(row.case, reference) is section]
 
 
-def totals(rows: Sequence[Row], worlds: Sequence[World]) -> str:
-    """Count verdicts by world and section."""
+def totals(rows: Sequence[Row], references: Sequence[Reference]) -> str:
+    """Count verdicts by reference and section."""
     lines = ["| reference | runs | rows | hold | explained | miss | shown |", "|---|---|---|---|---|---|---|"]
 
     def line(name: str, inside: Sequence[Row], mark: str = "") -> str:
@@ -85,11 +85,11 @@ def totals(rows: Sequence[Row], worlds: Sequence[World]) -> str:
         counts = [f"{mark}{count}{mark}" for count in (len({row.case for row in inside}), len(inside), *judged)]
         return f"| {' | '.join([name, *counts])} |"
 
-    for world in worlds:
-        own = [row for row in rows if row.case.startswith(f"{world.name}/")]
-        lines.append(line(f"**[{world.title}](#{anchor(world.title)})**", own, "**"))
-        for section in world.sections:
-            inside = within(rows, world, section)
+    for reference in references:
+        own = [row for row in rows if row.case.startswith(f"{reference.name}/")]
+        lines.append(line(f"**[{reference.title}](#{anchor(reference.title)})**", own, "**"))
+        for section in reference.sections:
+            inside = within(rows, reference, section)
             if inside:
                 lines.append(line(f"[{section.title}](#{anchor(section.title)})", inside))
     return "\n".join([*lines, line("**all**", rows, "**")])
@@ -124,13 +124,13 @@ def exceptions(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def about(section: Section, rows: Sequence[Row], world: World, everything: Sequence[Row]) -> list[str]:
+def about(section: Section, rows: Sequence[Row], reference: Reference, everything: Sequence[Row]) -> list[str]:
     """Write a section: its text, its picture, what changes move, what switches are worth, then a line a run."""
     parts = [f"### {section.title}", section.text]
     if section.picture:
         parts.append(f"![{section.title}: {ALT[section.picture]}](images/fidelity/{picture_name(section)})")
-    changes = {change.id for change in world.changes}
-    cases = {case.id: case for case in world.cases}
+    changes = {change.id for change in reference.changes}
+    cases = {case.id: case for case in reference.cases}
     moved = [row for row in rows if row.case in changes]
     switched = [row for row in rows if row.case in cases and cases[row.case].base]
     if moved:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from parity import ns3
-from parity.checks import Case, Figure, Row, Section, World
+from parity.checks import Case, Figure, Reference, Row, Section
 
 FIGURES = (("throughput", "Kibit/s"), ("mean delay", "ms"), ("loss", "%"))
 """The three figures, by the names which the cases' checks give them."""
@@ -100,17 +100,17 @@ SWEEPS = (
 )
 
 
-def added(world: World) -> World:
-    """Return ns-3's world with the runs of the table; others as they are."""
-    if world.name != "ns3":
-        return world
+def added(reference: Reference) -> Reference:
+    """Return ns-3 with the runs of the table; others as they are."""
+    if reference.name != "ns3":
+        return reference
     section = Section(
         "ns3/published",
         "What the study's report prints",
         "Entries of the table at the end of this page: the reference is the report, or "
         f"ns-3 where the report has no such run. Shown, not compared: of the report, {INFERRED}.",
     )
-    return replace(world, sections=(*world.sections, section), cases=(*world.cases, *cases()))
+    return replace(reference, sections=(*reference.sections, section), cases=(*reference.cases, *cases()))
 
 
 def cases() -> tuple[Case, ...]:

@@ -37,8 +37,8 @@ from parity.checks import (
     Checked,
     Derived,
     Drawing,
+    Reference,
     Row,
-    World,
     kept,
 )
 from parity.figures import SCENARIOS
@@ -49,10 +49,10 @@ ROWS = ROOT / "docs" / "fidelity.csv"
 PICTURES = ROOT / "docs" / "images" / "fidelity"
 
 
-def worlds() -> list[World]:
-    """Return every world, in the order of the page."""
-    found = (ns3.world(), htsim.world(), linux.world(), linux_incast.world())
-    return [published.added(switches.added(world)) for world in found]
+def references() -> list[Reference]:
+    """Return every reference, in the order of the page."""
+    found = (ns3.reference(), htsim.reference(), linux.reference(), linux_incast.reference())
+    return [published.added(switches.added(reference)) for reference in found]
 
 
 FAILURES = (IncastError, ScenarioError, RunError, LookupError)
@@ -339,23 +339,25 @@ def read_rows(path: Path) -> list[Row]:
         ]
 
 
-def in_order(rows: Sequence[Row], all_worlds: Sequence[World]) -> list[Row]:
+def in_order(rows: Sequence[Row], all_references: Sequence[Reference]) -> list[Row]:
     """Put rows into the order of the page; rows of cases that are no more go."""
     places: dict[str, int] = {}
-    for world in all_worlds:
-        for name in [*(case.id for case in world.cases), *(item.id for item in world.derived)]:
+    for reference in all_references:
+        for name in [*(case.id for case in reference.cases), *(item.id for item in reference.derived)]:
             places[name] = len(places)
     return sorted((row for row in rows if row.case in places), key=lambda row: places[row.case])
 
 
-def selected(all_worlds: Sequence[World], only: Sequence[str], *, quick: bool) -> tuple[list[Case], list[Derived]]:
+def selected(
+    all_references: Sequence[Reference], only: Sequence[str], *, quick: bool
+) -> tuple[list[Case], list[Derived]]:
     """Choose cases by pattern; what is made of several cases brings them if it is chosen."""
 
     def chosen(name: str) -> bool:
         return not only or any(fnmatchcase(name, pattern) or pattern in name for pattern in only)
 
-    cases = [case for world in all_worlds for case in world.cases]
-    items = [item for world in all_worlds for item in world.derived]
+    cases = [case for reference in all_references for case in reference.cases]
+    items = [item for reference in all_references for item in reference.derived]
     wanted = {case.id for case in cases if chosen(case.id) and (case.quick or not quick)}
     if not quick:
         wanted |= {name for item in items if chosen(item.id) for name in item.needed}
@@ -369,16 +371,18 @@ def show(row: Row) -> str:
     return f"  {row.figure:48} {row.unit:10} {numbers}  {row.tolerance:24} {row.verdict}{told}"
 
 
-def update(rows: Sequence[Row], outcomes: dict[str, Outcome], all_worlds: Sequence[World], *, whole: bool) -> list[Row]:
+def update(
+    rows: Sequence[Row], outcomes: dict[str, Outcome], all_references: Sequence[Reference], *, whole: bool
+) -> list[Row]:
     """Write rows, page and pictures; a part replaces its own rows and leaves the others."""
     ran = {row.case for row in rows}
     before = [] if whole or not ROWS.exists() else [row for row in read_rows(ROWS) if row.case not in ran]
-    merged = in_order([*before, *rows], all_worlds)
-    files = {ROWS: csv_of(merged).encode(), PAGE: page.render(merged, all_worlds).encode()}
-    for world in all_worlds:
-        for section in world.sections:
-            inside = [case for case in world.cases if page.home(case.id, world) is section]
-            made = [item for item in world.derived if page.home(item.id, world) is section]
+    merged = in_order([*before, *rows], all_references)
+    files = {ROWS: csv_of(merged).encode(), PAGE: page.render(merged, all_references).encode()}
+    for reference in all_references:
+        for section in reference.sections:
+            inside = [case for case in reference.cases if page.home(case.id, reference) is section]
+            made = [item for item in reference.derived if page.home(item.id, reference) is section]
             needed = {case.id for case in inside} | {case for item in made for case in item.needed}
             if section.picture and needed <= outcomes.keys():
                 drawings = {case.id: outcomes[case.id].drawings for case in inside}
@@ -433,8 +437,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows as JSON")
     options = parser.parse_args(words)
 
-    all_worlds = worlds()
-    cases, items = selected(all_worlds, options.only, quick=options.quick)
+    all_references = references()
+    cases, items = selected(all_references, options.only, quick=options.quick)
     if options.published:
         cases, items = [case for case in cases if case.id in published.case_ids()], []
     if not cases:
@@ -467,14 +471,14 @@ def main(words: Sequence[str] | None = None) -> int:
     outcomes = run_all(cases, options.jobs, note, journal)
     rows = [row for outcome in outcomes.values() for row in outcome.rows]
     rows += derived(items, rows)
-    rows = in_order(rows, all_worlds)
+    rows = in_order(rows, all_references)
     if not options.published:
         for item in items:
             print("\n".join([item.id, *(show(row) for row in rows if row.case == item.id)]))
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
     if whole or options.write:
-        update(rows, outcomes, all_worlds, whole=whole)
+        update(rows, outcomes, all_references, whole=whole)
         if journal is not None:
             journal.close()
         print(f"written: {PAGE.relative_to(ROOT)}, {ROWS.relative_to(ROOT)}")

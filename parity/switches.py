@@ -1,8 +1,8 @@
-"""What each switch is worth: runs of the worlds with one switch of theirs turned the other way.
+"""What each switch is worth: runs of the references with one switch of theirs turned the other way.
 
 Shown, not judged: the reference was only measured with its own rules. Every parameter of a form of
 ours is here or among htsim's rules, and every switch here moves a figure; tests check both. Where no
-run of a world meets a rule, a run of ours alone does.
+run of a reference meets a rule, a run of ours alone does.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from parity.checks import Case, Figure, Number, Section, World
+from parity.checks import Case, Figure, Number, Reference, Section
 from parity.figures import flow, port, summary
 
 
 @dataclass(frozen=True)
 class Switch:
-    """One switch turned the other way in a run that the world has."""
+    """One switch turned the other way in a run that the reference has."""
 
     name: str
     title: str
-    """What holds then, and what the world does instead."""
+    """What holds then, and what the reference does instead."""
     change: str
     """Settings as ``--set`` takes them, separated by blanks."""
 
@@ -42,16 +42,19 @@ class Table:
     switches: Mapping[str, tuple[Switch, ...]]
     """By the case in which they are turned."""
     runs: tuple[Case, ...] = ()
-    """Cases of ours alone, for switches whose rules no run of the world meets."""
+    """Cases of ours alone, for switches whose rules no run of the reference meets."""
 
 
-def added(world: World) -> World:
-    """Return the world with what its switches are worth."""
-    tables = TABLES.get(world.name, ())
+def added(reference: Reference) -> Reference:
+    """Return the reference with what its switches are worth."""
+    tables = TABLES.get(reference.name, ())
     return replace(
-        world,
-        sections=(*world.sections, *(table.section for table in tables)),
-        cases=(*world.cases, *(case for table in tables for case in (*table.runs, *switched(table, world.cases)))),
+        reference,
+        sections=(*reference.sections, *(table.section for table in tables)),
+        cases=(
+            *reference.cases,
+            *(case for table in tables for case in (*table.runs, *switched(table, reference.cases))),
+        ),
     )
 
 
@@ -242,7 +245,7 @@ INCAST_RUNS = (
         for kind, name in (("cubic", "CUBIC"), ("westwood", "Westwood"))
     ),
 )
-"""Runs of ours for rules that no run of a world meets: losses one after another, losses of DCTCP, pauses."""
+"""Runs of ours for rules that no run of a reference meets: losses one after another, losses of DCTCP, pauses."""
 
 ARTEFACTS = {
     "ns3/4.1/dctcp-mode1-n100": (
@@ -495,7 +498,7 @@ INCAST = {
 }
 """Rules of Linux which queries meet."""
 
-TURNED = "One switch toggled in a run of above, and the figures that this moves. "
+TURNED = "One switch toggled in one of the runs above, and the figures that this moves. "
 ALONE = (
     "If a rule has no effect in any of them, its switch is toggled in a run of ours without a reference, with the "
     "whole set-up named. Every switch moves a figure."

@@ -80,6 +80,7 @@ CONTROLLERS = [
 ]
 """Every controller; ``tests/python/test_same_bytes.py`` holds that none is missing."""
 
+# yasomam is spelled by its former name, seed-000: builds from before the new name know only that one
 FORMS = {
     "newreno": "ns3 linux",
     "cubic": "linux",

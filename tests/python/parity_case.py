@@ -1,4 +1,4 @@
-"""A quick run of ours, as a case of the comparisons with other worlds."""
+"""A quick run of ours, as a case of the comparisons with references."""
 
 from __future__ import annotations
 

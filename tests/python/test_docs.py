@@ -137,8 +137,8 @@ def test_every_form_and_every_reference_scenario_is_on_the_page_of_forms() -> No
         found = re.search(r"form = standard .*?Expected: one of: (.*?)\.", text)
         forms = set(re.findall(r'"([\w-]+)"', found[1])) - {"standard"} if found else set()
         assert {form for name, form in named if name == controller} == forms, controller
-    worlds = {name for name, _ in kinds.listing("scenarios") if name.split("-")[0] in ("ns3", "htsim", "linux")}
-    assert worlds <= set(re.findall(r"`([\w-]+)`", FORMS))
+    of_references = {name for name, _ in kinds.listing("scenarios") if name.split("-")[0] in ("ns3", "htsim", "linux")}
+    assert of_references <= set(re.findall(r"`([\w-]+)`", FORMS))
 
 
 ARTEFACTS = re.findall(r"^\| .*$", FORMS.partition("## Artefacts")[2].partition("```")[0], re.MULTILINE)[2:]

@@ -29,12 +29,12 @@ from parity.checks import (
     Line,
     Packets,
     PerFlow,
+    Reference,
     Row,
     Section,
     Sent,
     Series,
     Trace,
-    World,
     row,
 )
 from parity.tolerances import (
@@ -362,14 +362,14 @@ def test_the_page_says_what_a_switch_is_worth() -> None:
     assert text.splitlines()[-1] == "| three | `topology.senders=3` | 2 → 3 (+50.00 %) |"
 
 
-def test_the_page_tells_the_set_up_of_a_run_that_no_world_has_run() -> None:
+def test_the_page_tells_the_set_up_of_a_run_that_no_reference_has_run() -> None:
     settings = {**QUICK, "topology.sink_link.lose": [3, 4, 5, 6, 7]}
     alone = replace(a_case(Exact(), 2.0), scenario="own.toml", settings=settings)
     other = replace(alone, id="w/y", title="three", settings={**settings, "topology.senders": 3}, base="w/x")
     made = [replace(row("flows", "", None, ours, None), case=name) for name, ours in [("w/x", 2.0), ("w/y", 3.0)]]
     cases = (alone, other)
-    world = World("w", "W", "", (Section("w", "S", "text"),), cases)
-    text = page.about(world.sections[0], made, world, made)
+    reference = Reference("w", "W", "", (Section("w", "S", "text"),), cases)
+    text = page.about(reference.sections[0], made, reference, made)
     assert text[2].splitlines()[0] == (
         "In a dumbbell (`w/x`; `parity/scenarios/own.toml` with `run.duration=2ms`, `run.warmup=1ms`, "
         "`topology.sink_link.lose=[3, ..., 7]`):"
@@ -387,7 +387,7 @@ def test_rows_survive_their_file(tmp_path: Path) -> None:
 
 
 def test_the_runner_lists_refuses_and_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    quick = [case for world in run.worlds() for case in world.cases if case.quick]
+    quick = [case for reference in run.references() for case in reference.cases if case.quick]
     assert run.main(["--list", "--only", quick[0].id]) == 0
     assert quick[0].id in capsys.readouterr().out
     assert run.main(["--only", "no/such/case"]) == 2

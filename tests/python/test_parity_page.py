@@ -36,23 +36,23 @@ from parity.tolerances import (
 )
 from parity_case import a_case
 
-WORLDS = run.worlds()
-CASES = [case for world in WORLDS for case in world.cases]
+REFERENCES = run.references()
+CASES = [case for reference in REFERENCES for case in reference.cases]
 by_id = {case.id: case for case in CASES}
 
 
-def test_every_case_has_its_own_id_and_a_section_of_its_world() -> None:
-    ids = [item.id for world in WORLDS for item in (*world.cases, *world.derived)]
+def test_every_case_has_its_own_id_and_a_section_of_its_reference() -> None:
+    ids = [item.id for reference in REFERENCES for item in (*reference.cases, *reference.derived)]
     assert len(set(ids)) == len(ids)
-    for world in WORLDS:
-        for item in (*world.cases, *world.derived):
-            assert page.home(item.id, world) is not None, item.id
-        named = {case.id: {f.name for f in case.checks if isinstance(f, Figure)} for case in world.cases}
-        for made in world.derived:
+    for reference in REFERENCES:
+        for item in (*reference.cases, *reference.derived):
+            assert page.home(item.id, reference) is not None, item.id
+        named = {case.id: {f.name for f in case.checks if isinstance(f, Figure)} for case in reference.cases}
+        for made in reference.derived:
             for name, needed in made.needed.items():
                 assert set(needed) <= named[name], made.id
-        figures = {case.id: {row.figure for check in case.checks for row in check.unrun()} for case in world.cases}
-        for item in world.cases:
+        figures = {case.id: {row.figure for check in case.checks for row in check.unrun()} for case in reference.cases}
+        for item in reference.cases:
             assert not item.base or figures[item.id] & figures[item.base], item.id
 
 
@@ -126,20 +126,20 @@ def test_a_switch_that_moves_nothing_is_found() -> None:
 def rules_of(preset: str) -> dict[str, object]:
     """Read what a transport's preset decides by a word or a yes, as a scenario has it written out."""
     told = Scenario.load("dumbbell").with_({"transport": {"preset": preset}}).resolved()["transport"]
-    # connections open and close in every run of a world, and no run meets a receiver's small window
+    # connections open and close in every run of a reference, and no run meets a receiver's small window
     unmet = {"preset", "handshake", "sws_avoidance"}
     rules = {key: value for key, value in told.items() if key not in unmet}
     return {k: v for k, v in rules.items() if isinstance(v, bool) or re.fullmatch("[a-z][a-z0-9-]*", str(v))}
 
 
-@pytest.mark.parametrize(("preset", "world"), [("ns3", "ns3"), ("linux", "linux")])
-def test_every_rule_of_a_worlds_transport_is_switched_in_a_row_of_the_page(preset: str, world: str) -> None:
+@pytest.mark.parametrize(("preset", "reference"), [("ns3", "ns3"), ("linux", "linux")])
+def test_every_rule_of_a_references_transport_is_switched_in_a_row_of_the_page(preset: str, reference: str) -> None:
     own, papers = rules_of(preset), rules_of("swift")
     differ = {key for key in own if own[key] != papers[key]}
     assert len(differ) > 10
     switched = set()
     for case in CASES:
-        if case.base and case.id.startswith(world):
+        if case.base and case.id.startswith(reference):
             was = by_id[case.base].settings
             switched |= {key.removeprefix("transport.") for key in case.settings if case.settings[key] != was.get(key)}
     assert differ <= switched, differ - switched
@@ -147,14 +147,14 @@ def test_every_rule_of_a_worlds_transport_is_switched_in_a_row_of_the_page(prese
 
 def test_the_page_is_made_from_its_rows() -> None:
     rows = run.read_rows(run.ROWS)
-    assert run.PAGE.read_text(encoding="utf-8") == page.render(rows, WORLDS), "make parity writes the page anew"
-    assert rows == run.in_order(rows, WORLDS)
+    assert run.PAGE.read_text(encoding="utf-8") == page.render(rows, REFERENCES), "make parity writes the page anew"
+    assert rows == run.in_order(rows, REFERENCES)
     assert {row.case for row in rows} >= {case.id for case in CASES}, "make parity runs the cases that are new"
 
 
 def test_pictures_of_the_page_are_there() -> None:
-    for world in WORLDS:
-        for section in world.sections:
+    for reference in REFERENCES:
+        for section in reference.sections:
             if section.picture:
                 assert (run.PICTURES / page.picture_name(section)).exists(), section.prefix
 
@@ -245,7 +245,7 @@ def test_verdicts_on_the_page_follow_from_its_numbers() -> None:
 
 def test_changes_on_the_page_follow_from_the_rows_of_both_cases() -> None:
     lines = {(line.case, line.figure): line for line in run.read_rows(run.ROWS)}
-    changes = [change for world in WORLDS for change in world.changes]
+    changes = [change for reference in REFERENCES for change in reference.changes]
     assert changes
     for change in changes:
         for figure in change.figures:
@@ -269,7 +269,7 @@ def test_changes_on_the_page_follow_from_the_rows_of_both_cases() -> None:
 
 def test_means_on_the_page_follow_from_the_rows_of_their_seeds() -> None:
     lines = {(line.case, line.figure): line for line in run.read_rows(run.ROWS)}
-    means = [mean for world in WORLDS for mean in world.means]
+    means = [mean for reference in REFERENCES for mean in reference.means]
     assert means
     for mean in means:
         assert len(set(mean.cases)) > 1, mean.id

@@ -216,7 +216,7 @@ fn reference(kind: &Kind) -> String {
     text
 }
 
-/// `INCAST_WRITE_DOCS=1 cargo test -p incast-cc registry` brings the pages up to date.
+/// `UPDATE_SNAPSHOTS=1 cargo test -p incast-cc registry` brings the pages up to date.
 #[test]
 fn every_kind_has_a_page_that_agrees_with_its_declarations() {
     const BEGIN: &str = "<!-- from the registry -->\n";
@@ -227,7 +227,7 @@ fn every_kind_has_a_page_that_agrees_with_its_declarations() {
         let (head, rest) = page.split_once(BEGIN).expect("the marker of the generated part");
         let (found, tail) = rest.split_once(END).expect("the marker of its end");
         let wanted = format!("\n{}\n", reference(kind));
-        if std::env::var_os("INCAST_WRITE_DOCS").is_some() {
+        if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
             std::fs::write(&path, format!("{head}{BEGIN}{wanted}{END}{tail}")).unwrap();
         } else {
             assert_eq!(found, wanted, "{path} is not what the registry says; see this test's comment");

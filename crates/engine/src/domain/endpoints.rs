@@ -73,7 +73,7 @@ impl Endpoints {
         }
     }
 
-    /// A packet of a two-way connection, or a datagram, reached its host.
+    /// A packet of a two-way connection reached its host.
     #[cold]
     fn deliver_duplex<E: Effects>(&mut self, ctx: &mut NodeCtx<E>, packet: &Packet, ext: Option<&mut Ext>) {
         let net = ctx.net;

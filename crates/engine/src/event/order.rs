@@ -129,7 +129,7 @@ pub enum TimerKind {
     /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
     Transition,
     /// Packets of a port (entity) move from its overflow queue into buckets. Moves bytes only: has
-    /// no effect in the simulated world.
+    /// no effect in the simulated network.
     Overflow,
 }
 

@@ -275,7 +275,7 @@ pub enum Flush {
     Prior,
 }
 
-/// How the scoreboard finds losses, where worlds differ from RFC 6675.
+/// How the scoreboard finds losses, where references differ from RFC 6675.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rules {
     /// RFC 6675.

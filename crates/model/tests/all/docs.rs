@@ -1,4 +1,4 @@
-//! docs/models.md has every model, as declared: `INCAST_WRITE_DOCS=1 cargo test -p incast-model docs` brings its
+//! docs/models.md has every model, as declared: `UPDATE_SNAPSHOTS=1 cargo test -p incast-model docs` brings its
 //! tables up to date.
 
 use incast_model::{MODELS, Model};
@@ -38,9 +38,9 @@ fn the_page_has_every_model_as_declared() {
         let end = start + text[start..].find("<!-- end -->").unwrap();
         text.replace_range(start..end, &format!("\n{}\n", generated(model)));
     }
-    if std::env::var_os("INCAST_WRITE_DOCS").is_some() {
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(page, text).unwrap();
     } else {
-        assert!(text == before, "docs/models.md is not what is declared: INCAST_WRITE_DOCS=1 cargo test writes it");
+        assert!(text == before, "docs/models.md is not what is declared: UPDATE_SNAPSHOTS=1 cargo test writes it");
     }
 }

@@ -201,7 +201,7 @@ fn row(name: &str, unit: &str, doc: &str) -> String {
     format!("| `{name}` | {} | {doc} |", if unit.is_empty() { "-" } else { unit })
 }
 
-/// Whoever adds a figure runs this test with `WRITE_PAGE=1` set, which puts the program's rows into the page.
+/// Whoever adds a figure runs this test with `UPDATE_SNAPSHOTS=1` set, which puts the program's rows into the page.
 #[test]
 fn the_page_on_results_lists_every_figure_and_column_as_the_program_states_it() {
     let mut page = RESULTS.to_owned();
@@ -216,9 +216,9 @@ fn the_page_on_results_lists_every_figure_and_column_as_the_program_states_it() 
             differ.push(file);
         }
     }
-    if std::env::var_os("WRITE_PAGE").is_some() {
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results.md"), page).unwrap();
     } else {
-        assert!(differ.is_empty(), "docs/results.md differs in {differ:?}: run this test with WRITE_PAGE=1");
+        assert!(differ.is_empty(), "docs/results.md differs in {differ:?}: run this test with UPDATE_SNAPSHOTS=1");
     }
 }

@@ -13,7 +13,7 @@ use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
 use crate::topology::network::Network;
 use crate::topology::single;
-use crate::traffic::elephants::Herd;
+use crate::traffic::elephants::ElephantPlacement;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{self, LinkSpec, Spec};
@@ -122,8 +122,8 @@ fn sharing(doc: &Document, network: &Network, flows: &[spec::FlowSpec]) -> Vec<s
         return Vec::new();
     }
     let ends = |f: &spec::FlowSpec| (f.src, f.dst);
-    let herd = Herd::new(network, flows.iter().filter(|f| is_one(f)).map(ends));
-    flows.iter().map(|f| herd.sharing(network, ends(f), is_one(f))).collect()
+    let placement = ElephantPlacement::new(network, flows.iter().filter(|f| is_one(f)).map(ends));
+    flows.iter().map(|f| placement.sharing(network, ends(f), is_one(f))).collect()
 }
 
 /// Gives the flows that are to keep to one path, where switches spread packets, the one that ECMP would.

@@ -1,5 +1,5 @@
 //! What is worth knowing before a run although nothing is wrong: a form of a controller in a transport
-//! of another world, values that have no effect, flows that never start.
+//! of another reference, values that have no effect, flows that never start.
 
 use super::failures::changes_nothing;
 use super::{Built, triggers};
@@ -100,11 +100,11 @@ fn dropped(left: &LeftOut) -> String {
     )
 }
 
-/// A form whose world is not that of the transport around it.
+/// A form whose reference is not that of the transport around it.
 fn foreign_form(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Transport, found: &mut Vec<String>) {
     let preset = transport.preset.unwrap_or_default();
     let Some(form) = config.get("form").map(|form| form.to_string()) else { return };
-    let Some(own) = Preset::of_form(&form).filter(|own| *own != preset.world()) else { return };
+    let Some(own) = Preset::of_form(&form).filter(|own| *own != preset.reference()) else { return };
     let name = |own: bool, key: &str| if own { format!("traffic.{}.{key}", t.name()) } else { key.to_owned() };
     let given = |c: &Option<Controller>| c.as_ref().is_some_and(|Controller(c)| c == config);
     let form_key = match &t.file {
@@ -115,8 +115,8 @@ fn foreign_form(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Tr
     };
     let (own, preset) = (own.name(), preset.name());
     let note = format!(
-        "{form_key} = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": what runs is neither \
-         world's (docs/forms.md)",
+        "{form_key} = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": the result is \
+         that of neither reference (docs/forms.md)",
         name(t.transport.as_ref().is_some_and(|own| own.preset.is_some()), "transport"),
     );
     if !found.contains(&note) {

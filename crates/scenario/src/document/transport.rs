@@ -1,4 +1,4 @@
-//! Settings of the reliable transport, and the presets: the transports of four worlds as sets of values.
+//! Settings of the reliable transport, and the presets: the transports of Linux, ns-3, htsim and Swift's paper as sets of values.
 //!
 //! Every key is declared once, in the table below: type, bounds and documentation. A preset is a file of values,
 //! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a
@@ -22,7 +22,7 @@ macro_rules! keys {
         /// Transport of flows: a preset, and the values that differ from it.
         #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         pub struct Transport {
-            /// The world whose transport this is; `linux` where none is named.
+            /// The reference whose transport this is; `linux` where none is named.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<Preset>,
             $($(#[$about])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)+
@@ -341,7 +341,7 @@ impl Preset {
         FILES[self as usize].1
     }
 
-    /// The transport that a controller's form belongs beside; `None` for what is of no world.
+    /// The transport that a controller's form belongs beside; `None` for what is of no reference.
     pub fn of_form(form: &str) -> Option<Preset> {
         match form {
             "linux" => Some(Preset::Linux),
@@ -351,8 +351,8 @@ impl Preset {
         }
     }
 
-    /// The world whose transport it is, with such switches or others.
-    pub fn world(self) -> Preset {
+    /// The reference whose transport it is, with such switches or others.
+    pub fn reference(self) -> Preset {
         if self == Preset::LinuxDefault { Preset::Linux } else { self }
     }
 

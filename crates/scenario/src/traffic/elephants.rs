@@ -17,25 +17,25 @@ const MOST_DRAWS: u64 = 10_000;
 
 /// What of the ends of flows is near those of elephants.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Herd {
+pub(crate) struct ElephantPlacement {
     /// Sources and destinations of elephants by leaf, and by pod.
     leaves: HashMap<(bool, u32), u32>,
     pods: HashMap<(bool, u32), u32>,
 }
 
-impl Herd {
+impl ElephantPlacement {
     /// The elephants with these ends.
-    pub(crate) fn new(network: &Network, ends: impl Iterator<Item = (u32, u32)>) -> Herd {
-        let mut herd = Herd::default();
+    pub(crate) fn new(network: &Network, ends: impl Iterator<Item = (u32, u32)>) -> ElephantPlacement {
+        let mut placement = ElephantPlacement::default();
         for (src, dst) in ends {
             for (side, host) in [(false, src), (true, dst)] {
-                *herd.leaves.entry((side, network.racks[host as usize])).or_insert(0) += 1;
+                *placement.leaves.entry((side, network.racks[host as usize])).or_insert(0) += 1;
                 if let Some(pod) = host.checked_div(network.hosts_per_pod) {
-                    *herd.pods.entry((side, pod)).or_insert(0) += 1;
+                    *placement.pods.entry((side, pod)).or_insert(0) += 1;
                 }
             }
         }
-        herd
+        placement
     }
 
     /// What a flow shares with them; one of them (`own`) with the others.
@@ -165,14 +165,14 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
     for attempt in 0..MOST_DRAWS {
         let elephants = drawn(attempt);
         let ends = || elephants.iter().map(|f| flows.ends(*f));
-        let herd = Herd::new(flows.network, ends());
+        let placed = ElephantPlacement::new(flows.network, ends());
         let leaves = ends().flat_map(|(src, dst)| [(false, racks[src as usize]), (true, racks[dst as usize])]);
         let mut near: Vec<u32> = leaves.filter_map(|leaf| by_leaf.get(&leaf)).flatten().copied().collect();
         near.sort_unstable();
         near.dedup();
         let (mut as_wanted, mut more) = (0, 0);
         for flow in near.into_iter().filter(|f| !elephants.contains(f)) {
-            let rank = rank(herd.sharing(flows.network, flows.ends(flow), false));
+            let rank = rank(placed.sharing(flows.network, flows.ends(flow), false));
             as_wanted += usize::from(rank == wanted);
             more += usize::from(rank > wanted);
         }
@@ -202,7 +202,7 @@ mod tests {
     fn sharing(elephants: &[(u32, u32)], flow: (u32, u32)) -> (Near, Near) {
         let network = network();
         let own = elephants.contains(&flow);
-        let s = Herd::new(&network, elephants.iter().copied()).sharing(&network, flow, own);
+        let s = ElephantPlacement::new(&network, elephants.iter().copied()).sharing(&network, flow, own);
         (s.source, s.destination)
     }
 
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn without_pods_there_are_leaves() {
         let network = Network { hosts_per_pod: 0, ..network() };
-        let herd = Herd::new(&network, [(0, 12)].into_iter());
-        let s = |flow| herd.sharing(&network, flow, false);
+        let placement = ElephantPlacement::new(&network, [(0, 12)].into_iter());
+        let s = |flow| placement.sharing(&network, flow, false);
         assert_eq!(s((1, 8)), Sharing { source: Leaf, destination: None });
         assert_eq!(s((2, 14)), Sharing { source: None, destination: None });
     }

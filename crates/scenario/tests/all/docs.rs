@@ -1,6 +1,6 @@
 //! The pages agree with the declarations, and their examples are scenarios.
 //!
-//! `INCAST_WRITE_DOCS=1 cargo test -p incast-scenario docs` brings the tables up to date.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p incast-scenario docs` brings the tables up to date.
 
 use incast_scenario::catalogue::Key;
 use incast_scenario::text::schema::Schema;
@@ -99,7 +99,7 @@ fn tables_are_up_to_date() {
             tables += 1;
         }
         done += rest;
-        if std::env::var_os("INCAST_WRITE_DOCS").is_some() {
+        if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
             std::fs::write(&page, done).unwrap();
         } else {
             assert_eq!(text, done, "{} is not what the declarations say; see the head of this test", page.display());

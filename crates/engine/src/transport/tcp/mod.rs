@@ -1,6 +1,6 @@
 //! TCP: sender and receiver as state machines (event in, actions out).
 //!
-//! One transport with switches for what differs between worlds ([`crate::spec::TransportSpec`]).
+//! One transport with switches for what differs between references ([`crate::spec::TransportSpec`]).
 //! Sequence numbers are 64-bit byte counts from 0, so they never wrap; SYN takes none, FIN takes
 //! one after the last byte.
 

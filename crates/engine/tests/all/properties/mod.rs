@@ -14,7 +14,7 @@ proptest! {
     #![proptest_config(crate::support::cases(40))]
 
     #[test]
-    fn trimmed_segments_are_repaired_in_any_world(
+    fn trimmed_segments_are_repaired_in_any_network(
         spec in networks(),
         limit in 2u64..30, headers in 1u64..40, header in pick(&[40u16, 64, 200]), per_data in 1u32..12,
     ) {
@@ -35,7 +35,7 @@ proptest! {
     }
 
     #[test]
-    fn every_engine_sees_the_same_world(spec in networks()) {
+    fn every_engine_gives_the_same_outcome(spec in networks()) {
         let mut spec = spec;
         spec.observe.flows = (0..spec.flows.len() as u32).collect();
         spec.observe.ports = vec![0, spec.links.len() as u32 - 1];
@@ -187,6 +187,6 @@ fn a_seed_decides_everything() {
         (0..16).map(|h| FlowSpec { controller: h % CONTROLLERS, ..bulk(h, (h + 7) % 16, Some(100_000)) }).collect();
     let text = |seed| format!("{:?}", run(&Spec { seed, ..spec.clone() }).flows);
     let seen: std::collections::BTreeSet<String> = (1..=8).map(text).collect();
-    assert_eq!(seen.len(), 8, "eight seeds, eight worlds");
+    assert_eq!(seen.len(), 8, "eight seeds, eight networks");
     assert_eq!(text(3), text(3));
 }

@@ -26,7 +26,7 @@ fn limits_beside_priority_flow_control_are_noted() {
 }
 
 #[test]
-fn a_form_beside_the_transport_of_another_world_is_noted() {
+fn a_form_beside_the_transport_of_another_reference_is_noted() {
     let notes = |changes: &[(&str, &str)]| {
         let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
         for (key, value) in changes {
@@ -36,13 +36,13 @@ fn a_form_beside_the_transport_of_another_world_is_noted() {
     };
     assert_eq!(
         notes(&[("controller", "swift:form=yasomam")]),
-        ["controller.form = \"yasomam\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what \
-          runs is neither world's (docs/forms.md)"]
+        ["controller.form = \"yasomam\" belongs beside transport.preset = \"ns3\", here it is \"linux\": the \
+          result is that of neither reference (docs/forms.md)"]
     );
     assert_eq!(
         notes(&[("traffic.controller", "dctcp:form=linux"), ("traffic.transport.preset", "htsim")]),
         ["traffic.load.controller.form = \"linux\" belongs beside traffic.load.transport.preset = \"linux\", here \
-          it is \"htsim\": what runs is neither world's (docs/forms.md)"]
+          it is \"htsim\": the result is that of neither reference (docs/forms.md)"]
     );
     for (controller, preset) in [
         ("swift:form=yasomam", "ns3"),
@@ -57,15 +57,15 @@ fn a_form_beside_the_transport_of_another_world_is_noted() {
 #[test]
 fn a_form_that_goes_with_its_controller_is_noted() {
     let htsim = ("controller", "swift:form=htsim,max_cwnd=50,target=min-rtt");
-    let world = ("transport.preset", "htsim");
+    let beside = ("transport.preset", "htsim");
     assert_eq!(
-        notes(&[htsim, world, ("controller.kind", "dctcp")]),
+        notes(&[htsim, beside, ("controller.kind", "dctcp")]),
         ["controller.kind = \"dctcp\" drops what was set for swift: form = \"htsim\"; to give it to dctcp set \
           controller.form too"]
     );
-    assert_eq!(notes(&[htsim, world, ("controller.kind", "dctcp"), ("controller.form", "htsim")]), [""; 0]);
-    assert_eq!(notes(&[htsim, world, ("controller.kind", "dctcp"), ("controller", "newreno")]), [""; 0]);
-    assert_eq!(notes(&[htsim, world, ("controller.kind", "swift")]), [""; 0], "it is swift already");
+    assert_eq!(notes(&[htsim, beside, ("controller.kind", "dctcp"), ("controller.form", "htsim")]), [""; 0]);
+    assert_eq!(notes(&[htsim, beside, ("controller.kind", "dctcp"), ("controller", "newreno")]), [""; 0]);
+    assert_eq!(notes(&[htsim, beside, ("controller.kind", "swift")]), [""; 0], "it is swift already");
     assert_eq!(notes(&[("controller", "swift:max_cwnd=50"), ("controller.kind", "dctcp")]), [""; 0], "dctcp has none");
     let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
     s.set("traffic.controller", "dctcp:form=linux").unwrap();
@@ -122,7 +122,7 @@ fn values_without_effect_are_noted() {
         ["transport.tail_loss_probe = true does nothing with scoreboard = \"ns3\""]
     );
     let default = ("transport.preset", "linux-default");
-    assert_eq!(notes(&[default, ("controller.form", "linux")]), [""; 0], "the same world");
+    assert_eq!(notes(&[default, ("controller.form", "linux")]), [""; 0], "the same reference");
     let robin = |at: &str, rounds: u32| {
         let routing = format!("{{ kind = \"round-robin\", at = \"{at}\", rounds = {rounds} }}");
         notes(&[("routing", &routing)])
@@ -249,12 +249,12 @@ fn forms_of_a_flow_file_are_noted() {
     let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"");
     let mut s = Scenario::from_toml(&text, &dir, "test").unwrap();
     let foreign = "flows.csv, column controller: form = \"htsim\" belongs beside transport.preset = \"htsim\", here \
-                   it is \"linux\": what runs is neither world's (docs/forms.md)";
+                   it is \"linux\": the result is that of neither reference (docs/forms.md)";
     assert_eq!(s.notes().unwrap(), [foreign]);
     // the lines without a controller have the scenario's
     s.set("controller", "dctcp:form=ns3").unwrap();
-    let own = "controller.form = \"ns3\" belongs beside transport.preset = \"ns3\", here it is \"linux\": what runs is \
-               neither world's (docs/forms.md)";
+    let own = "controller.form = \"ns3\" belongs beside transport.preset = \"ns3\", here it is \"linux\": the result \
+               is that of neither reference (docs/forms.md)";
     assert_eq!(s.notes().unwrap(), [own, foreign]);
     // the first line alone is at home, and nobody has the scenario's
     s.set("traffic.flows", "1").unwrap();

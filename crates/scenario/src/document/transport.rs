@@ -1,5 +1,5 @@
-//! Settings of the reliable transport, and the presets: the transports of Linux, ns-3, htsim and Swift's paper as sets of
-//! values.
+//! Settings of the reliable transport, and the presets: the transports of Linux, ns-3, htsim and Swift's paper as sets
+//! of values.
 //!
 //! Every key is declared once, in the table below: type, bounds and documentation. A preset is a file of values,
 //! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a

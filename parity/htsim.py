@@ -252,7 +252,7 @@ def fork_rules() -> Iterator[Case]:
     )
     base = Case(
         "htsim/rules/run-fork-incast",
-        f"The fork's incast of 50 flows, {title}, seed 1",
+        f"Swift in the fork, 50 flows of 2 MB to one host, {title}, seed 1",
         "htsim-fork-incast.toml",
         settings,
         figures,

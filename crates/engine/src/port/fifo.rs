@@ -155,8 +155,12 @@ impl Port {
         self.drain(now.saturating_sub(1));
         if self.ring.len > 0 {
             let head = self.ring.at(0);
-            let wire = self.settings.serialization(head.bytes_to - self.bytes_out);
-            if head.departure == now && wire >= self.settings.delay + self.settings.serialization(size) {
+            // none of it is left where the link was without a rate until it was degraded, and others left at once
+            let left = head.bytes_to.checked_sub(self.bytes_out);
+            let first = left.is_none_or(|bytes| {
+                self.settings.serialization(bytes) >= self.settings.delay + self.settings.serialization(size)
+            });
+            if head.departure == now && first {
                 self.drain(now);
             }
         }

@@ -78,8 +78,9 @@ pub struct Ack {
     pub ece: bool,
     /// Bytes in flight before this ACK was processed.
     pub in_flight: u64,
-    /// Bytes found to be lost since the ACK before, by this ACK or by a timer of the loss detection; not those of a
-    /// retransmission timeout, which supposes everything lost ([`Timeout`]).
+    /// Bytes found to be lost since the ACK before, by this ACK or by a timer of the loss detection, with SACK or
+    /// without; not those of a retransmission timeout, which supposes everything lost ([`Timeout`]), nor what a queue
+    /// has cut to its header (trimming), which goes again without being a loss.
     pub lost_bytes: u64,
     /// Where the flow is in its round trips.
     pub round: Round,

@@ -9,6 +9,7 @@
 //! | `sender/process` | `send_buffer`; `../messages.rs` |
 //! | `receiver/answer` | `ack_policy` (time stamps), `ns3` (size) |
 //! | `scoreboard/{mod, late, ns3, rack}` | `scoreboard`, `late`, `ns3`, `rack` |
+//! | `sender/ack` (what controllers are told) | `lost_bytes` |
 //! | rules of one simulator | `htsim`, `renumbering`, `ns3` |
 
 mod ack_policy;
@@ -21,6 +22,7 @@ mod frto;
 mod htsim;
 mod late;
 mod limited_transmit;
+mod lost_bytes;
 mod ns3;
 mod pacing;
 mod prr;

@@ -143,9 +143,14 @@ impl Scoreboard {
 
     /// Segment `i` is lost, in its latest copy too, and has to go again.
     fn give_up(&mut self, i: usize) {
+        self.found_lost += self.segments[i].len as u64;
+        self.queue_again(i);
+    }
+
+    /// Segment `i` has to go again: none of its copies is in the network.
+    fn queue_again(&mut self, i: usize) {
         let s = &mut self.segments[i];
         s.lost = true;
-        self.found_lost += s.len as u64;
         self.again -= u32::from(s.retransmitted);
         s.retransmitted = false;
         self.pipe -= s.len as u64 * s.copies as u64;
@@ -377,7 +382,14 @@ impl Scoreboard {
         }
     }
 
-    /// Bytes found to be lost since the last call, other than by a timeout.
+    /// Recovery without SACK takes the latest copy of the first outstanding segment for lost. (One that waits to be
+    /// sent again has been given up before.)
+    pub fn first_is_taken_for_lost(&mut self) {
+        let lost = self.segments.front().filter(|s| !s.is_pending());
+        self.found_lost += lost.map_or(0, |s| s.len as u64);
+    }
+
+    /// Bytes found to be lost since the last call, other than by a timeout or by trimming.
     #[inline]
     pub fn take_found_lost(&mut self) -> u64 {
         std::mem::take(&mut self.found_lost)
@@ -426,12 +438,13 @@ impl Scoreboard {
         }
     }
 
-    /// A copy of the segment at `seq` was cut to its header: it is lost. `None` if it is no longer outstanding.
+    /// A copy of the segment at `seq` was cut to its header: it has to go again, but was not lost on its way. `None` if
+    /// it is no longer outstanding.
     pub fn trimmed(&mut self, seq: u64) -> Option<Hole> {
         let i = self.index_of(seq);
         let s = self.segments.get(i).copied().filter(|s| s.seq == seq && !s.sacked)?;
         if !s.lost || s.retransmitted {
-            self.give_up(i);
+            self.queue_again(i);
         }
         Some(s.hole())
     }

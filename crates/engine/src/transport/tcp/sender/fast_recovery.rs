@@ -135,6 +135,7 @@ impl Sender {
                 self.recovery.window += mss;
             }
             self.recovery.window = self.recovery.window.max(mss);
+            self.board.first_is_taken_for_lost();
             self.retransmit_first(ctx);
         } else if news.duplicate {
             self.recovery.window += mss;

@@ -78,6 +78,8 @@ impl Sender {
             lost = true;
             if self.profile.own_recovery {
                 self.board.mark_first_lost();
+            } else {
+                self.board.first_is_taken_for_lost();
             }
         }
         lost

@@ -63,6 +63,35 @@ fn htsims_inflation_may_survive_a_timeout() {
 }
 
 #[test]
+fn a_reduction_for_ecn_ends_an_inflation_that_survived_a_timeout() {
+    let window = |survives: bool| {
+        let transport = TransportSpec {
+            recovery: Recovery::Htsim,
+            inflation_survives_timeout: survives,
+            ecn: Some(Ecn::Classic),
+            limited_transmit: false,
+            ..newreno(20.0)
+        };
+        let (mut bench, _) = sender(transport, "newreno");
+        // a recovery without inflation, which a timeout ends
+        (0..3).for_each(|_| _ = dup(&mut bench, 0));
+        bench.advance(3000 * MS);
+        let sent = dup(&mut bench, 20);
+        let window = bench.state("cwnd_bytes");
+        ack_of(&mut bench, 0, 21, flag::ECE, &[]);
+        let reduced = bench.state("cwnd_bytes");
+        // the reduction ends with the ACK of what was sent after it
+        let next = *sent.last().unwrap() as u64 + 1;
+        let sent = dup(&mut bench, next);
+        dup(&mut bench, *sent.last().unwrap() as u64 + 1);
+        (window, reduced, bench.state("cwnd_bytes"))
+    };
+    let (before, reduced, after) = window(true);
+    assert!(reduced <= before && after > reduced, "{before} {reduced} {after}");
+    assert_eq!((before, reduced, after), window(false), "no inflation: the windows are the controller's");
+}
+
+#[test]
 fn duplicates_may_give_round_trips_and_end_the_back_off() {
     // the first timeout, of 1 s, comes before any sample and doubles. A duplicate then says 10 ms: srtt 10, rttvar 5
     for (samples, next) in [(true, 40), (false, 1990)] {

@@ -36,6 +36,7 @@ impl Sender {
         self.phase = Phase::Cwr;
         self.start_prr(t, before);
         self.recovery.window = if t.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
+        self.recovery.left_inflated = false;
     }
 
     /// A reduction for ECN ends when the data outstanding at its start is acknowledged.

@@ -52,7 +52,8 @@ pub struct TransportSpec {
     /// ... a DCTCP receiver's first mark since the sender's last CWR does so, and two ACKs go at once. Linux 6.1 means
     /// to (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then, so that nothing happens.
     pub mark_quickack: bool,
-    /// Linux with classic ECN: at the first mark since the sender's last CWR two segments are acknowledged at once.
+    /// Linux with classic ECN: at the first mark since the sender's last CWR, and at a segment that is not ECN-capable
+    /// after one that was, two segments are acknowledged at once.
     pub classic_quickack: bool,
     /// Linux: a SYN that is sent again asks for no ECN, and a connection that it opens has none (tcp_ecn_fallback).
     pub ecn_fallback: bool,

@@ -98,8 +98,9 @@ keys! {
     /// two ACKs go at once. Linux 6.1 means to (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then,
     /// and nothing happens.
     mark_quickack: bool,
-    /// Classic ECN: at the first mark since the sender's last CWR two segments are acknowledged at once (Linux,
-    /// __tcp_ecn_check_ce), on one-way connections too; on two-way ones that ends the interactive mode.
+    /// Classic ECN: at the first mark since the sender's last CWR two segments are acknowledged at once, and at a
+    /// segment that is not ECN-capable after one that was, as retransmissions are (Linux, __tcp_ecn_check_ce), but not
+    /// at one of which all has come before. On one-way connections too; on two-way ones that ends the interactive mode.
     classic_quickack: bool,
     /// A SYN that is sent again asks for no ECN, and the connection that it opens runs without (Linux,
     /// net.ipv4.tcp_ecn_fallback). Where the first SYN arrived and only its answer was lost, ECN stays. Only with

@@ -164,13 +164,37 @@ fn the_first_mark_since_cwr_brings_two_acks_at_once() {
         let transport = TransportSpec { ecn: Some(ecn), classic_quickack, delayed_ack: 2, ..plain() };
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
         let marks = [0, flag::CE, 0, 0, flag::CE, 0, flag::CWR, flag::CE, 0];
-        (0..).zip(marks).map(|(n, flags)| bench.data(n * 1000, 1000, flags).len()).collect::<Vec<_>>()
+        let data = |(n, flags): (u64, u16)| bench.data(n * 1000, 1000, flag::ECT | flags).len();
+        (0..).zip(marks).map(data).collect::<Vec<_>>()
     };
     // the first waits for the second; then 1 2 | 3 | 4 5 | 6 7 | 8 | 9
     assert_eq!(acks(true, Ecn::Classic), [0, 1, 1, 0, 1, 0, 1, 1, 1]);
     assert_eq!(acks(false, Ecn::Classic), [0, 1, 0, 1, 0, 1, 0, 1, 0]);
     // DCTCP acknowledges at changes of the mark instead
     assert_eq!(acks(true, Ecn::Dctcp), acks(false, Ecn::Dctcp));
+}
+
+/// __tcp_ecn_check_ce: such a segment was probably sent again. It does not look at what has come before.
+#[test]
+fn a_segment_without_ect_after_one_with_it_brings_two_acks_at_once() {
+    let acks = |classic_quickack, arrivals: &[(u64, u16)]| {
+        let transport = TransportSpec { ecn: Some(Ecn::Classic), classic_quickack, delayed_ack: 2, ..plain() };
+        let mut bench = bench(transport, "newreno", bulk(0, 1, None));
+        let data = |(n, flags): &(u64, u16)| bench.data(n * 1000, 1000, *flags).len();
+        arrivals.iter().map(data).collect::<Vec<_>>()
+    };
+    let ect = flag::ECT;
+    let resent = [(0, ect), (1, 0), (2, ect), (3, ect), (4, ect)];
+    assert_eq!(acks(true, &resent), [0, 1, 1, 0, 1], "segment 1 and the next");
+    assert_eq!(acks(false, &resent), [0, 1, 0, 1, 0]);
+    assert_eq!(acks(true, &[(0, 0), (1, 0), (2, 0), (3, 0)]), [0, 1, 0, 1], "the peer sends all of it so");
+    // the copy is acknowledged as every duplicate is, and calls for nothing more
+    for copy in [0, flag::CE] {
+        assert_eq!(acks(true, &[(0, ect), (1, ect), (1, copy), (2, ect), (3, ect)]), [0, 1, 1, 0, 1]);
+    }
+    // a mark on the copy leaves the next one the first
+    let marked = [(0, ect), (1, ect), (1, flag::CE), (2, ect | flag::CE), (3, ect), (4, ect)];
+    assert_eq!(acks(true, &marked), [0, 1, 1, 1, 1, 0]);
 }
 
 /// tcp_ecn_fallback: what the first SYN that arrives asks for counts.

@@ -70,15 +70,16 @@ impl Receiver {
             Ecn::Classic => t.classic_quickack,
             Ecn::Dctcp => t.mark_quickack && t.pingpong && self.side != NO_SIDE,
         };
-        let first = counts && self.ecn.is_first_mark(p);
-        if first {
-            // marks call for the window's being small: two ACKs at once until the sender has reduced it
+        let old = p.seq() + p.len as u64 <= self.next;
+        let called_for = counts && self.ecn.calls_for_quick_acks(p, old);
+        if called_for {
+            // the sender's window may be small: two ACKs at once
             self.acks.quick = self.acks.quick.max(2);
         }
         let Some(side) = ctx.sides.get_mut(self.side as usize).filter(|_| t.pingpong) else {
             return self.acks.quick > 0;
         };
-        if p.seq() + (p.len as u64) <= self.next {
+        if old {
             self.acks.quick = self.acks.quick.max(t.quickack);
             side.pingpong = false;
             side.ack_wait = t.delayed_ack_timeout.0;
@@ -88,7 +89,7 @@ impl Receiver {
                 self.acks.quick = self.acks.quick.max(t.quickack);
             }
         }
-        if first {
+        if called_for {
             side.pingpong = false;
             side.ack_wait = t.delayed_ack_timeout.0;
         }

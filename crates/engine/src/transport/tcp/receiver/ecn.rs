@@ -3,10 +3,20 @@
 use super::*;
 
 impl EcnEcho {
-    /// Whether a segment is the first with a mark since the sender last said that it reduced its window.
-    pub(super) fn is_first_mark(&mut self, p: &Packet) -> bool {
+    /// Whether a segment calls for quick ACKs (Linux, __tcp_ecn_check_ce): the first with a mark since the sender last
+    /// said that it reduced its window, and any that is not ECN-capable after one that was: it was probably sent again.
+    /// Linux does not look at an `old` one, of which all has come before.
+    pub(super) fn calls_for_quick_acks(&mut self, p: &Packet, old: bool) -> bool {
         self.marked &= !p.has(flag::CWR);
-        p.has(flag::CE) && !std::mem::replace(&mut self.marked, true)
+        if old {
+            false
+        } else if p.has(flag::CE) {
+            self.capable = true;
+            !std::mem::replace(&mut self.marked, true)
+        } else {
+            self.capable |= p.has(flag::ECT);
+            self.capable && !p.has(flag::ECT)
+        }
     }
 }
 

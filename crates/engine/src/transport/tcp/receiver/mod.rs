@@ -74,6 +74,8 @@ struct EcnEcho {
     ce_from: u64,
     /// Marked since the sender last said that it reduced its window.
     marked: bool,
+    /// A segment was ECN-capable.
+    capable: bool,
     /// What was in order when the latest data segment arrived, before it was taken.
     prior: u64,
     /// Shortest time between notifications of marks, ps; 0 sends none. When the next may go.

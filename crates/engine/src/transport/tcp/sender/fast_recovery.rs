@@ -87,7 +87,7 @@ impl Sender {
 
     /// Where a recovery that begins now is over: all below has been sent, or sent again by go-back-N.
     pub(super) fn sent_again_to(&mut self, t: &TransportSpec) -> u64 {
-        let again = if t.go_back_n_point { self.board.next_hole() } else { None };
+        let again = if t.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
         again.map_or(self.nxt, |hole| hole.seq)
     }
 

@@ -187,7 +187,9 @@ def forked() -> Iterator[tuple[tuple[Case, ...], Mean]]:
     """Make the fork's permutations and incasts: a case a seed, and their means."""
     tight = (Relative(0.04), Relative(0.10), Relative(0.15))
     yield from sprayed("fork", FORK, "htsim-spraying.toml", 250, tight)
-    yield from sprayed("fork-incast", FORK_INCAST, "htsim-fork-incast.toml", 50, (Relative(0.10), None, Relative(0.15)))
+    # single runs of the fork's incast lie up to 7.4 % from their mean; its last flow ends 9 or 15 ms after the start
+    wide = (Relative(0.08), None, Relative(0.15))
+    yield from sprayed("fork-incast", FORK_INCAST, "htsim-fork-incast.toml", 50, wide)
 
 
 def sprayed(

@@ -1,5 +1,5 @@
-//! The story of an ACK: what arrived, which round trip it shows, whether something is lost, what the controller makes
-//! of it, the timers, and what may go now.
+//! Processing of an ACK, in order: what it acknowledges, the RTT sample, losses, the controller, the timers, and the
+//! segments that may now be sent.
 
 use super::*;
 
@@ -18,7 +18,7 @@ pub(super) struct News {
     pub(super) newly_sacked: u64,
     /// Reported to have come twice.
     pub(super) twice: u64,
-    /// Something that it acknowledges had been sent again.
+    /// It acknowledges a segment that had been sent again.
     pub(super) was_retransmitted: bool,
     /// It echoes a mark.
     pub(super) marked: bool,

@@ -205,13 +205,15 @@ impl Port {
         let Rare { queues: Some(queues), events, .. } = rare else { return false };
         let Some(Service { waiting, class, .. }) = queues.end(now, settings.below) else { return false };
         let Waiting { packet, size, wire, lost, account, .. } = waiting;
-        events.drops += 1;
+        // a packet that the wire was to lose is counted as lost since it was accepted
+        let counted = !lost as u64;
+        events.drops += counted;
         events.cut_bytes += size + settings.overhead as u64;
         if settings.ps_per_byte == 0 {
             events.odd_busy = events.odd_busy.wrapping_sub(wire);
         }
         let queue = &mut queues.classes[class];
-        queue.count.drops += 1;
+        queue.count.drops += counted;
         let place = Some(Taken { account, held: queue.here.1, size });
         queues.dropped.push(Dropped { packet, lost, place });
         true

@@ -70,8 +70,11 @@ impl Queues {
         let full = pool.as_deref().is_some_and(|pool| !pool.takes(held, cut.size));
         let verdict = if full { headers.refuse() } else { headers.admit(&arrival) };
         if verdict == Verdict::Drop {
-            headers.drop(&arrival);
-            events.drops += 1;
+            // a packet that the wire was to lose is counted as lost since it was accepted
+            if !cut.lost {
+                headers.drop(&arrival);
+                events.drops += 1;
+            }
             events.cut_bytes += settings.overhead as u64;
             self.dropped.push(Dropped { packet: cut.packet, lost: cut.lost, place: None });
         } else {

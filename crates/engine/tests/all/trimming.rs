@@ -113,3 +113,25 @@ fn a_datagram_cut_to_its_header_is_not_delivered() {
         assert_eq!(f.delivered, f.arrived * mss, "{f:?}");
     }
 }
+
+#[test]
+fn a_packet_is_lost_once_whether_the_queue_drops_it_or_the_wire_loses_it() {
+    let random = Discipline::RandomDrop(RandomDrop { threshold: Limit::Packets(4), probability: 0.3 });
+    for mut queue in [trimming(8, 2, 10), queue(random, Limit::Packets(8)), drop_tail(8)] {
+        for explicit in [true, false] {
+            queue.explicit = explicit;
+            let mut spec = incast(4, queue.clone());
+            spec.links.iter_mut().find(|l| l.name == "s>h4").unwrap().loss = Loss::Packet(0.2);
+            let gap = Rate::gbps(50).serialize(4000);
+            spec.flows = (0..4).map(|h| FlowSpec { app: App::Udp { gap }, ..bulk(h, 4, None) }).collect();
+            run_for(&mut spec, Time::us(400));
+            let o = run(&spec);
+            let port = o.ports.iter().find(|p| p.name == "s>h4").unwrap();
+            assert!(port.drops > 10 && port.losses > 10, "{port:?}");
+            assert_eq!(port.drops + port.losses, o.packets_dropped, "{port:?}");
+            assert_eq!(port.lost_total, o.packets_dropped);
+            let dropped: u64 = port.classes.iter().map(|c| c.drops).sum();
+            assert!(port.classes.is_empty() || dropped == port.drops, "{port:?}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::text::controller::Controller;
 use crate::text::words::Word;
 use incast_cc as cc;
 use incast_engine::map::triggers::Triggers;
-use incast_engine::spec::{Limit, LinkSpec, Rules, Spec};
+use incast_engine::spec::{Entropy, Limit, LinkSpec, PathChoice, Recovery, Rules, Spec};
 use std::slice;
 
 /// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the
@@ -20,13 +20,13 @@ use std::slice;
 pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String> {
     let Built { spec, failures, failing } = built;
     let mut found = left_out.iter().filter(|l| !l.had.is_empty()).map(dropped).collect();
-    without_effect("transport", &doc.transport, &doc.transport.resolved(), &mut found);
+    without_effect("transport", &doc.transport, &doc.transport.resolved(), &spec.choice, &mut found);
     let used = used(doc, spec);
     for (t, used) in doc.traffic.iter().zip(used) {
         let own = t.transport.as_ref();
         let transport = own.map_or_else(|| doc.transport.resolved(), |own| own.over(&doc.transport.resolved()));
         if let Some(own) = own {
-            without_effect(&format!("traffic.{}.transport", t.name()), own, &transport, &mut found);
+            without_effect(&format!("traffic.{}.transport", t.name()), own, &transport, &spec.choice, &mut found);
         }
         for controller in &used.controllers {
             foreign_form(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
@@ -124,35 +124,43 @@ fn foreign_form(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Tr
     }
 }
 
-/// Values that were asked for and do nothing beside another. `given` has what was asked for, `resolved` all
-/// values in force.
-fn without_effect(path: &str, given: &Transport, resolved: &Transport, found: &mut Vec<String>) {
+/// Values that were asked for and do nothing beside another. `given` has what was asked for, `resolved` all values in
+/// force, `choice` is the routing.
+fn without_effect(path: &str, given: &Transport, resolved: &Transport, choice: &PathChoice, found: &mut Vec<String>) {
     let on = |value: Option<bool>| value == Some(true);
-    let above_zero = |n: Option<u32>| n.filter(|n| *n > 0).map(|n| n.to_string());
     let flag = |value: Option<bool>| on(value).then(|| "true".to_owned());
+    let above_zero = |n: Option<u32>| n.filter(|n| *n > 0).map(|n| n.to_string());
+    let (g, sack) = (given, on(resolved.sack));
+    let clock = (on(resolved.timestamps), "with timestamps = false");
+    let opens = (on(resolved.handshake), "with handshake = false");
+    let no_sack = (!sack, "with sack = true");
+    let sack = (sack, "with sack = false");
+    let not_ns3 = (resolved.scoreboard != Some(Word(Rules::Ns3)), "with scoreboard = \"ns3\"");
+    let rack = (resolved.scoreboard == Some(Word(Rules::Rack)), "unless scoreboard = \"rack\"");
+    let htsim = (resolved.recovery == Some(Word(Recovery::Htsim)), "unless recovery = \"htsim\"");
+    let counter = (*choice == PathChoice::Entropy(Entropy::Counter), "unless routing.by = \"counter\"");
     let rows = [
-        ("dsack", flag(given.dsack), "sack", resolved.sack),
-        ("tail_loss_probe", flag(given.tail_loss_probe), "sack", resolved.sack),
-        ("sack_compression", flag(given.sack_compression), "sack", resolved.sack),
-        ("sack_block", above_zero(given.sack_block), "sack", resolved.sack),
-        ("segment_rtt", flag(given.segment_rtt), "timestamps", resolved.timestamps),
-        ("fin_with_data", flag(given.fin_with_data), "handshake", resolved.handshake),
+        ("dsack", flag(g.dsack), sack),
+        ("tail_loss_probe", flag(g.tail_loss_probe), sack),
+        ("sack_compression", flag(g.sack_compression), sack),
+        ("sack_block", above_zero(g.sack_block), sack),
+        ("segment_rtt", flag(g.segment_rtt), clock),
+        ("duplicate_rtt", flag(g.duplicate_rtt), clock),
+        ("fin_with_data", flag(g.fin_with_data), opens),
+        ("ecn_fallback", flag(g.ecn_fallback), opens),
+        ("segment_rtt", flag(g.segment_rtt), not_ns3),
+        ("tail_loss_probe", flag(g.tail_loss_probe), not_ns3),
+        ("reordering_timer", flag(g.reordering_timer), rack),
+        ("adaptive_reordering", flag(g.adaptive_reordering), rack),
+        ("inflation_survives_timeout", flag(g.inflation_survives_timeout), htsim),
+        ("inflation_survives_timeout", flag(g.inflation_survives_timeout), no_sack),
+        ("go_back_n_point", flag(g.go_back_n_point), htsim),
+        ("go_back_n_point", flag(g.go_back_n_point), no_sack),
+        ("go_back_n_new_path", flag(g.go_back_n_new_path), counter),
     ];
-    for (key, value, needed, there) in rows {
-        if let Some(value) = value.filter(|_| !on(there)) {
-            found.push(format!("{path}.{key} = {value} does nothing with {needed} = false"));
-        }
-    }
-    let ns3 = resolved.scoreboard == Some(Word(Rules::Ns3));
-    for (key, value) in [("segment_rtt", given.segment_rtt), ("tail_loss_probe", given.tail_loss_probe)] {
-        if on(value) && ns3 {
-            found.push(format!("{path}.{key} = true does nothing with scoreboard = \"ns3\""));
-        }
-    }
-    let of_rack = [("reordering_timer", given.reordering_timer), ("adaptive_reordering", given.adaptive_reordering)];
-    for (key, value) in of_rack {
-        if on(value) && resolved.scoreboard != Some(Word(Rules::Rack)) {
-            found.push(format!("{path}.{key} = true does nothing unless scoreboard = \"rack\""));
+    for (key, value, (works, otherwise)) in rows {
+        if let Some(value) = value.filter(|_| !works) {
+            found.push(format!("{path}.{key} = {value} does nothing {otherwise}"));
         }
     }
 }

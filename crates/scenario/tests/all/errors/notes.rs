@@ -121,6 +121,36 @@ fn values_without_effect_are_noted() {
         notes(&[probes, ("transport.scoreboard", "ns3")]),
         ["transport.tail_loss_probe = true does nothing with scoreboard = \"ns3\""]
     );
+    let fallback = [("transport.ecn_fallback", "true"), ("transport.duplicate_rtt", "true")];
+    assert_eq!(notes(&fallback), [""; 0]);
+    assert_eq!(notes(&[("transport.handshake", "false"), ("transport.timestamps", "false")]), [""; 0], "the preset's");
+    assert_eq!(
+        notes(&[fallback[0], fallback[1], ("transport.handshake", "false"), ("transport.timestamps", "false")]),
+        [
+            "transport.duplicate_rtt = true does nothing with timestamps = false",
+            "transport.ecn_fallback = true does nothing with handshake = false",
+        ]
+    );
+    let inflation = ("transport.inflation_survives_timeout", "true");
+    let go_back_n = [("transport.go_back_n_point", "true"), ("transport.go_back_n_new_path", "true")];
+    let by_counter = [("routing.kind", "spray"), ("routing.by", "counter")];
+    let htsim = ("transport.recovery", "htsim");
+    assert_eq!(notes(&[inflation, go_back_n[0], go_back_n[1], without, htsim, by_counter[0], by_counter[1]]), [""; 0]);
+    assert_eq!(
+        notes(&[inflation, go_back_n[0], go_back_n[1], without, by_counter[0]]),
+        [
+            "transport.inflation_survives_timeout = true does nothing unless recovery = \"htsim\"",
+            "transport.go_back_n_point = true does nothing unless recovery = \"htsim\"",
+            "transport.go_back_n_new_path = true does nothing unless routing.by = \"counter\"",
+        ]
+    );
+    assert_eq!(
+        notes(&[inflation, go_back_n[0], htsim]),
+        [
+            "transport.inflation_survives_timeout = true does nothing with sack = true",
+            "transport.go_back_n_point = true does nothing with sack = true",
+        ]
+    );
     let default = ("transport.preset", "linux-default");
     assert_eq!(notes(&[default, ("controller.form", "linux")]), [""; 0], "the same reference");
     let robin = |at: &str, rounds: u32| {

@@ -49,6 +49,7 @@ test: lint test-rust test-python ## Build, then run every test and lint
 lint: dev lines ## Formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 	$(BIN)/python tools/layers.py
 	$(BIN)/ruff check python tests/python bench mutants parity tools
 	$(BIN)/ruff format --check python tests/python bench mutants parity tools

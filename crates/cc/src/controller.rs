@@ -367,7 +367,7 @@ pub trait Controller {
     /// Names and values of the state worth tracing (beyond `cwnd` and `ssthresh`), e.g.
     /// `("alpha", 0.25)` or `("target_delay_s", 4.1e-5)`; times in seconds, not-a-number for what
     /// is not known yet. The same names in the same order at every call, those of
-    /// [`Kind::state`].
+    /// [`Kind::state`](crate::registry::Kind::state).
     fn state(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
 }
 

@@ -1,6 +1,6 @@
 //! Packet-level discrete-event engine for data-center networks.
 //!
-//! [`run`] takes a complete [`spec::Spec`] and gives an [`incast_record::Outcome`]. The same
+//! [`run()`] takes a complete [`spec::Spec`] and gives an [`incast_record::Outcome`]. The same
 //! specification and seed give the same bytes, whatever the grouping of nodes into domains and
 //! the order in which domains are visited.
 //!

@@ -21,7 +21,7 @@
 //! ```
 //!
 //! The types of [`document`] and the modules it names are the only declaration of keys, defaults,
-//! bounds and documentation; [`check`] holds documents against the schema made of them, and
+//! bounds and documentation; [`text::schema`] holds documents against the schema made of them, and
 //! [`catalogue`] prints it.
 
 #![forbid(unsafe_code)]

@@ -65,7 +65,7 @@ impl Deal {
 pub struct Plan {
     /// Its place among the packets of the window.
     pub packet: u32,
-    /// What [`Domain::plan`] said.
+    /// The next hop, where the look ahead has found it (`Domain::plan`).
     pub route: Planned,
 }
 

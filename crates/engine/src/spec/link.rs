@@ -63,7 +63,7 @@ pub struct LinkSpec {
     /// soon as the bucket holds its bytes (overhead included), and takes no further time. 0: a
     /// transmitter, which a packet leaves after its time on the wire.
     pub bucket: u32,
-    /// Index into [`Spec::queues`].
+    /// Index into [`Spec::queues`](super::Spec::queues).
     pub queue: u32,
     /// Losses on the wire.
     pub loss: Loss,

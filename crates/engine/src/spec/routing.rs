@@ -114,7 +114,7 @@ pub enum PathChoice {
     EcmpAdaptive(Adaptive, f64),
     /// Hash of (flow, direction, entropy) salted by seed and switch. The entropy is the sender's to give, travels with
     /// the packet ([`Packet::entropy`](crate::event::packet::Packet::entropy)), and comes back with the ACK: not under
-    /// [`Ties::Scheduled`].
+    /// [`Ties::Scheduled`](super::Ties::Scheduled).
     Entropy(Entropy),
 }
 

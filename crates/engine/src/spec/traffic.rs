@@ -19,11 +19,11 @@ pub struct FlowSpec {
     /// beyond a hole reset the flow; otherwise the receiver sends a FIN, and the sender is closed by
     /// the first ACK after its own FIN: later ones are answered by a reset (as in ns-3).
     pub sink_stop: Time,
-    /// Index into [`Spec::transports`].
+    /// Index into [`Spec::transports`](super::Spec::transports).
     pub transport: u32,
-    /// Index into [`Spec::controllers`].
+    /// Index into [`Spec::controllers`](super::Spec::controllers).
     pub controller: u32,
-    /// Index into [`Spec::groups`].
+    /// Index into [`Spec::groups`](super::Spec::groups).
     pub group: u32,
     /// Traffic class of its data, where ports have queues for classes.
     pub class: u8,
@@ -51,7 +51,7 @@ pub struct TriggerSpec {
 /// The activation of a trigger that opens a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Triggered {
-    /// Index into [`Spec::triggers`].
+    /// Index into [`Spec::triggers`](super::Spec::triggers).
     pub trigger: u32,
     /// So many ends of flows have come then, at least 1.
     pub activation: u32,
@@ -164,7 +164,7 @@ impl App {
 /// when the root has the last byte of the last response.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QuerySpec {
-    /// Index into [`Spec::groups`].
+    /// Index into [`Spec::groups`](super::Spec::groups).
     pub group: u32,
     /// Host that asks: the source of every request flow.
     pub root: u32,

@@ -81,7 +81,7 @@ pub fn file(name: &str) -> Option<&'static str> {
     FILES.iter().copied().chain(sizes()).find(|(n, _)| *n == name).map(|(_, text)| text)
 }
 
-/// Names of those files but for [`sizes`].
+/// Names of those files but for [`sizes()`].
 pub fn files() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }

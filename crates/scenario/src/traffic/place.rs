@@ -8,7 +8,7 @@ use crate::text::problem::{Errors, Problem};
 use incast_engine::hash::{self, purpose};
 
 impl Traffic {
-    /// Flows of the patterns whose ends [`Traffic::place`] gives.
+    /// Flows of the patterns whose ends [`place`] gives.
     pub(crate) fn add_placed(&self, pattern: Pattern, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         // a connection with requests and responses is two flows
         let flows_each = 1 + u64::from(matches!(self.app, App::Query(_)));

@@ -11,7 +11,7 @@
 //! late_trigger consecutive late packets: sent again, and w *= 1 - max_mdf (once an RTT)
 //! ```
 //!
-//! The transport keeps that count ([`Late`](crate::Late)); this file says by which numbers.
+//! The transport keeps that count ([`Late`]); this file says by which numbers.
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift::emulation::Arithmetic;

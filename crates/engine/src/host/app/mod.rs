@@ -1,6 +1,6 @@
 //! Sending applications, evaluated lazily: an event is spent on one only while the transport has nothing else to send.
 //!
-//! One application is one file here, a variant of [`Kind`] and of [`App`](crate::spec::App). Datagrams are written by
+//! One application is one file here, a variant of [`Kind`] and of [`App`]. Datagrams are written by
 //! their transport ([`crate::transport::udp`]).
 
 mod bulk;

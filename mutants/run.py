@@ -42,7 +42,7 @@ LEFT_OUT: Mapping[str, str] = {
     "lib": "the list of controllers",
     "dispatch": "one type of all controllers",
     "variants": "a list of files",
-    "foreign": "names of controllers that are not of this crate",
+    "external": "names of controllers that are not of this crate",
 }
 """Files that are not mutated, and why."""
 

@@ -47,8 +47,8 @@ def split_values(text: str) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _own_name(text: str) -> str | None:
-    """Give the name of a class of one's own, module or file and class, where a controller's text begins with one."""
+def _external_name(text: str) -> str | None:
+    """Give the name of an external controller, module or file and class, where a controller's text begins with one."""
     found = re.match(r"([^:=,]+):[A-Za-z_][A-Za-z0-9_]*(?=:|$)", text)
     # swift:target lacks a value, and is no class of a module swift
     return found[0] if found and found[1] not in dict(kinds.listing("controllers")) else None
@@ -61,8 +61,8 @@ class Controller:
     text: str
 
     def __post_init__(self) -> None:
-        own = _own_name(self.text)
-        named = re.escape(own) if own else "[A-Za-z0-9_-]+"
+        external = _external_name(self.text)
+        named = re.escape(external) if external else "[A-Za-z0-9_-]+"
         if not re.fullmatch(rf"{named}(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
             raise StudyError(
                 f'--cc "{self.text}": expected a controller and its parameters, '
@@ -71,8 +71,8 @@ class Controller:
 
     @property
     def kind(self) -> str:
-        """Name of the algorithm; of a class of one's own, with where it is from."""
-        return _own_name(self.text) or self.text.partition(":")[0]
+        """Name of the algorithm; of an external controller, with where it is from."""
+        return _external_name(self.text) or self.text.partition(":")[0]
 
     @cached_property
     def parameters(self) -> dict[str, str]:

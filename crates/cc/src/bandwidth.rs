@@ -4,7 +4,7 @@
 use crate::{Ack, Time};
 
 choice! {
-    /// What one sample of the bandwidth is.
+    /// The definition of one sample of the bandwidth.
     Sampling {
         /// Westwood: what an ACK newly reports over the time since the ACK before it.
         Ack = "ack",
@@ -47,7 +47,7 @@ choice! {
     }
 }
 
-/// What filters with a constant coefficient keep of the average.
+/// The share of the average that filters with a constant coefficient keep.
 const KEPT: f64 = 0.9;
 /// Virtual samples of zero after which nothing of an average is left that a double could tell: 0.6 to this power.
 const VANISHED: u64 = 64;

@@ -36,7 +36,7 @@ params! {
     margin: f64 = "0.01", "", "Linux", "a number of at least 0, below 1" => |x| *x >= 0.0 && *x < 1.0;
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "bbr",
     title: "BBR",

@@ -1,9 +1,9 @@
-//! What passes between a transport and a controller: the trait [`Controller`], what it is told of the network when a
-//! flow opens ([`Env`]), and the events it is told of.
+//! The interface of a controller to its transport: the trait [`Controller`], the facts of the network that it gets when
+//! a flow opens ([`Env`]), and the events.
 
 use crate::units::{Bytes, Rate, Time};
 
-/// What the transport looks like to a controller that an event happens to.
+/// The phase of the transport at an event, as a controller sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// Nothing is known to be lost, no reduction is under way.
@@ -45,7 +45,7 @@ impl Round {
     }
 }
 
-/// What only a TCP can tell of an ACK: for controllers that repeat another TCP's behaviour to the byte.
+/// Facts of an ACK that only a TCP has, for controllers that repeat another TCP's behaviour to the byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TcpAck {
     /// End of the segment sent last, be it a retransmission, counted as [`Round::sent`] is; equal to that where no
@@ -84,7 +84,7 @@ pub struct Ack {
     pub lost_bytes: u64,
     /// Where the flow is in its round trips.
     pub round: Round,
-    /// What only a TCP can tell.
+    /// Facts that only a TCP has.
     pub tcp: TcpAck,
     /// The window, not the application or the receiver, limited sending (always true when the
     /// transport's `cwnd_limited` test is off).
@@ -160,7 +160,7 @@ pub struct Idle {
     pub timeouts: u32,
 }
 
-/// What a port on a packet's way stamped on it (in-band telemetry, as Li et al., HPCC, SIGCOMM 2019, section 3.1, have
+/// The stamp of a port on a packet's way (in-band telemetry, as Li et al., HPCC, SIGCOMM 2019, section 3.1, have
 /// it).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
@@ -221,8 +221,7 @@ pub enum Ecn {
     Dctcp,
 }
 
-/// What a controller expects of the transport that carries it; what the transport's `auto`
-/// settings resolve to.
+/// Requirements of a controller on its transport; the transport's `auto` settings become these values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile {
     /// ECN signal.
@@ -309,7 +308,7 @@ pub struct Env {
 
 /// A congestion controller of one flow.
 ///
-/// What one arriving ACK causes is told in this order: [`on_recovered`](Controller::on_recovered)
+/// The methods that one arriving ACK causes are called in this order: [`on_recovered`](Controller::on_recovered)
 /// if the ACK ends a reduction or recovery; [`on_ack`](Controller::on_ack), with the phase in
 /// which that leaves the transport; then at most one of [`on_loss`](Controller::on_loss), if the
 /// ACK reveals a loss to react to, and [`on_ecn`](Controller::on_ecn), if it carries the first

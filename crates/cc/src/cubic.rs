@@ -71,7 +71,7 @@ params! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "cubic",
     title: "CUBIC",
@@ -119,7 +119,7 @@ struct Rest {
     hystart: HyStart,
     /// When the segment was sent whose ACK left nothing outstanding, and when that ACK came.
     emptied: Option<(Time, Time)>,
-    /// What to return to, should the latest loss prove to be a mistake.
+    /// The state to return to if the latest loss proves to be a mistake.
     before: (f64, Real),
 }
 
@@ -268,7 +268,7 @@ struct Real {
     /// Time to the plateau, seconds, and its window.
     k: f64,
     plateau: f64,
-    /// What Reno's window would be.
+    /// The window that Reno would have.
     w_est: f64,
     /// Window at the latest loss, before fast convergence.
     prior: f64,
@@ -322,7 +322,7 @@ struct Ticks {
     /// 1024ths of a second.
     k: u32,
     plateau: u32,
-    /// What Reno's window would be, and the segments that count towards its next.
+    /// The window that Reno would have, and the segments that count towards its next.
     reno: u32,
     acked: u32,
     /// c and beta in 1024ths, c for a round trip of 100 ms.

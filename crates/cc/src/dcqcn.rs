@@ -18,7 +18,7 @@ use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Pacing, Profile, Time, Timeout};
 
 choice! {
-    /// What the first notification does.
+    /// The effect of the first notification.
     FirstCnp {
         /// It cuts.
         Cut = "cut",
@@ -69,7 +69,7 @@ params! {
     profile => |p, profile| Profile { cnp: Some(p.cnp_interval), ..profile };
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "dcqcn",
     title: "DCQCN",
@@ -216,7 +216,7 @@ impl Controller for Dcqcn {
 
     fn on_loss(&mut self, _event: &Congestion) {}
 
-    /// What the receiver saw comes by its notifications.
+    /// The receiver's notifications report marks, not its ACKs.
     fn on_ecn(&mut self, _event: &Congestion) {}
 
     fn on_timeout(&mut self, _event: &Timeout) {}

@@ -26,7 +26,7 @@ choice! {
 }
 
 choice! {
-    /// What ends a window of data, and with it an update of alpha.
+    /// The end of a window of data, at which alpha is updated.
     Round {
         /// RFC 8257: what was outstanding at the last update is acknowledged.
         Data = "data",
@@ -129,7 +129,7 @@ params! {
     };
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "dctcp",
     title: "DCTCP",

@@ -84,7 +84,7 @@ macro_rules! controllers {
         pub enum Config {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::Params),)+
             /// One that is not of this crate.
-            Foreign($crate::foreign::Foreign),
+            External($crate::external::External),
         }
 
         impl Config {
@@ -100,15 +100,15 @@ macro_rules! controllers {
             pub fn kind(&self) -> &'static Kind {
                 match self {
                     $(Config::$type(_) => &$file::KIND,)+
-                    Config::Foreign(_) => &$crate::foreign::KIND,
+                    Config::External(_) => &$crate::external::KIND,
                 }
             }
 
-            /// What it expects of the transport.
+            /// Requirements on the transport.
             pub fn profile(&self) -> Profile {
                 match self {
                     $(Config::$type(params) => params.profile($file::KIND.profile),)+
-                    Config::Foreign(own) => own.0.profile(),
+                    Config::External(external) => external.0.profile(),
                 }
             }
 
@@ -116,7 +116,7 @@ macro_rules! controllers {
             pub fn set(&mut self, key: &str, value: &str) -> Result<(), ParamError> {
                 match self {
                     $(Config::$type(params) => ParamSet::set(params, key, value),)+
-                    Config::Foreign(_) => Err(ParamError::UnknownKey),
+                    Config::External(_) => Err(ParamError::UnknownKey),
                 }
             }
 
@@ -126,7 +126,7 @@ macro_rules! controllers {
                 let param = self.kind().params.iter().find(|param| param.name == key)?;
                 let set: &dyn $crate::registry::WriteParam = match self {
                     $(Config::$type(params) => params,)+
-                    Config::Foreign(_) => return None,
+                    Config::External(_) => return None,
                 };
                 Some(ParamValue::new(set, param))
             }
@@ -136,7 +136,7 @@ macro_rules! controllers {
             pub fn check(&self) -> Result<(), Conflict> {
                 match self {
                     $(Config::$type(params) => params.check(),)+
-                    Config::Foreign(_) => Ok(()),
+                    Config::External(_) => Ok(()),
                 }
             }
 
@@ -144,7 +144,7 @@ macro_rules! controllers {
             pub fn build(&self, env: &Env) -> Cc {
                 match self {
                     $(Config::$type(params) => Cc::$type($file::$type::new(params, env)),)+
-                    Config::Foreign(own) => Cc::Foreign(own.0.make(env)),
+                    Config::External(external) => Cc::External(external.0.make(env)),
                 }
             }
         }
@@ -155,7 +155,7 @@ macro_rules! controllers {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 match self {
                     $(Config::$type(params) => $crate::dispatch::write_short(&$file::KIND, params, f),)+
-                    Config::Foreign(own) => own.fmt(f),
+                    Config::External(external) => external.fmt(f),
                 }
             }
         }
@@ -166,11 +166,11 @@ macro_rules! controllers {
         pub enum Cc {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::$type),)+
             /// One that is not of this crate.
-            Foreign(alloc::boxed::Box<dyn $crate::foreign::Outside>),
+            External(alloc::boxed::Box<dyn $crate::external::ExternalController>),
         }
 
         impl Controller for Cc {
-            forward! { $(Cc::$type(cc) => cc,)+ Cc::Foreign(cc) => cc }
+            forward! { $(Cc::$type(cc) => cc,)+ Cc::External(cc) => cc }
         }
     };
 }

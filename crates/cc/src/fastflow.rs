@@ -24,7 +24,7 @@ use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
 
 choice! {
-    /// What `fi` is a share of.
+    /// The unit of `fi`.
     IncreaseOf {
         /// A packet.
         Packet = "packet",
@@ -77,7 +77,7 @@ params! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "fastflow",
     title: "FastFlow",

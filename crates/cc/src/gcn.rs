@@ -30,7 +30,7 @@ params! {
     profile => |p, profile| Profile { ack_marked_at_once: p.acks.ack_marked, ..profile };
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "gcn",
     title: "GCN",

@@ -39,7 +39,7 @@ params! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "hpcc",
     title: "HPCC",

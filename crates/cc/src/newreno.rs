@@ -44,7 +44,7 @@ params! {
     };
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "newreno",
     title: "NewReno",

@@ -1,5 +1,4 @@
-//! What a controller may be told: the `params!` macro with which it declares its parameters, and what is known of
-//! each.
+//! Parameters of controllers: the `params!` macro that declares them, and the description of each.
 //!
 //! A parameter is declared once, in its controller's file. That one declaration is the field of
 //! the `Params` struct, its default, its parser with the words of its error, its text form, and
@@ -18,13 +17,13 @@ pub struct Kind {
     pub title: &'static str,
     /// Where it comes from: paper or RFC, with sections.
     pub source: &'static str,
-    /// What it is, in a sentence or two.
+    /// Description, one or two sentences.
     pub what: &'static str,
     /// How it differs from its source, and why; one entry a difference.
     pub differences: &'static [&'static str],
     /// State it exposes for tracing: (name, meaning).
     pub state: &'static [(&'static str, &'static str)],
-    /// What it expects of the transport.
+    /// Requirements on the transport.
     pub profile: Profile,
     /// Its parameters.
     pub params: &'static [Param],
@@ -42,7 +41,7 @@ pub struct Param {
     pub unit: &'static str,
     /// Default, as a user would write it.
     pub default: &'static str,
-    /// What a value must be, e.g. `a number above 0, at most 1`.
+    /// Condition on a value, e.g. `a number above 0, at most 1`.
     pub expected: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
@@ -78,7 +77,7 @@ pub enum ParamError {
     UnknownKey,
     /// The value is not one this parameter takes.
     BadValue {
-        /// What would have been right.
+        /// The condition that the value breaks.
         expected: &'static str,
     },
 }
@@ -99,7 +98,7 @@ impl core::error::Error for ParamError {}
 pub struct Conflict {
     /// The parameter to blame.
     pub key: &'static str,
-    /// What would have been right, e.g. `at most max_cwnd`.
+    /// The condition that the values break, e.g. `at most max_cwnd`.
     pub expected: &'static str,
 }
 
@@ -115,7 +114,7 @@ impl core::error::Error for Conflict {}
 pub trait Value: Sized {
     /// Type as the user sees it.
     const KIND: ValueKind;
-    /// What a text must be.
+    /// Description of a valid text.
     const EXPECTED: &'static str;
     /// The words allowed, for choices.
     const CHOICES: &'static [&'static str] = &[];
@@ -173,7 +172,7 @@ or_word! {
     f64: OptionalNumber, "\"none\" or a number", "none";
 }
 
-/// What `params!` generates for a `Params` struct.
+/// The part of a `Params` struct that `params!` generates.
 pub trait ParamSet: Default {
     /// The declarations.
     const PARAMS: &'static [Param];
@@ -183,9 +182,9 @@ pub trait ParamSet: Default {
     fn write(&self, key: &str, out: &mut dyn fmt::Write) -> fmt::Result;
     /// Holds the parameters against one another.
     fn check(&self) -> Result<(), Conflict>;
-    /// What these parameters make of what the kind expects of the transport.
+    /// Requirements on the transport under these parameters; `profile` has those of the kind.
     fn profile(&self, profile: Profile) -> Profile;
-    /// What the parameters are before any but the form is set.
+    /// The parameters with only the form set.
     fn base(&self) -> Self;
     /// Whether one parameter has the same value in both; true for an unknown key.
     fn agrees(&self, key: &str, other: &Self) -> bool;
@@ -245,7 +244,7 @@ pub const fn prose(doc: &'static str) -> &'static str {
 #[doc(hidden)]
 pub struct Part {
     pub params: &'static [Param],
-    /// What is declared anew: name, default, source, and where it differs what is expected.
+    /// Parameters declared anew: name, default, source, and where it differs the condition.
     pub changes: &'static [(&'static str, &'static str, &'static str, Option<&'static str>)],
     /// Names that are left out.
     pub without: &'static [&'static str],
@@ -342,10 +341,10 @@ pub fn has<P: ParamSet>(key: &str) -> bool {
 /// `profile =>` lets parameters change what the controller expects of the transport, and a closing `together`
 /// block holds parameters against one another.
 ///
-/// What controllers have in common is a `Params` of its own, which each of them includes: before its own parameters
-/// as `..field: Type;`, after them as `then ..field: Type;`. In braces behind the type may stand `!name;` for what is
-/// left out, and `name = "default", "source"` for what has another default here, with other words and another test
-/// if need be.
+/// Parameters that controllers share are a `Params` of their own, which each of them includes: before its own
+/// parameters as `..field: Type;`, after them as `then ..field: Type;`. In braces behind the type may stand `!name;`
+/// for what is left out, and `name = "default", "source"` for what has another default here, with other words and
+/// another test if need be.
 ///
 /// ```
 /// mod window {

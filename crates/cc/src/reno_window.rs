@@ -5,7 +5,7 @@
 use crate::{Ack, Env, Idle, Phase, Timeout};
 
 choice! {
-    /// What slow start counts.
+    /// The unit that slow start counts.
     SlowStart {
         /// RFC 5681: min(newly acked, mss) for each ACK.
         Ack = "ack",
@@ -61,7 +61,7 @@ choice! {
 }
 
 choice! {
-    /// What a loss halves.
+    /// The quantity that a loss halves.
     Halve {
         /// RFC 5681 equation (4): what is in flight.
         Flight = "flight",
@@ -71,7 +71,7 @@ choice! {
 }
 
 choice! {
-    /// What an idle time longer than the retransmission timeout does.
+    /// The effect of an idle time longer than the retransmission timeout.
     IdleRule {
         /// RFC 5681 section 4.1: the window falls to the initial one at once.
         Restart = "restart",
@@ -110,7 +110,7 @@ params! {
             "\"none\" or a number of at least 1" => |x| x.is_none_or(|x| x >= 1.0);
 }
 
-/// What a controller with a `window: RenoWindow` answers for it.
+/// Methods of [`Controller`](crate::Controller) that a `window: RenoWindow` answers.
 macro_rules! by_window {
     () => {
         fn on_idle(&mut self, idle: &$crate::Idle) {
@@ -367,7 +367,7 @@ impl RenoWindow {
         self.cut_of(in_flight, in_force) / 2.0
     }
 
-    /// What a cut takes its share of.
+    /// The quantity that a cut reduces, bytes.
     pub(crate) fn cut_of(&self, in_flight: u64, in_force: f64) -> f64 {
         match self.halve {
             Halve::Flight => in_flight as f64,

@@ -19,7 +19,7 @@ use crate::units::ps;
 use crate::{Ack, Congestion, Controller, Env, Pacing, Profile, Time, Timeout};
 
 choice! {
-    /// What a completion event is.
+    /// The definition of a completion event.
     Completion {
         /// All that was outstanding at the latest event is acknowledged.
         Rtt = "rtt",
@@ -80,7 +80,7 @@ params! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "timely",
     title: "TIMELY",

@@ -37,7 +37,7 @@ impl Time {
         ("ps", 1),
         ("µs", 1_000_000),
     ];
-    /// What a text must be.
+    /// Description of a valid text.
     pub const EXPECTED: &str = "a time with a unit (ps, ns, us, ms, s), such as \"10us\"";
     /// The start of a run.
     pub const ZERO: Time = Time(0);
@@ -116,7 +116,7 @@ impl Bytes {
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
     ];
-    /// What a text must be.
+    /// Description of a valid text.
     pub const EXPECTED: &str = "a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"128kB\"";
 }
 
@@ -124,7 +124,7 @@ impl Rate {
     /// Units in bits per second, largest first.
     pub const UNITS: [(&str, u64); 5] =
         [("Tbps", 1_000_000_000_000), ("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1_000), ("bps", 1)];
-    /// What a text must be.
+    /// Description of a valid text.
     pub const EXPECTED: &str = "a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"";
     /// No serialization delay at all; written `"inf"`.
     pub const INFINITE: Rate = Rate(u64::MAX);
@@ -167,7 +167,7 @@ impl Rate {
 /// Why a text is not a quantity: what was expected, in words for the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnitError {
-    /// What would have been right, e.g. `a time such as "10us"`.
+    /// Description of a valid text, e.g. `a time such as "10us"`.
     pub expected: &'static str,
 }
 

@@ -10,7 +10,7 @@ use crate::reno_window::{self, Arithmetic, Halve, RenoWindow, by_window};
 use crate::{Ack, Congestion, Controller, Env, Profile, Time, Timeout};
 
 choice! {
-    /// What a loss makes of the bandwidth.
+    /// The use of the bandwidth at a loss.
     AtLoss {
         /// ssthresh is the bandwidth times the shortest round trip, and the window at most that.
         Bound = "bound",
@@ -62,7 +62,7 @@ params! {
     };
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "westwood",
     title: "Westwood",

@@ -25,7 +25,7 @@ params! {
     };
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "westwood-plus",
     title: "Westwood+",

@@ -47,7 +47,7 @@ figures! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static MODEL: Model = Model {
     name: "dctcp",
     title: "DCTCP over many paths, one of them slow",

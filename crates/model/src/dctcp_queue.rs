@@ -68,7 +68,7 @@ figures! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static MODEL: Model = Model {
     name: "dctcp-queue",
     title: "The queue of DCTCP",

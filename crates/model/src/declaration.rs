@@ -1,10 +1,10 @@
-//! What a model is made of: parameters and figures, each declared once. The declaration is the field of a struct, its
+//! Parts of a model: parameters and figures, each declared once. The declaration is the field of a struct, its
 //! default and check, and what the command line, Python and the documentation say of it.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// What a number measures, and so how users write it.
+/// The quantity that a number measures; it says how users write the number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// A plain number.
@@ -41,13 +41,13 @@ impl Quantity {
 pub struct Parameter {
     /// Name in Python and, with dashes, on the command line.
     pub name: &'static str,
-    /// What it measures.
+    /// The measured quantity.
     pub quantity: Quantity,
     /// Unit of a plain number; empty where it has none or the quantity has one.
     pub unit: &'static str,
     /// Default; not a number where it must be given.
     pub default: f64,
-    /// What a value must be.
+    /// Condition on a value.
     pub expected: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
@@ -78,11 +78,11 @@ pub struct Figure {
 pub struct Invalid {
     /// The parameter to blame.
     pub parameter: &'static str,
-    /// What it measures.
+    /// The measured quantity.
     pub quantity: Quantity,
     /// Its value.
     pub value: f64,
-    /// What would have been right.
+    /// The condition that the value breaks.
     pub expected: Cow<'static, str>,
 }
 
@@ -102,7 +102,7 @@ impl std::error::Error for Invalid {}
 pub trait Parameters: Sized {
     /// Declarations, in the order of the values.
     const PARAMETERS: &'static [Parameter];
-    /// What the model gives.
+    /// The results of the model.
     type Figures: Figures;
     /// From values in the order of the declarations.
     fn from_values(values: &[f64]) -> Self;
@@ -127,15 +127,15 @@ pub struct Model {
     pub title: &'static str,
     /// Where it comes from.
     pub source: &'static str,
-    /// What it says, in a sentence or two.
+    /// Description, one or two sentences.
     pub what: &'static str,
-    /// What must hold for it; one entry an assumption.
+    /// Assumptions, one an entry.
     pub assumptions: &'static [&'static str],
     /// Where it fails.
     pub fails: &'static [&'static str],
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What it gives.
+    /// Its figures.
     pub figures: &'static [Figure],
     /// Figures of parameters, both in the order of their declarations.
     pub evaluate: fn(&[f64], &mut [f64]) -> Result<(), Invalid>,
@@ -191,7 +191,7 @@ macro_rules! parameters {
                 self.work_out()
             }
 
-            /// What is wrong with a parameter.
+            /// The error of a parameter with an invalid value.
             fn invalid(
                 &self,
                 parameter: &'static str,

@@ -9,7 +9,7 @@ use crate::declaration::{Invalid, Quantity};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What a flow takes of the links, and wants.
+/// The links that a flow uses, and the rate that it wants.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Demand {
     /// Links, by index, with what a unit of the flow's rate takes of each; at least 0.

@@ -51,7 +51,7 @@ parameters! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static MODEL: Model = Model {
     name: "fastflow",
     title: "FastFlow over many paths, one of them slow",

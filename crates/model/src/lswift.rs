@@ -74,7 +74,7 @@ figures! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static MODEL: Model = Model {
     name: "lswift",
     title: "Reordering-resilient Swift (LSwift) over many paths, one of them slow",

@@ -29,7 +29,7 @@ parameters! {
 }
 
 figures! {
-    /// What TCP sustains.
+    /// Throughput that TCP sustains.
     Sustained {
         /// Throughput, payload.
         throughput_bps: "bit/s";
@@ -44,7 +44,7 @@ figures! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static MODEL: Model = Model {
     name: "mathis",
     title: "TCP under random losses",

@@ -55,7 +55,7 @@ figures! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static MODEL: Model = Model {
     name: "mswift",
     title: "MSwift over many paths, one of them slow",

@@ -6,7 +6,7 @@
 
 use crate::sawtooth::Sawtooth;
 
-/// What every one of these models takes for granted.
+/// Assumptions of all of these models.
 pub const ASSUMPTIONS: [&str; 5] = [
     "One flow that always has data, full packets, an ACK each; no packet is lost, no timer fires.",
     "Packets take the paths in turn; delays are constant.",
@@ -15,7 +15,7 @@ pub const ASSUMPTIONS: [&str; 5] = [
     "Whole packets, and the packets that a recovery sends or holds back, are neglected.",
 ];
 
-/// What lets any of them fail.
+/// Conditions under which any of them fails.
 pub const FAILS: [&str; 2] = [
     "Below about 100 paths windows are so small that whole packets matter: by some percent, up or down.",
     "Random instead of round-robin spraying: measured with Swift and LSwift the exponent stays and the factor is 5 to \

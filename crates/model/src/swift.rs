@@ -33,7 +33,7 @@ parameters! {
     }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static MODEL: Model = Model {
     name: "swift",
     title: "Swift over many paths, one of them slow",

@@ -28,14 +28,14 @@ parameters! {
     }
 }
 
-/// What makes a slow packet a loss.
+/// The condition under which a slow packet counts as a loss.
 pub(crate) const OVERTAKEN: &str =
     "At least three packets overtake a slow one; falls within a round trip count as one.";
-/// What makes it none.
+/// The condition under which it does not.
 pub(crate) const MISTAKE: &str =
     "A sender that learns of its mistake (duplicate SACKs, undo) or adapts its threshold to reordering does better.";
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static MODEL: Model = Model {
     name: "tcp",
     title: "TCP over many paths, one of them slow",

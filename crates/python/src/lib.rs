@@ -2,8 +2,8 @@
 //! GIL in between. Everything a user calls is in the Python package on top (`python/incast`).
 
 mod errors;
+mod external;
 mod model;
-mod own;
 mod scenario;
 
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use scenario::Scenario;
 /// would make runs side by side wait for one another.
 const PYTHON_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What one run left.
+/// Results of one run.
 #[pyclass(frozen, module = "incast._core")]
 struct RunResult {
     outcome: Outcome,
@@ -89,7 +89,7 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyRe
         let mut raised = None;
         let mut last = Instant::now();
         let mut report = |p: Progress| -> bool {
-            if own::has_failed(&spec.controllers) {
+            if external::has_failed(&spec.controllers) {
                 return false;
             }
             if last.elapsed() < PYTHON_INTERVAL {
@@ -106,8 +106,8 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyRe
         if let Some(error) = raised {
             return Err(error);
         }
-        if own::has_failed(&spec.controllers) {
-            let failure = Python::attach(|py| own::failure(py, &spec.controllers));
+        if external::has_failed(&spec.controllers) {
+            let failure = Python::attach(|py| external::failure(py, &spec.controllers));
             return Err(failure.unwrap_or_else(|| RunError::new_err("a controller failed")));
         }
         let outcome = outcome.map_err(|error| match error {
@@ -158,7 +158,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(m: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
-        incast_scenario::text::own::resolve_with(super::own::resolve);
+        incast_scenario::text::external::resolve_with(super::external::resolve);
         super::PyModuleMethods::add(m, "KINDS", incast_scenario::catalogue::KINDS)?;
         super::PyModuleMethods::add(m, "__version__", env!("CARGO_PKG_VERSION"))
     }

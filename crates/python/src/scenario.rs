@@ -11,7 +11,7 @@ use std::sync::Mutex;
 #[pyclass(frozen, module = "incast._core")]
 pub(crate) struct Scenario {
     pub(crate) scenario: incast_scenario::Scenario,
-    /// What it built when it was checked: the next run takes it instead of building again.
+    /// The specification that the check built: the next run takes it instead of building again.
     built: Mutex<Option<Spec>>,
 }
 
@@ -28,7 +28,7 @@ impl Scenario {
         }
     }
 
-    /// What the engine simulates.
+    /// The specification for the engine.
     pub(crate) fn spec(&self) -> Result<Spec, Errors> {
         match self.built.lock().ok().and_then(|mut built| built.take()) {
             Some(spec) => Ok(spec),
@@ -73,7 +73,7 @@ impl Scenario {
         py.detach(|| self.scenario.build().map(|spec| self.keep(spec))).map_err(scenario_error)
     }
 
-    /// What is worth knowing before a run although nothing is wrong, in sentences. Raises
+    /// Warnings before a run, in sentences: nothing is wrong, but worth knowing. Raises
     /// `ScenarioError` unless the scenario can be run.
     fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let prepared = py.detach(|| self.scenario.prepare()).map_err(scenario_error)?;

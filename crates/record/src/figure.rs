@@ -200,14 +200,14 @@ type Compute<C> = fn(&C) -> Value;
 /// Numbers of the summary that follow from a `C`.
 pub(crate) type Figures<C> = &'static [Figure<Compute<C>>];
 
-/// What is said of a number of the summary.
+/// The description of a number of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stated {
     /// Where it stands in the summary: keys joined by dots; `groups.*` is every group.
     pub key: &'static str,
     /// Unit; empty for names.
     pub unit: &'static str,
-    /// What it is.
+    /// Definition.
     pub definition: &'static str,
 }
 
@@ -225,12 +225,12 @@ pub(crate) fn fill_totals<R>(summary: &mut Map<String, Value>, table: &[Quantity
     }
 }
 
-/// What is said of `figures`.
+/// The descriptions of `figures`.
 pub(crate) fn stated<F>(figures: &[Figure<F>]) -> impl Iterator<Item = Stated> {
     figures.iter().map(|f| f.stated)
 }
 
-/// What is said of the sums that `table` declares.
+/// The descriptions of the sums that `table` declares.
 pub(crate) fn stated_totals<R>(table: &[Quantity<R>]) -> impl Iterator<Item = Stated> {
     table.iter().filter_map(|q| q.total.map(|(key, definition)| Stated { key, unit: q.unit, definition }))
 }

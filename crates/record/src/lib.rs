@@ -1,4 +1,4 @@
-//! What a run leaves behind: one record a flow, one a port, time series, packet traces, and the
+//! Results of a run: one record a flow, one a port, time series, packet traces, and the
 //! summary computed from them.
 //!
 //! The engine fills these through the small [`Recorder`] trait and the plain structs below; it
@@ -105,7 +105,7 @@ macro_rules! named {
 }
 
 named! {
-    /// What a flow is to a connection.
+    /// The role of a flow in a connection.
     #[derive(Default)]
     Role {
         /// A connection of its own: data one way, acknowledgements back.
@@ -132,8 +132,8 @@ named! {
     }
 }
 
-/// What a flow shares with elephants: the nearest source of one to its source, and the nearest destination of one to
-/// its destination. The two may be of different elephants.
+/// Places that a flow shares with elephants: the nearest source of one to its source, and the nearest destination of
+/// one to its destination. The two may be of different elephants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Sharing {
     /// At its source.
@@ -142,7 +142,7 @@ pub struct Sharing {
     pub destination: Near,
 }
 
-/// What kind of message a record is of.
+/// The kind of a recorded message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MessageKind {
     /// A query: from the instant its requests are written until the root has the last byte of the
@@ -187,9 +187,9 @@ pub struct FlowRecord {
     pub group: u32,
     /// Index into [`Outcome::controllers`].
     pub controller: u32,
-    /// What it is to its connection.
+    /// Its role in its connection.
     pub role: Role,
-    /// What it shares with elephants.
+    /// Places that it shares with elephants.
     pub sharing: Sharing,
     /// Sending host.
     pub src: u32,
@@ -389,7 +389,7 @@ pub struct Sample {
 }
 
 named! {
-    /// What happened to a traced packet.
+    /// An event of a traced packet.
     Happening {
         /// The transport handed it to the host's NIC.
         Send "send",

@@ -1,4 +1,4 @@
-//! What was observed over time: `samples.parquet` and `trace.parquet`.
+//! Observations over time: `samples.parquet` and `trace.parquet`.
 
 use crate::figure::Of::{Index, OptF64, Time, U32, U64, Word};
 use crate::figure::{Quantity, rows};

@@ -1,11 +1,11 @@
-//! What exists, and what it takes: `incast list` and `incast describe`, from the declarations
+//! The kinds that exist, and their parameters: `incast list` and `incast describe`, from the declarations
 //! themselves.
 
 use crate::document::arrivals::PACKET;
 use crate::document::schema;
 use crate::document::transport::Preset;
 use crate::files::builtin;
-use crate::files::sizes::{Rule, SizeTable};
+use crate::files::sizes::{Interpolation, SizeTable};
 use crate::text::problem::{Errors, Problem};
 use crate::text::schema::Schema;
 use incast_cc as cc;
@@ -34,7 +34,7 @@ pub const BESIDE: [&str; 1] = ["models"];
 pub struct Item {
     /// Name as in scenarios.
     pub name: String,
-    /// What it is, in a sentence.
+    /// Description, one sentence.
     pub what: String,
 }
 
@@ -43,7 +43,7 @@ pub struct Item {
 pub struct Key {
     /// Name.
     pub name: String,
-    /// What its value must be.
+    /// Condition on its value.
     pub expected: String,
     /// The words it may be, each with its meaning, where they have one.
     pub words: Vec<(String, String)>,
@@ -77,7 +77,7 @@ pub struct Description {
     pub name: String,
     /// Name in text.
     pub title: String,
-    /// What it is.
+    /// Description.
     pub what: String,
     /// Paper, RFC or program it follows.
     pub source: String,
@@ -205,8 +205,8 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
                 "{}\n\nMean, with packets of {PACKET} B: {:.1} B drawn linearly, {:.1} B by the upper line. In a \
                  scenario: arrivals.sizes = \"{file}\".",
                 builtin::header(text),
-                table.mean(Rule::Linear),
-                table.mean(Rule::Upper),
+                table.mean(Interpolation::Linear),
+                table.mean(Interpolation::Upper),
             );
         }
         _ => {

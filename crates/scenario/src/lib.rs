@@ -66,11 +66,11 @@ impl PartialEq for Scenario {
     }
 }
 
-/// What a scenario is before its run.
+/// A scenario that is ready to run.
 pub struct Prepared {
-    /// What the engine simulates.
+    /// The specification for the engine.
     pub spec: Spec,
-    /// What is worth knowing although nothing is wrong, in sentences.
+    /// Warnings, in sentences: nothing is wrong, but worth knowing.
     pub notes: Vec<String>,
 }
 
@@ -223,18 +223,18 @@ impl Scenario {
         value.try_into().map_err(|e: toml::de::Error| Problem::new(self.name.clone(), e.message()).into())
     }
 
-    /// What is worth knowing before a run although nothing is wrong, in sentences. Fails as
+    /// Warnings before a run, in sentences: nothing is wrong, but worth knowing. Fails as
     /// [`Scenario::build`] does.
     pub fn notes(&self) -> Result<Vec<String>, Errors> {
         Ok(self.prepare()?.notes)
     }
 
-    /// What the engine simulates.
+    /// The specification for the engine.
     pub fn build(&self) -> Result<Spec, Errors> {
         Ok(build::build(self.document()?, &self.dir)?.spec)
     }
 
-    /// What the engine simulates, and what is worth knowing of it.
+    /// The specification for the engine, and the warnings.
     pub fn prepare(&self) -> Result<Prepared, Errors> {
         let doc = self.document()?;
         let built = build::build(doc, &self.dir)?;

@@ -2,11 +2,11 @@
 //! the smallest window at the `retx_reset_threshold`-th timeout in a row. The transport sends again what is lost, and
 //! puts no recovery window in front of this one.
 
-use super::sender::{Family, Rule};
+use super::sender::{DelaySignal, Family};
 use super::window::Moment;
 use crate::{Congestion, Timeout};
 
-impl<R: Rule> Family<R> {
+impl<R: DelaySignal> Family<R> {
     /// A hole was found. Returns the window and the endpoint window to their bounds.
     pub(super) fn lose(&mut self, event: &Congestion) {
         self.rare.retransmit_cnt = 0;

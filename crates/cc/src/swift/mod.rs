@@ -45,7 +45,7 @@ pub mod target_delay;
 pub mod variants;
 pub mod window;
 
-pub use sender::{Judgement, Rule};
+pub use sender::{DelaySignal, Judgement};
 pub use window::Verdict;
 
 use crate::registry::{Kind, ParamSet};
@@ -103,7 +103,7 @@ const fn state_and(name: &'static str, meaning: &'static str) -> [(&'static str,
     [STATE[0], STATE[1], STATE[2], STATE[3], STATE[4], (name, meaning)]
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "swift",
     title: "Swift",

@@ -1,6 +1,6 @@
 //! A sender of Swift's family: algorithm 1 of the paper, put together from its sections.
 //!
-//! A member of the family is a [`Rule`]: what it makes of an ACK's delay. Everything else is [`Family`]'s.
+//! A member of the family is a [`DelaySignal`]: how it judges an ACK's delay. Everything else is [`Family`]'s.
 
 use super::emulation::{Arithmetic, Recovery};
 use super::endpoint::{self, Endpoint};
@@ -12,13 +12,13 @@ use crate::units::ps;
 use crate::{Ack, Congestion, Controller, Env, Pacing, Time, Timeout};
 use alloc::boxed::Box;
 
-/// What a member of the family makes of the delays it sees.
-pub trait Rule {
+/// The delay signal of a member of the family: which delay it judges, and against which target.
+pub trait DelaySignal {
     /// Judges an ACK: `delay` is its fabric delay in picoseconds, `fcwnd` the window in packets, `beta` the
     /// decrease constant. The delay and the target that decided go to the trace.
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement;
     /// Marks are part of the judgement; otherwise the first of a window is answered as a loss.
-    const HEARS_MARKS: bool = false;
+    const USES_MARKS: bool = false;
     /// The window to send by, of the one that the equations give, packets.
     #[inline]
     fn window(&self, w: f64) -> f64 {
@@ -31,7 +31,7 @@ pub trait Rule {
 /// A verdict with the delays behind it, ps.
 #[derive(Clone, Copy, Debug)]
 pub struct Judgement {
-    /// What is asked of the window.
+    /// The change of the window.
     pub verdict: Verdict,
     /// Target that the delay was held against.
     pub target: f64,
@@ -43,7 +43,7 @@ pub struct Latest {
     pub(super) target: TargetDelay,
 }
 
-impl Rule for Latest {
+impl DelaySignal for Latest {
     #[inline(always)]
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
         let target = self.target.at(ack, delay, fcwnd);
@@ -91,7 +91,7 @@ pub struct Family<R> {
     rule: R,
 }
 
-impl<R: Rule> Family<R> {
+impl<R: DelaySignal> Family<R> {
     /// A new flow.
     pub(super) fn start(rule: R, p: &window::Params, endpoint: Option<&endpoint::Params>, env: &Env) -> Family<R> {
         let c = p.constants(env);
@@ -194,7 +194,7 @@ impl<R: Rule> Family<R> {
     }
 }
 
-impl<R: Rule> Controller for Family<R> {
+impl<R: DelaySignal> Controller for Family<R> {
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
         if self.textbook {
@@ -209,7 +209,7 @@ impl<R: Rule> Controller for Family<R> {
     }
 
     fn on_ecn(&mut self, event: &Congestion) {
-        if !R::HEARS_MARKS {
+        if !R::USES_MARKS {
             self.lose(event);
         }
     }

@@ -21,7 +21,7 @@ choice! {
 }
 
 choice! {
-    /// What the smallest delay of `target = "min-rtt"` is taken of.
+    /// The delays whose smallest is that of `target = "min-rtt"`.
     MinOf {
         /// The samples.
         Rtt = "rtt",

@@ -69,7 +69,7 @@ pub(super) struct Constants {
     pub(super) other: Emulation,
 }
 
-/// What a delay asks of a window.
+/// The change of the window that a delay asks for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Verdict {
     /// Additive increase.

@@ -10,7 +10,7 @@ fn path() -> Env {
     Env { base_rtt: us(10.0), line_rate: Rate::gbps(100), ..env(MSS, 10.0) }
 }
 
-/// What a link at 100 Gb/s has sent by `at` us, and what waits there.
+/// The stamp of a link at 100 Gb/s: bytes sent by `at` us, and bytes that wait there.
 fn hop(at: f64, sent: u64, queue: u64) -> Hop {
     Hop { time: us(at), tx_bytes: Bytes(sent), queue: Bytes(queue), rate: Rate::gbps(100) }
 }

@@ -180,7 +180,7 @@ fn every_file_of_a_controller_is_in_the_list() {
     }
     let mut files = Vec::new();
     kinds(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
-    files.retain(|name| name != incast_cc::foreign::KIND.name);
+    files.retain(|name| name != incast_cc::external::KIND.name);
     let mut listed: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
     files.sort();
     listed.sort();

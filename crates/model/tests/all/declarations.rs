@@ -1,4 +1,4 @@
-//! What holds of every model: names, defaults, values in the order of the declarations.
+//! Laws of every model: names, defaults, values in the order of the declarations.
 
 use incast_model::{MODELS, Quantity, find};
 use std::collections::BTreeSet;

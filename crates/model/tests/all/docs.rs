@@ -8,7 +8,7 @@ fn prose(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What belongs between a model's marker and its end.
+/// The text between a model's marker and its end.
 fn generated(model: &Model) -> String {
     let mut text = format!("{}\n\nSource: {}.\n\n", prose(model.what), prose(model.source));
     text += "| parameter | default | value | meaning |\n|---|---|---|---|\n";

@@ -37,7 +37,7 @@ struct Paths {
     spaced: bool,
 }
 
-/// What happens next.
+/// The next event.
 enum Event {
     Packet(Packet, Option<Ext>),
     Timer(Timer),
@@ -144,7 +144,7 @@ fn flow(controller: &str, initial_window: f64, dupthresh: u32) -> Spec {
     Spec { domain_of: vec![0; spec.node_names.len()], ..spec }
 }
 
-/// What the controller is told of its link; the network of this file has no rate.
+/// The link in the controller's environment; the network of this file has no rate.
 const LINK: &str = r#"{ rate = "100Gbps", delay = "1us" }"#;
 
 /// Packets that the sender sends in a short round trip, after the first quarter of `packets`.

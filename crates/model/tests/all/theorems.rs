@@ -127,7 +127,7 @@ fn the_factor_of_theorem_5_and_its_perturbation() {
     assert_eq!(figure5(4).perturbed(1), None, "a first window whose target is above the slow delay");
 }
 
-/// What the root is a root of, to the stated tolerance.
+/// The equations hold at the root, to the stated tolerance.
 #[test]
 fn the_root_satisfies_the_equations() {
     for n in [9, 25, 121, 2048, 1_000_000, 1_000_000_000_000] {

@@ -1,4 +1,4 @@
-//! What the flows of a scenario can hope for: the max-min fair share of the fabric's links, as goodput.
+//! Upper bounds of the flows' goodput: the max-min fair share of the fabric's links, as goodput.
 //!
 //! Every flow is taken to be active from the beginning to the end and to have data always, or at its application's
 //! rate; headers, fragments and the links' overhead count, ACKs and losses do not. It is what

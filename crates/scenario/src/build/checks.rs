@@ -13,7 +13,7 @@ use incast_engine::spec::{self, LinkSpec, Spec};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What a document's tables say, with the keys of their kinds.
+/// The tables of a document, with the keys of their kinds.
 pub(super) struct Read<'d> {
     pub(super) patterns: Vec<Pattern<'d>>,
     pub(super) failures: Vec<LinkFailure>,

@@ -9,7 +9,7 @@ use incast_engine::map::paths::Timetable;
 use incast_engine::spec::{self, Effect, LinkSpec, Spec};
 use std::collections::BTreeSet;
 
-/// What whole paths may take in memory in all states of the network together, in bytes.
+/// The most memory for whole paths in all states of the network together, in bytes.
 const MOST_STATES: u64 = 4_000_000_000;
 
 /// Why failures leave too many states for a routing that counts whole paths in each, if they do.
@@ -92,7 +92,7 @@ pub(crate) fn changes_nothing(failure: &LinkFailure, entry: usize, spec: &Spec, 
     Some(format!("failures.{entry} ({}) changes nothing: {which} the same without it", changes.join(", ")))
 }
 
-/// What kind of node it is: its name without the number.
+/// The kind of a node: its name without the number.
 fn kind(spec: &Spec, node: u32) -> &str {
     spec.node_names[node as usize].trim_end_matches(|c: char| c.is_ascii_digit())
 }

@@ -20,9 +20,9 @@ use incast_engine::spec::{self, LinkSpec, Spec};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What a document builds.
+/// The results of building a document.
 pub(crate) struct Built {
-    /// What the engine simulates.
+    /// The specification for the engine.
     pub(crate) spec: Spec,
     /// Failures of the document, then those of its files.
     pub(crate) failures: Vec<LinkFailure>,
@@ -115,7 +115,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     Ok(Built { spec, failures, failing })
 }
 
-/// What every flow shares with elephants; empty where there are none.
+/// The places that every flow shares with elephants; empty where there are none.
 fn sharing(doc: &Document, network: &Network, flows: &[spec::FlowSpec]) -> Vec<spec::Sharing> {
     let is_one = |f: &spec::FlowSpec| doc.traffic[f.group as usize].pattern == PatternName::Elephants;
     if !doc.traffic.iter().any(|t| t.pattern == PatternName::Elephants) {

@@ -1,4 +1,4 @@
-//! What is observed: samples of queues, time series, traces.
+//! Observations: samples of queues, time series, traces.
 
 use crate::document::{Document, Interval};
 use crate::text::problem::Problem;
@@ -11,7 +11,8 @@ const MAX_SAMPLES: u64 = 50_000_000;
 /// Values of one flow at one instant: window, threshold, RTT and the controller's state.
 const VALUES_PER_FLOW: u64 = 8;
 
-/// What a document wants observed of a network with these links. `flows` is their number, where all are known.
+/// The observations that a document asks for, of a network with these links. `flows` is their number, where all are
+/// known.
 pub(super) fn observe(
     doc: &Document,
     links: &[String],

@@ -1,4 +1,4 @@
-//! What opens flows that wait for ends of others, as far as a scenario can tell before a run.
+//! The openings of flows that wait for the ends of others, as far as a scenario can tell before a run.
 
 use incast_cc::Time;
 use incast_engine::map::triggers::Triggers;

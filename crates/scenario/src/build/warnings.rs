@@ -1,4 +1,4 @@
-//! What is worth knowing before a run although nothing is wrong: a form of a controller in a transport
+//! Warnings before a run, where nothing is wrong: a form of a controller in a transport
 //! of another reference, values that have no effect, flows that never start.
 
 use super::failures::changes_nothing;
@@ -29,7 +29,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
             without_effect(&format!("traffic.{}.transport", t.name()), own, &transport, &spec.choice, &mut found);
         }
         for controller in &used.controllers {
-            foreign_form(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
+            form_of_another(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
         }
         never_started(t, &used, doc, &mut found);
         if doc.queue.fewest_classes().is_none() {
@@ -55,7 +55,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     found
 }
 
-/// What the flows of a traffic entry are.
+/// Properties of the flows of a traffic entry.
 #[derive(Default)]
 struct Used {
     /// Their controllers, by number.
@@ -101,7 +101,7 @@ fn dropped(left: &LeftOut) -> String {
 }
 
 /// A form whose reference is not that of the transport around it.
-fn foreign_form(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Transport, found: &mut Vec<String>) {
+fn form_of_another(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Transport, found: &mut Vec<String>) {
     let preset = transport.preset.unwrap_or_default();
     let Some(form) = config.get("form").map(|form| form.to_string()) else { return };
     let Some(own) = Preset::of_form(&form).filter(|own| *own != preset.reference()) else { return };

@@ -1,6 +1,6 @@
 //! Poisson arrivals as a user writes them: a load, and a table of sizes.
 
-use crate::files::sizes::Rule;
+use crate::files::sizes::Interpolation;
 use crate::text::problem::Report;
 use crate::text::quantity::{Size, Time};
 use incast_cc as cc;
@@ -17,7 +17,7 @@ pub struct Arrivals {
     /// `size` or `packets`, and `cumulative`.
     pub sizes: String,
     /// How sizes are drawn; as where the table comes from unless given, `linear` for a file of one's own.
-    pub rule: Option<Rule>,
+    pub rule: Option<Interpolation>,
     /// Payload of a packet, for tables in packets; 1460 B unless given.
     pub packet: Option<Size>,
     /// When arrivals end; with the run unless given.

@@ -69,7 +69,7 @@ impl Pfc {
         }
     }
 
-    /// What does not fit by itself.
+    /// Reports contradictions inside the table itself.
     fn check(&self, queue: &Queue, at: &mut Report) {
         let has = queue.spec().count();
         let mut seen = Vec::new();
@@ -150,7 +150,7 @@ impl Buffer {
         }
     }
 
-    /// What does not fit: `packet` is the largest packet, in bytes.
+    /// Reports what contradicts the queues and the network: `packet` is the largest packet, in bytes.
     pub(crate) fn check(&self, queue: &Queue, network: &Network, packet: u64, out: &mut Vec<Problem>) {
         let at = &mut Report::new("buffer", out);
         if !(self.alpha > 0.0 && self.alpha <= 1e6) {

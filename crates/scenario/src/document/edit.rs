@@ -4,10 +4,10 @@
 use crate::document::transport::Preset;
 use crate::text::problem::{Errors, Problem};
 use crate::text::schema::{Schema, below, number};
-use crate::text::{controller, own};
+use crate::text::{controller, external};
 use toml::Value as Toml;
 
-/// What a change of a controller's kind dropped although controllers of the new kind have it too.
+/// Parameters that a change of a controller's kind dropped although controllers of the new kind have them too.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LeftOut {
     /// Key path of the controller.
@@ -78,8 +78,8 @@ pub(crate) fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path:
         };
         return Problem::new(key, message);
     }
-    let own = place.and_then(|p| p.as_str().or_else(|| p.get("kind")?.as_str())).and_then(own::split);
-    if let Some((name, _)) = own.filter(|_| known > 0 && above.is_controller()) {
+    let external = place.and_then(|p| p.as_str().or_else(|| p.get("kind")?.as_str())).and_then(external::split);
+    if let Some((name, _)) = external.filter(|_| known > 0 && above.is_controller()) {
         let message = format!("parameters of {name} are given with its name, as \"{name}:{}=...\"", parts[known]);
         return Problem::new(key, message);
     }
@@ -117,7 +117,7 @@ fn empty() -> Toml {
     Toml::Table(toml::Table::new())
 }
 
-/// What stands where a table is due, as one: a controller written in one text with its parameters, else an empty one.
+/// The value where a table is due, as a table: that of a controller written in one text, else an empty one.
 fn as_table(at: &mut Toml) -> Option<&mut toml::Table> {
     if let Some(written) = at.as_str().and_then(controller::table) {
         *at = Toml::Table(written);

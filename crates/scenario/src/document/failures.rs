@@ -64,7 +64,7 @@ pub(crate) enum Links {
 pub(crate) struct Line {
     /// File and line.
     pub(crate) place: String,
-    /// What the line says of the link.
+    /// The link, in the words of the line.
     pub(crate) words: String,
 }
 
@@ -75,12 +75,12 @@ pub(crate) struct LinkFailure {
     pub(crate) at: cc::Time,
     pub(crate) until: cc::Time,
     pub(crate) effect: Effect,
-    /// What it gives a degraded link: keys, and values as the user wrote them.
+    /// Changes of a degraded link: keys, and values as the user wrote them.
     pub(crate) changes: Vec<(&'static str, String)>,
 }
 
 impl Failure {
-    /// What it says; contradictions between its keys go to `at`.
+    /// The failure that the entry describes; contradictions between its keys go to `at`.
     pub(crate) fn read(&self, duration: cc::Time, at: &mut Report) -> Option<LinkFailure> {
         let links = match (&self.link, &self.between, self.share) {
             (Some(link), None, None) => Some(Links::One(link.clone())),

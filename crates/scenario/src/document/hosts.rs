@@ -1,4 +1,4 @@
-//! What hosts cost their packets: engines between the NIC and the stack.
+//! The time that packets take in hosts: engines between the NIC and the stack.
 
 use crate::text::default::{infinite, microseconds, number};
 use crate::text::problem::{Problem, Report};

@@ -1,5 +1,5 @@
-//! What an entry's pattern says: the keys of its table that are the pattern's own, read in one place. What is missing,
-//! what belongs to another pattern, and what contradicts something else is found here, before there is a network.
+//! The pattern of an entry: the keys of its table that are the pattern's own, read in one place. Keys that are missing,
+//! that belong to another pattern, or that contradict others are found here, before there is a network.
 
 use super::app::{App, Bulk};
 use super::arrivals::Arrivals;
@@ -176,7 +176,7 @@ impl Traffic {
         }
     }
 
-    /// What datagrams, which have no connection, have no use for.
+    /// Refuses keys that datagrams, which have no connection, cannot use.
     fn check_udp(&self, at: &mut Report) {
         if !matches!(self.app, App::Udp(_)) {
             return;

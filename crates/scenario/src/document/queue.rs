@@ -9,13 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
-/// What kinds of queues answer, each in its own words.
+/// The questions that each kind of queue answers.
 pub trait Discipline {
     /// The port of a kind with one queue.
     fn fifo(&self) -> Option<&FifoPort> {
         None
     }
-    /// What its port has; a fair NIC has nothing of it.
+    /// The port's own settings; a fair NIC has none.
     fn port(&self) -> Option<&Port> {
         self.fifo().map(|fifo| &fifo.port)
     }
@@ -640,7 +640,7 @@ impl Queue {
         }
     }
 
-    /// What does not go with a token bucket: at switches' ports, at hosts' ports.
+    /// Refuses keys that contradict a token bucket: at switches' ports, at hosts' ports.
     pub(crate) fn check_buckets(&self, at_switches: bool, at_hosts: bool, at: &mut Report) {
         if let Some(host) = self.host() {
             host.check_buckets(at_hosts, false, &mut at.below("host"));

@@ -363,7 +363,7 @@ impl Preset {
         &self.read().transport
     }
 
-    /// What its file says.
+    /// The values of its file.
     fn read(self) -> &'static Values {
         static READ: [OnceLock<Values>; 5] = [const { OnceLock::new() }; 5];
         READ[self as usize].get_or_init(|| {

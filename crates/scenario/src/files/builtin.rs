@@ -1,6 +1,6 @@
 //! Scenarios that come with the program.
 
-use crate::files::sizes::Rule;
+use crate::files::sizes::Interpolation;
 
 macro_rules! builtin {
     ($($name:literal),+ $(,)?) => {
@@ -36,7 +36,7 @@ builtin!(
     "htsim-permutation",
 );
 
-/// What a file's name begins with that comes with the program.
+/// The beginning of the name of a file that comes with the program.
 pub const PREFIX: &str = "builtin:";
 
 /// Files that built-in scenarios name, as [`PREFIX`] and this name.
@@ -51,8 +51,8 @@ const FILES: &[(&str, &str)] = &[
 macro_rules! sizes {
     ($($name:literal $rule:ident),+ $(,)?) => {
         /// Tables of flow sizes, as [`PREFIX`] and this name, and the rule by which their source draws from them.
-        const SIZES: &[(&str, Rule, &str)] =
-            &[$(($name, Rule::$rule, include_str!(concat!("../../../../scenarios/sizes/", $name, ".csv")))),+];
+        const SIZES: &[(&str, Interpolation, &str)] =
+            &[$(($name, Interpolation::$rule, include_str!(concat!("../../../../scenarios/sizes/", $name, ".csv")))),+];
     };
 }
 
@@ -92,9 +92,9 @@ pub fn sizes() -> impl Iterator<Item = &'static str> {
 }
 
 /// The rule by which a table that comes with the program was drawn from where it was published; linear for others.
-pub fn usual_rule(file: &str) -> Rule {
+pub fn usual_rule(file: &str) -> Interpolation {
     let name = file.strip_prefix(PREFIX);
-    name.and_then(|n| SIZES.iter().find(|(known, _, _)| *known == n)).map_or(Rule::Linear, |t| t.1)
+    name.and_then(|n| SIZES.iter().find(|(known, _, _)| *known == n)).map_or(Interpolation::Linear, |t| t.1)
 }
 
 /// Names.

@@ -88,11 +88,11 @@ pub(crate) struct Failed {
     pub(crate) line: usize,
 }
 
-/// What a file has.
+/// The content of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Matrix {
     pub(crate) connections: Vec<Connection>,
-    /// What activates each trigger that starts connections: flows by their order in the file.
+    /// The flows whose ends activate each trigger that starts connections, by their order in the file.
     pub(crate) triggers: Vec<Vec<(u32, Done)>>,
     pub(crate) failures: Vec<Failed>,
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// How a size is drawn from a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum Interpolation {
     /// Between two lines in proportion, as HPCC's and pFabric's generators do.
     Linear,
     /// The size of the first line whose cumulative probability is above the draw, as in Homa's simulation.
@@ -104,13 +104,13 @@ impl SizeTable {
     }
 
     /// Mean size by a rule, in bytes; sizes of 0, which are drawn as one unit, count as 0.
-    pub fn mean(&self, rule: Rule) -> f64 {
+    pub fn mean(&self, rule: Interpolation) -> f64 {
         let mut before = (self.lines[0].0, 0.0);
         let mut sum = 0.0;
         for (size, p) in &self.lines {
             let typical = match rule {
-                Rule::Linear => (before.0 as f64 + *size as f64) / 2.0,
-                Rule::Upper => *size as f64,
+                Interpolation::Linear => (before.0 as f64 + *size as f64) / 2.0,
+                Interpolation::Upper => *size as f64,
             };
             sum += (p - before.1) * typical;
             before = (*size, *p);
@@ -119,11 +119,11 @@ impl SizeTable {
     }
 
     /// The size in bytes at quantile `u`, in [0, 1): rounded to whole units, at least one.
-    pub fn quantile(&self, rule: Rule, u: f64) -> u64 {
+    pub fn quantile(&self, rule: Interpolation, u: f64) -> u64 {
         let at = self.lines.partition_point(|(_, p)| *p <= u).min(self.lines.len() - 1);
         let (size, p) = self.lines[at];
         let units = match (rule, at.checked_sub(1).map(|i| self.lines[i])) {
-            (Rule::Linear, Some((from, below))) => {
+            (Interpolation::Linear, Some((from, below))) => {
                 (from as f64 + (size - from) as f64 * (u - below) / (p - below)).round() as u64
             }
             _ => size,

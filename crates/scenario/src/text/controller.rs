@@ -2,7 +2,7 @@
 //! `"swift:target=min-rtt,epsilon=100us"`. Kinds and parameters are those of the controllers'
 //! own declarations.
 
-use crate::text::own;
+use crate::text::external;
 use crate::text::problem::Problem;
 use incast_cc::{Config, KINDS, Kind, ParamError, ValueKind};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -45,7 +45,7 @@ type Written<'t> = Vec<(&'t str, &'t str)>;
 
 /// Kind and parameters of the short form.
 fn words(text: &str) -> Result<(&str, Written<'_>), String> {
-    let (kind, rest) = match own::split(text) {
+    let (kind, rest) = match external::split(text) {
         Some((kind, params)) => (kind, params),
         None => text.split_once(':').map_or((text, None), |(kind, params)| (kind, Some(params))),
     };
@@ -132,7 +132,7 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
             return Err(vec![Problem::with_value(path, value, message)]);
         }
     };
-    if let Some(name) = word.as_str().filter(|word| own::is_name(word)) {
+    if let Some(name) = word.as_str().filter(|word| external::is_name(word)) {
         return resolve(name, params, &key, path);
     }
     let Some(mut config) = word.as_str().and_then(Config::new) else {
@@ -174,16 +174,16 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     if problems.is_empty() { Ok(config) } else { Err(problems) }
 }
 
-/// A controller of one's own; `params` are names, values, and values as they are written.
+/// An external controller; `params` are names, values, and values as they are written.
 fn resolve(name: &str, params: Vec<(String, String, String)>, key: &str, path: &str) -> Result<Config, Vec<Problem>> {
-    let mut own: Vec<(String, String)> = Vec::new();
+    let mut given: Vec<(String, String)> = Vec::new();
     for (k, v, shown) in params {
-        if own.iter().any(|(known, _)| *known == k) {
+        if given.iter().any(|(known, _)| *known == k) {
             return Err(vec![Problem::with_value(format!("{path}.{k}"), shown, "given twice; expected once")]);
         }
-        own.push((k, v));
+        given.push((k, v));
     }
-    own::resolve(name, own, key, path).map(Config::Foreign).map_err(|problem| vec![problem])
+    external::resolve(name, given, key, path).map(Config::External).map_err(|problem| vec![problem])
 }
 
 fn text_of(value: &Toml) -> String {
@@ -206,10 +206,10 @@ impl Serialize for Controller {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let kind = self.0.kind();
         let mut map = s.serialize_map(None)?;
-        if let Config::Foreign(own) = &self.0 {
-            map.serialize_entry("kind", own.0.name())?;
-            map.serialize_entry(own::SOURCE, own.0.source())?;
-            own.0.params().iter().try_for_each(|(k, v)| map.serialize_entry(k, v))?;
+        if let Config::External(external) = &self.0 {
+            map.serialize_entry("kind", external.0.name())?;
+            map.serialize_entry(external::SOURCE, external.0.source())?;
+            external.0.params().iter().try_for_each(|(k, v)| map.serialize_entry(k, v))?;
             return map.end();
         }
         map.serialize_entry("kind", kind.name)?;
@@ -247,7 +247,7 @@ impl JsonSchema for Controller {
             "description": "Short form: a kind, and after a colon its parameters: \
                             \"swift:target=min-rtt,epsilon=100us\".",
         });
-        let own = json!({
+        let external = json!({
             "type": "object",
             "title": "A controller of one's own",
             "description": "A class in a Python module or file, and the arguments it is made with.",
@@ -265,7 +265,7 @@ impl JsonSchema for Controller {
             "required": ["kind"],
             "additionalProperties": true,
         });
-        let all = json!({ "format": "controller", "anyOf": [short, { "oneOf": kinds }, own] });
+        let all = json!({ "format": "controller", "anyOf": [short, { "oneOf": kinds }, external] });
         Schema::try_from(all).expect("an object is a schema")
     }
 }

@@ -3,7 +3,7 @@
 
 pub mod controller;
 pub(crate) mod default;
-pub mod own;
+pub mod external;
 pub mod problem;
 pub mod quantity;
 pub mod schema;

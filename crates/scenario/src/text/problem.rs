@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, in the user's words: the key, the value, what was expected.
+//! Errors in a scenario, in the user's words: the key, the value, what was expected.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,9 +10,9 @@ pub struct Problem {
     pub key: String,
     /// The value as the user wrote it, where there is one.
     pub value: Option<String>,
-    /// What was expected, or what is wrong.
+    /// The expectation, or the fault.
     pub message: String,
-    /// What the user probably meant.
+    /// The word that the user probably meant.
     pub suggestion: Option<String>,
 }
 

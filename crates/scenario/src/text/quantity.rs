@@ -13,7 +13,7 @@ struct Format {
     name: &'static str,
     /// Units, each in the smallest one.
     units: &'static [(&'static str, u64)],
-    /// What a value must be, in words.
+    /// Condition on a value, in words.
     expected: &'static str,
     read: fn(&str) -> Result<(), String>,
 }
@@ -114,7 +114,7 @@ pub fn check_format(name: &str, text: &str) -> Result<(), String> {
     })
 }
 
-/// What a value of a format must be, in words.
+/// Condition on a value of a format, in words.
 pub fn expected(name: &str) -> Option<&'static str> {
     format(name).map(|format| format.expected)
 }

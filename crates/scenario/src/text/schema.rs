@@ -141,7 +141,7 @@ impl<'a> Schema<'a> {
         self.resolved().format() == "controller"
     }
 
-    /// What a value must be, in words.
+    /// Condition on a value, in words.
     pub fn expected(self) -> String {
         let s = self.resolved();
         if let Some(words) = quantity::expected(s.format()) {
@@ -314,7 +314,7 @@ impl<'a> Schema<'a> {
             ("string", Toml::Integer(0)) if s.format() == "time" => {}
             ("integer", Toml::Integer(n)) => {
                 let odd = s.node["multipleOf"].as_i64().is_some_and(|m| n % m != 0);
-                // What the type itself can hold is a bound too, said only where it is passed.
+                // The range of the type is a bound too, named only where a value is beyond it.
                 if s.format() == "uint32" && s.node["maximum"].is_null() && *n > u32::MAX as i64 {
                     let what = if s.node["multipleOf"] == 2 { "an even number" } else { "a whole number" };
                     let message = format!("expected {}", s.number_to(what, &Json::from(u32::MAX)));
@@ -466,7 +466,7 @@ pub fn generator() -> schemars::SchemaGenerator {
     schemars::generate::SchemaSettings::draft2020_12().with_transform(close).into_generator()
 }
 
-/// What stands at a key of a value: of a list, its entry of that number.
+/// The part of a value at a key; the key of a list's entry is its number.
 pub fn below<'d>(value: &'d Toml, key: &str) -> Option<&'d Toml> {
     match value {
         Toml::Array(list) => list.get(number(key)?),

@@ -14,7 +14,7 @@ pub struct Word<T>(pub T);
 pub trait Words: Copy + PartialEq + 'static {
     /// Its name in the schema.
     const NAME: &'static str;
-    /// What it is, in a sentence.
+    /// Description, one sentence.
     const DOC: &'static str;
     /// Every word with its value and its meaning.
     const WORDS: &'static [(&'static str, Self, &'static str)];

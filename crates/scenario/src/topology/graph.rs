@@ -41,7 +41,7 @@ struct FileLink {
     a: String,
     /// Other end; forward is from `a` to `b`.
     b: String,
-    /// What it has of its own.
+    /// Its own values.
     #[serde(flatten)]
     own: LinkChange,
 }

@@ -7,7 +7,7 @@ use crate::document::arrivals::{Arrivals, MOST_LOAD, PACKET};
 use crate::document::traffic::Traffic;
 use crate::files::builtin::{self, usual_rule};
 use crate::files::read_named;
-use crate::files::sizes::{Rule, SizeTable};
+use crate::files::sizes::{Interpolation, SizeTable};
 use crate::files::traffic_matrix::{self, Cell};
 use crate::text::problem::{Errors, Problem};
 use incast_cc as cc;
@@ -25,7 +25,7 @@ struct Arrival {
 /// Sizes of flows: a table, and how they are drawn from it.
 struct Sizes {
     table: SizeTable,
-    rule: Rule,
+    rule: Interpolation,
 }
 
 /// A host that sends.

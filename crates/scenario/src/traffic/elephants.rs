@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// So often elephants are drawn before a placement is given up.
 const MOST_DRAWS: u64 = 10_000;
 
-/// What of the ends of flows is near those of elephants.
+/// Places of elephants, and which flows end near them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ElephantPlacement {
     /// Sources and destinations of elephants by leaf, and by pod.
@@ -38,7 +38,7 @@ impl ElephantPlacement {
         placement
     }
 
-    /// What a flow shares with them; one of them (`own`) with the others.
+    /// The places that a flow shares with them; an elephant (`own`) shares with the others.
     pub(crate) fn sharing(&self, network: &Network, (src, dst): (u32, u32), own: bool) -> Sharing {
         let near = |side: bool, host: u32| {
             let others = |n: Option<&u32>| n.is_some_and(|n| *n > u32::from(own));
@@ -61,7 +61,7 @@ fn rank(sharing: Sharing) -> (Near, Near) {
     (source.max(destination), source.min(destination))
 }
 
-/// What the most affected flows share with so many elephants, by the paper on MSwift.
+/// The places that the most affected flows share with so many elephants, by the paper on MSwift.
 fn published(elephants: u64) -> Option<(Near, Near)> {
     match elephants {
         1 => Some((Near::Leaf, Near::None)),

@@ -1,4 +1,4 @@
-//! What every flow of an entry has: its opening, its controller, its application as the engine has it.
+//! Common to all flows of an entry: its opening, its controller, its application as the engine has it.
 
 use super::flows::Flows;
 use crate::document::app::{App, BULK_WRITE};
@@ -19,7 +19,7 @@ impl Traffic {
             .saturating_add(cc::Time(jitter as u64))
     }
 
-    /// What moves the openings of flows, in words.
+    /// The keys that move the openings of flows, in words.
     pub(crate) fn moved_by(&self) -> String {
         let keys = [("start", self.start), ("stagger", self.stagger), ("jitter", self.jitter)];
         let moving = keys.iter().filter(|(_, t)| t.0 > cc::Time::ZERO);
@@ -37,7 +37,7 @@ impl Traffic {
         Ok(self.under(controller, number, flows))
     }
 
-    /// What its flows under that controller have in common.
+    /// The common part of its flows under that controller.
     pub(crate) fn under(&self, controller: u32, number: u32, flows: &mut Flows) -> Entry<'_> {
         Entry { traffic: self, number, controller, transport: flows.transport(self.transport.as_ref(), controller) }
     }

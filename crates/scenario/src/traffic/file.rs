@@ -66,7 +66,7 @@ impl Traffic {
 }
 
 impl Reader<'_> {
-    /// What was read, unless it is wrong.
+    /// The value that was read, unless it is wrong.
     fn take<T>(&mut self, read: Result<T, Problem>) -> Option<T> {
         read.map_err(|problem| self.problems.push(problem)).ok()
     }
@@ -193,7 +193,7 @@ impl Reader<'_> {
     }
 }
 
-/// What activates the trigger of flow `own` of a file of `count` flows, which are numbered from `first` on: the column
+/// The ends that activate the trigger of flow `own` of a file of `count` flows, numbered from `first` on: the column
 /// `after` has numbers of flows of the file, for their ends at the sender, or with `:received` at the receiver.
 fn activations(
     row: &Row,

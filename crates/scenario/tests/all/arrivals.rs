@@ -2,7 +2,7 @@
 
 use incast_engine::spec::{App, Spec};
 use incast_scenario::files::builtin::usual_rule;
-use incast_scenario::files::sizes::{Rule, SizeTable};
+use incast_scenario::files::sizes::{Interpolation, SizeTable};
 use incast_scenario::{Scenario, builtin};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,15 +16,15 @@ fn table(name: &str) -> SizeTable {
 #[test]
 fn means_are_the_published_ones() {
     let cases = [
-        ("websearch", Rule::Linear, 1_711_250.0),
-        ("websearch", Rule::Upper, 2_434_900.0),
-        ("homa-w2", Rule::Upper, 440.791),
-        ("homa-w3", Rule::Upper, 2_927.354),
-        ("homa-w4", Rule::Upper, 127_797.0),
-        ("homa-w5-packets", Rule::Upper, 1_744.70 * 1_460.0),
-        ("homa-w5-knots-packets", Rule::Upper, 1_622.94 * 1_460.0),
-        ("facebook-web-server", Rule::Upper, 62_874.3),
-        ("facebook-cache-follower", Rule::Upper, 692_976.0),
+        ("websearch", Interpolation::Linear, 1_711_250.0),
+        ("websearch", Interpolation::Upper, 2_434_900.0),
+        ("homa-w2", Interpolation::Upper, 440.791),
+        ("homa-w3", Interpolation::Upper, 2_927.354),
+        ("homa-w4", Interpolation::Upper, 127_797.0),
+        ("homa-w5-packets", Interpolation::Upper, 1_744.70 * 1_460.0),
+        ("homa-w5-knots-packets", Interpolation::Upper, 1_622.94 * 1_460.0),
+        ("facebook-web-server", Interpolation::Upper, 62_874.3),
+        ("facebook-cache-follower", Interpolation::Upper, 692_976.0),
     ];
     for (name, rule, mean) in cases {
         let ours = table(name).mean(rule);
@@ -40,7 +40,11 @@ fn every_table_is_one_and_names_its_source() {
         let header = builtin::header(builtin::file(name).unwrap());
         assert!(header.contains("Source: GitHub") && header.contains("commit"), "{name}: {header}");
         let homa = header.contains("HomaSimulation");
-        assert_eq!(usual_rule(&format!("builtin:{name}")), if homa { Rule::Upper } else { Rule::Linear }, "{name}");
+        assert_eq!(
+            usual_rule(&format!("builtin:{name}")),
+            if homa { Interpolation::Upper } else { Interpolation::Linear },
+            "{name}"
+        );
         tables += 1;
     }
     assert_eq!(tables, 16);
@@ -61,19 +65,26 @@ fn quantiles_by_hand() {
         (0.985, 20_000_000, 30_000_000),
     ];
     for (u, linear, upper) in cases {
-        assert_eq!(t.quantile(Rule::Linear, u), linear, "linear at {u}");
+        assert_eq!(t.quantile(Interpolation::Linear, u), linear, "linear at {u}");
         let upper = if u == 0.0 { 10_000 } else { upper };
-        assert_eq!(t.quantile(Rule::Upper, u), upper, "upper at {u}");
+        assert_eq!(t.quantile(Interpolation::Upper, u), upper, "upper at {u}");
     }
     // whole packets, at least one
     let packets = SizeTable::read("t", "packets,cumulative\n0,0\n4,0.5\n10,1\n", 1_000).unwrap();
     for (u, linear, upper) in [(0.0, 1_000, 4_000), (0.2, 2_000, 4_000), (0.5, 4_000, 10_000), (0.8, 8_000, 10_000)] {
-        assert_eq!((packets.quantile(Rule::Linear, u), packets.quantile(Rule::Upper, u)), (linear, upper), "at {u}");
+        assert_eq!(
+            (packets.quantile(Interpolation::Linear, u), packets.quantile(Interpolation::Upper, u)),
+            (linear, upper),
+            "at {u}"
+        );
     }
     // what a first line above 0 has is that size by both rules
     let step = SizeTable::read("t", "size,cumulative\n1kB,0.4\n3kB,1\n", 1).unwrap();
-    assert_eq!([0.0, 0.39, 0.4, 0.7].map(|u| step.quantile(Rule::Linear, u)), [1_000, 1_000, 1_000, 2_000]);
-    assert_eq!((step.mean(Rule::Linear), step.mean(Rule::Upper)), (0.4 * 1e3 + 0.6 * 2e3, 0.4 * 1e3 + 0.6 * 3e3));
+    assert_eq!([0.0, 0.39, 0.4, 0.7].map(|u| step.quantile(Interpolation::Linear, u)), [1_000, 1_000, 1_000, 2_000]);
+    assert_eq!(
+        (step.mean(Interpolation::Linear), step.mean(Interpolation::Upper)),
+        (0.4 * 1e3 + 0.6 * 2e3, 0.4 * 1e3 + 0.6 * 3e3)
+    );
 }
 
 fn spec(seed: u64, sets: &[(&str, &str)]) -> Spec {
@@ -130,7 +141,7 @@ fn arrivals_are_poisson_at_the_load() {
     // Sizes: the share below 10 kB is that of the table, within five deviations.
     let table = table("homa-w3");
     for u in [0.1, 0.5, 0.9, 0.99] {
-        let at = table.quantile(Rule::Upper, u);
+        let at = table.quantile(Interpolation::Upper, u);
         let below = sizes(&s).iter().filter(|size| **size < at).count() as f64 / n;
         assert!(below <= u + 5.0 * (u * (1.0 - u) / n).sqrt(), "{below} below {at}");
         let up_to = sizes(&s).iter().filter(|size| **size <= at).count() as f64 / n;
@@ -179,7 +190,7 @@ fn arrivals_belong_to_the_seed() {
     assert_ne!(ends(&spec(2, &[])), ends(&long));
 }
 
-/// What is offered is on the wire: at load 0.4 the hosts' links carry payload 0.4 of the time, and all of it arrives.
+/// The offered load is on the wire: at load 0.4 the hosts' links carry payload 0.4 of the time, and all of it arrives.
 #[test]
 fn the_load_is_on_the_wire() {
     let sets = [("traffic.arrivals.load", "0.4"), ("run.duration", "8ms"), ("traffic.arrivals.until", "4ms")];

@@ -4,7 +4,7 @@ use crate::wording::said;
 use incast_engine::spec::{App, Done, Effect, Spec, Triggered};
 use incast_scenario::{Errors, Scenario, builtin};
 
-/// What `hotspot` (16 hosts) builds with a matrix for its traffic.
+/// The specification of `hotspot` (16 hosts) with a matrix for its traffic.
 fn built(name: &str, matrix: &str, keys: &str) -> Result<Spec, String> {
     asked(name, matrix, keys, |s| s.build())
 }
@@ -130,7 +130,7 @@ fn what_is_wrong_is_said() {
 /// So many of these ends.
 type Waits = (u32, Vec<(u32, Done)>);
 
-/// What each flow waits for.
+/// The ends that each flow waits for.
 fn waits(spec: &Spec) -> Vec<Option<Waits>> {
     let of = |t: Triggered| (t.activation, spec.triggers[t.trigger as usize].activations.clone());
     spec.flows.iter().map(|f| f.trigger.map(of)).collect()

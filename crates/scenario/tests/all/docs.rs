@@ -43,7 +43,7 @@ fn words(items: &[(String, String)]) -> String {
     format!("| name | what it is |\n|---|---|\n{}", rows.collect::<String>())
 }
 
-/// What belongs between a marker and its end.
+/// The text between a marker and its end.
 fn generated(marker: &str) -> String {
     let parts: Vec<&str> = marker.split_whitespace().collect();
     let root = Schema::new(incast_scenario::schema());

@@ -16,7 +16,7 @@ fn built(seed: u64, elephants: u32) -> Spec {
     scenario(seed, &[("traffic.elephants.flows", &elephants.to_string())]).build().unwrap()
 }
 
-/// What the most affected 1 % of the flows share, the nearer end first.
+/// The places that the most affected 1 % of the flows share, the nearer end first.
 fn most_affected(spec: &Spec) -> Vec<(Near, Near)> {
     let others = spec.flows.iter().zip(&spec.sharing).filter(|(f, _)| f.group == 0);
     let mut ranks: Vec<(Near, Near)> =

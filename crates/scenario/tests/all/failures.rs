@@ -3,7 +3,7 @@
 use incast_engine::spec::Router;
 use incast_scenario::Scenario;
 
-/// What is lost beside full queues, and the flows that finished.
+/// Packets lost on links, and the number of flows that finished.
 fn run(sets: &[(&str, &str)]) -> (u64, usize) {
     let mut s = Scenario::load("link-failure").unwrap();
     sets.iter().for_each(|(key, value)| s.set(key, value).unwrap());

@@ -5,7 +5,7 @@ use incast_record::Outcome;
 use incast_scenario::Scenario;
 use std::path::Path;
 
-/// What htsim's DCTCP needs around it.
+/// The settings around htsim's DCTCP.
 const DCTCP: [(&str, &str); 7] = [
     ("controller", "dctcp:form=htsim"),
     ("transport.lone_syn", "true"),
@@ -71,7 +71,7 @@ const DCTCP_TIMES: &str = include_str!("../../../../parity/data/htsim/permutatio
 
 #[test]
 fn permutations_flow_by_flow() {
-    // What is left is the order of events at equal times: the seed's here, that of insertion there.
+    // The remaining difference is the order of events at equal times: the seed's here, that of insertion there.
     for (name, sets, reference) in [("Swift", &[][..], SWIFT_TIMES), ("DCTCP", &DCTCP[..], DCTCP_TIMES)] {
         let found = errors(sets, reference);
         assert!(!off(found), "{name}: mean, median flow and flows beyond 4 %: {found:?}");

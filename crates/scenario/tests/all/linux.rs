@@ -97,7 +97,7 @@ fn reno_starts_overshoots_and_recovers_as_in_linux() {
     assert!(shares("G_reno_rtt100_n1", &RENO).into_iter().all(|s| s > 0.999));
 }
 
-/// What decides the traces: each rule, switched off, moves rows out of bounds.
+/// The rules that decide the traces: each, switched off, moves rows out of bounds.
 #[test]
 fn each_rule_of_the_traces_shows() {
     let dctcp = |set: (&'static str, &'static str)| shares("G_dctcp_rtt100_n1", &[set]);

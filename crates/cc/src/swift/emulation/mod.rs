@@ -1,11 +1,11 @@
-//! What other implementations of Swift do otherwise than the paper: htsim's (`form = "htsim"`) and that of an ns-3
+//! Differences of other implementations of Swift from the paper: htsim's (`form = "htsim"`) and that of an ns-3
 //! study of Swift and DCTCP (`form = "yasomam"`). Each difference is a parameter, so that what it is worth can be
 //! measured; this file declares them, the other one acts by them. The paper's own path is in [`super::sender`].
 
 mod sender;
 
 choice! {
-    /// What restarts the time to the next decrease.
+    /// The event that restarts the time to the next decrease.
     DecreaseClock {
         /// The window fell.
         Strict = "strict",
@@ -15,7 +15,7 @@ choice! {
 }
 
 choice! {
-    /// What the window is counted in.
+    /// The unit of the window.
     Arithmetic {
         /// Real numbers; an ACK counts the bytes it brings.
         Real = "real",
@@ -61,7 +61,7 @@ choice! {
     Counts {
         /// Every packet when an ACK first reports it, be it by SACK.
         Delivered = "delivered",
-        /// What the cumulative ACK moves by, at the delay of the ACK that moves it.
+        /// The bytes by which the cumulative ACK moves, at the delay of the ACK that moves it.
         Cumulative = "cumulative",
     }
 }

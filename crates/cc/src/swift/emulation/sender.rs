@@ -1,12 +1,12 @@
 //! A sender that does something otherwise than the paper.
 
 use super::{Arithmetic, Counts, Gate, PaceBy, Recovery};
-use crate::swift::sender::{Family, Rule};
+use crate::swift::sender::{DelaySignal, Family};
 use crate::swift::window::Moment;
 use crate::units::ps;
 use crate::{Ack, Phase, Time, Timeout};
 
-impl<R: Rule> Family<R> {
+impl<R: DelaySignal> Family<R> {
     /// An ACK where anything is otherwise than in the paper.
     #[inline(never)]
     pub(in crate::swift) fn emulate_ack(&mut self, ack: &Ack) {
@@ -91,7 +91,7 @@ impl<R: Rule> Family<R> {
         self.c.other.recovery == Recovery::AtExit
     }
 
-    /// What a timeout does beside the cut; false where it leaves the time of the last decrease alone (htsim).
+    /// The effect of a timeout beside the cut; false where it leaves the time of the last decrease alone (htsim).
     pub(in crate::swift) fn prepare_timeout(&mut self, event: &Timeout) -> bool {
         self.rare.after_timeout.begin(event);
         if event.consecutive <= 1 {

@@ -15,7 +15,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift::emulation::Arithmetic;
-use crate::swift::sender::{Family, Judgement, Latest, Rule};
+use crate::swift::sender::{DelaySignal, Family, Judgement, Latest};
 use crate::swift::variants::patience;
 use crate::swift::{STATE, endpoint, target_delay, window};
 use crate::{Ack, Env, Late, Profile};
@@ -27,7 +27,7 @@ params! {
     ..window: window::Params;
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "lswift",
     title: "LSwift",
@@ -52,7 +52,7 @@ pub static KIND: Kind = Kind {
 #[derive(Clone, Debug)]
 pub struct LatestToo(Latest);
 
-impl Rule for LatestToo {
+impl DelaySignal for LatestToo {
     #[inline]
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
         self.0.judge(ack, delay, fcwnd, beta)

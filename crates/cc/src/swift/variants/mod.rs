@@ -1,5 +1,5 @@
 //! Swift's variants, published ones and designs of this project: each includes the parameters that it shares with
-//! [`crate::swift`] and has its own [`Rule`](crate::swift::Rule).
+//! [`crate::swift`] and has its own [`DelaySignal`](crate::swift::DelaySignal).
 
 pub mod lswift;
 pub mod mswift;

@@ -11,7 +11,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift::emulation::Arithmetic;
-use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::sender::{DelaySignal, Family, Judgement};
 use crate::swift::target_delay::{self, TargetDelay};
 use crate::swift::variants::patience;
 use crate::swift::window::{self, Verdict};
@@ -67,7 +67,7 @@ params! {
     together { "history_min": "at most history_max" => |p| p.history_min <= p.history_max; }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "mswift",
     title: "MSwift",
@@ -158,7 +158,7 @@ impl Memory {
     }
 }
 
-impl Rule for Median {
+impl DelaySignal for Median {
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
         let memory = &mut *self.memory;
         let most = memory.length(fcwnd);

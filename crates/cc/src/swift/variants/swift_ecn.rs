@@ -18,7 +18,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift::emulation::Arithmetic;
-use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::sender::{DelaySignal, Family, Judgement};
 use crate::swift::target_delay::{self, TargetDelay};
 use crate::swift::window::{self, Verdict};
 use crate::swift::{endpoint, state_and};
@@ -45,7 +45,7 @@ params! {
     then ..window: window::Params;
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "swift-ecn",
     title: "Swift with ECN",
@@ -78,8 +78,8 @@ struct Marks {
     signals: Signals,
 }
 
-impl Rule for Hybrid {
-    const HEARS_MARKS: bool = true;
+impl DelaySignal for Hybrid {
+    const USES_MARKS: bool = true;
 
     #[inline]
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {

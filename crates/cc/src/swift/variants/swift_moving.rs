@@ -19,7 +19,7 @@
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift::emulation::Arithmetic;
-use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::sender::{DelaySignal, Family, Judgement};
 use crate::swift::target_delay::{self, TargetDelay, auto_queue};
 use crate::swift::window::{self, Verdict};
 use crate::swift::{endpoint, state_and};
@@ -40,7 +40,7 @@ params! {
     together { "loose_target": "a time above 0" => |p| p.loose_target != Some(Time::ZERO); }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "swift-moving",
     title: "Swift with a moving target",
@@ -76,7 +76,7 @@ struct Between {
     round_end: Time,
 }
 
-impl Rule for Moving {
+impl DelaySignal for Moving {
     #[inline]
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
         let tight = self.tight.at(ack, delay, fcwnd);

@@ -16,7 +16,7 @@
 //! seen without. Everything else is Swift's ([`crate::swift`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::sender::{DelaySignal, Family, Judgement};
 use crate::swift::target_delay::auto_queue;
 use crate::swift::window::{self, Verdict};
 use crate::swift::{endpoint, state_and};
@@ -36,7 +36,7 @@ params! {
     together { "interval": "a time above 0" => |p| p.interval != Some(Time::ZERO); }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "swift-rebase",
     title: "Swift with a fresh base RTT",
@@ -77,7 +77,7 @@ impl Fresh {
     }
 }
 
-impl Rule for Fresh {
+impl DelaySignal for Fresh {
     #[inline]
     fn judge(&mut self, ack: &Ack, delay: f64, _fcwnd: f64, beta: f64) -> Judgement {
         if ack.now >= self.interval_end {

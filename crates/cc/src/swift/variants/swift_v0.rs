@@ -9,7 +9,7 @@
 //! ([`crate::swift`]).
 
 use crate::registry::{Kind, ParamSet};
-use crate::swift::sender::{Family, Judgement, Rule};
+use crate::swift::sender::{DelaySignal, Family, Judgement};
 use crate::swift::target_delay::auto_queue;
 use crate::swift::window::{self, Verdict};
 use crate::units::ps;
@@ -23,7 +23,7 @@ params! {
     together { "end_to_end_target": "a time above 0" => |p| p.end_to_end_target != Some(Time::ZERO); }
 }
 
-/// What `describe` prints.
+/// Its description, as `describe` prints it.
 pub static KIND: Kind = Kind {
     name: "swift-v0",
     title: "Swift-v0",
@@ -50,7 +50,7 @@ pub struct EndToEnd {
     target: f64,
 }
 
-impl Rule for EndToEnd {
+impl DelaySignal for EndToEnd {
     #[inline]
     fn judge(&mut self, ack: &Ack, delay: f64, _fcwnd: f64, beta: f64) -> Judgement {
         let rtt = ack.rtt.map_or(delay, ps);

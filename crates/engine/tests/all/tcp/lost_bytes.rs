@@ -1,7 +1,7 @@
 //! How many bytes a controller is told to be lost (`incast_cc::Ack::lost_bytes`), whatever it leaves to the transport.
 
 use super::*;
-use incast_cc::foreign::{Foreign, Maker, Outside};
+use incast_cc::external::{External, ExternalController, ExternalFactory};
 use incast_cc::{Ack, Congestion, Controller, Env, Profile, Timeout};
 use incast_engine::testing::Kind;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ impl Controller for Told {
     }
 }
 
-impl Outside for Told {}
+impl ExternalController for Told {}
 
 #[derive(Debug)]
 struct Asks;
 
-impl Maker for Asks {
+impl ExternalFactory for Asks {
     fn name(&self) -> &str {
         "told"
     }
@@ -44,7 +44,7 @@ impl Maker for Asks {
     fn profile(&self) -> Profile {
         Profile::TCP
     }
-    fn make(&self, _: &Env) -> Box<dyn Outside> {
+    fn make(&self, _: &Env) -> Box<dyn ExternalController> {
         Box::new(Told::default())
     }
 }
@@ -52,7 +52,7 @@ impl Maker for Asks {
 /// A sender of an endless transfer that has sent 20 segments; the clock stands at 100 ms.
 fn told(transport: TransportSpec) -> Bench {
     let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None));
-    spec.controllers = vec![Config::Foreign(Foreign(Arc::new(Asks)))];
+    spec.controllers = vec![Config::External(External(Arc::new(Asks)))];
     let mut bench = Bench::new(spec);
     assert_eq!(bench.open().len(), 20);
     bench.advance(100 * MS);

@@ -1,4 +1,4 @@
-//! What is wrong with files that a scenario names.
+//! Errors in files that a scenario names.
 
 use super::*;
 

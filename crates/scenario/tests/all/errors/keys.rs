@@ -1,4 +1,4 @@
-//! What is wrong with keys, words, quantities and controllers.
+//! Errors in keys, words, quantities and controllers.
 
 use super::*;
 use incast_scenario::list;

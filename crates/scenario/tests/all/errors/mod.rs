@@ -1,4 +1,4 @@
-//! What a user reads when something is wrong: key, value, what was expected, and a suggestion.
+//! The text of an error for the user: key, value, what was expected, and a suggestion.
 
 mod files;
 mod keys;
@@ -65,7 +65,7 @@ const TIME: &str = "expected a time with a unit (ps, ns, us, ms, s), such as \"1
 const RATE: &str = "expected a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"";
 const LIMIT: &str = "expected a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
 
-/// What an unknown controller is answered with.
+/// The error of an unknown controller.
 fn one_of_the_controllers() -> String {
     let names: Vec<_> = incast_cc::KINDS.iter().map(|kind| format!("\"{}\"", kind.name)).collect();
     format!("expected one of {}", names.join(", "))

@@ -1,4 +1,4 @@
-//! What is noted although nothing is wrong.
+//! Warnings where nothing is wrong.
 
 use super::*;
 

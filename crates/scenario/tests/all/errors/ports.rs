@@ -1,4 +1,4 @@
-//! What is wrong with queues, buffers, links and failures.
+//! Errors in queues, buffers, links and failures.
 
 use super::*;
 
@@ -166,7 +166,7 @@ fn single_links() {
     said(one("link = \"h0>edge0\"\nburst = \"20B\""), "links.0.burst = \"20B\": expected");
     said(one("link = \"h0>edge0\"\nlose = [1]\nerror_rate = 0.5"), "links.0.error_rate = 0.5: expected");
 
-    // What is not named stays; forward is the direction named.
+    // Values that are not named stay; forward is the direction named.
     let links = |text: &str| Scenario::from_toml(text, Path::new("."), "t").unwrap().build().unwrap().links;
     let before = links(GOOD);
     let keys = "link = \"core0>agg0\"\nrate = \"2Gbps\"\ndelay = \"5us\"\nback_delay = \"7us\"\nlose = [3]";
@@ -266,7 +266,7 @@ fn queues_that_do_not_go_with_a_token_bucket() {
         message(mark, &format!("{mark}\nmark_at = \"departure\"\ncount_overhead = true")),
         "queue.count_overhead = true: expected",
     );
-    // What hosts have does not matter where only switches' links have a bucket.
+    // The queues of hosts do not matter where only switches' links have a bucket.
     check(&GOOD.replacen("k = 4", "k = 4\ncore_link = { burst = \"3kB\" }", 1).replacen(
         mark,
         &format!("{mark}\nhost = {{ kind = \"fair-nic\" }}"),

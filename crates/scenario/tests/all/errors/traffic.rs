@@ -1,4 +1,4 @@
-//! What is wrong with traffic: patterns, applications, times.
+//! Errors in traffic: patterns, applications, times.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Controllers from outside this crate, such as a class that a user has written in Python.
+//! External controllers: those that are not part of this crate, such as a class that a user has written in Python.
 //!
-//! Whoever embeds the simulator implements [`Maker`], which stands for the controller and its
-//! parameters, and [`Outside`], a [`Controller`] behind a pointer. Everything else treats it as one
-//! of the crate's own; only its kind, [`KIND`], has no parameters to describe.
+//! Whoever embeds the simulator implements [`ExternalFactory`], which stands for the controller and its parameters, and
+//! [`ExternalController`], a [`Controller`] behind a pointer. Everything else treats it as one of this crate; only its
+//! kind, [`KIND`], has no parameters to describe.
 
 use crate::registry::Kind;
 use crate::{Controller, Env, Profile};
@@ -12,35 +12,35 @@ use alloc::sync::Arc;
 use core::any::Any;
 use core::fmt;
 
-/// What makes the controllers of flows.
-pub trait Maker: Any + fmt::Debug + Send + Sync {
+/// Makes the controllers of flows.
+pub trait ExternalFactory: Any + fmt::Debug + Send + Sync {
     /// Name as a scenario gives it: `"mymodule:MyController"`.
     fn name(&self) -> &str;
     /// Parameters as a scenario gives them, in its order: names and values.
     fn params(&self) -> &[(String, String)];
     /// Tells one version of its code from another; part of what a scenario is.
     fn source(&self) -> &str;
-    /// What it expects of the transport.
+    /// Requirements on the transport.
     fn profile(&self) -> Profile;
     /// The controller of a new flow.
-    fn make(&self, env: &Env) -> Box<dyn Outside>;
+    fn make(&self, env: &Env) -> Box<dyn ExternalController>;
 }
 
-/// A controller of one flow, made by a [`Maker`].
-pub trait Outside: Controller + fmt::Debug + Send + Sync {}
+/// A controller of one flow, made by an [`ExternalFactory`].
+pub trait ExternalController: Controller + fmt::Debug + Send + Sync {}
 
-/// A controller from outside, before there is a flow. Two are equal if name, parameters and source are.
+/// An external controller, before there is a flow. Two are equal if name, parameters and source are.
 #[derive(Clone, Debug)]
-pub struct Foreign(pub Arc<dyn Maker>);
+pub struct External(pub Arc<dyn ExternalFactory>);
 
-impl PartialEq for Foreign {
-    fn eq(&self, other: &Foreign) -> bool {
+impl PartialEq for External {
+    fn eq(&self, other: &External) -> bool {
         let (a, b) = (&self.0, &other.0);
         (a.name(), a.params(), a.source()) == (b.name(), b.params(), b.source())
     }
 }
 
-impl fmt::Display for Foreign {
+impl fmt::Display for External {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.name())?;
         for (i, (name, value)) in self.0.params().iter().enumerate() {
@@ -50,9 +50,9 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// What there is to say about all of them.
+/// The description of all of them.
 pub static KIND: Kind = Kind {
-    name: "foreign",
+    name: "external",
     title: "A controller of one's own",
     source: "its author",
     what: "A controller that is not part of Incast.",

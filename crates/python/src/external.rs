@@ -8,7 +8,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use incast_cc::foreign::{Foreign, Maker, Outside};
+use incast_cc::external::{External, ExternalController, ExternalFactory};
 use incast_cc::{Ack, Config, Congestion, Controller, Ecn, Env, Idle, Pacing, Phase, Profile, Time, Timeout};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-/// What a controller knows of its flow when it is made. Times in picoseconds, sizes in bytes.
+/// Facts of its flow that a controller gets when it is made. Times in picoseconds, sizes in bytes.
 #[pyclass(frozen, module = "incast", name = "Env", get_all)]
 struct PyEnv {
     flow: u32,
@@ -84,7 +84,7 @@ struct Failure {
     error: PyErr,
 }
 
-/// What has become of the objects of a class in a run.
+/// Failures of the objects of a class in a run.
 #[derive(Debug, Default)]
 struct Failures {
     first: Mutex<Option<Failure>>,
@@ -118,9 +118,9 @@ struct Class {
 /// The classes among the controllers of a run.
 fn classes(controllers: &[Config]) -> impl Iterator<Item = &Class> {
     controllers.iter().filter_map(|config| {
-        let Config::Foreign(Foreign(maker)) = config else { return None };
-        let maker: &dyn Any = &**maker;
-        maker.downcast_ref::<Class>()
+        let Config::External(External(factory)) = config else { return None };
+        let factory: &dyn Any = &**factory;
+        factory.downcast_ref::<Class>()
     })
 }
 
@@ -134,7 +134,7 @@ fn is_users(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<pyo3::exceptions::PyException>(py)
 }
 
-/// What happened in the first of them to fail, as an exception that has the user's as its cause.
+/// The first failure among them, as an exception that has the user's as its cause.
 pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
     let found = classes(controllers).filter_map(|c| Some((c.name.as_str(), c.failure.first.lock().ok()?.take()?)));
     let (name, Failure { flow, at, error }) =
@@ -149,7 +149,7 @@ pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
 }
 
 /// The controller `name` with those parameters: asks `incast.controllers` for the class.
-pub fn resolve(name: &str, params: Vec<(String, String)>) -> Result<Foreign, String> {
+pub fn resolve(name: &str, params: Vec<(String, String)>) -> Result<External, String> {
     Python::attach(|py| class_of(py, name, params).map_err(|error| words(py, &error)))
 }
 
@@ -159,7 +159,7 @@ fn words(py: Python<'_>, error: &PyErr) -> String {
     if kind == "ScenarioError" { error.value(py).to_string() } else { format!("{kind}: {}", error.value(py)) }
 }
 
-fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResult<Foreign> {
+fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResult<External> {
     let module = py.import("incast.controllers")?;
     let found = module.call_method1("find", (name, params.clone()))?;
     let (class, source, ecn, own_recovery, ack_every_packet, state, methods): (
@@ -184,7 +184,7 @@ fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResu
         on_undo: has("on_undo"),
         on_idle: has("on_idle"),
     };
-    Ok(Foreign(Arc::new(Class {
+    Ok(External(Arc::new(Class {
         name: name.to_owned(),
         params,
         source,
@@ -197,7 +197,7 @@ fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResu
     })))
 }
 
-impl Maker for Class {
+impl ExternalFactory for Class {
     fn name(&self) -> &str {
         &self.name
     }
@@ -210,8 +210,8 @@ impl Maker for Class {
     fn profile(&self) -> Profile {
         self.profile
     }
-    fn make(&self, env: &Env) -> Box<dyn Outside> {
-        let mut own = Own {
+    fn make(&self, env: &Env) -> Box<dyn ExternalController> {
+        let mut instance = Instance {
             flow: env.flow,
             object: None,
             methods: self.methods,
@@ -222,15 +222,15 @@ impl Maker for Class {
             at: Time::ZERO,
             failure: self.failure.clone(),
         };
-        let made = Python::attach(|py| own.begin(py, self, env));
-        own.noted(Time::ZERO, made);
-        Box::new(own)
+        let made = Python::attach(|py| instance.begin(py, self, env));
+        instance.noted(Time::ZERO, made);
+        Box::new(instance)
     }
 }
 
 /// The controller of one flow.
 #[derive(Debug)]
-struct Own {
+struct Instance {
     flow: u32,
     /// Nothing once it has failed.
     object: Option<Py<PyAny>>,
@@ -244,7 +244,7 @@ struct Own {
     failure: Arc<Failures>,
 }
 
-impl Own {
+impl Instance {
     fn begin(&mut self, py: Python<'_>, class: &Class, env: &Env) -> PyResult<()> {
         let arguments = PyDict::new(py);
         let read = py.import("incast.controllers")?.getattr("value")?;
@@ -273,7 +273,7 @@ impl Own {
         self.read(py)
     }
 
-    /// What the object says of window and pacing now.
+    /// Reads the object's window and pacing.
     fn read(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(object) = &self.object else { return Ok(()) };
         let object = object.bind(py);
@@ -362,7 +362,7 @@ fn congestion(event: &Congestion) -> PyCongestion {
     }
 }
 
-impl Controller for Own {
+impl Controller for Instance {
     fn on_ack(&mut self, ack: &Ack) {
         let event = PyAck {
             now_ps: ack.now.0,
@@ -453,4 +453,4 @@ impl Controller for Own {
     }
 }
 
-impl Outside for Own {}
+impl ExternalController for Instance {}

@@ -1,15 +1,15 @@
-//! Controllers of one's own: classes in the user's files, named in a scenario as
+//! External controllers: classes in the user's files, named in a scenario as
 //! `"mymodule:MyController"` or `"path/mine.py:MyController"`.
 //!
 //! This crate knows the names only. Who embeds it says, once, how such a name becomes a
 //! controller ([`resolve_with`]); the Python package imports the class.
 
 use crate::text::problem::Problem;
-use incast_cc::foreign::Foreign;
+use incast_cc::external::External;
 use std::sync::OnceLock;
 
 /// Makes the controller of that name with those parameters, or says in words why it cannot.
-pub type Resolver = fn(name: &str, params: Vec<(String, String)>) -> Result<Foreign, String>;
+pub type Resolver = fn(name: &str, params: Vec<(String, String)>) -> Result<External, String>;
 
 /// Key of the code's fingerprint in resolved scenarios.
 pub const SOURCE: &str = "source";
@@ -21,7 +21,7 @@ pub fn resolve_with(resolver: Resolver) {
     RESOLVER.get_or_init(|| resolver);
 }
 
-/// The name of a controller of one's own at the head of `text`, and what follows its colon, if anything.
+/// The name of an external controller at the head of `text`, and what follows its colon, if anything.
 pub fn split(text: &str) -> Option<(&str, Option<&str>)> {
     let (place, rest) = text.split_once(':')?;
     let class = rest.split(':').next().unwrap_or("").trim();
@@ -40,13 +40,13 @@ pub fn split(text: &str) -> Option<(&str, Option<&str>)> {
     Some((text[..text.len() - params.map_or(0, |p| p.len() + 1)].trim(), params))
 }
 
-/// Whether this names a controller of one's own, without parameters.
+/// Whether this names an external controller, without parameters.
 pub fn is_name(word: &str) -> bool {
     split(word).is_some_and(|(_, params)| params.is_none())
 }
 
 /// The controller of that name. `key` is where the scenario names it, `path` where its parameters stand.
-pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str, path: &str) -> Result<Foreign, Problem> {
+pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str, path: &str) -> Result<External, Problem> {
     let mut params = params;
     let wanted = params.iter().position(|(k, _)| k == SOURCE).map(|at| params.remove(at).1);
     let quoted = |value: &str| format!("\"{value}\"");
@@ -54,16 +54,16 @@ pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str, path: &str)
         let message = "a controller of one's own needs the Python package: run the scenario with incast";
         return Err(Problem::with_value(key, quoted(name), message));
     };
-    let own = resolver(name, params).map_err(|message| Problem::with_value(key, quoted(name), message))?;
+    let found = resolver(name, params).map_err(|message| Problem::with_value(key, quoted(name), message))?;
     match wanted {
-        Some(wanted) if wanted != own.0.source() => {
+        Some(wanted) if wanted != found.0.source() => {
             let message = format!(
                 "the code of {name} is another one now, \"{}\"; leave this key out to run it as it is",
-                own.0.source()
+                found.0.source()
             );
             Err(Problem::with_value(format!("{path}.{SOURCE}"), quoted(&wanted), message))
         }
-        _ => Ok(own),
+        _ => Ok(found),
     }
 }
 

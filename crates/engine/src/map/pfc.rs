@@ -1,6 +1,6 @@
 //! Priority flow control: a switch pauses its neighbours instead of dropping their packets (IEEE 802.1Qbb).
 //!
-//! What a class of a link has in the buffer of the switch at its end is an account ([`buffer`](crate::port::buffer)), which
+//! Each class of a link has an account in the buffer of the switch at its end ([`buffer`](crate::port::buffer)), which
 //! says when to pause and when to resume. The switch then sends a frame over the link back, which waits for the packet
 //! in transmission there and for no queue, takes 64 B on the wire or more, and is neither counted among packets nor
 //! lost but where the link is down. From its arrival on the neighbour begins no packet of the class; others go on. A

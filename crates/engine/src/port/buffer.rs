@@ -9,7 +9,7 @@
 //! the buffer, less all reserves, is shared by the rule. A packet is in the buffer from its arrival to the end of its
 //! transmission.
 //!
-//! With priority flow control ([`pfc`](crate::node::pfc)) packets of the classes that it protects are on the account of the
+//! With priority flow control ([`pfc`](crate::node::pfc)) packets of the protected classes are on the account of the
 //! link that they came over, not of the queue that they wait in. The rule is that of the switch model of HPCC's
 //! simulator (`switch-mmu.cc` of alibaba-edu/High-Precision-Congestion-Control): a packet goes to the reserve and the
 //! shared part while the account's share of that does not exceed its threshold, else to the headroom of the account,

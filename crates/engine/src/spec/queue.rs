@@ -112,8 +112,8 @@ pub enum Discipline {
     /// First in, first out; of arrivals with which the queue would exceed `threshold` some are dropped at
     /// random, beyond the limit all (htsim's `RandomQueue`).
     RandomDrop(RandomDrop),
-    /// A queue for every traffic class ([`FlowSpec::class`](super::FlowSpec::class)), each with a discipline and a limit of its own; a
-    /// scheduler serves them. The limit of the whole is what adaptive routing compares with, no more.
+    /// A queue for every traffic class ([`FlowSpec::class`](super::FlowSpec::class)), each with a discipline and a limit
+    /// of its own; a scheduler serves them. The limit of the whole serves adaptive routing alone.
     Classes {
         /// Whose turn it is.
         scheduler: Scheduler,

@@ -90,7 +90,7 @@ impl PortIx {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NodeIx(u32);
 
-/// What a [`NodeIx`] holds.
+/// The node of a [`NodeIx`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Node {
     /// A host.
@@ -118,7 +118,7 @@ impl NodeIx {
         HostIx(self.0 & !NodeIx::HOST)
     }
 
-    /// What it is.
+    /// The node.
     #[inline(always)]
     pub const fn get(self) -> Node {
         if self.0 & NodeIx::HOST != 0 {

@@ -32,7 +32,7 @@ pub use ids::{FlowId, LinkId, NodeId};
 pub use run::progress::Progress;
 pub use spec::RunError;
 
-/// What the tests of this workspace see of the inside. Nothing else may use it.
+/// The part of the inside that the tests of this workspace see. Nothing else may use it.
 #[doc(hidden)]
 pub mod testing {
     pub use crate::domain::build::Simulation;

@@ -56,7 +56,7 @@ pub struct ConnectionSide {
     pub rto: u64,
     /// Its smoothed round-trip time, ps.
     pub srtt: u64,
-    /// What the timeout was before the packet at work was looked at, ps.
+    /// Its retransmission timeout before the packet at work, ps.
     pub rto_before: u64,
     /// How long an acknowledgement waits at most, ps, before its ceiling.
     pub ack_wait: u64,

@@ -23,7 +23,7 @@ pub struct Host {
     pub receive: Option<Box<Processing>>,
     /// ... and from the stack to the NIC.
     pub send: Option<Box<Processing>>,
-    /// What acts at this instant, once all that arrives is delivered.
+    /// Tasks of this instant, once all that arrives is delivered.
     pub run_queue: RunQueue,
 }
 

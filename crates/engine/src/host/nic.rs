@@ -14,7 +14,7 @@ use std::mem::take;
 /// Up to so many lanes are looked through, more are found by an index.
 const FEW: usize = 16;
 
-/// What waits of one flow and direction. A lane that is empty and not being served is no one's: the next flow
+/// The waiting packets of one flow and direction. A lane that is empty and not being served is no one's: the next flow
 /// that needs one takes it, so there are no more than were in use at a time, however many flows the host has.
 #[derive(Clone, Debug)]
 struct Lane {
@@ -26,7 +26,7 @@ struct Lane {
     exts: VecDeque<Ext>,
 }
 
-/// What finds one of many lanes.
+/// Finds one of many lanes.
 #[derive(Clone, Debug)]
 struct Index {
     /// Those in use, by flow and whether they are its reverse direction.

@@ -1,4 +1,4 @@
-//! What a host's own work costs its packets: engines between the NIC and the stack, each with a
+//! The time that packets take in a host: engines between the NIC and the stack, each with a
 //! time per packet and a bounded queue.
 //!
 //! A packet that arrives at the NIC waits for the engine that its flow hashes to, which hands it to
@@ -43,7 +43,7 @@ impl EngineId {
         (self.host.0 * 2 + u32::from(self.side == Side::Send)) * EngineId::MOST + self.engine
     }
 
-    /// What [`EngineId::entity`] made.
+    /// The engine of a number that [`EngineId::entity`] made.
     pub fn of(entity: u32) -> EngineId {
         let side = entity / EngineId::MOST;
         EngineId {
@@ -83,7 +83,7 @@ struct Engine {
     account: Account,
 }
 
-/// What an engine's record is made of, over the measured interval.
+/// Account of an engine over the measured interval, for its record.
 #[derive(Clone, Default, Debug)]
 struct Account {
     /// The account is up to date until then, ps.
@@ -181,7 +181,7 @@ impl Processing {
         self.engines.iter().flat_map(|e| e.queue.iter().map(|held| &held.packet))
     }
 
-    /// What its engines have done by `end`, in their order; `name` of the host.
+    /// The records of its engines at `end`, in their order; `name` is the host's.
     pub fn records(&mut self, name: &str, side: Side, end: u64, interval: &Interval) -> Vec<EngineRecord> {
         let span = (interval.to - interval.from) as f64;
         let engines = self.engines.iter_mut().enumerate();

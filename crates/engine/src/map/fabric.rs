@@ -35,7 +35,7 @@ pub struct Ends {
 
 /// The fabric map.
 pub struct FabricMap<'a> {
-    /// What was asked for.
+    /// The specification.
     pub spec: &'a Spec,
     /// Tie-breaking.
     pub order: Order,
@@ -61,7 +61,7 @@ pub struct FabricMap<'a> {
     pub entropy: bool,
     /// Priority flow control, if switches have it.
     pub pfc: Option<Pfc>,
-    /// What opens flows that wait.
+    /// Triggers of flows that wait.
     pub triggers: Triggers,
     /// Longest latency of a link: what other hosts do is heard of after it. No engine window is longer, whatever
     /// the domains.

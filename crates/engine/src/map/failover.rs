@@ -53,7 +53,7 @@ pub fn reroute(spec: &mut Spec) {
     }
 }
 
-/// What routing avoids from when on: links between switches. A host has no other way.
+/// The links that routing avoids, by time: only links between switches, since a host has no other way.
 fn states(spec: &Spec) -> Vec<Known> {
     let mut changes: BTreeMap<Time, Vec<(u32, bool)>> = BTreeMap::new();
     for failure in &spec.failures {

@@ -162,7 +162,7 @@ impl<'a> Fabric<'a> {
         FlowIdeal { hops: there.len() as u32, idle_rtt: self.idle_rtt(&there, &back, t), ideal_fct }
     }
 
-    /// What a controller may know of its flow and of the fabric.
+    /// Facts of its flow and of the fabric that a controller gets.
     ///
     /// `hop_rtt` of a flow longer than the shortest path is the mean of what its further links
     /// add; for a flow on a shortest path it is the cost of the fabric's quickest link between

@@ -49,7 +49,7 @@ impl Timetable {
         &self.paths[self.states[before.saturating_sub(1)].1]
     }
 
-    /// What it would hold in memory for `spec`, in bytes.
+    /// Its size in memory for `spec`, in bytes.
     pub fn size(spec: &Spec) -> u64 {
         states(spec).1.len() as u64 * spec.routers.len() as u64 * spec.hosts as u64 * size_of::<u32>() as u64
     }

@@ -73,7 +73,7 @@ impl From<&LinkSpec> for Extremes {
 }
 
 impl Pfc {
-    /// What `spec` asks for, and the accounts of every switch; an error in words if that cannot be.
+    /// The tables of `spec`, and the accounts of every switch; an error in words if that cannot be.
     pub fn new(spec: &Spec, pfc: &PfcSpec) -> Result<(Pfc, Vec<Vec<Account>>), String> {
         let mut next = 0..;
         let places: Vec<Option<u32>> = pfc.lossless.iter().map(|l| if *l { next.next() } else { None }).collect();
@@ -136,7 +136,7 @@ impl Pfc {
         Some(transitions[transitions.partition_point(|t| t.at <= now).checked_sub(1)?])
     }
 
-    /// What was asked before then holds no longer.
+    /// The latest transition of the link by `now`: pauses asked for before it hold no longer.
     pub fn cleared(&self, link: LinkId, now: Time) -> Option<Time> {
         self.transition_by(link, now).map(|transition| transition.at)
     }

@@ -4,10 +4,10 @@
 //! they have several and its activations have one host, it is that one. Where both have several, it is the source of
 //! what the trigger opens first, of several such flows the one of the lowest number.
 //!
-//! What happens at that host counts at once, and its flows open at once. What happens elsewhere it hears of the longest
-//! latency of a link later ([`FabricMap::relay`](crate::map::fabric::FabricMap::relay)), and so do the other hosts of
-//! what it has counted. So A activations that open S flows are A + S messages at most; hosts that all counted for
-//! themselves would make A S.
+//! Ends at that host count at once, and its flows open at once. It is told of ends elsewhere the longest latency of a
+//! link later ([`FabricMap::relay`](crate::map::fabric::FabricMap::relay)), and so are the other hosts of what it has
+//! counted. So A activations that open S flows are A + S messages at most; hosts that all counted for themselves would
+//! make A S.
 
 use crate::RunError;
 use crate::ids::{FlowId, NodeId};
@@ -21,7 +21,7 @@ pub struct Trigger {
     pub home: NodeId,
     /// Place of its count in the domain of that host.
     pub count: u32,
-    /// What it opens, in the order of activations.
+    /// The flows that it opens, in the order of activations.
     pub openings: Range<u32>,
 }
 

@@ -148,7 +148,7 @@ impl Port {
         self.count.add_wait(interval.overlap(from, to), size);
     }
 
-    /// Under [`Ties::Scheduled`](crate::spec::Ties): lets leave what an arrival of `size` bytes at `now` finds gone, if it
+    /// Lets leave what an arrival of `size` bytes at `now` finds gone under scheduled [ties](crate::spec::Ties), if it
     /// came over a link like this one: of two events at one instant the one that was planned
     /// first comes first, a departure when its transmission began, an arrival when its own did.
     fn drain_scheduled(&mut self, now: u64, size: u64) {

@@ -1,4 +1,4 @@
-//! What a run answers instead of a result.
+//! Errors of a run.
 
 /// Why a run ended without a result.
 #[derive(Clone, PartialEq, Debug)]

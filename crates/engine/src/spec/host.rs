@@ -1,8 +1,8 @@
-//! What hosts cost their packets.
+//! The time that packets take in hosts.
 
 use incast_cc::{Rate, Time};
 
-/// What a host costs its packets, each way; `None`: nothing.
+/// The time that packets take in a host, each way; `None`: none.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HostSpec {
     /// From the NIC to the stack.

@@ -2,7 +2,7 @@
 
 use incast_cc::{Rate, Time};
 
-/// What happens to one directed link for some time.
+/// A failure of one directed link for some time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Failure {
     /// Link.
@@ -11,7 +11,7 @@ pub struct Failure {
     pub from: Time,
     /// When it is over; [`Time::NEVER`]: it lasts.
     pub until: Time,
-    /// What it is.
+    /// Its effect.
     pub effect: Effect,
 }
 

@@ -1,4 +1,4 @@
-//! What the engine is asked to simulate: plain data, complete and already validated by whoever
+//! The specification of a run: plain data, complete and already validated by whoever
 //! built it (the scenario crate; tests).
 //!
 //! Nodes are numbered hosts first: node `h` for `h < hosts` is host `h`, the rest are switches.
@@ -60,15 +60,15 @@ pub struct Spec {
     pub groups: Vec<String>,
     /// Flows in order.
     pub flows: Vec<FlowSpec>,
-    /// What each host costs its packets, by host; empty where hosts cost nothing.
+    /// The time that packets take in each host, by host; empty where they take none.
     pub host_costs: Vec<HostSpec>,
     /// Buffer that the queues of every switch share, beside their own limits; without one each has what its limit says.
     pub buffer: Option<BufferSpec>,
-    /// What opens flows that wait for ends of others; flows refer to them.
+    /// Triggers of flows that wait for the ends of others; flows refer to them.
     pub triggers: Vec<TriggerSpec>,
     /// Queries over two-way connections made of those flows that have [`App::Messages`].
     pub queries: Vec<QuerySpec>,
-    /// What to observe besides the per-flow and per-port records.
+    /// Observations besides the records of flows and ports.
     pub observe: Observe,
     /// Order of arrivals on different links at equal times.
     pub ties: Ties,
@@ -77,7 +77,7 @@ pub struct Spec {
     pub ends_when_finished: bool,
     /// Where every flow shares switches with elephants, for its record; empty where there are none.
     pub sharing: Vec<Sharing>,
-    /// What happens to links for some time, one failure of a link at a time. Ways around are part of the routers
+    /// Failures of links, one failure of a link at a time. Ways around are part of the routers
     /// ([`crate::map::failover::reroute`]).
     pub failures: Vec<Failure>,
 }
@@ -128,7 +128,7 @@ impl Spec {
     }
 }
 
-/// What to observe.
+/// Observations.
 #[derive(Clone, Debug, Default)]
 pub struct Observe {
     /// Interval at which queue lengths are sampled for percentiles, at every port.

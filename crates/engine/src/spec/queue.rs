@@ -25,24 +25,24 @@ pub struct PfcSpec {
     pub threshold: Option<Threshold>,
     /// Bytes that every account has for itself.
     pub reserve: u64,
-    /// What every account has beyond the threshold.
+    /// The headroom of every account beyond the threshold.
     pub headroom: Headroom,
     /// The neighbour resumes when the share is so far below the threshold, bytes.
     pub margin: u64,
 }
 
-/// Room for what still comes over a link while its port hears of the pause.
+/// Room for packets that still come over a link until its port has received the pause.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Headroom {
     /// So many bytes.
     Bytes(u64),
-    /// What the link can bring until it has stopped.
+    /// The bytes that the link can bring until it has stopped.
     Link,
     /// Three times what it brings in its delay (HPCC's simulator).
     Delays,
 }
 
-/// What queues count and when they mark or drop.
+/// The queue of a port: what it counts, and when it marks or drops.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueueSpec {
     /// Discipline.
@@ -112,8 +112,8 @@ pub enum Discipline {
     /// First in, first out; of arrivals with which the queue would exceed `threshold` some are dropped at
     /// random, beyond the limit all (htsim's `RandomQueue`).
     RandomDrop(RandomDrop),
-    /// A queue for every traffic class ([`FlowSpec::class`](super::FlowSpec::class)), each with a discipline and a limit
-    /// of its own; a scheduler serves them. The limit of the whole serves adaptive routing alone.
+    /// A queue for every traffic class ([`class`](super::FlowSpec::class) of a flow), each with a discipline and a
+    /// limit of its own; a scheduler serves them. The limit of the whole serves adaptive routing alone.
     Classes {
         /// Whose turn it is.
         scheduler: Scheduler,

@@ -13,7 +13,7 @@ pub struct FlowSpec {
     pub start: Time,
     /// When its application stops; [`Time::NEVER`] for no stop.
     pub stop: Time,
-    /// What then happens to accepted bytes.
+    /// The treatment of bytes accepted by then.
     pub at_stop: AtStop,
     /// When the receiving application closes; [`Time::NEVER`] for never. Bytes that then wait
     /// beyond a hole reset the flow; otherwise the receiver sends a FIN, and the sender is closed by
@@ -37,11 +37,11 @@ pub struct FlowSpec {
     pub path: Option<Vec<u32>>,
     /// Links back.
     pub reverse_path: Option<Vec<u32>>,
-    /// What opens it, though not before `start`; without one it opens then.
+    /// The trigger that opens it, not before `start`; without one it opens then.
     pub trigger: Option<Triggered>,
 }
 
-/// What opens flows once others have come to their ends; [`crate::map::triggers`] says where it counts them.
+/// A trigger: it opens flows once others have come to their ends; [`crate::map::triggers`] says where it counts them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TriggerSpec {
     /// Ends of flows that activate it.
@@ -69,7 +69,7 @@ pub enum Done {
 /// After an application's stop time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtStop {
-    /// What the transport accepted is still delivered, then the flow closes.
+    /// Accepted bytes are still delivered, then the flow closes.
     Drain,
     /// The flow is reset: nothing more is sent, the receiver is told once.
     Reset,

@@ -42,7 +42,7 @@ pub struct TransportSpec {
     pub cwr_ack: bool,
     /// Linux: the receiver's window starts at the whole segments that fit into 65,535 bytes (65,160 with
     /// segments of 1448) and grows by two with every one that arrives, up to half of the receive buffer.
-    /// What makes it grow is acknowledged at once and does not count for `quickack`.
+    /// A segment that makes it grow is acknowledged at once and does not count for `quickack`.
     pub window_growth: bool,
     /// Two-way connections, as Linux has it: a side that sends data within a delayed ACK's time of receiving
     /// some is interactive, and acknowledges nothing at once for `quickack` alone. A delayed ACK that is
@@ -86,7 +86,7 @@ pub struct TransportSpec {
     pub sack_block: u32,
     /// How SACKs and duplicates become losses and repairs.
     pub scoreboard: Rules,
-    /// What counts as in flight when a loss halves it.
+    /// The bytes that count as in flight when a loss halves them.
     pub loss_flight: LossFlight,
     /// Window rule during fast recovery.
     pub recovery: Recovery,
@@ -148,15 +148,15 @@ pub struct TransportSpec {
     /// Retransmission timers are looked at in this interval only, from time zero; zero is exact. One that is over
     /// then fires a two-hundredth of what is left until the next look later (htsim: 10 ms).
     pub timer_scan: Time,
-    /// What goes again after a timeout, beyond the first segment, is new data under the old sequence numbers: what was
-    /// lost there is never sent again, and the flow does not finish (htsim's Swift).
+    /// Segments sent after a timeout, beyond the first, are new data under the old sequence numbers: the data lost
+    /// there is never sent again, and the flow does not finish (htsim's Swift).
     pub timeout_renumbers: bool,
     /// After a timeout, what goes again beyond the first segment takes a new path value each, as new data does; what
     /// a fast retransmission sends takes the current one (smcclure20/csg-htsim, send_next_packet). Counts under
     /// `routing.by = "counter"`.
     pub go_back_n_new_path: bool,
-    /// What duplicates have added to the window of a fast recovery stays after a timeout, until the next recovery
-    /// ends (htsim's Swift: a timeout leaves its inflation alone). Only with `recovery = "htsim"`.
+    /// The inflation that duplicates have added to the window of a fast recovery stays after a timeout, until the next
+    /// recovery ends (htsim's Swift: a timeout does not change its inflation). Only with `recovery = "htsim"`.
     pub inflation_survives_timeout: bool,
     /// With `timestamps`, duplicate ACKs give RTT samples too: the controller hears them, and the timeout is computed
     /// anew from them, without the back-off (htsim's Swift, receivePacket and update_rtt).
@@ -266,13 +266,13 @@ pub enum RtoRule {
     Linux,
 }
 
-/// What the ACK covers that a DCTCP receiver flushes when the CE state changes.
+/// The data that the ACK covers which a DCTCP receiver flushes when the CE state changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flush {
     /// All segments waiting for an ACK (DCTCP paper, RFC 8257).
     Pending,
-    /// What had arrived before the latest of them, which the next ACK covers with the new state:
-    /// ns-3 notes the edge at the arrival of a segment, before it takes it.
+    /// All that had arrived before the latest segment, which the next ACK covers with the new state: ns-3 notes the
+    /// edge at the arrival of a segment, before it takes it.
     Prior,
 }
 
@@ -297,8 +297,8 @@ pub enum Rules {
 pub enum LossFlight {
     /// All that is outstanding (RFC 5681's FlightSize, less limited transmit's segments).
     Outstanding,
-    /// What is believed to be in the network: without what SACKs or duplicates say has left it
-    /// and, with SACK, without what is lost (ns-3).
+    /// The estimate of the bytes in the network: without those that SACKs or duplicates report to have left it and,
+    /// with SACK, without lost ones (ns-3).
     Pipe,
 }
 
@@ -316,8 +316,7 @@ pub enum PacingSpec {
         avoidance: f64,
         /// Upper bound.
         max: Rate,
-        /// What follows the first segment of a fast recovery or after a timeout waits as if the
-        /// rate were `max`.
+        /// After the first segment of a fast recovery or after a timeout, the next waits as if the rate were `max`.
         restart_at_max: bool,
     },
 }

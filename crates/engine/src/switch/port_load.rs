@@ -9,7 +9,7 @@ use crate::port::Port;
 use crate::spec::{Adaptive, Gauged, Limit, Spec};
 use incast_cc::{Rate, Time};
 
-/// What is known of the ports, by local port. What every choice looks at is packed: the readings of eight
+/// Readings of the ports, by local port. The data that every choice needs is packed: the readings of eight
 /// ports lie in two cache lines.
 #[derive(Clone, Debug)]
 pub struct PortLoad {
@@ -21,7 +21,7 @@ pub struct PortLoad {
     rule: Adaptive,
 }
 
-/// What turns a port's state into a band.
+/// Turns a port's state into a band.
 #[derive(Clone, Debug)]
 struct Scale {
     /// Ports of one class have their ends in common.

@@ -13,7 +13,7 @@ use incast_record::{FlowRecord, Happening, Recorder};
 /// IP header, which every fragment repeats (RFC 791 without options).
 const HEADER: u32 = 20;
 
-/// What the source of a flow puts on its host's NIC.
+/// The IP layer at the source of a flow: it puts packets on the host's NIC.
 #[derive(Default, Debug)]
 pub struct IpSource {
     /// Flow number.
@@ -121,7 +121,7 @@ struct Partial {
     seen: u16,
 }
 
-/// What arrives of a flow at its destination.
+/// The IP layer at the destination of a flow: it takes arriving packets.
 #[derive(Clone, Default, Debug)]
 pub struct IpSink {
     /// Domain-local host.

@@ -52,7 +52,7 @@ pub fn endpoints(net: &FabricMap, flow: FlowId, src: HostIx, dst: HostIx) -> (Se
     }
 }
 
-/// What an endpoint leaves to TCP's method of that name, and after the arrow what UDP answers.
+/// Methods of an endpoint that TCP's method of the same name answers, and after the arrow the answer of UDP.
 macro_rules! forward {
     ($udp:ident: $(
         $(#[$note:meta])* fn $name:ident(&mut self $(, $arg:ident: $kind:ty)*) $(-> $out:ty)? => $other:expr;

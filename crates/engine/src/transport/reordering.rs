@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Room for so many runs stays with a receiver that has no hole.
 const KEPT: usize = 16;
 
-/// What a receiver has seen of it.
+/// The reordering that a receiver has seen.
 #[derive(Clone, Debug, Default)]
 pub struct Reordering {
     /// Late packets.

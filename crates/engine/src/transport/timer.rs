@@ -1,6 +1,6 @@
 //! When timers fire.
 
-/// What an endpoint does from its host's run queue, once everything that arrives at this instant is delivered.
+/// A task of an endpoint in its host's run queue, done once everything that arrives at this instant is delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Task {
     /// Its timer fires, as one of those of a tick.

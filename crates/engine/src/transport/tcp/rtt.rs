@@ -2,7 +2,7 @@
 
 use crate::spec::{RtoRule, TransportSpec};
 
-/// What Linux' TCP time stamps count, ps.
+/// The tick of Linux' TCP time stamps, ps.
 pub const STAMP: u64 = 1_000_000_000;
 
 /// srtt, rttvar and the timeout they give, in picoseconds.

@@ -39,9 +39,9 @@ struct AckPolicy {
     quick: u32,
     /// In-order segments not yet acknowledged.
     pending: u32,
-    /// What the latest ACK said.
+    /// The number of the latest ACK.
     acked: u64,
-    /// What the next ACK echoes: send time and hops of the earliest segment it covers, and when that came to
+    /// The echo of the next ACK: send time and hops of the earliest segment it covers, and when that came to
     /// the host's NIC.
     echo: Option<(u64, u8, u64)>,
     /// When the ACK that waits goes, ps, and when the event that looks at it comes.
@@ -66,7 +66,7 @@ struct Compression {
 /// Echo of marks.
 #[derive(Clone, Default, Debug)]
 struct EcnEcho {
-    /// What is negotiated.
+    /// The negotiated mode.
     mode: Ecn,
     /// CE state of DCTCP's machine, or the latch of classic ECN.
     ce: bool,
@@ -76,7 +76,7 @@ struct EcnEcho {
     marked: bool,
     /// A segment was ECN-capable.
     capable: bool,
-    /// What was in order when the latest data segment arrived, before it was taken.
+    /// The bytes in order when the latest data segment arrived, before it was taken.
     prior: u64,
     /// Shortest time between notifications of marks, ps; 0 sends none. When the next may go.
     cnp_interval: u64,
@@ -108,7 +108,7 @@ struct Sink {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     flow: FlowId,
-    /// What arrives.
+    /// The IP layer below it.
     pub(in crate::transport) ip: IpSink,
     transport: u32,
     src: NodeId,
@@ -120,7 +120,7 @@ pub struct Receiver {
     next: u64,
     ooo: Ranges,
     fin_at: Option<u64>,
-    /// What has come out of order, if something has.
+    /// Record of data out of order, if some has come.
     reordering: Option<Box<Reordering>>,
     sack: SackBlocks,
     acks: AckPolicy,

@@ -1,4 +1,4 @@
-//! What ACKs report beyond their number: SACK blocks (RFC 2018), and what came again (RFC 2883).
+//! Reports of ACKs beyond their number: SACK blocks (RFC 2018), and duplicate SACKs (RFC 2883).
 
 use crate::event::packet::Ext;
 use crate::spec::TransportSpec;
@@ -8,12 +8,12 @@ use crate::transport::ranges::Ranges;
 const OPTIONS: u32 = 40;
 const TIMESTAMPS: u32 = 10;
 
-/// What the next ACK reports of the segments out of order, `ooo`, beyond `next`.
+/// The report of the next ACK on the segments out of order, `ooo`, beyond `next`.
 #[derive(Clone, Default, Debug)]
 pub struct SackBlocks {
     /// Segments that arrived lately, newest first (RFC 2018's order of blocks).
     recent: [u64; 4],
-    /// What came again; empty where nothing has.
+    /// The bytes that came again; empty where none have.
     pub again: (u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! What the sender has sent and not yet seen acknowledged: one entry a segment, in order.
+//! The scoreboard: sent segments that are not yet acknowledged, one entry each, in order.
 //!
 //! RFC 6675: a segment is lost when at least `dupthresh` separate SACKed runs, or more than
 //! `dupthresh - 1` full segments of SACKed bytes, lie above it. That is monotone (what is below a
@@ -58,7 +58,7 @@ struct Overtaken {
 #[derive(Clone, Debug)]
 struct LateSegments {
     trigger: u32,
-    /// What is neither acknowledged nor SACKed below it is late or lost.
+    /// A segment below it that is neither acknowledged nor SACKed is late or lost.
     below: u64,
     /// Late and not yet lost; some may have arrived since.
     waiting: VecDeque<Overtaken>,

@@ -19,7 +19,7 @@ pub struct Resent {
     pub end: u64,
 }
 
-/// What was known at the sending of a segment, for samples of the delivery rate.
+/// State at the sending of a segment, for samples of the delivery rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Departed {
     /// When it was sent last, ps.
@@ -165,7 +165,7 @@ pub struct Rack {
     /// The ACK at work leaves something overtaken that is not lost yet: how long until all of it is, ps. Only if
     /// `timed`.
     pub wait: Option<u64>,
-    /// What waits is waited for.
+    /// A timer waits for it.
     pub timed: bool,
     /// The ACK at work shows a loss of what was sent again.
     pub lost_again: bool,

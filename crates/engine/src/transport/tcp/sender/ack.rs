@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// What an acknowledgement says, bytes.
+/// The news of an acknowledgement, bytes.
 #[derive(Clone, Copy)]
 pub(super) struct News {
     pub(super) acked: u64,

@@ -32,7 +32,7 @@ impl Sender {
         self.board.resent_is_lost()
     }
 
-    /// What an ACK while F-RTO is on says that shows no timeout to be spurious: whether new data is to tell (step 2b).
+    /// Takes an ACK while F-RTO is on that shows no timeout to be spurious: whether new data is to show it (step 2b).
     pub(super) fn is_told_by_new_data(&mut self, news: &News) -> bool {
         if self.nxt > self.recovery.point {
             self.frto.on &= news.newly_sacked == 0 && !news.duplicate;

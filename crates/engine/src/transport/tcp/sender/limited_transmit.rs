@@ -3,8 +3,8 @@
 use super::*;
 
 impl Sender {
-    /// What duplicates before a fast retransmit let go: bytes beyond the window, and bytes that SACK took out of the
-    /// pipe without making room yet.
+    /// The bytes that duplicates before a fast retransmit let go: those beyond the window, and those that SACK took out
+    /// of the pipe without making room yet.
     #[cold]
     pub(super) fn limited_transmit(&self, t: &TransportSpec) -> (u32, u64) {
         let counts = self.phase == Phase::Open && !self.profile.own_recovery;

@@ -86,7 +86,7 @@ struct Closing {
 /// Explicit congestion notification.
 #[derive(Default, Debug)]
 struct EcnState {
-    /// What is negotiated.
+    /// The negotiated mode.
     mode: Ecn,
     /// A reduction ends when something beyond is acknowledged.
     cwr_end: u64,
@@ -155,7 +155,7 @@ struct Tlp {
     again: bool,
 }
 
-/// What a timeout gave up goes again as new data (htsim's Swift).
+/// Data that a timeout gave up and that is sent again as new data (htsim's Swift).
 #[derive(Default, Debug)]
 struct Renumbering {
     /// It lies between: all but the first is renumbered. Both zero where nothing is.
@@ -164,7 +164,7 @@ struct Renumbering {
     hung: bool,
 }
 
-/// What the retransmission timer is waiting for.
+/// The event that the retransmission timer waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Waiting {
     /// An ACK (RFC 6298).
@@ -204,7 +204,7 @@ struct PacingState {
     at: u64,
     /// When the last went, ps.
     last_send: u64,
-    /// What is sent now opens a fast recovery or follows a timeout.
+    /// The segment sent now opens a fast recovery or follows a timeout.
     restarting: bool,
 }
 
@@ -237,7 +237,7 @@ struct SenderStats {
 /// A sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// What it puts on its host's NIC.
+    /// The IP layer below it.
     pub(in crate::transport) ip: IpSource,
     transport: u32,
     group: u32,

@@ -1,4 +1,4 @@
-//! What a sender puts on the wire: segments as its windows, its pacing and its host let them go.
+//! The output of a sender: segments as its windows, its pacing and its host let them go.
 
 use super::*;
 

@@ -8,9 +8,9 @@ pub struct Prr {
     delivered: u64,
     /// prr_out.
     pub out: u64,
-    /// What the share is taken of: the flight at the start, or (Linux) the window then.
+    /// The base of the share: the flight at the start, or (Linux) the window then.
     recover_fs: u64,
-    /// What the window goes down to.
+    /// The window at the end of the reduction.
     pub ssthresh: f64,
     /// ns-3: delivered bytes that make no whole segment yet.
     left_over: u32,

@@ -30,7 +30,7 @@ impl Sender {
         self.arm_in(ctx, t, wait);
     }
 
-    /// What was waited for is lost. It goes again, as far as the window lets it.
+    /// The segments that the timer waited for are lost. They are sent again, as far as the window lets them.
     pub(super) fn reordering_is_over(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         // repairs leave the timer alone: it goes on afterwards
         self.timer.deadline = ctx.now;

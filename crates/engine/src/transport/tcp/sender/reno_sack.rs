@@ -8,7 +8,7 @@ use super::*;
 const MAX_REORDERING: u32 = 300;
 
 impl Sender {
-    /// What an ACK says that has arrived, in bytes: an ACK of `segments` that advances fills a hole with one of
+    /// The bytes that have arrived by an ACK: an ACK of `segments` that advances fills a hole with one of
     /// them, and the others are those that duplicates stood for; a duplicate is one segment. Duplicates of what
     /// went again after a timeout count only if new data was sent since, which they may be of.
     pub(super) fn reno_sack_delivered(&mut self, t: &TransportSpec, acked: u64, segments: u32, duplicate: bool) -> u64 {

@@ -40,7 +40,7 @@ impl Sender {
         }
     }
 
-    /// What is left of the retransmission timeout, ps: it runs from the latest sending of the first segment.
+    /// The rest of the retransmission timeout, ps: it runs from the latest sending of the first segment.
     fn rto_left(&self, now: u64) -> Option<u64> {
         (self.board.first_sent()? + self.rtt.rto()).checked_sub(now).filter(|left| *left > 0)
     }
@@ -85,8 +85,8 @@ impl Sender {
         self.arm_rto(ctx);
     }
 
-    /// What an ACK says of the probe, and of reordering: whether the probe repaired a loss, and whether the state after
-    /// the ACK has to be looked at.
+    /// Takes an ACK's news of the probe and of reordering: whether the probe repaired a loss, and whether the state
+    /// after the ACK has to be looked at.
     #[inline(never)]
     pub(super) fn on_ack_of_probe(&mut self, t: &TransportSpec, news: &News, ext: Option<&Ext>) -> (bool, bool) {
         let News { newly_sacked, twice, .. } = *news;
@@ -100,7 +100,7 @@ impl Sender {
         (repaired, dubious)
     }
 
-    /// What an ACK says of the probe: true if it repaired a loss, which calls for a reduction. `twice`:
+    /// Takes an ACK's news of the probe: true if it repaired a loss, which calls for a reduction. `twice`:
     /// the ACK reports that the probed segment came twice; `idle`: it brings no news at all.
     fn end_probe(&mut self, twice: bool, idle: bool) -> bool {
         if self.una < self.tlp.to {

@@ -4,7 +4,7 @@ use crate::event::packet::Ext;
 use crate::transport::tcp::rtt::STAMP;
 use incast_cc::{Cc, Controller};
 
-/// What tells whether the latest reduction was a mistake.
+/// State that shows whether the latest reduction was a mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
     /// First unacknowledged byte at the reduction; `None` where there is none to undo.

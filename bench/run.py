@@ -92,7 +92,7 @@ CASES = [
     ),
 ]
 SHARE = 0.7
-"""What a way of routing may leave of ECMP's hops per CPU second."""
+"""The least share of ECMP's hops per CPU second that a way of routing may have."""
 # About a million hops, for instruction counts that repeat whatever else the machine does.
 SLICE = ("permutation", "traffic.app.size=2800kB", "run.duration=5ms")
 # A fifth of it, once under every controller.
@@ -101,7 +101,7 @@ CONTROLLER_SLICE = ("permutation", "traffic.app.size=500kB", "run.duration=2ms")
 
 @dataclass
 class Figures:
-    """What one case cost."""
+    """The cost of one case."""
 
     case: str
     hops: int

@@ -56,7 +56,7 @@ class Mutant:
 
     file: str
     change: str
-    """What cargo-mutants calls it: ``replace < with <= in Window::settle``."""
+    """Its name in cargo-mutants: ``replace < with <= in Window::settle``."""
     place: str
     """The line it changes, with the changed part in «»."""
 
@@ -66,7 +66,7 @@ class Mutant:
 
 @dataclass
 class Outcome:
-    """What became of the mutants of one file."""
+    """Results of the mutants of one file."""
 
     caught: list[Mutant] = field(default_factory=list)
     timeout: list[Mutant] = field(default_factory=list)

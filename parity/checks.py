@@ -1,4 +1,4 @@
-"""What is compared: figures, traces, packets, flows one by one, and changes between two runs.
+"""Comparisons of figures, traces, packets, flows one by one, and changes between two runs.
 
 A check takes the result of a run and answers with rows: one a figure, with the reference, ours and
 whether the tolerance holds. Sums are exact (``math.fsum``) and stored with ten digits, so that the
@@ -99,7 +99,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Line:
-    """What is drawn of a trace: the reference, ours already shifted, and the unit."""
+    """The picture of a trace: the reference, ours already shifted, and the unit."""
 
     name: str
     theirs: Series
@@ -108,7 +108,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Cloud:
-    """What is drawn of a comparison flow by flow."""
+    """The picture of a comparison flow by flow."""
 
     unit: str
     theirs: tuple[float, ...]
@@ -177,7 +177,7 @@ class Figure:
     tolerance: Tolerance | None
     ours: Number
     rule: str = ""
-    """What is behind a difference that is left within the tolerance."""
+    """The cause of a difference that is left within the tolerance."""
     explained: Explanation | None = None
 
     def of(self, result: Result) -> Checked:
@@ -214,7 +214,7 @@ class Trace:
     share: float = 0.95
     steps: int = 48
     rule: str = ""
-    """What is behind the first deviation."""
+    """The cause of the first deviation."""
     explained: Explanation | None = None
 
     def of(self, result: Result) -> Checked:
@@ -298,7 +298,7 @@ class Packets:
             same += 1
             worst = max(worst, abs(mine.time_s - theirs.time_s))
         count, first, limit = self._figures()
-        # What follows the first wrong packet is not compared in time: it would be another packet's.
+        # Packets after the first wrong one are not compared in time: each would be compared with another packet.
         told = "" if same == len(self.reference) == len(ours) else f"first other packet: number {same}"
         rule = ". ".join(text for text in (told, self.rule) if text)
         return Checked(
@@ -386,7 +386,7 @@ class Case:
     id: str
     """Reference, section and what it is: ``ns3/4.1/mode1/n100``."""
     title: str
-    """What is run, in the words of a reader who knows the section."""
+    """Description of the run, in the words of a reader who knows the section."""
     scenario: str
     """Name of a built-in scenario, or of a file in ``parity/scenarios``."""
     settings: Mapping[str, object]
@@ -405,7 +405,7 @@ A_THIRD = SameChange()
 
 @dataclass(frozen=True)
 class Change:
-    """What moves between two cases, in percent: the same way and about as far as in the reference.
+    """Changes between two cases, in percent: the same way and about as far as in the reference.
 
     The figures are those of both cases, by name.
     """
@@ -494,7 +494,7 @@ class Mean:
 
 
 Derived = Change | Mean
-"""What is judged from the rows of several cases."""
+"""A check that is judged from the rows of several cases."""
 
 
 def _percent(before: float | None, after: float | None) -> float | None:
@@ -508,7 +508,7 @@ class Section:
     prefix: str
     title: str
     text: str = ""
-    """What the reader should know: what was run, where the reference's numbers are from."""
+    """Introduction for the reader: what was run, where the reference's numbers are from."""
     picture: str = ""
     """``"ratios"`` or ``"values"`` (a dot a row), ``"traces"`` or ``"clouds"`` (a dot a flow), or none."""
 

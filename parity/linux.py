@@ -51,7 +51,7 @@ SEGMENT = 1448
 BACK = "topology.bottleneck_link.back_delay"
 PORT = "left>right"
 DELAYS = {"100": "99968ns", "500": "499968ns"}
-"""What netem makes of the round-trip times: ticks of 64 ns."""
+"""Round-trip times as netem has them: ticks of 64 ns."""
 
 
 CONTROLLERS = {"cubic": "CUBIC", "westwood": "Westwood"}

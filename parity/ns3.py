@@ -77,7 +77,7 @@ AROUND: Mapping[str, Mapping[str, object]] = {
         "transport.pacing": {"slow_start": 2.0, "avoidance": 1.2, "max": "1Gbps", "restart_at_max": True},
     },
 }
-"""What the study sets beside its controllers: Swift runs with classic recovery and ns-3's pacing of windows."""
+"""Settings of the study beside its controllers: Swift runs with classic recovery and ns-3's pacing of windows."""
 THROUGHPUT, DELAY = summary("flowmonitor.throughput_kibps"), summary("flowmonitor.delay_s", 1e3)
 LOSS = ZeroWhereZero(Widest((Absolute(0.2), Relative(0.15))))
 

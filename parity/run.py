@@ -56,12 +56,12 @@ def references() -> list[Reference]:
 
 
 FAILURES = (IncastError, ScenarioError, RunError, LookupError)
-"""What makes a case miss instead of ending the whole: it cannot be run, or has no such figure."""
+"""Errors that make a case miss instead of ending the whole: it cannot be run, or has no such figure."""
 
 
 @dataclass
 class Outcome:
-    """What came of a case."""
+    """The outcome of a case."""
 
     rows: list[Row]
     drawings: list[Drawing] = field(default_factory=list)
@@ -75,7 +75,7 @@ def scenario_of(case: Case) -> Scenario:
 
 
 Key = tuple[str, int]
-"""What makes two runs the same: the resolved scenario with the contents of its files, and the seed."""
+"""The identity of a run: the resolved scenario with the contents of its files, and the seed."""
 
 
 def key_of(scenario: Scenario) -> Key:
@@ -94,13 +94,13 @@ class Job:
 
 
 Answer = Checked | str
-"""What a check says of a run, or why it can say nothing."""
+"""The answer of a check on a run, or the reason why it has none."""
 Answers = dict[tuple[str, int], Answer]
 
 
 @dataclass
 class Plan:
-    """What a case needs: its own run, and the runs of its explanations."""
+    """The runs of a case: its own, and the runs of its explanations."""
 
     case: Case
     own: Key | str

@@ -1,4 +1,4 @@
-"""What each switch is worth: runs of the references with one switch of theirs turned the other way.
+"""The effect of each switch: runs of the references with one switch of theirs turned the other way.
 
 Shown, not judged: the reference was only measured with its own rules. Every parameter of a form of
 ours is here or among htsim's rules, and every switch here moves a figure; tests check both. Where no
@@ -20,7 +20,7 @@ class Switch:
 
     name: str
     title: str
-    """What holds then, and what the reference does instead."""
+    """The rule that holds then, and what the reference does instead."""
     change: str
     """Settings as ``--set`` takes them, separated by blanks."""
 

@@ -1,4 +1,4 @@
-"""What ``mkdocs.yml`` needs beside ``docs/``: pages that lie elsewhere in the repository, and links that fit there too.
+"""Hooks of ``mkdocs.yml``: pages that lie elsewhere than in ``docs/``, and links that fit there too.
 
 Pages are written for a reader of the repository: their links are paths between its files. In the site the README is the
 home page, pages outside ``docs/`` stand at the top, and a link to a file that is no page becomes plain text. A link to

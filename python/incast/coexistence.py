@@ -110,7 +110,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Meeting:
-    """What one controller gets beside another: means over seeds."""
+    """Results of one controller beside another: means over seeds."""
 
     controller: str
     other: str

@@ -26,7 +26,7 @@ OPTIONAL = ("init", "on_ecn", "on_recovered", "on_undo", "on_idle")
 
 
 class Ack(Protocol):
-    """What ``on_ack`` is told. Times in picoseconds, sizes in bytes."""
+    """The argument of ``on_ack``. Times in picoseconds, sizes in bytes."""
 
     now_ps: int
     acked: int
@@ -57,7 +57,7 @@ class Ack(Protocol):
 
 
 class Congestion(Protocol):
-    """What ``on_loss``, ``on_ecn`` and ``on_timeout`` are told."""
+    """The argument of ``on_loss``, ``on_ecn`` and ``on_timeout``."""
 
     now_ps: int
     in_flight: int
@@ -71,7 +71,7 @@ class Congestion(Protocol):
 
 
 class Env(Protocol):
-    """What ``init`` is told of the flow and its path."""
+    """The argument of ``init``: the flow and its path."""
 
     flow: int
     mss: int

@@ -25,7 +25,7 @@ TABLES = (".csv", ".json")
 PICTURES = (".svg", ".png", ".pdf")
 MOST_POINTS = 1_000_000
 
-# What tables and pictures show instead of the SI unit.
+# Units that tables and pictures show instead of the SI unit.
 _SHOWN = {"bit/s": ("Gb/s", 1e-9), "s": ("us", 1e6)}
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions with the user's words in them."""
+"""Errors of the package, as exceptions with the user's words in them."""
 
 from incast._core import ControllerError, ModelError, RunError, RunStopped, ScenarioError
 

@@ -1,4 +1,4 @@
-"""What there is of each kind: ``incast list`` and ``incast describe``."""
+"""The members of each kind: ``incast list`` and ``incast describe``."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ class Mark:
     same: Callable[[Path], bool]
     """Whether a mark that is there is of the same plan; raises ``FolderError`` where it is damaged."""
     other: str
-    """What the folder of another plan holds, and what to do about it."""
+    """Message about a folder of another plan, and what to do about it."""
     strange: str = NOT_EMPTY
-    """What is said of a folder with anything else in it."""
+    """Message about a folder with anything else in it."""
 
     def put(self, folder: Path) -> None:
         """Make the folder and mark it, or find the mark there; raises ``FolderError`` where anything else is."""

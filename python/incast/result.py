@@ -35,7 +35,7 @@ def unfinished(what: str, finished: int, count: int) -> str:
 
 
 class Cost(TypedDict):
-    """What a run cost: seconds of wall and CPU time, speed, and memory of the whole process."""
+    """Cost of a run: seconds of wall and CPU time, speed, and memory of the whole process."""
 
     wall_s: float
     cpu_s: float
@@ -122,7 +122,7 @@ class Result:
 
     @property
     def cost(self) -> Cost:
-        """What the run cost."""
+        """The cost of the run."""
         cost: Cost = self.manifest["cost"]
         return cost
 

@@ -75,7 +75,7 @@ class Scenario:
 
     @property
     def core(self) -> _core.Scenario:
-        """What the engine takes."""
+        """The scenario of the engine."""
         return self._core
 
     @property

@@ -181,7 +181,7 @@ class Study:
 
     @property
     def title(self) -> str:
-        """What is compared, in a line."""
+        """The comparison, in a line."""
         kinds = list(dict.fromkeys(c.kind for c in self.controllers))
         return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
 

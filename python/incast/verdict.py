@@ -1,4 +1,4 @@
-"""What runs say about a statement of a paper or study."""
+"""Verdicts of runs on a statement of a paper or study."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass
 class Answer:
-    """What a command did."""
+    """The result of a command."""
 
     status: int
     out: str

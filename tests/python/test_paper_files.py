@@ -158,7 +158,7 @@ def test_a_figure_that_no_summary_has_and_a_wrong_setting_are_bad_input(incast: 
 
 
 def test_a_figure_may_be_like_another_and_entries_stand_for_several(paper: Path) -> None:
-    """What a figure lacks is the other's, tables go key by key, and each row of ``each`` is an entry of its own."""
+    """Keys that a figure lacks are the other's, tables go key by key, and each row of ``each`` is an entry."""
     (paper / "paper.toml").write_text(
         PAPER
         + """

@@ -171,7 +171,7 @@ def test_quick_cases_give_the_rows_of_the_page_and_miss_nothing(case: Case) -> N
 
 
 def test_every_kind_of_comparison_has_a_quick_case() -> None:
-    """What make test runs again: a case of every section that is judged, but for long ones, and every kind of check."""
+    """Cases that make test runs again: one of every judged section, but for long ones, and every kind of check."""
     kinds_there = {type(check).__name__ for case in CASES for check in case.checks}
     assert kinds_there == {"Figure", "Trace", "Packets", "PerFlow"}
     assert {type(check).__name__ for case in QUICK_CASES for check in case.checks} == kinds_there

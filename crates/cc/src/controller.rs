@@ -240,13 +240,13 @@ pub struct Profile {
     /// Receivers acknowledge data with a CE mark at once, other data as the transport does (GCN: Swift's
     /// paper, section 4.1).
     pub ack_marked_at_once: bool,
-    /// Ports stamp its data packets, and receivers return the stamps with their ACKs: the controller hears of them by
+    /// Ports stamp its data packets, and receivers return the stamps with their ACKs: the controller gets them by
     /// [`Controller::on_telemetry`].
     pub telemetry: bool,
     /// Receivers of marked data notify the sender by packets of their own (CNPs), at most one each such time; the
-    /// controller hears of them by [`Controller::on_cnp`].
+    /// controller gets them by [`Controller::on_cnp`].
     pub cnp: Option<Time>,
-    /// The transport samples delivery rates: the controller hears of them by [`Controller::on_delivery`].
+    /// The transport samples delivery rates: the controller gets them by [`Controller::on_delivery`].
     pub delivery: bool,
 }
 

@@ -270,7 +270,7 @@ impl Controller for FastFlow {
         self.lose_packet(event.now, event.in_flight);
     }
 
-    /// Every ACK's mark was heard by `on_ack`.
+    /// Every ACK's mark has come by `on_ack`.
     fn on_ecn(&mut self, _event: &Congestion) {}
 
     fn on_timeout(&mut self, event: &Timeout) {

@@ -1,4 +1,4 @@
-"""What a paper is: its figures, what is run for them, what was published, and what it claims."""
+"""The definition of a paper: its figures, their runs, the published numbers, and its claims."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from incast.scenario import Scenario
 PAPER_FILE = "paper.toml"
 SCALES = ("small", "paper")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""What figures and plots may be called: files are named after them."""
+"""Names of figures and plots: files are named after them."""
 LOOKS = 8
 """Colours that pictures tell series apart by."""
 X = str | float
@@ -127,7 +127,7 @@ class Claim:
     each_seed: bool = False
     """Whether it must hold in every seed by itself; otherwise of the means."""
     found: str = ""
-    """What was found out about why it does not hold here; shown where it does not."""
+    """The reason why it does not hold here, as far as it was found; shown where it does not."""
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "sqrt": lambda value: math.sqrt(as_number(value)),
     "within": within,
 }
-"""What every expression may call."""
+"""Functions that every expression may call."""
 
 _BINARY: Mapping[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Add: operator.add,

@@ -16,7 +16,7 @@ from incast.papers.expression import ExpressionError, LengthError, MeaninglessEr
 from incast.verdict import Verdict
 
 Number = Callable[[str, str, X, int | None], float | None]
-"""What a figure has of a measure and a series at a place: of a seed, or the mean; ``None`` where there is none."""
+"""The number of a figure by measure, series and place: of a seed, or the mean; ``None`` where there is none."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _called(node: ast.AST) -> str:
 
 
 class _Seen:
-    """What a claim's expression looks at, and what it saw."""
+    """The view of a claim's expression on its figure, and the values that it used."""
 
     def __init__(self, figure: Figure, number: Number) -> None:
         self.figure, self.number = figure, number
@@ -92,7 +92,7 @@ class _Seen:
         self.points: dict[tuple[str, str], dict[X, list[float]]] = {}
         """Values seen by measure and series, then by x; a value a seed where seeds are judged one by one."""
         self.derived: dict[str, list[float]] = {}
-        """What functions made of them whose results say more than a verdict."""
+        """Results of functions on them, where these say more than a verdict."""
 
     def judge(self, claim: Claim, seed: int | None) -> bool:
         figure = self.figure

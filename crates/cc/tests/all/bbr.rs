@@ -49,11 +49,11 @@ impl Path {
     fn round(&mut self, packets: u64, in_flight: u64) {
         self.now += 100.0;
         self.sample(packets, false);
-        self.hear(packets, in_flight, 100.0);
+        self.acks(packets, in_flight, 100.0);
     }
 
     /// An ACK for `packets` after a round trip of `rtt`, with `in_flight` before it.
-    fn hear(&mut self, packets: u64, in_flight: u64, rtt: f64) {
+    fn acks(&mut self, packets: u64, in_flight: u64, rtt: f64) {
         self.cc.on_ack(&Ack { in_flight: segments(in_flight), ..ack(us(self.now), segments(packets), us(rtt)) });
     }
 
@@ -236,7 +236,7 @@ fn a_round_trip_ends_with_an_ack_for_what_was_sent_after_it_began() {
                 app_limited: false,
             });
         }
-        path.hear(1, 300, 100.0);
+        path.acks(1, 300, 100.0);
         path.mode() == 1.0
     };
     assert!(!ended(&[99_999; 5]), "all sent in the first round trip");
@@ -251,7 +251,7 @@ fn a_quarter_more_is_growth_and_limited_round_trips_prove_nothing() {
         let mut path = Path::new(&Params::default());
         for &(packets, limited) in rounds {
             path.sample(packets, limited);
-            path.hear(packets, 1000, 100.0);
+            path.acks(packets, 1000, 100.0);
         }
         path.mode()
     };
@@ -303,11 +303,11 @@ fn a_probe_goes_on_until_it_has_filled_the_path_or_lost() {
     let mut path = Path::raised();
     path.cc.on_loss(&congestion(us(path.now), segments(100)));
     path.now += 50.0;
-    path.hear(1, 100, 100.0);
+    path.acks(1, 100, 100.0);
     assert_eq!(path.gain(), 1.25, "not before a round trip has passed");
     path.cc.on_loss(&congestion(us(path.now), segments(100)));
     path.now += 50.1;
-    path.hear(1, 100, 100.0);
+    path.acks(1, 100, 100.0);
     assert_eq!(path.gain(), 0.75);
 }
 
@@ -319,7 +319,7 @@ fn the_phase_that_drains_ends_as_soon_as_one_product_is_in_flight() {
     assert_eq!(path.gain(), 0.75);
     for (in_flight, gain) in [(101, 0.75), (100, 1.0)] {
         path.now += 1.0;
-        path.hear(1, in_flight, 100.0);
+        path.acks(1, in_flight, 100.0);
         assert_eq!(path.gain(), gain, "{in_flight}");
     }
 }
@@ -329,7 +329,7 @@ fn the_smallest_rtt_is_found_and_kept_for_ten_seconds() {
     let mut path = Path::probing();
     let rtprop = |path: &mut Path, at: f64, rtt: f64| {
         path.now = at;
-        path.hear(1, 200, rtt);
+        path.acks(1, 200, rtt);
         state(&path.cc, "rtprop_s") * 1e6
     };
     assert!(state(&Bbr::new(&Params::default(), &env(MSS, 10.0)), "rtprop_s").is_nan());
@@ -349,37 +349,37 @@ fn probe_rtt_lasts_from_four_packets_in_flight_for_its_time_and_a_round_trip() {
     let window = path.cc.cwnd();
     let begin = path.now + 10_000_001.0;
     path.now = begin;
-    path.hear(1, 200, 100.0);
+    path.acks(1, 200, 100.0);
     assert_eq!((path.mode(), path.cc.cwnd()), (3.0, 4_000.0));
     // five packets are left, then four
     path.now += 50.0;
-    path.hear(1, 6, 100.0);
+    path.acks(1, 6, 100.0);
     let from = path.now + 50.0;
     path.now = from;
-    path.hear(1, 5, 100.0);
+    path.acks(1, 5, 100.0);
     // a round trip passes, but not the time; the time passes
     path.now = from + 100_000.0;
     path.round(4, 8);
     for (after, mode) in [(200_000.0, 3.0), (200_000.1, 2.0)] {
         path.now = from + after;
-        path.hear(1, 5, 100.0);
+        path.acks(1, 5, 100.0);
         assert_eq!(path.mode(), mode);
     }
     assert_eq!(path.cc.cwnd(), window);
     // for the next ten seconds rtprop is fresh
     path.now = from + 10_200_000.1;
-    path.hear(1, 200, 110.0);
+    path.acks(1, 200, 110.0);
     assert_eq!(path.mode(), 2.0);
     path.now += 0.1;
-    path.hear(1, 200, 110.0);
+    path.acks(1, 200, 110.0);
     assert_eq!(path.mode(), 3.0);
     // the time passes, but no round trip
-    path.hear(1, 5, 110.0);
+    path.acks(1, 5, 110.0);
     path.now += 300_000.0;
-    path.hear(1, 5, 110.0);
+    path.acks(1, 5, 110.0);
     assert_eq!(path.mode(), 3.0);
     path.sample(4, false);
-    path.hear(4, 8, 110.0);
+    path.acks(4, 8, 110.0);
     assert_eq!(path.mode(), 2.0);
 }
 
@@ -404,7 +404,7 @@ fn the_pacing_rate_only_rises_until_the_path_is_full_and_is_never_nothing() {
     let guess = rate(&path.cc);
     path.cc.on_ack(&Ack { rtt: None, srtt: Time::ZERO, ..ack(us(0.0), 0, us(100.0)) });
     assert_eq!(rate(&path.cc), guess);
-    path.hear(1, 10, 100.0);
+    path.acks(1, 10, 100.0);
     let first = rate(&path.cc);
     assert_close(first, 2.885 * 80_000.0 / 100e-6);
     // nine packets a round trip are less than the ten it began with, eleven are more
@@ -414,7 +414,7 @@ fn the_pacing_rate_only_rises_until_the_path_is_full_and_is_never_nothing() {
     assert_close(rate(&path.cc), 2.885 * 0.99 * 11.0 * 80e6);
     // only the first smoothed RTT is a guess of the path's
     path.now += 1.0;
-    path.hear(0, 10, 10.0);
+    path.acks(0, 10, 10.0);
     assert_close(rate(&path.cc), 2.885 * 0.99 * 11.0 * 80e6);
     (0..3).for_each(|_| path.round(11, 300));
     assert_eq!(path.mode(), 1.0);
@@ -440,7 +440,7 @@ fn in_startup_the_window_grows_by_what_is_acknowledged_up_to_its_gain() {
             app_limited: false,
         });
         path.now += 100.0;
-        path.hear(1, 10, 100.0);
+        path.acks(1, 10, 100.0);
         assert_close(path.cc.cwnd(), 10_000.0 + 1_000.0 * f64::from(n.min(9)));
     }
     // ten packets: the bound is 28.85 packets, and the ACK that crosses it counts whole
@@ -449,7 +449,7 @@ fn in_startup_the_window_grows_by_what_is_acknowledged_up_to_its_gain() {
     path.round(10, 20);
     assert_close(path.cc.cwnd(), 29_000.0);
     // an ACK for nothing
-    path.hear(0, 20, 100.0);
+    path.acks(0, 20, 100.0);
     assert_close(path.cc.cwnd(), 29_000.0);
 }
 
@@ -470,14 +470,14 @@ fn the_window_goes_to_its_target_and_not_below_four_packets() {
     assert_close(path.cc.cwnd(), 200_000.0);
     // half the RTT: half the product, at once
     path.now += 1.0;
-    path.hear(1, 200, 50.0);
+    path.acks(1, 200, 50.0);
     assert_close(path.cc.cwnd(), 100_000.0);
     // and a packet for a packet upwards
     path.sample(110, false);
-    path.hear(1, 200, 50.0);
+    path.acks(1, 200, 50.0);
     assert_close(path.cc.cwnd(), 101_000.0);
     path.now += 1.0;
-    path.hear(1, 200, 1.0);
+    path.acks(1, 200, 1.0);
     assert_eq!(path.cc.cwnd(), 4_000.0);
 }
 
@@ -495,7 +495,7 @@ fn only_the_first_loss_of_a_round_trip_bounds_the_window() {
     assert_eq!(lose(&mut path, 100), 150_000.0);
     // what is in flight and acknowledged may be sent again: 170 packets before the ACK, of the round trip still
     path.now += 10.0;
-    path.hear(1, 170, 100.0);
+    path.acks(1, 170, 100.0);
     assert_eq!(path.cc.cwnd(), 170_000.0);
     // a sample of the same round trip changes nothing, one of the next brings the window back
     path.cc.on_delivery(&Delivery {
@@ -505,7 +505,7 @@ fn only_the_first_loss_of_a_round_trip_bounds_the_window() {
         total: path.total,
         app_limited: false,
     });
-    path.hear(1, 150, 100.0);
+    path.acks(1, 150, 100.0);
     assert_eq!(path.cc.cwnd(), 170_000.0);
     path.round(100, 100);
     assert_close(path.cc.cwnd(), 200_000.0);
@@ -523,17 +523,17 @@ fn a_window_is_not_brought_back_above_its_target() {
     path.cc.on_timeout(&timeout(us(path.now), segments(150), 1));
     path.cc.on_timeout(&timeout(us(path.now), segments(150), 2));
     // an ACK for nothing leaves the one packet
-    path.hear(0, 20, 100.0);
+    path.acks(0, 20, 100.0);
     assert_eq!(path.cc.cwnd(), 1_000.0);
     // meanwhile the path has become shorter: twice 50 packets
-    path.hear(1, 20, 50.0);
+    path.acks(1, 20, 50.0);
     assert_close(path.cc.cwnd(), 100_000.0);
     // before that a probe of the round trip does not bring it back either
     let mut path = Path::probing();
     (0..10).for_each(|_| path.round(100, 200));
     path.cc.on_timeout(&timeout(us(path.now), segments(150), 1));
     path.now += 10_000_100.0;
-    path.hear(1, 20, 100.0);
+    path.acks(1, 20, 100.0);
     assert_eq!((path.mode(), path.cc.cwnd()), (3.0, 4_000.0));
 }
 

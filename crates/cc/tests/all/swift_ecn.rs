@@ -31,7 +31,7 @@ fn alpha(cc: &SwiftEcn) -> f64 {
     found
 }
 
-fn hear(cc: &mut SwiftEcn, at: f64, packets: u64, delay: f64, ece: bool) {
+fn ack_at(cc: &mut SwiftEcn, at: f64, packets: u64, delay: f64, ece: bool) {
     cc.on_ack(&Ack {
         ece,
         phase: if ece { Phase::Cwr } else { Phase::Open },
@@ -48,13 +48,13 @@ fn alpha_is_the_share_of_marked_data() {
     });
     let mut cc = SwiftEcn::new(&params, &env(MSS, 10.0));
     // one packet of a window of ten: a tenth of the gain
-    hear(&mut cc, 1000.0, 1, 10.0, true);
+    ack_at(&mut cc, 1000.0, 1, 10.0, true);
     assert_close(alpha(&cc), 0.00625);
-    hear(&mut cc, 1001.0, 2, 10.0, false);
+    ack_at(&mut cc, 1001.0, 2, 10.0, false);
     assert_close(alpha(&cc), 0.00625 * (1.0 - 0.0125));
     // a share that lasts is what it comes to
     for i in 0..20_000 {
-        hear(&mut cc, 1002.0 + f64::from(i), 1, 10.0, i % 4 == 0);
+        ack_at(&mut cc, 1002.0 + f64::from(i), 1, 10.0, i % 4 == 0);
     }
     assert!((alpha(&cc) - 0.25).abs() < 0.01, "{}", alpha(&cc));
 }
@@ -63,27 +63,27 @@ fn alpha_is_the_share_of_marked_data() {
 fn either_signal_cuts_and_the_larger_cut_counts() {
     // the window of ten packets is one ACK: alpha is 1 after a mark, half the window goes
     let mut cc = sender(Signals::Either, 10.0);
-    hear(&mut cc, 1000.0, 10, 20.0, true);
+    ack_at(&mut cc, 1000.0, 10, 20.0, true);
     assert_close(window(&cc), 5.0);
     // alpha of 1/10: a twentieth for the mark, 0.8 * 10 / 50 for the delay
     let mut cc = sender(Signals::Either, 10.0);
-    hear(&mut cc, 1000.0, 1, 20.0, true);
+    ack_at(&mut cc, 1000.0, 1, 20.0, true);
     assert_close(window(&cc), 9.5);
     let mut cc = sender(Signals::Either, 10.0);
-    hear(&mut cc, 1000.0, 1, 50.0, true);
+    ack_at(&mut cc, 1000.0, 1, 50.0, true);
     assert_close(window(&cc), 8.4);
     // alpha of 4/10: a fifth for the mark is more than those 0.16
     let mut cc = sender(Signals::Either, 10.0);
-    hear(&mut cc, 1000.0, 4, 50.0, true);
+    ack_at(&mut cc, 1000.0, 4, 50.0, true);
     assert_close(window(&cc), 8.0);
     // neither: growth; once a round trip: no second cut, and no growth on a mark
     let mut cc = sender(Signals::Either, 10.0);
-    hear(&mut cc, 1000.0, 1, 20.0, false);
+    ack_at(&mut cc, 1000.0, 1, 20.0, false);
     assert_close(window(&cc), 10.1);
-    hear(&mut cc, 1001.0, 1, 20.0, true);
+    ack_at(&mut cc, 1001.0, 1, 20.0, true);
     let w = window(&cc);
     assert!(w < 10.1);
-    hear(&mut cc, 1005.0, 1, 20.0, true);
+    ack_at(&mut cc, 1005.0, 1, 20.0, true);
     assert_close(window(&cc), w);
 }
 
@@ -91,7 +91,7 @@ fn either_signal_cuts_and_the_larger_cut_counts() {
 fn both_must_agree_where_that_is_asked() {
     for (delay, ece, after) in [(20.0, false, 10.1), (20.0, true, 10.1), (50.0, false, 10.0), (50.0, true, 8.4)] {
         let mut cc = sender(Signals::Both, 10.0);
-        hear(&mut cc, 1000.0, 1, delay, ece);
+        ack_at(&mut cc, 1000.0, 1, delay, ece);
         assert_close(window(&cc), after);
     }
 }
@@ -101,24 +101,24 @@ fn below_one_packet_delay_alone_counts() {
     for signals in [Signals::Either, Signals::Both] {
         for ece in [false, true] {
             let mut cc = sender(signals, 0.5);
-            hear(&mut cc, 1000.0, 0, 50.0, ece);
+            ack_at(&mut cc, 1000.0, 0, 50.0, ece);
             assert_close(window(&cc), 0.5 * 0.84);
             let mut cc = sender(signals, 0.5);
-            hear(&mut cc, 1000.0, 1, 20.0, ece);
+            ack_at(&mut cc, 1000.0, 1, 20.0, ece);
             assert_close(window(&cc), 1.5);
         }
     }
 }
 
 #[test]
-fn the_transports_word_of_a_mark_is_not_heard_twice() {
+fn a_mark_that_the_transport_reports_too_counts_once() {
     let mut cc = sender(Signals::Either, 10.0);
     cc.on_ecn(&congestion(us(1000.0), segments(10)));
     assert_close(window(&cc), 10.0);
     cc.on_loss(&congestion(us(1000.0), segments(10)));
     assert_close(window(&cc), 5.0);
     assert_eq!(Config::new("swift-ecn").unwrap().profile().ecn, Ecn::Dctcp);
-    // plain Swift answers marks that it is made to hear as losses
+    // plain Swift answers marks that it is made to see as losses
     let mut swift = Config::new("swift").unwrap().build(&env(MSS, 10.0));
     swift.on_ecn(&congestion(us(1000.0), segments(10)));
     assert_close(swift.cwnd(), 5000.0);

@@ -27,7 +27,7 @@ fn state(cc: &SwiftMoving, wanted: &str) -> f64 {
 }
 
 /// An ACK that brings nothing, and where that leaves the target: looseness, and microseconds.
-fn hear(cc: &mut SwiftMoving, at: f64, rtt: f64) -> (f64, f64) {
+fn ack_at(cc: &mut SwiftMoving, at: f64, rtt: f64) -> (f64, f64) {
     cc.on_ack(&ack(us(at), 0, us(rtt)));
     (state(cc, "looseness"), state(cc, "target_delay_s") * 1e6)
 }
@@ -36,18 +36,18 @@ fn hear(cc: &mut SwiftMoving, at: f64, rtt: f64) -> (f64, f64) {
 fn a_round_trip_above_tight_halves_the_looseness_and_one_below_adds_a_sixteenth() {
     let mut cc = sender(10.0);
     // the first round trip is the first ACK: 30 us, below tight
-    assert_eq!(hear(&mut cc, 1000.0, 30.0).0, 1.0);
+    assert_eq!(ack_at(&mut cc, 1000.0, 30.0).0, 1.0);
     // the next ends at 1030 us: its delays are 60 and 50 us, above tight
-    let (x, target) = hear(&mut cc, 1010.0, 60.0);
+    let (x, target) = ack_at(&mut cc, 1010.0, 60.0);
     assert_eq!(x, 1.0);
     assert_close(target, 100.0);
-    let (x, target) = hear(&mut cc, 1030.0, 50.0);
+    let (x, target) = ack_at(&mut cc, 1030.0, 50.0);
     assert_close(x, 0.5);
     assert_close(target, 70.0);
     // one short queue in a round trip of 50 us is enough
-    hear(&mut cc, 1040.0, 39.0);
-    hear(&mut cc, 1050.0, 90.0);
-    let (x, target) = hear(&mut cc, 1080.0, 90.0);
+    ack_at(&mut cc, 1040.0, 39.0);
+    ack_at(&mut cc, 1050.0, 90.0);
+    let (x, target) = ack_at(&mut cc, 1080.0, 90.0);
     assert_close(x, 0.5 + 0.5 / 16.0);
     assert_close(target, 40.0 + 60.0 * 0.53125);
 }
@@ -61,7 +61,7 @@ fn the_target_between_the_two_decides() {
     // the smallest delay of the first round trip was 90 us: x = 1/2, the target 70 us, and 90 us cut
     assert_close(w, 10.0 * (1.0 - 0.8 * 20.0 / 90.0));
     let mut cc = sender(10.0);
-    hear(&mut cc, 1000.0, 30.0);
+    ack_at(&mut cc, 1000.0, 30.0);
     cc.on_ack(&ack(us(1010.0), segments(1), us(90.0)));
     assert_close(cc.cwnd() / f64::from(MSS), 10.1);
 }
@@ -71,7 +71,7 @@ fn a_standing_queue_makes_it_swift() {
     // thirty round trips at 60 us: what is left of the room is 60 us / 2^30
     let mut cc = sender(10.0);
     for i in 0..30 {
-        hear(&mut cc, 1000.0 + 60.0 * f64::from(i), 60.0);
+        ack_at(&mut cc, 1000.0 + 60.0 * f64::from(i), 60.0);
     }
     assert!((state(&cc, "target_delay_s") * 1e6 - 40.0).abs() < 1e-6);
 }

@@ -28,21 +28,21 @@ fn base_us(cc: &SwiftRebase) -> f64 {
 fn the_base_is_the_smallest_of_this_interval_and_the_last() {
     let mut cc = SwiftRebase::new(&Params { probe: 1.0, ..params() }, &env(MSS, 10.0));
     assert!(base_us(&cc).is_nan());
-    let mut hear = |at: f64, delay: f64| {
+    let mut ack_at = |at: f64, delay: f64| {
         cc.on_ack(&ack(us(at), 0, us(delay)));
         base_us(&cc)
     };
-    assert_close(hear(100.0, 60.0), 60.0);
-    assert_close(hear(900.0, 50.0), 50.0);
+    assert_close(ack_at(100.0, 60.0), 60.0);
+    assert_close(ack_at(900.0, 50.0), 50.0);
     // the second interval still knows the first
-    assert_close(hear(1000.0, 80.0), 50.0);
-    assert_close(hear(1999.0, 75.0), 50.0);
+    assert_close(ack_at(1000.0, 80.0), 50.0);
+    assert_close(ack_at(1999.0, 75.0), 50.0);
     // the third does not
-    assert_close(hear(2000.0, 90.0), 75.0);
-    assert_close(hear(3000.0, 95.0), 90.0);
+    assert_close(ack_at(2000.0, 90.0), 75.0);
+    assert_close(ack_at(3000.0, 95.0), 90.0);
     // intervals end on the clock: 4000 us, not a millisecond after the last ACK that began one
-    assert_close(hear(4900.0, 99.0), 95.0);
-    assert_close(hear(5000.0, 97.0), 97.0);
+    assert_close(ack_at(4900.0, 99.0), 95.0);
+    assert_close(ack_at(5000.0, 97.0), 97.0);
 }
 
 #[test]

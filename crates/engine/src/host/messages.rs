@@ -40,7 +40,7 @@ pub struct ConnectionSide {
     pub came: u64,
     /// Echo congestion.
     pub ece: bool,
-    /// The peer has been heard: there is something to acknowledge.
+    /// A packet of the peer has arrived: there is something to acknowledge.
     pub open: bool,
     /// The handshake has agreed on no ECN.
     pub without_ecn: bool,

@@ -63,7 +63,7 @@ pub struct FabricMap<'a> {
     pub pfc: Option<Pfc>,
     /// Triggers of flows that wait.
     pub triggers: Triggers,
-    /// Longest latency of a link: what other hosts do is heard of after it. No engine window is longer, whatever
+    /// Longest latency of a link: messages from other hosts take so long. No engine window is longer, whatever
     /// the domains.
     pub relay: Time,
     /// Index of every query in its root's domain.

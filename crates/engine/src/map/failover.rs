@@ -218,7 +218,7 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
     None
 }
 
-/// The failure that routing hears of last, by `time`.
+/// The failure that routing has learned of last, by `time`.
 fn latest_seen(spec: &Spec, time: Time) -> usize {
     let known = spec.failures.iter().enumerate().filter_map(|(i, f)| Some((f.known()?.0, i)));
     known.filter(|(from, _)| *from <= time).max().map_or(0, |(_, i)| i)

@@ -245,7 +245,7 @@ fn largest_packet(spec: &Spec) -> u64 {
     spec.transports.iter().map(largest).max().unwrap_or(0) as u64
 }
 
-/// Time within which the port of a link has heard that it is to pause, the frame going over `back`: it waits for
+/// Time within which the port of a link has received a pause, the frame going over `back`: it waits for
 /// what is in transmission there, a packet of `packet` bytes or a frame, and for frames about other `classes`.
 fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -> Time {
     // a time on the wire is rounded

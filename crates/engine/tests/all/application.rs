@@ -1,4 +1,4 @@
-//! What applications write and when: the lazy arithmetic against one tick after another, writes as
+//! Writes of applications, and their times: the lazy arithmetic against one tick after another, writes as
 //! segments, sizes, stops and the closing exchange.
 
 use crate::support::*;

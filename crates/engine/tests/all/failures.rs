@@ -398,7 +398,7 @@ fn flows_without_a_way_are_named() {
     assert_eq!(of(&spec), Some((0, Time::us(5), 2)));
 }
 
-/// What arithmetic settles at an arrival and what an explicit queue sees when it happens is the same.
+/// A FIFO port, which settles all at an arrival by arithmetic, and an explicit queue, which acts event by event, agree.
 #[test]
 fn explicit_queues_lose_the_same() {
     let mut spec = permutation(PathChoice::Spray);

@@ -1,4 +1,4 @@
-//! What hosts cost their packets: waiting, losses, and the delays that controllers are told.
+//! Packets in hosts: waiting, losses, and the delays that controllers are told.
 
 use crate::support::*;
 

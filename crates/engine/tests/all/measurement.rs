@@ -1,4 +1,4 @@
-//! What a run reports: the measured interval, counters of flows and ports, delays against closed
+//! The report of a run: the measured interval, counters of flows and ports, delays against closed
 //! forms, time series, packet traces.
 
 use crate::support::*;

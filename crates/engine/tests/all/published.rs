@@ -1,4 +1,4 @@
-//! What the sources of controllers without published vectors say that these do, on small networks:
+//! Controllers without published vectors do what their sources say, on small networks:
 //! each test is a statement from a paper, and its page in docs/controllers tells the numbers.
 
 use crate::support::*;

@@ -268,7 +268,7 @@ fn adaptive_routing_takes_the_empty_port() {
     }
 }
 
-/// What is stale misleads: two flows at line rate need both uplinks, and readings that never grow old send half of
+/// Stale readings mislead: two flows at line rate need both uplinks, and readings that never grow old send half of
 /// the time both to one.
 #[test]
 fn readings_serve_until_they_are_old() {

@@ -54,7 +54,7 @@ pub(crate) fn circle(spec: &Spec, never: &[u32]) -> Option<u32> {
     Some(f)
 }
 
-/// How many flows hear from other hosts of what they wait for, and whether some hear of it by way of a third host.
+/// How many flows are told by other hosts of the ends that they wait for, and whether some by way of a third host.
 pub(crate) fn relayed(spec: &Spec, triggers: &Triggers) -> (usize, bool) {
     let (mut flows, mut by_a_third) = (0, false);
     for (trigger, at_work) in spec.triggers.iter().zip(&triggers.list) {

@@ -24,7 +24,7 @@ DELAY = "flowmonitor.delay_s"
 LOSS = "flows.loss_mean_pct"
 
 NEGLIGIBLE_LOSS_PCT = 0.1
-"""What "negligible" loss is read as: the study gives no number, its plots show no height there."""
+"""The bound of "negligible" loss: the study gives no number, its plots show no height there."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Finding:
     statement: str
     verdict: Verdict
     seen: list[tuple[str, list[str]]]
-    """What speaks against it, what is open, what is as stated: a heading, and the numbers."""
+    """The points against it, the open ones, and those as stated: a heading, and the numbers."""
 
 
 class Untested(Exception):

@@ -1,4 +1,4 @@
-//! What holds for every run, whatever the network.
+//! Laws of every run, whatever the network.
 
 use crate::support::*;
 use incast_engine::map::ideal;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// When each segment was sent first, by flow and number.
 type Sent = BTreeMap<(u32, u64), u64>;
 
-/// What holds for every flow of a run with a packet trace and series of every change.
+/// Laws of every flow of a run with a packet trace and series of every change.
 pub fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     let mut sent: Sent = BTreeMap::new();
     for e in outcome.trace.iter().filter(|e| e.payload > 0 && e.event == Happening::Send) {

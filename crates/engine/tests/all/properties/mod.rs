@@ -1,4 +1,4 @@
-//! What holds on any network: the engine of windows and the naive one agree to the byte, packets
+//! Laws of any network: the engine of windows and the naive one agree to the byte, packets
 //! and bytes are conserved, nothing arrives before its time, windows keep their bounds, and a
 //! seed decides everything.
 

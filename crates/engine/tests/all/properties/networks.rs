@@ -295,7 +295,7 @@ pub fn dumbbell(n: u32, rate: Rate, delay: Time) -> Spec {
     spec
 }
 
-/// What makes a flow, before the shape of the network is known.
+/// The draws that make a flow, before the shape of the network is known.
 #[derive(Clone, Debug)]
 struct Draft {
     src: u32,
@@ -423,7 +423,7 @@ fn uneven(spec: &mut Spec, losses: &[(u32, f64, bool)], slow: u32, quick: u32) {
     quick.rate = Rate::INFINITE;
 }
 
-/// What every second host costs its packets, if hosts cost anything.
+/// The time that packets take in every second host, if they take any in hosts.
 fn costs() -> impl Strategy<Value = Option<HostSpec>> {
     let side = || {
         let times = (pick(&[0u64, 300, 5_000]), pick(&[0u64, 200]));
@@ -521,7 +521,7 @@ fn pfc(spec: &Spec, seed: u64) -> Option<PfcSpec> {
     })
 }
 
-/// What fails: link by number, when (us) and for how long, how, and when that is seen (us).
+/// Failures: link by number, when (us) and for how long, how, and when that is seen (us).
 type Fault = (u32, u64, u64, u8, u64);
 
 fn faults() -> impl Strategy<Value = Vec<Fault>> {

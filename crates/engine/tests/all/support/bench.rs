@@ -209,7 +209,7 @@ impl Bench {
         }
     }
 
-    /// What the sender and the receiver would leave in the flow's record now.
+    /// The flow's record as the sender and the receiver would leave it now.
     pub fn record(&self) -> FlowRecord {
         let mut record = FlowRecord::default();
         self.sender().record(&mut record);

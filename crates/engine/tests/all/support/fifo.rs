@@ -108,7 +108,7 @@ impl Fifo {
         }
     }
 
-    /// What happens to an arrival, given the verdict: the same as a port would say.
+    /// The decision on an arrival, given the verdict: the same as a port would say.
     pub fn offer(&mut self, t: u64, size: u64, verdict: Verdict) -> Sent {
         if verdict == Verdict::Drop {
             self.drops.push(t);
@@ -206,7 +206,7 @@ pub fn link(rate: Rate, overhead: u32) -> LinkSpec {
     LinkSpec { overhead, ..super::link(0, 1, rate, Time::us(1), "a>b".to_string()) }
 }
 
-/// What leaves a port from its next departure on, in order, while nothing else comes.
+/// Packets that leave a port from its next departure on, in order, while nothing else comes.
 pub fn drain(port: &mut Port, mut next: Option<u64>, interval: &Interval) -> Vec<Packet> {
     let departed = std::iter::from_fn(|| {
         let departed = port.depart(next?, None, interval).unwrap();

@@ -454,7 +454,7 @@ fn a_duplicates_echo_counts_no_marks() {
     assert!(alpha(false) > 15.0 / 16.0);
 }
 
-/// What was outstanding at a timeout, on a scoreboard as ns-3 keeps it or on that of RFC 6675.
+/// The segments outstanding at a timeout, on a scoreboard as ns-3 keeps it or on that of RFC 6675.
 fn timed_out(ns3: bool, segments: u64, len: u32) -> Scoreboard {
     let mut board = if ns3 { Scoreboard::of_ns3(1000) } else { Scoreboard::default() };
     for n in 0..segments {

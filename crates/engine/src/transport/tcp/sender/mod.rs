@@ -92,8 +92,8 @@ struct EcnState {
     cwr_end: u64,
     /// The next new segment says CWR.
     send_cwr: bool,
-    /// ns-3's state of ECN-Echo: heard and not yet answered with CWR; where it was last heard, and the segment that
-    /// last said CWR.
+    /// ns-3's state of ECN-Echo: received and not yet answered with CWR; where it was last received, and the segment
+    /// that last carried CWR.
     echo: bool,
     echo_at: u64,
     cwr_at: u64,

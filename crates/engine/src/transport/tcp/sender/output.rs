@@ -329,7 +329,7 @@ impl Sender {
         if ctx.has_room(self.ip.host, self.ip.flow) {
             self.retransmit(ctx, hole);
         }
-        // the receiver was heard from
+        // the receiver has answered
         self.arm_rto(ctx);
     }
 

@@ -47,7 +47,7 @@ impl Sender {
             self.repairs_only = true;
             self.send_allowed(ctx, t);
             self.repairs_only = false;
-            // told afterwards: no ACK may come to make room under what is left of the window (Linux' BBR hears of it by
+            // told afterwards: no ACK may come to make room under what is left of the window (Linux' BBR is told at
             // the next ACK)
             if self.profile.own_recovery {
                 self.cc.on_loss(&self.congestion(ctx));

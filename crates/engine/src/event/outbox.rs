@@ -13,7 +13,7 @@ pub struct Instant {
     pub generation: u16,
 }
 
-/// What a port changes in a packet that passes it.
+/// The changes of a port to a packet that passes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
     /// Arrival at the far end, ps.
@@ -35,7 +35,7 @@ impl Stamp {
     }
 }
 
-/// What one node lets another know beside packets.
+/// A message of one node to another, beside packets.
 #[derive(Clone, Copy, Debug)]
 pub enum Message {
     /// A trigger that it counts is activated.

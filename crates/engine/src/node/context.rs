@@ -23,7 +23,7 @@ impl<O: Outbox, R: Recorder> Effects for (O, R) {
     type Rec = R;
 }
 
-/// What lies outside a domain.
+/// The surroundings of a domain.
 pub struct Env<'a, E: Effects> {
     /// The fabric map.
     pub net: &'a FabricMap<'a>,
@@ -93,7 +93,7 @@ impl Nodes {
     }
 }
 
-/// What one event may read and change.
+/// The part of the simulation that one event may read and change.
 pub struct NodeCtx<'a, E: Effects> {
     /// Now, ps.
     pub now: u64,

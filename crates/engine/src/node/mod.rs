@@ -1,4 +1,4 @@
-//! What an event may do at a node: send packets, set timers, leave observations, pause neighbours.
+//! The actions of an event at a node: send packets, set timers, leave observations, pause neighbours.
 
 pub mod context;
 pub mod host;

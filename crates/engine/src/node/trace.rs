@@ -1,4 +1,4 @@
-//! What is recorded of packets and ports: lines of the packet trace, time series of queues.
+//! Records of packets and ports: lines of the packet trace, time series of queues.
 
 use crate::event::packet::{Kind, Packet, flag};
 use crate::ids::{LinkId, NodeId, PortIx};

@@ -1,8 +1,8 @@
-//! What a port counts: packets, drops, marks, the time-mean queue, samples of its length.
+//! Counts of a port: packets, drops, marks, the time-mean queue, samples of its length.
 
 use crate::event::interval::Interval;
 
-/// What is counted for every packet, from the start of the run.
+/// Counters of every packet, from the start of the run.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Counters {
     pub packets: u64,
@@ -31,7 +31,7 @@ impl Counters {
     }
 }
 
-/// What is counted when it happens.
+/// Counters of drops, losses and other events.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Events {
     pub drops: u64,

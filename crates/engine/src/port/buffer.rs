@@ -33,7 +33,7 @@ pub struct Pool {
     accounts: Vec<Account>,
 }
 
-/// What a class that is paused rather than dropped has in the buffer, of one link into the switch.
+/// The account in the buffer of a class that is paused rather than dropped, of one link into the switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Account {
     /// Link that its packets come over.

@@ -17,7 +17,7 @@ use crate::event::packet::{Ext, Packet, flag};
 use crate::port::discipline::{Departure, Verdict};
 use std::mem::take;
 
-/// What an explicit queue did with an arriving packet.
+/// The result of offering a packet to an explicit queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offered {
     /// Refused.
@@ -219,7 +219,7 @@ impl Port {
         true
     }
 
-    /// What failures of the link make of the transmission that begins `now`: when it ends.
+    /// The transmission that begins `now` is subject to failures of the link: when it ends.
     #[cold]
     fn begin_failing(&mut self, now: u64) -> Option<u64> {
         let Waiting { size, wire, index, lost, .. } = self.rare.queues.as_ref()?.service.as_ref()?.waiting;

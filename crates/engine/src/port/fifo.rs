@@ -16,7 +16,7 @@ use crate::ids::LinkId;
 use crate::port::discipline::{Arrival, Place, Verdict};
 use incast_cc::Rate;
 
-/// What a port did with a packet.
+/// The result of giving a packet to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
     /// On its way.
@@ -35,14 +35,14 @@ pub enum Sent {
     Dropped,
 }
 
-/// What a discipline with a state says to an arrival at the port of link `link`.
+/// A discipline with a state decides about an arrival at the port of link `link`.
 #[cold]
 fn ask(rare: &mut Rare, arrival: &Arrival, rate: Rate, link: LinkId) -> Verdict {
     let place = Place { rate, seed: rare.seed, entity: link.0 as u64 };
     rare.rule.at_work().admit(arrival, &place)
 }
 
-/// A discipline with a state hears when its queue will be empty, if nothing else comes.
+/// A discipline with a state is told when its queue will be empty, if nothing else comes.
 #[cold]
 fn tell_empty(rare: &mut Rare, at: u64) {
     rare.rule.at_work().empty(at);

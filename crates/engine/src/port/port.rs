@@ -39,20 +39,19 @@ pub struct Port {
     pub(super) rare: Box<Rare>,
 }
 
-/// What sets a port apart from a FIFO port that nobody watches; one test of a byte on the way of
-/// every packet.
+/// The differences of a port from a FIFO port that nobody watches; one test of a byte on the way of every packet.
 mod unusual {
     /// Its queue becomes a time series.
     pub const PROBED: u8 = 1;
     /// Its queue is explicit.
     pub const EXPLICIT: u8 = 2;
-    /// What it sends is told apart at equal times.
+    /// Packets that it sends are told apart at equal times.
     pub const SCHEDULED: u8 = 4;
     /// Its link has failures.
     pub const FAILS: u8 = 8;
 }
 
-/// What few packets touch.
+/// State that few packets touch.
 #[derive(Clone, Debug)]
 pub(super) struct Rare {
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! What a port says of itself: its record of the measured interval, its queue as a time series.
+//! Reports of a port: its record of the measured interval, its queue as a time series.
 
 use super::port::Port;
 use crate::event::interval::Interval;

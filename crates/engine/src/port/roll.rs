@@ -7,8 +7,8 @@ use crate::event::packet::PortStamp;
 use incast_cc::Rate;
 
 impl Port {
-    /// What the port stamps on a packet that comes to it at `now`: what it has transmitted by then, to the part of a
-    /// packet, and what it has still to transmit.
+    /// The stamp of the port on a packet that comes to it at `now`: the bytes that it has transmitted by then, to the
+    /// part of a packet, and those that it has still to transmit.
     #[cold]
     pub fn stamp(&self, now: u64) -> PortStamp {
         let settings = &*self.settings;

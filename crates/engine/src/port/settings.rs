@@ -1,4 +1,4 @@
-//! What ports of one kind have in common: the link's rate, delay and losses, and how the queue counts.
+//! Settings that ports of one kind share: the link's rate, delay and losses, and how the queue counts.
 
 use crate::hash;
 use crate::ids::LinkId;

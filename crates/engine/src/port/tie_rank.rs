@@ -42,7 +42,7 @@ fn next(before: u16, lag: u64, wire: u64) -> u16 {
     ago(lag, wire) | if place < HALF { (place + 1).min(HALF - 1) } else { (place - 1).max(HALF) }
 }
 
-/// What a port knows of the packets before.
+/// The tie rank of the latest packet at a port, for the next.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct TieRank {
     /// The latest arrival found the transmitter busy.

@@ -1,4 +1,4 @@
-//! What packet trimming ([`trimming`](super::discipline::trimming)) does to the queues of an explicit port.
+//! Packet trimming ([`trimming`](super::discipline::trimming)) at the queues of an explicit port.
 
 use super::account::Events;
 use super::buffer::{Pool, Room};

@@ -11,7 +11,7 @@ use std::mem::take;
 pub const NEAR: u64 = u32::BITS as u64;
 const MASK: u64 = NEAR - 1;
 
-/// What arrives in a window, in the order of sending.
+/// Packets that arrive in a window, in the order of sending.
 #[derive(Default)]
 pub struct Bucket {
     pub packets: Vec<Packet>,

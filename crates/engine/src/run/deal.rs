@@ -60,7 +60,7 @@ impl Deal {
     }
 }
 
-/// What a domain that opens its window knows of a packet.
+/// The knowledge of a domain about a packet as its window opens.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Plan {
     /// Its place among the packets of the window.

@@ -54,7 +54,7 @@ pub enum Visit {
 /// A timer in a domain's queue: keys alone, since most events there are timers.
 type Timers = BinaryHeap<Reverse<(Key, TimerSlot)>>;
 
-/// What a heap entry stands for: a timer, or an arrival kept in a slab.
+/// The event of a heap entry: a timer, or an arrival kept in a slab.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum TimerSlot {
     Timer(TimerKind),
@@ -86,7 +86,7 @@ impl Local {
     }
 }
 
-/// What the state machines of one domain write to while its window is open.
+/// The outbox of one domain while its window is open.
 struct Out<'a, 'n> {
     net: &'a FabricMap<'n>,
     buckets: &'a mut Buckets,
@@ -197,7 +197,7 @@ struct Engine<'a> {
     /// Domains with work in the open window, and by domain the last window that it had work in.
     todo: Vec<DomainId>,
     queued: Vec<u64>,
-    /// What arrives within the last window, but after the end of the run.
+    /// Packets that arrive within the last window, but after the end of the run.
     under_way: Vec<Packet>,
 }
 

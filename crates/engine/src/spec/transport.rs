@@ -158,7 +158,7 @@ pub struct TransportSpec {
     /// The inflation that duplicates have added to the window of a fast recovery stays after a timeout, until the next
     /// recovery ends (htsim's Swift: a timeout does not change its inflation). Only with `recovery = "htsim"`.
     pub inflation_survives_timeout: bool,
-    /// With `timestamps`, duplicate ACKs give RTT samples too: the controller hears them, and the timeout is computed
+    /// With `timestamps`, duplicate ACKs give RTT samples too: the controller sees them, and the timeout is computed
     /// anew from them, without the back-off (htsim's Swift, receivePacket and update_rtt).
     pub duplicate_rtt: bool,
     /// While go-back-N repairs a timeout, the recovery point of a further timeout or of a fast recovery is the end of

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
 
-/// What nodes are laid out from.
+/// The parts that nodes are laid out from.
 pub struct Layout<'a> {
     spec: &'a Spec,
     interval: &'a Interval,

@@ -60,7 +60,7 @@ disciplines! {
 }
 
 impl Rule {
-    /// What the quickest disciplines, which have no state, say to an arrival; `None`: another is to be asked.
+    /// The decision of the quickest disciplines, which have no state, about an arrival; `None`: another is to be asked.
     #[inline(always)]
     pub fn decide(&self, arrival: &Arrival) -> Option<Verdict> {
         match self {

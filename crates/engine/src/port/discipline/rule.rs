@@ -1,10 +1,10 @@
-//! What a queue discipline is told, and what it says.
+//! The interface of a queue discipline: its questions and answers.
 
 use crate::spec::Limit;
 use incast_cc::Rate;
 use std::fmt::Debug;
 
-/// What happens to a packet.
+/// The decision about a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Queued.
@@ -77,7 +77,7 @@ pub struct Place {
     pub rate: Rate,
     /// Seed of the run.
     pub seed: u64,
-    /// What its random numbers are drawn for: the link, and the class above it.
+    /// The entity of its random numbers: the link, and the class above it.
     pub entity: u64,
 }
 

@@ -6,7 +6,7 @@
 //! unit of the type (half a picosecond, half a bit) is refused rather than rounded.
 
 use core::fmt;
-use core::ops::{Add, AddAssign, Sub};
+use core::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 use core::str::FromStr;
 
 /// A point in simulated time, or a span of it, in picoseconds.
@@ -77,34 +77,72 @@ impl Time {
     pub fn from_secs_f64(s: f64) -> Time {
         Time(libm::round(s * 1e12) as u64)
     }
+    /// How many spans `other` cover it: the quotient, rounded up.
+    #[inline]
+    pub fn div_ceil(self, other: Time) -> u64 {
+        self.0.div_ceil(other.0)
+    }
+    /// The least multiple of `other` that is not below it.
+    #[inline]
+    pub fn next_multiple_of(self, other: Time) -> Time {
+        Time(self.0.next_multiple_of(other.0))
+    }
+    /// How far the two lie apart.
+    #[inline]
+    pub fn abs_diff(self, other: Time) -> Time {
+        Time(self.0.abs_diff(other.0))
+    }
+    /// `n` times as long, or [`Time::NEVER`] when that does not fit.
+    #[inline]
+    pub fn saturating_mul(self, n: u64) -> Time {
+        Time(self.0.saturating_mul(n))
+    }
     /// `self - other`, or zero when `other` is later.
+    #[inline]
     pub fn saturating_sub(self, other: Time) -> Time {
         Time(self.0.saturating_sub(other.0))
     }
     /// `self + other`, or [`Time::NEVER`] when that does not fit.
+    #[inline]
     pub fn saturating_add(self, other: Time) -> Time {
         Time(self.0.saturating_add(other.0))
     }
 }
 
-impl Add for Time {
-    type Output = Time;
-    fn add(self, o: Time) -> Time {
-        Time(self.0 + o.0)
-    }
-}
-impl AddAssign for Time {
-    fn add_assign(&mut self, o: Time) {
-        self.0 += o.0;
-    }
-}
-impl Sub for Time {
-    type Output = Time;
-    fn sub(self, o: Time) -> Time {
-        Time(self.0 - o.0)
-    }
+macro_rules! operators {
+    ($($trait:ident $method:ident($a:ident, $b:ident: $other:ty) -> $out:ty { $result:expr })*) => {$(
+        impl $trait<$other> for Time {
+            type Output = $out;
+            #[inline]
+            fn $method(self, $b: $other) -> $out {
+                let $a = self;
+                $result
+            }
+        }
+    )*};
 }
 
+operators! {
+    Add add(a, b: Time) -> Time { Time(a.0 + b.0) }
+    Sub sub(a, b: Time) -> Time { Time(a.0 - b.0) }
+    Mul mul(a, n: u64) -> Time { Time(a.0 * n) }
+    Div div(a, n: u64) -> Time { Time(a.0 / n) }
+    Div div(a, b: Time) -> u64 { a.0 / b.0 }
+    Rem rem(a, b: Time) -> Time { Time(a.0 % b.0) }
+}
+
+impl AddAssign for Time {
+    #[inline]
+    fn add_assign(&mut self, o: Time) {
+        *self = *self + o;
+    }
+}
+impl SubAssign for Time {
+    #[inline]
+    fn sub_assign(&mut self, o: Time) {
+        *self = *self - o;
+    }
+}
 impl Bytes {
     /// Units in bytes, those first in which sizes are written, largest first.
     pub const UNITS: [(&str, u64); 7] = [

@@ -7,6 +7,7 @@
 //! probability close to one half.
 
 use crate::ids::{FlowId, NodeId};
+use incast_cc::Time;
 
 /// Purposes of [`uniform`] draws, so that two uses never share a number.
 pub mod purpose {
@@ -61,9 +62,9 @@ pub const fn ecmp(seed: u64, flow: FlowId, reverse: bool, node: NodeId) -> u64 {
 /// Random number of one packet at one switch: of packet `id` of (flow, direction), fragment `part`, stamped
 /// `ts`. Two packets of a flow differ in `id` or, 65,536 packets apart, in `ts`.
 #[inline]
-pub const fn spray(seed: u64, flow: FlowId, reverse: bool, id: u16, part: u8, ts: u64, node: NodeId) -> u64 {
+pub const fn spray(seed: u64, flow: FlowId, reverse: bool, id: u16, part: u8, ts: Time, node: NodeId) -> u64 {
     let packet = (flow.0 as u64) << 32 | (reverse as u64) << 31 | (part as u64) << 16 | id as u64;
-    fold(fold(fold(mix(seed ^ 0x5350_5241), packet), ts), node.0 as u64)
+    fold(fold(fold(mix(seed ^ 0x5350_5241), packet), ts.0), node.0 as u64)
 }
 
 /// Hash of (flow, direction, entropy), salted by seed and switch.
@@ -82,8 +83,8 @@ pub const fn pick(hash: u64, n: u32) -> u32 {
 
 /// Order among arrivals at one instant: `entity` is the link.
 #[inline]
-pub const fn tie(seed: u64, entity: u64, time: u64) -> u32 {
-    (fold(fold(mix(seed ^ 0x0054_4945), entity), time) >> 32) as u32
+pub const fn tie(seed: u64, entity: u64, time: Time) -> u32 {
+    (fold(fold(mix(seed ^ 0x0054_4945), entity), time.0) >> 32) as u32
 }
 
 /// 64 random bits for draw number `counter` of `entity`, for `purpose`.

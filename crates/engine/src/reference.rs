@@ -11,6 +11,7 @@ use crate::ids::{DomainId, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::run::ending::{self, Ending};
+use incast_cc::Time;
 use incast_record::{Collector, Outcome};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -62,11 +63,11 @@ impl Outbox for Heap {
         let key = Key::arrival(self.order, &packet, generation, self.pushes);
         self.queue.push(Reverse(Queued { key, event: Event::Arrival(packet, ext) }));
     }
-    fn timer(&mut self, time: u64, generation: u16, timer: Timer) {
+    fn timer(&mut self, time: Time, generation: u16, timer: Timer) {
         let key = Key::timer(self.order, time, generation, timer);
         self.queue.push(Reverse(Queued { key, event: Event::Timer(timer) }));
     }
-    fn post(&mut self, _to: NodeId, time: u64, message: Message) {
+    fn post(&mut self, _to: NodeId, time: Time, message: Message) {
         self.timer(time, 0, message.event());
     }
 }

@@ -4,6 +4,7 @@ use crate::domain::Domain;
 use crate::ids::LinkId;
 use crate::map::fabric::FabricMap;
 use crate::port::buffer::Pool;
+use incast_cc::Time;
 use std::collections::BTreeMap;
 
 /// Where a packet is: link of the port, and its class unless it is being transmitted.
@@ -11,7 +12,7 @@ type Place = (LinkId, Option<u8>);
 
 /// Ports of which a class is in a deadlock, and since when it is paused: all that its account at the other end waits
 /// for are such ports. A pause that the other end has taken back by now, or asked for anew since, is none of these.
-pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<LinkId, u64> {
+pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<LinkId, Time> {
     let Some(pfc) = &net.pfc else { return BTreeMap::new() };
     let ports = || domains.iter().flat_map(|d| &d.nodes.ports);
     let mut buffers: BTreeMap<u32, &Pool> = BTreeMap::new();
@@ -22,7 +23,7 @@ pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<LinkId, u64> 
     let asked = |link: LinkId, class: u8| buffers.get(&net.spec.links[link].to)?.paused(pfc.account(link, class)?);
     let stalled = ports().flat_map(|p| p.stalled().map(|(class, since, at)| (p.link, class, since, at)));
     let stalled = stalled.filter(|(link, class, _, at)| asked(*link, *class) == Some(*at));
-    let mut stalled: BTreeMap<(LinkId, u8), u64> = stalled.map(|(l, class, since, _)| ((l, class), since)).collect();
+    let mut stalled: BTreeMap<(LinkId, u8), Time> = stalled.map(|(l, class, since, _)| ((l, class), since)).collect();
     // what is on an account waits at these ports, by link and class
     let mut waits: BTreeMap<(u32, u32), Vec<Place>> = BTreeMap::new();
     for port in ports() {
@@ -40,7 +41,7 @@ pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<LinkId, u64> 
             let at = account.and_then(|account| waits.get(&account));
             at.is_some_and(|at| at.iter().all(|(l, c)| c.is_some_and(|c| stalled.contains_key(&(*l, c)))))
         };
-        let left: BTreeMap<(LinkId, u8), u64> =
+        let left: BTreeMap<(LinkId, u8), Time> =
             stalled.iter().filter(|((l, c), _)| stuck(*l, *c)).map(|(k, since)| (*k, *since)).collect();
         if left.len() == stalled.len() {
             break;

@@ -11,6 +11,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
+use incast_cc::Time;
 use incast_record::Recorder;
 
 /// Senders, receivers and queries on the hosts of a domain.
@@ -34,7 +35,7 @@ impl Endpoints {
     }
 
     /// Completes the time series of flows, and the records of messages, at the end of the run.
-    pub fn finish<R: Recorder>(&mut self, end: u64, net: &FabricMap, rec: &mut R) {
+    pub fn finish<R: Recorder>(&mut self, end: Time, net: &FabricMap, rec: &mut R) {
         for sender in &mut self.senders {
             if let Some(probe) = *sender.probe() {
                 self.probes[probe as usize].before(sender, end, net, rec);
@@ -107,7 +108,7 @@ impl Endpoints {
     pub fn begin_query(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
         let net = ctx.net;
         let spec = &net.spec.queries[entity as usize];
-        if ctx.now >= spec.stop.0 || spec.count == Some(0) {
+        if ctx.now >= spec.stop || spec.count == Some(0) {
             return;
         }
         let query = &mut self.queries[net.queries[entity as usize] as usize];

@@ -22,6 +22,7 @@ use crate::node::trace::observe_port;
 use crate::node::transmit::pass;
 use crate::switch::Switch;
 use crate::switch::route::{Planned, Route};
+use incast_cc::Time;
 use incast_record::{Happening, Recorder};
 
 /// Nodes simulated as one unit.
@@ -160,10 +161,10 @@ impl Domain {
     }
 
     /// Completes the time series at the end of the run.
-    pub fn finish<R: Recorder>(&mut self, end: u64, net: &FabricMap, rec: &mut R) {
+    pub fn finish<R: Recorder>(&mut self, end: Time, net: &FabricMap, rec: &mut R) {
         self.endpoints.finish(end, net, rec);
         // departures at the very end are not part of the run, whichever way a port keeps its queue
-        let until = if net.spec.observe.interval.is_some() { end } else { end.saturating_sub(1) };
+        let until = if net.spec.observe.interval.is_some() { end } else { end.saturating_sub(Time::ps(1)) };
         for port in self.nodes.ports.iter_mut().filter(|p| p.is_probed()) {
             observe_port(port, until, net, rec);
         }

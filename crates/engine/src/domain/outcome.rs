@@ -11,6 +11,7 @@ use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;
 use crate::port::Port;
 use crate::spec::Spec;
+use incast_cc::Time;
 use incast_record::{Collector, EngineRecord, FlowRecord, MessageKind, Outcome, PortRecord, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +37,7 @@ fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
 }
 
 /// Gives every query and write the timeouts that its flows had while it was under way.
-fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: u64) {
+fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: Time) {
     // a query is known by its root's connections, a write by its flow
     let owner = |flow: u32| match net.duplex(FlowId(flow)) {
         Some(duplex) => (MessageKind::Query, duplex.query),
@@ -50,7 +51,7 @@ fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: u64) {
     for message in &mut collector.messages {
         let Some(times) = by_owner.get(&owner(message.flow)) else { continue };
         let before = |t: u64| times.partition_point(|at| *at < t) as u64;
-        message.timeouts = before(message.finish_ps.unwrap_or(end)) - before(message.start_ps);
+        message.timeouts = before(message.finish_ps.unwrap_or(end.0)) - before(message.start_ps);
     }
 }
 
@@ -69,15 +70,15 @@ impl Simulation<'_> {
         mut self,
         mut collector: Collector,
         in_flight: impl Iterator<Item = Packet>,
-        end: u64,
+        end: Time,
         idle: bool,
     ) -> Outcome {
         let spec = self.net.spec;
-        let last = self.domains.iter().map(|d| d.nodes.counts.last).max().unwrap_or(0);
+        let last = self.domains.iter().map(|d| d.nodes.counts.last).max().unwrap_or_default();
         // at a FIFO port no event ends what a failure takes: it is left to happen all the same
         let ports = || self.domains.iter().flat_map(|d| &d.nodes.ports);
         let doomed = ports().filter(|p| p.fails()).filter_map(Port::last_doomed);
-        let last = doomed.fold(last, u64::max);
+        let last = doomed.fold(last, Time::max);
         let idle = idle && last < end;
         // a run with nothing left to happen ends with what happened last, unless it is ports that wait for one another
         let over = idle && !ports().any(Port::is_stalled);
@@ -88,7 +89,7 @@ impl Simulation<'_> {
             d.finish(end, &self.net, &mut collector);
         }
         if !over {
-            collector.trace.retain(|event| event.time_ps < end);
+            collector.trace.retain(|event| event.time_ps < end.0);
         }
         let under_way = self.under_way(in_flight, (!over).then_some(end));
         let (controllers, number) = governing(spec);
@@ -104,9 +105,9 @@ impl Simulation<'_> {
         let sum = |f: fn(&Counts) -> u64| self.domains.iter().map(|d| f(&d.nodes.counts)).sum();
         let mut outcome = Outcome {
             seed: spec.seed,
-            end_ps: end,
-            measure_from_ps: interval.from,
-            measure_to_ps: interval.to,
+            end_ps: end.0,
+            measure_from_ps: interval.from.0,
+            measure_to_ps: interval.to.0,
             queue_samples: interval.samples(),
             hops: sum(|t| t.hops),
             packets_sent: sum(|t| t.sent),
@@ -127,9 +128,9 @@ impl Simulation<'_> {
 
     /// What is still under way: `in_flight`, and what the domains hold. At `end`, unless the run is over, what a
     /// failure would have taken later is under way as well.
-    fn under_way(&mut self, in_flight: impl Iterator<Item = Packet>, end: Option<u64>) -> UnderWay {
+    fn under_way(&mut self, in_flight: impl Iterator<Item = Packet>, end: Option<Time>) -> UnderWay {
         // segments under way, each once whatever its fragments
-        let mut segments: BTreeSet<(FlowId, u64, u64, bool)> = BTreeSet::new();
+        let mut segments: BTreeSet<(FlowId, u64, Time, bool)> = BTreeSet::new();
         let (mut packets, mut spared) = (0, 0);
         let mut note = |p: &Packet| {
             if p.is(Kind::Pause) {
@@ -203,19 +204,19 @@ impl Simulation<'_> {
         record
     }
 
-    fn port_records(&mut self, end: u64, interval: &Interval) -> Vec<PortRecord> {
+    fn port_records(&mut self, end: Time, interval: &Interval) -> Vec<PortRecord> {
         let links = &self.net.spec.links;
         let stuck = deadlocked(&self.net, &self.domains);
         let records = (0..).map(LinkId).zip(links).map(|(l, link)| {
             let at = self.net.place[link.from as usize];
             let port = self.net.port_of[l];
             let record = self.domains[at.domain].nodes.ports[port].record(&link.name, end, interval);
-            PortRecord { deadlocked_ps: stuck.get(&l).copied(), ..record }
+            PortRecord { deadlocked_ps: stuck.get(&l).map(|since| since.0), ..record }
         });
         records.collect()
     }
 
-    fn engine_records(&mut self, end: u64, interval: &Interval) -> Vec<EngineRecord> {
+    fn engine_records(&mut self, end: Time, interval: &Interval) -> Vec<EngineRecord> {
         let spec = self.net.spec;
         let mut engines = Vec::new();
         for node in 0..(if self.net.hosts_cost { spec.hosts as usize } else { 0 }) {

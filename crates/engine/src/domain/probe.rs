@@ -4,6 +4,7 @@ use crate::ids::FlowId;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::SendEndpoint;
+use incast_cc::Time;
 use incast_record::{Recorder, Sample};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 pub struct FlowProbe {
     entity: Arc<str>,
     /// Next instant, in interval mode.
-    next: u64,
+    next: Time,
     last_acked: f64,
     /// Last values, in every-change mode.
     last: Vec<(&'static str, f64)>,
@@ -41,16 +42,16 @@ pub fn observed<E: Effects>(
 impl FlowProbe {
     /// The time series of a flow, from the beginning.
     pub fn new(flow: FlowId) -> FlowProbe {
-        FlowProbe { entity: format!("flow {}", flow.0).into(), next: 0, last_acked: 0.0, last: Vec::new() }
+        FlowProbe { entity: format!("flow {}", flow.0).into(), next: Time::ZERO, last_acked: 0.0, last: Vec::new() }
     }
 
     /// Interval mode: values hold until the next event, so every instant before it shows the
     /// state as it is now.
     #[cold]
-    pub fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: u64, net: &FabricMap, rec: &mut R) {
+    pub fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
         let Some(every) = net.spec.observe.interval else { return };
         while self.next < now {
-            let time_ps = self.next;
+            let time_ps = self.next.0;
             sender.observe(&mut |name, value| {
                 if name == "acked_bytes" {
                     let rate = (value - self.last_acked) * 8.0 / every.as_secs_f64();
@@ -59,13 +60,13 @@ impl FlowProbe {
                 }
                 rec.sample(Sample { entity: self.entity.clone(), name, time_ps, value });
             });
-            self.next += every.0.max(1);
+            self.next += every.max(Time::ps(1));
         }
     }
 
     /// Every-change mode: reports what differs from the last report.
     #[cold]
-    pub fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: u64, net: &FabricMap, rec: &mut R) {
+    pub fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
         if net.spec.observe.interval.is_some() {
             return;
         }
@@ -76,7 +77,7 @@ impl FlowProbe {
                 Some((_, last)) => *last = value,
                 None => self.last.push((name, value)),
             }
-            rec.sample(Sample { entity: self.entity.clone(), name, time_ps: now, value });
+            rec.sample(Sample { entity: self.entity.clone(), name, time_ps: now.0, value });
         });
     }
 }

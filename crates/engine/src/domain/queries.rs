@@ -4,6 +4,7 @@ use crate::event::order::TimerKind;
 use crate::host::messages::Query;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
+use incast_cc::Time;
 use incast_record::{MessageKind, MessageRecord, Recorder};
 
 /// A response is complete; with the last one the query is, and the next begins after a think time.
@@ -16,16 +17,16 @@ pub fn answered(query: &mut Query, ctx: &mut NodeCtx<impl Effects>) {
     let spec = &ctx.net.spec.queries[query.spec as usize];
     query.number += 1;
     if spec.count == Some(query.number) {
-        ctx.rec.finish(ctx.now);
+        ctx.rec.finish(ctx.now.0);
     }
-    let next = ctx.now.saturating_add(spec.think.0);
-    if spec.count.is_none_or(|count| query.number < count) && next < spec.stop.0 {
+    let next = ctx.now.saturating_add(spec.think);
+    if spec.count.is_none_or(|count| query.number < count) && next < spec.stop {
         ctx.timer(next, TimerKind::Query, query.spec);
     }
 }
 
 /// What is recorded of a query that ends then, or is under way at the end of the run.
-pub fn query_record(query: &Query, net: &FabricMap, finish_ps: Option<u64>) -> MessageRecord {
+pub fn query_record(query: &Query, net: &FabricMap, finish: Option<Time>) -> MessageRecord {
     let spec = &net.spec.queries[query.spec as usize];
     MessageRecord {
         kind: MessageKind::Query,
@@ -35,8 +36,8 @@ pub fn query_record(query: &Query, net: &FabricMap, finish_ps: Option<u64>) -> M
         number: query.number,
         workers: spec.connections.len() as u32,
         bytes: spec.connections.iter().map(|c| c.response_size).sum(),
-        start_ps: query.begun,
-        finish_ps,
+        start_ps: query.begun.0,
+        finish_ps: finish.map(|t| t.0),
         timeouts: 0,
     }
 }

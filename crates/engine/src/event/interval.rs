@@ -1,20 +1,22 @@
 //! The measured interval of a run.
 
+use incast_cc::Time;
+
 /// Measured interval and sampling, common to all ports.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval {
-    /// Start, ps.
-    pub from: u64,
-    /// End, ps.
-    pub to: u64,
-    /// Queue sampling interval, ps (at least 1).
-    pub every: u64,
+    /// Start.
+    pub from: Time,
+    /// End.
+    pub to: Time,
+    /// Queue sampling interval (at least 1 ps).
+    pub every: Time,
 }
 
 impl Interval {
     /// Whether `t` belongs to it.
     #[inline]
-    pub fn holds(&self, t: u64) -> bool {
+    pub fn holds(&self, t: Time) -> bool {
         t >= self.from && t < self.to
     }
     /// Times that queues are sampled in it, from its start on.
@@ -23,7 +25,7 @@ impl Interval {
     }
     /// Length of the part of `[a, b)` inside it.
     #[inline]
-    pub fn overlap(&self, a: u64, b: u64) -> u64 {
+    pub fn overlap(&self, a: Time, b: Time) -> Time {
         b.min(self.to).saturating_sub(a.max(self.from))
     }
 }

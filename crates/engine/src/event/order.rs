@@ -11,6 +11,7 @@
 use crate::event::packet::{Ext, NO_TIE_RANK, Packet};
 use crate::hash;
 use crate::spec::Ties;
+use incast_cc::Time;
 
 /// Phases within a generation.
 pub mod phase {
@@ -25,8 +26,8 @@ pub mod phase {
 /// Position of an event in the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key {
-    /// When, ps.
-    pub time: u64,
+    /// When.
+    pub time: Time,
     /// Generation in the upper bits, phase in the low byte.
     pub gen_phase: u32,
     /// Hash of (seed, entity, time).
@@ -47,7 +48,7 @@ impl Key {
 
     /// Key of a timer or departure.
     #[inline]
-    pub fn timer(order: Order, time: u64, generation: u16, timer: Timer) -> Key {
+    pub fn timer(order: Order, time: Time, generation: u16, timer: Timer) -> Key {
         let phase = if timer.kind == TimerKind::Departure { phase::DEPARTURE } else { phase::TIMER };
         let tie = match order.ties {
             Ties::Hash => hash::tie(order.seed, timer.entity as u64 | 1 << 40, time),
@@ -168,7 +169,7 @@ mod tests {
     fn packets_of_links_without_ranks_are_not_told_apart() {
         let order = Order { seed: 1, ties: Ties::Scheduled };
         let tie = |size, rank| {
-            let mut packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, 0);
+            let mut packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, Time::ZERO);
             packet.size = size;
             packet.set_tie_rank(rank);
             order.tie_of(&packet)

@@ -3,12 +3,13 @@
 use crate::event::order::{Timer, TimerKind};
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
+use incast_cc::Time;
 
 /// When an event happens.
 #[derive(Clone, Copy, Debug)]
 pub struct Instant {
-    /// Simulated time, ps.
-    pub time: u64,
+    /// Simulated time.
+    pub time: Time,
     /// Generation at that time.
     pub generation: u16,
 }
@@ -16,8 +17,8 @@ pub struct Instant {
 /// The changes of a port to a packet that passes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
-    /// Arrival at the far end, ps.
-    pub time: u64,
+    /// Arrival at the far end.
+    pub time: Time,
     /// The link it leaves on.
     pub link: LinkId,
     /// Flag bits to set: CE, or none.
@@ -78,7 +79,7 @@ pub trait Outbox {
         port: &mut impl Overflow,
     );
     /// `timer` fires at `time` in this domain.
-    fn timer(&mut self, time: u64, generation: u16, timer: Timer);
+    fn timer(&mut self, time: Time, generation: u16, timer: Timer);
     /// `message` reaches node `to` at `time`: the longest latency of a link from now, so in a later window, or later.
-    fn post(&mut self, to: NodeId, time: u64, message: Message);
+    fn post(&mut self, to: NodeId, time: Time, message: Message);
 }

@@ -1,6 +1,7 @@
 //! The packet that travels: 64 bytes, `Copy`, one cache line.
 
 use crate::ids::{FlowId, LinkId, NodeId};
+use incast_cc::Time;
 
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,14 +74,14 @@ pub const TIMER: u16 = u16::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// Arrival at the far end of `link`, ps.
-    pub time: u64,
+    /// Arrival at the far end of `link`.
+    pub time: Time,
     /// Data direction: sequence number. ACK direction: delay of the receiving host. Pause frame: what is asked.
     number: u64,
     /// Acknowledgement number: cumulative, also where data carries it; of a NACK, the segment that it reports.
     pub ack: u64,
     /// Data direction, pause frame: when it was sent. ACK direction: that time of the packet that it echoes.
-    stamp: u64,
+    stamp: Time,
     /// Link it travels on.
     pub link: LinkId,
     /// Flow.
@@ -126,9 +127,9 @@ pub fn frame_bytes(overhead: u32) -> u64 {
 impl Packet {
     /// A packet of the data direction of `flow` to host `dst`: `len` bytes of payload from `seq` on, sent `now`.
     #[inline(always)]
-    pub fn forward(kind: Kind, flow: FlowId, dst: NodeId, seq: u64, len: u32, now: u64) -> Packet {
+    pub fn forward(kind: Kind, flow: FlowId, dst: NodeId, seq: u64, len: u32, now: Time) -> Packet {
         Packet {
-            time: 0,
+            time: Time::ZERO,
             number: seq,
             ack: 0,
             stamp: now,
@@ -150,7 +151,7 @@ impl Packet {
     /// A packet of the ACK direction of `flow` to its source `dst`, with acknowledgement number `ack`.
     #[inline(always)]
     pub fn reverse(kind: Kind, flow: FlowId, dst: NodeId, ack: u64) -> Packet {
-        Packet { ack, flags: flag::REVERSE, ..Packet::forward(kind, flow, dst, 0, 0, 0) }
+        Packet { ack, flags: flag::REVERSE, ..Packet::forward(kind, flow, dst, 0, 0, Time::ZERO) }
     }
 
     /// Fragment `number` of it, of `size` IP bytes, when `last` is the last one's number.
@@ -162,7 +163,7 @@ impl Packet {
     /// What a switch tells the neighbour that `of` came from: to pause `class`, or to resume it. It travels over a link
     /// of its own accord and goes no further; it wears the flow of `of` in the other direction, of which the neighbour,
     /// if it is a host, has an end.
-    pub fn pause_frame(of: &Packet, class: u8, pause: bool, now: u64) -> Packet {
+    pub fn pause_frame(of: &Packet, class: u8, pause: bool, now: Time) -> Packet {
         let reverse = !of.flags & flag::REVERSE;
         Packet {
             // no path has so many links
@@ -177,7 +178,7 @@ impl Packet {
     pub fn piggyback(&self, ext: &Ext) -> Packet {
         let kind = if self.kind() == Kind::Data { Kind::Piggyback } else { self.kind() };
         let ext_kind = self.ext_kind & NO_EXT | kind as u32;
-        Packet { number: ext.host, stamp: ext.ts, part: ext.hops, ext_kind, ..*self }
+        Packet { number: ext.host.0, stamp: ext.ts, part: ext.hops, ext_kind, ..*self }
     }
 
     /// What it is.
@@ -211,16 +212,16 @@ impl Packet {
         self.number
     }
 
-    /// When the sending IP layer sent it, ps; a pause frame: when the switch asked.
+    /// When the sending IP layer sent it; a pause frame: when the switch asked.
     #[inline(always)]
-    pub fn sent_at(&self) -> u64 {
+    pub fn sent_at(&self) -> Time {
         debug_assert!(!self.is_reverse() || self.is(Kind::Pause));
         self.stamp
     }
 
     /// It leaves its host `now`.
     #[inline]
-    pub fn set_sent_at(&mut self, now: u64) {
+    pub fn set_sent_at(&mut self, now: Time) {
         self.stamp = now;
     }
 
@@ -231,15 +232,15 @@ impl Packet {
         (self.part & 15, self.part >> 4)
     }
 
-    /// What is acknowledged was sent at `ts`, ps, came over `hops` links, and has been in the host for `delay`, ps.
+    /// What is acknowledged was sent at `ts`, came over `hops` links, and has been in the host for `delay`.
     #[inline(always)]
-    pub fn set_echo(&mut self, ts: u64, hops: u8, delay: u64) {
-        (self.stamp, self.part, self.number) = (ts, hops, delay);
+    pub fn set_echo(&mut self, ts: Time, hops: u8, delay: Time) {
+        (self.stamp, self.part, self.number) = (ts, hops, delay.0);
     }
 
-    /// When what is acknowledged was sent, ps.
+    /// When what is acknowledged was sent.
     #[inline(always)]
-    pub fn echo(&self) -> u64 {
+    pub fn echo(&self) -> Time {
         debug_assert!(self.is_reverse() || self.has(flag::ACK));
         self.stamp
     }
@@ -251,18 +252,18 @@ impl Packet {
         self.part
     }
 
-    /// How long the host that answers has had it, ps: what is acknowledged, and the answer.
+    /// How long the host that answers has had it: what is acknowledged, and the answer.
     #[inline(always)]
-    pub fn host_delay(&self) -> u64 {
+    pub fn host_delay(&self) -> Time {
         debug_assert!(self.is_reverse() || self.has(flag::ACK));
-        self.number
+        Time(self.number)
     }
 
-    /// Its host takes so much longer, ps.
+    /// Its host takes so much longer.
     #[inline]
-    pub fn add_host_delay(&mut self, took: u64) {
+    pub fn add_host_delay(&mut self, took: Time) {
         debug_assert!(self.is_reverse());
-        self.number += took;
+        self.number += took.0;
     }
 
     /// Class that a pause frame is about.
@@ -279,7 +280,7 @@ impl Packet {
 
     /// What tells packets and fragments of one flow and direction apart, for random numbers: number, part, time.
     #[inline(always)]
-    pub fn identity(&self) -> (u16, u8, u64) {
+    pub fn identity(&self) -> (u16, u8, Time) {
         (self.id, self.part, self.stamp)
     }
 
@@ -346,8 +347,8 @@ pub const STAMPS: usize = 6;
 /// What a port stamps on a packet ([`incast_cc::Hop`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortStamp {
-    /// When, ps.
-    pub time: u64,
+    /// When.
+    pub time: Time,
     /// Bytes transmitted since the run began.
     pub sent: u64,
     /// Bytes to be transmitted before the packet.
@@ -386,13 +387,13 @@ impl Telemetry {
 pub struct Ext {
     /// Blocks; empty ones have `start == end`.
     pub sack: [(u64, u64); 4],
-    /// Data that acknowledges: the time stamp it echoes. SYN-ACK: when it was sent, ps.
-    pub ts: u64,
+    /// Data that acknowledges: the time stamp it echoes. SYN-ACK: when it was sent.
+    pub ts: Time,
     /// Data that acknowledges: links that the packet it echoes crossed.
     pub hops: u8,
-    /// Data that acknowledges: how long the receiving host has had the packet it echoes, ps; 0 where hosts cost
+    /// Data that acknowledges: how long the receiving host has had the packet it echoes; 0 where hosts cost
     /// nothing.
-    pub host: u64,
+    pub host: Time,
     /// Stamps of ports, for controllers that ask for them; aside, since all who do not carry this too.
     pub telemetry: Option<Box<Telemetry>>,
 }

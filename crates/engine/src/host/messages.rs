@@ -9,6 +9,7 @@
 use crate::event::packet::Ext;
 use crate::ids::FlowId;
 use crate::spec::TransportSpec;
+use incast_cc::Time;
 
 /// [`ConnectionSide`] of a flow that is a connection of its own.
 pub const NO_SIDE: u32 = u32::MAX;
@@ -36,8 +37,8 @@ pub struct ConnectionSide {
     pub wnd: u32,
     /// Time stamp and hops to echo, and SACK blocks.
     pub ext: Ext,
-    /// When what is echoed came to the host's NIC, ps.
-    pub came: u64,
+    /// When what is echoed came to the host's NIC.
+    pub came: Time,
     /// Echo congestion.
     pub ece: bool,
     /// A packet of the peer has arrived: there is something to acknowledge.
@@ -50,61 +51,61 @@ pub struct ConnectionSide {
     pub pingpong: bool,
     /// Data packets sent that acknowledged something, since the receiver last looked.
     pub carried: u32,
-    /// When data last arrived in order, ps, by the timer's tick; `None` before.
-    pub data_at: Option<u64>,
-    /// The sender's retransmission timeout, ps.
-    pub rto: u64,
-    /// Its smoothed round-trip time, ps.
-    pub srtt: u64,
-    /// Its retransmission timeout before the packet at work, ps.
-    pub rto_before: u64,
-    /// How long an acknowledgement waits at most, ps, before its ceiling.
-    pub ack_wait: u64,
+    /// When data last arrived in order, by the timer's tick; `None` before.
+    pub data_at: Option<Time>,
+    /// The sender's retransmission timeout.
+    pub rto: Time,
+    /// Its smoothed round-trip time.
+    pub srtt: Time,
+    /// Its retransmission timeout before the packet at work.
+    pub rto_before: Time,
+    /// How long an acknowledgement waits at most, before its ceiling.
+    pub ack_wait: Time,
 }
 
 impl ConnectionSide {
     /// Data arrived in order. How long ACKs wait follows the time between such arrivals. Whether the silence before
     /// was so long that the other side starts anew.
     /// `at_once`: the kernel looks at the data before the acknowledgement that they carry.
-    pub fn on_data(&mut self, t: &TransportSpec, now: u64, at_once: bool) -> bool {
+    pub fn on_data(&mut self, t: &TransportSpec, now: Time, at_once: bool) -> bool {
         let rto = if at_once { self.rto_before } else { self.rto };
-        let tick = t.timer_tick.0.max(1);
-        let now = now / tick * tick;
-        let timeout = t.delayed_ack_timeout.0;
+        let tick = t.timer_tick.max(Time::ps(1));
+        let now = tick * (now / tick);
+        let timeout = t.delayed_ack_timeout;
         let Some(at) = self.data_at.replace(now) else {
             self.ack_wait = timeout;
             return true;
         };
         let silence = now - at;
-        let half = self.ack_wait / tick / 2 * tick;
+        let half = tick * (self.ack_wait / tick / 2);
         if silence <= timeout / 2 {
             self.ack_wait = half + timeout / 2;
         } else if silence < self.ack_wait {
             self.ack_wait = (half + silence).min(rto.next_multiple_of(tick));
         } else {
-            return rto > 0 && silence > rto.next_multiple_of(tick);
+            return rto > Time::ZERO && silence > rto.next_multiple_of(tick);
         }
         false
     }
 
     /// How long an ACK waits now.
-    pub fn ack_wait(&self, t: &TransportSpec) -> u64 {
-        let timeout = t.delayed_ack_timeout.0;
+    pub fn ack_wait(&self, t: &TransportSpec) -> Time {
+        let timeout = t.delayed_ack_timeout;
         if t.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
     }
 
     /// Whether data sent at `now` answers what arrived: it goes before an ACK would, whatever the ceiling.
-    pub fn answers(&self, t: &TransportSpec, now: u64) -> bool {
-        let wait = if t.adaptive_ack { self.ack_wait } else { t.delayed_ack_timeout.0 };
+    pub fn answers(&self, t: &TransportSpec, now: Time) -> bool {
+        let wait = if t.adaptive_ack { self.ack_wait } else { t.delayed_ack_timeout };
         self.data_at.is_some_and(|at| now - at < wait)
     }
 
     /// An ACK has waited in vain: the next may wait longer, or the side is not interactive after all.
     pub fn miss(&mut self, t: &TransportSpec) {
         if std::mem::take(&mut self.pingpong) {
-            self.ack_wait = t.delayed_ack_timeout.0;
+            self.ack_wait = t.delayed_ack_timeout;
         } else {
-            self.ack_wait = (2 * self.ack_wait).min(self.rto.next_multiple_of(t.timer_tick.0.max(1)));
+            self.ack_wait = (self.ack_wait * 2).min(self.rto.next_multiple_of(t.timer_tick.max(Time::ps(1))));
         }
     }
 }
@@ -118,6 +119,6 @@ pub struct Query {
     pub number: u64,
     /// Responses not complete; 0 between queries.
     pub waiting: u32,
-    /// When it began, ps.
-    pub begun: u64,
+    /// When it began.
+    pub begun: Time,
 }

@@ -9,6 +9,7 @@ pub mod processing;
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
 use crate::ids::{FlowId, NodeId, PortIx};
+use incast_cc::Time;
 
 /// One host.
 #[derive(Clone, Debug)]
@@ -37,9 +38,9 @@ pub struct RunQueue {
     pub due: Vec<(u64, FlowId, bool)>,
     /// When compressed SACKs of receivers may go, in the order of their timers, and which of them a timer that
     /// fires takes along.
-    pub compressed: Vec<(u64, FlowId)>,
+    pub compressed: Vec<(Time, FlowId)>,
     /// See `compressed`.
-    pub released: Vec<(u64, FlowId)>,
+    pub released: Vec<(Time, FlowId)>,
     /// Timers set so far.
     pub settings: u64,
 }

@@ -8,6 +8,7 @@
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use crate::ids::FlowId;
+use incast_cc::Time;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
 
@@ -20,7 +21,7 @@ const FEW: usize = 16;
 struct Lane {
     flow: FlowId,
     reverse: bool,
-    /// [`Packet::time`] says since when, ps.
+    /// [`Packet::time`] says since when.
     packets: VecDeque<Packet>,
     /// Extensions of those whose [`Packet::ext`] says that they have one, in the same order.
     exts: VecDeque<Ext>,
@@ -42,8 +43,8 @@ pub struct Served {
     pub packet: Packet,
     /// Its extension.
     pub ext: Option<Ext>,
-    /// When it came to the NIC, ps.
-    pub since: u64,
+    /// When it came to the NIC.
+    pub since: Time,
 }
 
 /// Per-flow fair queues in front of a port.
@@ -123,8 +124,8 @@ impl FairNic {
         self.serving = Some(self.lane_for(packet));
     }
 
-    /// Queues a packet that comes to a busy one at `now`, ps.
-    pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, now: u64) {
+    /// Queues a packet that comes to a busy one at `now`.
+    pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, now: Time) {
         let i = self.lane_for(packet);
         let lane = &mut self.lanes[i as usize];
         if lane.packets.is_empty() && self.serving != Some(i) {
@@ -191,11 +192,11 @@ mod tests {
     }
 
     fn packet(flow: u32, id: u64) -> Packet {
-        numbered(Packet::forward(Kind::Data, FlowId(flow), NodeId(0), 0, 1460, 0), id)
+        numbered(Packet::forward(Kind::Data, FlowId(flow), NodeId(0), 0, 1460, Time::ZERO), id)
     }
 
     /// Ends what is under way and begins the next: its flow and number, and its extension's time stamp.
-    fn next(nic: &mut FairNic) -> Option<(u32, u64, Option<u64>)> {
+    fn next(nic: &mut FairNic) -> Option<(u32, u64, Option<Time>)> {
         nic.departed();
         nic.serve_next().map(|s| (s.packet.flow.0, s.packet.id as u64, s.ext.map(|ext| ext.ts)))
     }
@@ -204,23 +205,23 @@ mod tests {
     fn flows_take_turns_and_keep_their_extensions() {
         let mut nic = FairNic::new(3);
         nic.begin(&packet(1, 0));
-        nic.push(&packet(1, 1), None, 10);
-        nic.push(&packet(1, 2), Some(&mut Ext { ts: 12, ..Ext::default() }), 20);
+        nic.push(&packet(1, 1), None, Time(10));
+        nic.push(&packet(1, 2), Some(&mut Ext { ts: Time(12), ..Ext::default() }), Time(20));
         assert!(!nic.has_room(FlowId(1)), "one in service and two that wait");
         assert!(nic.has_room(FlowId(2)));
         // the same flow's acknowledgements, and another's data
         nic.push(
             &numbered(Packet::reverse(Kind::Ack, FlowId(1), NodeId(0), 0), 3),
-            Some(&mut Ext { ts: 13, ..Ext::default() }),
-            30,
+            Some(&mut Ext { ts: Time(13), ..Ext::default() }),
+            Time(30),
         );
-        nic.push(&packet(2, 4), None, 40);
+        nic.push(&packet(2, 4), None, Time(40));
         assert_eq!(nic.waiting().count(), 4);
-        assert_eq!(next(&mut nic), Some((1, 3, Some(13))));
+        assert_eq!(next(&mut nic), Some((1, 3, Some(Time(13)))));
         assert!(nic.has_room(FlowId(1)));
         assert_eq!(next(&mut nic), Some((2, 4, None)));
         assert_eq!(next(&mut nic), Some((1, 1, None)));
-        assert_eq!(next(&mut nic), Some((1, 2, Some(12))));
+        assert_eq!(next(&mut nic), Some((1, 2, Some(Time(12)))));
         assert_eq!(next(&mut nic), None);
         assert!(nic.is_idle());
     }
@@ -230,7 +231,7 @@ mod tests {
         let mut nic = FairNic::new(3);
         for flow in 0..1000 {
             nic.begin(&packet(2 * flow, 0));
-            nic.push(&packet(2 * flow + 1, 1), None, 0);
+            nic.push(&packet(2 * flow + 1, 1), None, Time::ZERO);
             assert_eq!(next(&mut nic), Some((2 * flow + 1, 1, None)));
             assert_eq!(next(&mut nic), None);
         }
@@ -245,7 +246,7 @@ mod tests {
             for flow in 1..=100 {
                 for seq in 0..2 {
                     assert!(nic.has_room(FlowId(flow)));
-                    nic.push(&packet(flow, seq), None, 0);
+                    nic.push(&packet(flow, seq), None, Time::ZERO);
                 }
                 assert!(!nic.has_room(FlowId(flow)));
             }

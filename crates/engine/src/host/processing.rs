@@ -11,6 +11,7 @@ use crate::event::packet::{Ext, Packet};
 use crate::hash::{self, purpose};
 use crate::ids::NodeId;
 use crate::spec::ProcessingSpec;
+use incast_cc::Time;
 use incast_record::EngineRecord;
 use std::collections::VecDeque;
 
@@ -65,8 +66,8 @@ pub struct Held {
     pub packet: Packet,
     /// Its extension.
     pub ext: Option<Ext>,
-    /// When it came to the engine, ps.
-    pub since: u64,
+    /// When it came to the engine.
+    pub since: Time,
 }
 
 /// The engines of one side of a host.
@@ -86,24 +87,24 @@ struct Engine {
 /// Account of an engine over the measured interval, for its record.
 #[derive(Clone, Default, Debug)]
 struct Account {
-    /// The account is up to date until then, ps.
-    until: u64,
-    next_sample: u64,
+    /// The account is up to date until then.
+    until: Time,
+    next_sample: Time,
     packets: u64,
     drops: u64,
-    busy: u64,
+    busy: Time,
     /// Packets times ps.
     packet_time: u128,
     longest: u64,
     wait: u128,
-    longest_wait: u64,
+    longest_wait: Time,
     /// How often each length was sampled.
     lengths: Vec<u64>,
 }
 
 impl Account {
     /// The queue has had `length` packets since the last call.
-    fn advance(&mut self, now: u64, length: usize, interval: &Interval) {
+    fn advance(&mut self, now: Time, length: usize, interval: &Interval) {
         let from = self.until.max(interval.from);
         let to = now.min(interval.to);
         self.until = now;
@@ -111,8 +112,8 @@ impl Account {
             return;
         }
         self.longest = self.longest.max(length as u64);
-        self.packet_time += (to - from) as u128 * length as u128;
-        self.busy += if length > 0 { to - from } else { 0 };
+        self.packet_time += (to - from).0 as u128 * length as u128;
+        self.busy += if length > 0 { to - from } else { Time::ZERO };
         let first = self.next_sample.max(interval.from);
         if first < to {
             let count = (to - first).div_ceil(interval.every);
@@ -120,7 +121,7 @@ impl Account {
                 self.lengths.resize(length + 1, 0);
             }
             self.lengths[length] += count;
-            self.next_sample = first + count * interval.every;
+            self.next_sample = first + interval.every * count;
         }
     }
 }
@@ -137,14 +138,14 @@ impl Processing {
         hash::pick(draw, self.engines.len() as u32)
     }
 
-    /// How long a packet is in service, ps.
-    fn service(&self, packet: &Packet) -> u64 {
+    /// How long a packet is in service.
+    fn service(&self, packet: &Packet) -> Time {
         let own = if packet.len > 0 { self.costs.packet_time } else { self.costs.ack_time };
-        own.saturating_add(self.costs.rate.serialize(packet.size as u64)).0
+        own.saturating_add(self.costs.rate.serialize(packet.size as u64))
     }
 
     /// Hands a packet to an engine. When its service ends, if it begins now.
-    pub fn offer(&mut self, engine: u32, held: Held, interval: &Interval) -> Result<Option<u64>, Full> {
+    pub fn offer(&mut self, engine: u32, held: Held, interval: &Interval) -> Result<Option<Time>, Full> {
         let now = held.since;
         let service = self.service(&held.packet);
         let e = &mut self.engines[engine as usize];
@@ -161,14 +162,14 @@ impl Processing {
     }
 
     /// A service ends: its packet, and when the next one's does.
-    pub fn finish(&mut self, engine: u32, now: u64, interval: &Interval) -> Option<(Held, Option<u64>)> {
+    pub fn finish(&mut self, engine: u32, now: Time, interval: &Interval) -> Option<(Held, Option<Time>)> {
         let e = &mut self.engines[engine as usize];
         e.account.advance(now, e.queue.len(), interval);
         let done = e.queue.pop_front()?;
         if interval.holds(now) {
             let wait = now - done.since;
             e.account.packets += 1;
-            e.account.wait += wait as u128;
+            e.account.wait += wait.0 as u128;
             e.account.longest_wait = e.account.longest_wait.max(wait);
         }
         let next = e.queue.front().map(|held| held.packet);
@@ -182,8 +183,8 @@ impl Processing {
     }
 
     /// The records of its engines at `end`, in their order; `name` is the host's.
-    pub fn records(&mut self, name: &str, side: Side, end: u64, interval: &Interval) -> Vec<EngineRecord> {
-        let span = (interval.to - interval.from) as f64;
+    pub fn records(&mut self, name: &str, side: Side, end: Time, interval: &Interval) -> Vec<EngineRecord> {
+        let span = (interval.to - interval.from).0 as f64;
         let engines = self.engines.iter_mut().enumerate();
         let record = |(i, e): (usize, &mut Engine)| {
             e.account.advance(end, e.queue.len(), interval);
@@ -199,12 +200,12 @@ impl Processing {
                 name: format!("{name}.{}{i}", if side == Side::Send { "tx" } else { "rx" }),
                 packets: a.packets,
                 drops: a.drops,
-                busy_ps: a.busy,
+                busy_ps: a.busy.0,
                 queue_mean_packets: if span > 0.0 { a.packet_time as f64 / span } else { 0.0 },
                 queue_p99_packets: p99.map(|length| length as f64),
                 queue_max_packets: a.longest,
                 wait_sum_ps: u64::try_from(a.wait).unwrap_or(u64::MAX),
-                wait_max_ps: a.longest_wait,
+                wait_max_ps: a.longest_wait.0,
             }
         };
         engines.map(record).collect()

@@ -8,6 +8,7 @@ use crate::host::messages::ConnectionSide;
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::port::buffer::Pool;
+use incast_cc::Time;
 use incast_record::Recorder;
 
 /// Where the effects of events go.
@@ -52,9 +53,9 @@ pub struct Counts {
     pub delivered: u64,
     /// Packets refused by queues, lost on links, or without a route.
     pub dropped: u64,
-    /// Time of the last arrival, or of the end of a transmission that a failure has had, ps; with priority flow control
+    /// Time of the last arrival, or of the end of a transmission that a failure has had; with priority flow control
     /// of the last event at a port, which may come after it.
-    pub last: u64,
+    pub last: Time,
 }
 
 /// State of a domain's nodes that an event's context borrows.
@@ -80,7 +81,7 @@ impl Nodes {
             now: at.time,
             generation: at.generation,
             cause,
-            held: 0,
+            held: Time::ZERO,
             net: env.net,
             out: env.out,
             rec: env.rec,
@@ -95,14 +96,14 @@ impl Nodes {
 
 /// The part of the simulation that one event may read and change.
 pub struct NodeCtx<'a, E: Effects> {
-    /// Now, ps.
-    pub now: u64,
+    /// Now.
+    pub now: Time,
     /// Generation of the event.
     pub generation: u16,
     /// IP bytes of the packet whose arrival it is; [`u16::MAX`] for a timer.
     pub cause: u16,
-    /// How long the packet at work was in an engine of its host, ps.
-    pub held: u64,
+    /// How long the packet at work was in an engine of its host.
+    pub held: Time,
     /// The fabric map.
     pub net: &'a FabricMap<'a>,
     /// Packets and timers.
@@ -124,13 +125,13 @@ pub struct NodeCtx<'a, E: Effects> {
 impl<E: Effects> NodeCtx<'_, E> {
     /// Generation of an effect at `time`.
     #[inline]
-    fn generation_at(&self, time: u64) -> u16 {
+    fn generation_at(&self, time: Time) -> u16 {
         if time == self.now { self.generation.saturating_add(1) } else { 0 }
     }
 
     /// Sets a timer.
     #[inline]
-    pub fn timer(&mut self, time: u64, kind: TimerKind, entity: impl Into<u32>) {
+    pub fn timer(&mut self, time: Time, kind: TimerKind, entity: impl Into<u32>) {
         debug_assert!(time >= self.now);
         let generation = self.generation_at(time);
         self.out.timer(time, generation, Timer { kind, entity: entity.into() });

@@ -7,6 +7,7 @@ use crate::host::processing::{EngineId, Full, Held, Side};
 use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
+use incast_cc::Time;
 use incast_record::{Happening, Recorder};
 use std::mem::take;
 
@@ -105,7 +106,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// A packet that has been in a fair NIC since then is transmitted.
-    fn begin_service(&mut self, host: HostIx, mut packet: Packet, ext: Option<&mut Ext>, since: u64) {
+    fn begin_service(&mut self, host: HostIx, mut packet: Packet, ext: Option<&mut Ext>, since: Time) {
         let port = self.hosts[host].port;
         if !packet.has(flag::ACK) {
             packet.set_sent_at(self.now);

@@ -5,7 +5,6 @@ use crate::event::order::TimerKind;
 use crate::event::packet::Packet;
 use crate::ids::{LinkId, PoolIx};
 use crate::node::context::{Effects, NodeCtx};
-use incast_cc::Time;
 
 impl<E: Effects> NodeCtx<'_, E> {
     /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may
@@ -15,7 +14,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let Some(pfc) = &self.net.pfc else { return };
         let pool = &mut self.pools[pool];
         let (link, class) = (pool.account(account).link, pool.account(account).class);
-        let cleared = pfc.cleared(link, Time(self.now)).map(|at| at.0);
+        let cleared = pfc.cleared(link, self.now);
         let told = match left {
             true => pool.resumes(account, cleared),
             false => pool.pauses(account, packet, self.now, cleared),
@@ -34,7 +33,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     pub fn obey(&mut self, frame: &Packet) {
         let Some(pfc) = &self.net.pfc else { return };
         let Some(link) = pfc.back[frame.link] else { return };
-        if pfc.cleared(link, Time(self.now)).is_some_and(|cleared| cleared > Time(frame.sent_at())) {
+        if pfc.cleared(link, self.now).is_some_and(|cleared| cleared > frame.sent_at()) {
             return;
         }
         let port = self.net.port_of[link];
@@ -49,10 +48,10 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// A link or the one back goes down or comes up, or its port has been silent long enough after that.
     #[cold]
     pub fn transition(&mut self, link: LinkId) {
-        let (now, net) = (Time(self.now), self.net);
+        let (now, net) = (self.now, self.net);
         let (Some(pfc), Some(spec)) = (&net.pfc, net.spec.pfc()) else { return };
         if let Some(next) = pfc.next_transition(link, now) {
-            self.timer(next.0, TimerKind::Transition, link);
+            self.timer(next, TimerKind::Transition, link);
         }
         let transition = pfc.transition_by(link, now).filter(|transition| transition.at == now);
         if transition.is_some_and(|transition| transition.up) {
@@ -69,9 +68,9 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.watch(port);
         let own = &mut self.ports[port];
         if transition.is_some() {
-            own.clear_pauses(now.0, &net.interval);
+            own.clear_pauses(now, &net.interval);
         }
-        let ends = own.go_on(now.0, &net.interval);
+        let ends = own.go_on(now, &net.interval);
         self.count_dropped(port);
         if let Some(ends) = ends {
             self.timer(ends, TimerKind::Departure, link);

@@ -5,6 +5,7 @@ use crate::ids::{LinkId, NodeId, PortIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::port::{Port, Sent};
+use incast_cc::Time;
 use incast_record::{Happening, PacketEvent, Recorder, Sample};
 use std::sync::Arc;
 
@@ -64,9 +65,9 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.trace_at(self.now, packet, event, site);
     }
 
-    /// ... of what happens at `time`, ps: a run that ends before it takes the line back.
+    /// ... of what happens at `time`: a run that ends before it takes the line back.
     #[cold]
-    fn trace_at(&mut self, time: u64, packet: &Packet, event: Happening, site: Site) {
+    fn trace_at(&mut self, time: Time, packet: &Packet, event: Happening, site: Site) {
         let spec = self.net.spec;
         if !spec.observe.trace.contains(&packet.flow.0) {
             return; // a packet that ports stamp
@@ -83,7 +84,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let flags = FLAGS.iter().filter(|(bit, _)| packet.has(*bit)).map(|(_, name)| *name);
         let flags: Vec<&str> = kind.into_iter().chain(flags).collect();
         self.rec.packet(PacketEvent {
-            time_ps: time,
+            time_ps: time.0,
             flow: packet.flow.0,
             place,
             event,
@@ -98,9 +99,9 @@ impl<E: Effects> NodeCtx<'_, E> {
 
 /// Adds what happened at a probed port up to `now` to its time series.
 #[cold]
-pub fn observe_port<R: Recorder>(port: &mut Port, now: u64, net: &FabricMap, rec: &mut R) {
+pub fn observe_port<R: Recorder>(port: &mut Port, now: Time, net: &FabricMap, rec: &mut R) {
     let name: Arc<str> = net.spec.links[port.link].name.as_str().into();
-    port.observe(now, &net.interval, net.spec.observe.interval.map(|t| t.0), &mut |time_ps, value| {
-        rec.sample(Sample { entity: name.clone(), name: "queue_packets", time_ps, value: value as f64 });
+    port.observe(now, &net.interval, net.spec.observe.interval, &mut |at, value| {
+        rec.sample(Sample { entity: name.clone(), name: "queue_packets", time_ps: at.0, value: value as f64 });
     });
 }

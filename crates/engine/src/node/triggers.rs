@@ -32,7 +32,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             let Timer { kind, entity } = message.event();
             self.timer(self.now, kind, entity);
         } else {
-            self.out.post(to, self.now + self.net.relay.0, message);
+            self.out.post(to, self.now + self.net.relay, message);
         }
     }
 }

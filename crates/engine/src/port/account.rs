@@ -1,13 +1,14 @@
 //! Counts of a port: packets, drops, marks, the time-mean queue, samples of its length.
 
 use crate::event::interval::Interval;
+use incast_cc::Time;
 
 /// Counters of every packet, from the start of the run.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Counters {
     pub packets: u64,
-    /// Sum of times in the queue of what was accepted so far, ps.
-    pub packet_time: u64,
+    /// Sum of times in the queue of what was accepted so far.
+    pub packet_time: Time,
     /// The same weighted by size, byte ps.
     pub byte_time: u128,
     pub max_bytes: u64,
@@ -16,11 +17,11 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// A packet of `size` bytes is `wait` ps in the queue.
+    /// A packet of `size` bytes is `wait` in the queue.
     #[inline]
-    pub(super) fn add_wait(&mut self, wait: u64, size: u64) {
+    pub(super) fn add_wait(&mut self, wait: Time, size: u64) {
         self.packet_time += wait;
-        self.byte_time += wait as u128 * size as u128;
+        self.byte_time += wait.0 as u128 * size as u128;
     }
 
     /// The discipline counts so much now.
@@ -36,7 +37,7 @@ impl Counters {
 pub(super) struct Events {
     pub drops: u64,
     pub losses: u64,
-    /// Time on the wire at rates without a whole number of picoseconds a byte.
+    /// Time on the wire, ps modulo 2^64, at rates without a whole number of picoseconds a byte.
     pub odd_busy: u64,
     /// Bytes on the wire that were accepted and then cut off.
     pub cut_bytes: u64,
@@ -49,28 +50,28 @@ pub(super) struct Snapshot {
     pub events: Events,
     pub bytes_in: u64,
     /// Transmitting time still owed to what was accepted.
-    pub owed: u64,
+    pub owed: Time,
 }
 
 /// The queue length, sampled at the interval that is asked for.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Samples {
-    /// When the next one is due, ps.
-    pub next: u64,
+    /// When the next one is due.
+    pub next: Time,
     /// Samples by queue length in packets.
     lengths: Vec<u64>,
     count: u64,
 }
 
 impl Samples {
-    /// The first is due at `next`, ps.
-    pub(super) fn from(next: u64) -> Samples {
+    /// The first is due at `next`.
+    pub(super) fn from(next: Time) -> Samples {
         Samples { next, lengths: Vec::new(), count: 0 }
     }
 
     /// The queue is `length` packets long at the instant of the next sample; nothing arrives before `now`, so an empty
     /// queue stays empty.
-    pub(super) fn take(&mut self, length: usize, now: u64, interval: &Interval) {
+    pub(super) fn take(&mut self, length: usize, now: Time, interval: &Interval) {
         let until = now.min(interval.to);
         let count = if length == 0 { (until - self.next).div_ceil(interval.every).max(1) } else { 1 };
         if self.lengths.len() <= length {
@@ -78,7 +79,7 @@ impl Samples {
         }
         self.lengths[length] += count;
         self.count += count;
-        self.next += count * interval.every;
+        self.next += interval.every * count;
     }
 
     /// Nearest rank: the smallest length that at least `percent` of the samples do not exceed.

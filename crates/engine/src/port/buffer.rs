@@ -23,6 +23,7 @@
 use crate::event::packet::Packet;
 use crate::ids::LinkId;
 use crate::spec::{PfcSpec, Threshold};
+use incast_cc::Time;
 
 /// The shared part of a switch's buffer.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,8 +55,8 @@ pub struct Account {
     held: u64,
     /// Bytes in the headroom.
     in_headroom: u64,
-    /// The neighbour was told to pause then, ps.
-    paused: Option<u64>,
+    /// The neighbour was told to pause then.
+    paused: Option<Time>,
 }
 
 impl Account {
@@ -146,8 +147,8 @@ impl Pool {
         &self.accounts[i as usize]
     }
 
-    /// When the neighbour was told to pause an account that it has not been told to resume, ps.
-    pub fn paused(&self, account: u32) -> Option<u64> {
+    /// When the neighbour was told to pause an account that it has not been told to resume.
+    pub fn paused(&self, account: u32) -> Option<Time> {
         self.accounts[account as usize].paused
     }
 
@@ -195,10 +196,10 @@ impl Pool {
         self.free += share - a.share();
     }
 
-    /// Whether the neighbour at the other end of an account's link is to be told to pause at `now`, ps, as it is also
-    /// where there is no room for another like `packet`; it then knows. A pause from before `cleared`, ps, holds no
+    /// Whether the neighbour at the other end of an account's link is to be told to pause at `now`, as it is also
+    /// where there is no room for another like `packet`; it then knows. A pause from before `cleared` holds no
     /// longer.
-    pub fn pauses(&mut self, account: u32, packet: &Packet, now: u64, cleared: Option<u64>) -> bool {
+    pub fn pauses(&mut self, account: u32, packet: &Packet, now: Time, cleared: Option<Time>) -> bool {
         let full = self.part(account, packet).is_none();
         let a = &mut self.accounts[account as usize];
         let paused = a.paused.is_some_and(|since| cleared.is_none_or(|cleared| cleared <= since));
@@ -210,7 +211,7 @@ impl Pool {
     }
 
     /// Whether it is to be told to resume, which it then knows; see [`Pool::pauses`].
-    pub fn resumes(&mut self, account: u32, cleared: Option<u64>) -> bool {
+    pub fn resumes(&mut self, account: u32, cleared: Option<Time>) -> bool {
         let a = &mut self.accounts[account as usize];
         let Some(since) = a.paused else { return false };
         if cleared.is_some_and(|cleared| cleared > since) {

@@ -5,7 +5,7 @@ use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::{Arrival, Departure, Place, Rule, Verdict};
 use crate::spec::QueueSpec;
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
 
@@ -16,11 +16,11 @@ pub(super) struct Waiting {
     pub ext: Option<Ext>,
     /// As the queue counts it, bytes.
     pub size: u64,
-    /// Time on the wire, ps.
-    pub wire: u64,
+    /// Time on the wire.
+    pub wire: Time,
     pub lost: bool,
-    /// When it came, ps.
-    pub since: u64,
+    /// When it came.
+    pub since: Time,
     /// Its number among those accepted.
     pub index: u64,
     /// Its account in a shared buffer, where it is not on that of its queue.
@@ -29,7 +29,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// It leaves a queue of so much, itself included, at `now`.
-    pub(super) fn departure(&self, now: u64, queue: (u32, u64)) -> Departure {
+    pub(super) fn departure(&self, now: Time, queue: (u32, u64)) -> Departure {
         let (packets, bytes, ect) = (queue.0 as u64, queue.1, self.packet.has(flag::ECT));
         Departure { now, since: self.since, packets, bytes, size: self.size, ect }
     }
@@ -73,27 +73,27 @@ pub(super) struct Counts {
 /// Whether a queue, or some queue of a port, is paused by the neighbour ([`pfc`](crate::map::pfc)).
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Pausing {
-    /// Since when, ps.
-    pub since: Option<u64>,
+    /// Since when.
+    pub since: Option<Time>,
     /// When the neighbour asked for it.
-    pub asked: u64,
-    /// Nothing of it begins from then until then either, ps, so that the neighbour is heard first, the link being up
+    pub asked: Time,
+    /// Nothing of it begins from then until then either, so that the neighbour is heard first, the link being up
     /// again.
-    pub silence: (u64, u64),
+    pub silence: (Time, Time),
     /// Pauses that began inside the measured interval.
     pub pauses: u64,
     /// Time of those that are over, inside it.
-    time: u64,
+    time: Time,
 }
 
 impl Pausing {
     /// Nothing of it may begin at `now`.
-    pub(super) fn holds(&self, now: u64) -> bool {
+    pub(super) fn holds(&self, now: Time) -> bool {
         self.since.is_some() || (self.silence.0 <= now && now < self.silence.1)
     }
 
     /// It is paused, if it was not.
-    pub(super) fn begin(&mut self, now: u64, asked: u64, interval: &Interval) {
+    pub(super) fn begin(&mut self, now: Time, asked: Time, interval: &Interval) {
         self.asked = asked;
         if self.since.is_none() {
             self.since = Some(now);
@@ -102,14 +102,14 @@ impl Pausing {
     }
 
     /// It is paused no longer.
-    pub(super) fn end(&mut self, now: u64, interval: &Interval) {
+    pub(super) fn end(&mut self, now: Time, interval: &Interval) {
         self.time = self.time_to(now, interval);
         self.since = None;
     }
 
     /// Time paused up to `now`, inside the measured interval.
-    pub(super) fn time_to(&self, now: u64, interval: &Interval) -> u64 {
-        self.time + self.since.map_or(0, |since| interval.overlap(since, now))
+    pub(super) fn time_to(&self, now: Time, interval: &Interval) -> Time {
+        self.time + self.since.map_or(Time::ZERO, |since| interval.overlap(since, now))
     }
 }
 
@@ -166,7 +166,7 @@ impl ClassQueue {
     }
 
     /// What the discipline counts is empty.
-    pub(super) fn empty(&mut self, now: u64) {
+    pub(super) fn empty(&mut self, now: Time) {
         self.rule.at_work().empty(now);
     }
 
@@ -210,10 +210,10 @@ impl ClassQueue {
         self.count.max_bytes = self.count.max_bytes.max(bytes);
     }
 
-    /// `span` ps pass, in which the discipline does not see `unseen` of what the account has.
-    pub(super) fn pass(&mut self, span: u64, unseen: (u32, u64)) {
-        self.count.packet_time += (self.accounted.0 - unseen.0) as u128 * span as u128;
-        self.count.byte_time += (self.accounted.1 - unseen.1) as u128 * span as u128;
+    /// `span` passes, in which the discipline does not see `unseen` of what the account has.
+    pub(super) fn pass(&mut self, span: Time, unseen: (u32, u64)) {
+        self.count.packet_time += (self.accounted.0 - unseen.0) as u128 * span.0 as u128;
+        self.count.byte_time += (self.accounted.1 - unseen.1) as u128 * span.0 as u128;
     }
 
     /// Whether a packet that leaves is marked.
@@ -224,7 +224,7 @@ impl ClassQueue {
     }
 
     /// Its account of the measured interval, of `span` ps.
-    pub(super) fn record(&self, span: f64, end: u64, interval: &Interval) -> ClassRecord {
+    pub(super) fn record(&self, span: f64, end: Time, interval: &Interval) -> ClassRecord {
         let to = self.at_to.unwrap_or(self.count);
         let from = self.at_from.unwrap_or(to);
         let mean = |integral: u128| if span > 0.0 { integral as f64 / span } else { 0.0 };
@@ -238,7 +238,7 @@ impl ClassQueue {
             queue_mean_bytes: mean(to.byte_time - from.byte_time),
             queue_max_bytes: to.max_bytes,
             pauses: self.pausing.pauses,
-            paused_ps: self.pausing.time_to(end, interval),
+            paused_ps: self.pausing.time_to(end, interval).0,
         }
     }
 }

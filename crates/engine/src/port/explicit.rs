@@ -15,6 +15,7 @@ use super::queues::{Admission, Service};
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::port::discipline::{Departure, Verdict};
+use incast_cc::Time;
 use std::mem::take;
 
 /// The result of offering a packet to an explicit queue.
@@ -24,8 +25,8 @@ pub enum Offered {
     Dropped,
     /// It waits here.
     Waits {
-        /// The transmitter was idle: its transmission ends then, ps.
-        ends: Option<u64>,
+        /// The transmitter was idle: its transmission ends then.
+        ends: Option<Time>,
         /// The queue set CE.
         marked: bool,
         /// The wire will lose it.
@@ -37,8 +38,8 @@ pub enum Offered {
         marked: bool,
         /// The wire lost it.
         lost: bool,
-        /// When it arrives, ps.
-        arrives: u64,
+        /// When it arrives.
+        arrives: Time,
     },
 }
 
@@ -53,10 +54,10 @@ pub struct Departed {
     pub lost: bool,
     /// It was marked as it left.
     pub marked: bool,
-    /// When it arrives, ps; `None`: a failure of the link has it.
-    pub arrives: Option<u64>,
-    /// When the next transmission, which begins now, ends, ps.
-    pub next: Option<u64>,
+    /// When it arrives; `None`: a failure of the link has it.
+    pub arrives: Option<Time>,
+    /// When the next transmission, which begins now, ends.
+    pub next: Option<Time>,
     /// Account of a shared buffer that it leaves, where that is not its queue's.
     pub account: Option<u32>,
 }
@@ -76,7 +77,7 @@ impl Port {
     /// buffer if they are in one. Where `ends` says so, the caller calls [`Port::depart`] then.
     pub fn offer(
         &mut self,
-        now: u64,
+        now: Time,
         packet: &Packet,
         ext: Option<&mut Ext>,
         class: u8,
@@ -107,13 +108,13 @@ impl Port {
         let idle = queues.filling().0 == 0;
         let wire = if idle && self.fails() { self.wire_from(now, size) } else { self.settings.serialization(size) };
         if self.settings.ps_per_byte == 0 {
-            self.rare.events.odd_busy += wire;
+            self.rare.events.odd_busy += wire.0;
         }
         self.bytes_in += size;
         self.count.packets += 1;
         let mut lost = self.settings.lossy && self.loses_latest(size);
         let index = self.count.packets - 1;
-        let passes = wire == 0 && self.rare.queues.as_ref().is_some_and(|q| q.lets_pass(class, now));
+        let passes = wire == Time::ZERO && self.rare.queues.as_ref().is_some_and(|q| q.lets_pass(class, now));
         let mut arrives = now + self.settings.delay;
         if passes && self.fails() && !lost {
             match self.arrival_of(now, now, index) {
@@ -155,7 +156,7 @@ impl Port {
     }
 
     /// Ends the transmission under way at `now`; `None` if there is none.
-    pub fn depart(&mut self, now: u64, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
+    pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
         let below = self.settings.below;
         let queues = self.rare.queues.as_mut()?;
         if let Some((frame, began)) = queues.frame.take() {
@@ -177,7 +178,7 @@ impl Port {
     }
 
     /// Begins a transmission at `now`, if something may go; when it ends.
-    pub(super) fn begin(&mut self, now: u64, interval: &Interval) -> Option<u64> {
+    pub(super) fn begin(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         if let Some(frame) = queues.frames.pop_front() {
             queues.frame = Some((frame, now));
@@ -193,7 +194,7 @@ impl Port {
 
     /// The discipline is asked about the packet whose transmission begins at `now`: whether it drops it. Then it leaves
     /// as if that had taken no time.
-    fn drops_head(&mut self, now: u64, interval: &Interval) -> bool {
+    fn drops_head(&mut self, now: Time, interval: &Interval) -> bool {
         let Some(queues) = &mut self.rare.queues else { return false };
         if queues.at_head(now, interval.holds(now)) != Verdict::Drop {
             return false;
@@ -210,7 +211,7 @@ impl Port {
         events.drops += counted;
         events.cut_bytes += size + settings.overhead as u64;
         if settings.ps_per_byte == 0 {
-            events.odd_busy = events.odd_busy.wrapping_sub(wire);
+            events.odd_busy = events.odd_busy.wrapping_sub(wire.0);
         }
         let queue = &mut queues.classes[class];
         queue.count.drops += counted;
@@ -221,13 +222,13 @@ impl Port {
 
     /// The transmission that begins `now` is subject to failures of the link: when it ends.
     #[cold]
-    fn begin_failing(&mut self, now: u64) -> Option<u64> {
+    fn begin_failing(&mut self, now: Time) -> Option<Time> {
         let Waiting { size, wire, index, lost, .. } = self.rare.queues.as_ref()?.service.as_ref()?.waiting;
         let takes = self.wire_from(now, size);
         // what the wire loses holds nothing back that follows
         let arrives = if lost { None } else { self.arrival_of(now, now + takes, index) };
         if self.settings.ps_per_byte == 0 {
-            self.rare.events.odd_busy = self.rare.events.odd_busy + takes - wire;
+            self.rare.events.odd_busy = self.rare.events.odd_busy + takes.0 - wire.0;
         }
         let service = self.rare.queues.as_mut()?.service.as_mut()?;
         (service.ends, service.arrives) = (now + takes, arrives);
@@ -235,7 +236,7 @@ impl Port {
     }
 
     /// Counts a loss to a failure, of a packet whose transmission ends at `end`.
-    fn loses_to_failure(&mut self, end: u64, interval: &Interval) -> bool {
+    fn loses_to_failure(&mut self, end: Time, interval: &Interval) -> bool {
         self.rare.faults.iter_mut().for_each(|f| f.lose(end, interval));
         true
     }

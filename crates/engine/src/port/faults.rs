@@ -9,7 +9,7 @@ use super::settings::Settings;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 use crate::spec::{Effect, Failure, LinkSpec, Spec};
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
 
@@ -27,10 +27,10 @@ pub(super) struct Taken {
 pub struct Faults {
     /// Those that are not over.
     left: Vec<Failure>,
-    /// The latest arrival so far, ps: what follows comes no earlier.
-    latest: u64,
-    /// At a FIFO port what is to be lost, with the end of its transmission, ps, where that may be yet to come.
-    doomed: VecDeque<(u64, Packet)>,
+    /// The latest arrival so far: what follows comes no earlier.
+    latest: Time,
+    /// At a FIFO port what is to be lost, with the end of its transmission, where that may be yet to come.
+    doomed: VecDeque<(Time, Packet)>,
     pub(super) taken: Taken,
 }
 
@@ -69,7 +69,7 @@ impl Faults {
     }
 
     fn none() -> Faults {
-        Faults { left: Vec::new(), latest: 0, doomed: VecDeque::new(), taken: Taken::default() }
+        Faults { left: Vec::new(), latest: Time::ZERO, doomed: VecDeque::new(), taken: Taken::default() }
     }
 
     /// The link as it is at its quickest.
@@ -89,19 +89,19 @@ impl Faults {
     }
 
     /// Forgets what was over by `now`.
-    fn forget(&mut self, now: u64) {
-        while self.left.last().is_some_and(|f| f.until.0 <= now) {
+    fn forget(&mut self, now: Time) {
+        while self.left.last().is_some_and(|f| f.until <= now) {
             self.left.pop();
         }
     }
 
     /// The failure that `time` lies in.
-    fn at(&self, time: u64) -> Option<&Failure> {
-        self.left.iter().rev().find(|f| time < f.until.0).filter(|f| f.from.0 <= time)
+    fn at(&self, time: Time) -> Option<&Failure> {
+        self.left.iter().rev().find(|f| time < f.until).filter(|f| f.from <= time)
     }
 
     /// When a transmission of so many bytes ends that begins at `start`; the last of its picoseconds is rounded.
-    fn end(&self, start: u64, bytes: u64, rate: Rate) -> u64 {
+    fn end(&self, start: Time, bytes: u64, rate: Rate) -> Time {
         // bits, in parts that a bit a second carries in a picosecond
         let mut rest = bytes as u128 * 8_000_000_000_000;
         let mut now = start;
@@ -115,12 +115,12 @@ impl Faults {
                 return now;
             }
             let next = match here {
-                Some(failure) => failure.until.0,
-                None => self.left.iter().rev().map(|f| f.from.0).find(|from| *from > now).unwrap_or(u64::MAX),
+                Some(failure) => failure.until,
+                None => self.left.iter().rev().map(|f| f.from).find(|from| *from > now).unwrap_or(Time::NEVER),
             };
-            let until_then = (next - now) as u128 * rate.0 as u128;
+            let until_then = (next - now).0 as u128 * rate.0 as u128;
             if rest <= until_then {
-                return now + ((rest + rate.0 as u128 / 2) / rate.0 as u128) as u64;
+                return now + Time(((rest + rate.0 as u128 / 2) / rate.0 as u128) as u64);
             }
             rest -= until_then;
             now = next;
@@ -128,7 +128,7 @@ impl Faults {
     }
 
     /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
-    pub(super) fn wire_from(&self, start: u64, size: u64, settings: &Settings) -> u64 {
+    pub(super) fn wire_from(&self, start: Time, size: u64, settings: &Settings) -> Time {
         if self.changes_rate() {
             self.end(start, size + settings.overhead as u64, settings.rate) - start
         } else {
@@ -136,17 +136,17 @@ impl Faults {
         }
     }
 
-    /// When a packet arrives whose transmission lasts from `start` to `end`, over a link of this delay, ps; `None`: it
+    /// When a packet arrives whose transmission lasts from `start` to `end`, over a link of this delay; `None`: it
     /// is lost on the way. `draw` is its random number.
-    pub(super) fn arrival(&mut self, start: u64, end: u64, delay: u64, draw: impl Fn() -> f64) -> Option<u64> {
+    pub(super) fn arrival(&mut self, start: Time, end: Time, delay: Time, draw: impl Fn() -> f64) -> Option<Time> {
         self.forget(start);
         let delay = match self.at(end) {
-            Some(Failure { effect: Effect::Degraded { delay: Some(delay), .. }, .. }) => delay.0,
+            Some(Failure { effect: Effect::Degraded { delay: Some(delay), .. }, .. }) => *delay,
             _ => delay,
         };
         let arrival = (end + delay).max(self.latest);
         self.latest = arrival;
-        let meets = |f: &Failure| start < f.until.0 && (arrival > f.from.0 || start >= f.from.0);
+        let meets = |f: &Failure| start < f.until && (arrival > f.from || start >= f.from);
         let dead = self.left.iter().any(|f| matches!(f.effect, Effect::Down { .. }) && meets(f));
         let unlucky = || match self.at(start) {
             Some(Failure { effect: Effect::Degraded { loss, .. }, .. }) => *loss > 0.0 && draw() < *loss,
@@ -156,13 +156,13 @@ impl Faults {
     }
 
     /// Counts the loss of a packet whose transmission ends at `end`.
-    pub(super) fn lose(&mut self, end: u64, interval: &Interval) {
+    pub(super) fn lose(&mut self, end: Time, interval: &Interval) {
         self.taken.total += 1;
         self.taken.measured += interval.holds(end) as u64;
     }
 
     /// At a FIFO port: `packet` is counted as lost although its transmission ends only at `departure`.
-    pub(super) fn doom(&mut self, packet: &Packet, now: u64, departure: u64, interval: &Interval) {
+    pub(super) fn doom(&mut self, packet: &Packet, now: Time, departure: Time, interval: &Interval) {
         self.lose(departure, interval);
         while self.doomed.front().is_some_and(|(end, _)| *end <= now) {
             self.doomed.pop_front();
@@ -170,13 +170,13 @@ impl Faults {
         self.doomed.push_back((departure, *packet));
     }
 
-    /// When the last of those transmissions ends, as far as that is known, ps.
-    pub(super) fn last_doomed(&self) -> Option<u64> {
+    /// When the last of those transmissions ends, as far as that is known.
+    pub(super) fn last_doomed(&self) -> Option<Time> {
         self.doomed.back().map(|(departure, _)| *departure)
     }
 
     /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
-    pub(super) fn spare(&mut self, end: u64, interval: &Interval) -> impl Iterator<Item = Packet> {
+    pub(super) fn spare(&mut self, end: Time, interval: &Interval) -> impl Iterator<Item = Packet> {
         let taken = &mut self.taken;
         take(&mut self.doomed).into_iter().filter(move |(departure, _)| *departure >= end).map(|(departure, packet)| {
             taken.total -= 1;

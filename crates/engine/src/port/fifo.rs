@@ -14,22 +14,22 @@ use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::{Arrival, Place, Verdict};
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 
 /// The result of giving a packet to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
     /// On its way.
     Arrives {
-        /// At the far end, ps.
-        time: u64,
+        /// At the far end.
+        time: Time,
         /// The queue set CE.
         marked: bool,
     },
     /// Transmitted, and lost on the wire or to a failure.
     Lost {
-        /// When that is known, ps: now, or at the end of its transmission.
-        at: u64,
+        /// When that is known: now, or at the end of its transmission.
+        at: Time,
     },
     /// Refused by the queue.
     Dropped,
@@ -44,25 +44,25 @@ fn ask(rare: &mut Rare, arrival: &Arrival, rate: Rate, link: LinkId) -> Verdict 
 
 /// A discipline with a state is told when its queue will be empty, if nothing else comes.
 #[cold]
-fn tell_empty(rare: &mut Rare, at: u64) {
+fn tell_empty(rare: &mut Rare, at: Time) {
     rare.rule.at_work().empty(at);
 }
 
 impl Port {
     /// Offers `packet` to the port, which has no explicit queue and no failures, at `now`.
     #[inline(always)]
-    pub fn enqueue(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
+    pub fn enqueue(&mut self, now: Time, packet: &Packet, interval: &Interval) -> Sent {
         self.accept::<false>(now, packet, interval)
     }
 
     /// ... to a port whose link has failures.
     #[cold]
-    pub fn enqueue_failing(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
+    pub fn enqueue_failing(&mut self, now: Time, packet: &Packet, interval: &Interval) -> Sent {
         self.accept::<true>(now, packet, interval)
     }
 
     #[inline(always)]
-    fn accept<const FAILS: bool>(&mut self, now: u64, packet: &Packet, interval: &Interval) -> Sent {
+    fn accept<const FAILS: bool>(&mut self, now: Time, packet: &Packet, interval: &Interval) -> Sent {
         if now >= self.next_roll {
             self.roll(now, interval);
         }
@@ -93,7 +93,7 @@ impl Port {
         let last = self.free_at;
         let wire = if FAILS { self.wire_from(last.max(now), size) } else { settings.serialization(size) };
         if settings.ps_per_byte == 0 {
-            self.rare.events.odd_busy += wire;
+            self.rare.events.odd_busy += wire.0;
         }
         // a bucket is full again when a transmitter would be free; what it holds is time ahead
         let free_at = last.max(now) + wire;
@@ -127,7 +127,7 @@ impl Port {
         }
         if FAILS {
             // what leaves a token bucket takes no time to do so
-            let start = if self.settings.bucket > 0 { departure } else { departure - wire };
+            let start = if self.settings.bucket > Time::ZERO { departure } else { departure - wire };
             return match self.arrival_of(start, departure, self.count.packets - 1) {
                 Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
                 None => {
@@ -141,7 +141,7 @@ impl Port {
 
     /// Adds the time `[from, to)` that a packet of `size` bytes waited in a queue kept elsewhere
     /// (a fair NIC) before it came to this port.
-    pub fn add_wait(&mut self, from: u64, to: u64, size: u64, interval: &Interval) {
+    pub fn add_wait(&mut self, from: Time, to: Time, size: u64, interval: &Interval) {
         if to >= self.next_roll {
             self.roll(to, interval);
         }
@@ -151,8 +151,8 @@ impl Port {
     /// Lets leave what an arrival of `size` bytes at `now` finds gone under scheduled [ties](crate::spec::Ties), if it
     /// came over a link like this one: of two events at one instant the one that was planned
     /// first comes first, a departure when its transmission began, an arrival when its own did.
-    fn drain_scheduled(&mut self, now: u64, size: u64) {
-        self.drain(now.saturating_sub(1));
+    fn drain_scheduled(&mut self, now: Time, size: u64) {
+        self.drain(now.saturating_sub(Time::ps(1)));
         if self.ring.len > 0 {
             let head = self.ring.at(0);
             // none of it is left where the link was without a rate until it was degraded, and others left at once

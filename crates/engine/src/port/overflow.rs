@@ -6,6 +6,7 @@
 
 use crate::event::outbox::Chunks;
 use crate::event::packet::{Ext, Packet};
+use incast_cc::Time;
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -46,7 +47,7 @@ impl OverflowQueue {
     /// Takes every packet that arrives before `time`, in order.
     pub fn take_before(
         &mut self,
-        time: u64,
+        time: Time,
         chunks: &mut Chunks,
         mut take_packet: impl FnMut(&Packet, Option<&mut Ext>),
     ) {

@@ -9,13 +9,13 @@ use incast_cc::Time;
 
 impl Port {
     /// Time on the wire of a pause frame that begins at `now`.
-    pub(super) fn frame_wire(&self, now: u64) -> u64 {
+    pub(super) fn frame_wire(&self, now: Time) -> Time {
         let (framing, overhead) = (self.settings.framing, self.settings.overhead);
         self.wire_from(now, frame_bytes(framing + overhead) - overhead as u64)
     }
 
-    /// Takes a pause frame at `now`, ps; when its transmission ends, ps, if it begins now.
-    pub fn send_frame(&mut self, now: u64, frame: Packet, interval: &Interval) -> Option<u64> {
+    /// Takes a pause frame at `now`; when its transmission ends, if it begins now.
+    pub fn send_frame(&mut self, now: Time, frame: Packet, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         // a frame says what holds now: it takes the place of one about its class that still waits
         if let Some(waits) = queues.frames.iter_mut().find(|f| f.paused_class() == frame.paused_class()) {
@@ -27,7 +27,7 @@ impl Port {
     }
 
     /// The transmission of a pause frame, begun at `began`, ends.
-    pub(super) fn depart_frame(&mut self, frame: Packet, began: u64, now: u64, interval: &Interval) -> Departed {
+    pub(super) fn depart_frame(&mut self, frame: Packet, began: Time, now: Time, interval: &Interval) -> Departed {
         // no other loss meets it than that the link is down
         let delay = self.settings.delay;
         let arrives = match &mut self.rare.faults {
@@ -39,7 +39,7 @@ impl Port {
     }
 
     /// Begins a transmission at `now`, after a time without one in which packets may have waited.
-    fn begin_anew(&mut self, now: u64, interval: &Interval) -> Option<u64> {
+    fn begin_anew(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         if now >= self.next_roll {
             self.roll(now, interval);
         }
@@ -47,9 +47,9 @@ impl Port {
         self.begin(now, interval)
     }
 
-    /// A class is paused from `now` on, ps, or resumed, as `frame` asks; when the transmission ends that begins then,
-    /// ps, if one does.
-    pub fn obey(&mut self, frame: &Packet, now: u64, interval: &Interval) -> Option<u64> {
+    /// A class is paused from `now` on, or resumed, as `frame` asks; when the transmission ends that begins then,
+    /// if one does.
+    pub fn obey(&mut self, frame: &Packet, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         let queue = queues.classes.get_mut(frame.paused_class() as usize)?;
         if frame.pauses() {
@@ -62,17 +62,17 @@ impl Port {
     }
 
     /// Pauses that were asked for before `now` hold no longer.
-    pub fn clear_pauses(&mut self, now: u64, interval: &Interval) {
+    pub fn clear_pauses(&mut self, now: Time, interval: &Interval) {
         let Some(queues) = &mut self.rare.queues else { return };
         for queue in queues.classes.iter_mut().filter(|l| l.pausing.asked < now) {
             queue.pausing.end(now, interval);
         }
     }
 
-    /// It begins no packet of classes that can be paused in this span, ps; none is kept for the time before.
-    pub fn keep_silent(&mut self, (from, until): (Time, Time), pfc: &PfcSpec) {
+    /// It begins no packet of classes that can be paused in this span; none is kept for the time before.
+    pub fn keep_silent(&mut self, silence: (Time, Time), pfc: &PfcSpec) {
         let classes = self.rare.queues.iter_mut().flat_map(|q| &mut q.classes);
-        classes.zip(&pfc.lossless).filter(|l| *l.1).for_each(|(queue, _)| queue.pausing.silence = (from.0, until.0));
+        classes.zip(&pfc.lossless).filter(|l| *l.1).for_each(|(queue, _)| queue.pausing.silence = silence);
     }
 
     /// Something is in its queues, or it is paused.
@@ -81,7 +81,7 @@ impl Port {
     }
 
     /// Some class may be held no longer; when the transmission ends that begins then, if one does.
-    pub fn go_on(&mut self, now: u64, interval: &Interval) -> Option<u64> {
+    pub fn go_on(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         if queues.classes.iter().all(|l| l.pausing.since.is_none()) {
             queues.pausing.end(now, interval);
@@ -95,7 +95,7 @@ impl Port {
     }
 
     /// Its classes that are paused and have something: since when they are, and when the neighbour asked for it.
-    pub fn stalled(&self) -> impl Iterator<Item = (u8, u64, u64)> {
+    pub fn stalled(&self) -> impl Iterator<Item = (u8, Time, Time)> {
         let classes = self.rare.queues.iter().flat_map(|q| (0u8..).zip(&q.classes));
         let classes = classes.filter(|l| !l.1.queue.is_empty());
         classes.filter_map(|(class, queue)| Some((class, queue.pausing.since?, queue.pausing.asked)))

@@ -14,6 +14,7 @@ use crate::hash;
 use crate::ids::{LinkId, PoolIx};
 use crate::port::discipline::Rule;
 use crate::spec::{LinkSpec, QueueSpec, Ties};
+use incast_cc::Time;
 use std::sync::Arc;
 
 /// One egress port. What every packet touches comes first, in two cache lines; the rest lies in
@@ -22,9 +23,9 @@ use std::sync::Arc;
 #[repr(C, align(64))]
 pub struct Port {
     /// When the transmitter has sent everything accepted, or the token bucket is full again.
-    pub(super) free_at: u64,
+    pub(super) free_at: Time,
     /// The next instant at which the account is to be rolled: a queue sample, or an end of the measured interval.
-    pub(super) next_roll: u64,
+    pub(super) next_roll: Time,
     pub(super) ring: Ring,
     /// Bytes accepted, and bytes departed.
     pub(super) bytes_in: u64,
@@ -65,7 +66,7 @@ pub(super) struct Rare {
     overflow: OverflowQueue,
     pub samples: Samples,
     /// Time series: next instant, last value reported.
-    pub probe_next: u64,
+    pub probe_next: Time,
     pub probe_last: u64,
     /// The account at the ends of the measured interval.
     pub at_from: Option<Snapshot>,
@@ -82,7 +83,7 @@ impl Port {
     /// A port with settings that others share.
     pub fn with(settings: Arc<Settings>, queue: &QueueSpec, link: LinkId, seed: u64, interval: &Interval) -> Port {
         Port {
-            free_at: 0,
+            free_at: Time::ZERO,
             next_roll: interval.from,
             ring: Ring::default(),
             bytes_in: 0,
@@ -101,7 +102,7 @@ impl Port {
                 events: Events::default(),
                 overflow: OverflowQueue::default(),
                 samples: Samples::from(interval.from),
-                probe_next: 0,
+                probe_next: Time::ZERO,
                 probe_last: 0,
                 at_from: None,
                 at_to: None,
@@ -158,8 +159,8 @@ impl Port {
         self.unusual & unusual::FAILS != 0
     }
 
-    /// When the transmitter has sent everything accepted, ps.
-    pub fn free_at(&self) -> u64 {
+    /// When the transmitter has sent everything accepted.
+    pub fn free_at(&self) -> Time {
         self.free_at
     }
 
@@ -169,7 +170,7 @@ impl Port {
     }
 
     /// Takes those that arrive before `time`, in order.
-    pub fn take_overflow(&mut self, time: u64, chunks: &mut Chunks, take: impl FnMut(&Packet, Option<&mut Ext>)) {
+    pub fn take_overflow(&mut self, time: Time, chunks: &mut Chunks, take: impl FnMut(&Packet, Option<&mut Ext>)) {
         self.rare.overflow.take_before(time, chunks, take);
         self.overflows = !self.rare.overflow.is_empty();
     }
@@ -180,13 +181,13 @@ impl Port {
         self.ring.prefetch();
     }
 
-    /// Time on the wire of a packet of `size` IP bytes, ps.
-    pub fn serialization(&self, size: u64) -> u64 {
+    /// Time on the wire of a packet of `size` IP bytes.
+    pub fn serialization(&self, size: u64) -> Time {
         self.settings.serialization(size + self.settings.framing as u64)
     }
 
     /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
-    pub(super) fn wire_from(&self, start: u64, size: u64) -> u64 {
+    pub(super) fn wire_from(&self, start: Time, size: u64) -> Time {
         match &self.rare.faults {
             Some(faults) => faults.wire_from(start, size, &self.settings),
             None => self.settings.serialization(size),
@@ -201,7 +202,7 @@ impl Port {
     }
 
     /// When packet number `index` arrives whose transmission lasts from `start` to `end`; `None`: a failure has it.
-    pub(super) fn arrival_of(&mut self, start: u64, end: u64, index: u64) -> Option<u64> {
+    pub(super) fn arrival_of(&mut self, start: Time, end: Time, index: u64) -> Option<Time> {
         let (link, seed) = (self.link.0 as u64, self.rare.seed);
         let Some(faults) = &mut self.rare.faults else { return Some(end + self.settings.delay) };
         let draw = || hash::uniform(seed, hash::purpose::FAILURE, link, index);

@@ -11,15 +11,15 @@ use crate::ids::LinkId;
 use crate::port::discipline::trimming::Trim;
 use crate::port::discipline::{Arrival, Verdict};
 use crate::spec::{Discipline, QueueSpec};
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
 
 /// A packet that left while the account does not know it yet.
 #[derive(Clone, Copy, Debug)]
 struct Gone {
-    began: u64,
-    left: u64,
+    began: Time,
+    left: Time,
     size: u64,
     class: usize,
 }
@@ -29,10 +29,10 @@ struct Gone {
 pub(super) struct Service {
     pub waiting: Waiting,
     pub class: usize,
-    pub began: u64,
-    pub ends: u64,
-    /// When it arrives, ps, where that is not the link's delay after its end; `None`: a failure of the link has it.
-    pub arrives: Option<u64>,
+    pub began: Time,
+    pub ends: Time,
+    /// When it arrives, where that is not the link's delay after its end; `None`: a failure of the link has it.
+    pub arrives: Option<Time>,
 }
 
 /// What becomes of an arrival.
@@ -53,9 +53,9 @@ pub(super) struct Queues {
     scheduler: Scheduler,
     pub trim: Option<Trim>,
     pub service: Option<Service>,
-    /// Pause frames that wait for the transmitter, and the one that it has, since when, ps.
+    /// Pause frames that wait for the transmitter, and the one that it has, since when.
     pub frames: VecDeque<Packet>,
-    pub frame: Option<(Packet, u64)>,
+    pub frame: Option<(Packet, Time)>,
     /// Some class is paused.
     pub pausing: Pausing,
     /// Packets that waited and were dropped, of which nobody has heard.
@@ -67,10 +67,10 @@ pub(super) struct Queues {
     bytes_below: u64,
     /// Packets and bytes that have not left.
     here: (u32, u64),
-    /// Time on the wire of what waits, ps.
-    work: u64,
-    /// The account covers the time up to here, ps.
-    known_to: u64,
+    /// Time on the wire of what waits.
+    work: Time,
+    /// The account covers the time up to here.
+    known_to: Time,
 }
 
 impl Queues {
@@ -103,8 +103,8 @@ impl Queues {
                 bytes: 0,
                 bytes_below: 0,
                 here: (0, 0),
-                work: 0,
-                known_to: 0,
+                work: Time::ZERO,
+                known_to: Time::ZERO,
             })
         })
     }
@@ -142,15 +142,15 @@ impl Queues {
     }
 
     /// When the first packet left that the account still has, if that is by `now`.
-    pub(super) fn left_by(&self, now: u64) -> Option<u64> {
+    pub(super) fn left_by(&self, now: Time) -> Option<Time> {
         self.gone.front().map(|g| g.left).filter(|left| *left <= now)
     }
 
     /// Transmitting time owed at `at` to what is here, nothing having come since.
-    pub(super) fn owed(&self, at: u64) -> u64 {
-        let rest = |began: u64, ends: u64| ends.saturating_sub(began.max(at));
-        let gone: u64 = self.gone.iter().map(|g| rest(g.began, g.left)).sum();
-        gone + self.service.as_ref().map_or(0, |s| rest(s.began, s.ends)) + self.work
+    pub(super) fn owed(&self, at: Time) -> Time {
+        let rest = |began: Time, ends: Time| ends.saturating_sub(began.max(at));
+        let gone = self.gone.iter().fold(self.work, |sum, g| sum + rest(g.began, g.left));
+        gone + self.service.as_ref().map_or(Time::ZERO, |s| rest(s.began, s.ends))
     }
 
     /// Packets that wait and will arrive.
@@ -205,7 +205,7 @@ impl Queues {
         &mut self,
         class: usize,
         packet: Packet,
-        now: u64,
+        now: Time,
         settings: &Settings,
         room: Option<&Room>,
     ) -> Admission {
@@ -250,7 +250,7 @@ impl Queues {
     }
 
     /// What the discipline says to the packet whose transmission begins at `now`; it is marked if it says so.
-    pub(super) fn at_head(&mut self, now: u64, measured: bool) -> Verdict {
+    pub(super) fn at_head(&mut self, now: Time, measured: bool) -> Verdict {
         let Some(Service { waiting, class, .. }) = &mut self.service else { return Verdict::Accept };
         let queue = &mut self.classes[*class];
         let verdict = queue.at_head(&waiting.departure(now, queue.here));
@@ -262,14 +262,14 @@ impl Queues {
     }
 
     /// Whether the packet whose transmission ends at `now` is marked as it leaves.
-    pub(super) fn marks_departure(&mut self, now: u64, measured: bool) -> bool {
+    pub(super) fn marks_departure(&mut self, now: Time, measured: bool) -> bool {
         let Some(Service { waiting, class, .. }) = &self.service else { return false };
         let queue = &mut self.classes[*class];
         queue.marks_departure(&waiting.departure(now, queue.here), measured)
     }
 
     /// The transmission under way ends at `now`.
-    pub(super) fn end(&mut self, now: u64, below: u32) -> Option<Service> {
+    pub(super) fn end(&mut self, now: Time, below: u32) -> Option<Service> {
         let service = self.service.take()?;
         let (class, size) = (service.class, service.waiting.size);
         let queue = &mut self.classes[class];
@@ -286,15 +286,15 @@ impl Queues {
     }
 
     /// Brings the account up to `at`: what left by then, and the time that passed; `count` is the port's.
-    pub(super) fn advance(&mut self, at: u64, below: u32, count: &mut Counters) {
+    pub(super) fn advance(&mut self, at: Time, below: u32, count: &mut Counters) {
         loop {
             let packets = self.counted(below) as u64;
             let left = self.left_by(at);
             let until = left.unwrap_or(at);
             let span = until - self.known_to;
             self.known_to = until;
-            count.packet_time += packets * span;
-            count.byte_time += self.counted_bytes() as u128 * span as u128;
+            count.packet_time += span * packets;
+            count.byte_time += self.counted_bytes() as u128 * span.0 as u128;
             self.pass(span, below);
             if left.is_none() {
                 return;
@@ -326,8 +326,8 @@ impl Queues {
         first.or(self.service.as_ref().map(|s| (s.class, s.waiting.size))).filter(|_| below > 0)
     }
 
-    /// Adds `span` ps to the account, in which nothing changed.
-    fn pass(&mut self, span: u64, below: u32) {
+    /// Adds `span` to the account, in which nothing changed.
+    fn pass(&mut self, span: Time, below: u32) {
         if self.classes.len() == 1 {
             return;
         }
@@ -339,7 +339,7 @@ impl Queues {
     }
 
     /// Begins a transmission at `now`, if something may go; when it ends.
-    pub(super) fn begin(&mut self, now: u64, below: u32) -> Option<u64> {
+    pub(super) fn begin(&mut self, now: Time, below: u32) -> Option<Time> {
         let Queues { classes, scheduler, .. } = self;
         let head = |i: usize| classes[i].queue.front().filter(|_| !classes[i].pausing.holds(now)).map(|w| w.size);
         let class = scheduler.next(classes.len(), head)?;
@@ -392,7 +392,7 @@ impl Queues {
     }
 
     /// Nothing is here, and what comes to queue `i` may go at once.
-    pub(super) fn lets_pass(&self, i: usize, now: u64) -> bool {
+    pub(super) fn lets_pass(&self, i: usize, now: Time) -> bool {
         self.here.0 == 0 && self.frame.is_none() && !self.classes[i].pausing.holds(now)
     }
 
@@ -410,7 +410,7 @@ impl Queues {
 
     /// The accounts of the classes over an interval of `span` ps in a run that ends at `end`; none where there is one
     /// queue for all.
-    pub(super) fn records(&self, span: f64, end: u64, interval: &Interval) -> Vec<ClassRecord> {
+    pub(super) fn records(&self, span: f64, end: Time, interval: &Interval) -> Vec<ClassRecord> {
         if self.classes.len() == 1 {
             return Vec::new();
         }

@@ -3,17 +3,17 @@
 use super::port::Port;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 use incast_record::PortRecord;
 
 impl Port {
     /// Bytes transmitted by `now`, to the part of a packet.
-    pub fn sent(&self, now: u64) -> u64 {
+    pub fn sent(&self, now: Time) -> u64 {
         self.stamp(now).sent
     }
 
     /// Packets the discipline counts now (for time series).
-    pub fn length(&mut self, now: u64, interval: &Interval) -> u64 {
+    pub fn length(&mut self, now: Time, interval: &Interval) -> u64 {
         if now >= self.next_roll {
             self.roll(now, interval);
         }
@@ -23,14 +23,14 @@ impl Port {
 
     /// Reports the queue length since the last call, up to `now`: every change (`every` `None`),
     /// or at multiples of `every`.
-    pub fn observe(&mut self, now: u64, interval: &Interval, every: Option<u64>, emit: &mut dyn FnMut(u64, u64)) {
+    pub fn observe(&mut self, now: Time, interval: &Interval, every: Option<Time>, emit: &mut dyn FnMut(Time, u64)) {
         match every {
             Some(every) => {
                 while self.rare.probe_next < now {
                     let at = self.rare.probe_next;
                     let length = self.length(at, interval);
                     emit(at, length);
-                    self.rare.probe_next += every.max(1);
+                    self.rare.probe_next += every.max(Time::ps(1));
                 }
             }
             None => {
@@ -52,7 +52,7 @@ impl Port {
     }
 
     /// The account of the measured interval, at the end of the run.
-    pub fn record(&mut self, name: &str, end: u64, interval: &Interval) -> PortRecord {
+    pub fn record(&mut self, name: &str, end: Time, interval: &Interval) -> PortRecord {
         self.roll(end, interval);
         if self.rare.at_to.is_none() {
             self.advance(end);
@@ -62,7 +62,7 @@ impl Port {
         let from = self.rare.at_from.unwrap_or(to);
         let (a, b) = (&from.count, &to.count);
         let (was, is) = (&from.events, &to.events);
-        let span = (interval.to - interval.from) as f64;
+        let span = (interval.to - interval.from).0 as f64;
         let mean = |integral: f64| if span > 0.0 { integral / span } else { 0.0 };
         let packets = b.packets - a.packets;
         let bytes = to.bytes_in - from.bytes_in + packets * settings.overhead as u64;
@@ -70,8 +70,8 @@ impl Port {
         let bytes = bytes.wrapping_sub(is.cut_bytes - was.cut_bytes);
         // time on the wire of what was accepted, plus what was owed before, less what still is
         let odd = is.odd_busy.wrapping_sub(was.odd_busy);
-        let busy =
-            bytes.wrapping_mul(settings.ps_per_byte).wrapping_add(odd).wrapping_add(from.owed).wrapping_sub(to.owed);
+        let owed = from.owed.0.wrapping_sub(to.owed.0);
+        let busy = bytes.wrapping_mul(settings.ps_per_byte).wrapping_add(odd).wrapping_add(owed);
         let total = &self.rare.events;
         let taken = self.rare.faults.as_ref().map_or_else(Default::default, |f| f.taken);
         let queues = self.rare.queues.as_deref();
@@ -85,7 +85,7 @@ impl Port {
             drops: is.drops - was.drops,
             losses: is.losses - was.losses + taken.measured,
             marks: (b.marks - a.marks) as u64 + queues.map_or(0, |q| q.marks()),
-            queue_mean_packets: mean((b.packet_time - a.packet_time) as f64),
+            queue_mean_packets: mean((b.packet_time - a.packet_time).0 as f64),
             queue_p99_packets: self.rare.samples.percentile(99),
             queue_max_packets: b.max_packets as u64,
             queue_mean_bytes: mean((b.byte_time - a.byte_time) as f64),
@@ -94,18 +94,18 @@ impl Port {
             lost_total: total.drops + total.losses + taken.total,
             classes: queues.map_or(Vec::new(), |q| q.records(span, end, interval)),
             pauses: queues.map_or(0, |q| q.pausing.pauses),
-            paused_ps: queues.map_or(0, |q| q.pausing.time_to(end, interval)),
+            paused_ps: queues.map_or(0, |q| q.pausing.time_to(end, interval).0),
             deadlocked_ps: None,
         }
     }
 
-    /// When the last transmission ends that a failure will have, as far as that is known, ps.
-    pub fn last_doomed(&self) -> Option<u64> {
+    /// When the last transmission ends that a failure will have, as far as that is known.
+    pub fn last_doomed(&self) -> Option<Time> {
         self.rare.faults.as_ref()?.last_doomed()
     }
 
     /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
-    pub fn spares(&mut self, end: u64, interval: &Interval) -> impl Iterator<Item = Packet> {
+    pub fn spares(&mut self, end: Time, interval: &Interval) -> impl Iterator<Item = Packet> {
         self.rare.faults.iter_mut().flat_map(move |faults| faults.spare(end, interval))
     }
 }

@@ -1,12 +1,13 @@
 //! Departure times of what a FIFO port holds, oldest first.
 
 use crate::event::prefetch;
+use incast_cc::Time;
 
 /// A packet that has not left.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Slot {
-    /// When it leaves, ps.
-    pub departure: u64,
+    /// When it leaves.
+    pub departure: Time,
     /// Bytes accepted up to and including this packet.
     pub bytes_to: u64,
 }
@@ -39,7 +40,7 @@ impl Ring {
 
     /// Takes out what departs at or before `now`; `bytes_out` counts it.
     #[inline(always)]
-    pub(super) fn drain(&mut self, now: u64, bytes_out: &mut u64) {
+    pub(super) fn drain(&mut self, now: Time, bytes_out: &mut u64) {
         while self.len > 0 {
             let slot = *self.at(0);
             if slot.departure > now {

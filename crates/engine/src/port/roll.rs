@@ -4,13 +4,13 @@ use super::account::Snapshot;
 use super::port::Port;
 use crate::event::interval::Interval;
 use crate::event::packet::PortStamp;
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 
 impl Port {
     /// The stamp of the port on a packet that comes to it at `now`: the bytes that it has transmitted by then, to the
     /// part of a packet, and those that it has still to transmit.
     #[cold]
-    pub fn stamp(&self, now: u64) -> PortStamp {
+    pub fn stamp(&self, now: Time) -> PortStamp {
         let settings = &*self.settings;
         let accepted = self.bytes_in + self.count.packets * settings.overhead as u64 - self.rare.events.cut_bytes;
         let owed = self.owed(now).saturating_sub(settings.bucket);
@@ -18,8 +18,8 @@ impl Port {
             // at a rate that changes: by whole packets
             _ if self.fails() => self.filling(now).1,
             0 if settings.rate == Rate::INFINITE => 0,
-            0 => (owed as u128 * settings.rate.0 as u128 / 8_000_000_000_000) as u64,
-            ps => owed / ps,
+            0 => (owed.0 as u128 * settings.rate.0 as u128 / 8_000_000_000_000) as u64,
+            ps => owed.0 / ps,
         };
         let queue = queue.min(accepted);
         PortStamp { time: now, sent: accepted - queue, queue: queue.min(u32::MAX as u64) as u32, link: self.link }
@@ -28,7 +28,7 @@ impl Port {
     /// Packets and bytes in the port at `now`, the one in transmission and those below the discipline included,
     /// without a change of the account.
     #[inline]
-    pub fn filling(&self, now: u64) -> (u32, u64) {
+    pub fn filling(&self, now: Time) -> (u32, u64) {
         if self.is_explicit() {
             return self.rare.queues.as_ref().map_or((0, 0), |q| q.filling());
         }
@@ -45,7 +45,7 @@ impl Port {
 
     /// Whether the port holds at least `packets` (more than 0) at `now`, as [`Port::filling`] counts them.
     #[inline]
-    pub fn holds(&self, packets: u32, now: u64) -> bool {
+    pub fn holds(&self, packets: u32, now: Time) -> bool {
         if self.is_explicit() {
             return self.filling(now).0 >= packets;
         }
@@ -81,12 +81,12 @@ impl Port {
 
     /// Lets everything leave that departs at or before `now`.
     #[inline]
-    pub(super) fn drain(&mut self, now: u64) {
+    pub(super) fn drain(&mut self, now: Time) {
         self.ring.drain(now, &mut self.bytes_out);
     }
 
     /// When the first packet left that the account still has, if that is by `now`.
-    pub(super) fn departed_by(&self, now: u64) -> Option<u64> {
+    pub(super) fn departed_by(&self, now: Time) -> Option<Time> {
         match &self.rare.queues {
             Some(queues) => queues.left_by(now),
             None if self.ring.len > 0 => Some(self.ring.at(0).departure).filter(|d| *d <= now),
@@ -96,7 +96,7 @@ impl Port {
 
     /// Brings the queue of the account up to `at`.
     #[inline(always)]
-    pub(super) fn advance(&mut self, at: u64) {
+    pub(super) fn advance(&mut self, at: Time) {
         match &mut self.rare.queues {
             Some(queues) => queues.advance(at, self.settings.below, &mut self.count),
             None => self.drain(at),
@@ -105,7 +105,7 @@ impl Port {
 
     /// Rolls the account: everything due up to `now`, before what arrives at `now`.
     #[cold]
-    pub(super) fn roll(&mut self, now: u64, interval: &Interval) {
+    pub(super) fn roll(&mut self, now: Time, interval: &Interval) {
         while self.next_roll <= now {
             let at = self.next_roll;
             self.advance(at);
@@ -129,7 +129,7 @@ impl Port {
                 if let Some(queues) = &mut self.rare.queues {
                     queues.snapshot(false, self.settings.below);
                 }
-                self.next_roll = u64::MAX;
+                self.next_roll = Time::NEVER;
                 return;
             }
             let length = self.length_now() as usize;
@@ -143,7 +143,7 @@ impl Port {
 
     /// The account at `at`, nothing having arrived since the last packet: what is accepted but
     /// not yet over is taken out again.
-    pub(super) fn snapshot(&self, at: u64) -> Snapshot {
+    pub(super) fn snapshot(&self, at: Time) -> Snapshot {
         let (mut count, below) = (self.count, self.settings.below);
         let mut before = self.bytes_out;
         for i in 0..self.ring.len {
@@ -157,13 +157,13 @@ impl Port {
             };
             let rest = leaves.saturating_sub(at);
             count.packet_time -= rest;
-            count.byte_time -= rest as u128 * size as u128;
+            count.byte_time -= rest.0 as u128 * size as u128;
         }
         Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed: self.owed(at) }
     }
 
     /// Time at `at` until what was accepted by then is transmitted, or the bucket is full.
-    fn owed(&self, at: u64) -> u64 {
+    fn owed(&self, at: Time) -> Time {
         self.rare.queues.as_ref().map_or(self.free_at.saturating_sub(at), |q| q.owed(at))
     }
 }

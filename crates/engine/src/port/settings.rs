@@ -4,16 +4,16 @@ use crate::hash;
 use crate::ids::LinkId;
 use crate::port::discipline::Rule;
 use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 
 /// Settings of a port. Ports of one kind share one copy, which stays near.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
     /// Picoseconds a byte where that is an integer, else 0 and `rate` decides.
     pub(super) ps_per_byte: u64,
-    pub(super) delay: u64,
-    /// Time that a full token bucket is worth, ps; 0 for a transmitter.
-    pub(super) bucket: u64,
+    pub(super) delay: Time,
+    /// Time that a full token bucket is worth; 0 for a transmitter.
+    pub(super) bucket: Time,
     /// Overhead that the queue counts.
     pub(super) framing: u32,
     /// Overhead that it does not count.
@@ -36,8 +36,8 @@ impl Settings {
         let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
         Settings {
             ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
-            delay: link.delay.0,
-            bucket: rate.serialize(link.bucket as u64).0,
+            delay: link.delay,
+            bucket: rate.serialize(link.bucket as u64),
             framing: if queue.count_overhead { link.overhead } else { 0 },
             overhead: if queue.count_overhead { 0 } else { link.overhead },
             below: match link.bucket {
@@ -52,17 +52,11 @@ impl Settings {
         }
     }
 
-    /// Time on the wire of a packet of `size` bytes as the queue counts it, ps.
+    /// Time on the wire of a packet of `size` bytes as the queue counts it.
     #[inline]
-    pub(super) fn serialization(&self, size: u64) -> u64 {
+    pub(super) fn serialization(&self, size: u64) -> Time {
         let bytes = size + self.overhead as u64;
-        if self.ps_per_byte != 0 { bytes * self.ps_per_byte } else { self.odd_serialization(bytes) }
-    }
-
-    /// At a rate that gives no whole number of picoseconds a byte: to the nearest picosecond for
-    /// each packet.
-    fn odd_serialization(&self, bytes: u64) -> u64 {
-        if self.rate == Rate::INFINITE { 0 } else { (bytes * 8_000_000_000_000 + self.rate.0 / 2) / self.rate.0 }
+        if self.ps_per_byte != 0 { Time(bytes * self.ps_per_byte) } else { self.rate.serialize(bytes) }
     }
 
     /// Whether link number `link` loses its packet number `index`, of `size` bytes as the queue counts it.

@@ -9,6 +9,7 @@
 
 use super::settings::Settings;
 use crate::event::packet::{NO_TIE_RANK, Packet, TIMER};
+use incast_cc::Time;
 
 /// Places in a chain that has begun before older ones, from 0 up; in one that has begun after them, from
 /// 8190 down.
@@ -16,10 +17,10 @@ const HALF: u16 = 4095;
 const LAST: u16 = 2 * HALF;
 const PLACE: u16 = 0x1fff;
 
-/// How long ago a cause was entered against how long its packet takes, both in ps, by powers of two:
+/// How long ago a cause was entered against how long its packet takes, by powers of two:
 /// longer, as long, and then shorter and shorter.
-fn ago(lag: u64, wire: u64) -> u16 {
-    let times = (wire / lag.max(1)).max(1);
+fn ago(lag: Time, wire: Time) -> u16 {
+    let times = (wire / lag.max(Time::ps(1))).max(1);
     let code = if lag > wire {
         0
     } else if lag == wire {
@@ -32,12 +33,12 @@ fn ago(lag: u64, wire: u64) -> u16 {
 
 /// The rank of a packet that begins a chain and takes `wire`: what set it going was entered `lag` ago.
 /// Older chains are taken to send what this port sent `before`.
-fn first(lag: u64, wire: u64, before: u64) -> u16 {
+fn first(lag: Time, wire: Time, before: Time) -> u16 {
     ago(lag, wire) | if lag > before { 0 } else { LAST }
 }
 
 /// The rank of what follows one of rank `before`, that took `lag`, without a pause.
-fn next(before: u16, lag: u64, wire: u64) -> u16 {
+fn next(before: u16, lag: Time, wire: Time) -> u16 {
     let place = before & PLACE;
     ago(lag, wire) | if place < HALF { (place + 1).min(HALF - 1) } else { (place - 1).max(HALF) }
 }
@@ -47,15 +48,15 @@ fn next(before: u16, lag: u64, wire: u64) -> u16 {
 pub(super) struct TieRank {
     /// The latest arrival found the transmitter busy.
     pub busy: bool,
-    /// Rank of the packet accepted last, and its time on the wire, ps.
+    /// Rank of the packet accepted last, and its time on the wire.
     rank: u16,
-    wire: u64,
+    wire: Time,
 }
 
 impl TieRank {
     /// The rank of `packet`, accepted last; arrivals are taken to have come over a link like this one.
     pub(super) fn next(&mut self, packet: &Packet, settings: &Settings) -> u16 {
-        if settings.bucket > 0 || settings.serialization(1) == 0 {
+        if settings.bucket > Time::ZERO || settings.serialization(1) == Time::ZERO {
             return NO_TIE_RANK;
         }
         let wire = |size: u16| settings.serialization(size as u64 + settings.framing as u64);
@@ -64,7 +65,7 @@ impl TieRank {
             next(self.rank, self.wire, own)
         } else {
             let lag = match if packet.hop == 0 { packet.cause() } else { packet.size } {
-                TIMER => u64::MAX,
+                TIMER => Time::NEVER,
                 cause => settings.delay + wire(cause),
             };
             first(lag, own, self.wire)
@@ -77,27 +78,28 @@ impl TieRank {
 #[cfg(test)]
 mod tests {
     use super::{first, next};
+    use incast_cc::Time;
 
     /// Full packets at 1 Gb/s over 10 us: 12 us each, an ACK is 10.4 us old when it is taken in.
-    const FULL: u64 = 12_016_000;
-    const ACK: u64 = 10_432_000;
+    const FULL: Time = Time(12_016_000);
+    const ACK: Time = Time(10_432_000);
 
     #[test]
     fn what_was_entered_longer_ago_ranks_before() {
-        let chain = next(first(u64::MAX, FULL, 0), FULL, FULL);
-        assert!(first(u64::MAX, FULL, FULL) < chain, "a timer, set long before");
-        assert!(first(FULL + 1, FULL, FULL) < chain, "a packet of the same size, passed on");
+        let chain = next(first(Time::NEVER, FULL, Time::ZERO), FULL, FULL);
+        assert!(first(Time::NEVER, FULL, FULL) < chain, "a timer, set long before");
+        assert!(first(FULL + Time(1), FULL, FULL) < chain, "a packet of the same size, passed on");
         assert!(first(ACK, FULL, FULL) > chain, "the chain's last transmission began before the ACK's");
         // behind a fragment of 72 B the chain's next packet was set going 0.6 us ago
-        assert!(first(ACK, FULL, 592_000) < next(chain, 592_000, FULL));
+        assert!(first(ACK, FULL, Time(592_000)) < next(chain, Time(592_000), FULL));
     }
 
     #[test]
     fn chains_keep_the_order_they_met_in() {
         let follow = |rank, n| (0..n).fold(rank, |t, _| next(t, FULL, FULL));
-        let older = first(u64::MAX, FULL, FULL);
+        let older = first(Time::NEVER, FULL, FULL);
         for packets in [1, 10, 1000] {
-            assert!(follow(first(FULL + 1, FULL, FULL), packets) < follow(older, packets + 1), "{packets}");
+            assert!(follow(first(FULL + Time(1), FULL, FULL), packets) < follow(older, packets + 1), "{packets}");
             assert!(follow(first(ACK, FULL, FULL), packets) > follow(older, packets + 1), "{packets}");
         }
         // beyond what is counted nothing turns over

@@ -8,6 +8,7 @@ use super::settings::Settings;
 use crate::event::interval::Interval;
 use crate::port::discipline::trimming::{DATA, HEADERS};
 use crate::port::discipline::{Arrival, Verdict};
+use incast_cc::Time;
 
 impl Queues {
     /// The queue of data has no room for an arrival: what came last to it is cut to its header, by a draw and where
@@ -57,7 +58,7 @@ impl Queues {
         if let Some(pool) = pool.as_deref_mut() {
             pool.give_back(rest, cut.size);
         }
-        let odd = |wire: u64| if settings.ps_per_byte == 0 { wire } else { 0 };
+        let odd = |wire: Time| if settings.ps_per_byte == 0 { wire.0 } else { 0 };
         events.odd_busy = events.odd_busy.wrapping_sub(odd(cut.wire));
         events.cut_bytes += cut.size;
         cut.packet.size = header;

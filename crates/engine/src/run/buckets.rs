@@ -4,6 +4,7 @@ use crate::event::order::{Key, Order, TimerKind};
 use crate::event::outbox::Chunks;
 use crate::event::packet::{Ext, Packet};
 use crate::ids::DomainId;
+use incast_cc::Time;
 use std::mem::take;
 
 /// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches; what queues
@@ -31,12 +32,12 @@ impl Bucket {
 /// Buckets of the near windows, and who has work when.
 pub struct Buckets {
     pub order: Order,
-    pub length: u64,
+    pub length: Time,
     /// ceil(2^64 / length): exact floor division for offsets below NEAR * length.
     inverse: u64,
     /// The open window and its start.
     pub window: u64,
-    pub start: u64,
+    pub start: Time,
     /// Of window w at w % NEAR.
     pub near: Vec<Bucket>,
     /// Bit w % NEAR: something arrives in window w.
@@ -50,14 +51,14 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Empty buckets of windows of `length` ps.
-    pub fn new(order: Order, length: u64) -> Buckets {
+    /// Empty buckets of windows of `length`.
+    pub fn new(order: Order, length: Time) -> Buckets {
         Buckets {
             order,
             length,
-            inverse: (u64::MAX / length) + 1,
+            inverse: (u64::MAX / length.0) + 1,
             window: 0,
-            start: 0,
+            start: Time::ZERO,
             near: (0..NEAR).map(|_| Bucket::default()).collect(),
             occupied: 0,
             spare: Vec::new(),
@@ -69,7 +70,7 @@ impl Buckets {
     /// Opens `window` and takes what arrives in it.
     pub fn open(&mut self, window: u64) -> Bucket {
         self.window = window;
-        self.start = window * self.length;
+        self.start = self.length * window;
         self.occupied &= !(1 << (window & MASK));
         take(&mut self.near[(window & MASK) as usize])
     }
@@ -113,11 +114,11 @@ impl Buckets {
 
     /// Windows from the open one to that of `time`, if near.
     #[inline]
-    pub fn ahead(&self, time: u64) -> Option<u64> {
+    pub fn ahead(&self, time: Time) -> Option<u64> {
         let offset = time - self.start;
-        if offset >= NEAR * self.length {
+        if offset >= self.length * NEAR {
             return None;
         }
-        Some(((offset as u128 * self.inverse as u128) >> 64) as u64)
+        Some(((offset.0 as u128 * self.inverse as u128) >> 64) as u64)
     }
 }

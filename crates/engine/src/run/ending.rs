@@ -11,8 +11,8 @@ const GENERATIONS: u16 = 50_000;
 
 /// The end of a run: its duration, or soon after the last flow or query of a known size has finished.
 pub struct Ending {
-    /// Nothing happens at or after it, ps.
-    pub at: u64,
+    /// Nothing happens at or after it.
+    pub at: Time,
     /// So many finish.
     last: u64,
 }
@@ -20,7 +20,7 @@ pub struct Ending {
 impl Ending {
     /// The end of `simulation` as it begins.
     pub fn new(simulation: &Simulation) -> Ending {
-        Ending { at: simulation.net.spec.duration.0, last: simulation.last_to_finish() }
+        Ending { at: simulation.net.spec.duration, last: simulation.last_to_finish() }
     }
 
     /// Looks whether the last one has finished. No window is longer than what is added to its time, so the end lies
@@ -28,7 +28,7 @@ impl Ending {
     #[inline]
     pub fn update(&mut self, simulation: &Simulation, collector: &Collector) {
         if collector.finished == self.last {
-            self.at = simulation.end_after(collector.finished_at);
+            self.at = simulation.end_after(Time(collector.finished_at));
         }
     }
 }
@@ -40,10 +40,10 @@ pub fn check(key: &Key) -> Result<(), RunError> {
 }
 
 #[cold]
-fn endless(time: u64) -> RunError {
+fn endless(time: Time) -> RunError {
     RunError::Invalid(format!(
         "more than {GENERATIONS} causes and effects at the one instant {}: a loop of links without delay and with \
          infinite rate never lets time pass; give one of them a delay or a rate",
-        Time(time)
+        time
     ))
 }

@@ -15,7 +15,7 @@
 //! grouped: the order of events at a node is given by [`crate::event::order`] alone.
 
 use crate::domain::Domain;
-use crate::domain::build::{LONGEST_WITHOUT_DELAY_PS, Simulation};
+use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
 use crate::event::order::{Key, Timer, TimerKind};
 use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
@@ -35,8 +35,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::mem::take;
 
-/// Longest window, ps: offsets within the near windows then fit the exact division below.
-const LONGEST: u64 = 1 << 28;
+/// Longest window: offsets within the near windows then fit the exact division below.
+const LONGEST: Time = Time(1 << 28);
 /// How many packets before its turn one is fetched.
 const AHEAD: usize = 16;
 
@@ -67,14 +67,14 @@ struct Local {
     arrivals: Vec<(Packet, Option<Ext>)>,
     free: Vec<u32>,
     /// Wake-up registered for this time.
-    wake: u64,
+    wake: Time,
     pushes: u32,
 }
 
 impl Local {
     #[inline]
-    fn next(&self) -> u64 {
-        self.heap.peek().map_or(u64::MAX, |Reverse((key, _))| key.time)
+    fn next(&self) -> Time {
+        self.heap.peek().map_or(Time::NEVER, |Reverse((key, _))| key.time)
     }
 
     /// Whether something is left to happen.
@@ -106,8 +106,8 @@ impl Out<'_, '_> {
 
     /// Plans to move the packets in the overflow queue of the port of `link`, the first of
     /// which arrives at `time`: half the near windows before that is due.
-    fn wake_overflow(&mut self, time: u64, link: LinkId) {
-        let wake = time - NEAR / 2 * self.buckets.length;
+    fn wake_overflow(&mut self, time: Time, link: LinkId) {
+        let wake = time - self.buckets.length * (NEAR / 2);
         self.timer(wake, 0, Timer { kind: TimerKind::Overflow, entity: link.0 });
     }
 
@@ -171,12 +171,12 @@ impl Outbox for Out<'_, '_> {
     }
 
     #[inline]
-    fn timer(&mut self, time: u64, generation: u16, timer: Timer) {
+    fn timer(&mut self, time: Time, generation: u16, timer: Timer) {
         let key = Key::timer(self.buckets.order, time, generation, timer);
         self.local.heap.push(Reverse((key, TimerSlot::Timer(timer.kind))));
     }
 
-    fn post(&mut self, to: NodeId, time: u64, message: Message) {
+    fn post(&mut self, to: NodeId, time: Time, message: Message) {
         let timer = message.event();
         let key = Key::timer(self.buckets.order, time, 0, timer);
         self.buckets.elsewhere.push((self.net.place[to].domain, key, timer.kind));
@@ -192,7 +192,7 @@ struct Engine<'a> {
     buckets: Buckets,
     locals: Vec<Local>,
     /// When domains have events of their own.
-    wakes: BinaryHeap<Reverse<(u64, DomainId)>>,
+    wakes: BinaryHeap<Reverse<(Time, DomainId)>>,
     deal: Deal,
     /// Domains with work in the open window, and by domain the last window that it had work in.
     todo: Vec<DomainId>,
@@ -212,7 +212,7 @@ pub fn run(
     let (mut hops_reported, mut windows) = (0, 0u64);
     let idle = loop {
         let Some(window) = engine.next_window() else { break engine.is_idle() };
-        let start = window * engine.buckets.length;
+        let start = engine.buckets.length * window;
         if start >= engine.ending.at {
             break false;
         }
@@ -228,7 +228,7 @@ pub fn run(
             if hops - hops_reported > 400_000 || windows & 0xffff == 0 {
                 hops_reported = hops;
                 let end = engine.simulation.net.spec.duration;
-                if !progress(Progress { now: Time(start), end, hops }) {
+                if !progress(Progress { now: start, end, hops }) {
                     return Err(RunError::Stopped);
                 }
             }
@@ -245,7 +245,7 @@ impl<'a> Engine<'a> {
             ending: Ending::new(&simulation),
             visit,
             buckets: Buckets::new(simulation.net.order, window_length(&simulation)),
-            locals: (0..count).map(|_| Local { wake: u64::MAX, ..Local::default() }).collect(),
+            locals: (0..count).map(|_| Local { wake: Time::NEVER, ..Local::default() }).collect(),
             wakes: BinaryHeap::new(),
             deal: Deal::new(count),
             todo: Vec::new(),
@@ -277,7 +277,7 @@ impl<'a> Engine<'a> {
 
     /// Opens a window, which ends at `stop`: what arrives in it is dealt out to the domains, and those with work are
     /// put in order.
-    fn open(&mut self, window: u64, stop: u64) -> Bucket {
+    fn open(&mut self, window: u64, stop: Time) -> Bucket {
         let bucket = self.buckets.open(window);
         self.todo.clear();
         self.deal.out(&bucket.domains, &mut self.todo);
@@ -290,7 +290,7 @@ impl<'a> Engine<'a> {
             }
             self.wakes.pop();
             if self.locals[d].wake == t {
-                self.locals[d].wake = u64::MAX;
+                self.locals[d].wake = Time::NEVER;
             }
             if self.queued[d] != window {
                 self.queued[d] = window;
@@ -300,7 +300,7 @@ impl<'a> Engine<'a> {
         match self.visit {
             Visit::Forward => {}
             Visit::Reverse => self.todo.reverse(),
-            Visit::Shuffled => self.todo.sort_by_key(|d| hash::tie(window, d.0 as u64, 0)),
+            Visit::Shuffled => self.todo.sort_by_key(|d| hash::tie(window, d.0 as u64, Time::ZERO)),
         }
         bucket
     }
@@ -326,7 +326,7 @@ impl<'a> Engine<'a> {
     fn walk(
         &mut self,
         i: usize,
-        stop: u64,
+        stop: Time,
         bucket: &mut Bucket,
         plans: &mut Vec<Plan>,
         order: &mut Vec<u64>,
@@ -351,13 +351,13 @@ impl<'a> Engine<'a> {
                 prefetch::lines(&exts[ext as usize], 2);
             }
             plans.push(Plan { packet: *at, route: domain.plan(packet, net) });
-            order.push((packet.time - start) << INDEX_BITS | i);
+            order.push((packet.time - start).0 << INDEX_BITS | i);
         }
         plans.iter().for_each(|plan| domain.prefetch_further(&packets[plan.packet as usize], plan.route, net));
         sort(packets, plans, self.buckets.order, order);
         let (plans, order) = (plans.as_slice(), order.as_slice());
         let mut out = Out { net, buckets: &mut self.buckets, local: &mut self.locals[d] };
-        let time_of = |o: Option<&u64>| o.map_or(u64::MAX, |o| start + (o >> INDEX_BITS));
+        let time_of = |o: Option<&u64>| o.map_or(Time::NEVER, |o| start + Time(o >> INDEX_BITS));
         let mut at = 0;
         let mut near = time_of(order.first());
         loop {
@@ -435,16 +435,16 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
     Ok(())
 }
 
-/// Length of an engine window, ps.
-fn window_length(simulation: &Simulation) -> u64 {
+/// Length of an engine window.
+fn window_length(simulation: &Simulation) -> Time {
     let links = &simulation.net.spec.links;
-    let shortest = || links.iter().map(|l| l.delay.0).filter(|d| *d > 0).min();
-    simulation.lookahead.or_else(shortest).unwrap_or(LONGEST_WITHOUT_DELAY_PS).clamp(1000, LONGEST)
+    let shortest = || links.iter().map(|l| l.delay).filter(|d| *d > Time::ZERO).min();
+    simulation.lookahead.or_else(shortest).unwrap_or(LONGEST_WITHOUT_DELAY).clamp(Time::ns(1), LONGEST)
 }
 
 /// Plans the domain's next wake-up, if its queue's head is not covered by one already.
 #[inline]
-fn register(local: &mut Local, domain: DomainId, wakes: &mut BinaryHeap<Reverse<(u64, DomainId)>>) {
+fn register(local: &mut Local, domain: DomainId, wakes: &mut BinaryHeap<Reverse<(Time, DomainId)>>) {
     let next = local.next();
     if next < local.wake {
         local.wake = next;
@@ -454,7 +454,7 @@ fn register(local: &mut Local, domain: DomainId, wakes: &mut BinaryHeap<Reverse<
 
 /// Moves what has come near from a port's overflow queue into the buckets.
 fn move_near(port: &mut Port, out: &mut Out) {
-    let horizon = out.buckets.start + NEAR * out.buckets.length;
+    let horizon = out.buckets.start + out.buckets.length * NEAR;
     let mut chunks = take(&mut out.buckets.chunks);
     port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
         Some(ahead) if ahead > 0 => {

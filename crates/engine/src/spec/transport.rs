@@ -221,13 +221,10 @@ pub struct TransportSpec {
 }
 
 impl TransportSpec {
-    /// `now` on the clock that times segments, ps.
+    /// `now` on the clock that times segments.
     #[inline]
-    pub fn clock(&self, now: u64) -> u64 {
-        match now.checked_rem(self.timestamp_clock.0) {
-            Some(rest) => now - rest,
-            None => now,
-        }
+    pub fn clock(&self, now: Time) -> Time {
+        if self.timestamp_clock == Time::ZERO { now } else { now - now % self.timestamp_clock }
     }
 }
 

@@ -12,7 +12,6 @@ use crate::map::fabric::FabricMap;
 use crate::map::paths::{Hops, hops, hops_at};
 use crate::port::Port;
 use crate::spec::{Router, Spec};
-use incast_cc::Time;
 use policy::Policy;
 use route::Planned;
 use rule::Ctx;
@@ -70,7 +69,7 @@ impl Switch {
     /// domain.
     pub fn choose(&mut self, map: &FabricMap, ports: &[Port], packet: &Packet) -> PortIx {
         let Switch { node, first_port, router, policy } = self;
-        let hops = hops_at(router, packet.dst, Time(packet.time));
+        let hops = hops_at(router, packet.dst, packet.time);
         let ctx = Ctx { map, node: *node, router, ports: &ports[first_port.ix()..] };
         first_port.plus(hops.get(policy.next(&ctx, packet, hops)))
     }
@@ -89,5 +88,5 @@ fn plan(policy: &mut Policy, ctx: &Ctx, packet: &Packet, hops: Hops, first_port:
 /// [`plan`] at a switch that knows ways around failures.
 #[inline(never)]
 fn plan_rerouted(policy: &mut Policy, ctx: Ctx, packet: &Packet, first_port: PortIx) -> Planned {
-    plan(policy, &ctx, packet, hops_at(ctx.router, packet.dst, Time(packet.time)), first_port)
+    plan(policy, &ctx, packet, hops_at(ctx.router, packet.dst, packet.time), first_port)
 }

@@ -84,7 +84,7 @@ impl PortLoad {
     /// Which of the next hops is in the lowest band; among several a random number of the packet decides.
     #[inline]
     pub fn lowest(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        let now = Time(packet.time);
+        let now = packet.time;
         let draw = || ctx.draw(packet);
         match hops {
             Hops::Run(first, n) => {
@@ -111,13 +111,13 @@ impl PortLoad {
     fn read(&mut self, i: usize, port: &Port, now: Time) {
         let scale = &mut self.scales[i];
         let band = match (self.rule.by, &scale.ends) {
-            (Gauged::Queue, Ends::Packets(ends)) => ends.iter().take_while(|n| port.holds(**n, now.0)).count(),
+            (Gauged::Queue, Ends::Packets(ends)) => ends.iter().take_while(|n| port.holds(**n, now)).count(),
             (Gauged::Queue, Ends::Bytes(ends)) => {
-                let bytes = port.filling(now.0).1;
+                let bytes = port.filling(now).1;
                 ends.iter().take_while(|n| bytes >= **n).count()
             }
             (Gauged::Utilisation, _) => {
-                let sent = port.sent(now.0);
+                let sent = port.sent(now);
                 let could = scale.read.map_or(now, |t| now - t).0 as f64 * scale.speed;
                 let share = if could > 0.0 { (sent - scale.sent) as f64 / could } else { 0.0 };
                 scale.sent = sent;

@@ -8,6 +8,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
 use crate::spec::TransportSpec;
 use crate::switch::policy::entropy::Source;
+use incast_cc::Time;
 use incast_record::{FlowRecord, Happening, Recorder};
 
 /// IP header, which every fragment repeats (RFC 791 without options).
@@ -31,9 +32,9 @@ pub struct IpSource {
     sent: u64,
     sent_m: u64,
     retransmissions: u64,
-    /// IP packets sent, measured, and the time of the first of them, ps.
+    /// IP packets sent, measured, and the time of the first of them.
     packets_m: u64,
-    first_tx: Option<u64>,
+    first_tx: Option<Time>,
 }
 
 impl IpSource {
@@ -111,7 +112,7 @@ impl IpSource {
         record.sent_m = self.sent_m;
         record.retransmissions = self.retransmissions;
         record.fm_tx_packets = self.packets_m;
-        record.fm_first_tx_ps = self.first_tx;
+        record.fm_first_tx_ps = self.first_tx.map(|t| t.0);
     }
 }
 
@@ -134,15 +135,15 @@ pub struct IpSink {
     /// ... of those sent inside the measured interval; of those, with a CE mark.
     arrived_m: u64,
     marked: u64,
-    /// One-way delays of `arrived_m`, ps, and the largest.
-    delay_sum: u64,
-    delay_max: u64,
-    /// IP packets received that were sent inside the interval, after reassembly; their bytes, their delays, ps, and
-    /// when the last of them came, ps.
+    /// One-way delays of `arrived_m`, and the largest.
+    delay_sum: Time,
+    delay_max: Time,
+    /// IP packets received that were sent inside the interval, after reassembly; their bytes, their delays, and
+    /// when the last of them came.
     packets: u64,
     bytes: u64,
-    packet_delay_sum: u64,
-    last_rx: Option<u64>,
+    packet_delay_sum: Time,
+    last_rx: Option<Time>,
     /// Headers of trimmed segments that arrived, of those sent inside the measured interval.
     trimmed: u64,
 }
@@ -216,7 +217,7 @@ impl IpSink {
                 self.marked += p.has(flag::CE) as u64;
                 self.delay_sum += delay;
                 self.delay_max = self.delay_max.max(delay);
-                ctx.rec.delay(self.group, delay);
+                ctx.rec.delay(self.group, delay.0);
             }
         }
     }
@@ -233,11 +234,11 @@ impl IpSink {
         record.arrived_m = self.arrived_m;
         record.marked = self.marked;
         record.trimmed = self.trimmed;
-        record.delay_sum_ps = self.delay_sum;
-        record.delay_max_ps = self.delay_max;
+        record.delay_sum_ps = self.delay_sum.0;
+        record.delay_max_ps = self.delay_max.0;
         record.fm_rx_bytes = self.bytes;
         record.fm_rx_packets = self.packets;
-        record.fm_delay_sum_ps = self.packet_delay_sum;
-        record.fm_last_rx_ps = self.last_rx;
+        record.fm_delay_sum_ps = self.packet_delay_sum.0;
+        record.fm_last_rx_ps = self.last_rx.map(|t| t.0);
     }
 }

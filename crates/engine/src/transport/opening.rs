@@ -2,6 +2,7 @@
 
 use crate::ids::FlowId;
 use crate::map::fabric::FabricMap;
+use incast_cc::Time;
 use incast_record::FlowRecord;
 
 /// When a flow opens: at its start, or when a trigger has opened it too, whichever is later.
@@ -11,8 +12,8 @@ pub struct Opening {
     waits: bool,
     /// Its start has come.
     due: bool,
-    /// It opened, ps.
-    opened: Option<u64>,
+    /// It opened.
+    opened: Option<Time>,
 }
 
 impl Opening {
@@ -22,18 +23,18 @@ impl Opening {
     }
 
     /// Its start has come. Whether it opens.
-    pub fn starts(&mut self, now: u64) -> bool {
+    pub fn starts(&mut self, now: Time) -> bool {
         self.due = true;
         self.opens(now)
     }
 
     /// Its trigger opens it. Whether it does open.
-    pub fn triggered(&mut self, now: u64) -> bool {
+    pub fn triggered(&mut self, now: Time) -> bool {
         self.waits = false;
         self.opens(now)
     }
 
-    fn opens(&mut self, now: u64) -> bool {
+    fn opens(&mut self, now: Time) -> bool {
         let opens = self.due && !self.waits;
         if opens {
             self.opened = Some(now);
@@ -45,7 +46,7 @@ impl Opening {
     pub fn record(&self, record: &mut FlowRecord) {
         record.unopened = self.opened.is_none();
         if let Some(opened) = self.opened {
-            record.start_ps = opened;
+            record.start_ps = opened.0;
         }
     }
 }

@@ -17,8 +17,8 @@ pub struct Sender {
     pub probe: Option<u32>,
     pub(super) ip: IpSource,
     transport: u32,
-    /// Time from one datagram to the next, ps.
-    gap: u64,
+    /// Time from one datagram to the next.
+    gap: Time,
     written: u64,
     opening: Opening,
 }
@@ -30,7 +30,7 @@ impl Sender {
             probe: None,
             ip: IpSource::new(net, flow, host, false),
             transport: net.flow(flow).transport,
-            gap: gap.0.max(1),
+            gap: gap.max(Time::ps(1)),
             written: 0,
             opening: Opening::new(net, flow),
         }
@@ -52,7 +52,7 @@ impl Sender {
 
     /// Sends a full segment, if the NIC takes it, and the next one a gap later.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        let stop = ctx.net.flow(self.ip.flow).stop.0;
+        let stop = ctx.net.flow(self.ip.flow).stop;
         if ctx.now >= stop {
             return;
         }

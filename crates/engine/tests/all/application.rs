@@ -62,7 +62,7 @@ proptest! {
         let rate = Rate::mbps(mbps);
         let kind = App::OnOff { rate, on: Time(on), off: Time(off), write, off_first };
         let mut app = AppState::new(kind, if stop == u64::MAX { Time::NEVER } else { Time(stop) }, 0);
-        app.open(opened);
+        app.open(Time(opened));
         let on_since = opened + if off_first { off } else { 0 };
         let tick = rate.serialize(write).0;
         let next = on_since + tick;
@@ -71,16 +71,16 @@ proptest! {
         let (mut now, mut acked) = (0u64, 0u64);
         for (gap, share) in looks {
             now += gap * us;
-            app.catch_up(now, acked + buffer - app.written);
+            app.catch_up(Time(now), acked + buffer - app.written);
             naive.up_to(now, acked, buffer);
             prop_assert_eq!(app.written, naive.written, "at {}", now);
             // the tick it waits for is the next one of the naive application, if any is left
             if let Some(at) = app.next_at() {
                 let (acked, before) = (u64::MAX / 2, naive.accepted.len());
                 let mut ahead = Naive { accepted: naive.accepted.clone(), ..naive };
-                ahead.up_to(at - 1, acked, buffer);
+                ahead.up_to(at.0 - 1, acked, buffer);
                 prop_assert_eq!(ahead.accepted.len(), before, "no tick before {}", at);
-                ahead.up_to(at, acked, buffer);
+                ahead.up_to(at.0, acked, buffer);
                 prop_assert_eq!(ahead.accepted.len(), before + 1, "a tick at {}", at);
             } else {
                 let mut ahead = Naive { accepted: Vec::new(), ..naive };
@@ -309,7 +309,7 @@ fn ends_of_writes_are_kept_only_for_segments_that_say_so() {
     for push_ack in [true, false] {
         let t = TransportSpec { push_ack, notsent_lowat: 100_000, ..tcp() };
         let mut app = AppState::new(App::Bulk { size: None, write: 10_000 }, Time::NEVER, 0);
-        app.open(0);
+        app.open(Time::ZERO);
         let mut ends = std::collections::VecDeque::new();
         app.top_up(1_000_000, 0, &t, &mut ends);
         assert_eq!((app.written, ends.len()), (100_000, if push_ack { 10 } else { 0 }));

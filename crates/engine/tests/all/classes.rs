@@ -9,14 +9,16 @@ use proptest::prelude::*;
 /// A port at 10 Gb/s (1500 B: 1.2 us) at time 0, to which all of (class, size) come at once: the classes in the order
 /// in which their packets leave.
 fn order(queue: &QueueSpec, arrivals: &[(u8, u64)]) -> Vec<u8> {
-    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
+    let interval = fifo::ALWAYS;
     let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), queue, LinkId(0), 1, &interval);
     let mut ends = None;
     for (class, size) in arrivals {
         // the number of the class lies in the packet, to be known again
         let mut packet = packet(*size, false);
         packet.flow = FlowId(*class as u32);
-        let Offered::Waits { ends: end, .. } = port.offer(0, &packet, None, *class, None, &interval) else { panic!() };
+        let Offered::Waits { ends: end, .. } = port.offer(Time::ZERO, &packet, None, *class, None, &interval) else {
+            panic!()
+        };
         ends = ends.or(end);
     }
     fifo::drain(&mut port, ends, &interval).iter().map(|p| p.flow.0 as u8).collect()
@@ -41,9 +43,9 @@ fn deficit_round_robin_is_the_example_of_its_paper() {
 #[test]
 fn what_leaves_after_the_interval_began_was_below_the_classes() {
     let queue = QueueSpec { count_in_service: false, ..classes(Scheduler::Strict, vec![drop_tail(10); 2]) };
-    let us = |t: f64| (t * 1e6) as u64;
+    let us = |t: f64| Time((t * 1e6) as u64);
     for second in [0, 1] {
-        let interval = Interval { from: us(10.0), to: us(20.0), every: 1 << 40 };
+        let interval = Interval { from: us(10.0), to: us(20.0), every: Time(1 << 40) };
         let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
         // on the wire at 10 us; the port looks when the next one comes
         for (came, left, class) in [(9.1, 10.3, 0), (11.0, 12.2, second)] {
@@ -61,16 +63,18 @@ fn what_leaves_after_the_interval_began_was_below_the_classes() {
 fn an_idle_port_begins_anew() {
     // a quantum of 3000: a packet of 1400 leaves 1600, which are lost with the queue
     let queue = classes(Scheduler::Weighted { quanta: vec![3000, 3000] }, vec![drop_tail(10); 2]);
-    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
+    let interval = fifo::ALWAYS;
     let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
     let mut offer = |now, class: u8, size| {
         let mut packet = packet(size, false);
         packet.flow = FlowId(class as u32);
         let Offered::Waits { ends, .. } = port.offer(now, &packet, None, class, None, &interval) else { panic!() };
-        ends.map(|end| if now == 0 { port.depart(end, None, &interval).unwrap().next.unwrap_or(end) } else { end })
+        ends.map(
+            |end| if now == Time::ZERO { port.depart(end, None, &interval).unwrap().next.unwrap_or(end) } else { end },
+        )
     };
-    offer(0, 0, 1400);
-    let later = 1_000_000_000;
+    offer(Time::ZERO, 0, 1400);
+    let later = Time::ms(1);
     let ends: Vec<_> = [0, 0, 0, 0, 1, 1, 1, 1].map(|class| offer(later, class, 1500)).into_iter().flatten().collect();
     let (mut left, mut next) = (Vec::new(), Some(ends[0]));
     while let Some(departed) = next.and_then(|now| port.depart(now, None, &interval)) {

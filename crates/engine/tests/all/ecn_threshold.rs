@@ -73,7 +73,7 @@ proptest! {
 
 /// A port that starts empty, everything measured.
 fn port(rate: Rate, queue: &QueueSpec) -> (Port, Interval) {
-    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
+    let interval = fifo::ALWAYS;
     (Port::new(&link(rate, 0), queue, LinkId(0), 1, &interval), interval)
 }
 
@@ -85,8 +85,8 @@ fn a_burst_at_one_instant_is_marked_from_k_on() {
     for (in_service, first) in [(false, 67), (true, 66)] {
         let (mut port, interval) = port(Rate::gbps(10), &queue(mark.clone(), Limit::None, 0, in_service));
         for n in 1..=100u64 {
-            let got = port.enqueue(0, &packet(1500, true), &interval);
-            assert_eq!(got, Sent::Arrives { time: n * 1_200_000 + 1_000_000, marked: n >= first }, "packet {n}");
+            let got = port.enqueue(Time::ZERO, &packet(1500, true), &interval);
+            assert_eq!(got, Sent::Arrives { time: Time(n * 1_200_000 + 1_000_000), marked: n >= first }, "packet {n}");
         }
     }
 }
@@ -97,13 +97,13 @@ fn a_device_queue_hides_its_packets_from_the_discipline() {
     let mark =
         Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(250), drop_not_ect: true, count_dropped: false });
     let (mut port, interval) = port(Rate::gbps(1), &queue(mark, Limit::Packets(2666), 100, false));
-    let plain = (0..).find(|_| port.enqueue(0, &packet(1500, false), &interval) == Sent::Dropped);
+    let plain = (0..).find(|_| port.enqueue(Time::ZERO, &packet(1500, false), &interval) == Sent::Dropped);
     assert_eq!(plain, Some(1 + 100 + 250), "a packet that is not ECN-capable is dropped above K");
     for _ in 250..2666 {
-        assert!(matches!(port.enqueue(0, &packet(1500, true), &interval), Sent::Arrives { marked: true, .. }));
+        assert!(matches!(port.enqueue(Time::ZERO, &packet(1500, true), &interval), Sent::Arrives { marked: true, .. }));
     }
-    assert_eq!(port.enqueue(0, &packet(1500, true), &interval), Sent::Dropped, "full at 2666");
-    let record = port.record("a>b", 1 << 50, &interval);
+    assert_eq!(port.enqueue(Time::ZERO, &packet(1500, true), &interval), Sent::Dropped, "full at 2666");
+    let record = port.record("a>b", Time(1 << 50), &interval);
     assert_eq!((record.queue_max_packets, record.marks, record.drops), (2666, 2416, 2));
 }
 
@@ -119,12 +119,12 @@ fn what_the_limit_drops_may_count_as_marked() {
             let ect = [true, true, true, true, true, true, true, true, false];
             for ect in ect {
                 if explicit {
-                    port.offer(0, &packet(1500, ect), None, 0, None, &interval);
+                    port.offer(Time::ZERO, &packet(1500, ect), None, 0, None, &interval);
                 } else {
-                    port.enqueue(0, &packet(1500, ect), &interval);
+                    port.enqueue(Time::ZERO, &packet(1500, ect), &interval);
                 }
             }
-            let record = port.record("a>b", 1 << 50, &interval);
+            let record = port.record("a>b", Time(1 << 50), &interval);
             assert_eq!((record.marks, record.drops), (marks, 3), "{count_dropped} {explicit}");
         }
     }
@@ -133,7 +133,7 @@ fn what_the_limit_drops_may_count_as_marked() {
 #[test]
 fn a_limit_in_bytes_takes_what_fits() {
     let (mut port, interval) = port(Rate::gbps(1), &queue(Discipline::DropTail, Limit::Bytes(4000), 0, true));
-    let mut offer = |size| port.enqueue(0, &packet(size, false), &interval) != Sent::Dropped;
+    let mut offer = |size| port.enqueue(Time::ZERO, &packet(size, false), &interval) != Sent::Dropped;
     assert!(offer(1500) && offer(1500));
     assert!(!offer(1001), "3000 + 1001 bytes are too many");
     assert!(offer(1000), "3000 + 1000 bytes fit");
@@ -145,35 +145,35 @@ fn thirty_gigabits_are_exact() {
     // 1500 B at 30 Gb/s are 400 ns; 100 B 26,666.67 ps, rounded for each packet
     let (mut port, interval) = port(Rate::gbps(30), &queue(Discipline::DropTail, Limit::None, 0, true));
     for n in 1..=30_000u64 {
-        let got = port.enqueue(0, &packet(1500, false), &interval);
-        assert_eq!(got, Sent::Arrives { time: n * 400_000 + 1_000_000, marked: false });
+        let got = port.enqueue(Time::ZERO, &packet(1500, false), &interval);
+        assert_eq!(got, Sent::Arrives { time: Time(n * 400_000 + 1_000_000), marked: false });
     }
-    let Sent::Arrives { time, .. } = port.enqueue(0, &packet(100, false), &interval) else { panic!() };
-    assert_eq!(time, 30_000 * 400_000 + 26_667 + 1_000_000);
+    let Sent::Arrives { time, .. } = port.enqueue(Time::ZERO, &packet(100, false), &interval) else { panic!() };
+    assert_eq!(time, Time(30_000 * 400_000 + 26_667 + 1_000_000));
 }
 
 #[test]
 fn an_infinite_rate_never_queues() {
     let (mut port, interval) = port(Rate::INFINITE, &queue(Discipline::DropTail, Limit::Packets(1), 0, true));
     for n in 0..1000 {
-        let got = port.enqueue(n / 10, &packet(1500, false), &interval);
-        assert_eq!(got, Sent::Arrives { time: n / 10 + 1_000_000, marked: false });
+        let got = port.enqueue(Time(n / 10), &packet(1500, false), &interval);
+        assert_eq!(got, Sent::Arrives { time: Time(n / 10 + 1_000_000), marked: false });
     }
-    let record = port.record("a>b", 1000, &interval);
+    let record = port.record("a>b", Time(1000), &interval);
     assert_eq!((record.rate_bps, record.busy_ps, record.queue_max_packets, record.drops), (0, 0, 0, 0));
 }
 
 #[test]
 fn a_saturated_port_is_busy_all_the_time() {
-    let interval = Interval { from: 50_000_000, to: 150_000_000, every: 1_000_000 };
+    let interval = Interval { from: Time(50_000_000), to: Time(150_000_000), every: Time(1_000_000) };
     let queue = queue(Discipline::DropTail, Limit::Packets(10), 0, true);
     let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
     let mut now = 0;
     while now < 200_000_000 {
-        port.enqueue(now, &packet(1500, false), &interval);
+        port.enqueue(Time(now), &packet(1500, false), &interval);
         now += 600_000;
     }
-    let record = port.record("a>b", 200_000_000, &interval);
+    let record = port.record("a>b", Time(200_000_000), &interval);
     assert_eq!(record.busy_ps, 100_000_000);
     // arrivals at twice the rate: every other one finds the tenth place free
     assert_eq!((record.queue_max_packets, record.queue_p99_packets), (10, Some(10.0)));
@@ -190,17 +190,17 @@ fn a_mark_at_departure_counts_what_waits_behind() {
             let discipline = Discipline::EcnAtDeparture(EcnAtDeparture { mark });
             let (mut port, interval) = port(Rate::gbps(10), &queue(discipline, Limit::None, 0, in_service));
             for n in 1..=100 {
-                let ends = (n == 1).then_some(1_200_000);
-                let got = port.offer(0, &packet(1500, n != 7), None, 0, None, &interval);
+                let ends = (n == 1).then_some(Time(1_200_000));
+                let got = port.offer(Time::ZERO, &packet(1500, n != 7), None, 0, None, &interval);
                 assert_eq!(got, Offered::Waits { ends, marked: false, lost: false }, "packet {n}");
             }
             for n in 1..=100u64 {
-                let left = port.depart(n * 1_200_000, None, &interval).unwrap();
+                let left = port.depart(Time(n * 1_200_000), None, &interval).unwrap();
                 assert_eq!(left.marked, 101 - n > 65 && n != 7, "packet {n}; the seventh is not ECN-capable");
-                assert_eq!(left.next, (n < 100).then_some((n + 1) * 1_200_000));
+                assert_eq!(left.next, (n < 100).then_some(Time((n + 1) * 1_200_000)));
             }
-            assert!(port.depart(130_000_000, None, &interval).is_none());
-            assert_eq!(port.record("p", 1 << 30, &interval).marks, 34);
+            assert!(port.depart(Time(130_000_000), None, &interval).is_none());
+            assert_eq!(port.record("p", Time(1 << 30), &interval).marks, 34);
         }
     }
 }

@@ -431,31 +431,31 @@ fn how_long_an_ack_waits_follows_the_times_between_segments() {
     const MS: u64 = 1_000_000_000;
     let t =
         TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..opened() };
-    let mut side = ConnectionSide { rto: 23 * MS, rto_before: 14 * MS, ..ConnectionSide::default() };
-    assert!(side.on_data(&t, 0, true), "the first data");
-    assert_eq!(side.ack_wait(&t), 40 * MS);
-    assert!(!side.on_data(&t, 20 * MS + 1, true));
-    assert_eq!(side.ack_wait(&t), 40 * MS, "no pause: half of it and half of 40 ms");
+    let mut side = ConnectionSide { rto: Time::ms(23), rto_before: Time::ms(14), ..ConnectionSide::default() };
+    assert!(side.on_data(&t, Time::ZERO, true), "the first data");
+    assert_eq!(side.ack_wait(&t), Time::ms(40));
+    assert!(!side.on_data(&t, Time::ms(20) + Time(1), true));
+    assert_eq!(side.ack_wait(&t), Time::ms(40), "no pause: half of it and half of 40 ms");
     // a pause of 21 ms: no longer than the timeout, which an ACK beside the data changes only afterwards
-    side.on_data(&t, 41 * MS, true);
-    assert_eq!(side.ack_wait(&t), 14 * MS);
-    side.on_data(&t, 41 * MS, true);
-    assert_eq!(side.ack_wait(&t), 27 * MS, "back towards 40 ms");
-    side.on_data(&t, 62 * MS, false);
-    assert_eq!(side.ack_wait(&t), 23 * MS);
+    side.on_data(&t, Time::ms(41), true);
+    assert_eq!(side.ack_wait(&t), Time::ms(14));
+    side.on_data(&t, Time::ms(41), true);
+    assert_eq!(side.ack_wait(&t), Time::ms(27), "back towards 40 ms");
+    side.on_data(&t, Time::ms(62), false);
+    assert_eq!(side.ack_wait(&t), Time::ms(23));
     // an ACK that waited in vain waits longer the next time, or ends the interactive mode
-    side.on_data(&t, 63 * MS, false);
+    side.on_data(&t, Time::ms(63), false);
     side.miss(&t);
-    assert_eq!(side.ack_wait(&t), 23 * MS, "twice 31 ms, and no longer than the timeout");
+    assert_eq!(side.ack_wait(&t), Time::ms(23), "twice 31 ms, and no longer than the timeout");
     side.pingpong = true;
     side.miss(&t);
-    assert_eq!((side.ack_wait(&t), side.pingpong), (40 * MS, false));
-    assert!(side.on_data(&t, 104 * MS, true), "a silence beyond the timeout begins anew");
-    assert_eq!(side.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), 40 * MS);
+    assert_eq!((side.ack_wait(&t), side.pingpong), (Time::ms(40), false));
+    assert!(side.on_data(&t, Time::ms(104), true), "a silence beyond the timeout begins anew");
+    assert_eq!(side.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), Time::ms(40));
     // data sent within that wait answers what was heard, however long it has become
-    let side = ConnectionSide { data_at: Some(0), ack_wait: 55 * MS, ..ConnectionSide::default() };
-    assert!(side.answers(&t, 50 * MS) && !side.answers(&t, 55 * MS));
-    assert!(!side.answers(&TransportSpec { adaptive_ack: false, ..t }, 50 * MS));
+    let side = ConnectionSide { data_at: Some(Time::ZERO), ack_wait: Time::ms(55), ..ConnectionSide::default() };
+    assert!(side.answers(&t, Time::ms(50)) && !side.answers(&t, Time::ms(55)));
+    assert!(!side.answers(&TransportSpec { adaptive_ack: false, ..t }, Time::ms(50)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::support::fifo::{Verdict, link, packet, same_decisions};
 use crate::support::*;
 use incast_engine::LinkId;
-use incast_engine::testing::{Interval, Port, Sent, purpose, uniform};
+use incast_engine::testing::{Port, Sent, purpose, uniform};
 use proptest::prelude::*;
 
 fn queue(limit: Limit, threshold: Limit, probability: f64, device: u32, count_in_service: bool) -> QueueSpec {
@@ -43,9 +43,9 @@ fn a_tenth_of_what_comes_close_to_the_limit_is_dropped() {
     // htsim's switch of 8 packets of 4000 B at 100 Gb/s (320 ns each): the sixth packet is the first in danger.
     // Arrivals at the rate of departures keep the queue at six, so that each is a lot drawn by itself.
     let queue = queue(Limit::Bytes(32_000), Limit::Bytes(20_000), 0.1, 0, true);
-    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
+    let interval = fifo::ALWAYS;
     let mut port = Port::new(&link(Rate::gbps(100), 0), &queue, LinkId(0), 1, &interval);
-    let mut offer = |now: u64| port.enqueue(now, &packet(4000, false), &interval) != Sent::Dropped;
+    let mut offer = |now: u64| port.enqueue(Time(now), &packet(4000, false), &interval) != Sent::Dropped;
     assert!((0..5).all(|_| offer(0)), "five packets fit below the threshold");
     let (mut now, mut drops, mut draws) = (0, 0, 0);
     let mut held = 5;

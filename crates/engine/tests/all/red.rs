@@ -159,16 +159,16 @@ proptest! {
         bursts in prop::collection::vec((0u64..12_000_000, 1usize..20), 2..30), red in parameters(), seed: u64,
         limit in 2u64..40, device in prop_oneof![Just(0u32), 1u32..8], in_service: bool,
     ) {
-        let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
+        let interval = Interval { from: Time::ZERO, to: Time(1 << 62), every: Time(1 << 61) };
         let limit = Limit::Packets(limit);
         let queue = QueueSpec { device, count_in_service: in_service, ..queue(Discipline::Red(red), limit) };
         let port = |queue: &QueueSpec| Port::new(&link(Rate::gbps(10), 0), queue, LinkId(7), seed, &interval);
         let (mut arithmetic, mut explicit) = (port(&queue), port(&QueueSpec { explicit: true, ..queue.clone() }));
-        let (mut now, mut ends) = (0, None);
+        let (mut now, mut ends) = (Time::ZERO, None);
         // bursts of 1 us a packet, after pauses in which the queue may or may not have become empty
         let arrivals = bursts.iter().flat_map(|(pause, n)| (0..*n).map(move |i| if i == 0 { *pause } else { 0 }));
         for (i, gap) in arrivals.enumerate() {
-            now += gap;
+            now += Time(gap);
             while let Some(end) = ends.filter(|end| *end <= now) {
                 ends = explicit.depart(end, None, &interval).and_then(|d| d.next);
             }
@@ -191,11 +191,11 @@ proptest! {
 
 /// Drops among 300 packets of 500 B that meet a queue from which nothing leaves.
 fn drops_of_300(red: Red, seed: u64) -> u64 {
-    let interval = Interval { from: 0, to: 1 << 62, every: 1 << 61 };
+    let interval = Interval { from: Time::ZERO, to: Time(1 << 62), every: Time(1 << 61) };
     let queue = queue(Discipline::Red(red), Limit::Packets(300));
     // 500 B at 1 kb/s take 4 s, and all arrive at once
     let mut port = Port::new(&link(Rate(1000), 0), &queue, LinkId(7), seed, &interval);
-    (0..300).filter(|_| port.enqueue(0, &packet(500, false), &interval) == Sent::Dropped).count() as u64
+    (0..300).filter(|_| port.enqueue(Time::ZERO, &packet(500, false), &interval) == Sent::Dropped).count() as u64
 }
 
 #[test]
@@ -224,20 +224,20 @@ fn red_with_equal_thresholds_is_threshold_marking() {
     let k = 65.0;
     let red = Red { min_th: k, max_th: k, qw: 1.0, gentle: false, use_ecn: true, use_hard_drop: false, ..defaults() };
     let queue = QueueSpec { count_in_service: false, ..queue(Discipline::Red(red), Limit::Packets(100)) };
-    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
+    let interval = Interval { from: Time::ZERO, to: Time(1 << 50), every: Time(1 << 49) };
     let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
     for n in 0..=100u64 {
-        let got = port.enqueue(0, &packet(1500, true), &interval);
+        let got = port.enqueue(Time::ZERO, &packet(1500, true), &interval);
         // the first is in service: packet n finds n - 1 queued
         let marked = n.saturating_sub(1) >= 65;
-        assert_eq!(got, Sent::Arrives { time: (n + 1) * 1_200_000 + 1_000_000, marked }, "packet {n}");
+        assert_eq!(got, Sent::Arrives { time: Time((n + 1) * 1_200_000 + 1_000_000), marked }, "packet {n}");
     }
-    assert_eq!(port.enqueue(0, &packet(1500, true), &interval), Sent::Dropped, "100 are queued");
+    assert_eq!(port.enqueue(Time::ZERO, &packet(1500, true), &interval), Sent::Dropped, "100 are queued");
     // what cannot be marked is dropped above K, and passes below
     let now = 101 * 1_200_000 - 64 * 1_200_000;
-    assert!(matches!(port.enqueue(now, &packet(1500, false), &interval), Sent::Arrives { marked: false, .. }));
-    assert!(matches!(port.enqueue(now, &packet(1500, false), &interval), Sent::Arrives { marked: false, .. }));
-    assert_eq!(port.enqueue(now, &packet(1500, false), &interval), Sent::Dropped);
+    assert!(matches!(port.enqueue(Time(now), &packet(1500, false), &interval), Sent::Arrives { marked: false, .. }));
+    assert!(matches!(port.enqueue(Time(now), &packet(1500, false), &interval), Sent::Arrives { marked: false, .. }));
+    assert_eq!(port.enqueue(Time(now), &packet(1500, false), &interval), Sent::Dropped);
 }
 
 #[test]
@@ -245,9 +245,9 @@ fn without_ecn_even_forced_packets_are_dropped() {
     // hard drops off, but ECN off too: there is nothing to mark with
     let red = Red { min_th: 2.0, max_th: 4.0, qw: 1.0, gentle: false, use_hard_drop: false, ..defaults() };
     let queue = queue(Discipline::Red(red), Limit::Packets(100));
-    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 49 };
+    let interval = Interval { from: Time::ZERO, to: Time(1 << 50), every: Time(1 << 49) };
     let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
-    let passed = (0..50).filter(|_| port.enqueue(0, &packet(1500, true), &interval) != Sent::Dropped).count();
+    let passed = (0..50).filter(|_| port.enqueue(Time::ZERO, &packet(1500, true), &interval) != Sent::Dropped).count();
     assert_eq!(passed, 4);
-    assert_eq!(port.record("a>b", 1, &interval).marks, 0);
+    assert_eq!(port.record("a>b", Time(1), &interval).marks, 0);
 }

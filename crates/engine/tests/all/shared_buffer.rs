@@ -3,7 +3,7 @@
 use crate::support::fifo::packet;
 use crate::support::*;
 use incast_engine::LinkId;
-use incast_engine::testing::{Interval, Offered, Pool, Port, Room};
+use incast_engine::testing::{Offered, Pool, Port, Room};
 
 #[test]
 fn a_queue_takes_while_it_holds_less_than_alpha_times_what_is_free() {
@@ -43,14 +43,14 @@ fn a_reserve_is_a_queues_own() {
 fn saturated_queues_hold_what_the_paper_derives() {
     // S ports at 10 Gb/s, each offered a 1000 B packet every 400 ns, twice what it sends
     let queue = QueueSpec { explicit: true, limit: Limit::None, ..drop_tail(1) };
-    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
+    let interval = fifo::ALWAYS;
     for (alpha, ports) in [(1.0, 1), (1.0, 3), (2.0, 4), (0.21, 8), (8.0, 2)] {
         let size = 4_000_000;
         let mut pool = Pool::new(size, alpha, 0, ports).unwrap();
-        let mut all: Vec<(Port, Option<u64>)> = (0..ports)
+        let mut all: Vec<(Port, Option<Time>)> = (0..ports)
             .map(|i| (Port::new(&fifo::link(Rate::gbps(10), 0), &queue, LinkId(i as u32), 1, &interval), None))
             .collect();
-        for now in (0..20_000u64).map(|n| n * 400_000) {
+        for now in (0..20_000u64).map(|n| Time(n * 400_000)) {
             for (port, ends) in &mut all {
                 while let Some(end) = ends.filter(|e| *e <= now) {
                     *ends = port.depart(end, Some(&mut pool), &interval).unwrap().next;
@@ -69,7 +69,7 @@ fn saturated_queues_hold_what_the_paper_derives() {
         }
         let each = alpha * size as f64 / (1.0 + alpha * ports as f64);
         for (port, _) in &all {
-            let held = port.filling(8_000_000_000).1 as f64;
+            let held = port.filling(Time::ms(8)).1 as f64;
             // a packet of each, of what is shared by all
             assert!((held - each).abs() <= 1000.0 * (1.0 + alpha * ports as f64), "{alpha} {ports}: {held} of {each}");
         }

@@ -2,7 +2,7 @@
 
 use crate::support::fifo::packet;
 use crate::support::*;
-use incast_engine::testing::{Interval, Offered, Port};
+use incast_engine::testing::{Offered, Port};
 use incast_engine::{FlowId, LinkId};
 
 /// Data up to `limit` packets of 4000 B, the one in transmission counted, headers of 64 B up to `headers`.
@@ -14,18 +14,18 @@ fn trimming(limit: u64, headers: u64, headers_per_data: u32) -> QueueSpec {
 
 /// A port at 100 Gb/s to which `n` segments come at once: (number, size) in the order in which they leave.
 fn leaving(queue: &QueueSpec, n: u32, seed: u64) -> (Vec<(u32, u16)>, u64, u64) {
-    let interval = Interval { from: 0, to: 1 << 50, every: 1 << 40 };
+    let interval = fifo::ALWAYS;
     let mut port = Port::new(&fifo::link(Rate::gbps(100), 0), queue, LinkId(0), seed, &interval);
     let mut ends = None;
     for flow in 0..n {
         let mut packet = packet(4000, false);
         (packet.flow, packet.len) = (FlowId(flow), 4000);
-        if let Offered::Waits { ends: end, .. } = port.offer(0, &packet, None, 0, None, &interval) {
+        if let Offered::Waits { ends: end, .. } = port.offer(Time::ZERO, &packet, None, 0, None, &interval) {
             ends = ends.or(end);
         }
     }
     let left: Vec<_> = fifo::drain(&mut port, ends, &interval).iter().map(|p| (p.flow.0, p.size)).collect();
-    let record = port.record("p", 1 << 40, &interval);
+    let record = port.record("p", Time(1 << 40), &interval);
     // what has left was transmitted, at 80 ps a byte
     let bytes: u64 = left.iter().map(|l| l.1 as u64).sum();
     assert_eq!((record.bytes, record.busy_ps), (bytes, bytes * 80), "{record:?}");

@@ -46,20 +46,20 @@ enum Event {
 /// Carries data from source 0 to the sink over the paths, and ACKs back in no time.
 struct Network {
     paths: Paths,
-    now: u64,
+    now: Time,
     /// Links that lead out of the source, and into source and sink.
     up: u32,
     to_source: u32,
     to_sink: u32,
-    crossing: u64,
+    crossing: Time,
     data: u64,
     sequence: u64,
-    order: BinaryHeap<Reverse<(u64, u64)>>,
+    order: BinaryHeap<Reverse<(Time, u64)>>,
     events: BTreeMap<u64, Event>,
 }
 
 impl Network {
-    fn at(&mut self, time: u64, event: Event) {
+    fn at(&mut self, time: Time, event: Event) {
         self.order.push(Reverse((time, self.sequence)));
         self.events.insert(self.sequence, event);
         self.sequence += 1;
@@ -103,16 +103,16 @@ impl Outbox for Network {
         };
         // the link's own share of the delay is part of the path's
         let left = if is_data && self.paths.spaced { stamp.time - self.crossing } else { self.now };
-        packet.time = left + delay.0;
+        packet.time = left + delay;
         packet.link = LinkId(if is_data { self.to_sink } else { self.to_source });
         self.at(packet.time, Event::Packet(packet, ext.map(std::mem::take)));
     }
 
-    fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
+    fn timer(&mut self, time: Time, _generation: u16, timer: Timer) {
         self.at(time, Event::Timer(timer));
     }
 
-    fn post(&mut self, _to: NodeId, time: u64, message: Message) {
+    fn post(&mut self, _to: NodeId, time: Time, message: Message) {
         self.at(time, Event::Timer(message.event()));
     }
 }
@@ -156,18 +156,18 @@ fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
     };
     let mut network = Network {
         paths,
-        now: 0,
+        now: Time::ZERO,
         up: link(Some(0), None),
         to_source: link(None, Some(0)),
         to_sink: link(None, Some(1)),
-        crossing: spec.links[0].crossing(4000).0,
+        crossing: spec.links[0].crossing(4000),
         data: 0,
         sequence: 0,
         order: BinaryHeap::new(),
         events: BTreeMap::new(),
     };
     let mut rec = Collector::new(1);
-    network.at(0, Event::Timer(Timer { kind: TimerKind::Start, entity: 0 }));
+    network.at(Time::ZERO, Event::Timer(Timer { kind: TimerKind::Start, entity: 0 }));
     let mut from = None;
     while let Some(Reverse((time, number))) = network.order.pop() {
         network.now = time;
@@ -190,7 +190,7 @@ fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
         }
     }
     let (time, data) = from.unwrap();
-    let window = (network.data - data) as f64 * paths.short.0 as f64 / (network.now - time) as f64;
+    let window = (network.data - data) as f64 * paths.short.0 as f64 / (network.now - time).0 as f64;
     println!("{} over {} paths, T_l {}: {window:.2} packets", spec.controllers[0].kind().name, paths.n, paths.long);
     window
 }

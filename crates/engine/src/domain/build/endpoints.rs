@@ -5,6 +5,7 @@ use crate::host::messages::{ConnectionSide, Query};
 use crate::ids::{FlowId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
 use crate::transport::endpoints;
+use incast_cc::Time;
 
 /// A sender and a receiver for every flow.
 pub fn flows(net: &mut FabricMap, domains: &mut [Domain]) {
@@ -27,7 +28,7 @@ pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
     for (q, query) in net.spec.queries.iter().enumerate() {
         let domain = &mut domains[net.place[query.root as usize].domain];
         net.queries.push(domain.endpoints.queries.len() as u32);
-        domain.endpoints.queries.push(Query { spec: q as u32, number: 0, waiting: 0, begun: 0 });
+        domain.endpoints.queries.push(Query { spec: q as u32, number: 0, waiting: 0, begun: Time::ZERO });
         for c in &query.connections {
             let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
             let root = &mut domains[request.sender_domain];

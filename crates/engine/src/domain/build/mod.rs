@@ -22,7 +22,7 @@ use incast_cc::Time;
 use ports::Layout;
 
 /// Length of windows where no latency gives one: a single domain, and no delay anywhere.
-pub const LONGEST_WITHOUT_DELAY_PS: u64 = 10_000_000;
+pub const LONGEST_WITHOUT_DELAY: Time = Time::us(10);
 
 /// A run, ready to begin: the fabric map and the domains.
 pub struct Simulation<'a> {
@@ -30,8 +30,8 @@ pub struct Simulation<'a> {
     pub net: FabricMap<'a>,
     /// The domains.
     pub domains: Vec<Domain>,
-    /// Smallest latency between domains, ps; `None` with a single domain.
-    pub lookahead: Option<u64>,
+    /// Smallest latency between domains; `None` with a single domain.
+    pub lookahead: Option<Time>,
     /// How many flows and queries have a known size.
     finite: u64,
 }
@@ -51,9 +51,9 @@ impl<'a> Simulation<'a> {
         let smallest = place::smallest_packet(spec);
         let (mut place, mut domains) = place::domains(spec, &faults, smallest);
         let interval = Interval {
-            from: spec.measure_from.0,
-            to: spec.measure_to.0.min(spec.duration.0),
-            every: spec.observe.queue_interval.0.max(1),
+            from: spec.measure_from,
+            to: spec.measure_to.min(spec.duration),
+            every: spec.observe.queue_interval.max(Time::ps(1)),
         };
         let mut layout = Layout::new(spec, &interval, &faults, pfc.as_ref(), accounts);
         layout.nodes(&mut place, &mut domains)?;
@@ -61,7 +61,7 @@ impl<'a> Simulation<'a> {
         let lookahead = place::lookahead(spec, &place, &faults, smallest);
 
         // where no link has a delay and all is one domain, windows are as long as this
-        let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY_PS } else { 1000 };
+        let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
         let fabric = Fabric::new(spec);
         validate::check_flows(spec, &fabric)?;
         let mut net = FabricMap {
@@ -77,7 +77,7 @@ impl<'a> Simulation<'a> {
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
             // whatever the queue: explicit ones give the same outcome
-            relay: Time(spec.links.iter().map(|l| l.crossing(smallest).0).fold(least, u64::max)),
+            relay: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
             queries: Vec::new(),
             paths: Numbered::new(spec),
             hosts_cost: !spec.host_costs.is_empty(),
@@ -92,18 +92,18 @@ impl<'a> Simulation<'a> {
         Ok(Simulation { net, domains, lookahead, finite: finite as u64 })
     }
 
-    /// What is pending as a run begins: domain, time in ps, and timer.
-    pub fn first_timers(&self) -> impl Iterator<Item = (DomainId, u64, Timer)> {
+    /// What is pending as a run begins: domain, time and timer.
+    pub fn first_timers(&self) -> impl Iterator<Item = (DomainId, Time, Timer)> {
         let (spec, place) = (self.net.spec, &self.net.place);
         let timer = |kind, entity: u32| Timer { kind, entity };
         let flows = (0..).zip(spec.flows.iter().zip(&self.net.ends));
-        let flows = flows.map(move |(f, (flow, at))| (at.sender_domain, flow.start.0, timer(TimerKind::Start, f)));
+        let flows = flows.map(move |(f, (flow, at))| (at.sender_domain, flow.start, timer(TimerKind::Start, f)));
         let queries = (0..).zip(&spec.queries);
-        let queries = queries
-            .map(move |(q, query)| (place[query.root as usize].domain, query.first.0, timer(TimerKind::Query, q)));
+        let queries =
+            queries.map(move |(q, query)| (place[query.root as usize].domain, query.first, timer(TimerKind::Query, q)));
         let transitions = self.net.pfc.iter().flat_map(|pfc| pfc.first_transitions());
         let transitions = transitions.map(move |(link, time)| {
-            (place[spec.links[link].from as usize].domain, time.0, timer(TimerKind::Transition, link.0))
+            (place[spec.links[link].from as usize].domain, time, timer(TimerKind::Transition, link.0))
         });
         flows.chain(queries).chain(transitions)
     }
@@ -114,8 +114,8 @@ impl<'a> Simulation<'a> {
         if self.net.spec.ends_when_finished && self.finite > 0 { self.finite } else { u64::MAX }
     }
 
-    /// When the run ends, ps, the last of them having finished at `at`.
-    pub fn end_after(&self, at: u64) -> u64 {
-        at.saturating_add(self.net.relay.0).min(self.net.spec.duration.0)
+    /// When the run ends, the last of them having finished at `at`.
+    pub fn end_after(&self, at: Time) -> Time {
+        at.saturating_add(self.net.relay).min(self.net.spec.duration)
     }
 }

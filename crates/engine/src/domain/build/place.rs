@@ -5,10 +5,11 @@ use crate::ids::{DomainId, HostIx, NodeIx};
 use crate::map::fabric::Place;
 use crate::port::faults::Faults;
 use crate::spec::Spec;
+use incast_cc::Time;
 use std::collections::BTreeMap;
 
 /// Links quicker than this do not separate domains.
-pub const LATENCY_FLOOR_PS: u64 = 50_000;
+pub const LATENCY_FLOOR: Time = Time::ns(50);
 
 /// Size of the smallest packet, bytes.
 pub fn smallest_packet(spec: &Spec) -> u64 {
@@ -17,14 +18,14 @@ pub fn smallest_packet(spec: &Spec) -> u64 {
 }
 
 /// Smallest time from a packet's leaving one end of link `l` to its arrival at the other.
-fn latency(spec: &Spec, l: usize, faults: &BTreeMap<u32, Faults>, smallest: u64) -> u64 {
+fn latency(spec: &Spec, l: usize, faults: &BTreeMap<u32, Faults>, smallest: u64) -> Time {
     let quickest = faults.get(&(l as u32)).map(|f| f.quickest(&spec.links[l]));
     let link = quickest.as_ref().unwrap_or(&spec.links[l]);
     if spec.is_explicit(link) {
         // the arrival is decided when the packet leaves the queue
-        return link.delay.0;
+        return link.delay;
     }
-    link.crossing(smallest).0
+    link.crossing(smallest)
 }
 
 /// The root of a set of domains that are merged.
@@ -41,7 +42,7 @@ pub fn domains(spec: &Spec, faults: &BTreeMap<u32, Faults>, smallest: u64) -> (V
     let count = spec.domain_of.iter().max().map_or(0, |m| m + 1);
     let mut parent: Vec<u32> = (0..count).collect();
     for (l, link) in spec.links.iter().enumerate() {
-        if latency(spec, l, faults, smallest) < LATENCY_FLOOR_PS {
+        if latency(spec, l, faults, smallest) < LATENCY_FLOOR {
             let a = root(&mut parent, spec.domain_of[link.from as usize]);
             let b = root(&mut parent, spec.domain_of[link.to as usize]);
             parent[a.max(b) as usize] = a.min(b);
@@ -62,8 +63,8 @@ pub fn domains(spec: &Spec, faults: &BTreeMap<u32, Faults>, smallest: u64) -> (V
     (place, domains)
 }
 
-/// The smallest latency between domains, ps; `None` with a single domain.
-pub fn lookahead(spec: &Spec, place: &[Place], faults: &BTreeMap<u32, Faults>, smallest: u64) -> Option<u64> {
+/// The smallest latency between domains; `None` with a single domain.
+pub fn lookahead(spec: &Spec, place: &[Place], faults: &BTreeMap<u32, Faults>, smallest: u64) -> Option<Time> {
     spec.links
         .iter()
         .enumerate()

@@ -36,18 +36,17 @@ enum Kind {
 impl AppState {
     /// An application that stops at `stop`; a sized one writes `extra` more bytes.
     pub fn new(app: App, stop: Time, extra: u64) -> AppState {
-        let stop = stop.0;
         let kind = match app {
             App::Bulk { size, write } => Kind::Bulk(Bulk { size, extra, write }),
             App::OnOff { rate, on, off, write, off_first } => {
-                let (on, off, tick) = (on.0, off.0, rate.serialize(write).0.max(1));
-                Kind::OnOff(OnOff { on, off, write, off_first, tick, stop, on_from: u64::MAX, ticks_done: 0 })
+                let tick = rate.serialize(write).max(Time::ps(1));
+                Kind::OnOff(OnOff { on, off, write, off_first, tick, stop, on_from: Time::NEVER, ticks_done: 0 })
             }
             App::Messages | App::Udp { .. } => Kind::Messages(0),
             App::ClosedLoop { write, outstanding, think, count } => Kind::ClosedLoop(Box::new(ClosedLoop {
                 write,
                 outstanding,
-                think: think.0,
+                think,
                 count,
                 stop,
                 due: VecDeque::new(),
@@ -60,7 +59,7 @@ impl AppState {
     }
 
     /// The connection is open: the application starts.
-    pub fn open(&mut self, now: u64) {
+    pub fn open(&mut self, now: Time) {
         match &mut self.kind {
             Kind::OnOff(app) => app.open(now),
             Kind::ClosedLoop(app) => app.open(now),
@@ -78,7 +77,7 @@ impl AppState {
     }
 
     /// The oldest write of a closed loop, if everything below `una` completes it.
-    pub fn on_acked(&mut self, una: u64, now: u64) -> Option<Write> {
+    pub fn on_acked(&mut self, una: u64, now: Time) -> Option<Write> {
         let Kind::ClosedLoop(app) = &mut self.kind else { return None };
         app.on_acked(una, now, self.stopped)
     }
@@ -147,7 +146,7 @@ impl AppState {
     }
 
     /// When the application writes next; `None` if it does so when the transport wants, or never.
-    pub fn next_at(&self) -> Option<u64> {
+    pub fn next_at(&self) -> Option<Time> {
         match &self.kind {
             Kind::ClosedLoop(app) => app.due.front().copied(),
             Kind::OnOff(app) if !self.stopped => app.next_at(),
@@ -165,7 +164,7 @@ impl AppState {
 
     /// Lets everything that was to be written up to `now` try to enter the `space` free in the send buffer.
     #[inline]
-    pub fn catch_up(&mut self, now: u64, space: u64) {
+    pub fn catch_up(&mut self, now: Time, space: u64) {
         match &mut self.kind {
             Kind::Bulk(_) => {}
             Kind::OnOff(_) if self.stopped => {}
@@ -176,7 +175,7 @@ impl AppState {
 
     /// What messages ask for enters the send buffer, as far as there is room.
     #[inline(never)]
-    fn take_messages(&mut self, now: u64, space: u64) {
+    fn take_messages(&mut self, now: Time, space: u64) {
         let wanted = match &mut self.kind {
             Kind::Messages(wanted) => *wanted,
             Kind::ClosedLoop(app) => app.wanted_by(now),

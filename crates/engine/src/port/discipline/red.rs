@@ -19,7 +19,7 @@ use super::rule::{Arrival, Place, QueueDiscipline, Verdict};
 use crate::hash;
 use crate::spec;
 use crate::spec::Limit;
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 
 /// RED at one queue.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,14 +32,14 @@ pub struct Red {
     count_bytes: u64,
     /// The previous arrival saw avg >= min_th.
     crossed: bool,
-    /// When the queue last became empty, ps.
-    empty_since: u64,
+    /// When the queue last became empty.
+    empty_since: Time,
 }
 
 impl Red {
     pub(super) fn new(red: &spec::Red, limit: Limit) -> Red {
         let red = Box::new(red.clone());
-        Red { limit, red, arrivals: 0, avg: 0.0, count: 0, count_bytes: 0, crossed: false, empty_since: 0 }
+        Red { limit, red, arrivals: 0, avg: 0.0, count: 0, count_bytes: 0, crossed: false, empty_since: Time::ZERO }
     }
 
     /// Thresholds are in bytes.
@@ -59,7 +59,8 @@ impl Red {
         let queued = if self.by_bytes() { a.bytes } else { a.packets } as f64;
         // whole packets that the idle time had room for, exactly
         let idle = if a.packets == 0 {
-            let byte_times = a.now.saturating_sub(self.empty_since) as u128 * place.rate.0 as u128 / 8_000_000_000_000;
+            let byte_times =
+                a.now.saturating_sub(self.empty_since).0 as u128 * place.rate.0 as u128 / 8_000_000_000_000;
             (byte_times / self.red.mean_pkt_size.max(1) as u128) as f64
         } else {
             0.0
@@ -130,7 +131,7 @@ impl QueueDiscipline for Red {
         if arrival.exceeds(self.limit) { Verdict::Drop } else { early }
     }
 
-    fn empty(&mut self, now: u64) {
+    fn empty(&mut self, now: Time) {
         self.empty_since = now;
     }
 }

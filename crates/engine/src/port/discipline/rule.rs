@@ -1,7 +1,7 @@
 //! The interface of a queue discipline: its questions and answers.
 
 use crate::spec::Limit;
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 use std::fmt::Debug;
 
 /// The decision about a packet.
@@ -18,8 +18,8 @@ pub enum Verdict {
 /// Facts of an arrival which a discipline may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// Now, ps.
-    pub now: u64,
+    /// Now.
+    pub now: Time,
     /// Packets queued before it.
     pub packets: u64,
     /// Bytes queued before it.
@@ -56,10 +56,10 @@ impl Arrival {
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "a discipline that looks at the delay in the queue asks for times and size")]
 pub struct Departure {
-    /// Now, ps.
-    pub now: u64,
-    /// When it came, ps.
-    pub since: u64,
+    /// Now.
+    pub now: Time,
+    /// When it came.
+    pub since: Time,
     /// Packets in the queue, itself included.
     pub packets: u64,
     /// Bytes in the queue, itself included.
@@ -105,7 +105,7 @@ pub trait QueueDiscipline: Debug {
         false
     }
 
-    /// The queue, as it counts it, is empty at `now`, ps. (A FIFO port says so at an arrival, of the instant at which
+    /// The queue, as it counts it, is empty at `now`. (A FIFO port says so at an arrival, of the instant at which
     /// the queue will be if nothing else comes.)
-    fn empty(&mut self, _now: u64) {}
+    fn empty(&mut self, _now: Time) {}
 }

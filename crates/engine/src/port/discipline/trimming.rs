@@ -5,6 +5,7 @@ use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 use crate::hash;
 use crate::ids::LinkId;
+use incast_cc::Time;
 
 /// The queue of headers, and that of data.
 pub const HEADERS: usize = 0;
@@ -45,7 +46,7 @@ impl Trim {
     }
 
     /// A packet is to be cut at `now`: whether it is what came last before the arrival, by a draw.
-    pub fn draw(&mut self, now: u64, interval: &Interval) -> bool {
+    pub fn draw(&mut self, now: Time, interval: &Interval) -> bool {
         self.draws += 1;
         self.cuts += interval.holds(now) as u64;
         hash::uniform(self.seed, hash::purpose::TRIM, self.link, self.draws) < 0.5

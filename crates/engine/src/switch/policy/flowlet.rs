@@ -74,7 +74,7 @@ impl Rule for Flowlet {
     const PURE: bool = false;
 
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        let now = Time(packet.time);
+        let now = packet.time;
         let key = (packet.flow.0 as u64) << 1 | packet.is_reverse() as u64;
         let kept = self.gap.max(LEAST_GAP_REMEMBERED).0.saturating_mul(GAPS_REMEMBERED);
         let entry = self.table.entry(key, Time(kept), now);

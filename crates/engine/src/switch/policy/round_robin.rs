@@ -5,7 +5,6 @@ use crate::event::packet::Packet;
 use crate::hash::{self, purpose};
 use crate::map::paths::{Hops, set_at};
 use crate::switch::rule::{Ctx, Rule};
-use incast_cc::Time;
 
 /// Round robin.
 #[derive(Clone, Debug)]
@@ -35,7 +34,7 @@ impl Rule for RoundRobin {
     const PURE: bool = false;
 
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        let set = set_at(ctx.router, packet.dst, Time(packet.time)) as usize;
+        let set = set_at(ctx.router, packet.dst, packet.time) as usize;
         let n = hops.len();
         if self.turns.len() <= set {
             self.turns.resize(set + 1, Turn::default());

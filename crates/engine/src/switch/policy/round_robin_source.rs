@@ -7,7 +7,6 @@ use crate::hash;
 use crate::ids::NodeId;
 use crate::map::paths::{Hops, Numbered};
 use crate::switch::rule::{Ctx, Rule};
-use incast_cc::Time;
 
 /// Round robin by the source.
 #[derive(Clone, Debug)]
@@ -27,7 +26,7 @@ impl Rule for RoundRobinSource {
             Numbered::Counted(paths) => {
                 let flow = ctx.map.flow(packet.flow);
                 let src = NodeId(if reverse { flow.dst } else { flow.src });
-                paths.at(Time(packet.time)).follow(spec, ctx.node, src, packet.dst, index)
+                paths.at(packet.time).follow(spec, ctx.node, src, packet.dst, index)
             }
             Numbered::Not => 0,
         }

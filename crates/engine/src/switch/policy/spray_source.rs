@@ -5,7 +5,6 @@ use crate::event::packet::Packet;
 use crate::hash;
 use crate::map::paths::{Hops, Numbered};
 use crate::switch::rule::{Ctx, Rule};
-use incast_cc::Time;
 
 /// Packet spraying by the source.
 #[derive(Clone, Debug)]
@@ -17,7 +16,7 @@ impl Rule for SpraySource {
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
         let draw = ctx.draw(packet);
         let Numbered::Counted(paths) = &ctx.map.paths else { return hash::pick(draw, hops.len()) };
-        let paths = paths.at(Time(packet.time));
+        let paths = paths.at(packet.time);
         let path = hash::pick(draw, paths.count(ctx.node, packet.dst));
         paths.step(ctx.node, packet.dst, hops, path).0
     }

@@ -1,32 +1,33 @@
 //! Round-trip time estimator and retransmission timeout (RFC 6298).
 
 use crate::spec::{RtoRule, TransportSpec};
+use incast_cc::Time;
 
-/// The tick of Linux' TCP time stamps, ps.
-pub const STAMP: u64 = 1_000_000_000;
+/// The tick of Linux' TCP time stamps.
+pub const STAMP: Time = Time::ms(1);
 
-/// srtt, rttvar and the timeout they give, in picoseconds.
+/// srtt, rttvar and the timeout they give.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RttEstimator {
     /// Smoothed RTT; 0 before the first sample.
-    pub srtt: u64,
+    pub srtt: Time,
     /// Mean deviation.
-    pub rttvar: u64,
+    pub rttvar: Time,
     /// Latest sample; 0 before the first.
-    pub latest: u64,
+    pub latest: Time,
     /// Smallest sample.
-    pub min: Option<u64>,
-    min_rto: u64,
-    max_rto: u64,
-    initial: u64,
-    granularity: u64,
+    pub min: Option<Time>,
+    min_rto: Time,
+    max_rto: Time,
+    initial: Time,
+    granularity: Time,
     backoff: u32,
     rule: RtoRule,
     /// Tick of the timers under Linux' rule, which doubles whole ticks; 1 elsewhere.
-    tick: u64,
+    tick: Time,
     /// Linux' rule: four times the largest deviation of this round trip, and of the last ones.
-    peak: u64,
-    held: u64,
+    peak: Time,
+    held: Time,
     round_end: u64,
 }
 
@@ -34,28 +35,28 @@ impl RttEstimator {
     /// Before any sample.
     pub fn new(spec: &TransportSpec) -> RttEstimator {
         RttEstimator {
-            min_rto: spec.rto_min.0,
-            max_rto: spec.rto_max.0,
-            initial: spec.rto_initial.0,
-            granularity: spec.rto_granularity.0,
+            min_rto: spec.rto_min,
+            max_rto: spec.rto_max,
+            initial: spec.rto_initial,
+            granularity: spec.rto_granularity,
             rule: spec.rto_rule,
-            tick: if spec.rto_rule == RtoRule::Linux { spec.timer_tick.0.max(1) } else { 1 },
+            tick: if spec.rto_rule == RtoRule::Linux { spec.timer_tick.max(Time::ps(1)) } else { Time::ps(1) },
             ..RttEstimator::default()
         }
     }
 
     /// Takes a sample: gains 1/8 and 1/4, the variance first. `una` and `nxt` tell round trips apart.
-    pub fn sample(&mut self, rtt: u64, una: u64, nxt: u64) {
+    pub fn sample(&mut self, rtt: Time, una: u64, nxt: u64) {
         self.latest = rtt;
         if self.min.is_none() {
             (self.srtt, self.rttvar) = (rtt, rtt / 2);
-            self.peak = (4 * self.rttvar).max(self.min_rto);
+            self.peak = (self.rttvar * 4).max(self.min_rto);
             (self.held, self.round_end) = (self.peak, nxt);
         } else if self.rule == RtoRule::Linux {
             self.sample_linux(rtt, una, nxt);
         } else {
-            self.rttvar = (3 * self.rttvar + self.srtt.abs_diff(rtt)) / 4;
-            self.srtt = (7 * self.srtt + rtt) / 8;
+            self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4;
+            self.srtt = (self.srtt * 7 + rtt) / 8;
         }
         self.lower(rtt);
     }
@@ -63,7 +64,7 @@ impl RttEstimator {
     /// As the kernel does it: a falling RTT raises the deviation an eighth as fast, the largest deviation of
     /// a round trip counts, and it falls by a quarter of the difference a round trip.
     #[inline(never)]
-    fn sample_linux(&mut self, rtt: u64, una: u64, nxt: u64) {
+    fn sample_linux(&mut self, rtt: Time, una: u64, nxt: u64) {
         let error = self.srtt.abs_diff(rtt);
         if error > self.rttvar {
             let rise = (error - self.rttvar) / 4;
@@ -71,8 +72,8 @@ impl RttEstimator {
         } else {
             self.rttvar -= (self.rttvar - error) / 4;
         }
-        self.srtt = (7 * self.srtt + rtt) / 8;
-        self.peak = self.peak.max(4 * self.rttvar);
+        self.srtt = (self.srtt * 7 + rtt) / 8;
+        self.peak = self.peak.max(self.rttvar * 4);
         self.held = self.held.max(self.peak);
         if una > self.round_end {
             self.held -= (self.held - self.peak) / 4;
@@ -82,15 +83,15 @@ impl RttEstimator {
     }
 
     /// The quickest round trip may have been quicker than the sample: that of the last segment an ACK covers.
-    pub fn lower(&mut self, rtt: u64) {
+    pub fn lower(&mut self, rtt: Time) {
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
     }
 
     /// The timeout now, back-off included.
-    pub fn rto(&self) -> u64 {
+    pub fn rto(&self) -> Time {
         let base = match self.rule {
             _ if self.min.is_none() => self.initial,
-            RtoRule::Rfc6298 => self.srtt + self.granularity.max(4 * self.rttvar),
+            RtoRule::Rfc6298 => self.srtt + self.granularity.max(self.rttvar * 4),
             RtoRule::Linux => self.srtt + self.held,
         };
         let base = base.max(self.min_rto).next_multiple_of(self.tick);

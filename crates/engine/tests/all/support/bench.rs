@@ -46,11 +46,11 @@ impl Outbox for Wire {
     ) {
         self.caught.push(Caught { at: self.now, packet: *packet, ext: ext.map(std::mem::take) });
     }
-    fn timer(&mut self, time: u64, _generation: u16, timer: Timer) {
-        self.timers.push((time, timer));
+    fn timer(&mut self, time: Time, _generation: u16, timer: Timer) {
+        self.timers.push((time.0, timer));
     }
-    fn post(&mut self, _to: NodeId, time: u64, message: Message) {
-        self.timers.push((time, message.event()));
+    fn post(&mut self, _to: NodeId, time: Time, message: Message) {
+        self.timers.push((time.0, message.event()));
     }
 }
 
@@ -85,7 +85,7 @@ impl Bench {
         let Simulation { net, domains, .. } = &mut self.simulation;
         let now = self.wire.now;
         let env = Env::new(net, &mut self.wire, &mut self.rec);
-        domains[0].arrival(Instant { time: now, generation: 0 }, &packet, ext.as_mut(), Planned::DELIVER, env);
+        domains[0].arrival(Instant { time: Time(now), generation: 0 }, &packet, ext.as_mut(), Planned::DELIVER, env);
         self.caught()
     }
 
@@ -99,7 +99,7 @@ impl Bench {
             self.wire.now = time;
             let Simulation { net, domains, .. } = &mut self.simulation;
             let env = Env::new(net, &mut self.wire, &mut self.rec);
-            domains[0].timer(Instant { time, generation: 0 }, timer, env);
+            domains[0].timer(Instant { time: Time(time), generation: 0 }, timer, env);
         }
         self.wire.now = to;
         self.caught()
@@ -116,19 +116,20 @@ impl Bench {
         let timer = Timer { kind, entity };
         let time = self.wire.now;
         let env = Env::new(net, &mut self.wire, &mut self.rec);
-        domains[0].timer(Instant { time, generation: 0 }, timer, env);
+        domains[0].timer(Instant { time: Time(time), generation: 0 }, timer, env);
         self.caught()
     }
 
     /// A packet that comes over `link`.
     fn arrives(&self, link: u32, mut packet: Packet) -> Packet {
-        (packet.time, packet.link, packet.wnd, packet.size, packet.hop) = (self.wire.now, LinkId(link), 1 << 29, 40, 2);
+        (packet.time, packet.link, packet.wnd, packet.size, packet.hop) =
+            (Time(self.wire.now), LinkId(link), 1 << 29, 40, 2);
         packet
     }
 
     fn segment(&self, link: u32, seq: u64, len: u16) -> Packet {
         let mut packet =
-            self.arrives(link, Packet::forward(Kind::Data, FlowId(0), NodeId(0), seq, len as u32, self.wire.now));
+            self.arrives(link, Packet::forward(Kind::Data, FlowId(0), NodeId(0), seq, len as u32, Time(self.wire.now)));
         packet.size += len;
         packet
     }
@@ -136,7 +137,7 @@ impl Bench {
     fn answer(&self, kind: Kind, ack: u64, ts: u64) -> Packet {
         let mut packet = self.arrives(2, Packet::reverse(kind, FlowId(0), NodeId(0), ack));
         packet.flags |= flag::ACK;
-        packet.set_echo(ts, 0, 0);
+        packet.set_echo(Time(ts), 0, Time::ZERO);
         packet
     }
 
@@ -154,7 +155,7 @@ impl Bench {
 
     /// A control packet of the data direction reaches the receiver of `flow`.
     pub fn give_receiver(&mut self, kind: Kind, flow: u32, flags: u16) -> Vec<Caught> {
-        let mut packet = self.arrives(3, Packet::forward(kind, FlowId(flow), NodeId(0), 0, 0, self.wire.now));
+        let mut packet = self.arrives(3, Packet::forward(kind, FlowId(flow), NodeId(0), 0, 0, Time(self.wire.now)));
         packet.flags |= flags;
         self.give(packet, None)
     }

@@ -131,12 +131,13 @@ impl Fifo {
             }
         };
         self.passed.push(Passed { came: t, left, full, size: size + self.framing });
-        Sent::Arrives { time: left + self.delay, marked: verdict == Verdict::Mark }
+        Sent::Arrives { time: Time(left + self.delay), marked: verdict == Verdict::Mark }
     }
 
     /// Compares the account of the measured interval with the port's own.
     pub fn check(&self, record: &PortRecord, i: &Interval) -> Result<(), TestCaseError> {
-        let inside = |t: u64| t >= i.from && t < i.to;
+        let (from, to, every) = (i.from.0, i.to.0, i.every.0);
+        let inside = |t: u64| t >= from && t < to;
         let count = |list: &[u64]| list.iter().filter(|t| inside(**t)).count() as u64;
         prop_assert_eq!(record.drops, count(&self.drops), "drops");
         prop_assert_eq!(record.marks, count(&self.marks), "marks");
@@ -149,9 +150,8 @@ impl Fifo {
         );
 
         // from change to change
-        let mut at: Vec<u64> =
-            self.passed.iter().flat_map(|p| [p.came, p.left, p.full]).chain([i.from, i.to]).collect();
-        at.retain(|t| *t >= i.from && *t <= i.to);
+        let mut at: Vec<u64> = self.passed.iter().flat_map(|p| [p.came, p.left, p.full]).chain([from, to]).collect();
+        at.retain(|t| *t >= from && *t <= to);
         at.sort_unstable();
         at.dedup();
         let (mut packet_time, mut byte_time, mut busy, mut most, mut most_bytes) = (0u128, 0u128, 0u64, 0, 0);
@@ -163,7 +163,7 @@ impl Fifo {
             most = most.max(self.packets(t));
             most_bytes = most_bytes.max(self.bytes(t));
         }
-        let span = (i.to - i.from) as f64;
+        let span = (to - from) as f64;
         prop_assert_eq!(record.busy_ps, busy, "busy");
         prop_assert_eq!(record.queue_max_packets, most, "max");
         prop_assert_eq!(record.queue_max_bytes, most_bytes, "max bytes");
@@ -174,11 +174,11 @@ impl Fifo {
 
         // nearest rank over samples taken before whatever arrives at their instant
         let mut samples = Vec::new();
-        let mut t = i.from;
-        while t < i.to {
+        let mut t = from;
+        while t < to {
             let here = self.passed.iter().filter(|p| p.came < t && p.left > t);
             samples.push(here.skip(self.unseen).count());
-            t += i.every;
+            t += every;
         }
         samples.sort_unstable();
         let rank = (samples.len() * 99).div_ceil(100);
@@ -193,9 +193,12 @@ fn wire(rate: Rate, bytes: u64) -> u64 {
     if rate == Rate::INFINITE { 0 } else { ((bits * 1_000_000_000_000 * 2 + bps) / (2 * bps)) as u64 }
 }
 
+/// Everything is measured.
+pub const ALWAYS: Interval = Interval { from: Time::ZERO, to: Time(1 << 50), every: Time(1 << 40) };
+
 /// A packet of `size` bytes for a port.
 pub fn packet(size: u64, ect: bool) -> Packet {
-    let mut packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, 0);
+    let mut packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, Time::ZERO);
     packet.size = size as u16;
     packet.flags = if ect { flag::ECT } else { 0 };
     packet
@@ -207,7 +210,7 @@ pub fn link(rate: Rate, overhead: u32) -> LinkSpec {
 }
 
 /// Packets that leave a port from its next departure on, in order, while nothing else comes.
-pub fn drain(port: &mut Port, mut next: Option<u64>, interval: &Interval) -> Vec<Packet> {
+pub fn drain(port: &mut Port, mut next: Option<Time>, interval: &Interval) -> Vec<Packet> {
     let departed = std::iter::from_fn(|| {
         let departed = port.depart(next?, None, interval).unwrap();
         next = departed.next;
@@ -261,7 +264,7 @@ pub fn same_decisions(
     };
     let from = pick(window.0, 0, end - 1);
     let to = pick(window.1, from + 1, end);
-    let interval = Interval { from, to, every: 1 + window.2 % 3_000_000 };
+    let interval = Interval { from: Time(from), to: Time(to), every: Time(1 + window.2 % 3_000_000) };
     let mut port = Port::new(link, queue, LinkId(7), seed, &interval);
     let mut fifo = Fifo::new(link, queue);
     let mut now = 0;
@@ -269,9 +272,9 @@ pub fn same_decisions(
         now += o.gap;
         let verdict = decide(&fifo, now, o);
         let expected = fifo.offer(now, o.size, verdict);
-        let got = port.enqueue(now, &packet(o.size, o.ect), &interval);
+        let got = port.enqueue(Time(now), &packet(o.size, o.ect), &interval);
         prop_assert_eq!(got, expected, "arrival {} at {}", i, now);
-        prop_assert_eq!(port.length(now, &interval), fifo.packets(now), "queue after arrival {}", i);
+        prop_assert_eq!(port.length(Time(now), &interval), fifo.packets(now), "queue after arrival {}", i);
     }
-    fifo.check(&port.record("a>b", end, &interval), &interval)
+    fifo.check(&port.record("a>b", Time(end), &interval), &interval)
 }

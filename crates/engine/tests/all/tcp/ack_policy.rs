@@ -90,10 +90,10 @@ fn an_ack_echoes_the_earliest_time_it_covers() {
     let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
     let at = |b: &mut Bench, seq, ts| b.give_segment(seq, 1000, |p| p.set_sent_at(ts));
     bench.advance(MS);
-    at(&mut bench, 0, 100);
-    assert_eq!(at(&mut bench, 1000, 200)[0].packet.echo(), 100, "delayed: the first of the two");
-    assert_eq!(at(&mut bench, 3000, 300)[0].packet.echo(), 300);
-    assert_eq!(at(&mut bench, 2000, 400)[0].packet.echo(), 400, "the retransmission that filled the hole");
+    at(&mut bench, 0, Time(100));
+    assert_eq!(at(&mut bench, 1000, Time(200))[0].packet.echo(), Time(100), "delayed: the first of the two");
+    assert_eq!(at(&mut bench, 3000, Time(300))[0].packet.echo(), Time(300));
+    assert_eq!(at(&mut bench, 2000, Time(400))[0].packet.echo(), Time(400), "the retransmission that filled the hole");
 }
 
 #[test]

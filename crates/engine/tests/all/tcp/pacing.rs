@@ -112,7 +112,7 @@ fn a_rate_of_windows_a_round_trip_spares_the_initial_window() {
     for n in 1..=4 {
         bench.ack(n * 1000, 0, 0, &[]);
     }
-    let paced: Vec<u64> = bench.advance(20 * MS).iter().map(|p| p.packet.sent_at()).collect();
+    let paced: Vec<u64> = bench.advance(20 * MS).iter().map(|p| p.packet.sent_at().0).collect();
     assert_eq!(paced.len(), 7);
     // 1000 B at twice 8000 B a round trip of 10 ms
     assert!(paced.windows(2).all(|w| w[1] - w[0] == 10 * MS / 16), "{paced:?}");

@@ -9,7 +9,7 @@ fn rack() -> Scoreboard {
     let mut board = Scoreboard::with_times(true);
     for n in 0..4 {
         board.sent(n * 1000, 1000);
-        board.stamp(n * 1000, n, n);
+        board.stamp(n * 1000, Time(n), Time(n));
     }
     board
 }
@@ -25,37 +25,37 @@ fn what_was_sent_before_something_that_arrived_is_lost_in_time() {
         (3, 3000, None),
     ] {
         let mut board = rack();
-        board.begin_ack(20, 18);
+        board.begin_ack(Time(20), Time(18));
         board.sack(2000, 3000, 0);
-        assert_eq!(board.update_lost_by_time(reordering), hole.is_some());
+        assert_eq!(board.update_lost_by_time(Time(reordering)), hole.is_some());
         assert_eq!((board.pipe(), board.next_hole()), (in_flight, hole), "{reordering} for reordering");
-        assert!(!board.update_lost_by_time(0), "without news nothing is lost");
+        assert!(!board.update_lost_by_time(Time::ZERO), "without news nothing is lost");
     }
 }
 
 #[test]
 fn a_retransmission_is_lost_when_something_sent_later_arrives() {
     let mut board = rack();
-    board.begin_ack(20, 18);
+    board.begin_ack(Time(20), Time(18));
     board.sack(2000, 3000, 0);
-    board.update_lost_by_time(0);
+    board.update_lost_by_time(Time::ZERO);
     for (seq, at) in [(0, 21), (1000, 22)] {
         board.retransmitted(seq, false);
-        board.stamp(seq, at, at);
+        board.stamp(seq, Time(at), Time(at));
     }
     // segment 3 was sent before both
-    board.begin_ack(30, 18);
+    board.begin_ack(Time(30), Time(18));
     board.sack(3000, 4000, 0);
-    assert!(!board.update_lost_by_time(0));
+    assert!(!board.update_lost_by_time(Time::ZERO));
     // quicker than any round trip: the first copy of segment 1
     let mut early = board.clone();
-    early.begin_ack(39, 18);
+    early.begin_ack(Time(39), Time(18));
     early.sack(1000, 2000, 0);
-    assert!(!early.update_lost_by_time(0));
+    assert!(!early.update_lost_by_time(Time::ZERO));
     // the second copy, sent after that of segment 0
-    board.begin_ack(40, 18);
+    board.begin_ack(Time(40), Time(18));
     board.sack(1000, 2000, 0);
-    assert!(board.update_lost_by_time(0));
+    assert!(board.update_lost_by_time(Time::ZERO));
     assert_eq!((board.pipe(), board.next_hole()), (0, Some(Hole { seq: 0, len: 1000 })));
 }
 

@@ -106,11 +106,15 @@ fn timers_fire_on_slots_of_the_wheel() {
         (0, 1000, 1024),
         (100, 4032, 4608),
     ] {
-        assert_eq!(fires_at(MS, now * MS, wait * MS), at * MS, "set at {now} ms for {wait} ms");
+        assert_eq!(fires_at(Time::ms(1), Time::ms(now), Time::ms(wait)), Time::ms(at), "set at {now} ms for {wait} ms");
     }
     // parts of a tick: of the time they are cut off, of the wait they count whole
-    assert_eq!(fires_at(MS, 5 * MS + MS / 2, 40 * MS + 1), 47 * MS);
-    assert_eq!(fires_at(0, 5 * MS + 3, 40 * MS + 1), 45 * MS + 4, "exact without a tick");
+    assert_eq!(fires_at(Time::ms(1), Time::us(5500), Time::ms(40) + Time(1)), Time::ms(47));
+    assert_eq!(
+        fires_at(Time::ZERO, Time(5 * MS + 3), Time::ms(40) + Time(1)),
+        Time(45 * MS + 4),
+        "exact without a tick"
+    );
 }
 
 #[test]
@@ -126,7 +130,7 @@ fn the_retransmission_timer_fires_on_the_wheel() {
 #[test]
 fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
     let spec = TransportSpec { rto_rule: RtoRule::Linux, rto_min: Time::ms(200), ..tcp() };
-    let us = |t: f64| (t * 1e6) as u64;
+    let us = |t: f64| Time((t * 1e6) as u64);
     let mut rtt = RttEstimator::new(&spec);
     // (sample, una, nxt): srtt, mean deviation, timeout; ms
     for (sample, una, nxt, srtt, mdev, rto) in [
@@ -147,8 +151,8 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
     // the floor is one of the deviation: 20 ms give 220, where RFC 6298 has 200
     for (rto_rule, rto) in [(RtoRule::Linux, 220), (RtoRule::Rfc6298, 200)] {
         let mut rtt = RttEstimator::new(&TransportSpec { rto_rule, ..spec.clone() });
-        rtt.sample(20 * MS, 1, 10);
-        assert_eq!(rtt.rto(), rto * MS);
+        rtt.sample(Time::ms(20), 1, 10);
+        assert_eq!(rtt.rto(), Time::ms(rto));
     }
 }
 
@@ -182,32 +186,30 @@ fn bare() -> TransportSpec {
 #[test]
 fn rfc_6298_by_hand() {
     let mut rtt = RttEstimator::new(&bare());
-    assert_eq!(rtt.rto(), 1000 * MS, "before any sample");
-    rtt.sample(100 * MS, 0, 0);
-    assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), (100 * MS, 50 * MS, 300 * MS));
-    rtt.sample(200 * MS, 0, 0);
-    assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), (112_500_000_000, 62_500_000_000, 362_500_000_000));
-    assert_eq!((rtt.latest, rtt.min), (200 * MS, Some(100 * MS)));
+    assert_eq!(rtt.rto(), Time::ms(1000), "before any sample");
+    rtt.sample(Time::ms(100), 0, 0);
+    assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), (Time::ms(100), Time::ms(50), Time::ms(300)));
+    rtt.sample(Time::ms(200), 0, 0);
+    assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), (Time::us(112_500), Time::us(62_500), Time::us(362_500)));
+    assert_eq!((rtt.latest, rtt.min), (Time::ms(200), Some(Time::ms(100))));
 }
 
 #[test]
 fn the_floor_holds() {
     let mut rtt = RttEstimator::new(&TransportSpec { rto_min: Time::s(1), ..bare() });
-    rtt.sample(100 * MS, 0, 0);
-    assert_eq!(rtt.rto(), 1000 * MS);
-    rtt.sample(3000 * MS, 0, 0);
+    rtt.sample(Time::ms(100), 0, 0);
+    assert_eq!(rtt.rto(), Time::ms(1000));
+    rtt.sample(Time::ms(3000), 0, 0);
     // srtt 462.5, var .75 * 50 + .25 * 2900 = 762.5
-    assert_eq!(rtt.rto(), 462_500_000_000 + 4 * 762_500_000_000);
+    assert_eq!(rtt.rto(), Time::us(462_500 + 4 * 762_500));
 }
 
 #[test]
 fn vectors_of_ns3() {
     let mut rtt = RttEstimator::new(&bare());
-    for (sample, srtt, var) in
-        [(1000, 1000 * MS, 500 * MS), (1200, 1025 * MS, 425 * MS), (900, 1_009_375_000_000, 350 * MS)]
-    {
-        rtt.sample(sample * MS, 0, 0);
-        assert_eq!((rtt.srtt, rtt.rttvar), (srtt, var), "after {sample} ms");
+    for (sample, srtt, var) in [(1000, 1_000_000, 500_000), (1200, 1_025_000, 425_000), (900, 1_009_375, 350_000)] {
+        rtt.sample(Time::ms(sample), 0, 0);
+        assert_eq!((rtt.srtt, rtt.rttvar), (Time::us(srtt), Time::us(var)), "after {sample} ms");
     }
 }
 
@@ -216,35 +218,35 @@ fn granularity_bounds_the_variance_term() {
     // RTO = srtt + max(G, 4 rttvar)
     let mut rtt = RttEstimator::new(&TransportSpec { rto_granularity: Time::ms(10), ..bare() });
     for _ in 0..200 {
-        rtt.sample(20 * MS, 0, 0);
+        rtt.sample(Time::ms(20), 0, 0);
     }
-    assert_eq!((rtt.srtt, rtt.rto()), (20 * MS, 30 * MS));
+    assert_eq!((rtt.srtt, rtt.rto()), (Time::ms(20), Time::ms(30)));
 }
 
 #[test]
 fn linux_doubles_whole_ticks() {
     let t = TransportSpec { rto_rule: RtoRule::Linux, rto_min: Time::ms(10), timer_tick: Time::ms(1), ..bare() };
     let mut rtt = RttEstimator::new(&t);
-    rtt.sample(MS + MS / 4, 0, 0);
-    assert_eq!(rtt.rto(), 12 * MS, "11.25 ms");
+    rtt.sample(Time::us(1250), 0, 0);
+    assert_eq!(rtt.rto(), Time::ms(12), "11.25 ms");
     rtt.back_off();
-    assert_eq!(rtt.rto(), 24 * MS, "not 22.5");
+    assert_eq!(rtt.rto(), Time::ms(24), "not 22.5");
 }
 
 #[test]
 fn timeouts_double_up_to_the_ceiling_and_a_sample_ends_it() {
     let mut rtt = RttEstimator::new(&TransportSpec { rto_max: Time::s(60), ..bare() });
-    rtt.sample(100 * MS, 0, 0);
+    rtt.sample(Time::ms(100), 0, 0);
     for n in 1..=12u32 {
         rtt.back_off();
-        assert_eq!(rtt.rto(), ((300 * MS) << n).min(60_000 * MS), "after {n} timeouts");
+        assert_eq!(rtt.rto(), Time(((300 * MS) << n).min(60_000 * MS)), "after {n} timeouts");
     }
     for _ in 0..1000 {
         rtt.back_off();
     }
-    assert_eq!(rtt.rto(), 60_000 * MS, "a thousand timeouts overflow nothing");
+    assert_eq!(rtt.rto(), Time::ms(60_000), "a thousand timeouts overflow nothing");
     rtt.reset_backoff();
-    assert_eq!(rtt.rto(), 300 * MS);
+    assert_eq!(rtt.rto(), Time::ms(300));
 }
 
 #[test]

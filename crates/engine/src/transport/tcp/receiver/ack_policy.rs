@@ -36,13 +36,13 @@ impl Receiver {
     #[inline(always)]
     fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let side = ctx.sides.get(self.side as usize);
-        let wait = side.map_or(t.delayed_ack_timeout.0, |side| side.ack_wait(t));
+        let wait = side.map_or(t.delayed_ack_timeout, |side| side.ack_wait(t));
         let soon = side.is_some() && t.adaptive_ack;
-        if soon && self.acks.deadline <= fires_at(t.timer_tick.0, ctx.now, wait / 4) {
+        if soon && self.acks.deadline <= fires_at(t.timer_tick, ctx.now, wait / 4) {
             self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
             self.spend_quick(ctx);
         } else {
-            let at = self.acks.deadline.min(fires_at(t.timer_tick.0, ctx.now, wait));
+            let at = self.acks.deadline.min(fires_at(t.timer_tick, ctx.now, wait));
             if t.last_set_first && at != self.acks.slot {
                 let queue = &mut ctx.hosts[self.ip.host].run_queue;
                 queue.settings += 1;
@@ -57,7 +57,7 @@ impl Receiver {
         if self.acks.quick == 1
             && let Some(side) = ctx.sides.get_mut(self.side as usize)
         {
-            side.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout.0;
+            side.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout;
         }
         self.acks.quick = self.acks.quick.saturating_sub(1);
     }
@@ -82,7 +82,7 @@ impl Receiver {
         if old {
             self.acks.quick = self.acks.quick.max(t.quickack);
             side.pingpong = false;
-            side.ack_wait = t.delayed_ack_timeout.0;
+            side.ack_wait = t.delayed_ack_timeout;
         } else if p.seq() <= self.next {
             let predicted = p.seq() == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
             if side.on_data(t, ctx.now, predicted) {
@@ -91,12 +91,12 @@ impl Receiver {
         }
         if called_for {
             side.pingpong = false;
-            side.ack_wait = t.delayed_ack_timeout.0;
+            side.ack_wait = t.delayed_ack_timeout;
         }
         self.acks.quick > 0 && !side.pingpong
     }
 
-    pub(super) fn acknowledge_at(&mut self, ctx: &mut NodeCtx<impl Effects>, at: u64) {
+    pub(super) fn acknowledge_at(&mut self, ctx: &mut NodeCtx<impl Effects>, at: Time) {
         self.acks.deadline = at;
         if self.acks.at > at {
             self.acks.at = at;

@@ -43,7 +43,7 @@ impl Receiver {
             ext.get_or_insert_default().telemetry = Some(held);
         }
         // how long the host has had what it acknowledges
-        let host = if ctx.net.hosts_cost { ctx.now - came } else { 0 };
+        let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
         let mut packet = self.answer(ctx, kind, self.next, flags, size);
         packet.wnd = wnd;
         packet.set_echo(ts, hops, host);
@@ -84,7 +84,7 @@ impl Receiver {
         let size = ctx.net.transport(self.transport).ack_size;
         let flags = self.base_flags & !flag::ACK | ece;
         let mut packet = self.answer(ctx, kind, ack, flags, size);
-        packet.set_echo(ctx.now, 0, 0);
+        packet.set_echo(ctx.now, 0, Time::ZERO);
         ctx.send(self.ip.host, &packet, None);
     }
 

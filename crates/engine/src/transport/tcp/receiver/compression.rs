@@ -4,8 +4,8 @@ use super::*;
 
 /// Longest delay, how much later its timer may fire (it does where no other
 /// timer of its kind is due), segments.
-const COMPRESSION_DELAY: u64 = 1_000_000_000;
-pub(super) const COMPRESSION_SLACK: u64 = 100_000_000;
+const COMPRESSION_DELAY: Time = Time::ms(1);
+pub(super) const COMPRESSION_SLACK: Time = Time::us(100);
 const COMPRESSED_AT_MOST: u32 = 44;
 
 impl Receiver {

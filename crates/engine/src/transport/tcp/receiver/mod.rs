@@ -26,7 +26,7 @@ mod ecn;
 mod sack;
 mod window;
 
-const NEVER: u64 = u64::MAX;
+const NEVER: Time = Time::NEVER;
 
 /// When data is acknowledged.
 #[derive(Clone, Debug)]
@@ -43,13 +43,13 @@ struct AckPolicy {
     acked: u64,
     /// The echo of the next ACK: send time and hops of the earliest segment it covers, and when that came to
     /// the host's NIC.
-    echo: Option<(u64, u8, u64)>,
-    /// When the ACK that waits goes, ps, and when the event that looks at it comes.
-    deadline: u64,
-    at: u64,
+    echo: Option<(Time, u8, Time)>,
+    /// When the ACK that waits goes, and when the event that looks at it comes.
+    deadline: Time,
+    at: Time,
     /// Where timers of a tick fire in the reverse of their order: the tick of the delayed ACK's, [`NEVER`] if it is not
     /// set, and its number among its host's.
-    slot: u64,
+    slot: Time,
     setting: u64,
 }
 
@@ -78,9 +78,9 @@ struct EcnEcho {
     capable: bool,
     /// The bytes in order when the latest data segment arrived, before it was taken.
     prior: u64,
-    /// Shortest time between notifications of marks, ps; 0 sends none. When the next may go.
-    cnp_interval: u64,
-    cnp_from: u64,
+    /// Shortest time between notifications of marks; 0 sends none. When the next may go.
+    cnp_interval: Time,
+    cnp_from: Time,
 }
 
 /// The application that reads.
@@ -94,14 +94,14 @@ struct Sink {
     /// none is needed.
     stop_planned: bool,
     /// When the latest in-order byte came.
-    fresh_at: u64,
+    fresh_at: Time,
     /// Byte after the last of the message under way, for two-way connections, and bytes of a message.
     message_end: u64,
     message_size: u64,
     /// Bytes that arrived for the first time inside the measured interval.
     delivered_m: u64,
-    /// The whole transfer had arrived, ps.
-    complete: Option<u64>,
+    /// The whole transfer had arrived.
+    complete: Option<Time>,
 }
 
 /// A receiver.
@@ -128,9 +128,9 @@ pub struct Receiver {
     ecn: EcnEcho,
     window: Window,
     sink: Sink,
-    /// When SYN was last answered, ps, and the time until the sender's next packet.
-    syn_acked_at: u64,
-    handshake_rtt: u64,
+    /// When SYN was last answered, and the time until the sender's next packet.
+    syn_acked_at: Time,
+    handshake_rtt: Time,
     /// Stamps of the data packet that came last, until an ACK has returned them.
     telemetry: Option<Box<Telemetry>>,
     /// Entropy of the packet that came last.
@@ -175,7 +175,7 @@ impl Receiver {
             compression: Compression::default(),
             ecn: EcnEcho {
                 mode: t.ecn.unwrap_or(profile.ecn),
-                cnp_interval: profile.cnp.map_or(0, |interval| interval.0),
+                cnp_interval: profile.cnp.unwrap_or_default(),
                 ..EcnEcho::default()
             },
             window: Window::new(t, spec.read_rate),
@@ -184,14 +184,14 @@ impl Receiver {
                 app_size,
                 closed: false,
                 stop_planned: spec.sink_stop == Time::NEVER,
-                fresh_at: 0,
+                fresh_at: Time::ZERO,
                 message_end: u64::MAX,
                 message_size: 0,
                 delivered_m: 0,
                 complete: None,
             },
             syn_acked_at: NEVER,
-            handshake_rtt: 0,
+            handshake_rtt: Time::ZERO,
             telemetry: None,
             entropy: 0,
         }
@@ -227,7 +227,7 @@ impl Receiver {
         self.ip.record(record);
         record.delivered = self.delivered();
         record.delivered_m = self.sink.delivered_m;
-        record.received_ps = self.sink.complete;
+        record.received_ps = self.sink.complete.map(|t| t.0);
         if let Some(order) = &self.reordering {
             record.late = order.late;
             record.extents = order.extents;
@@ -257,19 +257,19 @@ impl Receiver {
         if !self.sink.stop_planned {
             self.sink.stop_planned = true;
             let stop = ctx.net.flow(self.flow).sink_stop;
-            if stop.0 >= ctx.now {
-                ctx.timer(stop.0, TimerKind::SinkStop, self.flow);
+            if stop >= ctx.now {
+                ctx.timer(stop, TimerKind::SinkStop, self.flow);
             }
         }
         self.entropy = p.entropy();
         self.ip.count(ctx, t, p);
-        if p.has(flag::CE) && self.ecn.cnp_interval > 0 {
+        if p.has(flag::CE) && self.ecn.cnp_interval > Time::ZERO {
             self.notify(ctx);
         }
         if self.side != NO_SIDE {
             self.collect(ctx);
         }
-        if self.handshake_rtt == 0 && self.syn_acked_at != NEVER {
+        if self.handshake_rtt == Time::ZERO && self.syn_acked_at != NEVER {
             self.handshake_rtt = ctx.now - self.syn_acked_at;
         }
         if p.is(Kind::Rst) {
@@ -392,7 +392,7 @@ impl Receiver {
         let whole = self.fin_at.unwrap_or(self.sink.size);
         if self.sink.complete.is_none() && self.next >= whole {
             // a FIN may come long after the last byte
-            self.sink.complete = Some(self.sink.fresh_at.max(ctx.net.flow(self.flow).start.0));
+            self.sink.complete = Some(self.sink.fresh_at.max(ctx.net.flow(self.flow).start));
             ctx.announce(self.flow, Done::Received);
         }
         self.acks.pending += 1;

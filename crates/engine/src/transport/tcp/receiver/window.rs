@@ -2,7 +2,7 @@
 //! 4.2.3.3), and growing where it does.
 
 use crate::spec::TransportSpec;
-use incast_cc::Rate;
+use incast_cc::{Rate, Time};
 
 /// The most that a window field without scaling can say; in whole segments, where a window that grows begins.
 pub const UNSCALED: u64 = 65_535;
@@ -19,9 +19,9 @@ pub struct Window {
     /// How fast the application reads, and unread bytes at `read_at`.
     read_rate: Rate,
     unread: u64,
-    read_at: u64,
-    /// When an update is planned, ps; `u64::MAX` if none is.
-    pub update_at: u64,
+    read_at: Time,
+    /// When an update is planned; [`Time::NEVER`] if none is.
+    pub update_at: Time,
 }
 
 impl Window {
@@ -32,7 +32,7 @@ impl Window {
         let first = (UNSCALED / mss * mss).max(mss).min(t.receive_buffer / 2);
         let scale = (0..14).find(|s| !t.window_scaling || t.receive_buffer >> s <= UNSCALED).unwrap_or(14);
         let limit = if t.window_growth { first } else { u64::MAX };
-        Window { limit, edge: 0, scale, read_rate, unread: 0, read_at: 0, update_at: u64::MAX }
+        Window { limit, edge: 0, scale, read_rate, unread: 0, read_at: Time::ZERO, update_at: Time::NEVER }
     }
 
     /// Whether it is yet to grow.
@@ -48,18 +48,18 @@ impl Window {
 
     /// The application has read since the last look; then `fresh` bytes come in order.
     #[inline]
-    pub fn read(&mut self, now: u64, fresh: u64) {
+    pub fn read(&mut self, now: Time, fresh: u64) {
         if self.read_rate == Rate::INFINITE {
             return;
         }
-        let bits = (now - self.read_at) as u128 * self.read_rate.0 as u128 / 1_000_000_000_000;
+        let bits = (now - self.read_at).0 as u128 * self.read_rate.0 as u128 / 1_000_000_000_000;
         let bytes = (bits / 8) as u64;
         if bytes >= self.unread {
             (self.unread, self.read_at) = (0, now);
         } else {
             self.unread -= bytes;
             // keep the remainder of a byte for the next look
-            self.read_at += self.read_rate.serialize(bytes).0;
+            self.read_at += self.read_rate.serialize(bytes);
         }
         self.unread += fresh;
     }
@@ -82,13 +82,13 @@ impl Window {
 
     /// With a slow reader and a shut window, plans the update that opens it again.
     #[inline]
-    pub fn plan_update(&mut self, next: u64, now: u64, t: &TransportSpec) -> Option<u64> {
+    pub fn plan_update(&mut self, next: u64, now: Time, t: &TransportSpec) -> Option<Time> {
         let step = (t.mss as u64).min(t.receive_buffer / 2);
         let shut = self.edge.saturating_sub(next) < step && self.unread > 0;
-        if self.read_rate == Rate::INFINITE || self.update_at != u64::MAX || !shut {
+        if self.read_rate == Rate::INFINITE || self.update_at != Time::NEVER || !shut {
             return None;
         }
-        self.update_at = (self.read_at + self.read_rate.serialize(step.min(self.unread)).0).max(now + 1);
+        self.update_at = (self.read_at + self.read_rate.serialize(step.min(self.unread))).max(now + Time::ps(1));
         Some(self.update_at)
     }
 }

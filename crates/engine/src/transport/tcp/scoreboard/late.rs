@@ -15,15 +15,15 @@ impl Scoreboard {
         self.late.is_some()
     }
 
-    /// When the first wait ends that is not over yet, ps.
-    pub fn late_until(&self) -> Option<u64> {
+    /// When the first wait ends that is not over yet.
+    pub fn late_until(&self) -> Option<Time> {
         self.late.as_ref()?.waiting.iter().map(|one| one.until).min()
     }
 
     /// Brings the late segments up to date at `now`. A segment with at least `dupthresh` SACKed ones above it is late;
     /// it is waited for as long as `wait` says at that time, and then to be sent again. Returns whether a run of them
     /// is lost.
-    pub fn update_late(&mut self, dupthresh: u32, now: u64, wait: u64) -> bool {
+    pub fn update_late(&mut self, dupthresh: u32, now: Time, wait: Time) -> bool {
         let frontier = self.frontier_by_segments(dupthresh);
         let Some(mut late) = self.late.take() else { return false };
         let mut lost = false;

@@ -12,7 +12,7 @@ mod timed;
 
 use crate::event::prefetch;
 use crate::transport::ranges::Ranges;
-use incast_cc::Delivery;
+use incast_cc::{Delivery, Time};
 use rack::{DeliveryRate, Rack, Reordering, Resent};
 use std::collections::VecDeque;
 
@@ -49,8 +49,8 @@ impl Segment {
 #[derive(Clone, Copy, Debug)]
 struct Overtaken {
     seq: u64,
-    /// It is sent again then, ps.
-    until: u64,
+    /// It is sent again then.
+    until: Time,
 }
 
 /// The late segments of [`incast_cc::Late`]. The frontier below which they are moves like that of losses, so that

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 /// A segment that was sent again.
 #[derive(Clone, Copy, Debug)]
 pub struct Resent {
-    /// When, ps.
-    pub at: u64,
+    /// When.
+    pub at: Time,
     /// Its first byte.
     pub seq: u64,
     /// Its end.
@@ -22,13 +22,13 @@ pub struct Resent {
 /// State at the sending of a segment, for samples of the delivery rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Departed {
-    /// When it was sent last, ps.
-    sent: u64,
-    /// Bytes that had been delivered, and when the last of them was, ps.
+    /// When it was sent last.
+    sent: Time,
+    /// Bytes that had been delivered, and when the last of them was.
     delivered: u64,
-    delivered_at: u64,
-    /// When the first segment of its interval was sent, ps.
-    first_sent: u64,
+    delivered_at: Time,
+    /// When the first segment of its interval was sent.
+    first_sent: Time,
     app_limited: bool,
 }
 
@@ -38,8 +38,8 @@ pub struct DeliveryRate {
     /// One an outstanding segment.
     pub departed: VecDeque<Departed>,
     delivered: u64,
-    delivered_at: u64,
-    first_sent: u64,
+    delivered_at: Time,
+    first_sent: Time,
     /// Samples are limited by the application until so much has been delivered.
     limited_to: u64,
     /// The segment that the ACK at work reports at whose sending the most had been delivered.
@@ -48,7 +48,7 @@ pub struct DeliveryRate {
 
 impl DeliveryRate {
     /// A segment is sent at `now`, the `i`-th outstanding one; `idle` if nothing else is in flight.
-    pub fn send(&mut self, i: usize, now: u64, idle: bool) {
+    pub fn send(&mut self, i: usize, now: Time, idle: bool) {
         if idle {
             (self.first_sent, self.delivered_at) = (now, now);
         }
@@ -80,7 +80,7 @@ impl DeliveryRate {
     }
 
     /// The sample of an ACK at `now` that newly reports `delivered` bytes.
-    pub fn sample(&mut self, now: u64, delivered: u64, min_rtt: u64) -> Option<Delivery> {
+    pub fn sample(&mut self, now: Time, delivered: u64, min_rtt: Time) -> Option<Delivery> {
         let one = self.reported.take()?;
         self.delivered += delivered;
         self.delivered_at = now;
@@ -93,7 +93,7 @@ impl DeliveryRate {
         Some(Delivery {
             delivered: Bytes(self.delivered - one.delivered),
             // quicker than the quickest round trip: not to be trusted
-            interval: if interval < min_rtt { Time::ZERO } else { Time(interval) },
+            interval: if interval < min_rtt { Time::ZERO } else { interval },
             prior: one.delivered,
             total: self.delivered,
             app_limited: one.app_limited,
@@ -148,23 +148,23 @@ impl Reordering {
 pub struct Rack {
     /// Losses are told by send times; otherwise these only give RTT samples.
     pub tells: bool,
-    /// When each outstanding segment was last sent, ps.
-    pub times: VecDeque<u64>,
+    /// When each outstanding segment was last sent.
+    pub times: VecDeque<Time>,
     /// Segments sent again, oldest first.
     pub resent: VecDeque<Resent>,
     /// The transmission that was sent last of those that arrived: when, and its segment's end.
-    latest: (u64, u64),
+    latest: (Time, u64),
     /// RTT of the transmission that was reported last, or of the last that the ACK at work acknowledges.
-    rtt: u64,
+    rtt: Time,
     by_ack: bool,
     /// Something was reported since the last look.
     advanced: bool,
-    /// Now, ps.
-    pub now: u64,
-    min_rtt: u64,
-    /// The ACK at work leaves something overtaken that is not lost yet: how long until all of it is, ps. Only if
+    /// Now.
+    pub now: Time,
+    min_rtt: Time,
+    /// The ACK at work leaves something overtaken that is not lost yet: how long until all of it is. Only if
     /// `timed`.
-    pub wait: Option<u64>,
+    pub wait: Option<Time>,
     /// A timer waits for it.
     pub timed: bool,
     /// The ACK at work shows a loss of what was sent again.
@@ -175,8 +175,8 @@ pub struct Rack {
     sacked_to: u64,
     /// When the first and the last segment were sent that the ACK at work newly acknowledges, or newly reports
     /// by SACK, of those that were sent once.
-    acked: Option<(u64, u64)>,
-    sacked: Option<(u64, u64)>,
+    acked: Option<(Time, Time)>,
+    sacked: Option<(Time, Time)>,
     /// It acknowledges some that was sent again.
     again: bool,
     /// Samples of the delivery rate, where they are asked for.
@@ -190,7 +190,7 @@ impl Rack {
     }
 
     /// An ACK arrived at `now`; SACK has reported segments up to `sacked_to`.
-    pub fn begin(&mut self, now: u64, min_rtt: u64, sacked_to: u64) {
+    pub fn begin(&mut self, now: Time, min_rtt: Time, sacked_to: u64) {
         self.now = now;
         self.min_rtt = min_rtt;
         self.sacked_to = sacked_to;
@@ -199,7 +199,7 @@ impl Rack {
     }
 
     /// A segment sent at `sent` is acknowledged; `again`: it was sent again at some time.
-    pub fn acknowledged(&mut self, sent: u64, again: bool, was_sacked: bool) {
+    pub fn acknowledged(&mut self, sent: Time, again: bool, was_sacked: bool) {
         self.again |= again;
         if !again && !was_sacked {
             self.acked = Some((self.acked.map_or(sent, |(first, _)| first), sent));
@@ -207,21 +207,21 @@ impl Rack {
     }
 
     /// A segment sent at `sent`, and once, is reported by SACK.
-    pub fn reported(&mut self, sent: u64) {
+    pub fn reported(&mut self, sent: Time) {
         self.sacked = Some(self.sacked.map_or((sent, sent), |(first, last)| (first.min(sent), last.max(sent))));
     }
 
     /// RTT samples of the ACK at work: of what it acknowledges, if none of that was sent again, and of what
     /// its SACKs report; of each the longest and the shortest.
-    pub fn samples(&self) -> [Option<(u64, u64)>; 2] {
-        let rtt = |sent: Option<(u64, u64)>| sent.map(|(first, last)| (self.now - first, self.now - last));
+    pub fn samples(&self) -> [Option<(Time, Time)>; 2] {
+        let rtt = |sent: Option<(Time, Time)>| sent.map(|(first, last)| (self.now - first, self.now - last));
         [rtt(self.acked.filter(|_| !self.again)), rtt(self.sacked)]
     }
 
     /// The segment of `len` bytes at `seq`, last sent at `sent`, has arrived: it is `acked`, or SACKed. The ACK of a
     /// segment sent again that comes sooner than the quickest round trip is for an earlier copy.
     #[inline]
-    pub fn arrived(&mut self, sent: u64, seq: u64, len: u16, again: bool, acked: bool) {
+    pub fn arrived(&mut self, sent: Time, seq: u64, len: u16, again: bool, acked: bool) {
         if !self.tells {
             return;
         }
@@ -247,17 +247,17 @@ impl Rack {
     }
 
     /// Whether a transmission at `sent` of the segment that ends at `end` is lost.
-    pub fn gives_up(&self, sent: u64, end: u64, reordering: u64) -> bool {
+    pub fn gives_up(&self, sent: Time, end: u64, reordering: Time) -> bool {
         self.is_overtaken(sent, end) && self.now - sent >= self.rtt + reordering
     }
 
     /// Whether something that was sent after a transmission at `sent` of the segment that ends at `end` has arrived.
-    pub fn is_overtaken(&self, sent: u64, end: u64) -> bool {
+    pub fn is_overtaken(&self, sent: Time, end: u64) -> bool {
         (sent, end) < self.latest
     }
 
     /// How long a transmission at `sent` may still be under way.
-    pub fn left(&self, sent: u64, reordering: u64) -> u64 {
+    pub fn left(&self, sent: Time, reordering: Time) -> Time {
         (sent + self.rtt + reordering).saturating_sub(self.now)
     }
 }

@@ -26,7 +26,7 @@ impl Scoreboard {
     }
 
     /// The delivery rate that the ACK at work shows, at `now`, with `delivered` bytes newly reported.
-    pub fn delivery(&mut self, now: u64, delivered: u64, min_rtt: u64) -> Option<Delivery> {
+    pub fn delivery(&mut self, now: Time, delivered: u64, min_rtt: Time) -> Option<Delivery> {
         self.rack.as_mut()?.rate.as_mut()?.sample(now, delivered, min_rtt)
     }
 
@@ -40,7 +40,7 @@ impl Scoreboard {
     /// The segment at `seq` was sent, for the first time or again, at `now`; `clock` is what the clock that times
     /// segments says then. Delivery rates go by the exact time.
     #[inline]
-    pub fn stamp(&mut self, seq: u64, clock: u64, now: u64) {
+    pub fn stamp(&mut self, seq: u64, clock: Time, now: Time) {
         if let Some(rack) = &mut self.rack
             && let i = self.segments.partition_point(|s| s.seq < seq)
             && let Some(s) = self.segments.get(i)
@@ -63,7 +63,7 @@ impl Scoreboard {
 
     /// An ACK arrives at `now`; `min_rtt` is the quickest round trip so far.
     #[inline]
-    pub fn begin_ack(&mut self, now: u64, min_rtt: u64) {
+    pub fn begin_ack(&mut self, now: Time, min_rtt: Time) {
         if let Some(rack) = &mut self.rack {
             rack.begin(now, min_rtt, self.sacked.as_slice().last().map_or(0, |run| run.1));
         }
@@ -71,12 +71,12 @@ impl Scoreboard {
 
     /// Marks what RFC 8985 takes for lost, with so much time for reordering, if an ACK has brought news. Whether new
     /// losses were found, of first or later transmissions.
-    pub fn update_lost_by_time(&mut self, reordering: u64) -> bool {
+    pub fn update_lost_by_time(&mut self, reordering: Time) -> bool {
         self.rack.as_mut().is_some_and(|rack| rack.advanced()) && self.look_again(None, reordering)
     }
 
     /// The same without news, at `now`, when the wait for what may be reordered is over.
-    pub fn look_again(&mut self, now: Option<u64>, reordering: u64) -> bool {
+    pub fn look_again(&mut self, now: Option<Time>, reordering: Time) -> bool {
         let Some(mut rack) = self.rack.take() else { return false };
         rack.now = now.unwrap_or(rack.now);
         let found = self.give_up_by(&mut rack, reordering);
@@ -87,7 +87,7 @@ impl Scoreboard {
     /// How long the last of what was overtaken, and is not lost by the ACK at work, may still be under way; `None` if
     /// nothing is, the ACK tells nothing new, or it is not waited for.
     #[inline]
-    pub fn reordering_wait(&self) -> Option<u64> {
+    pub fn reordering_wait(&self) -> Option<Time> {
         self.rack.as_ref()?.wait
     }
 
@@ -122,7 +122,7 @@ impl Scoreboard {
         }
     }
 
-    fn give_up_by(&mut self, rack: &mut Rack, reordering: u64) -> bool {
+    fn give_up_by(&mut self, rack: &mut Rack, reordering: Time) -> bool {
         let mut from = self.index_of(self.lost_below);
         let mut found = false;
         while let (Some(s), Some(sent)) = (self.segments.get(from).copied(), rack.times.get(from)) {
@@ -165,7 +165,7 @@ impl Scoreboard {
     /// When the last was sent of what something sent later has overtaken, from the `from`-th segment on or for the
     /// second time. What was sent once left in order, so that the look ends at the first of it that nothing has
     /// overtaken: in order, at the `from`-th.
-    fn latest_overtaken(&self, rack: &Rack, from: usize) -> Option<u64> {
+    fn latest_overtaken(&self, rack: &Rack, from: usize) -> Option<Time> {
         let mut i = from;
         let mut latest = None;
         while let Some(s) = self.segments.get(i) {
@@ -189,12 +189,12 @@ impl Scoreboard {
 
     /// RTT samples of the ACK at work, where send times are kept: of what it acknowledges, and of what its
     /// SACKs report; of each the longest and the shortest.
-    pub fn samples(&self) -> [Option<(u64, u64)>; 2] {
+    pub fn samples(&self) -> [Option<(Time, Time)>; 2] {
         self.rack.as_ref().map_or([None; 2], |rack| rack.samples())
     }
 
     /// When the first outstanding segment was last sent, where send times are kept.
-    pub fn first_sent(&self) -> Option<u64> {
+    pub fn first_sent(&self) -> Option<Time> {
         self.rack.as_ref()?.times.front().copied()
     }
 }

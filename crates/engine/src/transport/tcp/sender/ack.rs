@@ -24,8 +24,8 @@ pub(super) struct News {
     pub(super) marked: bool,
     /// The peer's window reaches further than before.
     pub(super) opens: bool,
-    /// The time stamp that it echoes, ps; [`NEVER`] without time stamps.
-    pub(super) echoed: u64,
+    /// The time stamp that it echoes; [`NEVER`] without time stamps.
+    pub(super) echoed: Time,
 }
 
 impl Sender {
@@ -75,13 +75,13 @@ impl Sender {
         // its NIC
         let host = p.host_delay() + ctx.held;
         self.cc.on_ack(&Ack {
-            now: Time(ctx.now),
+            now: ctx.now,
             acked: news.acked,
             delivered: news.delivered,
             rtt,
-            srtt: Time(self.rtt.srtt),
-            fabric_delay: rtt.map(|rtt| rtt.saturating_sub(Time(host))),
-            endpoint_delay: rtt.map(|rtt| rtt.min(Time(host))),
+            srtt: self.rtt.srtt,
+            fabric_delay: rtt.map(|rtt| rtt.saturating_sub(host)),
+            endpoint_delay: rtt.map(|rtt| rtt.min(host)),
             hops: p.echoed_hops() as u32,
             ece,
             in_flight,
@@ -112,7 +112,7 @@ impl Sender {
         let old_edge = self.peer.edge;
         self.peer.edge = ack + p.wnd as u64;
         self.peer.max = self.peer.max.max(p.wnd as u64);
-        self.board.begin_ack(t.clock(ctx.now), self.rtt.min.unwrap_or(0));
+        self.board.begin_ack(t.clock(ctx.now), self.rtt.min.unwrap_or_default());
 
         let acked = ack - self.una;
         let (mut delivered, mut newly_sacked, mut twice, mut was_retransmitted) = (0, 0, 0, false);
@@ -217,9 +217,9 @@ impl Sender {
 
     /// The delivery rate that an ACK shows.
     #[cold]
-    fn tell_delivery(&mut self, now: u64, t: &TransportSpec, delivered: u64) {
+    fn tell_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
         // a coarse clock may have added a tick to the round trip
-        let min_rtt = self.rtt.min.unwrap_or(0).saturating_sub(t.timestamp_clock.0);
+        let min_rtt = self.rtt.min.unwrap_or_default().saturating_sub(t.timestamp_clock);
         if let Some(sample) = self.board.delivery(now, delivered, min_rtt) {
             self.cc.on_delivery(&sample);
         }
@@ -232,7 +232,7 @@ impl Sender {
         let mut hops = [none; STAMPS];
         for (hop, stamp) in hops.iter_mut().zip(telemetry.stamps()) {
             *hop = Hop {
-                time: Time(stamp.time),
+                time: stamp.time,
                 tx_bytes: Bytes(stamp.sent),
                 queue: Bytes(stamp.queue as u64),
                 rate: ctx.net.spec.links[stamp.link].rate,

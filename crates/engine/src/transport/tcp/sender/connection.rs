@@ -14,9 +14,9 @@ impl Sender {
     pub(super) fn start(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         let spec = ctx.net.flow(self.ip.flow);
-        if spec.stop != Time::NEVER && spec.stop.0 > ctx.now {
-            ctx.timer(spec.stop.0, TimerKind::Stop, self.ip.flow);
-        } else if spec.stop.0 <= ctx.now {
+        if spec.stop != Time::NEVER && spec.stop > ctx.now {
+            ctx.timer(spec.stop, TimerKind::Stop, self.ip.flow);
+        } else if spec.stop <= ctx.now {
             self.connection = Connection::Dead;
             return;
         }
@@ -37,7 +37,7 @@ impl Sender {
         // ECN is asked for (RFC 3168 6.1.1), but not again: something on the way may drop such SYNs
         let asks = t.ecn_fallback && self.ecn.mode != Ecn::Off && self.timer.consecutive == 0;
         self.emit(ctx, Kind::Syn, 0, 0, if asks { flag::ECE | flag::CWR } else { 0 }, t.syn_size);
-        self.arm_in(ctx, t, t.syn_timeout.0.saturating_mul(1 << self.timer.consecutive.min(20)));
+        self.arm_in(ctx, t, t.syn_timeout.saturating_mul(1 << self.timer.consecutive.min(20)));
     }
 
     pub(super) fn establish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
@@ -54,13 +54,13 @@ impl Sender {
 
     /// A lone SYN is one byte to the controller.
     pub(super) fn syn_acked(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        let latest = Some(Time(self.rtt.latest));
+        let latest = Some(self.rtt.latest);
         self.cc.on_ack(&Ack {
-            now: Time(ctx.now),
+            now: ctx.now,
             acked: 1,
             delivered: 1,
             rtt: latest,
-            srtt: Time(self.rtt.srtt),
+            srtt: self.rtt.srtt,
             fabric_delay: latest,
             endpoint_delay: Some(Time::ZERO),
             in_flight: 1,
@@ -96,7 +96,7 @@ impl Sender {
             }
             Connection::Open if p.is(Kind::Ack) => {
                 if let Some(entropy) = &mut self.ip.entropy {
-                    entropy.on_ack(Time(ctx.now), p.entropy(), p.has(flag::ECE));
+                    entropy.on_ack(ctx.now, p.entropy(), p.has(flag::ECE));
                 }
                 if self.closing.by_peer && self.closing.fin {
                     // nobody waits for the rest: what the ACK says no longer matters
@@ -112,7 +112,7 @@ impl Sender {
             }
             Connection::Open if p.is(Kind::Nack) => self.repair_trimmed(ctx, p.ack),
             Connection::Open if p.is(Kind::Cnp) => {
-                self.cc.on_cnp(Time(ctx.now));
+                self.cc.on_cnp(ctx.now);
                 self.watch_clock(ctx);
             }
             // TIME-WAIT is silent; after LAST-ACK there is no connection any more
@@ -196,7 +196,7 @@ impl Sender {
         if self.stats.finished.is_none() {
             self.stats.finished = Some(ctx.now);
             if self.app.is_finite() {
-                ctx.rec.finish(ctx.now);
+                ctx.rec.finish(ctx.now.0);
             }
             ctx.announce(self.ip.flow, Done::Sent);
         }

@@ -43,7 +43,7 @@ impl Sender {
     pub(super) fn leave_cwr(&mut self, ctx: &NodeCtx<impl Effects>) {
         if self.phase == Phase::Cwr && self.una > self.ecn.cwr_end {
             self.phase = Phase::Open;
-            self.cc.on_recovered(Time(ctx.now), self.board.pipe());
+            self.cc.on_recovered(ctx.now, self.board.pipe());
         }
     }
 }

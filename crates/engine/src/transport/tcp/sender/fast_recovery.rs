@@ -18,7 +18,7 @@ impl Sender {
     pub(super) fn congestion(&self, ctx: &NodeCtx<impl Effects>) -> Congestion {
         let in_flight = self.flight(ctx.net.transport(self.transport));
         let window = self.window();
-        Congestion { now: Time(ctx.now), in_flight, window, rtt: Time(self.rtt.latest), srtt: Time(self.rtt.srtt) }
+        Congestion { now: ctx.now, in_flight, window, rtt: self.rtt.latest, srtt: self.rtt.srtt }
     }
 
     pub(super) fn enter_recovery(&mut self, ctx: &mut NodeCtx<impl Effects>, delivered: u64, marked: bool) {
@@ -92,10 +92,10 @@ impl Sender {
     }
 
     /// An ACK ends the recovery. Whether something is lost that was sent during it.
-    pub(super) fn leave_recovery(&mut self, now: u64, t: &TransportSpec, news: &News) -> bool {
+    pub(super) fn leave_recovery(&mut self, now: Time, t: &TransportSpec, news: &News) -> bool {
         self.phase = Phase::Open;
         self.recovery.dupacks = 0;
-        self.cc.on_recovered(Time(now), self.board.pipe());
+        self.cc.on_recovered(now, self.board.pipe());
         if self.undo.was_mistaken(news.echoed) {
             self.undo.take_back(&mut self.cc);
         } else {

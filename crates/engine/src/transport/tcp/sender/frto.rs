@@ -5,7 +5,7 @@ use super::*;
 
 impl Sender {
     /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
-    pub(super) fn after_timeout(&mut self, now: u64, t: &TransportSpec, news: &News) -> bool {
+    pub(super) fn after_timeout(&mut self, now: Time, t: &TransportSpec, news: &News) -> bool {
         let original = self.board.original_arrived();
         let recovered = self.una >= self.recovery.point;
         if news.acked > 0 && self.undo.was_mistaken(news.echoed) || self.frto.on && original {

@@ -20,7 +20,7 @@ impl Sender {
         if self.undo.again == 0 && self.undo.marker.is_some() && matches!(self.phase, Phase::Open | Phase::Recovery) {
             if self.phase == Phase::Recovery {
                 self.phase = Phase::Open;
-                self.cc.on_recovered(Time(ctx.now), self.board.pipe());
+                self.cc.on_recovered(ctx.now, self.board.pipe());
             }
             self.undo.take_back(&mut self.cc);
         }
@@ -41,7 +41,7 @@ impl Sender {
 
     /// Whether segments are lost, with nothing to repair so far.
     #[inline(always)]
-    fn find_losses(&mut self, now: u64, t: &TransportSpec, duplicate: bool) -> bool {
+    fn find_losses(&mut self, now: Time, t: &TransportSpec, duplicate: bool) -> bool {
         if self.board.waits_for_late() {
             return self.board.has_sacked() && self.update_late(now, t);
         }
@@ -101,8 +101,8 @@ impl Sender {
     }
 
     /// Late segments at `now`: whether a run of them is lost. Others whose time is over are to be sent again.
-    pub(super) fn update_late(&mut self, now: u64, t: &TransportSpec) -> bool {
-        let wait = self.profile.late.and_then(|late| late.wait).map_or(self.rtt.srtt, |wait| wait.0);
+    pub(super) fn update_late(&mut self, now: Time, t: &TransportSpec) -> bool {
+        let wait = self.profile.late.and_then(|late| late.wait).unwrap_or(self.rtt.srtt);
         self.board.update_late(t.dupthresh, now, wait)
     }
 

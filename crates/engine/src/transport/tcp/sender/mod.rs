@@ -46,7 +46,7 @@ use std::collections::VecDeque;
 use undo::Undo;
 use window_usage::WindowUsage;
 
-const NEVER: u64 = u64::MAX;
+const NEVER: Time = Time::NEVER;
 /// IP and TCP header without options.
 const BARE: u32 = 40;
 
@@ -107,7 +107,7 @@ struct Samples {
     /// ACKs up to here are none: a timeout declared it lost.
     not_below: u64,
     /// A segment timed for Karn's rule: its end, and when it was sent.
-    timed: Option<(u64, u64)>,
+    timed: Option<(u64, Time)>,
 }
 
 /// Fast recovery.
@@ -181,13 +181,13 @@ enum Waiting {
 #[derive(Debug)]
 struct Timer {
     waiting: Waiting,
-    /// When it is over, ps; [`NEVER`] where it is off.
-    deadline: u64,
-    /// When the event that looks at it comes, ps.
-    at: u64,
+    /// When it is over; [`NEVER`] where it is off.
+    deadline: Time,
+    /// When the event that looks at it comes.
+    at: Time,
     /// Where timers of a tick fire in the reverse of their order: the tick of this one, [`NEVER`]
     /// before it is set, and its number among its host's.
-    slot: u64,
+    slot: Time,
     setting: u64,
     /// Timeouts in a row.
     consecutive: u32,
@@ -198,12 +198,12 @@ struct Timer {
 /// When packets may go.
 #[derive(Debug)]
 struct PacingState {
-    /// The pacing rate lets the next go then, ps.
-    from: u64,
-    /// When a timer is set to go on, ps.
-    at: u64,
-    /// When the last went, ps.
-    last_send: u64,
+    /// The pacing rate lets the next go then.
+    from: Time,
+    /// When a timer is set to go on.
+    at: Time,
+    /// When the last went.
+    last_send: Time,
     /// The segment sent now opens a fast recovery or follows a timeout.
     restarting: bool,
 }
@@ -211,8 +211,8 @@ struct PacingState {
 /// The application's process.
 #[derive(Debug)]
 struct Process {
-    /// When it writes next, if a timer is set, ps.
-    at: u64,
+    /// When it writes next, if a timer is set.
+    at: Time,
     /// It runs.
     woken: bool,
     /// ... but only until it has sent a segment.
@@ -228,10 +228,10 @@ struct SenderStats {
     timeouts: u64,
     /// RTT samples, measured.
     rtt_count: u64,
-    /// Their sum, ps.
-    rtt_sum: u64,
-    /// All data acknowledged at the sender, ps.
-    finished: Option<u64>,
+    /// Their sum.
+    rtt_sum: Time,
+    /// All data acknowledged at the sender.
+    finished: Option<Time>,
 }
 
 /// A sender.
@@ -270,7 +270,7 @@ pub struct Sender {
     timer: Timer,
     pacing: PacingState,
     /// The controller's timer that is set.
-    wake_at: u64,
+    wake_at: Time,
     app: AppState,
     process: Process,
     closing: Closing,
@@ -325,7 +325,7 @@ impl Sender {
                 consecutive: 0,
                 persist_backoff: 0,
             },
-            pacing: PacingState { from: 0, at: NEVER, last_send: 0, restarting: false },
+            pacing: PacingState { from: Time::ZERO, at: NEVER, last_send: Time::ZERO, restarting: false },
             wake_at: NEVER,
             app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
             process: Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() },
@@ -350,11 +350,11 @@ impl Sender {
         self.ip.record(record);
         self.opening.record(record);
         record.written = self.app.written;
-        record.finish_ps = self.stats.finished;
+        record.finish_ps = self.stats.finished.map(|t| t.0);
         record.timeouts = self.stats.timeouts;
         record.rtt_count = self.stats.rtt_count;
-        record.rtt_sum_ps = self.stats.rtt_sum;
-        record.rtt_min_ps = self.rtt.min;
+        record.rtt_sum_ps = self.stats.rtt_sum.0;
+        record.rtt_min_ps = self.rtt.min.map(|t| t.0);
     }
 
     /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
@@ -364,8 +364,8 @@ impl Sender {
         visit("in_flight_bytes", self.board.pipe() as f64);
         visit("acked_bytes", self.una as f64);
         if self.rtt.min.is_some() {
-            visit("rtt_s", self.rtt.latest as f64 * 1e-12);
-            visit("srtt_s", self.rtt.srtt as f64 * 1e-12);
+            visit("rtt_s", self.rtt.latest.as_secs_f64());
+            visit("srtt_s", self.rtt.srtt.as_secs_f64());
         }
         self.cc.state(visit);
     }

@@ -52,7 +52,7 @@ impl Sender {
         packet.ack = side.ack;
         packet.wnd = side.wnd;
         packet.flags |= flag::ACK | if side.ece { flag::ECE } else { 0 };
-        let host = if ctx.net.hosts_cost { ctx.now - side.came } else { 0 };
+        let host = if ctx.net.hosts_cost { ctx.now - side.came } else { Time::ZERO };
         Some(Ext { host, ..side.ext.clone() })
     }
 
@@ -170,8 +170,9 @@ impl Sender {
     pub(super) fn send_allowed(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.catch_up(ctx);
         if t.idle_restart && self.board.is_empty() && ctx.now > self.pacing.last_send.saturating_add(self.rtt.rto()) {
-            let timeouts = ((ctx.now - self.pacing.last_send) / self.rtt.rto().max(1)).clamp(1, u32::MAX as u64) as u32;
-            self.cc.on_idle(&Idle { now: Time(ctx.now), timeouts });
+            let timeouts =
+                ((ctx.now - self.pacing.last_send) / self.rtt.rto().max(Time::ps(1))).clamp(1, u32::MAX as u64) as u32;
+            self.cc.on_idle(&Idle { now: ctx.now, timeouts });
         }
         self.usage.blocked = false;
         loop {

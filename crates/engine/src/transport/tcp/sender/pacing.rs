@@ -14,7 +14,7 @@ impl Sender {
                 PacingSpec::Controller => return,
                 PacingSpec::Window { max, restart_at_max: true, .. } if self.pacing.restarting => max.as_f64(),
                 PacingSpec::Window { slow_start, avoidance, max, .. } => {
-                    if self.rtt.srtt == 0 {
+                    if self.rtt.srtt == Time::ZERO {
                         return;
                     }
                     // its last segment is: the sequence numbers count SYN
@@ -24,12 +24,12 @@ impl Sender {
                     let window = self.window();
                     let factor = if window < self.cc.ssthresh() / 2.0 { slow_start } else { avoidance };
                     let window = window.max(self.board.pipe() as f64);
-                    (factor * window * 8.0 / (self.rtt.srtt as f64 * 1e-12)).min(max.as_f64())
+                    (factor * window * 8.0 / self.rtt.srtt.as_secs_f64()).min(max.as_f64())
                 }
             },
         };
         if rate > 0.0 {
-            let gap = (len as f64 * 8e12 / rate) as u64;
+            let gap = Time((len as f64 * 8e12 / rate) as u64);
             match t.pacing {
                 // what goes in spite of pacing does not put off what waits for it
                 PacingSpec::Window { .. } if self.pacing.from > ctx.now => {}
@@ -40,9 +40,9 @@ impl Sender {
 
     /// Earliest time the next packet may leave.
     #[inline]
-    pub(super) fn paced_until(&self) -> u64 {
+    pub(super) fn paced_until(&self) -> Time {
         match self.cc.pacing() {
-            Pacing::Gap(gap) if self.ip.packets > 0 => self.pacing.last_send.saturating_add(gap.0),
+            Pacing::Gap(gap) if self.ip.packets > 0 => self.pacing.last_send.saturating_add(gap),
             _ => self.pacing.from,
         }
     }

@@ -54,7 +54,7 @@ impl Sender {
         }
     }
 
-    pub(super) fn write_record(&self, net: &FabricMap, write: Write, finish_ps: Option<u64>) -> MessageRecord {
+    pub(super) fn write_record(&self, net: &FabricMap, write: Write, finish: Option<Time>) -> MessageRecord {
         let spec = net.flow(self.ip.flow);
         MessageRecord {
             kind: MessageKind::Write,
@@ -64,8 +64,8 @@ impl Sender {
             number: write.number,
             workers: 1,
             bytes: spec.app.acknowledged_write(),
-            start_ps: write.begun,
-            finish_ps,
+            start_ps: write.begun.0,
+            finish_ps: finish.map(|t| t.0),
             timeouts: 0,
         }
     }

@@ -11,8 +11,8 @@ impl Sender {
         self.board.update_lost_by_time(window)
     }
 
-    /// How long after something that was sent later a segment may arrive, ps.
-    pub(super) fn reordering_window(&self, t: &TransportSpec) -> u64 {
+    /// How long after something that was sent later a segment may arrive.
+    pub(super) fn reordering_window(&self, t: &TransportSpec) -> Time {
         let sure = !matches!(self.phase, Phase::Open | Phase::Cwr)
             || if t.reordering_timer {
                 self.board.has_sacked_segments(t.dupthresh)
@@ -20,13 +20,13 @@ impl Sender {
                 self.board.sacked_bytes() >= t.dupthresh as u64 * t.mss as u64
             };
         let steps = self.board.reordering_steps(sure);
-        (t.clock(self.rtt.min.unwrap_or(0) / 4) * steps).min(self.rtt.srtt)
+        (t.clock(self.rtt.min.unwrap_or_default() / 4) * steps).min(self.rtt.srtt)
     }
 
     /// Sets the timer to the end of the wait for segments that may be reordered.
-    pub(super) fn wait_for_reordering(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: u64) {
+    pub(super) fn wait_for_reordering(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: Time) {
         self.timer.waiting = Waiting::Reordering;
-        let wait = (wait + t.timeout_min.0).min(self.rtt.rto());
+        let wait = (wait + t.timeout_min).min(self.rtt.rto());
         self.arm_in(ctx, t, wait);
     }
 

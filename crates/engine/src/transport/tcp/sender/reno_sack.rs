@@ -62,7 +62,7 @@ impl Sender {
                 return false;
             }
             self.phase = Phase::Open;
-            self.cc.on_recovered(Time(ctx.now), self.board.pipe());
+            self.cc.on_recovered(ctx.now, self.board.pipe());
         }
         match self.phase {
             Phase::Recovery => {

@@ -12,10 +12,10 @@ impl Sender {
 
     /// Sets the retransmission timer to `wait` from now.
     #[inline]
-    pub(super) fn arm_in(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: u64) {
-        let mut deadline = fires_at(t.timer_tick.0, ctx.now, wait);
+    pub(super) fn arm_in(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: Time) {
+        let mut deadline = fires_at(t.timer_tick, ctx.now, wait);
         if t.timer_scan > Time::ZERO {
-            deadline = scanned_at(t.timer_scan.0, deadline);
+            deadline = scanned_at(t.timer_scan, deadline);
         }
         if t.last_set_first && deadline != self.timer.slot {
             let queue = &mut ctx.hosts[self.ip.host].run_queue;
@@ -36,7 +36,7 @@ impl Sender {
 
     /// Sets the retransmission deadline. The event is lazy: one that fires early re-arms itself.
     #[inline]
-    pub(super) fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>, deadline: u64) {
+    pub(super) fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>, deadline: Time) {
         self.timer.deadline = deadline;
         if self.timer.at > deadline {
             self.timer.at = deadline;
@@ -60,7 +60,7 @@ impl Sender {
             TimerKind::Wake if self.wake_at == ctx.now => {
                 self.wake_at = NEVER;
                 if self.connection == Connection::Open {
-                    self.cc.on_wake(Time(ctx.now));
+                    self.cc.on_wake(ctx.now);
                     self.watch_clock(ctx);
                     self.pump(ctx);
                 }
@@ -92,8 +92,8 @@ impl Sender {
     /// Sets the timer that the controller asks for.
     pub(super) fn watch_clock(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let at = self.cc.wake_at();
-        if at != Time::NEVER && at.0 < self.wake_at {
-            self.wake_at = at.0.max(ctx.now + 1);
+        if at < self.wake_at {
+            self.wake_at = at.max(ctx.now + Time::ps(1));
             ctx.timer(self.wake_at, TimerKind::Wake, self.ip.flow);
         }
     }
@@ -122,7 +122,7 @@ impl Sender {
     pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.stats.timeouts += ctx.measured() as u64;
         if self.side != NO_SIDE || self.app.is_closed_loop() {
-            ctx.rec.timeout(self.ip.flow.0, ctx.now);
+            ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
         }
         self.timer.consecutive += 1;
         if t.data_retries > 0 && self.timer.consecutive > t.data_retries {
@@ -130,17 +130,17 @@ impl Sender {
             return;
         }
         if let Some(entropy) = &mut self.ip.entropy {
-            entropy.timed_out(Time(ctx.now));
+            entropy.timed_out(ctx.now);
         }
         let in_flight = match t.loss_flight {
             LossFlight::Outstanding => self.nxt - self.una,
             LossFlight::Pipe => self.flight(t),
         };
         self.cc.on_timeout(&Timeout {
-            now: Time(ctx.now),
+            now: ctx.now,
             in_flight,
             window: self.window(),
-            rtt: Time(self.rtt.latest),
+            rtt: self.rtt.latest,
             sent: self.nxt,
             consecutive: self.timer.consecutive,
             phase: self.phase,
@@ -192,7 +192,7 @@ impl Sender {
         if self.board.is_empty() && self.timer.waiting != Waiting::Window {
             self.timer.waiting = Waiting::Window;
             self.timer.persist_backoff = 0;
-            self.arm_in(ctx, t, t.persist_timeout.0);
+            self.arm_in(ctx, t, t.persist_timeout);
         }
     }
 
@@ -206,7 +206,7 @@ impl Sender {
         }
         self.emit(ctx, Kind::Data, self.una.saturating_sub(1), 0, 0, t.ack_size);
         self.timer.persist_backoff += 1;
-        let wait = t.persist_timeout.0.saturating_mul(1 << self.timer.persist_backoff.min(20)).min(t.rto_max.0);
+        let wait = t.persist_timeout.saturating_mul(1 << self.timer.persist_backoff.min(20)).min(t.rto_max);
         self.arm_in(ctx, t, wait);
     }
 }

@@ -11,7 +11,7 @@ impl Sender {
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
         news: &News,
-        echoed: u64,
+        echoed: Time,
     ) -> (Option<Time>, bool) {
         let t = ctx.net.transport(self.transport);
         if self.samples.of_segments {
@@ -20,7 +20,7 @@ impl Sender {
                 self.rtt.sample(first, self.una, self.nxt);
                 self.rtt.lower(last);
                 self.count_rtt(ctx, first);
-                Time(last)
+                last
             });
             return (rtt, later);
         }
@@ -35,11 +35,11 @@ impl Sender {
         } else {
             self.end_timing().filter(|_| !news.was_retransmitted)
         };
-        (sent.map(|sent| Time(self.take_rtt(ctx, sent))), false)
+        (sent.map(|sent| self.take_rtt(ctx, sent)), false)
     }
 
-    /// The timed segment is acknowledged: when it was sent, ps.
-    fn end_timing(&mut self) -> Option<u64> {
+    /// The timed segment is acknowledged: when it was sent.
+    fn end_timing(&mut self) -> Option<Time> {
         let (_, sent) = self.samples.timed.filter(|(end, _)| self.una >= *end)?;
         self.samples.timed = None;
         Some(sent)
@@ -62,14 +62,12 @@ impl Sender {
         }
     }
 
-    pub(super) fn take_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, echoed: u64) -> u64 {
+    pub(super) fn take_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, echoed: Time) -> Time {
         let t = ctx.net.transport(self.transport);
-        let tick = t.timestamp_clock.0;
-        let rtt = match (ctx.now.checked_div(tick), echoed.checked_div(tick)) {
+        let rtt = match t.clock(ctx.now) - t.clock(echoed) {
             // a coarse clock sees whole ticks; none is taken as 1 us
-            (Some(now), Some(then)) if now == then => 1_000_000,
-            (Some(now), Some(then)) => (now - then) * tick,
-            _ => ctx.now - echoed,
+            Time::ZERO if t.timestamp_clock > Time::ZERO => Time::us(1),
+            rtt => rtt,
         };
         self.rtt.sample(rtt, self.una, self.nxt);
         self.count_rtt(ctx, rtt);
@@ -81,9 +79,9 @@ impl Sender {
     /// milliseconds and at least one. Second: of the last such segment, SACK's before what is acknowledged; the
     /// quickest round trip and the controller go by it. Third: SACK reports what was sent before the first outstanding
     /// segment was sent last, so that the retransmission timer starts anew.
-    fn sample_segments(&self, now: u64, acked: u64, echoed: u64) -> (Option<(u64, u64)>, bool) {
+    fn sample_segments(&self, now: Time, acked: u64, echoed: Time) -> (Option<(Time, Time)>, bool) {
         let [of_acked, of_sacked] = self.board.samples();
-        let stamped = || (acked > 0).then(|| (now / STAMP).saturating_sub(echoed / STAMP).max(1) * STAMP);
+        let stamped = || (acked > 0).then(|| STAMP * (now / STAMP).saturating_sub(echoed / STAMP).max(1));
         let later = acked == 0
             && match (of_sacked, self.board.first_sent()) {
                 (Some((rtt, _)), Some(sent)) => rtt > now - sent,
@@ -95,11 +93,11 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn count_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, rtt: u64) {
+    pub(super) fn count_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, rtt: Time) {
         if ctx.measured() {
             self.stats.rtt_count += 1;
             self.stats.rtt_sum += rtt;
-            ctx.rec.rtt(self.group, rtt);
+            ctx.rec.rtt(self.group, rtt.0);
         }
     }
 }

@@ -19,9 +19,9 @@ impl Sender {
             return false;
         }
         let mut wait = match self.rtt.min {
-            None => t.rto_initial.0,
-            Some(_) if self.board.len() == 1 => 2 * self.rtt.srtt + t.rto_min.0,
-            Some(_) => 2 * self.rtt.srtt + t.timeout_min.0,
+            None => t.rto_initial,
+            Some(_) if self.board.len() == 1 => self.rtt.srtt * 2 + t.rto_min,
+            Some(_) => self.rtt.srtt * 2 + t.timeout_min,
         };
         let left = if restarts { Some(self.rtt.rto()) } else { self.rto_left(t.clock(ctx.now)) };
         if let Some(left) = left {
@@ -40,9 +40,9 @@ impl Sender {
         }
     }
 
-    /// The rest of the retransmission timeout, ps: it runs from the latest sending of the first segment.
-    fn rto_left(&self, now: u64) -> Option<u64> {
-        (self.board.first_sent()? + self.rtt.rto()).checked_sub(now).filter(|left| *left > 0)
+    /// The rest of the retransmission timeout: it runs from the latest sending of the first segment.
+    fn rto_left(&self, now: Time) -> Option<Time> {
+        Some((self.board.first_sent()? + self.rtt.rto()).saturating_sub(now)).filter(|left| *left > Time::ZERO)
     }
 
     /// Sets the retransmission timer, which goes on where a probe or RACK's timer had taken its place.
@@ -53,7 +53,7 @@ impl Sender {
         }
         self.timer.waiting = Waiting::Ack;
         let t = ctx.net.transport(self.transport);
-        let wait = self.rto_left(t.clock(ctx.now)).unwrap_or(1);
+        let wait = self.rto_left(t.clock(ctx.now)).unwrap_or(Time::ps(1));
         self.arm_in(ctx, t, wait);
     }
 
@@ -127,6 +127,6 @@ impl Sender {
         self.cc.on_ecn(&event);
         self.ecn.send_cwr |= ctx.net.transport(self.transport).cwr_after_loss && self.ecn.mode != Ecn::Off;
         self.phase = Phase::Open;
-        self.cc.on_recovered(Time(ctx.now), self.board.pipe());
+        self.cc.on_recovered(ctx.now, self.board.pipe());
     }
 }

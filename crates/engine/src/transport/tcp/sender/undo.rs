@@ -2,7 +2,7 @@
 
 use crate::event::packet::Ext;
 use crate::transport::tcp::rtt::STAMP;
-use incast_cc::{Cc, Controller};
+use incast_cc::{Cc, Controller, Time};
 
 /// State that shows whether the latest reduction was a mistake.
 #[derive(Clone, Copy, Debug)]
@@ -11,30 +11,30 @@ pub struct Undo {
     pub marker: Option<u64>,
     /// Segments sent again since, less those that duplicate SACKs report; below 0 before the first.
     pub again: i32,
-    /// When the first of them was sent, ps; `u64::MAX` before.
-    pub first_at: u64,
+    /// When the first of them was sent; [`Time::NEVER`] before.
+    pub first_at: Time,
     /// A mark, or a reduction that was under way, called for it: the window stays as it is.
     pub due: bool,
 }
 
 impl Default for Undo {
     fn default() -> Undo {
-        Undo { marker: None, again: -1, first_at: u64::MAX, due: false }
+        Undo { marker: None, again: -1, first_at: Time::NEVER, due: false }
     }
 }
 
 impl Undo {
     /// A segment was sent again at `now`.
-    pub fn retransmitted(&mut self, now: u64) {
+    pub fn retransmitted(&mut self, now: Time) {
         self.again = self.again.max(0) + 1;
         self.first_at = self.first_at.min(now);
     }
 
     /// Whether all that was sent again had arrived before: all of it was reported twice, or the ACK of
     /// `echoed` answers something that was sent earlier. Linux' time stamps count milliseconds.
-    pub fn was_mistaken(&self, echoed: u64) -> bool {
+    pub fn was_mistaken(&self, echoed: Time) -> bool {
         self.marker.is_some()
-            && (self.again == 0 || self.first_at != u64::MAX && echoed / STAMP < self.first_at / STAMP)
+            && (self.again == 0 || self.first_at != Time::NEVER && echoed / STAMP < self.first_at / STAMP)
     }
 
     /// Takes the latest reduction back.

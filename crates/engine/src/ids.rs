@@ -62,6 +62,12 @@ ids! {
     FlowId
     /// A node of the network: hosts first, then switches.
     NodeId
+    /// A query.
+    QueryId
+    /// A trigger.
+    TriggerId
+    /// An [`Opening`](crate::map::triggers::Opening): flows of a host that a trigger opens together.
+    OpeningId
     /// A domain.
     DomainId
     /// A sender of a domain.
@@ -126,5 +132,49 @@ impl NodeIx {
         } else {
             Node::Switch(SwitchIx(self.0))
         }
+    }
+}
+
+/// Which way through a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// From the NIC to the stack.
+    Receive,
+    /// From the stack to the NIC.
+    Send,
+}
+
+/// An engine of a host ([`Processing`](crate::host::processing::Processing)), in four bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct EngineId(u32);
+
+impl EngineId {
+    /// As many engines a side may have.
+    pub const MOST: u32 = 64;
+
+    /// Engine number `engine`, below [`EngineId::MOST`], of this side of a host.
+    pub const fn new(host: NodeId, side: Side, engine: u32) -> EngineId {
+        EngineId((host.0 * 2 + side as u32) * EngineId::MOST + engine)
+    }
+
+    /// Its host.
+    pub const fn host(self) -> NodeId {
+        NodeId(self.0 / EngineId::MOST / 2)
+    }
+
+    /// Which way.
+    pub const fn side(self) -> Side {
+        if self.0 / EngineId::MOST % 2 == 1 { Side::Send } else { Side::Receive }
+    }
+
+    /// Its number among the engines of that side.
+    pub const fn engine(self) -> u32 {
+        self.0 % EngineId::MOST
+    }
+}
+
+impl From<EngineId> for u32 {
+    fn from(id: EngineId) -> u32 {
+        id.0
     }
 }

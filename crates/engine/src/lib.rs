@@ -27,8 +27,7 @@ pub(crate) mod switch;
 pub(crate) mod transport;
 pub(crate) mod validate;
 
-pub use host::processing::EngineId;
-pub use ids::{FlowId, LinkId, NodeId};
+pub use ids::{EngineId, FlowId, LinkId, NodeId, OpeningId, TriggerId};
 pub use run::progress::Progress;
 pub use spec::RunError;
 
@@ -37,13 +36,13 @@ pub use spec::RunError;
 pub mod testing {
     pub use crate::domain::build::Simulation;
     pub use crate::event::interval::Interval;
-    pub use crate::event::order::{Timer, TimerKind};
+    pub use crate::event::order::Timer;
     pub use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
     pub use crate::event::packet::{Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
     pub use crate::host::app::AppState;
     pub use crate::host::messages::ConnectionSide;
-    pub use crate::ids::{HostIx, PoolIx, PortIx, SenderIx};
+    pub use crate::ids::{HostIx, PoolIx, PortIx, QueryId, SenderIx};
     pub use crate::node::context::Env;
     pub use crate::port::buffer::{Account, Pool, Room};
     pub use crate::port::explicit::Offered;

@@ -3,10 +3,9 @@
 
 use crate::RunError;
 use crate::domain::build::Simulation;
-use crate::event::order::{Event, Key, Order, Timer, TimerKind};
+use crate::event::order::{Event, Key, Order, Timer};
 use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
-use crate::host::processing::EngineId;
 use crate::ids::{DomainId, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
@@ -75,27 +74,23 @@ impl Outbox for Heap {
 fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
     match event {
         Event::Arrival(packet, _) => net.links[packet.link].domain,
-        Event::Timer(t) => match t.kind {
-            TimerKind::Departure | TimerKind::Transition => {
-                let link = &net.spec.links[t.entity as usize];
-                net.place[link.from as usize].domain
+        Event::Timer(timer) => match *timer {
+            Timer::Departure(link) | Timer::Transition(link) => net.place[net.spec.links[link].from as usize].domain,
+            Timer::Query(query) => net.place[net.spec.queries[query].root as usize].domain,
+            Timer::Activation(trigger) => net.place[net.triggers.list[trigger].home].domain,
+            Timer::Opening(opening) => net.place[net.triggers.openings[opening].host].domain,
+            Timer::Process(engine) => net.place[engine.host()].domain,
+            Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) => {
+                net.ends[flow].receiver_domain
             }
-            TimerKind::Query => net.place[net.spec.queries[t.entity as usize].root as usize].domain,
-            TimerKind::Activation => net.place[net.triggers.list[t.entity as usize].home].domain,
-            TimerKind::Opening => net.place[net.triggers.openings[t.entity as usize].host].domain,
-            TimerKind::Process => net.place[EngineId::of(t.entity).host].domain,
-            TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
-                net.ends[t.entity as usize].receiver_domain
-            }
-            TimerKind::Start
-            | TimerKind::Stop
-            | TimerKind::Retransmit
-            | TimerKind::Pace
-            | TimerKind::Wake
-            | TimerKind::App
-            | TimerKind::RunQueue
-            // the reference engine has no overflow queues
-            | TimerKind::Overflow => net.ends[t.entity as usize].sender_domain,
+            Timer::Start(flow)
+            | Timer::Stop(flow)
+            | Timer::Retransmit(flow)
+            | Timer::Pace(flow)
+            | Timer::Wake(flow)
+            | Timer::App(flow)
+            | Timer::RunQueue(flow) => net.ends[flow].sender_domain,
+            Timer::Overflow(_) => unreachable!("the reference engine has no overflow queues"),
         },
     }
 }
@@ -129,7 +124,7 @@ pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
     }
     let keeps_going = |event: &Event| match event {
         Event::Arrival(..) => true,
-        Event::Timer(timer) => timer.kind.keeps_going(),
+        Event::Timer(timer) => timer.keeps_going(),
     };
     let idle = !heap.queue.iter().any(|Reverse(q)| keeps_going(&q.event));
     let under_way: Vec<Packet> = heap

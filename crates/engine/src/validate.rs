@@ -1,7 +1,7 @@
 //! What a specification must be like: whatever contradicts itself is refused before anything is built.
 
 use crate::event::packet::STAMPS;
-use crate::host::processing::EngineId;
+use crate::ids::EngineId;
 use crate::map::ideal::Fabric;
 use crate::spec::{Discipline, LinkSpec, Rules, RunError, Spec, Ties, TransportSpec};
 use incast_cc::Time;

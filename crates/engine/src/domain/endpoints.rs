@@ -2,11 +2,10 @@
 
 use crate::domain::probe::{FlowProbe, observed};
 use crate::domain::queries::{answered, query_record};
-use crate::event::order::{Timer, TimerKind};
+use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;
-use crate::host::processing::{EngineId, Side};
-use crate::ids::{HostIx, LinkId, Node, SenderIx};
+use crate::ids::{EngineId, FlowId, HostIx, LinkId, Node, QueryId, SenderIx, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::timer::Task;
@@ -93,7 +92,7 @@ impl Endpoints {
         self.receivers[ends.receiver].on_packet(ctx, packet, ext);
         while self.receivers[ends.receiver].take_message() {
             if duplex.response {
-                let query = &mut self.queries[net.queries[duplex.query as usize] as usize];
+                let query = &mut self.queries[net.queries[duplex.query] as usize];
                 answered(query, ctx);
             } else {
                 let size = net.duplex(duplex.other).map_or(0, |j| j.size);
@@ -105,13 +104,13 @@ impl Endpoints {
 
     /// A query begins: a request on every connection.
     #[cold]
-    pub fn begin_query(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
+    pub fn begin_query(&mut self, ctx: &mut NodeCtx<impl Effects>, query: QueryId) {
         let net = ctx.net;
-        let spec = &net.spec.queries[entity as usize];
+        let spec = &net.spec.queries[query];
         if ctx.now >= spec.stop || spec.count == Some(0) {
             return;
         }
-        let query = &mut self.queries[net.queries[entity as usize] as usize];
+        let query = &mut self.queries[net.queries[query] as usize];
         query.begun = ctx.now;
         query.waiting = spec.connections.len() as u32;
         for c in &spec.connections {
@@ -120,11 +119,11 @@ impl Endpoints {
         }
     }
 
-    /// Runs the tasks in the run queue of flow `entity`'s host: timers, the last set first, then processes.
+    /// Runs the tasks in the run queue of `flow`'s host: timers, the last set first, then processes.
     #[cold]
-    fn run_queued(&mut self, ctx: &mut NodeCtx<impl Effects>, entity: u32) {
+    fn run_queued(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
         let net = ctx.net;
-        let host = self.senders[net.ends[entity as usize].sender].ip().host;
+        let host = self.senders[net.ends[flow].sender].ip().host;
         let queue = &mut ctx.hosts[host].run_queue;
         let (mut due, woken) = (std::mem::take(&mut queue.due), std::mem::take(&mut queue.woken));
         due.sort_unstable_by(|a, b| b.cmp(a));
@@ -147,9 +146,9 @@ impl Endpoints {
     /// An engine of a host is done with a packet: the stack takes it, or the NIC.
     #[cold]
     pub fn processed(&mut self, ctx: &mut NodeCtx<impl Effects>, id: EngineId) {
-        let host = ctx.net.place[id.host].node.of_host();
+        let host = ctx.net.place[id.host()].node.of_host();
         let Some(mut held) = ctx.processed(host, id) else { return };
-        match id.side {
+        match id.side() {
             Side::Send => ctx.leave_host(host, held),
             Side::Receive => {
                 ctx.held = ctx.now - held.since;
@@ -180,25 +179,31 @@ impl Endpoints {
     /// A timer of an endpoint, a query or a host's run queue fired.
     pub fn timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         let net = ctx.net;
-        match timer.kind {
-            TimerKind::Query => self.begin_query(ctx, timer.entity),
-            TimerKind::RunQueue => self.run_queued(ctx, timer.entity),
-            TimerKind::Opening => {
-                for flow in net.triggers.flows(timer.entity) {
+        match timer {
+            Timer::Query(query) => self.begin_query(ctx, query),
+            Timer::RunQueue(flow) => self.run_queued(ctx, flow),
+            Timer::Opening(opening) => {
+                for flow in net.triggers.flows(opening) {
                     let sender = &mut self.senders[net.ends[*flow].sender];
                     observed(&mut self.probes, sender, ctx, |s, ctx| s.open(ctx));
                 }
             }
-            TimerKind::DelayedAck | TimerKind::WindowUpdate | TimerKind::SinkStop => {
-                let receiver = &mut self.receivers[net.ends[timer.entity as usize].receiver];
-                receiver.on_timer(ctx, timer.kind);
+            Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) => {
+                let receiver = &mut self.receivers[net.ends[flow].receiver];
+                receiver.on_timer(ctx, timer);
                 let host = receiver.host();
                 release(&mut self.receivers, ctx, host);
             }
-            kind => {
-                let sender = &mut self.senders[net.ends[timer.entity as usize].sender];
-                observed(&mut self.probes, sender, ctx, |s, ctx| s.on_timer(ctx, kind));
+            Timer::Start(flow)
+            | Timer::Stop(flow)
+            | Timer::Retransmit(flow)
+            | Timer::Pace(flow)
+            | Timer::Wake(flow)
+            | Timer::App(flow) => {
+                let sender = &mut self.senders[net.ends[flow].sender];
+                observed(&mut self.probes, sender, ctx, |s, ctx| s.on_timer(ctx, timer));
             }
+            _ => {}
         }
     }
 }

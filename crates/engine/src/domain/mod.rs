@@ -8,13 +8,12 @@ mod probe;
 mod queries;
 
 use crate::domain::endpoints::Endpoints;
-use crate::event::order::{Timer, TimerKind};
+use crate::event::order::Timer;
 use crate::event::outbox::Instant;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::event::prefetch;
 use crate::host::nic::FairNic;
-use crate::host::processing::{EngineId, Side};
-use crate::ids::{LinkId, Node, NodeId};
+use crate::ids::{Node, NodeId, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, Env, Nodes};
 use crate::node::trace::Site;
@@ -143,18 +142,18 @@ impl Domain {
         self.endpoints.deliver(&mut ctx, packet, ext);
     }
 
-    /// A timer fired (all kinds but [`TimerKind::Overflow`]).
+    /// A timer fired (all kinds but [`Timer::Overflow`]).
     pub fn timer(&mut self, at: Instant, timer: Timer, env: Env<impl Effects>) {
         let net = env.net;
         let mut ctx = self.nodes.ctx(at, u16::MAX, env);
-        match timer.kind {
-            TimerKind::Departure => self.endpoints.departure(&mut ctx, LinkId(timer.entity)),
-            TimerKind::Transition => ctx.transition(LinkId(timer.entity)),
-            TimerKind::Process => self.endpoints.processed(&mut ctx, EngineId::of(timer.entity)),
-            TimerKind::Activation => {
-                let count = &mut self.activations[net.triggers.list[timer.entity as usize].count as usize];
+        match timer {
+            Timer::Departure(link) => self.endpoints.departure(&mut ctx, link),
+            Timer::Transition(link) => ctx.transition(link),
+            Timer::Process(engine) => self.endpoints.processed(&mut ctx, engine),
+            Timer::Activation(trigger) => {
+                let count = &mut self.activations[net.triggers.list[trigger].count as usize];
                 *count += 1;
-                ctx.activated(timer.entity, *count);
+                ctx.activated(trigger, *count);
             }
             _ => self.endpoints.timer(&mut ctx, timer),
         }

@@ -4,8 +4,7 @@ use crate::domain::build::Simulation;
 use crate::domain::deadlock::deadlocked;
 use crate::event::interval::Interval;
 use crate::event::packet::{Kind, Packet, flag};
-use crate::host::processing::Side;
-use crate::ids::{FlowId, LinkId};
+use crate::ids::{FlowId, LinkId, Side};
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;
@@ -40,7 +39,7 @@ fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
 fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: Time) {
     // a query is known by its root's connections, a write by its flow
     let owner = |flow: u32| match net.duplex(FlowId(flow)) {
-        Some(duplex) => (MessageKind::Query, duplex.query),
+        Some(duplex) => (MessageKind::Query, duplex.query.0),
         None => (MessageKind::Write, flow),
     };
     let mut by_owner: BTreeMap<(MessageKind, u32), Vec<u64>> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Queries: a root asks its workers over two-way connections, again and again.
 
-use crate::event::order::TimerKind;
+use crate::event::order::Timer;
 use crate::host::messages::Query;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -14,20 +14,20 @@ pub fn answered(query: &mut Query, ctx: &mut NodeCtx<impl Effects>) {
         return;
     }
     ctx.rec.message(query_record(query, ctx.net, Some(ctx.now)));
-    let spec = &ctx.net.spec.queries[query.spec as usize];
+    let spec = &ctx.net.spec.queries[query.spec];
     query.number += 1;
     if spec.count == Some(query.number) {
         ctx.rec.finish(ctx.now.0);
     }
     let next = ctx.now.saturating_add(spec.think);
     if spec.count.is_none_or(|count| query.number < count) && next < spec.stop {
-        ctx.timer(next, TimerKind::Query, query.spec);
+        ctx.timer(next, Timer::Query(query.spec));
     }
 }
 
 /// What is recorded of a query that ends then, or is under way at the end of the run.
 pub fn query_record(query: &Query, net: &FabricMap, finish: Option<Time>) -> MessageRecord {
-    let spec = &net.spec.queries[query.spec as usize];
+    let spec = &net.spec.queries[query.spec];
     MessageRecord {
         kind: MessageKind::Query,
         group: spec.group,

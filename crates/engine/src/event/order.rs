@@ -10,6 +10,7 @@
 
 use crate::event::packet::{Ext, NO_TIE_RANK, Packet};
 use crate::hash;
+use crate::ids::{EngineId, FlowId, LinkId, OpeningId, QueryId, TriggerId};
 use crate::spec::Ties;
 use incast_cc::Time;
 
@@ -49,18 +50,13 @@ impl Key {
     /// Key of a timer or departure.
     #[inline]
     pub fn timer(order: Order, time: Time, generation: u16, timer: Timer) -> Key {
-        let phase = if timer.kind == TimerKind::Departure { phase::DEPARTURE } else { phase::TIMER };
+        let phase = if matches!(timer, Timer::Departure(_)) { phase::DEPARTURE } else { phase::TIMER };
+        let (seq, entity) = timer.numbers();
         let tie = match order.ties {
-            Ties::Hash => hash::tie(order.seed, timer.entity as u64 | 1 << 40, time),
+            Ties::Hash => hash::tie(order.seed, entity as u64 | 1 << 40, time),
             Ties::Link | Ties::Scheduled => 0,
         };
-        Key {
-            time,
-            gen_phase: (generation as u32) << 8 | phase as u32,
-            tie,
-            entity: timer.entity,
-            seq: timer.kind as u32,
-        }
+        Key { time, gen_phase: (generation as u32) << 8 | phase as u32, tie, entity, seq }
     }
 
     /// Generation of the event.
@@ -92,62 +88,74 @@ impl Order {
     }
 }
 
-/// What a timer is for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(u8)]
-pub enum TimerKind {
-    /// The explicit queue of a port (entity: port) finished a transmission.
-    Departure,
+/// The list of timers: what each is for, and of what type that is.
+macro_rules! timers {
+    ($($(#[$doc:meta])* $kind:ident($of:ty),)*) => {
+        /// What a pending timer is for.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum Timer {
+            $($(#[$doc])* $kind($of),)*
+        }
+
+        impl Timer {
+            /// Number of its kind, and of what it is for: so timers are ordered where all else is equal.
+            #[inline]
+            fn numbers(self) -> (u32, u32) {
+                enum Kind {
+                    $($kind,)*
+                }
+                match self {
+                    $(Timer::$kind(of) => (Kind::$kind as u32, of.into()),)*
+                }
+            }
+        }
+    };
+}
+
+timers! {
+    /// The explicit queue of a port, or a fair NIC, finished a transmission.
+    Departure(LinkId),
     /// Flow opens.
-    Start,
+    Start(FlowId),
     /// Application stops.
-    Stop,
+    Stop(FlowId),
     /// Retransmission, SYN or persist timer.
-    Retransmit,
+    Retransmit(FlowId),
     /// Pacing lets the next packet go.
-    Pace,
+    Pace(FlowId),
     /// A timer of the controller.
-    Wake,
+    Wake(FlowId),
     /// The application writes.
-    App,
+    App(FlowId),
     /// Delayed ACK.
-    DelayedAck,
+    DelayedAck(FlowId),
     /// The receiving application has made room.
-    WindowUpdate,
-    /// A query (entity) begins.
-    Query,
+    WindowUpdate(FlowId),
+    /// A query begins.
+    Query(QueryId),
     /// The receiving application closes.
-    SinkStop,
-    /// What waits in the run queue of a sender's (entity) host acts: timers, then processes.
-    RunQueue,
-    /// An engine of a host ([`EngineId`](crate::host::processing::EngineId) as entity) is done with a packet.
-    Process,
-    /// A trigger (entity) is activated.
-    Activation,
-    /// Flows of a host open together ([`Opening`](crate::map::triggers::Opening) as entity).
-    Opening,
-    /// A link (entity) or the one back goes down or comes up, or its port has been silent for long enough after that
+    SinkStop(FlowId),
+    /// What waits in the run queue of a sender's host acts: timers, then processes.
+    RunQueue(FlowId),
+    /// An engine of a host is done with a packet.
+    Process(EngineId),
+    /// A trigger is activated.
+    Activation(TriggerId),
+    /// Flows of a host open together.
+    Opening(OpeningId),
+    /// A link or the one back goes down or comes up, or its port has been silent for long enough after that
     /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
-    Transition,
-    /// Packets of a port (entity) move from its overflow queue into buckets. Moves bytes only: has
-    /// no effect in the simulated network.
-    Overflow,
+    Transition(LinkId),
+    /// Packets of a port move from its overflow queue into buckets. Moves bytes only: has no effect in the simulated
+    /// network.
+    Overflow(LinkId),
 }
 
-impl TimerKind {
-    /// Whether something is left to happen while one of this kind is pending.
+impl Timer {
+    /// Whether something is left to happen while it is pending.
     pub fn keeps_going(self) -> bool {
-        self != TimerKind::Transition
+        !matches!(self, Timer::Transition(_))
     }
-}
-
-/// A pending timer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Timer {
-    /// Kind.
-    pub kind: TimerKind,
-    /// Flow; link for departures, transitions and overflows; query; engine of a host; trigger; what one opens.
-    pub entity: u32,
 }
 
 /// What waits in a domain's own queue.
@@ -163,7 +171,7 @@ pub enum Event {
 mod tests {
     use super::*;
     use crate::event::packet::Kind;
-    use crate::ids::{FlowId, NodeId};
+    use crate::ids::NodeId;
 
     #[test]
     fn packets_of_links_without_ranks_are_not_told_apart() {

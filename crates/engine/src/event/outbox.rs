@@ -1,8 +1,8 @@
 //! Where the events of a node put their effects, and when an event happens.
 
-use crate::event::order::{Timer, TimerKind};
+use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
-use crate::ids::{LinkId, NodeId};
+use crate::ids::{LinkId, NodeId, OpeningId, TriggerId};
 use incast_cc::Time;
 
 /// When an event happens.
@@ -40,17 +40,17 @@ impl Stamp {
 #[derive(Clone, Copy, Debug)]
 pub enum Message {
     /// A trigger that it counts is activated.
-    Activation(u32),
+    Activation(TriggerId),
     /// Flows of it open ([`Opening`](crate::map::triggers::Opening)).
-    Opening(u32),
+    Opening(OpeningId),
 }
 
 impl Message {
     /// The event that it is where it arrives.
     pub fn event(self) -> Timer {
         match self {
-            Message::Activation(entity) => Timer { kind: TimerKind::Activation, entity },
-            Message::Opening(entity) => Timer { kind: TimerKind::Opening, entity },
+            Message::Activation(trigger) => Timer::Activation(trigger),
+            Message::Opening(opening) => Timer::Opening(opening),
         }
     }
 }

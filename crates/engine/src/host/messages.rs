@@ -7,7 +7,7 @@
 //! order; the root's host counts responses and begins the next query ([`Query`]).
 
 use crate::event::packet::Ext;
-use crate::ids::FlowId;
+use crate::ids::{FlowId, QueryId};
 use crate::spec::TransportSpec;
 use incast_cc::Time;
 
@@ -20,7 +20,7 @@ pub struct Duplex {
     /// The flow the other way.
     pub other: FlowId,
     /// Number of the query it serves.
-    pub query: u32,
+    pub query: QueryId,
     /// Carries responses; else requests.
     pub response: bool,
     /// Bytes of a message on this flow.
@@ -114,7 +114,7 @@ impl ConnectionSide {
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
     /// Number of its [`crate::spec::QuerySpec`].
-    pub spec: u32,
+    pub spec: QueryId,
     /// Number of the query, from 0.
     pub number: u64,
     /// Responses not complete; 0 between queries.

@@ -9,51 +9,11 @@
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet};
 use crate::hash::{self, purpose};
-use crate::ids::NodeId;
+use crate::ids::Side;
 use crate::spec::ProcessingSpec;
 use incast_cc::Time;
 use incast_record::EngineRecord;
 use std::collections::VecDeque;
-
-/// Which way through the host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
-    /// From the NIC to the stack.
-    Receive,
-    /// From the stack to the NIC.
-    Send,
-}
-
-/// An engine of a host, as timers name it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EngineId {
-    /// Host number.
-    pub host: NodeId,
-    /// Which way.
-    pub side: Side,
-    /// Number among the engines of that side, below [`EngineId::MOST`].
-    pub engine: u32,
-}
-
-impl EngineId {
-    /// As many engines a side may have.
-    pub const MOST: u32 = 64;
-
-    /// The one number that names it.
-    pub fn entity(self) -> u32 {
-        (self.host.0 * 2 + u32::from(self.side == Side::Send)) * EngineId::MOST + self.engine
-    }
-
-    /// The engine of a number that [`EngineId::entity`] made.
-    pub fn of(entity: u32) -> EngineId {
-        let side = entity / EngineId::MOST;
-        EngineId {
-            host: NodeId(side / 2),
-            side: if side % 2 == 1 { Side::Send } else { Side::Receive },
-            engine: entity % EngineId::MOST,
-        }
-    }
-}
 
 /// An engine has no room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Two-way connections: which two flows are one.
 
 use crate::host::messages::Duplex;
-use crate::ids::FlowId;
+use crate::ids::{FlowId, QueryId};
 use crate::spec::{RunError, Spec};
 
 /// The part of every flow in a two-way connection; empty where there is none.
@@ -16,7 +16,7 @@ pub fn of(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
         };
     }
     let mut duplexes = vec![None; spec.flows.len()];
-    for (q, query) in (0u32..).zip(&spec.queries) {
+    for (q, query) in (0..).map(QueryId).zip(&spec.queries) {
         for c in &query.connections {
             let ends = |f: u32| spec.flows.get(f as usize).map(|f| (f.src, f.dst, f.transport));
             let fit = matches!(

@@ -10,7 +10,7 @@
 //! make A S.
 
 use crate::RunError;
-use crate::ids::{FlowId, NodeId};
+use crate::ids::{FlowId, NodeId, OpeningId, TriggerId};
 use crate::spec::{Done, Spec};
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ pub struct Triggers {
     /// Flows of the openings.
     flows: Vec<FlowId>,
     /// Ends of flows and the triggers that they activate, in order.
-    activations: Vec<((FlowId, Done), u32)>,
+    activations: Vec<((FlowId, Done), TriggerId)>,
 }
 
 impl Triggers {
@@ -93,7 +93,9 @@ impl Triggers {
                 }
             };
             if !own.is_empty() {
-                triggers.activations.extend(trigger.activations.iter().map(|(f, done)| ((FlowId(*f), *done), number)));
+                triggers
+                    .activations
+                    .extend(trigger.activations.iter().map(|(f, done)| ((FlowId(*f), *done), TriggerId(number))));
             }
             let openings = begin as u32..triggers.openings.len() as u32;
             triggers.list.push(Trigger { home, count: 0, openings });
@@ -103,22 +105,22 @@ impl Triggers {
     }
 
     /// Triggers that the end of a flow activates, once for every time that they name it.
-    pub fn activated(&self, end: (FlowId, Done)) -> impl Iterator<Item = u32> {
+    pub fn activated(&self, end: (FlowId, Done)) -> impl Iterator<Item = TriggerId> {
         let first = self.activations.partition_point(|(e, _)| *e < end);
         self.activations[first..].iter().take_while(move |(e, _)| *e == end).map(|(_, trigger)| *trigger)
     }
 
     /// Numbers of what `trigger` opens at its `activation`.
-    pub fn opened(&self, trigger: u32, activation: u32) -> Range<u32> {
-        let all = &self.list[trigger as usize].openings;
+    pub fn opened(&self, trigger: TriggerId, activation: u32) -> impl Iterator<Item = OpeningId> {
+        let all = &self.list[trigger].openings;
         let own = &self.openings[all.start as usize..all.end as usize];
         let at = |limit: u32| all.start + own.partition_point(|o| o.activation < limit) as u32;
-        at(activation)..at(activation + 1)
+        (at(activation)..at(activation + 1)).map(OpeningId)
     }
 
-    /// Flows of opening `number`.
-    pub fn flows(&self, number: u32) -> &[FlowId] {
-        let flows = &self.openings[number as usize].flows;
+    /// Flows of an opening.
+    pub fn flows(&self, opening: OpeningId) -> &[FlowId] {
+        let flows = &self.openings[opening].flows;
         &self.flows[flows.start as usize..flows.end as usize]
     }
 }

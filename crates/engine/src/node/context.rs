@@ -1,7 +1,7 @@
 //! Event context of a node: send packets, set timers, record. The same code runs under the engine of windows and
 //! under the reference engine, which implement [`Outbox`] each in its way.
 
-use crate::event::order::{Timer, TimerKind};
+use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox};
 use crate::host::Host;
 use crate::host::messages::ConnectionSide;
@@ -131,10 +131,10 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Sets a timer.
     #[inline]
-    pub fn timer(&mut self, time: Time, kind: TimerKind, entity: impl Into<u32>) {
+    pub fn timer(&mut self, time: Time, timer: Timer) {
         debug_assert!(time >= self.now);
         let generation = self.generation_at(time);
-        self.out.timer(time, generation, Timer { kind, entity: entity.into() });
+        self.out.timer(time, generation, timer);
     }
 
     /// Whether now lies in the measured interval.

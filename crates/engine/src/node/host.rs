@@ -1,10 +1,10 @@
 //! A packet inside a host: from the stack through the host's engines and its NIC to the port, and back.
 
-use crate::event::order::TimerKind;
+use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::nic::Served;
-use crate::host::processing::{EngineId, Full, Held, Side};
-use crate::ids::{FlowId, HostIx};
+use crate::host::processing::{Full, Held};
+use crate::ids::{EngineId, FlowId, HostIx, Side};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
 use incast_cc::Time;
@@ -41,7 +41,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let engine = own.engine_of(self.net.spec.seed, packet);
         let held = Held { packet: *packet, ext: ext.map(take), since: self.now };
         match own.offer(engine, held, &self.net.interval) {
-            Ok(Some(ends)) => self.timer(ends, TimerKind::Process, EngineId { host: node, side, engine }.entity()),
+            Ok(Some(ends)) => self.timer(ends, Timer::Process(EngineId::new(node, side, engine))),
             Ok(None) => {}
             Err(Full) => {
                 self.counts.dropped += 1;
@@ -58,10 +58,10 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// An engine is done with a packet, and begins the next.
     pub fn processed(&mut self, host: HostIx, id: EngineId) -> Option<Held> {
         let h = &mut self.hosts[host];
-        let own = if id.side == Side::Send { &mut h.send } else { &mut h.receive };
-        let (held, next) = own.as_mut()?.finish(id.engine, self.now, &self.net.interval)?;
+        let own = if id.side() == Side::Send { &mut h.send } else { &mut h.receive };
+        let (held, next) = own.as_mut()?.finish(id.engine(), self.now, &self.net.interval)?;
         if let Some(ends) = next {
-            self.timer(ends, TimerKind::Process, id.entity());
+            self.timer(ends, Timer::Process(id));
         }
         Some(held)
     }
@@ -119,6 +119,6 @@ impl<E: Effects> NodeCtx<'_, E> {
         let p = &self.ports[port];
         // a link at another rate: when the port has sent what it has just taken
         let done = if p.fails() { p.free_at().max(self.now) } else { done };
-        self.timer(done, TimerKind::Departure, link);
+        self.timer(done, Timer::Departure(link));
     }
 }

@@ -1,7 +1,7 @@
 //! Priority flow control of a switch: when it tells its neighbours to pause and to go on, and obeys them
 //! ([`crate::map::pfc`] has its rules).
 
-use crate::event::order::TimerKind;
+use crate::event::order::Timer;
 use crate::event::packet::Packet;
 use crate::ids::{LinkId, PoolIx};
 use crate::node::context::{Effects, NodeCtx};
@@ -24,7 +24,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.watch(port);
         let frame = Packet::pause_frame(packet, class, !left, self.now);
         if let Some(ends) = self.ports[port].send_frame(self.now, frame, &self.net.interval) {
-            self.timer(ends, TimerKind::Departure, back);
+            self.timer(ends, Timer::Departure(back));
         }
     }
 
@@ -41,7 +41,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let ends = self.ports[port].obey(frame, self.now, &self.net.interval);
         self.count_dropped(port);
         if let Some(ends) = ends {
-            self.timer(ends, TimerKind::Departure, link);
+            self.timer(ends, Timer::Departure(link));
         }
     }
 
@@ -51,7 +51,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let (now, net) = (self.now, self.net);
         let (Some(pfc), Some(spec)) = (&net.pfc, net.spec.pfc()) else { return };
         if let Some(next) = pfc.next_transition(link, now) {
-            self.timer(next, TimerKind::Transition, link);
+            self.timer(next, Timer::Transition(link));
         }
         let transition = pfc.transition_by(link, now).filter(|transition| transition.at == now);
         if transition.is_some_and(|transition| transition.up) {
@@ -73,7 +73,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let ends = own.go_on(now, &net.interval);
         self.count_dropped(port);
         if let Some(ends) = ends {
-            self.timer(ends, TimerKind::Departure, link);
+            self.timer(ends, Timer::Departure(link));
         }
     }
 

@@ -1,7 +1,7 @@
 //! A packet at a port: what the port decides, and where the packet goes from there.
 
 use crate::event::interval::Interval;
-use crate::event::order::{Timer, TimerKind};
+use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
 use crate::ids::PortIx;
@@ -129,7 +129,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                 self.counts.hops += 1;
                 self.counts.dropped += lost as u64;
                 if let Some(ends) = ends {
-                    self.timer(ends, TimerKind::Departure, link);
+                    self.timer(ends, Timer::Departure(link));
                 }
                 // what was refused asks for no pause: an account that is empty would never take it back
                 if let (Some(pool), Some(account)) = (pool, account) {
@@ -176,7 +176,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             // departures precede all else of their generation: one that follows at this instant is still of it, so that
             // a port without serialization sends whatever it holds within one
             let generation = if next == self.now { self.generation } else { 0 };
-            self.out.timer(next, generation, Timer { kind: TimerKind::Departure, entity: link.0 });
+            self.out.timer(next, generation, Timer::Departure(link));
         }
         if departed.lost {
             return;

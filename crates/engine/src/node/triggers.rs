@@ -1,8 +1,7 @@
 //! Ends of flows activate triggers, and triggers open flows ([`crate::map::triggers`] has the rules).
 
-use crate::event::order::Timer;
 use crate::event::outbox::{Message, Outbox};
-use crate::ids::{FlowId, NodeId};
+use crate::ids::{FlowId, NodeId, TriggerId};
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Done;
 
@@ -13,24 +12,23 @@ impl<E: Effects> NodeCtx<'_, E> {
         let net = self.net;
         let host = NodeId(net.spec.host_of((flow.0, done)));
         for trigger in net.triggers.activated((flow, done)) {
-            self.tell(host, net.triggers.list[trigger as usize].home, Message::Activation(trigger));
+            self.tell(host, net.triggers.list[trigger].home, Message::Activation(trigger));
         }
     }
 
     /// `trigger` has been activated so often: hosts with flows that this opens hear of it.
-    pub fn activated(&mut self, trigger: u32, activation: u32) {
+    pub fn activated(&mut self, trigger: TriggerId, activation: u32) {
         let triggers = &self.net.triggers;
-        let home = triggers.list[trigger as usize].home;
+        let home = triggers.list[trigger].home;
         for opening in triggers.opened(trigger, activation) {
-            self.tell(home, triggers.openings[opening as usize].host, Message::Opening(opening));
+            self.tell(home, triggers.openings[opening].host, Message::Opening(opening));
         }
     }
 
     /// Node `from` lets node `to` know: at once if they are one, else as late as the network may be.
     fn tell(&mut self, from: NodeId, to: NodeId, message: Message) {
         if from == to {
-            let Timer { kind, entity } = message.event();
-            self.timer(self.now, kind, entity);
+            self.timer(self.now, message.event());
         } else {
             self.out.post(to, self.now + self.net.relay, message);
         }

@@ -1,6 +1,6 @@
 //! Where packets in flight lie: by value in append-only buckets, one a near window.
 
-use crate::event::order::{Key, Order, TimerKind};
+use crate::event::order::{Key, Order, Timer};
 use crate::event::outbox::Chunks;
 use crate::event::packet::{Ext, Packet};
 use crate::ids::DomainId;
@@ -47,7 +47,7 @@ pub struct Buckets {
     /// Empty chunks of the ports' overflow queues.
     pub chunks: Chunks,
     /// Timers of other domains, which they get when the window closes.
-    pub elsewhere: Vec<(DomainId, Key, TimerKind)>,
+    pub elsewhere: Vec<(DomainId, Key, Timer)>,
 }
 
 impl Buckets {

@@ -16,7 +16,7 @@
 
 use crate::domain::Domain;
 use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
-use crate::event::order::{Key, Timer, TimerKind};
+use crate::event::order::{Key, Timer};
 use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
@@ -57,9 +57,11 @@ type Timers = BinaryHeap<Reverse<(Key, TimerSlot)>>;
 /// The event of a heap entry: a timer, or an arrival kept in a slab.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum TimerSlot {
-    Timer(TimerKind),
+    Timer(Timer),
     Arrival(u32),
 }
+
+const _: () = assert!(size_of::<(Key, TimerSlot)>() == 32);
 
 #[derive(Default)]
 struct Local {
@@ -80,7 +82,7 @@ impl Local {
     /// Whether something is left to happen.
     fn keeps_going(&self) -> bool {
         self.heap.iter().any(|Reverse((_, what))| match what {
-            TimerSlot::Timer(kind) => kind.keeps_going(),
+            TimerSlot::Timer(timer) => timer.keeps_going(),
             TimerSlot::Arrival(_) => true,
         })
     }
@@ -108,7 +110,7 @@ impl Out<'_, '_> {
     /// which arrives at `time`: half the near windows before that is due.
     fn wake_overflow(&mut self, time: Time, link: LinkId) {
         let wake = time - self.buckets.length * (NEAR / 2);
-        self.timer(wake, 0, Timer { kind: TimerKind::Overflow, entity: link.0 });
+        self.timer(wake, 0, Timer::Overflow(link));
     }
 
     /// An arrival `ahead` windows from the open one that is no business of a near window's bucket: in the
@@ -173,13 +175,13 @@ impl Outbox for Out<'_, '_> {
     #[inline]
     fn timer(&mut self, time: Time, generation: u16, timer: Timer) {
         let key = Key::timer(self.buckets.order, time, generation, timer);
-        self.local.heap.push(Reverse((key, TimerSlot::Timer(timer.kind))));
+        self.local.heap.push(Reverse((key, TimerSlot::Timer(timer))));
     }
 
     fn post(&mut self, to: NodeId, time: Time, message: Message) {
         let timer = message.event();
         let key = Key::timer(self.buckets.order, time, 0, timer);
-        self.buckets.elsewhere.push((self.net.place[to].domain, key, timer.kind));
+        self.buckets.elsewhere.push((self.net.place[to].domain, key, timer));
     }
 }
 
@@ -255,7 +257,7 @@ impl<'a> Engine<'a> {
         };
         for (domain, time, timer) in engine.simulation.first_timers() {
             let key = Key::timer(engine.buckets.order, time, 0, timer);
-            engine.locals[domain].heap.push(Reverse((key, TimerSlot::Timer(timer.kind))));
+            engine.locals[domain].heap.push(Reverse((key, TimerSlot::Timer(timer))));
         }
         for (d, local) in (0..).map(DomainId).zip(&mut engine.locals) {
             register(local, d, &mut engine.wakes);
@@ -388,9 +390,9 @@ impl<'a> Engine<'a> {
     fn close(&mut self, bucket: Bucket) {
         self.deal.clear(&self.todo);
         self.buckets.close(bucket);
-        for (d, key, kind) in self.buckets.elsewhere.drain(..) {
+        for (d, key, timer) in self.buckets.elsewhere.drain(..) {
             let local = &mut self.locals[d];
-            local.heap.push(Reverse((key, TimerSlot::Timer(kind))));
+            local.heap.push(Reverse((key, TimerSlot::Timer(timer))));
             register(local, d, &mut self.wakes);
         }
         self.ending.update(&self.simulation, &self.collector);
@@ -424,13 +426,10 @@ fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> R
             let planned = domain.plan(&packet, net);
             domain.arrival(at, &packet, ext.as_mut(), planned, Env::new(net, out, collector));
         }
-        TimerSlot::Timer(TimerKind::Overflow) => {
-            move_near(&mut domain.nodes.ports[net.port_of[key.entity as usize]], out);
+        TimerSlot::Timer(Timer::Overflow(link)) => {
+            move_near(&mut domain.nodes.ports[net.port_of[link]], out);
         }
-        TimerSlot::Timer(kind) => {
-            let timer = Timer { kind, entity: key.entity };
-            domain.timer(at, timer, Env::new(net, out, collector));
-        }
+        TimerSlot::Timer(timer) => domain.timer(at, timer, Env::new(net, out, collector)),
     }
     Ok(())
 }

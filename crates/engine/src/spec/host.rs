@@ -14,7 +14,7 @@ pub struct HostSpec {
 /// Engines between NIC and stack, one side of a host. A flow's packets of one direction take one of them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProcessingSpec {
-    /// Engines that work side by side, 1 to [`EngineId::MOST`](crate::host::processing::EngineId::MOST).
+    /// Engines that work side by side, 1 to [`EngineId::MOST`](crate::EngineId::MOST).
     pub engines: u32,
     /// Service time of a packet with payload,
     pub packet_time: Time,

@@ -9,7 +9,7 @@ pub mod tcp;
 pub mod timer;
 pub mod udp;
 
-use crate::event::order::TimerKind;
+use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use crate::ids::{FlowId, HostIx};
@@ -82,7 +82,7 @@ impl SendEndpoint {
         fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) => ();
         /// One of its timers fired.
         #[inline]
-        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) => udp.on_timer(ctx, kind);
+        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => udp.on_timer(ctx, timer);
         /// A task of its host's run queue is its own.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Its host's application has a message of so many bytes to send,
@@ -154,7 +154,7 @@ impl ReceiveEndpoint {
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>)
             => udp.on_packet(ctx, p);
         /// One of its timers fired.
-        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) => ();
+        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => ();
         /// A task of its host's run queue is its own.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Takes a whole message that has come, if there is one.

@@ -2,7 +2,7 @@
 
 use super::ip::{IpSink, IpSource};
 use super::opening::Opening;
-use crate::event::order::TimerKind;
+use crate::event::order::Timer;
 use crate::event::packet::{Kind, Packet};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -44,8 +44,8 @@ impl Sender {
     }
 
     /// Its start, or the time of a datagram.
-    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
-        if kind == TimerKind::App || kind == TimerKind::Start && self.opening.starts(ctx.now) {
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+        if matches!(timer, Timer::App(_)) || matches!(timer, Timer::Start(_)) && self.opening.starts(ctx.now) {
             self.send(ctx);
         }
     }
@@ -64,7 +64,7 @@ impl Sender {
         }
         let next = ctx.now.saturating_add(self.gap);
         if next < stop {
-            ctx.timer(next, TimerKind::App, self.ip.flow);
+            ctx.timer(next, Timer::App(self.ip.flow));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Two-way connections, queries and closed-loop writes, by hand-computed times.
 
 use crate::support::*;
-use incast_engine::testing::{ConnectionSide, TimerKind};
+use incast_engine::testing::{ConnectionSide, QueryId, Timer};
 
 /// A flow of a two-way connection.
 fn one_way(src: u32, dst: u32, start: Time) -> FlowSpec {
@@ -428,7 +428,6 @@ fn delayed_acks_of_a_tick_go_the_last_set_first() {
 
 #[test]
 fn how_long_an_ack_waits_follows_the_times_between_segments() {
-    const MS: u64 = 1_000_000_000;
     let t =
         TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..opened() };
     let mut side = ConnectionSide { rto: Time::ms(23), rto_before: Time::ms(14), ..ConnectionSide::default() };
@@ -493,7 +492,7 @@ fn data_carries_what_compressed_sacks_would_report() {
     // the response's first segment is missing: three ACKs at once, the fourth waits
     let acks: Vec<usize> = (1..=4).map(|n| bench.duplex_data(1, 2, n * 1000, 1000).len()).collect();
     assert_eq!(acks, [1, 1, 1, 0]);
-    let request = bench.fire(TimerKind::Query, 0);
+    let request = bench.fire(Timer::Query(QueryId(0)));
     assert_eq!(request[0].blocks(), [(1000, 5000)]);
     // that one is reported: the next begins a wait of its own, and nothing goes for the first
     bench.advance(50 * US);

@@ -8,9 +8,9 @@
 use incast_cc::Time;
 use incast_engine::spec::Spec;
 use incast_engine::testing::{
-    Env, Ext, Instant, Message, Outbox, Overflow, Packet, Planned, Simulation, Stamp, Timer, TimerKind, flag,
+    Env, Ext, Instant, Message, Outbox, Overflow, Packet, Planned, Simulation, Stamp, Timer, flag,
 };
-use incast_engine::{LinkId, NodeId};
+use incast_engine::{FlowId, LinkId, NodeId};
 use incast_model::dctcp::Dctcp;
 use incast_model::fastflow::FastFlow;
 use incast_model::lswift::LSwift;
@@ -167,7 +167,7 @@ fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
         events: BTreeMap::new(),
     };
     let mut rec = Collector::new(1);
-    network.at(Time::ZERO, Event::Timer(Timer { kind: TimerKind::Start, entity: 0 }));
+    network.at(Time::ZERO, Event::Timer(Timer::Start(FlowId(0))));
     let mut from = None;
     while let Some(Reverse((time, number))) = network.order.pop() {
         network.now = time;

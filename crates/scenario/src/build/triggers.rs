@@ -3,7 +3,7 @@
 use incast_cc::Time;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{AtStop, Done, FlowSpec, Spec};
-use incast_engine::{FlowId, NodeId};
+use incast_engine::{FlowId, NodeId, OpeningId};
 use std::collections::BTreeSet;
 
 /// Whether a flow comes to an end at all: it has a size, or stops and drains.
@@ -26,8 +26,8 @@ pub(crate) fn never_open(spec: &Spec, triggers: &Triggers, ends: impl Fn(&FlowSp
             continue;
         }
         for trigger in [Done::Sent, Done::Received].into_iter().flat_map(|done| triggers.activated((f, done))) {
-            counts[trigger as usize] += 1;
-            for opening in triggers.opened(trigger, counts[trigger as usize]) {
+            counts[trigger] += 1;
+            for opening in triggers.opened(trigger, counts[trigger]) {
                 for flow in triggers.flows(opening) {
                     opens[*flow] = true;
                     open.push(*flow);
@@ -61,8 +61,8 @@ pub(crate) fn relayed(spec: &Spec, triggers: &Triggers) -> (usize, bool) {
         let mut hosts: Vec<NodeId> = trigger.activations.iter().map(|end| NodeId(spec.host_of(*end))).collect();
         hosts.sort_unstable();
         hosts.dedup();
-        for opening in at_work.openings.clone() {
-            let host = triggers.openings[opening as usize].host;
+        for opening in at_work.openings.clone().map(OpeningId) {
+            let host = triggers.openings[opening].host;
             if hosts != [host] {
                 flows += triggers.flows(opening).len();
                 by_a_third |= host != at_work.home && hosts != [at_work.home];

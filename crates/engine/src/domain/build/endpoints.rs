@@ -2,7 +2,7 @@
 
 use crate::domain::Domain;
 use crate::host::messages::{ConnectionSide, Query};
-use crate::ids::{FlowId, ReceiverIx, SenderIx};
+use crate::ids::{FlowId, QueryId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
 use crate::transport::endpoints;
 use incast_cc::Time;
@@ -25,10 +25,10 @@ pub fn flows(net: &mut FabricMap, domains: &mut [Domain]) {
 
 /// Queries, and the two sides of each of their connections.
 pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
-    for (q, query) in net.spec.queries.iter().enumerate() {
+    for (q, query) in (0..).map(QueryId).zip(&net.spec.queries) {
         let domain = &mut domains[net.place[query.root as usize].domain];
         net.queries.push(domain.endpoints.queries.len() as u32);
-        domain.endpoints.queries.push(Query { spec: q as u32, number: 0, waiting: 0, begun: Time::ZERO });
+        domain.endpoints.queries.push(Query { spec: q, number: 0, waiting: 0, begun: Time::ZERO });
         for c in &query.connections {
             let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
             let root = &mut domains[request.sender_domain];

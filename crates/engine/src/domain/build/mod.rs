@@ -7,8 +7,8 @@ mod ports;
 
 use crate::domain::Domain;
 use crate::event::interval::Interval;
-use crate::event::order::{Order, Timer, TimerKind};
-use crate::ids::DomainId;
+use crate::event::order::{Order, Timer};
+use crate::ids::{DomainId, FlowId, QueryId};
 use crate::map::duplexes;
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::Fabric;
@@ -95,16 +95,14 @@ impl<'a> Simulation<'a> {
     /// What is pending as a run begins: domain, time and timer.
     pub fn first_timers(&self) -> impl Iterator<Item = (DomainId, Time, Timer)> {
         let (spec, place) = (self.net.spec, &self.net.place);
-        let timer = |kind, entity: u32| Timer { kind, entity };
         let flows = (0..).zip(spec.flows.iter().zip(&self.net.ends));
-        let flows = flows.map(move |(f, (flow, at))| (at.sender_domain, flow.start, timer(TimerKind::Start, f)));
+        let flows = flows.map(move |(f, (flow, at))| (at.sender_domain, flow.start, Timer::Start(FlowId(f))));
         let queries = (0..).zip(&spec.queries);
         let queries =
-            queries.map(move |(q, query)| (place[query.root as usize].domain, query.first, timer(TimerKind::Query, q)));
+            queries.map(move |(q, query)| (place[query.root as usize].domain, query.first, Timer::Query(QueryId(q))));
         let transitions = self.net.pfc.iter().flat_map(|pfc| pfc.first_transitions());
-        let transitions = transitions.map(move |(link, time)| {
-            (place[spec.links[link].from as usize].domain, time, timer(TimerKind::Transition, link.0))
-        });
+        let transitions = transitions
+            .map(move |(link, time)| (place[spec.links[link].from as usize].domain, time, Timer::Transition(link)));
         flows.chain(queries).chain(transitions)
     }
 

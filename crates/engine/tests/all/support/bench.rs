@@ -4,7 +4,7 @@
 use super::*;
 use incast_engine::testing::{
     Env, Ext, Instant, Kind, Message, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation,
-    Stamp, Timer, TimerKind, flag,
+    Stamp, Timer, flag,
 };
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_record::Collector;
@@ -107,13 +107,12 @@ impl Bench {
 
     /// The flow opens (now).
     pub fn open(&mut self) -> Vec<Caught> {
-        self.fire(TimerKind::Start, 0)
+        self.fire(Timer::Start(FlowId(0)))
     }
 
     /// A timer fires now.
-    pub fn fire(&mut self, kind: TimerKind, entity: u32) -> Vec<Caught> {
+    pub fn fire(&mut self, timer: Timer) -> Vec<Caught> {
         let Simulation { net, domains, .. } = &mut self.simulation;
-        let timer = Timer { kind, entity };
         let time = self.wire.now;
         let env = Env::new(net, &mut self.wire, &mut self.rec);
         domains[0].timer(Instant { time: Time(time), generation: 0 }, timer, env);

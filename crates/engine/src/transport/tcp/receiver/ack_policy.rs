@@ -100,7 +100,7 @@ impl Receiver {
         self.acks.deadline = at;
         if self.acks.at > at {
             self.acks.at = at;
-            ctx.timer(at, TimerKind::DelayedAck, self.flow);
+            ctx.timer(at, Timer::DelayedAck(self.flow));
         }
     }
 

@@ -59,7 +59,7 @@ impl Receiver {
     #[inline]
     pub(super) fn watch_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if let Some(at) = self.window.plan_update(self.next, ctx.now, t) {
-            ctx.timer(at, TimerKind::WindowUpdate, self.flow);
+            ctx.timer(at, Timer::WindowUpdate(self.flow));
         }
     }
 

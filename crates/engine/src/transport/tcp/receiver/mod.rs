@@ -1,7 +1,7 @@
 //! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped
 //! by mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
 
-use crate::event::order::TimerKind;
+use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, Telemetry, flag};
 use crate::host::RunQueue;
 use crate::host::messages::NO_SIDE;
@@ -258,7 +258,7 @@ impl Receiver {
             self.sink.stop_planned = true;
             let stop = ctx.net.flow(self.flow).sink_stop;
             if stop >= ctx.now {
-                ctx.timer(stop, TimerKind::SinkStop, self.flow);
+                ctx.timer(stop, Timer::SinkStop(self.flow));
             }
         }
         self.entropy = p.entropy();
@@ -400,13 +400,13 @@ impl Receiver {
     }
 
     /// One of the receiver's timers fired.
-    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         let t = ctx.net.transport(self.transport);
         if self.side != NO_SIDE {
             self.collect(ctx);
         }
-        match kind {
-            TimerKind::DelayedAck if self.acks.at == ctx.now => {
+        match timer {
+            Timer::DelayedAck(_) if self.acks.at == ctx.now => {
                 self.acks.at = NEVER;
                 let other = ctx.net.duplex(self.flow).map(|duplex| duplex.other);
                 if self.acks.deadline <= ctx.now {
@@ -414,16 +414,16 @@ impl Receiver {
                         Some(other) if self.acks.slot == ctx.now => {
                             self.acks.slot = NEVER;
                             ctx.hosts[self.ip.host].run_queue.due.push((self.acks.setting, other, true));
-                            ctx.timer(ctx.now, TimerKind::RunQueue, other);
+                            ctx.timer(ctx.now, Timer::RunQueue(other));
                         }
                         _ => self.expire(ctx),
                     }
                 } else if self.acks.deadline != NEVER {
                     self.acks.at = self.acks.deadline;
-                    ctx.timer(self.acks.deadline, TimerKind::DelayedAck, self.flow);
+                    ctx.timer(self.acks.deadline, Timer::DelayedAck(self.flow));
                 }
             }
-            TimerKind::SinkStop if !self.sink.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
+            Timer::SinkStop(_) if !self.sink.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
                 if self.ooo.is_empty() {
                     self.acknowledge(ctx, Kind::Ack, flag::FIN, t.syn_size);
                 } else {
@@ -432,7 +432,7 @@ impl Receiver {
                     self.acknowledge(ctx, Kind::Rst, 0, t.ack_size);
                 }
             }
-            TimerKind::WindowUpdate if self.window.update_at == ctx.now => {
+            Timer::WindowUpdate(_) if self.window.update_at == ctx.now => {
                 self.window.update_at = NEVER;
                 if !self.sink.closed {
                     let before = self.window.edge;

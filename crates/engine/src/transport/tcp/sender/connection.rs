@@ -15,7 +15,7 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         let spec = ctx.net.flow(self.ip.flow);
         if spec.stop != Time::NEVER && spec.stop > ctx.now {
-            ctx.timer(spec.stop, TimerKind::Stop, self.ip.flow);
+            ctx.timer(spec.stop, Timer::Stop(self.ip.flow));
         } else if spec.stop <= ctx.now {
             self.connection = Connection::Dead;
             return;

@@ -112,7 +112,7 @@ impl Sender {
             && self.pacing.at > until
         {
             self.pacing.at = until;
-            ctx.timer(until, TimerKind::Pace, self.ip.flow);
+            ctx.timer(until, Timer::Pace(self.ip.flow));
         }
     }
 

@@ -26,7 +26,7 @@ mod window_usage;
 
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
-use crate::event::order::TimerKind;
+use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, STAMPS, Telemetry, flag};
 use crate::host::app::{AppState, Write};
 use crate::host::messages::NO_SIDE;
@@ -179,7 +179,7 @@ enum Waiting {
 
 /// The retransmission timer.
 #[derive(Debug)]
-struct Timer {
+struct RetransmissionTimer {
     waiting: Waiting,
     /// When it is over; [`NEVER`] where it is off.
     deadline: Time,
@@ -267,7 +267,7 @@ pub struct Sender {
     /// Only what is lost goes now.
     repairs_only: bool,
     usage: WindowUsage,
-    timer: Timer,
+    timer: RetransmissionTimer,
     pacing: PacingState,
     /// The controller's timer that is set.
     wake_at: Time,
@@ -316,7 +316,7 @@ impl Sender {
             renumbering: Renumbering::default(),
             repairs_only: false,
             usage: WindowUsage::default(),
-            timer: Timer {
+            timer: RetransmissionTimer {
                 waiting: Waiting::Ack,
                 deadline: NEVER,
                 at: NEVER,

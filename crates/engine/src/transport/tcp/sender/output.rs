@@ -344,7 +344,7 @@ impl Sender {
                 self.app.top_up(space, self.nxt, t, &mut self.process.writes);
             } else if self.process.at > ctx.now && self.app.wants(self.nxt, t) {
                 self.process.at = ctx.now;
-                ctx.timer(ctx.now, TimerKind::App, self.ip.flow);
+                ctx.timer(ctx.now, Timer::App(self.ip.flow));
             }
         } else {
             self.app.fill(space, t.whole_writes);
@@ -391,7 +391,7 @@ impl Sender {
                     let at = at.max(ctx.now);
                     if self.process.at > at {
                         self.process.at = at;
-                        ctx.timer(at, TimerKind::App, self.ip.flow);
+                        ctx.timer(at, Timer::App(self.ip.flow));
                     }
                 }
             }

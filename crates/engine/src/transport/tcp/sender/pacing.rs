@@ -53,7 +53,7 @@ impl Sender {
         let from = self.paced_until();
         if from > ctx.now && self.pacing.at > from {
             self.pacing.at = from;
-            ctx.timer(from, TimerKind::Pace, self.ip.flow);
+            ctx.timer(from, Timer::Pace(self.ip.flow));
         }
         from <= ctx.now
     }

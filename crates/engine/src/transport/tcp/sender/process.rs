@@ -18,7 +18,7 @@ impl Sender {
         let woken = &mut ctx.hosts[self.ip.host].run_queue.woken;
         woken.push(self.ip.flow);
         let begins = woken.len() == 1;
-        ctx.timer(ctx.now, TimerKind::RunQueue, self.ip.flow);
+        ctx.timer(ctx.now, Timer::RunQueue(self.ip.flow));
         if begins {
             // nothing runs yet: its process begins at once, and the next arrival interrupts it
             self.process.interrupted = true;

@@ -40,16 +40,16 @@ impl Sender {
         self.timer.deadline = deadline;
         if self.timer.at > deadline {
             self.timer.at = deadline;
-            ctx.timer(deadline, TimerKind::Retransmit, self.ip.flow);
+            ctx.timer(deadline, Timer::Retransmit(self.ip.flow));
         }
     }
 
     /// One of the sender's timers fired.
-    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: TimerKind) {
-        match kind {
-            TimerKind::Start if self.opening.starts(ctx.now) => self.start(ctx),
-            TimerKind::Stop => self.stop(ctx),
-            TimerKind::Pace if self.pacing.at == ctx.now => {
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+        match timer {
+            Timer::Start(_) if self.opening.starts(ctx.now) => self.start(ctx),
+            Timer::Stop(_) => self.stop(ctx),
+            Timer::Pace(_) if self.pacing.at == ctx.now => {
                 self.pacing.at = NEVER;
                 if self.board.waits_for_late() {
                     self.update_late(ctx.now, ctx.net.transport(self.transport));
@@ -57,7 +57,7 @@ impl Sender {
                 }
                 self.pump(ctx);
             }
-            TimerKind::Wake if self.wake_at == ctx.now => {
+            Timer::Wake(_) if self.wake_at == ctx.now => {
                 self.wake_at = NEVER;
                 if self.connection == Connection::Open {
                     self.cc.on_wake(ctx.now);
@@ -65,13 +65,13 @@ impl Sender {
                     self.pump(ctx);
                 }
             }
-            TimerKind::App if self.process.at == ctx.now => {
+            Timer::App(_) if self.process.at == ctx.now => {
                 self.process.at = NEVER;
                 self.process.woken = true;
                 self.pump(ctx);
                 self.process.woken = false;
             }
-            TimerKind::Retransmit if self.timer.at == ctx.now => {
+            Timer::Retransmit(_) if self.timer.at == ctx.now => {
                 self.timer.at = NEVER;
                 if self.timer.deadline == NEVER {
                 } else if self.timer.deadline > ctx.now {
@@ -82,7 +82,7 @@ impl Sender {
                 } else {
                     self.timer.slot = NEVER;
                     ctx.hosts[self.ip.host].run_queue.due.push((self.timer.setting, self.ip.flow, false));
-                    ctx.timer(ctx.now, TimerKind::RunQueue, self.ip.flow);
+                    ctx.timer(ctx.now, Timer::RunQueue(self.ip.flow));
                 }
             }
             _ => {}
@@ -94,7 +94,7 @@ impl Sender {
         let at = self.cc.wake_at();
         if at < self.wake_at {
             self.wake_at = at.max(ctx.now + Time::ps(1));
-            ctx.timer(self.wake_at, TimerKind::Wake, self.ip.flow);
+            ctx.timer(self.wake_at, Timer::Wake(self.ip.flow));
         }
     }
 

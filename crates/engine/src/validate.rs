@@ -1,7 +1,7 @@
 //! What a specification must be like: whatever contradicts itself is refused before anything is built.
 
 use crate::event::packet::STAMPS;
-use crate::ids::EngineId;
+use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
 use crate::spec::{Discipline, LinkSpec, Rules, RunError, Spec, Ties, TransportSpec};
 use incast_cc::Time;
@@ -81,16 +81,17 @@ fn check_queue(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
 
 /// Checks flows, given their paths.
 pub fn check_flows(spec: &Spec, fabric: &Fabric) -> Result<(), RunError> {
-    for (f, flow) in spec.flows.iter().enumerate() {
+    for (f, flow) in (0..).map(FlowId).zip(&spec.flows) {
         if flow.app.datagram_gap() == Some(Time::ZERO) {
-            return invalid(format!("flow {f}: datagrams without time between them"));
+            return invalid(format!("flow {}: datagrams without time between them", f.0));
         }
         let controller = &spec.controllers[flow.controller as usize];
         let asks = flow.app.datagram_gap().is_none();
         if asks && controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
             return invalid(format!(
-                "flow {f}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} \
+                "flow {}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} \
                  ports",
+                f.0,
                 controller.kind().name,
                 fabric.path(f, false).len()
             ));

@@ -138,7 +138,7 @@ pub fn model_bounds<'py>(py: Python<'py>, scenario: &Scenario) -> PyResult<Bound
     let (spec, ideal, shares) = py.detach(|| {
         let spec = scenario.build().map_err(scenario_error)?;
         let fabric = Fabric::new(&spec);
-        let ideal: Vec<_> = (0..spec.flows.len()).map(|f| fabric.ideal(f)).collect();
+        let ideal: Vec<_> = (0..spec.flows.len() as u32).map(|f| fabric.ideal(incast_engine::FlowId(f))).collect();
         let shares = fair_shares(&spec).map_err(model_error)?;
         drop(fabric);
         Ok::<_, PyErr>((spec, ideal, shares))

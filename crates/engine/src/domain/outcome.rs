@@ -96,7 +96,7 @@ impl Simulation<'_> {
         let flows = (0..).map(FlowId).zip(&spec.flows).map(|(f, flow)| {
             let datagrams = flow.app.datagram_gap().is_some();
             let controller = if datagrams { controllers.len() as u32 - 1 } else { number[flow.controller as usize] };
-            self.flow_record(f, controller, &fabric.ideal(f.ix()), under_way.segments[f])
+            self.flow_record(f, controller, &fabric.ideal(f), under_way.segments[f])
         });
         let flows: Vec<FlowRecord> = flows.collect();
         let ports = self.port_records(end, &interval);

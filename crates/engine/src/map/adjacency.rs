@@ -1,5 +1,6 @@
 //! Links by one of their ends.
 
+use crate::ids::{LinkId, NodeId};
 use crate::spec::{LinkSpec, Spec};
 
 /// The links of every node, in the order of their numbers: for links that leave it, that of its local ports.
@@ -7,7 +8,7 @@ use crate::spec::{LinkSpec, Spec};
 pub struct Adjacency {
     /// Those of node `n`: `links[first[n] .. first[n + 1]]`.
     first: Vec<u32>,
-    links: Vec<u32>,
+    links: Vec<LinkId>,
 }
 
 impl Adjacency {
@@ -27,8 +28,8 @@ impl Adjacency {
         spec.links.iter().for_each(|l| first[end(l) as usize + 1] += 1);
         (0..nodes).for_each(|n| first[n + 1] += first[n]);
         let mut at = first.clone();
-        let mut links = vec![0u32; spec.links.len()];
-        for (i, link) in (0..).zip(&spec.links) {
+        let mut links = vec![LinkId(0); spec.links.len()];
+        for (i, link) in (0..).map(LinkId).zip(&spec.links) {
             let place = &mut at[end(link) as usize];
             links[*place as usize] = i;
             *place += 1;
@@ -42,7 +43,7 @@ impl Adjacency {
     }
 
     /// Links of a node.
-    pub fn of(&self, node: u32) -> &[u32] {
-        &self.links[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
+    pub fn of(&self, node: NodeId) -> &[LinkId] {
+        &self.links[self.first[node] as usize..self.first[node.ix() + 1] as usize]
     }
 }

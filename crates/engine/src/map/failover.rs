@@ -5,7 +5,7 @@
 //! regular trees keep their arithmetic, and a failure costs memory where it matters. Nothing is kept for pairs of
 //! hosts.
 
-use crate::ids::NodeId;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{Detour, Rerouted, Router, Spec};
@@ -13,7 +13,7 @@ use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Links of switches that routing avoids, and from when on.
-type Known = (Time, BTreeSet<u32>);
+type Known = (Time, BTreeSet<LinkId>);
 
 /// First and last of some hosts, and the ports that lead to them.
 type Around = (u32, u32, Vec<u32>);
@@ -21,7 +21,7 @@ type Around = (u32, u32, Vec<u32>);
 /// Gives the routers of `spec` detours around its failures. To be called once, when these are complete.
 pub fn reroute(spec: &mut Spec) {
     let states = states(spec);
-    let mut found: BTreeMap<&BTreeSet<u32>, Vec<Vec<Around>>> = BTreeMap::new();
+    let mut found: BTreeMap<&BTreeSet<LinkId>, Vec<Vec<Around>>> = BTreeMap::new();
     let map = Map { hosts: spec.hosts, outgoing: Adjacency::outgoing(spec), incoming: Adjacency::incoming(spec) };
     for (_, dead) in &states {
         found.entry(dead).or_insert_with(|| map.differences(spec, dead));
@@ -55,18 +55,18 @@ pub fn reroute(spec: &mut Spec) {
 
 /// The links that routing avoids, by time: only links between switches, since a host has no other way.
 fn states(spec: &Spec) -> Vec<Known> {
-    let mut changes: BTreeMap<Time, Vec<(u32, bool)>> = BTreeMap::new();
+    let mut changes: BTreeMap<Time, Vec<(LinkId, bool)>> = BTreeMap::new();
     for failure in &spec.failures {
         let link = &spec.links[failure.link as usize];
         let Some((from, until)) = failure.known() else { continue };
         if link.from < spec.hosts || link.to < spec.hosts {
             continue;
         }
-        changes.entry(from).or_default().push((failure.link, true));
-        changes.entry(until).or_default().push((failure.link, false));
+        changes.entry(from).or_default().push((LinkId(failure.link), true));
+        changes.entry(until).or_default().push((LinkId(failure.link), false));
     }
     // failures of a link that are known and whose repair is not: one may be seen before the repair of the one before
-    let mut known: BTreeMap<u32, i32> = BTreeMap::new();
+    let mut known: BTreeMap<LinkId, i32> = BTreeMap::new();
     let mut states = Vec::new();
     for (time, changes) in changes {
         for (link, fails) in changes {
@@ -88,18 +88,18 @@ struct Map {
 impl Map {
     /// For every switch the hosts, from first to last, that it sends another way without the links `dead`, and by
     /// which ports; rising.
-    fn differences(&self, spec: &Spec, dead: &BTreeSet<u32>) -> Vec<Vec<Around>> {
+    fn differences(&self, spec: &Spec, dead: &BTreeSet<LinkId>) -> Vec<Vec<Around>> {
         let mut differences = vec![Vec::new(); spec.routers.len()];
         if dead.is_empty() {
             return differences;
         }
         let mut is_dead = vec![false; spec.links.len()];
-        dead.iter().for_each(|l| is_dead[*l as usize] = true);
+        dead.iter().for_each(|l| is_dead[*l] = true);
         // a dead link, its switch, and its port there
         let cut: Vec<(u32, u32)> = dead.iter().filter_map(|l| self.cut(spec, *l)).collect();
         let mut far = vec![u32::MAX; self.outgoing.nodes()];
-        for gate in self.hosts..far.len() as u32 {
-            let mut below: Vec<u32> = self.outgoing.of(gate).iter().map(|l| spec.links[*l as usize].to).collect();
+        for gate in (self.hosts..far.len() as u32).map(NodeId) {
+            let mut below: Vec<u32> = self.outgoing.of(gate).iter().map(|l| spec.links[*l].to).collect();
             below.retain(|n| *n < self.hosts);
             below.sort_unstable();
             let Some(first) = below.first().copied() else { continue };
@@ -111,14 +111,14 @@ impl Map {
             let runs: Vec<(u32, u32)> = below.chunk_by(|a, b| a + 1 == *b).map(|r| (r[0], r[r.len() - 1])).collect();
             self.distances(spec, gate, &is_dead, &mut far);
             for (s, own) in (0u32..).zip(&mut differences) {
-                let node = self.hosts + s;
+                let node = NodeId(self.hosts + s);
                 if node == gate {
                     continue;
                 }
-                let distance = far[node as usize];
-                let nearer = |l: &u32| {
-                    let to = spec.links[*l as usize].to;
-                    to >= self.hosts && !is_dead[*l as usize] && far[to as usize] < distance
+                let distance = far[node];
+                let nearer = |l: &LinkId| {
+                    let to = spec.links[*l].to;
+                    to >= self.hosts && !is_dead[*l] && far[to as usize] < distance
                 };
                 let ports = || (0u32..).zip(self.outgoing.of(node)).filter(|(_, l)| nearer(l)).map(|(p, _)| p);
                 if !ports().eq(hops(&spec.routers[s as usize], NodeId(first)).iter()) {
@@ -133,23 +133,23 @@ impl Map {
     }
 
     /// The switch that sends over link `l`, by its place among routers, and the port there.
-    fn cut(&self, spec: &Spec, l: u32) -> Option<(u32, u32)> {
-        let from = spec.links[l as usize].from;
-        let port = self.outgoing.of(from).iter().position(|other| *other == l)?;
+    fn cut(&self, spec: &Spec, l: LinkId) -> Option<(u32, u32)> {
+        let from = spec.links[l].from;
+        let port = self.outgoing.of(NodeId(from)).iter().position(|other| *other == l)?;
         Some((from.checked_sub(self.hosts)?, port as u32))
     }
 
     /// Links from every switch to `gate`, at most; [`u32::MAX`]: there is no way.
-    fn distances(&self, spec: &Spec, gate: u32, is_dead: &[bool], far: &mut [u32]) {
+    fn distances(&self, spec: &Spec, gate: NodeId, is_dead: &[bool], far: &mut [u32]) {
         far.fill(u32::MAX);
-        far[gate as usize] = 0;
+        far[gate] = 0;
         let mut queue = VecDeque::from([gate]);
         while let Some(node) = queue.pop_front() {
-            for l in self.incoming.of(node).iter().filter(|l| !is_dead[**l as usize]) {
-                let from = spec.links[*l as usize].from;
+            for l in self.incoming.of(node).iter().filter(|l| !is_dead[**l]) {
+                let from = spec.links[*l].from;
                 if from >= self.hosts && far[from as usize] == u32::MAX {
-                    far[from as usize] = far[node as usize] + 1;
-                    queue.push_back(from);
+                    far[from as usize] = far[node] + 1;
+                    queue.push_back(NodeId(from));
                 }
             }
         }
@@ -160,7 +160,7 @@ impl Map {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stranded {
     /// Its number.
-    pub flow: u32,
+    pub flow: FlowId,
     /// From when on there is no way.
     pub from: Time,
     /// A failure that takes it: index into [`Spec::failures`].
@@ -191,7 +191,7 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
             cut.entry(host).or_default().push((from, until, i));
         }
     }
-    for (f, flow) in (0u32..).zip(&spec.flows) {
+    for (f, flow) in (0..).map(FlowId).zip(&spec.flows) {
         let stop = flow.stop.min(spec.duration);
         for (given, src, dst) in [(&flow.path, flow.src, flow.dst), (&flow.reverse_path, flow.dst, flow.src)] {
             if given.is_some() {

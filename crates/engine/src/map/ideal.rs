@@ -7,7 +7,7 @@
 //! distances of their own; of them an ideal time is a bound from below.
 
 use crate::hash;
-use crate::ids::{FlowId, NodeId};
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::map::adjacency::Adjacency;
 use crate::map::paths::hops;
 use crate::spec::{LinkSpec, Spec, TransportSpec};
@@ -34,9 +34,9 @@ pub struct Fabric<'a> {
     spec: &'a Spec,
     outgoing: Adjacency,
     /// Links of the shortest host-to-host path, there and back.
-    shortest: Option<(Vec<u32>, Vec<u32>)>,
+    shortest: Option<(Vec<LinkId>, Vec<LinkId>)>,
     /// The quickest link between two switches, and its reverse.
-    between: Option<(u32, u32)>,
+    between: Option<(LinkId, LinkId)>,
 }
 
 impl<'a> Fabric<'a> {
@@ -46,40 +46,38 @@ impl<'a> Fabric<'a> {
         fabric.shortest = fabric.find_shortest();
         let switch = |n: u32| n >= spec.hosts;
         fabric.between = (0..spec.links.len() as u32)
-            .filter(|&l| switch(spec.links[l as usize].from) && switch(spec.links[l as usize].to))
+            .map(LinkId)
+            .filter(|&l| switch(spec.links[l].from) && switch(spec.links[l].to))
             .min_by_key(|&l| (fabric.rank(l), l))
             .and_then(|l| Some((l, fabric.reverse_of(l)?)));
         fabric
     }
 
     /// Outgoing links of a node, in local port order.
-    pub fn ports(&self, node: u32) -> &[u32] {
+    pub fn ports(&self, node: NodeId) -> &[LinkId] {
         self.outgoing.of(node)
     }
 
     /// Links which the packets of a flow take: data, or with `reverse` its ACKs. Empty when the
     /// destination cannot be reached.
-    pub fn path(&self, flow: usize, reverse: bool) -> Vec<u32> {
+    pub fn path(&self, flow: FlowId, reverse: bool) -> Vec<LinkId> {
         let f = &self.spec.flows[flow];
         let given = if reverse { &f.reverse_path } else { &f.path };
         if let Some(links) = given {
-            return links.clone();
+            return links.iter().copied().map(LinkId).collect();
         }
-        let (from, to) = if reverse { (f.dst, f.src) } else { (f.src, f.dst) };
+        let (from, to) = if reverse { (NodeId(f.dst), NodeId(f.src)) } else { (NodeId(f.src), NodeId(f.dst)) };
         let mut links = Vec::with_capacity(6);
         let mut node = from;
         while node != to {
             // A path that visits more nodes than there are goes round in circles.
-            let next = if links.len() > self.outgoing.nodes() + 1 {
-                None
-            } else {
-                self.next(node, from, to, flow as u32, reverse)
-            };
+            let next =
+                if links.len() > self.outgoing.nodes() + 1 { None } else { self.next(node, from, to, flow, reverse) };
             match next {
                 Some(link) => links.push(link),
                 None => return Vec::new(),
             }
-            node = self.spec.links[links[links.len() - 1] as usize].to;
+            node = NodeId(self.spec.links[links[links.len() - 1]].to);
         }
         links
     }
@@ -87,7 +85,7 @@ impl<'a> Fabric<'a> {
     /// Links that the packets of a flow take, with the share of its packets each: the links of [`Fabric::path`] with
     /// all of them, or, where switches spread packets, those of all its shortest paths, every switch sharing out
     /// evenly what comes to it.
-    pub fn shares(&self, flow: usize, reverse: bool) -> Vec<(u32, f64)> {
+    pub fn shares(&self, flow: FlowId, reverse: bool) -> Vec<(LinkId, f64)> {
         let f = &self.spec.flows[flow];
         let given = if reverse { &f.reverse_path } else { &f.path };
         let spread = self.spec.choice.spreads() && !(reverse && self.spec.acks_by_flow);
@@ -100,8 +98,8 @@ impl<'a> Fabric<'a> {
         for _ in 0..=self.outgoing.nodes() {
             let mut next = BTreeMap::new();
             for (node, share) in at {
-                let ports = self.ports(node);
-                let links: Vec<u32> = match node.checked_sub(self.spec.hosts) {
+                let ports = self.ports(NodeId(node));
+                let links: Vec<LinkId> = match node.checked_sub(self.spec.hosts) {
                     None => ports.to_vec(),
                     Some(s) => {
                         let hops = hops(&self.spec.routers[s as usize], NodeId(to));
@@ -111,7 +109,7 @@ impl<'a> Fabric<'a> {
                 for link in &links {
                     let part = share / links.len() as f64;
                     shares.push((*link, part));
-                    let end = self.spec.links[*link as usize].to;
+                    let end = self.spec.links[*link].to;
                     if end != to {
                         *next.entry(end).or_insert(0.0) += part;
                     }
@@ -126,25 +124,25 @@ impl<'a> Fabric<'a> {
         Vec::new()
     }
 
-    fn next(&self, node: u32, from: u32, to: u32, flow: u32, reverse: bool) -> Option<u32> {
+    fn next(&self, node: NodeId, from: NodeId, to: NodeId, flow: FlowId, reverse: bool) -> Option<LinkId> {
         let ports = self.ports(node);
-        if node < self.spec.hosts {
+        let Some(switch) = node.0.checked_sub(self.spec.hosts) else {
             // Hosts have one link and do not forward.
             return ports.first().copied().filter(|_| node == from);
-        }
-        let hops = hops(self.spec.routers.get((node - self.spec.hosts) as usize)?, NodeId(to));
+        };
+        let hops = hops(self.spec.routers.get(switch as usize)?, to);
         let i = match hops.len() {
             0 => return None,
             1 => 0,
             _ if self.spec.choice.takes_first() => 0,
             // spread packets take them all; this is one of them
-            n => hash::pick(hash::ecmp(self.spec.seed, FlowId(flow), reverse, NodeId(node)), n),
+            n => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
         };
         ports.get(hops.get(i) as usize).copied()
     }
 
     /// A flow on the empty network.
-    pub fn ideal(&self, flow: usize) -> FlowIdeal {
+    pub fn ideal(&self, flow: FlowId) -> FlowIdeal {
         let f = &self.spec.flows[flow];
         let t = &self.spec.transports[f.transport as usize];
         let (there, back) = (self.path(flow, false), self.path(flow, true));
@@ -167,7 +165,7 @@ impl<'a> Fabric<'a> {
     /// `hop_rtt` of a flow longer than the shortest path is the mean of what its further links
     /// add; for a flow on a shortest path it is the cost of the fabric's quickest link between
     /// two switches.
-    pub fn env(&self, flow: usize) -> Env {
+    pub fn env(&self, flow: FlowId) -> Env {
         let f = &self.spec.flows[flow];
         let t = &self.spec.transports[f.transport as usize];
         let (there, back) = (self.path(flow, false), self.path(flow, true));
@@ -186,10 +184,10 @@ impl<'a> Fabric<'a> {
                 None => Time(shortest_rtt.0 / shortest_hops.max(1) as u64),
             }
         };
-        let slowest = |link: &u32| self.period(*link, t);
-        let rates = there.iter().map(|&link| self.spec.links[link as usize].rate);
+        let slowest = |link: &LinkId| self.period(*link, t);
+        let rates = there.iter().map(|&link| self.spec.links[link].rate);
         Env {
-            flow: flow as u32,
+            flow: flow.0,
             mss: t.mss,
             initial_window: t.initial_window * t.mss as f64,
             packet_time: there.iter().map(slowest).max().unwrap_or(Time::ZERO),
@@ -202,23 +200,23 @@ impl<'a> Fabric<'a> {
     }
 
     /// Time for one packet of `size` IP bytes along `links`.
-    fn cross(&self, links: &[u32], size: u64) -> Time {
-        links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.spec.links[l as usize].crossing(size)))
+    fn cross(&self, links: &[LinkId], size: u64) -> Time {
+        links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.spec.links[l].crossing(size)))
     }
 
-    fn idle_rtt(&self, there: &[u32], back: &[u32], t: &TransportSpec) -> Time {
+    fn idle_rtt(&self, there: &[LinkId], back: &[LinkId], t: &TransportSpec) -> Time {
         self.transfer_segments(there, t, 1, &[]).saturating_add(self.cross(back, t.ack_size as u64))
     }
 
     /// Serialization of a full segment, all its fragments, on one link.
-    pub fn period(&self, link: u32, t: &TransportSpec) -> Time {
-        let l = &self.spec.links[link as usize];
+    pub fn period(&self, link: LinkId, t: &TransportSpec) -> Time {
+        let l = &self.spec.links[link];
         fragments(t, t.mss).fold(Time::ZERO, |sum, size| sum + l.rate.serialize(size + l.overhead as u64))
     }
 
     /// From the first bit at the source to the last bit at the destination of `size` bytes, and the preset's
     /// extra packets, sent back to back in full segments and a last partial one.
-    fn transfer(&self, links: &[u32], t: &TransportSpec, size: u64) -> Time {
+    fn transfer(&self, links: &[LinkId], t: &TransportSpec, size: u64) -> Time {
         let mss = t.mss.max(1) as u64;
         let size = size.saturating_add(t.extra_packets as u64 * mss);
         let rest = (size % mss > 0).then_some((size % mss) as u32);
@@ -230,7 +228,7 @@ impl<'a> Fabric<'a> {
     /// From an empty network, equal packets leave link j at the pace of the slowest link up to j, or, behind a bucket,
     /// as soon as it has what they need; either way it is the first or the last of them that a link holds up most, so
     /// all but the first are one multiplication. The rest is walked packet by packet.
-    fn transfer_segments(&self, links: &[u32], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
+    fn transfer_segments(&self, links: &[LinkId], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
         // of every link: when it is free again, and when what was sent last came to it
         let mut states = vec![(Time::ZERO, Time::ZERO); links.len()];
         let leave = |l: &LinkSpec, free: Time, came: Time| {
@@ -242,7 +240,7 @@ impl<'a> Fabric<'a> {
             for size in fragments(t, payload) {
                 at = Time::ZERO;
                 for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
-                    let l = &self.spec.links[l as usize];
+                    let l = &self.spec.links[l];
                     *came = at;
                     *free = at.max(*free).saturating_add(l.rate.serialize(size + l.overhead as u64));
                     at = if l.bucket > 0 { leave(l, *free, at) } else { *free }.saturating_add(l.delay);
@@ -259,7 +257,7 @@ impl<'a> Fabric<'a> {
             let mut saved = false;
             let all = |period: Time| Time(period.0.saturating_mul(full - 1));
             for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
-                let link = &self.spec.links[l as usize];
+                let link = &self.spec.links[l];
                 let first = *free;
                 // behind a bucket fragments come at other distances: at least the last has to pass
                 let held = match saved {
@@ -284,26 +282,26 @@ impl<'a> Fabric<'a> {
     }
 
     /// Cost by which links are compared where no transport is meant: a 1500-byte packet.
-    fn rank(&self, link: u32) -> Time {
+    fn rank(&self, link: LinkId) -> Time {
         self.cross(&[link], 1500)
     }
 
-    fn reverse_of(&self, link: u32) -> Option<u32> {
-        let l = &self.spec.links[link as usize];
-        self.ports(l.to).iter().copied().find(|&r| self.spec.links[r as usize].to == l.from)
+    fn reverse_of(&self, link: LinkId) -> Option<LinkId> {
+        let l = &self.spec.links[link];
+        self.ports(NodeId(l.to)).iter().copied().find(|&r| self.spec.links[r].to == l.from)
     }
 
     /// The closest two hosts, by links, then by time: a breadth-first search from all hosts at
     /// once; where the regions of two hosts touch, a path between them runs.
-    fn find_shortest(&self) -> Option<(Vec<u32>, Vec<u32>)> {
+    fn find_shortest(&self) -> Option<(Vec<LinkId>, Vec<LinkId>)> {
         const FAR: u32 = u32::MAX;
         let nodes = self.outgoing.nodes();
         let hosts = self.spec.hosts as usize;
         let mut dist = vec![FAR; nodes];
         let mut cost = vec![Time::NEVER; nodes];
         let mut host = vec![FAR; nodes];
-        let mut via = vec![FAR; nodes];
-        let mut level: Vec<u32> = (0..hosts as u32).collect();
+        let mut via = vec![None; nodes];
+        let mut level: Vec<NodeId> = (0..hosts as u32).map(NodeId).collect();
         for h in 0..hosts {
             (dist[h], cost[h], host[h]) = (0, Time::ZERO, h as u32);
         }
@@ -311,14 +309,14 @@ impl<'a> Fabric<'a> {
             let mut next = Vec::new();
             for &n in &level {
                 for &l in self.ports(n) {
-                    let to = self.spec.links[l as usize].to as usize;
-                    let c = cost[n as usize].saturating_add(self.rank(l));
+                    let to = self.spec.links[l].to as usize;
+                    let c = cost[n].saturating_add(self.rank(l));
                     if dist[to] == FAR {
-                        next.push(to as u32);
+                        next.push(NodeId(to as u32));
                         dist[to] = depth;
                     }
                     if dist[to] == depth && c < cost[to] {
-                        (cost[to], host[to], via[to]) = (c, host[n as usize], l);
+                        (cost[to], host[to], via[to]) = (c, host[n.ix()], Some(l));
                     }
                 }
             }
@@ -328,8 +326,9 @@ impl<'a> Fabric<'a> {
             level = next;
         }
         let touch = (0..self.spec.links.len() as u32)
+            .map(LinkId)
             .filter_map(|l| {
-                let (a, b) = (self.spec.links[l as usize].from as usize, self.spec.links[l as usize].to as usize);
+                let (a, b) = (self.spec.links[l].from as usize, self.spec.links[l].to as usize);
                 if dist[a] == FAR || dist[b] == FAR || host[a] == host[b] {
                     return None;
                 }
@@ -340,15 +339,16 @@ impl<'a> Fabric<'a> {
             .2;
         let up_to = |mut n: u32| {
             let mut links = Vec::new();
-            while via[n as usize] != FAR {
-                links.push(via[n as usize]);
-                n = self.spec.links[via[n as usize] as usize].from;
+            while let Some(link) = via[n as usize] {
+                links.push(link);
+                n = self.spec.links[link].from;
             }
             links.reverse();
             links
         };
-        let l = &self.spec.links[touch as usize];
-        let turned = |links: &[u32]| links.iter().rev().map(|&l| self.reverse_of(l)).collect::<Option<Vec<u32>>>();
+        let l = &self.spec.links[touch];
+        let turned =
+            |links: &[LinkId]| links.iter().rev().map(|&l| self.reverse_of(l)).collect::<Option<Vec<LinkId>>>();
         let mut there = up_to(l.from);
         there.push(touch);
         there.extend(turned(&up_to(l.to))?);

@@ -381,7 +381,7 @@ fn flows_without_a_way_are_named() {
     cut(&mut spec, "edge0", "agg1", Time::us(7), Time::us(1));
     let mut both = spec.clone();
     reroute(&mut both);
-    let of = |spec: &Spec| stranded(spec).map(|Stranded { flow, from, failure }| (flow, from, failure / 2));
+    let of = |spec: &Spec| stranded(spec).map(|Stranded { flow, from, failure }| (flow.0, from, failure / 2));
     assert_eq!(of(&both), Some((1, Time::us(8), 1)));
     // done by then, begun after a repair, prescribed: none of them
     both.flows[1].stop = Time::us(8);

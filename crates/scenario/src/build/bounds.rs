@@ -7,6 +7,7 @@
 
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::Spec;
+use incast_engine::{FlowId, LinkId};
 use incast_model::Invalid;
 use incast_model::fair::{Demand, max_min};
 
@@ -25,14 +26,15 @@ pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
     let fabric = Fabric::new(spec);
     let mut routed = Vec::with_capacity(spec.flows.len());
     let mut edge = Vec::with_capacity(spec.flows.len());
-    for (number, flow) in spec.flows.iter().enumerate() {
+    for (number, flow) in (0..).map(FlowId).zip(&spec.flows) {
         let transport = &spec.transports[flow.transport as usize];
         let links = fabric.path(number, false);
         let most = if links.is_empty() { 0.0 } else { flow.app.rate(transport.mss) };
         // a bit of payload takes so many seconds of a link, of which it has one a second
         let payload = 8.0 * f64::from(transport.mss);
-        let takes =
-            |(link, share): (u32, f64)| (link as usize, share * fabric.period(link, transport).as_secs_f64() / payload);
+        let takes = |(link, share): (LinkId, f64)| {
+            (link.0 as usize, share * fabric.period(link, transport).as_secs_f64() / payload)
+        };
         let ends = [links.first(), links.last()].into_iter().flatten().map(|l| takes((*l, 1.0))).collect();
         routed.push(Demand { takes: fabric.shares(number, false).into_iter().map(takes).collect(), most });
         edge.push(Demand { takes: ends, most });

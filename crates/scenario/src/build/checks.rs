@@ -7,6 +7,7 @@ use crate::document::pattern::Pattern;
 use crate::text::problem::{Errors, Problem, Report};
 use crate::topology::network::{DirectedLink, Network};
 use incast_cc as cc;
+use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{self, LinkSpec, Spec};
@@ -152,9 +153,10 @@ pub(super) fn paths(spec: &Spec) -> Result<(), Errors> {
     }
     let fabric = Fabric::new(spec);
     let mut problems = Vec::new();
-    for (i, f) in spec.flows.iter().enumerate() {
+    for (i, f) in (0..).map(FlowId).zip(&spec.flows) {
         let name = |n: u32| &spec.node_names[n as usize];
-        let key = format!("traffic.{}, flow {i} ({} to {})", spec.groups[f.group as usize], name(f.src), name(f.dst));
+        let key =
+            format!("traffic.{}, flow {} ({} to {})", spec.groups[f.group as usize], i.0, name(f.src), name(f.dst));
         if fabric.path(i, false).is_empty() || fabric.path(i, true).is_empty() {
             problems.push(Problem::new(key, "no path joins the two hosts"));
         } else if fabric.ideal(i).idle_rtt == cc::Time::ZERO {

@@ -53,7 +53,7 @@ pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usi
         return Err(problem.into());
     }
     if let Some(lost) = stranded(spec) {
-        let flow = &spec.flows[lost.flow as usize];
+        let flow = &spec.flows[lost.flow];
         let entry = entry_of[lost.failure];
         let name = |host: u32| &spec.node_names[host as usize];
         let message = format!(
@@ -62,7 +62,7 @@ pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usi
             name(flow.src),
             name(flow.dst),
             lost.from,
-            lost.flow,
+            lost.flow.0,
             spec.groups[flow.group as usize],
         );
         return Err(failures[entry].wrong_links(entry, message).into());

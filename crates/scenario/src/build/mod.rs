@@ -17,6 +17,7 @@ use crate::traffic::elephants::ElephantPlacement;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{self, LinkSpec, Spec};
+use incast_engine::{FlowId, LinkId};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -133,15 +134,18 @@ fn keep_to_one_path(doc: &Document, spec: &mut Spec) {
         return;
     }
     let fabric = Fabric::new(spec);
-    let paths: Vec<_> = (spec.flows.iter().enumerate())
+    let paths: Vec<_> = (0..)
+        .map(FlowId)
+        .zip(&spec.flows)
         .filter(|(_, f)| keeps[f.group as usize])
         .map(|(i, _)| (i, fabric.path(i, false), fabric.path(i, true)))
         .collect();
+    let numbers = |path: Vec<LinkId>| path.into_iter().map(u32::from).collect();
     // without a path there is nothing to keep to: the flow is refused for that
     for (i, there, back) in paths.into_iter().filter(|(_, there, back)| !there.is_empty() && !back.is_empty()) {
         let flow = &mut spec.flows[i];
-        flow.path.get_or_insert(there);
-        flow.reverse_path.get_or_insert(back);
+        flow.path.get_or_insert_with(|| numbers(there));
+        flow.reverse_path.get_or_insert_with(|| numbers(back));
     }
 }
 

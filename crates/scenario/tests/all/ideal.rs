@@ -1,6 +1,7 @@
 //! The empty network in closed form.
 
 use incast_cc::Time;
+use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
 use incast_scenario::Scenario;
 
@@ -18,7 +19,7 @@ fn changed(name: &str, sets: &[(&str, &str)]) -> incast_engine::spec::Spec {
 fn one_rack_of_htsim() {
     let mut spec = changed("permutation", &[]);
     (spec.flows[0].src, spec.flows[0].dst) = (0, 1);
-    let ideal = Fabric::new(&spec).ideal(0);
+    let ideal = Fabric::new(&spec).ideal(FlowId(0));
     assert_eq!(ideal.hops, 2);
     assert_eq!(ideal.ideal_fct, Some(Time(164_646_400)));
     assert_eq!(ideal.idle_rtt, Time(2 * (1_320_000 + 1_003_200)));
@@ -30,11 +31,11 @@ fn between_pods_of_htsim() {
     let mut spec = changed("permutation", &[]);
     (spec.flows[0].src, spec.flows[0].dst) = (0, 127);
     let fabric = Fabric::new(&spec);
-    let ideal = fabric.ideal(0);
+    let ideal = fabric.ideal(FlowId(0));
     assert_eq!((ideal.hops, ideal.idle_rtt), (6, Time(6 * (1_320_000 + 1_003_200))));
-    assert_eq!(fabric.path(0, false), Fabric::new(&spec).path(0, false));
-    let e = fabric.env(0);
-    assert_eq!(format!("{e:?}"), format!("{:?}", Fabric::new(&spec).env(0)));
+    assert_eq!(fabric.path(FlowId(0), false), Fabric::new(&spec).path(FlowId(0), false));
+    let e = fabric.env(FlowId(0));
+    assert_eq!(format!("{e:?}"), format!("{:?}", Fabric::new(&spec).env(FlowId(0))));
     assert_eq!((e.mss, e.initial_window), (4000, 60_000.0));
     assert_eq!(e.packet_time, Time(320_000));
     assert_eq!((e.shortest_hops, e.shortest_rtt), (2, Time(2 * (1_320_000 + 1_003_200))));
@@ -46,12 +47,12 @@ fn between_pods_of_htsim() {
 #[test]
 fn hotspot_idle_rtt() {
     let spec = changed("hotspot", &[]);
-    let ideal = Fabric::new(&spec).ideal(0);
+    let ideal = Fabric::new(&spec).ideal(FlowId(0));
     assert_eq!(ideal.hops, 6);
     assert_eq!(ideal.idle_rtt, Time::ns(6 * (10_000 + 12_016) + 6 * (10_000 + 432)));
     assert_eq!(ideal.ideal_fct, None, "an on-off application has no size");
     // The same rack: hop_rtt is that of a link between switches.
-    let near = Fabric::new(&spec).env(14);
+    let near = Fabric::new(&spec).env(FlowId(14));
     assert_eq!(near.shortest_rtt, Time::ns(2 * (22_016 + 10_432)));
     assert_eq!(near.hop_rtt, Time::ns(22_016 + 10_432));
 }
@@ -75,14 +76,14 @@ fn a_transfer_walked_packet_by_packet() {
                 ("transport.mss", &mss.to_string()),
             ],
         );
-        let path = Fabric::new(&spec).path(0, false);
+        let path = Fabric::new(&spec).path(FlowId(0), false);
         // of the last two links
         for (link, burst) in path.iter().rev().zip(burst) {
-            spec.links[*link as usize].bucket = burst;
+            spec.links[*link].bucket = burst;
         }
         let fabric = Fabric::new(&spec);
-        let there: Vec<_> = fabric.path(0, false).iter().map(|l| &spec.links[*l as usize]).collect();
-        let back: Vec<_> = fabric.path(0, true).iter().map(|l| &spec.links[*l as usize]).collect();
+        let there: Vec<_> = fabric.path(FlowId(0), false).iter().map(|l| &spec.links[*l]).collect();
+        let back: Vec<_> = fabric.path(FlowId(0), true).iter().map(|l| &spec.links[*l]).collect();
         let one = |links: &[&incast_engine::spec::LinkSpec], bytes: u64| {
             links.iter().map(|l| l.crossing(bytes).0).sum::<u64>()
         };
@@ -108,7 +109,7 @@ fn a_transfer_walked_packet_by_packet() {
         }
         let expected = one(&there, 60) + one(&back, 60) + last + one(&back, 52);
         let case = format!("{size} B, mtu {mtu}, mss {mss}, bursts {burst:?}");
-        let found = fabric.ideal(0).ideal_fct.unwrap();
+        let found = fabric.ideal(FlowId(0)).ideal_fct.unwrap();
         if mss + 52 > mtu && mtu > 0 && burst != [0, 0] {
             // fragments of a segment behind a bucket are taken for one that comes no later
             assert!(found <= Time(expected) && found.0 as f64 > 0.95 * expected as f64, "{case}: {found}, {expected}");
@@ -123,17 +124,18 @@ fn fabrics_of_other_shapes() {
     // Two hosts of one leaf are the closest; a leaf-spine path has two links more.
     let spec = changed("leaf-spine", &[]);
     let fabric = Fabric::new(&spec);
-    let far = (0..spec.flows.len()).find(|i| fabric.ideal(*i).hops == 4).unwrap();
-    let near = (0..spec.flows.len()).find(|i| fabric.ideal(*i).hops == 2).unwrap();
+    let mut flows = (0..spec.flows.len() as u32).map(FlowId);
+    let far = flows.clone().find(|i| fabric.ideal(*i).hops == 4).unwrap();
+    let near = flows.find(|i| fabric.ideal(*i).hops == 2).unwrap();
     let (e, own) = (fabric.env(far), fabric.ideal(far).idle_rtt);
     assert_eq!(e.shortest_rtt, fabric.ideal(near).idle_rtt);
     assert_eq!(Time(e.shortest_rtt.0 + 2 * e.hop_rtt.0), own);
     // A dumbbell's senders are closest to one another; the path of a flow has one link more.
     let spec = changed("dumbbell", &[("topology.bottleneck_link.rate", "1Gbps")]);
-    let e = Fabric::new(&spec).env(0);
-    assert_eq!((e.shortest_hops, Fabric::new(&spec).ideal(0).hops), (2, 3));
+    let e = Fabric::new(&spec).env(FlowId(0));
+    assert_eq!((e.shortest_hops, Fabric::new(&spec).ideal(FlowId(0)).hops), (2, 3));
     assert_eq!(e.packet_time, spec.links[0].rate.serialize(1500 + 38), "of the slowest link");
     // No link joins two switches on a star.
-    let e = Fabric::new(&changed("star", &[])).env(0);
+    let e = Fabric::new(&changed("star", &[])).env(FlowId(0));
     assert_eq!((e.shortest_hops, e.hop_rtt.0), (2, e.shortest_rtt.0 / 2));
 }

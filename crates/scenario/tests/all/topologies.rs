@@ -1,9 +1,9 @@
 //! Wiring, numbering and routes.
 
-use incast_engine::NodeId;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::paths::{Paths, divisors, hops};
 use incast_engine::spec::{Loss, Spec};
+use incast_engine::{FlowId, LinkId, NodeId};
 use incast_scenario::Scenario;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -20,8 +20,8 @@ fn links(spec: &Spec) -> BTreeSet<String> {
     spec.links.iter().map(|l| l.name.clone()).collect()
 }
 
-fn route(spec: &Spec, path: &[u32]) -> String {
-    path.iter().map(|l| spec.links[*l as usize].name.as_str()).collect::<Vec<_>>().join(" ")
+fn route(spec: &Spec, path: &[LinkId]) -> String {
+    path.iter().map(|l| spec.links[*l].name.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// ns-3's rule, written out: core[i*h+j]-agg[pod*h+i], agg[pod*h+i]-edge[pod*h+j],
@@ -62,7 +62,7 @@ fn fat_tree_paths() {
             (f.src, f.dst) = (a, b);
         }
         let fabric = Fabric::new(&spec);
-        for (i, f) in spec.flows.iter().enumerate() {
+        for (i, f) in (0..).map(FlowId).zip(&spec.flows) {
             let hops = if f.src / 2 == f.dst / 2 {
                 2
             } else if f.src / 4 == f.dst / 4 {
@@ -74,8 +74,8 @@ fn fat_tree_paths() {
                 let path = fabric.path(i, reverse);
                 assert_eq!(path.len(), hops);
                 let end = path.iter().fold(from, |at, l| {
-                    assert_eq!(spec.links[*l as usize].from, at);
-                    spec.links[*l as usize].to
+                    assert_eq!(spec.links[*l].from, at);
+                    spec.links[*l].to
                 });
                 assert_eq!(end, to);
                 if kind == "first-path" {
@@ -83,7 +83,7 @@ fn fat_tree_paths() {
                     assert!(!names.contains("core") || names.contains("core0"), "{names}");
                     for agg in path
                         .iter()
-                        .map(|l| &spec.node_names[spec.links[*l as usize].to as usize])
+                        .map(|l| &spec.node_names[spec.links[*l].to as usize])
                         .filter(|n| n.starts_with("agg"))
                     {
                         // Aggregation switch 0 of every pod of two.
@@ -104,7 +104,7 @@ fn ecmp_uses_every_path() {
     }
     let fabric = Fabric::new(&spec);
     let mut seen: HashMap<String, u32> = HashMap::new();
-    for i in 0..spec.flows.len() {
+    for i in (0..spec.flows.len() as u32).map(FlowId) {
         *seen.entry(route(&spec, &fabric.path(i, false))).or_default() += 1;
     }
     assert_eq!(seen.len(), 4);
@@ -157,8 +157,8 @@ fn dumbbell_and_star() {
     let spec = load("dumbbell", &[("topology.sender_delays", "[\"1us\", \"5us\"]")]);
     assert_eq!(spec.node_names, ["s0", "s1", "r0", "r1", "left", "right"]);
     let fabric = Fabric::new(&spec);
-    assert_eq!(route(&spec, &fabric.path(1, false)), "s1>left left>right right>r1");
-    assert_eq!(route(&spec, &fabric.path(1, true)), "r1>right right>left left>s1");
+    assert_eq!(route(&spec, &fabric.path(FlowId(1), false)), "s1>left left>right right>r1");
+    assert_eq!(route(&spec, &fabric.path(FlowId(1), true)), "r1>right right>left left>s1");
     let delay = |name: &str| spec.links.iter().find(|l| l.name == name).unwrap().delay.to_string();
     assert_eq!(
         (delay("s0>left"), delay("s1>left"), delay("left>s1"), delay("right>r0")),
@@ -169,7 +169,7 @@ fn dumbbell_and_star() {
     assert_eq!(spec.node_names, ["source0", "source1", "source2", "sink", "gateway"]);
     let fabric = Fabric::new(&spec);
     assert_eq!(spec.flows.len(), 3);
-    assert_eq!(route(&spec, &fabric.path(2, false)), "source2>gateway gateway>sink");
+    assert_eq!(route(&spec, &fabric.path(FlowId(2), false)), "source2>gateway gateway>sink");
     assert!(spec.links.iter().all(|l| l.loss == Loss::Packet(0.0001)));
 }
 
@@ -182,7 +182,7 @@ fn leaf_spine_oversubscription() {
     assert_eq!(rate(&spec, "h0>leaf0"), "10Gbps");
     assert_eq!(rate(&load("leaf-spine", &[("topology.oversubscription", "4")]), "spine0>leaf1"), "10Gbps");
     let fabric = Fabric::new(&spec);
-    for (i, f) in spec.flows.iter().enumerate() {
+    for (i, f) in (0..).map(FlowId).zip(&spec.flows) {
         assert_eq!(fabric.path(i, false).len(), if f.src / 16 == f.dst / 16 { 2 } else { 4 });
     }
 }
@@ -213,7 +213,7 @@ fn graph_routes_are_all_shortest_paths() {
     );
     let fabric = Fabric::new(&spec);
     let mut seen = BTreeSet::new();
-    for i in 0..spec.flows.len() {
+    for i in (0..spec.flows.len() as u32).map(FlowId) {
         seen.insert(route(&spec, &fabric.path(i, false)));
         seen.insert(route(&spec, &fabric.path(i, true)));
     }
@@ -270,7 +270,7 @@ fn a_fat_tree_as_a_graph() {
     let mut graph = graph(&text, "tree", "");
     graph.flows = tree.flows.clone();
     let (a, b) = (Fabric::new(&tree), Fabric::new(&graph));
-    for i in 0..tree.flows.len() {
+    for i in (0..tree.flows.len() as u32).map(FlowId) {
         // The same hash of the same node picks the same of the same equal next hops.
         assert_eq!(route(&tree, &a.path(i, false)), route(&graph, &b.path(i, false)));
     }
@@ -286,7 +286,8 @@ fn parallel_links_have_names_of_their_own() {
     let names = links(&spec);
     assert!(names.contains("s>t") && names.contains("s>t#2"));
     let fabric = Fabric::new(&spec);
-    let used: BTreeSet<String> = (0..500).map(|i| route(&spec, &fabric.path(i, spec.flows[i].src == 1))).collect();
+    let flows = (0..500).map(FlowId);
+    let used: BTreeSet<String> = flows.map(|i| route(&spec, &fabric.path(i, spec.flows[i].src == 1))).collect();
     assert_eq!(used.len(), 2, "{used:?}");
 }
 

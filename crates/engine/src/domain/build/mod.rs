@@ -73,7 +73,7 @@ impl<'a> Simulation<'a> {
             place,
             port_of,
             ends: Vec::new(),
-            envs: (0..spec.flows.len()).map(|f| fabric.env(f)).collect(),
+            envs: (0..spec.flows.len() as u32).map(|f| fabric.env(FlowId(f))).collect(),
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
             // whatever the queue: explicit ones give the same outcome

@@ -1,6 +1,7 @@
 //! Laws of every run, whatever the network.
 
 use crate::support::*;
+use incast_engine::FlowId;
 use incast_engine::map::ideal;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -53,11 +54,10 @@ fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseE
     let mut held: BTreeMap<u32, u64> = BTreeMap::new();
     let mut beyond: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     let fabric = ideal::Fabric::new(spec);
-    let ways: Vec<Vec<(u32, f64)>> = (0..spec.flows.len()).map(|f| fabric.shares(f, false)).collect();
+    let ways: Vec<_> = (0..spec.flows.len() as u32).map(|f| fabric.shares(FlowId(f), false)).collect();
     for (f, way) in ways.iter().enumerate() {
         // what leaves the source reaches the destination, whatever is shared out on the way
-        let arrives: f64 =
-            way.iter().filter(|(l, _)| spec.links[*l as usize].to == spec.flows[f].dst).map(|w| w.1).sum();
+        let arrives: f64 = way.iter().filter(|(l, _)| spec.links[*l].to == spec.flows[f].dst).map(|w| w.1).sum();
         prop_assert!((arrives - 1.0).abs() < 1e-9, "flow {}: {}", f, arrives);
     }
     for e in &outcome.trace {
@@ -66,7 +66,7 @@ fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseE
         }
         // no copy arrives before the time it needs on the empty network
         let mut reached: BTreeMap<u32, u64> = [(spec.flows[e.flow as usize].src, 0)].into();
-        for link in ways[e.flow as usize].iter().map(|(l, _)| &spec.links[*l as usize]) {
+        for link in ways[e.flow as usize].iter().map(|(l, _)| &spec.links[*l]) {
             let time = reached[&link.from] + link.crossing(e.size as u64).0;
             let first = reached.entry(link.to).or_insert(time);
             *first = time.min(*first);

@@ -3,7 +3,7 @@
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
-use crate::port::discipline::{Arrival, Departure, Place, Rule, Verdict};
+use crate::port::discipline::{ActiveDiscipline, Arrival, Departure, Place, Verdict};
 use crate::spec::QueueSpec;
 use incast_cc::{Rate, Time};
 use incast_record::ClassRecord;
@@ -116,7 +116,7 @@ impl Pausing {
 /// A queue.
 #[derive(Clone, Debug)]
 pub(super) struct ClassQueue {
-    rule: Rule,
+    discipline: ActiveDiscipline,
     place: Place,
     pub queue: VecDeque<Waiting>,
     /// Packets and bytes that have not left, the one in transmission included.
@@ -136,7 +136,7 @@ impl ClassQueue {
     pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: LinkId, seed: u64) -> ClassQueue {
         let entity = (class as u64) << 32 | link.0 as u64;
         ClassQueue {
-            rule: Rule::new(spec),
+            discipline: ActiveDiscipline::new(spec),
             place: Place { rate, seed, entity },
             queue: VecDeque::new(),
             here: (0, 0),
@@ -151,28 +151,28 @@ impl ClassQueue {
 
     /// What the discipline says to an arrival.
     pub(super) fn admit(&mut self, arrival: &Arrival) -> Verdict {
-        self.rule.at_work().admit(arrival, &self.place)
+        self.discipline.at_work().admit(arrival, &self.place)
     }
 
     /// The shared buffer has no room for an arrival.
     pub(super) fn refuse(&mut self) -> Verdict {
-        self.rule.at_work().refused();
+        self.discipline.at_work().refused();
         Verdict::Drop
     }
 
     /// What the discipline says to the packet at the head, whose transmission may begin.
     pub(super) fn at_head(&mut self, head: &Departure) -> Verdict {
-        self.rule.at_work().at_head(head)
+        self.discipline.at_work().at_head(head)
     }
 
     /// What the discipline counts is empty.
     pub(super) fn empty(&mut self, now: Time) {
-        self.rule.at_work().empty(now);
+        self.discipline.at_work().empty(now);
     }
 
     /// An arrival was refused; whether it counts as marked.
     pub(super) fn drop(&mut self, arrival: &Arrival) -> bool {
-        let marked = self.rule.at_work().counts_as_marked(arrival);
+        let marked = self.discipline.at_work().counts_as_marked(arrival);
         self.count.drops += 1;
         self.count.marks += marked as u64;
         marked
@@ -218,7 +218,7 @@ impl ClassQueue {
 
     /// Whether a packet that leaves is marked.
     pub(super) fn marks_departure(&mut self, departure: &Departure, measured: bool) -> bool {
-        let marked = self.rule.at_work().at_departure(departure);
+        let marked = self.discipline.at_work().at_departure(departure);
         self.departing_marks += (marked && measured) as u64;
         marked
     }

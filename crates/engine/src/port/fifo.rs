@@ -39,13 +39,13 @@ pub enum Sent {
 #[cold]
 fn ask(rare: &mut Rare, arrival: &Arrival, rate: Rate, link: LinkId) -> Verdict {
     let place = Place { rate, seed: rare.seed, entity: link.0 as u64 };
-    rare.rule.at_work().admit(arrival, &place)
+    rare.discipline.at_work().admit(arrival, &place)
 }
 
 /// A discipline with a state is told when its queue will be empty, if nothing else comes.
 #[cold]
 fn tell_empty(rare: &mut Rare, at: Time) {
-    rare.rule.at_work().empty(at);
+    rare.discipline.at_work().empty(at);
 }
 
 impl Port {
@@ -76,7 +76,7 @@ impl Port {
         let bytes_before = self.counted_bytes();
         let arrival = Arrival { now, packets: before as u64, bytes: bytes_before, size, ect: packet.has(flag::ECT) };
         let settings = &*self.settings;
-        let decided = settings.rule.decide(&arrival);
+        let decided = settings.discipline.decide(&arrival);
         let verdict = match decided {
             Some(verdict) => verdict,
             None => ask(&mut self.rare, &arrival, settings.rate, self.link),
@@ -86,7 +86,7 @@ impl Port {
             Verdict::Mark => self.count.marks += 1,
             Verdict::Drop => {
                 self.rare.events.drops += 1;
-                self.count.marks += u32::from(self.rare.rule.at_work().counts_as_marked(&arrival));
+                self.count.marks += u32::from(self.rare.discipline.at_work().counts_as_marked(&arrival));
                 return Sent::Dropped;
             }
         }

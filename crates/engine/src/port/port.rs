@@ -12,7 +12,7 @@ use crate::event::outbox::{Chunks, Overflow};
 use crate::event::packet::{Ext, Packet};
 use crate::hash;
 use crate::ids::{LinkId, PoolIx};
-use crate::port::discipline::Rule;
+use crate::port::discipline::ActiveDiscipline;
 use crate::spec::{LinkSpec, QueueSpec, Ties};
 use incast_cc::Time;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(super) struct Rare {
     /// Number of the shared buffer that its queues are in, in its domain.
     pool: Option<PoolIx>,
     /// The discipline of a FIFO port, where it has a state.
-    pub rule: Rule,
+    pub discipline: ActiveDiscipline,
     pub faults: Option<Box<Faults>>,
     pub events: Events,
     overflow: OverflowQueue,
@@ -97,7 +97,7 @@ impl Port {
                 seed,
                 pool: None,
                 queues: Queues::of(queue, settings.rate, link, seed),
-                rule: settings.rule.clone(),
+                discipline: settings.discipline.clone(),
                 faults: None,
                 events: Events::default(),
                 overflow: OverflowQueue::default(),

@@ -2,7 +2,7 @@
 
 use crate::hash;
 use crate::ids::LinkId;
-use crate::port::discipline::Rule;
+use crate::port::discipline::ActiveDiscipline;
 use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
 use incast_cc::{Rate, Time};
 
@@ -21,7 +21,7 @@ pub struct Settings {
     /// Packets below the discipline: in service, and the device queue. None
     /// below a token bucket.
     pub(super) below: u32,
-    pub(super) rule: Rule,
+    pub(super) discipline: ActiveDiscipline,
     pub(super) lossy: bool,
     /// [`Ties::Scheduled`].
     pub(super) scheduled: bool,
@@ -44,7 +44,7 @@ impl Settings {
                 0 => queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
                 _ => 0,
             },
-            rule: Rule::new(queue),
+            discipline: ActiveDiscipline::new(queue),
             lossy: link.loss != Loss::None,
             scheduled: ties == Ties::Scheduled,
             rate,

@@ -22,30 +22,30 @@ pub use rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
 /// The list of disciplines: each is named as its parameters are in [`Discipline`].
 macro_rules! disciplines {
     ($($name:ident,)*) => {
-        /// The discipline of one queue.
+        /// The discipline of one queue, with its state.
         // with a tag of its own: one comparison tells what every packet asks
         #[derive(Clone, PartialEq, Debug)]
         #[repr(u8)]
-        pub enum Rule {
+        pub enum ActiveDiscipline {
             /// First in, first out; where a port has several queues, that of the whole.
             DropTail(DropTail),
             $(#[doc = concat!("[`Discipline::", stringify!($name), "`].")] $name($name),)*
         }
 
-        impl Rule {
+        impl ActiveDiscipline {
             /// The discipline that `queue` asks for.
-            pub fn new(queue: &QueueSpec) -> Rule {
+            pub fn new(queue: &QueueSpec) -> ActiveDiscipline {
                 match &queue.discipline {
-                    $(Discipline::$name(parameters) => Rule::$name($name::new(parameters, queue.limit)),)*
-                    _ => Rule::DropTail(DropTail::new(queue.limit)),
+                    $(Discipline::$name(parameters) => ActiveDiscipline::$name($name::new(parameters, queue.limit)),)*
+                    _ => ActiveDiscipline::DropTail(DropTail::new(queue.limit)),
                 }
             }
 
             /// The discipline at work.
             pub fn at_work(&mut self) -> &mut dyn QueueDiscipline {
                 match self {
-                    Rule::DropTail(rule) => rule,
-                    $(Rule::$name(rule) => rule,)*
+                    ActiveDiscipline::DropTail(discipline) => discipline,
+                    $(ActiveDiscipline::$name(discipline) => discipline,)*
                 }
             }
         }
@@ -59,13 +59,13 @@ disciplines! {
     Red,
 }
 
-impl Rule {
+impl ActiveDiscipline {
     /// The decision of the quickest disciplines, which have no state, about an arrival; `None`: another is to be asked.
     #[inline(always)]
     pub fn decide(&self, arrival: &Arrival) -> Option<Verdict> {
         match self {
-            Rule::DropTail(rule) => Some(rule.decide(arrival)),
-            Rule::EcnThreshold(rule) => Some(rule.decide(arrival)),
+            ActiveDiscipline::DropTail(discipline) => Some(discipline.decide(arrival)),
+            ActiveDiscipline::EcnThreshold(discipline) => Some(discipline.decide(arrival)),
             _ => None,
         }
     }

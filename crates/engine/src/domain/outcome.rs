@@ -1,4 +1,4 @@
-//! What a run leaves: the outcome of its ports, hosts and flows at its end.
+//! The outcome of a run: its ports, hosts and flows at its end.
 
 use crate::domain::build::Simulation;
 use crate::domain::deadlock::deadlocked;
@@ -54,7 +54,7 @@ fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: Time) {
     }
 }
 
-/// What has been sent and has not arrived.
+/// Packets that have been sent and have not arrived.
 struct UnderWay {
     packets: u64,
     /// Packets of these that a failure would have taken after the end of the run.
@@ -125,8 +125,8 @@ impl Simulation<'_> {
         outcome
     }
 
-    /// What is still under way: `in_flight`, and what the domains hold. At `end`, unless the run is over, what a
-    /// failure would have taken later is under way as well.
+    /// Packets that are still under way: `in_flight`, and those in the domains. At `end`, unless the run is over,
+    /// packets that a failure would have taken later are under way as well.
     fn under_way(&mut self, in_flight: impl Iterator<Item = Packet>, end: Option<Time>) -> UnderWay {
         // segments under way, each once whatever its fragments
         let mut segments: BTreeSet<(FlowId, u64, Time, bool)> = BTreeSet::new();

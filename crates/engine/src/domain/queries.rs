@@ -25,7 +25,7 @@ pub fn answered(query: &mut Query, ctx: &mut NodeCtx<impl Effects>) {
     }
 }
 
-/// What is recorded of a query that ends then, or is under way at the end of the run.
+/// The record of a query that ends then, or is under way at the end of the run.
 pub fn query_record(query: &Query, net: &FabricMap, finish: Option<Time>) -> MessageRecord {
     let spec = &net.spec.queries[query.spec];
     MessageRecord {

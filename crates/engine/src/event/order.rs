@@ -91,7 +91,7 @@ impl Order {
 /// The list of timers: what each is for, and of what type that is.
 macro_rules! timers {
     ($($(#[$doc:meta])* $kind:ident($of:ty),)*) => {
-        /// What a pending timer is for.
+        /// The purpose of a pending timer.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum Timer {
             $($(#[$doc])* $kind($of),)*
@@ -135,7 +135,7 @@ timers! {
     Query(QueryId),
     /// The receiving application closes.
     SinkStop(FlowId),
-    /// What waits in the run queue of a sender's host acts: timers, then processes.
+    /// The run queue of a sender's host is worked off: timers, then processes.
     RunQueue(FlowId),
     /// An engine of a host is done with a packet.
     Process(EngineId),
@@ -158,7 +158,7 @@ impl Timer {
     }
 }
 
-/// What waits in a domain's own queue.
+/// An event in a domain's own queue.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A timer.

@@ -3,7 +3,7 @@
 use crate::ids::{FlowId, LinkId, NodeId};
 use incast_cc::Time;
 
-/// What a packet is.
+/// The kind of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
@@ -160,9 +160,9 @@ impl Packet {
         Packet { size: size as u16, part: (number | last << 4) as u8, ..*self }
     }
 
-    /// What a switch tells the neighbour that `of` came from: to pause `class`, or to resume it. It travels over a link
-    /// of its own accord and goes no further; it wears the flow of `of` in the other direction, of which the neighbour,
-    /// if it is a host, has an end.
+    /// A frame of a switch to the neighbour that `of` came from: to pause `class`, or to resume it. It travels over one
+    /// link and no further. Its flow is that of `of` in the other direction, of which the neighbour, if it is a host,
+    /// has an end.
     pub fn pause_frame(of: &Packet, class: u8, pause: bool, now: Time) -> Packet {
         let reverse = !of.flags & flag::REVERSE;
         Packet {
@@ -181,7 +181,7 @@ impl Packet {
         Packet { number: ext.host.0, stamp: ext.ts, part: ext.hops, ext_kind, ..*self }
     }
 
-    /// What it is.
+    /// Its kind.
     #[inline(always)]
     pub fn kind(&self) -> Kind {
         Kind::ALL[(self.ext_kind as u8) as usize]
@@ -232,7 +232,8 @@ impl Packet {
         (self.part & 15, self.part >> 4)
     }
 
-    /// What is acknowledged was sent at `ts`, came over `hops` links, and has been in the host for `delay`.
+    /// Echo of the acknowledged segment: it was sent at `ts`, came over `hops` links, and has been in the host for
+    /// `delay`.
     #[inline(always)]
     pub fn set_echo(&mut self, ts: Time, hops: u8, delay: Time) {
         (self.stamp, self.part, self.number) = (ts, hops, delay.0);
@@ -278,7 +279,7 @@ impl Packet {
         self.number >> 8 > 0
     }
 
-    /// What tells packets and fragments of one flow and direction apart, for random numbers: number, part, time.
+    /// Identity of a packet or fragment in its flow and direction, for random numbers: number, part, time.
     #[inline(always)]
     pub fn identity(&self) -> (u16, u8, Time) {
         (self.id, self.part, self.stamp)
@@ -344,7 +345,7 @@ impl Packet {
 /// would want more.
 pub const STAMPS: usize = 6;
 
-/// What a port stamps on a packet ([`incast_cc::Hop`]).
+/// The stamp of a port on a packet ([`incast_cc::Hop`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortStamp {
     /// When.
@@ -381,7 +382,7 @@ impl Telemetry {
     }
 }
 
-/// What only few packets carry: up to four SACK blocks `[start, end)`, newest first; the second
+/// Fields that only few packets carry: up to four SACK blocks `[start, end)`, newest first; the second
 /// time stamp of packets of a two-way connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ext {

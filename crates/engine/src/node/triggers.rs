@@ -6,7 +6,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Done;
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// A flow has come to an end at one of its hosts: triggers that count it hear of that.
+    /// A flow has come to an end at one of its hosts: triggers that count it are told.
     #[cold]
     pub fn announce(&mut self, flow: FlowId, done: Done) {
         let net = self.net;
@@ -16,7 +16,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// `trigger` has been activated so often: hosts with flows that this opens hear of it.
+    /// `trigger` has been activated so often: hosts with flows that this opens are told.
     pub fn activated(&mut self, trigger: TriggerId, activation: u32) {
         let triggers = &self.net.triggers;
         let home = triggers.list[trigger].home;

@@ -42,11 +42,11 @@ pub struct Dropped {
     pub packet: Packet,
     /// The wire would have lost it: that is counted.
     pub lost: bool,
-    /// What it is to give back to a shared buffer, if it has a place in one.
+    /// Its place in a shared buffer, to be given back, if it has one.
     pub place: Option<Taken>,
 }
 
-/// What a packet takes of a shared buffer.
+/// The place of a packet in a shared buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
     /// Its account, where it is not on that of its queue.
@@ -57,7 +57,7 @@ pub struct Taken {
     pub size: u64,
 }
 
-/// What is counted, from the start of the run.
+/// Counters from the start of the run.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Counts {
     packets: u64,
@@ -77,8 +77,8 @@ pub(super) struct Pausing {
     pub since: Option<Time>,
     /// When the neighbour asked for it.
     pub asked: Time,
-    /// Nothing of it begins from then until then either, so that the neighbour is heard first, the link being up
-    /// again.
+    /// Nothing of it begins from the first time until the second either: the link is up again, and the neighbour's
+    /// frames come first.
     pub silence: (Time, Time),
     /// Pauses that began inside the measured interval.
     pub pauses: u64,
@@ -149,7 +149,7 @@ impl ClassQueue {
         }
     }
 
-    /// What the discipline says to an arrival.
+    /// The discipline decides about an arrival.
     pub(super) fn admit(&mut self, arrival: &Arrival) -> Verdict {
         self.discipline.at_work().admit(arrival, &self.place)
     }
@@ -160,12 +160,12 @@ impl ClassQueue {
         Verdict::Drop
     }
 
-    /// What the discipline says to the packet at the head, whose transmission may begin.
+    /// The discipline decides about the packet at the head, whose transmission may begin.
     pub(super) fn at_head(&mut self, head: &Departure) -> Verdict {
         self.discipline.at_work().at_head(head)
     }
 
-    /// What the discipline counts is empty.
+    /// The queue, as the discipline counts it, is empty.
     pub(super) fn empty(&mut self, now: Time) {
         self.discipline.at_work().empty(now);
     }

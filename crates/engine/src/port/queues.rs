@@ -35,7 +35,7 @@ pub(super) struct Service {
     pub arrives: Option<Time>,
 }
 
-/// What becomes of an arrival.
+/// The decision about an arrival.
 pub(super) struct Admission {
     /// The queue that it comes to.
     pub class: usize,
@@ -58,7 +58,7 @@ pub(super) struct Queues {
     pub frame: Option<(Packet, Time)>,
     /// Some class is paused.
     pub pausing: Pausing,
-    /// Packets that waited and were dropped, of which nobody has heard.
+    /// Packets that waited and were dropped, not yet reported.
     pub dropped: Vec<Dropped>,
     gone: VecDeque<Gone>,
     /// Packets and bytes in the account, and of those the bytes below the discipline, which are of the first.
@@ -199,7 +199,7 @@ impl Queues {
         }
     }
 
-    /// What queue `class` makes of `packet`, which arrives at `now`, by its discipline and by the shared buffer that it
+    /// Queue `class` decides about `packet`, which arrives at `now`, by its discipline and by the shared buffer that it
     /// needs `room` in, if it is in one.
     pub(super) fn admit(
         &mut self,
@@ -249,7 +249,7 @@ impl Queues {
         Some(newest)
     }
 
-    /// What the discipline says to the packet whose transmission begins at `now`; it is marked if it says so.
+    /// The discipline decides about the packet whose transmission begins at `now`; the packet is marked if it says so.
     pub(super) fn at_head(&mut self, now: Time, measured: bool) -> Verdict {
         let Some(Service { waiting, class, .. }) = &mut self.service else { return Verdict::Accept };
         let queue = &mut self.classes[*class];

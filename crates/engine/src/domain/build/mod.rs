@@ -92,7 +92,7 @@ impl<'a> Simulation<'a> {
         Ok(Simulation { net, domains, lookahead, finite: finite as u64 })
     }
 
-    /// What is pending as a run begins: domain, time and timer.
+    /// Timers that are pending as a run begins: domain, time and timer.
     pub fn first_timers(&self) -> impl Iterator<Item = (DomainId, Time, Timer)> {
         let (spec, place) = (self.net.spec, &self.net.place);
         let flows = (0..).zip(spec.flows.iter().zip(&self.net.ends));

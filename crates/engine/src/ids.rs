@@ -2,6 +2,25 @@
 
 use std::ops::{Index, IndexMut};
 
+macro_rules! indexes {
+    ($name:ident: $($kept:ty),*) => {$(
+        impl<T> Index<$name> for $kept {
+            type Output = T;
+            #[inline(always)]
+            fn index(&self, at: $name) -> &T {
+                &self[at.ix()]
+            }
+        }
+
+        impl<T> IndexMut<$name> for $kept {
+            #[inline(always)]
+            fn index_mut(&mut self, at: $name) -> &mut T {
+                &mut self[at.ix()]
+            }
+        }
+    )*};
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
@@ -23,35 +42,7 @@ macro_rules! ids {
             }
         }
 
-        impl<T> Index<$name> for [T] {
-            type Output = T;
-            #[inline(always)]
-            fn index(&self, at: $name) -> &T {
-                &self[at.ix()]
-            }
-        }
-
-        impl<T> IndexMut<$name> for [T] {
-            #[inline(always)]
-            fn index_mut(&mut self, at: $name) -> &mut T {
-                &mut self[at.ix()]
-            }
-        }
-
-        impl<T> Index<$name> for Vec<T> {
-            type Output = T;
-            #[inline(always)]
-            fn index(&self, at: $name) -> &T {
-                &self[at.ix()]
-            }
-        }
-
-        impl<T> IndexMut<$name> for Vec<T> {
-            #[inline(always)]
-            fn index_mut(&mut self, at: $name) -> &mut T {
-                &mut self[at.ix()]
-            }
-        }
+        indexes!($name: [T], Vec<T>);
     )*};
 }
 
@@ -68,6 +59,8 @@ ids! {
     TriggerId
     /// An [`Opening`](crate::map::triggers::Opening): flows of a host that a trigger opens together.
     OpeningId
+    /// An engine of a host ([`Processing`](crate::host::processing::Processing)).
+    EngineId
     /// A domain.
     DomainId
     /// A sender of a domain.
@@ -144,10 +137,6 @@ pub enum Side {
     Send,
 }
 
-/// An engine of a host ([`Processing`](crate::host::processing::Processing)), in four bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct EngineId(u32);
-
 impl EngineId {
     /// As many engines a side may have.
     pub const MOST: u32 = 64;
@@ -170,11 +159,5 @@ impl EngineId {
     /// Its number among the engines of that side.
     pub const fn engine(self) -> u32 {
         self.0 % EngineId::MOST
-    }
-}
-
-impl From<EngineId> for u32 {
-    fn from(id: EngineId) -> u32 {
-        id.0
     }
 }

@@ -37,7 +37,7 @@ pub mod testing {
     pub use crate::domain::build::Simulation;
     pub use crate::event::interval::Interval;
     pub use crate::event::order::Timer;
-    pub use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
+    pub use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
     pub use crate::event::packet::{Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
     pub use crate::host::app::AppState;

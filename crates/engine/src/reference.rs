@@ -4,7 +4,7 @@
 use crate::RunError;
 use crate::domain::build::Simulation;
 use crate::event::order::{Event, Key, Order, Timer};
-use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
+use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{DomainId, NodeId};
 use crate::map::fabric::FabricMap;
@@ -66,8 +66,8 @@ impl Outbox for Heap {
         let key = Key::timer(self.order, time, generation, timer);
         self.queue.push(Reverse(Queued { key, event: Event::Timer(timer) }));
     }
-    fn post(&mut self, _to: NodeId, time: Time, message: Message) {
-        self.timer(time, 0, message.event());
+    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+        self.timer(time, 0, message);
     }
 }
 

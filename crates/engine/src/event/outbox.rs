@@ -2,7 +2,7 @@
 
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
-use crate::ids::{LinkId, NodeId, OpeningId, TriggerId};
+use crate::ids::{LinkId, NodeId};
 use incast_cc::Time;
 
 /// When an event happens.
@@ -36,25 +36,6 @@ impl Stamp {
     }
 }
 
-/// A message of one node to another, beside packets.
-#[derive(Clone, Copy, Debug)]
-pub enum Message {
-    /// A trigger that it counts is activated.
-    Activation(TriggerId),
-    /// Flows of it open ([`Opening`](crate::map::triggers::Opening)).
-    Opening(OpeningId),
-}
-
-impl Message {
-    /// The event that it is where it arrives.
-    pub fn event(self) -> Timer {
-        match self {
-            Message::Activation(trigger) => Timer::Activation(trigger),
-            Message::Opening(opening) => Timer::Opening(opening),
-        }
-    }
-}
-
 /// Empty chunks of overflow queues.
 pub type Chunks = Vec<Vec<Packet>>;
 
@@ -80,6 +61,7 @@ pub trait Outbox {
     );
     /// `timer` fires at `time` in this domain.
     fn timer(&mut self, time: Time, generation: u16, timer: Timer);
-    /// `message` reaches node `to` at `time`: the longest latency of a link from now, so in a later window, or later.
-    fn post(&mut self, to: NodeId, time: Time, message: Message);
+    /// `message` reaches node `to` at `time`, as an event there: the longest latency of a link from now, so in a later
+    /// window, or later.
+    fn post(&mut self, to: NodeId, time: Time, message: Timer);
 }

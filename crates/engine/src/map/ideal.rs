@@ -177,11 +177,11 @@ impl<'a> Fabric<'a> {
         let hops = there.len() as u32;
         let further = own.saturating_sub(shortest_rtt);
         let hop_rtt = if hops > shortest_hops && further > Time::ZERO {
-            Time(further.0 / (hops - shortest_hops) as u64)
+            further / (hops - shortest_hops) as u64
         } else {
             match self.between {
                 Some((l, r)) => self.idle_rtt(&[l], &[r], t),
-                None => Time(shortest_rtt.0 / shortest_hops.max(1) as u64),
+                None => shortest_rtt / shortest_hops.max(1) as u64,
             }
         };
         let slowest = |link: &LinkId| self.period(*link, t);
@@ -255,7 +255,6 @@ impl<'a> Fabric<'a> {
             let mut behind = Time::ZERO;
             let last = fragments(t, t.mss).last().unwrap_or(0);
             let mut saved = false;
-            let all = |period: Time| Time(period.0.saturating_mul(full - 1));
             for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
                 let link = &self.spec.links[l];
                 let first = *free;
@@ -266,7 +265,7 @@ impl<'a> Fabric<'a> {
                 };
                 saved |= link.bucket > 0;
                 *came = came.saturating_add(behind);
-                *free = first.saturating_add(all(self.period(l, t))).max(came.saturating_add(held));
+                *free = first.saturating_add(self.period(l, t).saturating_mul(full - 1)).max(came.saturating_add(held));
                 behind = if link.bucket > 0 {
                     leave(link, *free, *came).saturating_sub(leave(link, first, came.saturating_sub(behind)))
                 } else {

@@ -252,7 +252,7 @@ fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -
     let wire = |bytes: u64| extremes.slowest.serialize(bytes).saturating_add(Time::ps(1));
     let frame = frame_bytes(back.overhead);
     let waits = wire(frame.max(packet + back.overhead as u64));
-    let frames = Time(wire(frame).0.saturating_mul(classes));
+    let frames = wire(frame).saturating_mul(classes);
     waits.saturating_add(frames).saturating_add(extremes.longest)
 }
 

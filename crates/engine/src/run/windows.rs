@@ -17,7 +17,7 @@
 use crate::domain::Domain;
 use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
 use crate::event::order::{Key, Timer};
-use crate::event::outbox::{Instant, Message, Outbox, Overflow, Stamp};
+use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use crate::hash;
@@ -178,10 +178,9 @@ impl Outbox for Out<'_, '_> {
         self.local.heap.push(Reverse((key, TimerSlot::Timer(timer))));
     }
 
-    fn post(&mut self, to: NodeId, time: Time, message: Message) {
-        let timer = message.event();
-        let key = Key::timer(self.buckets.order, time, 0, timer);
-        self.buckets.elsewhere.push((self.net.place[to].domain, key, timer));
+    fn post(&mut self, to: NodeId, time: Time, message: Timer) {
+        let key = Key::timer(self.buckets.order, time, 0, message);
+        self.buckets.elsewhere.push((self.net.place[to].domain, key, message));
     }
 }
 

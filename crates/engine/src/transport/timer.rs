@@ -9,7 +9,7 @@ pub enum Task {
     Timer,
     /// Its application, which a packet woke, runs.
     Application,
-    /// Compressed SACKs that were due then, ps, go with those of another receiver.
+    /// Compressed SACKs that were due then go with those of another receiver.
     Compressed(Time),
 }
 

@@ -7,9 +7,7 @@
 
 use incast_cc::Time;
 use incast_engine::spec::Spec;
-use incast_engine::testing::{
-    Env, Ext, Instant, Message, Outbox, Overflow, Packet, Planned, Simulation, Stamp, Timer, flag,
-};
+use incast_engine::testing::{Env, Ext, Instant, Outbox, Overflow, Packet, Planned, Simulation, Stamp, Timer, flag};
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_model::dctcp::Dctcp;
 use incast_model::fastflow::FastFlow;
@@ -112,8 +110,8 @@ impl Outbox for Network {
         self.at(time, Event::Timer(timer));
     }
 
-    fn post(&mut self, _to: NodeId, time: Time, message: Message) {
-        self.at(time, Event::Timer(message.event()));
+    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+        self.at(time, Event::Timer(message));
     }
 }
 

@@ -38,10 +38,7 @@ impl OnOff {
     /// time comes with the beginning of the next (ns-3's OnOffApplication).
     fn ticks_by(&self, t: Time) -> u64 {
         let t = t.min(self.stop.saturating_sub(Time::ps(1)));
-        if t < self.on_from {
-            return 0;
-        }
-        let since = t - self.on_from;
+        let Some(since) = (t >= self.on_from).then(|| t - self.on_from) else { return 0 };
         if self.off == Time::ZERO {
             return since / self.tick;
         }

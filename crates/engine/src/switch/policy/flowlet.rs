@@ -76,8 +76,8 @@ impl Rule for Flowlet {
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
         let now = packet.time;
         let key = (packet.flow.0 as u64) << 1 | packet.is_reverse() as u64;
-        let kept = self.gap.max(LEAST_GAP_REMEMBERED).0.saturating_mul(GAPS_REMEMBERED);
-        let entry = self.table.entry(key, Time(kept), now);
+        let kept = self.gap.max(LEAST_GAP_REMEMBERED).saturating_mul(GAPS_REMEMBERED);
+        let entry = self.table.entry(key, kept, now);
         let had = entry.port.and_then(|had| hops.iter().position(|port| port == had).map(|i| i as u32));
         let i = match had {
             Some(i) if now - entry.last <= self.gap || !chance(ctx.draw(packet), self.probability) => i,

@@ -3,8 +3,8 @@
 
 use super::*;
 use incast_engine::testing::{
-    Env, Ext, Instant, Kind, Message, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation,
-    Stamp, Timer, flag,
+    Env, Ext, Instant, Kind, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation, Stamp,
+    Timer, flag,
 };
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_record::Collector;
@@ -49,8 +49,8 @@ impl Outbox for Wire {
     fn timer(&mut self, time: Time, _generation: u16, timer: Timer) {
         self.timers.push((time.0, timer));
     }
-    fn post(&mut self, _to: NodeId, time: Time, message: Message) {
-        self.timers.push((time.0, message.event()));
+    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+        self.timers.push((time.0, message));
     }
 }
 

@@ -53,7 +53,8 @@ pub struct TransportSpec {
     /// to (__tcp_ecn_check_ce), but its DCTCP module has noted the mark by then, so that nothing happens.
     pub mark_quickack: bool,
     /// Linux with classic ECN: at the first mark since the sender's last CWR, and at a segment that is not ECN-capable
-    /// after one that was, two segments are acknowledged at once.
+    /// after one that was, two segments are acknowledged at once. It does not look at one of which all has come before,
+    /// and echoes no mark on it.
     pub classic_quickack: bool,
     /// Linux: a SYN that is sent again asks for no ECN, and a connection that it opens has none (tcp_ecn_fallback).
     pub ecn_fallback: bool,
@@ -118,7 +119,8 @@ pub struct TransportSpec {
     pub adaptive_reordering: bool,
     /// Added to the waits of probes of more than one segment and of RACK's timer (Linux: TCP_TIMEOUT_MIN, 2 ms).
     pub timeout_min: Time,
-    /// CWR follows reductions for losses and timeouts too, not only those for ECN-Echo (RFC 3168 section 6.1.2).
+    /// CWR follows reductions for losses and timeouts too, that of a SYN included, not only those for ECN-Echo
+    /// (RFC 3168 section 6.1.2).
     pub cwr_after_loss: bool,
     /// F-RTO (RFC 5682): after a timeout, once an ACK advances, new data goes first; what the ACKs of it say
     /// decides whether the timeout was spurious and is undone.

@@ -100,7 +100,8 @@ keys! {
     mark_quickack: bool,
     /// Classic ECN: at the first mark since the sender's last CWR two segments are acknowledged at once, and at a
     /// segment that is not ECN-capable after one that was, as retransmissions are (Linux, __tcp_ecn_check_ce), but not
-    /// at one of which all has come before. On one-way connections too; on two-way ones that ends the interactive mode.
+    /// at one of which all has come before, whose mark is not echoed either. On one-way connections too; on two-way
+    /// ones that ends the interactive mode.
     classic_quickack: bool,
     /// A SYN that is sent again asks for no ECN, and the connection that it opens runs without (Linux,
     /// net.ipv4.tcp_ecn_fallback). Where the first SYN arrived and only its answer was lost, ECN stays. Only with
@@ -183,7 +184,7 @@ keys! {
     /// the clock).
     timeout_min: Time,
     /// The first new data after a reduction for a loss or a timeout carries CWR too (RFC 3168 section 6.1.2), not only
-    /// that after a reduction for ECN.
+    /// that after a reduction for ECN; a timeout of the SYN counts.
     cwr_after_loss: bool,
     /// F-RTO (RFC 5682): after a timeout the sender sends one segment again and, once an ACK advances, new data. Their
     /// ACKs show whether the timeout was spurious and is undone. net.ipv4.tcp_frto.

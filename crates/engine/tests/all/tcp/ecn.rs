@@ -218,3 +218,34 @@ fn a_syn_that_is_sent_again_opens_a_connection_without_ecn() {
         assert!(capable(false, controller, Some(3)), "without fallback the second asks too");
     }
 }
+
+/// tcp_enter_loss: a timeout of the SYN is a loss, and CWR says so where the connection has ECN all the same.
+#[test]
+fn after_a_syn_that_timed_out_the_first_data_carries_cwr() {
+    let cwr = |cwr_after_loss, lost: Option<usize>| -> Vec<usize> {
+        let transport = TransportSpec { cwr_after_loss, ecn_fallback: true, syn_timeout: Time::s(1), ..tcp() };
+        let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(20_000)));
+        spec.transports[0].ecn = Some(Ecn::Classic);
+        if let Some(link) = lost {
+            spec.links[link].loss = Loss::List(vec![0]);
+        }
+        let sent = compared(&spec);
+        data_sent(&sent, "h0").iter().enumerate().filter(|(_, e)| e.flags.contains("CWR")).map(|(i, _)| i).collect()
+    };
+    let none: Vec<usize> = vec![];
+    assert_eq!(cwr(true, Some(2)), [0], "SYN-ACK lost: ECN stays");
+    assert_eq!(cwr(false, Some(2)), none);
+    assert_eq!(cwr(true, Some(3)), none, "SYN lost: no ECN");
+    assert_eq!(cwr(true, None), none);
+}
+
+/// __tcp_ecn_check_ce is not reached by what has come before.
+#[test]
+fn a_mark_on_a_copy_is_not_echoed_by_linux() {
+    for (classic_quickack, echoed) in [(true, false), (false, true)] {
+        let transport = TransportSpec { ecn: Some(Ecn::Classic), classic_quickack, delayed_ack: 1, ..plain() };
+        let mut bench = bench(transport, "newreno", bulk(0, 1, None));
+        bench.data(0, 1000, flag::ECT);
+        assert_eq!(bench.data(0, 1000, flag::ECT | flag::CE)[0].has(flag::ECE), echoed);
+    }
+}

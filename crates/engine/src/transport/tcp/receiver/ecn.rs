@@ -36,7 +36,9 @@ impl Receiver {
                 if p.has(flag::CWR) {
                     self.ecn.ce = false;
                 }
-                self.ecn.ce |= marked;
+                // Linux looks at no mark on what has come before
+                let old = t.classic_quickack && p.seq() + p.len as u64 <= self.next;
+                self.ecn.ce |= marked && !old;
             }
             Ecn::Dctcp if p.len > 0 => {
                 if marked != self.ecn.ce {

@@ -42,11 +42,14 @@ impl Sender {
 
     pub(super) fn establish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.connection = Connection::Open;
-        self.timer.consecutive = 0;
-        self.timer.deadline = NEVER;
         if ctx.sides.get(self.side as usize).is_some_and(|side| side.without_ecn) {
             self.ecn.mode = Ecn::Off;
         }
+        // a SYN that timed out is a loss too (Linux, tcp_enter_loss)
+        let after_loss = self.timer.consecutive > 0 && ctx.net.transport(self.transport).cwr_after_loss;
+        self.ecn.send_cwr = after_loss && self.ecn.mode != Ecn::Off;
+        self.timer.consecutive = 0;
+        self.timer.deadline = NEVER;
         self.app.open(ctx.now);
         self.publish_timeout(ctx);
         self.pump(ctx);

@@ -15,7 +15,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
 .PHONY: help build dev demo demo-full docs docs-pictures test test-rust test-python lint bench mutants parity papers \
-        published layers lines deny clean
+        recordings published layers lines deny clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -80,6 +80,9 @@ bench: build ## Hops per CPU second on the benchmark cases; raw runs go to bench
 
 mutants: ## Mutation testing of the controllers (CONTROLLER=timely for one); writes docs/mutants.md
 	$(PYTHON) -m mutants.run $(CONTROLLER)
+
+recordings: ## Record packets of real Linux hosts anew; needs root and TUN devices
+	$(BIN)/python -m parity.linux_hosts
 
 parity: build ## Hold the simulator against ns-3, htsim and Linux; writes docs/fidelity.md
 	$(BIN)/python -m parity.run

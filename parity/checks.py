@@ -284,7 +284,8 @@ class Packets:
 
     reference: tuple[Sent, ...]
     ours: Callable[[Result], Sequence[Sent]]
-    within_s: float = 1e-6
+    within_s: float | None = 1e-6
+    """Largest error of a time; ``None`` where only the order is compared."""
     rule: str = ""
     explained: Explanation | None = None
 
@@ -297,31 +298,27 @@ class Packets:
                 break
             same += 1
             worst = max(worst, abs(mine.time_s - theirs.time_s))
-        count, first, limit = self._figures()
         # Packets after the first wrong one are not compared in time: each would be compared with another packet.
         told = "" if same == len(self.reference) == len(ours) else f"first other packet: number {same}"
         rule = ". ".join(text for text in (told, self.rule) if text)
         return Checked(
-            [
-                replace(row(count, "packets", len(self.reference), len(ours), Exact()), rule=rule),
-                replace(row(first, "packets", len(self.reference), same, Exact()), rule=rule),
-                row(limit, "us", 1e6 * self.within_s, 1e6 * worst if same else None, AtMost()),
-            ],
+            self._rows(len(ours), same, 1e6 * worst if same else None, rule),
             [Line("sequence number (kB)", _sequence(self.reference), _sequence(ours))],
         )
 
     def unrun(self) -> list[Row]:
         """Give the rows without ours."""
-        count, first, limit = self._figures()
-        return [
-            row(count, "packets", len(self.reference), None, Exact()),
-            row(first, "packets", len(self.reference), None, Exact()),
-            row(limit, "us", 1e6 * self.within_s, None, AtMost()),
-        ]
+        return self._rows(None, None, None)
 
-    @staticmethod
-    def _figures() -> tuple[str, str, str]:
-        return "packets sent", "the same packets, in order", "largest time error"
+    def _rows(self, sent: int | None, same: int | None, worst_us: float | None, rule: str = "") -> list[Row]:
+        count = len(self.reference)
+        rows = [
+            replace(row("packets sent", "packets", count, sent, Exact()), rule=rule),
+            replace(row("the same packets, in order", "packets", count, same, Exact()), rule=rule),
+        ]
+        if self.within_s is not None:
+            rows.append(row("largest time error", "us", 1e6 * self.within_s, worst_us, AtMost()))
+        return rows
 
 
 def _sequence(packets: Sequence[Sent]) -> Series:

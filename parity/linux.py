@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from incast import Result
+from parity import linux_acks
 from parity.checks import Case, Check, Column, Figure, Number, Reference, Section, Series, Trace
 from parity.figures import port, samples_mean, series, summary, table
 from parity.tolerances import Absolute, Relative, Tolerance
@@ -42,8 +43,9 @@ def reference() -> Reference:
                 "SACK off as well.",
                 "ratios",
             ),
+            linux_acks.SECTION,
         ),
-        (*traces(), *cells()),
+        (*traces(), *cells(), *linux_acks.cases()),
     )
 
 

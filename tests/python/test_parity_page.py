@@ -198,7 +198,7 @@ def tolerances_of(check: Check) -> list[Tolerance | None]:
         case Trace():
             return [AtLeast() for _ in check.columns]
         case Packets():
-            return [Exact(), Exact(), AtMost()]
+            return [Exact(), Exact()] + [AtMost()] * (check.within_s is not None)
         case PerFlow():
             return [Relative(check.mean), AtMost(), AtLeast()]
     raise AssertionError(check)

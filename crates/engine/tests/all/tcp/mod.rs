@@ -11,6 +11,7 @@
 //! | `scoreboard/{mod, late, ns3, rack}` | `scoreboard`, `late`, `ns3`, `rack` |
 //! | `sender/ack` (what controllers are told) | `lost_bytes` |
 //! | rules of one simulator | `htsim`, `renumbering`, `ns3` |
+//! | receivers of real hosts | `linux` |
 
 mod ack_policy;
 mod compression;
@@ -22,6 +23,7 @@ mod frto;
 mod htsim;
 mod late;
 mod limited_transmit;
+mod linux;
 mod lost_bytes;
 mod ns3;
 mod pacing;

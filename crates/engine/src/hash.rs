@@ -35,6 +35,8 @@ pub mod purpose {
     pub const ENTROPY: u32 = 10;
     /// Losses of degraded links, and which links fail.
     pub const FAILURE: u32 = 11;
+    /// What an application draws, by flow.
+    pub const APPLICATION: u32 = 12;
 }
 
 /// Mixes one word.

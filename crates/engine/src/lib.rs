@@ -6,12 +6,13 @@
 //!
 //! The way of a packet, in order: `transport` (a sender's `output`), `node` (`host`, then `transmit`), `port`,
 //! `run` (`windows`), `domain`, `switch`, and at the last host the receiver of `transport`. Below them
-//! [`spec`] says what is simulated, `event` has the words of time and packets, `host` the state of hosts, [`map`]
-//! the facts of the fabric. `domain::build` makes all of it from the specification, and `reference` is the plain
-//! engine that tests compare with.
+//! [`spec`] says what is simulated, `app` has what hosts send, `event` the words of time and packets, `host` the
+//! state of hosts, [`map`] the facts of the fabric. `domain::build` makes all of it from the specification, and
+//! `reference` is the plain engine that tests compare with.
 
 #![deny(unsafe_code)]
 
+pub(crate) mod app;
 pub(crate) mod domain;
 pub(crate) mod event;
 pub mod hash;
@@ -34,13 +35,13 @@ pub use spec::RunError;
 /// The part of the inside that the tests of this workspace see. Nothing else may use it.
 #[doc(hidden)]
 pub mod testing {
+    pub use crate::app::{AppState, Start};
     pub use crate::domain::build::Simulation;
     pub use crate::event::interval::Interval;
     pub use crate::event::order::Timer;
     pub use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
     pub use crate::event::packet::{Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
-    pub use crate::host::app::AppState;
     pub use crate::host::messages::ConnectionSide;
     pub use crate::ids::{HostIx, PoolIx, PortIx, QueryId, SenderIx};
     pub use crate::node::context::Env;

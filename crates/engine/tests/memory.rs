@@ -33,7 +33,8 @@ static ALLOCATOR: Counting = Counting;
 /// Bytes allocated at the most during a run of this length, over those before it.
 fn peak(duration: Time) -> usize {
     // timers alone wake the domain of the source, again and again
-    let app = App::OnOff { rate: Rate::mbps(200), on: Time::s(1), off: Time::ZERO, write: 1000, off_first: false };
+    let app =
+        App::OnOff(OnOff { rate: Rate::mbps(200), on: Time::s(1), off: Time::ZERO, write: 1000, off_first: false });
     let mut spec = star(2, Rate::gbps(1), Time::us(20));
     spec.domain_of = vec![0, 1, 2];
     spec.transports = vec![tcp()];

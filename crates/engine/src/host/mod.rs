@@ -1,7 +1,6 @@
-//! The state of a host: its NIC, what it costs its packets, its applications and connections. Pure: no event is made
+//! The state of a host: its NIC, what it costs its packets, its connections. Pure: no event is made
 //! here.
 
-pub mod app;
 pub mod messages;
 pub mod nic;
 pub mod processing;

@@ -5,6 +5,7 @@
 //! A directed link and the port at its sending end share one number. The local ports of a node
 //! are its outgoing links in the order of `links`.
 
+pub use crate::app::parameters::*;
 use incast_cc::{Config, Time};
 pub use incast_record::{Near, Sharing};
 

@@ -81,42 +81,54 @@ impl Router {
     }
 }
 
-/// Which of several equal-cost next hops a packet takes.
-#[derive(Clone, PartialEq, Debug)]
-pub enum PathChoice {
-    /// Hash of (flow, direction) salted by seed and switch.
-    Ecmp,
-    /// Always the first (ns-3's global routing).
-    First,
-    /// Each packet (IP fragment) takes one at random, uniform at each switch.
-    Spray,
-    /// Each packet takes one of the shortest paths at random, uniform among the paths.
-    SpraySource,
-    /// Packets of a flow and direction take its paths in turn, from one drawn for it on: number
-    /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of step once
-    /// in
-    /// 65,536 packets where these are no multiple of the paths.
-    RoundRobinSource,
-    /// Each switch gives its next hops packets in turn, in an order that is drawn anew after so many
-    /// rounds (htsim: 5); 0: never.
-    RoundRobin {
-        /// Rounds.
-        rounds: u32,
-    },
-    /// Each switch takes one of the ports in the lowest band.
-    Adaptive(Adaptive),
-    /// Each switch draws two next hops and takes the one whose port holds fewer bytes.
-    PowerOfTwo,
-    /// A packet of a flow that follows the one before by more than a gap may take another next hop.
-    Flowlet(Flowlet),
-    /// As [`PathChoice::Ecmp`], but with this probability a packet whose port is in the highest of the
-    /// bands that its next hops are in takes one in the lowest, at random (htsim's `ecmp_host_ar`).
-    EcmpAdaptive(Adaptive, f64),
-    /// Hash of (flow, direction, entropy) salted by seed and switch. The entropy is the sender's to give, travels with
-    /// the packet ([`Packet::entropy`](crate::event::packet::Packet::entropy)), and comes back with the ACK: not under
-    /// [`Ties::Scheduled`](super::Ties::Scheduled).
-    Entropy(Entropy),
+/// The list of routing policies, given to the macro `$to`: each with the parameters that it has, and with its rule in
+/// [`policy`](crate::switch::policy).
+macro_rules! policies {
+    ($to:ident) => {
+        $to! {
+            /// Hash of (flow, direction) salted by seed and switch.
+            Ecmp => ecmp::Ecmp,
+            /// Always the first (ns-3's global routing).
+            First => first_path::FirstPath,
+            /// Each packet (IP fragment) takes one at random, uniform at each switch.
+            Spray => spray::Spray,
+            /// Each packet takes one of the shortest paths at random, uniform among the paths.
+            SpraySource => spray_source::SpraySource,
+            /// Packets of a flow and direction take its paths in turn, from one drawn for it on: number
+            /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of
+            /// step once in 65,536 packets where these are no multiple of the paths.
+            RoundRobinSource => round_robin_source::RoundRobinSource,
+            /// Each switch gives its next hops packets in turn, in an order that is drawn anew after so many
+            /// rounds (htsim: 5); 0: never.
+            RoundRobin(rounds: u32) => round_robin::RoundRobin,
+            /// Each switch takes one of the ports in the lowest band.
+            Adaptive(bands: Adaptive) => adaptive::Adaptive,
+            /// Each switch draws two next hops and takes the one whose port holds fewer bytes.
+            PowerOfTwo => power_of_two::PowerOfTwo,
+            /// A packet of a flow that follows the one before by more than a gap may take another next hop.
+            Flowlet(flowlet: Flowlet) => flowlet::Flowlet,
+            /// As `Ecmp`, but with this probability a packet whose port is in the highest of the
+            /// bands that its next hops are in takes one in the lowest, at random (htsim's `ecmp_host_ar`).
+            EcmpAdaptive(bands: Adaptive, probability: f64) => ecmp_adaptive::EcmpAdaptive,
+            /// Hash of (flow, direction, entropy) salted by seed and switch. The entropy is the sender's to give,
+            /// travels with the packet ([`Packet::entropy`](crate::event::packet::Packet::entropy)), and comes back
+            /// with the ACK: not under [`Ties::Scheduled`](super::Ties::Scheduled).
+            Entropy(source: Entropy) => entropy::Entropy,
+        }
+    };
 }
+pub(crate) use policies;
+
+macro_rules! choices {
+    ($($(#[$doc:meta])+ $name:ident $(($($key:ident: $type:ty),+))? => $file:ident::$rule:ident,)+) => {
+        /// Which of several equal-cost next hops a packet takes.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum PathChoice {
+            $($(#[$doc])+ $name $(($($type),+))?,)+
+        }
+    };
+}
+policies!(choices);
 
 /// Flowlet switching.
 #[derive(Clone, PartialEq, Debug)]

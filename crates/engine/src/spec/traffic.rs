@@ -1,5 +1,6 @@
-//! Flows, applications, triggers and queries.
+//! Flows, triggers and queries.
 
+use super::App;
 use incast_cc::{Rate, Time};
 
 /// One flow.
@@ -73,89 +74,6 @@ pub enum AtStop {
     Drain,
     /// The flow is reset: nothing more is sent, the receiver is told once.
     Reset,
-}
-
-/// What the sending application does.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum App {
-    /// One transfer, in writes of `write` bytes as fast as the send buffer takes them; `size`
-    /// `None` never ends.
-    Bulk {
-        /// Bytes.
-        size: Option<u64>,
-        /// Bytes a write.
-        write: u64,
-    },
-    /// Writes of `write` bytes at `rate` during ON times. A write that does not fit is retried
-    /// at the next tick of the rate, as ns-3's OnOffApplication does.
-    OnOff {
-        /// Application rate.
-        rate: Rate,
-        /// Length of an ON time.
-        on: Time,
-        /// Length of an OFF time; zero never pauses (constant rate).
-        off: Time,
-        /// Bytes a write.
-        write: u64,
-        /// Start with an OFF time (ns-3 does, after the handshake).
-        off_first: bool,
-    },
-    /// One flow of a two-way connection: writes what a [`QuerySpec`] tells it to.
-    Messages,
-    /// No transport beneath it (UDP): full segments at a constant pace from the flow's start to its stop. Nothing is
-    /// acknowledged or sent again, there is no window and no ECN; the controller has no part in it. Where the NIC takes
-    /// only so many packets of a flow, the ones beyond are never sent.
-    Udp {
-        /// Time from one segment to the next, above 0.
-        gap: Time,
-    },
-    /// Keeps writes under way: the next is written `think` after one was acknowledged.
-    ClosedLoop {
-        /// Bytes a write.
-        write: u64,
-        /// Writes under way at a time.
-        outstanding: u32,
-        /// Time between an acknowledgement and the write it allows.
-        think: Time,
-        /// Writes in all; `None` never ends.
-        count: Option<u64>,
-    },
-}
-
-impl App {
-    /// It ends by itself, after so many bytes or writes.
-    pub fn is_finite(&self) -> bool {
-        matches!(self, App::Bulk { size: Some(_), .. } | App::ClosedLoop { count: Some(_), .. })
-    }
-
-    /// It writes what a query tells it to, on a two-way connection.
-    pub fn is_messages(&self) -> bool {
-        *self == App::Messages
-    }
-
-    /// Bytes of one transfer, where it has a size.
-    pub fn size(&self) -> Option<u64> {
-        if let App::Bulk { size, .. } = self { *size } else { None }
-    }
-
-    /// Time from one datagram to the next, if it sends these.
-    pub fn datagram_gap(&self) -> Option<Time> {
-        if let App::Udp { gap } = self { Some(*gap) } else { None }
-    }
-
-    /// Bytes of a write that is acknowledged as one; 0 where none is.
-    pub fn acknowledged_write(&self) -> u64 {
-        if let App::ClosedLoop { write, .. } = self { *write } else { 0 }
-    }
-
-    /// What it asks for at most, in segments of `mss` bytes; bits per second.
-    pub fn rate(&self, mss: u32) -> f64 {
-        match self {
-            App::OnOff { rate, .. } => rate.as_f64(),
-            App::Udp { gap } => 8.0 * f64::from(mss) / gap.as_secs_f64(),
-            App::Bulk { .. } | App::Messages | App::ClosedLoop { .. } => f64::INFINITY,
-        }
-    }
 }
 
 /// A root that asks its workers over persistent two-way connections, again and again. A query

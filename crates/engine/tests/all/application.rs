@@ -2,8 +2,7 @@
 //! segments, sizes, stops and the closing exchange.
 
 use crate::support::*;
-use incast_engine::testing::AppState;
-use incast_engine::testing::Kind;
+use incast_engine::testing::{AppState, Kind, Start};
 use proptest::prelude::*;
 
 /// An on-off application one tick after another, as ns-3's `OnOffApplication` lives it: the first
@@ -60,8 +59,8 @@ proptest! {
         let us = 1_000_000u64;
         let (on, off, opened, stop) = (on * us, off * us, opened * us, stop.saturating_mul(us));
         let rate = Rate::mbps(mbps);
-        let kind = App::OnOff { rate, on: Time(on), off: Time(off), write, off_first };
-        let mut app = AppState::new(kind, if stop == u64::MAX { Time::NEVER } else { Time(stop) }, 0);
+        let kind = App::OnOff(OnOff { rate, on: Time(on), off: Time(off), write, off_first });
+        let mut app = AppState::new(kind, Start { stop: Time(stop), ..Start::ENDLESS });
         app.open(Time(opened));
         let on_since = opened + if off_first { off } else { 0 };
         let tick = rate.serialize(write).0;
@@ -75,7 +74,7 @@ proptest! {
             naive.up_to(now, acked, buffer);
             prop_assert_eq!(app.written, naive.written, "at {}", now);
             // the tick it waits for is the next one of the naive application, if any is left
-            if let Some(at) = app.next_at() {
+            if let Some(at) = app.next_at(u64::MAX) {
                 let (acked, before) = (u64::MAX / 2, naive.accepted.len());
                 let mut ahead = Naive { accepted: naive.accepted.clone(), ..naive };
                 ahead.up_to(at.0 - 1, acked, buffer);
@@ -93,7 +92,7 @@ proptest! {
 }
 
 fn on_off(rate: Rate, on: Time, off: Time) -> FlowSpec {
-    FlowSpec { app: App::OnOff { rate, on, off, write: 1000, off_first: false }, ..bulk(0, 1, None) }
+    FlowSpec { app: App::OnOff(OnOff { rate, on, off, write: 1000, off_first: false }), ..bulk(0, 1, None) }
 }
 
 /// Payloads of what h0 sent.
@@ -307,11 +306,10 @@ fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
 #[test]
 fn ends_of_writes_are_kept_only_for_segments_that_say_so() {
     for push_ack in [true, false] {
-        let t = TransportSpec { push_ack, notsent_lowat: 100_000, ..tcp() };
-        let mut app = AppState::new(App::Bulk { size: None, write: 10_000 }, Time::NEVER, 0);
+        let mut app = AppState::new(App::Bulk(Bulk { size: None, write: 10_000 }), Start::ENDLESS);
         app.open(Time::ZERO);
         let mut ends = std::collections::VecDeque::new();
-        app.top_up(1_000_000, 0, &t, &mut ends);
+        app.top_up(1_000_000, 0, 100_000, 1000, push_ack.then_some(&mut ends));
         assert_eq!((app.written, ends.len()), (100_000, if push_ack { 10 } else { 0 }));
     }
 }

@@ -142,7 +142,7 @@ fn a_degraded_link_loses_what_begins_on_it() {
     assert_eq!(number(&run(&twelve(lossy(0.0), false))).len(), 12);
     // five standard deviations of 2000 draws with 0.3 are 103
     let mut spec = twelve(lossy(0.3), false);
-    spec.flows[0].app = App::Bulk { size: Some(2000 * 4000), write: 65_160 };
+    spec.flows[0].app = App::Bulk(Bulk { size: Some(2000 * 4000), write: 65_160 });
     spec.failures[0].until = Time::NEVER;
     let o = run(&spec);
     let port = o.ports.iter().find(|p| p.name == "h0>s").unwrap();
@@ -278,7 +278,7 @@ fn what_is_left_is_shared_out_evenly() {
     assert!((share(PathChoice::Spray) - 0.5).abs() < 0.045);
     assert!((share(PathChoice::SpraySource) - 1.0 / 3.0).abs() < 0.045);
     assert!((share(PathChoice::RoundRobinSource) - 1.0 / 3.0).abs() < 0.001);
-    assert!((share(PathChoice::RoundRobin { rounds: 5 }) - 0.5).abs() < 0.001);
+    assert!((share(PathChoice::RoundRobin(5)) - 0.5).abs() < 0.001);
 }
 
 /// A repair is seen after the detection's delay too, and a failure shorter than that never.
@@ -454,7 +454,7 @@ fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
     for explicit in [false, true] {
         let mut spec = twelve(Effect::Down { detection: Time::ZERO }, explicit);
         spec.failures[0].until = Time::NEVER;
-        spec.flows[0].app = App::Udp { gap: Time::us(1) };
+        spec.flows[0].app = App::Udp(Udp { gap: Time::us(1) });
         spec.flows[0].stop = Time::us(20);
         for (duration, end, lost, under_way) in
             [(Time::ms(1), Time::us(64), 18, 0), (Time::us(50), Time::us(50), 13, 5)]
@@ -478,7 +478,7 @@ fn any_number_of_packets_may_leave_at_one_instant() {
         let mut spec = twelve(slow.clone(), explicit);
         spec.links[0].rate = Rate::INFINITE;
         spec.queues[0].limit = Limit::Packets(100_000);
-        spec.flows[0].app = App::Udp { gap: Time::ns(1) };
+        spec.flows[0].app = App::Udp(Udp { gap: Time::ns(1) });
         spec.flows[0].stop = Time::us(60);
         spec.observe.trace.clear();
         (spec.failures[0].from, spec.failures[0].until) = (Time::ZERO, Time::us(100));

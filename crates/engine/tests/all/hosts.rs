@@ -103,7 +103,7 @@ fn both_ways_of_a_connection_pass_the_engines() {
     let mut spec = star(5, Rate::gbps(10), Time::us(1));
     spec.transports = vec![t];
     spec.controllers = vec![controller("swift", &[]), controller("newreno", &[])];
-    let one_way = |src, dst| FlowSpec { app: App::Messages, ..bulk(src, dst, None) };
+    let one_way = |src, dst| FlowSpec { app: App::Messages(Messages), ..bulk(src, dst, None) };
     spec.flows = (1..5).flat_map(|w| [one_way(0, w), one_way(w, 0)]).collect();
     spec.flows.extend((1..5).map(|w| FlowSpec { controller: 1, ..bulk(w, 0, Some(200_000)) }));
     spec.queries = vec![QuerySpec {

@@ -5,7 +5,7 @@ use incast_engine::testing::{ConnectionSide, QueryId, Timer};
 
 /// A flow of a two-way connection.
 fn one_way(src: u32, dst: u32, start: Time) -> FlowSpec {
-    FlowSpec { app: App::Messages, start, ..bulk(src, dst, None) }
+    FlowSpec { app: App::Messages(Messages), start, ..bulk(src, dst, None) }
 }
 
 /// Host 0 of a star at 10 Gb/s with 1 us links asks hosts `1..=workers`: 100 B there, `response`
@@ -221,7 +221,7 @@ fn two_way_connections_without_sack_or_time_stamps_recover_too() {
 
 #[test]
 fn a_closed_loop_writes_again_a_think_time_after_the_acknowledgement() {
-    let app = App::ClosedLoop { write: 14_480, outstanding: 1, think: Time::us(3), count: Some(4) };
+    let app = App::ClosedLoop(ClosedLoop { write: 14_480, outstanding: 1, think: Time::us(3), count: Some(4) });
     let mut spec = wire(Rate::gbps(10), Time::us(1), opened(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::ms(1);
     let o = run(&spec);
@@ -239,7 +239,7 @@ fn a_closed_loop_writes_again_a_think_time_after_the_acknowledgement() {
 #[test]
 fn a_closed_loop_keeps_its_number_of_writes_under_way() {
     // two writes of one segment: the ACK of the two (delayed, one per two) completes both at once
-    let app = App::ClosedLoop { write: 1448, outstanding: 2, think: Time::ZERO, count: None };
+    let app = App::ClosedLoop(ClosedLoop { write: 1448, outstanding: 2, think: Time::ZERO, count: None });
     let mut spec = wire(Rate::gbps(10), Time::us(1), opened(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::us(50);
     let o = compared(&spec);
@@ -259,7 +259,7 @@ fn messages_larger_than_the_send_buffer_go_out_as_it_drains() {
     spec.duration = Time::ms(20);
     let o = run(&spec);
     assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 3);
-    let app = App::ClosedLoop { write: 100_000, outstanding: 3, think: Time::ZERO, count: Some(9) };
+    let app = App::ClosedLoop(ClosedLoop { write: 100_000, outstanding: 3, think: Time::ZERO, count: Some(9) });
     let small = TransportSpec { send_buffer: 20_000, ..tcp() };
     let mut spec = wire(Rate::gbps(10), Time::us(1), small, "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::ms(20);
@@ -281,7 +281,7 @@ fn what_is_no_connection_is_refused() {
     refused(|s| s.queries[0].root = 1, "no two-way connection of host 1");
     refused(|s| s.queries[0].connections[0].response_size = 0, "sizes of at least 1 byte");
     refused(|s| s.queries[0].connections[1] = s.queries[0].connections[0], "part of two connections");
-    refused(|s| s.flows[1].app = App::Bulk { size: None, write: 1 }, "sends more than messages");
+    refused(|s| s.flows[1].app = App::Bulk(Bulk { size: None, write: 1 }), "sends more than messages");
 }
 
 /// (flow, payload) of what reaches host `place`, in that order.

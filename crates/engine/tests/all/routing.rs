@@ -18,8 +18,8 @@ pub fn policies() -> Vec<PathChoice> {
         PathChoice::Spray,
         PathChoice::SpraySource,
         PathChoice::RoundRobinSource,
-        PathChoice::RoundRobin { rounds: 5 },
-        PathChoice::RoundRobin { rounds: 0 },
+        PathChoice::RoundRobin(5),
+        PathChoice::RoundRobin(0),
         htsim_bands(),
         adaptive(Gauged::Utilisation, &[0.0, 0.15, 0.5], Time::us(30)),
         PathChoice::PowerOfTwo,
@@ -86,7 +86,7 @@ fn every_policy_is_the_same_under_every_partition() {
     for choice in policies() {
         let mut spec = permutation(choice.clone());
         spec.observe.trace.clear();
-        spec.flows.iter_mut().for_each(|f| f.app = App::Bulk { size: Some(100_000), write: 65_160 });
+        spec.flows.iter_mut().for_each(|f| f.app = App::Bulk(Bulk { size: Some(100_000), write: 65_160 }));
         let regular = compared(&spec);
         assert!(regular.flows.iter().all(|f| f.finish_ps.is_some()), "{choice:?}");
         let tables = compared(&with_tables(&spec));
@@ -176,9 +176,7 @@ fn spraying_is_uniform_over_paths() {
 /// Successive packets go through all four paths before any comes again, at the source and at switches.
 #[test]
 fn a_round_robin_is_exact() {
-    for choice in
-        [PathChoice::RoundRobinSource, PathChoice::RoundRobin { rounds: 0 }, PathChoice::RoundRobin { rounds: 5 }]
-    {
+    for choice in [PathChoice::RoundRobinSource, PathChoice::RoundRobin(0), PathChoice::RoundRobin(5)] {
         let (o, spec) = alone(choice.clone(), 999);
         let tables = run(&with_tables(&spec));
         for o in [&o, &tables] {
@@ -304,7 +302,8 @@ fn flowlets_begin_after_the_gap() {
     let bursts = |choice: &PathChoice, seed: u64| -> Vec<Vec<u64>> {
         let (_, mut spec) = alone(choice.clone(), 1);
         spec.seed = seed;
-        spec.flows[0].app = App::ClosedLoop { write: 40_000, outstanding: 1, think: Time::us(500), count: Some(2) };
+        spec.flows[0].app =
+            App::ClosedLoop(ClosedLoop { write: 40_000, outstanding: 1, think: Time::us(500), count: Some(2) });
         let o = compared(&spec);
         let paths = ["edge0>agg0", "edge0>agg1"];
         let of = |number: u64, path: &str| {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(crate) fn ends(flow: &FlowSpec) -> bool {
     use incast_engine::spec::App;
     let stops = flow.stop != Time::NEVER && flow.at_stop == AtStop::Drain;
-    flow.app.is_finite() || stops && !matches!(flow.app, App::Udp { .. } | App::Messages)
+    flow.app.is_finite() || stops && !matches!(flow.app, App::Udp(_) | App::Messages(_))
 }
 
 /// Flows that never open where only flows of which `ends` is true come to an end, in order.

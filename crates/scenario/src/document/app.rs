@@ -1,9 +1,11 @@
-//! What sending applications do.
+//! What sending applications do. A kind is a struct of its keys that is an [`Application`], and a line in the list of
+//! [`App`].
 
 use crate::files::connection_matrix::MOST_BYTES;
 use crate::text::default::{bytes, microseconds, number};
 use crate::text::problem::Report;
 use crate::text::quantity::{LineRate, Rate, Size, Time};
+use crate::text::words::kinds;
 use incast_cc as cc;
 use incast_engine::spec;
 use schemars::JsonSchema;
@@ -12,26 +14,34 @@ use serde::{Deserialize, Serialize};
 /// Longest cycle of ON and OFF time: half of what a time can hold.
 const LONGEST_CYCLE: cc::Time = cc::Time::s(9_000_000);
 
-/// What a sending application does.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum App {
-    /// One transfer as fast as the transport takes it, of a size or without end.
-    Bulk(Bulk),
-    /// Writes at a rate during ON times. A write that does not fit into the send buffer is tried
-    /// again at the next tick of the rate, as ns-3's OnOffApplication does.
-    OnOff(OnOff),
-    /// Writes at a constant rate, without pause.
-    Cbr(Cbr),
-    /// The receiver asks and the senders answer, over persistent two-way connections. A query sends a request on every
-    /// connection in the same instant; a worker that has its request answers at once; the query ends with the last byte
-    /// of the last response. The next query begins a think time later. Connections of an entry with the same receiver
-    /// make one query.
-    Query(Query),
-    /// Keeps a number of writes in flight: the next write comes a think time after one is acknowledged.
-    ClosedLoop(ClosedLoop),
-    /// Full segments at a constant pace, without a transport: no ACKs, nothing is sent again, no controller, no ECN.
-    Udp(Udp),
+/// What kinds of applications answer, each in its own words.
+pub trait Application {
+    /// As the engine has it.
+    fn spec(&self) -> spec::App;
+    /// Contradictions between its keys, and values that types allow.
+    fn check(&self, _at: &mut Report) {}
+}
+
+kinds! {
+    /// What a sending application does.
+    App: Application {
+        /// One transfer as fast as the transport takes it, of a size or without end.
+        Bulk = "bulk",
+        /// Writes at a rate during ON times. A write that does not fit into the send buffer is tried
+        /// again at the next tick of the rate, as ns-3's OnOffApplication does.
+        OnOff = "on-off",
+        /// Writes at a constant rate, without pause.
+        Cbr = "cbr",
+        /// The receiver asks and the senders answer, over persistent two-way connections. A query sends a request on every
+        /// connection in the same instant; a worker that has its request answers at once; the query ends with the last byte
+        /// of the last response. The next query begins a think time later. Connections of an entry with the same receiver
+        /// make one query.
+        Query = "query",
+        /// Keeps a number of writes in flight: the next write comes a think time after one is acknowledged.
+        ClosedLoop = "closed-loop",
+        /// Full segments at a constant pace, without a transport: no ACKs, nothing is sent again, no controller, no ECN.
+        Udp = "udp",
+    }
 }
 
 /// Datagrams.
@@ -40,6 +50,13 @@ pub enum App {
 pub struct Udp {
     /// Rate on the sender's link, headers and the link's overhead included.
     pub rate: LineRate,
+}
+
+impl Application for Udp {
+    fn spec(&self) -> spec::App {
+        // the pace follows from the sender's link ([`Traffic::paced`])
+        spec::App::Udp(spec::Udp { gap: cc::Time::ZERO })
+    }
 }
 
 /// Requests and responses.
@@ -64,6 +81,22 @@ pub struct Query {
     pub count: Option<u64>,
 }
 
+impl Application for Query {
+    fn spec(&self) -> spec::App {
+        spec::App::Messages(spec::Messages)
+    }
+
+    fn check(&self, at: &mut Report) {
+        for (name, size) in [("request", Some(self.request)), ("response", self.response), ("total", self.total)] {
+            some_bytes(name, size, at);
+        }
+        if let (Some(_), Some(total)) = (self.response, self.total) {
+            let message = "expected either response, the bytes of every worker, or total, split among them";
+            at.text("total", total, message);
+        }
+    }
+}
+
 /// Closed-loop writes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -82,6 +115,25 @@ pub struct ClosedLoop {
     pub count: Option<u64>,
 }
 
+impl Application for ClosedLoop {
+    fn spec(&self) -> spec::App {
+        let ClosedLoop { write, outstanding, think, count } = *self;
+        spec::App::ClosedLoop(spec::ClosedLoop { write: write.0.0, outstanding, think: think.0, count })
+    }
+
+    fn check(&self, at: &mut Report) {
+        let ClosedLoop { write, count, .. } = *self;
+        some_bytes("write", Some(write), at);
+        if let (Some(most), Some(count)) = (MOST_BYTES.checked_div(write.0.0), count)
+            && count > most
+        {
+            let message =
+                format!("expected at most {most} with write = \"{write}\": a flow has at most {MOST_BYTES} bytes");
+            at.value("count", count, message);
+        }
+    }
+}
+
 /// A bulk transfer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -92,6 +144,20 @@ pub struct Bulk {
     /// Bytes a write.
     #[serde(default = "bytes::<64_000>")]
     pub write: Size,
+}
+
+impl Application for Bulk {
+    fn spec(&self) -> spec::App {
+        spec::App::Bulk(spec::Bulk { size: self.size.map(|s| s.0.0), write: self.write.0.0 })
+    }
+
+    fn check(&self, at: &mut Report) {
+        some_bytes("write", Some(self.write), at);
+        some_bytes("size", self.size, at);
+        if let Some(size) = self.size.filter(|size| size.0.0 > MOST_BYTES) {
+            at.text("size", size, format!("expected at most {MOST_BYTES}B"));
+        }
+    }
 }
 
 /// On and off.
@@ -114,6 +180,23 @@ pub struct OnOff {
     pub off_first: bool,
 }
 
+impl Application for OnOff {
+    fn spec(&self) -> spec::App {
+        let OnOff { rate, on, off, write, off_first } = *self;
+        spec::App::OnOff(spec::OnOff { rate: rate.0, on: on.0, off: off.0, write: write.0.0, off_first })
+    }
+
+    fn check(&self, at: &mut Report) {
+        check_writes(self.write, self.rate, at);
+        if self.on.0 == cc::Time::ZERO {
+            at.text("on", self.on, "expected a time above 0");
+        } else if self.on.0.saturating_add(self.off.0) > LONGEST_CYCLE {
+            let message = format!("expected at most {LONGEST_CYCLE} together with on, which is {}", self.on);
+            at.text("off", self.off, message);
+        }
+    }
+}
+
 /// Constant rate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -125,6 +208,30 @@ pub struct Cbr {
     pub write: Size,
 }
 
+impl Application for Cbr {
+    fn spec(&self) -> spec::App {
+        let (on, off) = (cc::Time::s(1), cc::Time::ZERO);
+        spec::App::OnOff(spec::OnOff { rate: self.rate.0, on, off, write: self.write.0.0, off_first: false })
+    }
+
+    fn check(&self, at: &mut Report) {
+        check_writes(self.write, self.rate, at);
+    }
+}
+
+fn some_bytes(key: &str, size: Option<Size>, at: &mut Report) {
+    if size.is_some_and(|size| size.0.0 == 0) {
+        at.text(key, "0B", "expected at least 1 byte");
+    }
+}
+
+fn check_writes(write: Size, rate: Rate, at: &mut Report) {
+    some_bytes("write", Some(write), at);
+    if rate.0 == cc::Rate::INFINITE {
+        at.text("rate", "inf", "expected a finite rate; kind = \"bulk\" writes as fast as the transport takes it");
+    }
+}
+
 /// What a bulk application writes at a time, unless it is said.
 pub(crate) const BULK_WRITE: Size = Size(cc::Bytes(64_000));
 
@@ -133,85 +240,3 @@ impl Default for App {
         App::Bulk(Bulk { size: None, write: BULK_WRITE })
     }
 }
-
-impl App {
-    pub(crate) fn spec(&self) -> spec::App {
-        match self {
-            App::Bulk(b) => spec::App::Bulk { size: b.size.map(|s| s.0.0), write: b.write.0.0 },
-            App::OnOff(o) => spec::App::OnOff {
-                rate: o.rate.0,
-                on: o.on.0,
-                off: o.off.0,
-                write: o.write.0.0,
-                off_first: o.off_first,
-            },
-            App::Cbr(c) => spec::App::OnOff {
-                rate: c.rate.0,
-                on: cc::Time::s(1),
-                off: cc::Time::ZERO,
-                write: c.write.0.0,
-                off_first: false,
-            },
-            App::Query(_) => spec::App::Messages,
-            App::ClosedLoop(c) => spec::App::ClosedLoop {
-                write: c.write.0.0,
-                outstanding: c.outstanding,
-                think: c.think.0,
-                count: c.count,
-            },
-            // the pace follows from the sender's link ([`Traffic::paced`])
-            App::Udp(_) => spec::App::Udp { gap: cc::Time::ZERO },
-        }
-    }
-
-    pub(crate) fn check(&self, at: &mut Report) {
-        let (write, rate) = match self {
-            App::Bulk(b) => (Some(b.write), None),
-            App::OnOff(o) => (Some(o.write), Some(o.rate)),
-            App::Cbr(c) => (Some(c.write), Some(c.rate)),
-            App::Query(_) | App::Udp(_) => (None, None),
-            App::ClosedLoop(c) => (Some(c.write), None),
-        };
-        let no_bytes = |size: Option<Size>| size.is_some_and(|size| size.0.0 == 0);
-        if no_bytes(write) {
-            at.text("write", "0B", ONE_BYTE);
-        }
-        if rate.is_some_and(|r| r.0 == cc::Rate::INFINITE) {
-            let message = "expected a finite rate; kind = \"bulk\" writes as fast as the transport takes it";
-            at.text("rate", "inf", message);
-        }
-        match self {
-            App::Bulk(Bulk { size, .. }) if no_bytes(*size) => at.text("size", "0B", ONE_BYTE),
-            App::Bulk(Bulk { size: Some(size), .. }) if size.0.0 > MOST_BYTES => {
-                at.text("size", size, format!("expected at most {MOST_BYTES}B"));
-            }
-            App::OnOff(o) if o.on.0 == cc::Time::ZERO => at.text("on", o.on, "expected a time above 0"),
-            App::OnOff(o) if o.on.0.saturating_add(o.off.0) > LONGEST_CYCLE => {
-                let message = format!("expected at most {LONGEST_CYCLE} together with on, which is {}", o.on);
-                at.text("off", o.off, message);
-            }
-            App::ClosedLoop(ClosedLoop { write, count: Some(count), .. })
-                if write.0.0 > 0 && count.checked_mul(write.0.0).is_none_or(|bytes| bytes > MOST_BYTES) =>
-            {
-                let most = MOST_BYTES / write.0.0;
-                let message =
-                    format!("expected at most {most} with write = \"{write}\": a flow has at most {MOST_BYTES} bytes");
-                at.value("count", count, message);
-            }
-            App::Query(q) => {
-                for (name, size) in [("request", Some(q.request)), ("response", q.response), ("total", q.total)] {
-                    if no_bytes(size) {
-                        at.text(name, "0B", ONE_BYTE);
-                    }
-                }
-                if let (Some(_), Some(total)) = (q.response, q.total) {
-                    let message = "expected either response, the bytes of every worker, or total, split among them";
-                    at.text("total", total, message);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-const ONE_BYTE: &str = "expected at least 1 byte";

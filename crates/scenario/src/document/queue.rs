@@ -4,10 +4,10 @@
 use crate::text::default::{bytes, number, thousandths, yes};
 use crate::text::problem::{self, Report};
 use crate::text::quantity::{QueueLimit, Size};
+use crate::text::words::kinds;
 use incast_engine::spec::{self, Limit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::Deref;
 
 /// The questions that each kind of queue answers.
 pub trait Discipline {
@@ -33,39 +33,9 @@ pub trait Discipline {
     fn check_keys(&self, _at: &mut Report) {}
 }
 
-/// Declares an enum of kinds of queues: each by its documentation, its struct and its word.
-macro_rules! kinds {
-    ($(#[$about:meta])+ $name:ident { $($(#[$doc:meta])+ $kind:ident = $word:literal,)+ }) => {
-        $(#[$about])+
-        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "kind")]
-        pub enum $name {
-            $($(#[$doc])+ #[serde(rename = $word)] $kind($kind),)+
-        }
-
-        impl $name {
-            /// The word for its kind.
-            pub fn word(&self) -> &'static str {
-                match self {
-                    $($name::$kind(_) => $word,)+
-                }
-            }
-        }
-
-        impl Deref for $name {
-            type Target = dyn Discipline;
-            fn deref(&self) -> &(dyn Discipline + 'static) {
-                match self {
-                    $($name::$kind(queue) => queue,)+
-                }
-            }
-        }
-    };
-}
-
 kinds! {
     /// Queue of a port. `[queue]` holds for all ports; `[queue.host]` replaces it at hosts' NICs.
-    Queue {
+    Queue: Discipline {
         /// First in, first out; an arrival that does not fit is dropped.
         DropTail = "drop-tail",
         /// Marks arrivals that find at least `mark` queued: DCTCP's switch.
@@ -88,7 +58,7 @@ kinds! {
 
 kinds! {
     /// Queue of one traffic class of a port.
-    ClassQueue {
+    ClassQueue: Discipline {
         /// First in, first out; an arrival that does not fit is dropped.
         DropTail = "drop-tail",
         /// Marks arrivals that find at least `mark` queued: DCTCP's switch.

@@ -10,35 +10,68 @@ use incast_engine::spec::{self, PathChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Choice among equally short routes.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Routing {
+/// Declares the policies: each by its documentation, its keys, `acks` where ACKs need not be routed as data, and what
+/// it is in the engine.
+macro_rules! policies {
+    ($(
+        $(#[$doc:meta])+
+        $name:ident { $($(#[$about:meta])+ $key:ident: $type:ty,)* } $($acks:ident)? => $choice:expr,
+    )+) => {
+        /// Choice among equally short routes.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind", rename_all = "kebab-case")]
+        pub enum Routing {
+            $($(#[$doc])+ $name {
+                $($(#[$about])+ $key: $type,)*
+                $(
+                    /// Routing of ACKs.
+                    #[serde(default)]
+                    $acks: Acks,
+                )?
+            },)+
+        }
+
+        impl Routing {
+            /// ACKs take one path a flow although data does not.
+            pub(crate) fn acks_by_flow(&self) -> bool {
+                match self {
+                    $($(Routing::$name { $acks, .. } => *$acks == Acks::Ecmp,)?)+
+                    _ => false,
+                }
+            }
+
+            /// The engine's policy.
+            pub(crate) fn choice(&self) -> PathChoice {
+                match self {
+                    $(Routing::$name { $($key,)* .. } => $choice,)+
+                }
+            }
+        }
+    };
+}
+
+policies! {
     /// Per-flow equal-cost multipath: every switch picks by a hash of flow and direction, salted
     /// by the seed and its own number.
-    Ecmp {},
+    Ecmp {} => PathChoice::Ecmp,
     /// Always the first of the equal routes, as ns-3's global routing does: in a fat tree only
     /// core 0 and the first aggregation switch of every pod carry traffic between edges.
-    FirstPath {},
+    FirstPath {} => PathChoice::First,
     /// Random packet spraying: every switch picks for each packet, uniformly among its next hops.
     Spray {
         /// How a switch picks.
         #[serde(default)]
         by: SprayBy,
-        /// Routing of ACKs.
-        #[serde(default)]
-        acks: Acks,
+    } acks => match by {
+        SprayBy::Counter => PathChoice::Entropy(spec::Entropy::Counter),
+        SprayBy::Random => PathChoice::Spray,
     },
     /// A random source route for each packet, uniform among the shortest paths. In a regular tree this equals `spray`;
     /// in a graph a next hop gets packets in proportion to the paths behind it.
-    SpraySource {
-        /// Routing of ACKs.
-        #[serde(default)]
-        acks: Acks,
-    },
+    SpraySource {} acks => PathChoice::SpraySource,
     /// ns-3's `RandomEcmpRouting`: every switch picks for each IP packet, fragments and ACKs included. The rule is that
     /// of `spray`.
-    Ns3PerPacket {},
+    Ns3PerPacket {} => PathChoice::Spray,
     /// Next hops or paths in turn.
     RoundRobin {
         /// Where packets are counted.
@@ -47,9 +80,9 @@ pub enum Routing {
         /// At switches: rounds after which the order of the next hops is drawn anew (htsim: 5); 0 never does.
         #[serde(default = "number::<5>")]
         rounds: u32,
-        /// Routing of ACKs.
-        #[serde(default)]
-        acks: Acks,
+    } acks => match at {
+        Counter::Source => PathChoice::RoundRobinSource,
+        Counter::Switch => PathChoice::RoundRobin(*rounds),
     },
     /// Adaptive routing: every switch compares its ports by coarse bands, and picks for each packet one in the lowest,
     /// at random (htsim).
@@ -57,17 +90,10 @@ pub enum Routing {
         /// How it compares ports.
         #[serde(flatten)]
         comparison: Comparison,
-        /// Routing of ACKs.
-        #[serde(default)]
-        acks: Acks,
-    },
+    } acks => PathChoice::Adaptive(comparison.spec()),
     /// Power of two choices: every switch draws two next hops for each packet and takes the one whose port holds
     /// fewer bytes.
-    PowerOfTwo {
-        /// Routing of ACKs.
-        #[serde(default)]
-        acks: Acks,
-    },
+    PowerOfTwo {} acks => PathChoice::PowerOfTwo,
     /// Flowlet switching: a packet that follows the one before of its flow by more than a gap may take another next hop
     /// (LetFlow, CONGA).
     Flowlet {
@@ -83,10 +109,11 @@ pub enum Routing {
         /// With `by = "adaptive"`: how it reads ports.
         #[serde(flatten)]
         readings: Readings,
-        /// Routing of ACKs.
-        #[serde(default)]
-        acks: Acks,
-    },
+    } acks => PathChoice::Flowlet(spec::Flowlet {
+        gap: gap.0,
+        by: (*by == FlowletBy::Adaptive).then(|| readings.spec(spec::Gauged::Queue)),
+        probability: *probability,
+    }),
     /// Adaptive ECMP: some of the packets whose port is as full as the fullest take one of the emptiest (htsim's
     /// `ecmp_host_ar`).
     EcmpAdaptive {
@@ -96,10 +123,7 @@ pub enum Routing {
         /// How it compares ports.
         #[serde(flatten)]
         comparison: Comparison,
-        /// Routing of ACKs.
-        #[serde(default)]
-        acks: Acks,
-    },
+    } acks => PathChoice::EcmpAdaptive(comparison.spec(), *probability),
     /// Recycled entropy packet spraying: senders give every packet an entropy that switches hash, and use again those
     /// that came back without a mark.
     Reps {
@@ -117,10 +141,12 @@ pub enum Routing {
         /// Shortest time for which a timeout freezes the ring: packets then take its entropies in turn.
         #[serde(default = "microseconds::<10_000>")]
         freeze: Time,
-        /// Routing of ACKs.
-        #[serde(default)]
-        acks: Acks,
-    },
+    } acks => PathChoice::Entropy(spec::Entropy::Recycled(spec::Recycled {
+        ring: *ring,
+        values: *values,
+        explore: *explore,
+        freeze: freeze.0,
+    })),
 }
 
 /// How a switch compares its ports.
@@ -238,56 +264,6 @@ impl Comparison {
 const MOST_BANDS: usize = 16;
 
 impl Routing {
-    fn acks(&self) -> Acks {
-        match self {
-            Routing::Ecmp {} | Routing::FirstPath {} | Routing::Ns3PerPacket {} => Acks::AsData,
-            Routing::Spray { acks, .. }
-            | Routing::SpraySource { acks }
-            | Routing::RoundRobin { acks, .. }
-            | Routing::Adaptive { acks, .. }
-            | Routing::Flowlet { acks, .. }
-            | Routing::EcmpAdaptive { acks, .. }
-            | Routing::Reps { acks, .. }
-            | Routing::PowerOfTwo { acks } => *acks,
-        }
-    }
-
-    /// ACKs take one path a flow although data does not.
-    pub(crate) fn acks_by_flow(&self) -> bool {
-        self.acks() == Acks::Ecmp
-    }
-
-    /// The engine's policy.
-    pub(crate) fn choice(&self) -> PathChoice {
-        match self {
-            Routing::Ecmp {} => PathChoice::Ecmp,
-            Routing::FirstPath {} => PathChoice::First,
-            Routing::Spray { by: SprayBy::Counter, .. } => PathChoice::Entropy(spec::Entropy::Counter),
-            Routing::Spray { .. } | Routing::Ns3PerPacket {} => PathChoice::Spray,
-            Routing::SpraySource { .. } => PathChoice::SpraySource,
-            Routing::RoundRobin { at: Counter::Source, .. } => PathChoice::RoundRobinSource,
-            Routing::RoundRobin { at: Counter::Switch, rounds, .. } => PathChoice::RoundRobin { rounds: *rounds },
-            Routing::PowerOfTwo { .. } => PathChoice::PowerOfTwo,
-            Routing::Adaptive { comparison, .. } => PathChoice::Adaptive(comparison.spec()),
-            Routing::EcmpAdaptive { probability, comparison, .. } => {
-                PathChoice::EcmpAdaptive(comparison.spec(), *probability)
-            }
-            Routing::Flowlet { gap, by, probability, readings, .. } => PathChoice::Flowlet(spec::Flowlet {
-                gap: gap.0,
-                by: (*by == FlowletBy::Adaptive).then(|| readings.spec(spec::Gauged::Queue)),
-                probability: *probability,
-            }),
-            Routing::Reps { ring, values, explore, freeze, .. } => {
-                PathChoice::Entropy(spec::Entropy::Recycled(spec::Recycled {
-                    ring: *ring,
-                    values: *values,
-                    explore: *explore,
-                    freeze: freeze.0,
-                }))
-            }
-        }
-    }
-
     /// Values that were asked for and do nothing, as notes; `spec` is what the scenario builds.
     pub(crate) fn without_effect(&self, spec: &spec::Spec, found: &mut Vec<String>) {
         match self {

@@ -41,6 +41,39 @@ macro_rules! words {
 }
 pub(crate) use words;
 
+/// Declares an enum of kinds: each by its documentation, its struct of keys and its word. Every struct is a `$answers`,
+/// which the enum is by [`Deref`](std::ops::Deref).
+macro_rules! kinds {
+    ($(#[$about:meta])+ $name:ident: $answers:ident { $($(#[$doc:meta])+ $kind:ident = $word:literal,)+ }) => {
+        $(#[$about])+
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum $name {
+            $($(#[$doc])+ #[serde(rename = $word)] $kind($kind),)+
+        }
+
+        impl $name {
+            /// The word for its kind.
+            #[allow(dead_code, reason = "some kinds are never told")]
+            pub fn word(&self) -> &'static str {
+                match self {
+                    $($name::$kind(_) => $word,)+
+                }
+            }
+        }
+
+        impl std::ops::Deref for $name {
+            type Target = dyn $answers;
+            fn deref(&self) -> &(dyn $answers + 'static) {
+                match self {
+                    $($name::$kind(queue) => queue,)+
+                }
+            }
+        }
+    };
+}
+pub(crate) use kinds;
+
 impl<T: Words> Word<T> {
     /// The word.
     pub fn word(self) -> &'static str {

@@ -97,7 +97,7 @@ impl Entry<'_> {
     /// A transfer of a size of its own, in the writes of the entry; `None` is without end.
     pub(crate) fn transfer(&self, ends: (u32, u32), start: cc::Time, size: Option<u64>) -> spec::FlowSpec {
         let write = if let App::Bulk(bulk) = &self.traffic.app { bulk.write } else { BULK_WRITE };
-        spec::FlowSpec { app: spec::App::Bulk { size, write: write.0.0 }, ..self.flow(ends, start) }
+        spec::FlowSpec { app: spec::App::Bulk(spec::Bulk { size, write: write.0.0 }), ..self.flow(ends, start) }
     }
 }
 
@@ -122,16 +122,16 @@ impl Traffic {
             PartOrRate::Rate(rate) => rate,
         };
         let gap = rate.serialize(ideal::wire_bytes(flows.settings(flow.transport), link.overhead));
-        Ok(spec::FlowSpec { app: spec::App::Udp { gap: gap.max(cc::Time(1)) }, ..flow })
+        Ok(spec::FlowSpec { app: spec::App::Udp(spec::Udp { gap: gap.max(cc::Time(1)) }), ..flow })
     }
 
     /// A write that enters the send buffer whole or not at all has to fit into it.
     pub(crate) fn check_write(&self, flow: &spec::FlowSpec, flows: &Flows) -> Result<(), Problem> {
         let t = flows.settings(flow.transport);
         let (write, because) = match flow.app {
-            spec::App::OnOff { write, .. } => (write, "a write at a rate enters it whole or not at all"),
+            spec::App::OnOff(spec::OnOff { write, .. }) => (write, "a write at a rate enters it whole or not at all"),
             // a flow of less has less to write
-            spec::App::Bulk { size, write }
+            spec::App::Bulk(spec::Bulk { size, write })
                 if t.whole_writes
                     && size.is_none_or(|size| size + t.extra_packets as u64 * t.mss as u64 > t.send_buffer) =>
             {

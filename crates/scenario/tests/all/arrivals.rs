@@ -1,6 +1,6 @@
 //! Flows that arrive at random, of sizes from tables: rules of drawing, means, rates, and what a user reads.
 
-use incast_engine::spec::{App, Spec};
+use incast_engine::spec::{App, Bulk, Spec};
 use incast_scenario::files::builtin::usual_rule;
 use incast_scenario::files::sizes::{Interpolation, SizeTable};
 use incast_scenario::{Scenario, builtin};
@@ -96,7 +96,7 @@ fn spec(seed: u64, sets: &[(&str, &str)]) -> Spec {
 }
 
 fn sizes(spec: &Spec) -> Vec<u64> {
-    let size = |app: App| if let App::Bulk { size: Some(size), .. } = app { size } else { panic!("a size") };
+    let size = |app: App| if let App::Bulk(Bulk { size: Some(size), .. }) = app { size } else { panic!("a size") };
     spec.flows.iter().map(|f| size(f.app)).collect()
 }
 

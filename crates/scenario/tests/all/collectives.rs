@@ -1,6 +1,6 @@
 //! All-to-all and ring all-reduce: who sends what to whom, after what, and how long it takes.
 
-use incast_engine::spec::{App, Done, Spec};
+use incast_engine::spec::{App, Bulk, Done, Spec};
 use incast_record::Outcome;
 use incast_record::summary::summarize;
 use incast_scenario::{Scenario, builtin};
@@ -21,7 +21,7 @@ fn run(spec: &Spec) -> Outcome {
 }
 
 fn size(app: App) -> u64 {
-    if let App::Bulk { size: Some(size), .. } = app { size } else { panic!("{app:?}") }
+    if let App::Bulk(Bulk { size: Some(size), .. }) = app { size } else { panic!("{app:?}") }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! htsim's connection matrices: what their lines become, and what a user reads when one is wrong.
 
 use crate::wording::said;
-use incast_engine::spec::{App, Done, Effect, Spec, Triggered};
+use incast_engine::spec::{App, Bulk, Done, Effect, Spec, Triggered};
 use incast_scenario::{Errors, Scenario, builtin};
 
 /// The specification of `hotspot` (16 hosts) with a matrix for its traffic.
@@ -33,7 +33,7 @@ fn lines_become_flows() {
     for (unit, ps) in [("us", 1_000_000u64), ("ns", 1_000), ("ps", 1)] {
         let keys = format!("start_unit = \"{unit}\"\nstart = \"1ms\"");
         let spec = built(unit, matrix, &keys).unwrap();
-        let size = |app: App| if let App::Bulk { size, .. } = app { size } else { panic!("bulk") };
+        let size = |app: App| if let App::Bulk(Bulk { size, .. }) = app { size } else { panic!("bulk") };
         let flows: Vec<_> = spec.flows.iter().map(|f| (f.src, f.dst, f.start.0 - 1_000_000_000, size(f.app))).collect();
         let half = (1.5 * ps as f64).round() as u64;
         assert_eq!(flows, [(7, 5, 0, Some(2_000_000)), (15, 1, half, None), (0, 13, 2 * ps, Some(9))]);

@@ -1,6 +1,6 @@
 //! Elephants: which flows become some, what the others share with them, and what they are in a run.
 
-use incast_engine::spec::{App, Near, PathChoice, Sharing, Spec};
+use incast_engine::spec::{App, Bulk, Near, PathChoice, Sharing, Spec, Udp};
 use incast_scenario::Scenario;
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ fn the_other_flows_are_those_of_the_permutation_alone() {
     assert_eq!(ends(&alone.build().unwrap()), ends(&six));
     assert_eq!(six.flows.iter().filter(|f| f.group == 1).count(), 6);
     for flow in six.flows.iter().filter(|f| f.group == 0) {
-        assert!(matches!(flow.app, App::Bulk { size: Some(2_000_000), .. }) && flow.path.is_none());
+        assert!(matches!(flow.app, App::Bulk(Bulk { size: Some(2_000_000), .. })) && flow.path.is_none());
     }
     let chosen =
         |seed| (0u32..).zip(&built(seed, 3).flows).filter(|(_, f)| f.group == 1).map(|(i, _)| i).collect::<Vec<_>>();
@@ -88,7 +88,7 @@ fn elephants_keep_to_one_path_and_half_of_the_line() {
         assert_eq!(spec.links[path[0] as usize].from, flow.src);
         assert_eq!(spec.links[*path.last().unwrap() as usize].to, flow.dst);
         // packets of 4000 bytes, headers included, over 100 Gb/s: 320 ns each
-        assert_eq!(flow.app, App::Udp { gap: incast_cc::Time::ns(640) });
+        assert_eq!(flow.app, App::Udp(Udp { gap: incast_cc::Time::ns(640) }));
     }
     // under ECMP all paths are single ones
     let spec = scenario(1, &[("routing.kind", "ecmp")]).build().unwrap();

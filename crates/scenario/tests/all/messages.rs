@@ -1,7 +1,7 @@
 //! Queries and closed-loop writes: what a scenario turns into, and what a user reads when it is
 //! wrong.
 
-use incast_engine::spec::{self, App, ConnectionSpec};
+use incast_engine::spec::{self, App, ClosedLoop, ConnectionSpec, Messages};
 use incast_scenario::Scenario;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ fn a_connection_is_two_flows_and_the_receiver_asks() {
         let [request, response] = pair else { unreachable!() };
         assert_eq!((request.src, response.dst), (root, root));
         assert_eq!((request.dst, response.start.0), (response.src, 1_000_000_000 + 1_000_000 * i as u64));
-        assert_eq!((request.app, response.app), (App::Messages, App::Messages));
+        assert_eq!((request.app, response.app), (App::Messages(Messages), App::Messages(Messages)));
     }
     let [q] = &s.queries[..] else { panic!("one root, one query") };
     assert_eq!((q.root, q.first.0, q.think.0, q.count), (root, 3_000_000_000, 2_000_000, Some(7)));
@@ -87,7 +87,7 @@ fn a_file_gives_sizes_and_paths_of_responses() {
 fn closed_loops() {
     let s = to_sink("kind = \"closed-loop\", write = \"8kB\", outstanding = 4, think = \"1us\"").unwrap();
     let think = incast_cc::Time::us(1);
-    assert_eq!(s.flows[0].app, App::ClosedLoop { write: 8000, outstanding: 4, think, count: None });
+    assert_eq!(s.flows[0].app, App::ClosedLoop(ClosedLoop { write: 8000, outstanding: 4, think, count: None }));
     assert!(s.queries.is_empty());
 }
 

@@ -1,6 +1,6 @@
 //! Who sends to whom, under a seed.
 
-use incast_engine::spec::{App, FlowSpec, Spec};
+use incast_engine::spec::{App, FlowSpec, OnOff, Spec};
 use incast_scenario::Scenario;
 use std::collections::BTreeSet;
 
@@ -167,7 +167,7 @@ fn entries_keep_their_own_controller_and_transport() {
     assert_eq!(of(&spec.flows[100]), ("dctcp", 4000, 1, false));
     assert_eq!(spec.flows[0].stop.to_string(), "2s");
     assert_eq!(spec.flows[100].stop, incast_cc::Time::NEVER);
-    assert!(matches!(spec.flows[100].app, App::OnOff { off: incast_cc::Time::ZERO, write: 1000, .. }));
+    assert!(matches!(spec.flows[100].app, App::OnOff(OnOff { off: incast_cc::Time::ZERO, write: 1000, .. })));
     // Two entries of one pattern draw differently, for their places in the list differ.
     let all = s.with_controller("newreno").unwrap().build().unwrap();
     assert_eq!(all.controllers.len(), 1);

@@ -81,7 +81,7 @@ fn defaults_are_htsims() {
     assert_eq!(by, adaptive(Gauged::Utilisation, &[0.0, 0.15, 0.5], 30_000));
     let own = built("{ kind = \"adaptive\", bands = [0.5], refresh = \"1us\" }");
     assert_eq!(own, adaptive(Gauged::Queue, &[0.5], 1000));
-    assert_eq!(built("{ kind = \"round-robin\", at = \"switch\" }"), PathChoice::RoundRobin { rounds: 5 });
+    assert_eq!(built("{ kind = \"round-robin\", at = \"switch\" }"), PathChoice::RoundRobin(5));
     assert_eq!(built("{ kind = \"round-robin\" }"), PathChoice::RoundRobinSource);
     assert_eq!(built("{ kind = \"ns3-per-packet\" }"), PathChoice::Spray);
     assert!(load(&[("routing", "{ kind = \"spray\", acks = \"ecmp\" }")]).unwrap().acks_by_flow);

@@ -2,7 +2,7 @@
 
 use incast_cc::{Rate, Time};
 use incast_engine::spec;
-use incast_scenario::catalogue::KINDS;
+use incast_scenario::catalogue::{BESIDE, KINDS};
 use incast_scenario::document::transport::Preset;
 use incast_scenario::{Scenario, builtin, describe, list};
 use std::path::Path;
@@ -295,27 +295,33 @@ fn everything_listed_is_described() {
         }
     }
     assert_eq!(list("controller").unwrap(), list("controllers").unwrap());
+    let names = |kind| list(kind).unwrap().into_iter().map(|i| i.name).collect::<Vec<_>>();
+    let kinds = KINDS.into_iter().chain(BESIDE).collect::<Vec<_>>().join(", ");
     assert_eq!(
         list("queeus").unwrap_err().to_string(),
-        "queeus: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, \
-         applications, sizes, transports, tables, scenarios, models (did you mean \"queues\"?)"
+        format!("queeus: no such kind of thing; expected one of {kinds} (did you mean \"queues\"?)")
     );
     assert_eq!(
         describe("topology", "fattree").unwrap_err().to_string(),
-        "fattree: no such topology; there are fat-tree, dumbbell, star, leaf-spine, graph (did you mean \"fat-tree\"?)"
+        format!("fattree: no such topology; there are {} (did you mean \"fat-tree\"?)", names("topologies").join(", "))
     );
     assert_eq!(
         describe("failures", "x").unwrap_err().to_string(),
-        "failures: no such kind of thing; expected one of controllers, topologies, queues, routing, traffic, \
-         applications, sizes, transports, tables, scenarios, models; failures is one of the tables: incast describe \
-         table failures"
+        format!(
+            "failures: no such kind of thing; expected one of {kinds}; failures is one of the tables: incast describe \
+             table failures"
+        )
     );
-    let tables: Vec<String> = list("tables").unwrap().into_iter().map(|i| i.name).collect();
-    assert_eq!(tables, ["run", "links", "failures", "buffer", "hosts", "transport", "measure", "traffic"]);
+    let schema: serde_json::Value = serde_json::from_str(&Scenario::schema()).unwrap();
+    assert!(names("tables").iter().all(|table| schema["properties"][table].is_object()));
     let told = describe("table", "failures").unwrap().to_string();
     assert!(told.contains("detection") && told.contains("a list of 2 texts in quotes"), "{told}");
-    let names: Vec<String> = list("applications").unwrap().into_iter().map(|i| i.name).collect();
-    assert_eq!(names, ["bulk", "on-off", "cbr", "query", "closed-loop", "udp"]);
+    // what is listed is what may be written
+    let offered = |key: &str| Scenario::load("hotspot").unwrap().set(key, "x").unwrap_err().to_string();
+    for (kind, key) in [("applications", "traffic.app.kind"), ("queues", "queue.kind"), ("routing", "routing.kind")] {
+        let words = names(kind).iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        assert!(offered(key).contains(&words), "{}: {words}", offered(key));
+    }
     let on_off = describe("application", "on-off").unwrap();
     assert!(on_off.keys.iter().any(|k| k.name == "off_first") && on_off.to_string().contains("rate  (required)"));
     let swift = describe("controller", "swift").unwrap();

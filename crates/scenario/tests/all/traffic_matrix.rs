@@ -1,6 +1,6 @@
 //! Traffic matrices: what their cells become, and what a user reads when one is wrong.
 
-use incast_engine::spec::{App, Spec};
+use incast_engine::spec::{App, Bulk, Spec};
 use incast_scenario::{Scenario, builtin};
 
 /// `hotspot` (16 hosts) with this matrix and entry.
@@ -22,7 +22,7 @@ const MATRIX: &str = "pattern = \"matrix\"";
 fn cells_become_flows() {
     let matrix = "# bytes\nsource,h0,h1,5\nh1,2MB,0,\nh0,,1000,7kB\n";
     let flows = |spec: Spec| -> Vec<_> { spec.flows.iter().map(|f| (f.src, f.dst, f.app)).collect() };
-    let bulk = |size| App::Bulk { size: Some(size), write: 64_000 };
+    let bulk = |size| App::Bulk(Bulk { size: Some(size), write: 64_000 });
     let all = [(1, 0, bulk(2_000_000)), (0, 1, bulk(1000)), (0, 5, bulk(7000))];
     assert_eq!(flows(built("cells", matrix, MATRIX).unwrap()), all);
     assert_eq!(flows(built("marked", &format!("\u{feff}{}", &matrix[8..]), MATRIX).unwrap()), all);

@@ -18,8 +18,8 @@ pub struct EcmpAdaptive {
 
 impl EcmpAdaptive {
     /// At a switch whose ports feed `links`.
-    pub fn new(rule: &spec::Adaptive, probability: f64, spec: &Spec, links: &[LinkId]) -> EcmpAdaptive {
-        EcmpAdaptive { probability, load: PortLoad::new(rule, spec, links) }
+    pub fn new(rule: &spec::Adaptive, probability: &f64, spec: &Spec, links: &[LinkId]) -> EcmpAdaptive {
+        EcmpAdaptive { probability: *probability, load: PortLoad::new(rule, spec, links) }
     }
 }
 

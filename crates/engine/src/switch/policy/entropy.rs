@@ -11,7 +11,7 @@
 
 use crate::event::packet::Packet;
 use crate::hash::{self, purpose};
-use crate::ids::FlowId;
+use crate::ids::{FlowId, LinkId};
 use crate::map::paths::Hops;
 use crate::spec::{self, PathChoice, Recycled, Spec};
 use crate::switch::rule::{Ctx, Rule};
@@ -20,6 +20,13 @@ use incast_cc::Time;
 /// Next hops by entropy.
 #[derive(Clone, Debug)]
 pub struct Entropy;
+
+impl Entropy {
+    /// Where entropies come from is the sender's business.
+    pub fn new(_: &spec::Entropy, _: &Spec, _: &[LinkId]) -> Entropy {
+        Entropy
+    }
+}
 
 impl Rule for Entropy {
     const PURE: bool = true;

@@ -3,7 +3,9 @@
 
 use crate::event::packet::Packet;
 use crate::hash::{self, purpose};
+use crate::ids::LinkId;
 use crate::map::paths::{Hops, set_at};
+use crate::spec::Spec;
 use crate::switch::rule::{Ctx, Rule};
 
 /// Round robin.
@@ -25,8 +27,8 @@ struct Turn {
 
 impl RoundRobin {
     /// Nothing has come yet.
-    pub fn new(rounds: u32) -> RoundRobin {
-        RoundRobin { rounds, turns: Vec::new() }
+    pub fn new(rounds: &u32, _: &Spec, _: &[LinkId]) -> RoundRobin {
+        RoundRobin { rounds: *rounds, turns: Vec::new() }
     }
 }
 

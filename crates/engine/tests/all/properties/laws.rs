@@ -38,7 +38,8 @@ fn totals(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
             // chain of links passes on sooner
             let t = &spec.transports[spec.flows[f].transport as usize];
             let all = size + t.extra_packets as u64 * per_segment;
-            let one_write = matches!(spec.flows[f].app, App::Bulk { write, .. } if write.min(t.send_buffer) >= all);
+            let one_write =
+                matches!(spec.flows[f].app, App::Bulk(Bulk { write, .. }) if write.min(t.send_buffer) >= all);
             // spread packets may find quicker links than those of the one path that the ideal takes
             if flow.delivered == size && one_write && !spec.choice.spreads() {
                 let ideal = flow.ideal_fct_ps.unwrap();
@@ -88,7 +89,7 @@ fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseE
     for flow in &outcome.flows {
         // a reset receiver counts what comes later, and takes nothing of it; so does one that closed
         let ends = &spec.flows[flow.flow as usize];
-        let reliable = !matches!(ends.app, App::Udp { .. });
+        let reliable = !matches!(ends.app, App::Udp(_));
         if reliable && ends.at_stop == AtStop::Drain && ends.sink_stop == Time::NEVER {
             // extra packets are none of the application's bytes
             let held = held.get(&flow.flow).copied().unwrap_or(0).min(flow.size.unwrap_or(u64::MAX));
@@ -99,7 +100,7 @@ fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseE
 }
 
 fn datagrams(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
-    for flow in outcome.flows.iter().filter(|f| matches!(spec.flows[f.flow as usize].app, App::Udp { .. })) {
+    for flow in outcome.flows.iter().filter(|f| matches!(spec.flows[f.flow as usize].app, App::Udp(_))) {
         let mss = spec.transports[spec.flows[flow.flow as usize].transport as usize].mss as u64;
         prop_assert_eq!(flow.delivered, flow.arrived * mss, "datagrams are delivered as they come");
         prop_assert_eq!(flow.written, flow.sent * mss);
@@ -113,7 +114,7 @@ fn datagrams(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
 fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError> {
     for flow in &outcome.flows {
         let ends = &spec.flows[flow.flow as usize];
-        if matches!(ends.app, App::Udp { .. }) || ends.at_stop == AtStop::Reset || ends.sink_stop != Time::NEVER {
+        if matches!(ends.app, App::Udp(_)) || ends.at_stop == AtStop::Reset || ends.sink_stop != Time::NEVER {
             continue;
         }
         let (mut late, mut extents, mut came) = (0, Vec::new(), Vec::<(u64, u64, u64)>::new());

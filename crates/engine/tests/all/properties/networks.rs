@@ -200,19 +200,19 @@ pub const CONTROLLERS: u32 = 33;
 fn apps() -> impl Strategy<Value = App> {
     prop_oneof![
         3 => (1u64..80_000, pick(&[1000u64, 4096, 65_160]))
-            .prop_map(|(size, write)| App::Bulk { size: Some(size), write }),
-        1 => Just(App::Bulk { size: None, write: 8000 }),
-        2 => (1u64..200, 1u64..6, 0u64..4, any::<bool>()).prop_map(|(mbps, on, off, off_first)| App::OnOff {
+            .prop_map(|(size, write)| App::Bulk(Bulk { size: Some(size), write })),
+        1 => Just(App::Bulk(Bulk { size: None, write: 8000 })),
+        2 => (1u64..200, 1u64..6, 0u64..4, any::<bool>()).prop_map(|(mbps, on, off, off_first)| App::OnOff(OnOff {
             rate: Rate::mbps(mbps),
             on: Time::ms(on),
             off: Time::ms(off),
             write: 1000,
             off_first,
-        }),
+        })),
         1 => (1u64..30_000, 1u32..4, 0u64..3, prop::option::of(1u64..20)).prop_map(
-            |(write, outstanding, ms, count)| App::ClosedLoop { write, outstanding, think: Time::ms(ms), count }
+            |(write, outstanding, ms, count)| App::ClosedLoop(ClosedLoop { write, outstanding, think: Time::ms(ms), count })
         ),
-        1 => pick(&[40u64, 300, 5000]).prop_map(|us| App::Udp { gap: Time::us(us) }),
+        1 => pick(&[40u64, 300, 5000]).prop_map(|us| App::Udp(Udp { gap: Time::us(us) })),
     ]
 }
 
@@ -243,7 +243,7 @@ fn ask(spec: &mut Spec, askings: &[Asking]) {
     for (group, asking) in askings.iter().enumerate() {
         let root = asking.root % hosts;
         let one_way = |src, dst| FlowSpec {
-            app: App::Messages,
+            app: App::Messages(Messages),
             start: Time::us(group as u64),
             transport: asking.transport,
             controller: asking.controller,
@@ -384,7 +384,7 @@ fn policy(choice: u8, ties: Ties) -> PathChoice {
         1 => PathChoice::Spray,
         2 => PathChoice::SpraySource,
         3 => PathChoice::RoundRobinSource,
-        4 => PathChoice::RoundRobin { rounds: 2 },
+        4 => PathChoice::RoundRobin(2),
         5 => PathChoice::PowerOfTwo,
         6 | 7 => {
             let by = if choice % 16 == 6 { Gauged::Queue } else { Gauged::Utilisation };

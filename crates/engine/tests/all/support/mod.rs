@@ -84,7 +84,7 @@ pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
         group: 0,
         class: 0,
         ack_class: 0,
-        app: App::Bulk { size, write: 65_160 },
+        app: App::Bulk(Bulk { size, write: 65_160 }),
         read_rate: Rate::INFINITE,
         path: None,
         reverse_path: None,

@@ -69,8 +69,13 @@ fn a_window_below_a_segment_waits_for_the_timer() {
 fn three_sacked_segments_make_a_loss_however_small() {
     for (scoreboard, lost) in [(Rules::Ns3, true), (Rules::Rfc6675, false)] {
         let mut spec = wire(Rate::gbps(100), Time::ms(10), TransportSpec { scoreboard, ..ns3(20.0) }, "newreno", {
-            let app =
-                App::OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 100, off_first: false };
+            let app = App::OnOff(OnOff {
+                rate: Rate::gbps(10),
+                on: Time::s(1),
+                off: Time::s(1),
+                write: 100,
+                off_first: false,
+            });
             FlowSpec { app, ..bulk(0, 1, None) }
         });
         spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
@@ -331,7 +336,7 @@ fn writes_wait_until_the_buffer_takes_them_whole() {
     let outstanding = |whole_writes| {
         let transport = TransportSpec { send_buffer: 131_072, whole_writes, ..ns3(1000.0) };
         let mut flow = bulk(0, 1, None);
-        flow.app = App::Bulk { size: None, write: 64_000 };
+        flow.app = App::Bulk(Bulk { size: None, write: 64_000 });
         let mut spec = wire(Rate::gbps(1), Time::ms(10), transport, "newreno", flow);
         // shorter than a round trip
         run_for(&mut spec, Time::ms(30));
@@ -346,7 +351,7 @@ fn writes_wait_until_the_buffer_takes_them_whole() {
 /// A sender of 15 segments of 600 B, and what it sent when a SACK told that the first four are lost and
 /// the ten above them arrived.
 fn short_segments(scoreboard: Rules) -> (Bench, Vec<Caught>) {
-    let app = App::OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, off_first: false };
+    let app = App::OnOff(OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, off_first: false });
     let flow = FlowSpec { app, ..bulk(0, 1, None) };
     let transport =
         TransportSpec { scoreboard, recovery: Recovery::NewReno, loss_flight: LossFlight::Outstanding, ..ns3(40.0) };

@@ -1,14 +1,14 @@
 //! The send buffer: how much an application may write, and where its writes end.
 
 use super::*;
-use incast_engine::testing::AppState;
+use incast_engine::testing::{AppState, Start};
 use std::collections::VecDeque;
 
 #[test]
 fn segments_say_where_a_write_ends() {
     let pushed = |push_ack, notsent_lowat, size| {
         let transport = TransportSpec { push_ack, notsent_lowat, ..linux_prr(10.0) };
-        let flow = FlowSpec { app: App::Bulk { size, write: 3000 }, ..bulk(0, 1, None) };
+        let flow = FlowSpec { app: App::Bulk(Bulk { size, write: 3000 }), ..bulk(0, 1, None) };
         let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow));
         let sent = bench.open();
         sent.iter().filter(|c| c.has(flag::PSH)).map(|c| c.packet.seq() / 1000).collect::<Vec<_>>()
@@ -22,19 +22,19 @@ fn segments_say_where_a_write_ends() {
 #[test]
 fn an_application_writes_until_so_much_is_unsent() {
     let t = TransportSpec { notsent_lowat: 10_000, push_ack: true, ..linux_prr(10.0) };
-    let mut app = AppState::new(App::Bulk { size: None, write: 3000 }, Time::NEVER, 0);
+    let mut app = AppState::new(App::Bulk(Bulk { size: None, write: 3000 }), Start::ENDLESS);
     let mut ends = VecDeque::new();
-    app.top_up(1 << 20, 0, &t, &mut ends);
+    app.top_up(1 << 20, 0, t.notsent_lowat, t.mss, Some(&mut ends));
     assert_eq!(Vec::from(ends.clone()), [3000, 6000, 9000, 10_000], "the last write is cut");
     // woken once less than half of it is unsent
-    assert_eq!([app.wants(5000, &t), app.wants(5001, &t)], [false, true]);
-    app.top_up(1 << 20, 5000, &t, &mut ends);
+    assert_eq!([app.wants(5000, 10_000), app.wants(5001, 10_000)], [false, true]);
+    app.top_up(1 << 20, 5000, t.notsent_lowat, t.mss, Some(&mut ends));
     assert_eq!(app.written, 10_000);
     // 15,500 are full; a segment that is begun is written whole
-    app.top_up(1 << 20, 5500, &t, &mut ends);
+    app.top_up(1 << 20, 5500, t.notsent_lowat, t.mss, Some(&mut ends));
     assert_eq!((app.written, ends.back().copied()), (16_000, Some(16_000)));
     // the send buffer holds it too
-    app.top_up(2000, 15_000, &t, &mut ends);
+    app.top_up(2000, 15_000, t.notsent_lowat, t.mss, Some(&mut ends));
     assert_eq!(app.written, 18_000);
 }
 

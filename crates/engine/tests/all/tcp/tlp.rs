@@ -52,13 +52,13 @@ fn every_ack_and_every_new_segment_puts_the_probe_off() {
 /// A sender whose application writes a segment every `every` ms until `until` ms; its round trips take 20 ms, and it
 /// has the ACK of the first segment only. What was sent before.
 fn writing(every: u64, until: u64) -> Bench {
-    let app = App::OnOff {
+    let app = App::OnOff(OnOff {
         rate: Rate(8_000_000 / every),
         on: Time::ms(until),
         off: Time::s(10),
         write: 1000,
         off_first: false,
-    };
+    });
     let mut bench =
         Bench::new(wire(Rate::gbps(100), Time::ms(10), linux(10.0), "newreno", FlowSpec { app, ..bulk(0, 1, None) }));
     bench.open();

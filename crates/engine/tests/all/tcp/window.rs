@@ -122,7 +122,7 @@ proptest! {
         buffer in 1500u64..12_000, mbps in 1u64..40, size in 1u64..60_000, write in 100u64..5000,
     ) {
         let transport = TransportSpec { receive_buffer: buffer, persist_timeout: Time::ms(30), ..plain() };
-        let app = App::Bulk { size: Some(size), write };
+        let app = App::Bulk(Bulk { size: Some(size), write });
         let flow = FlowSpec { app, read_rate: Rate::mbps(mbps), ..bulk(0, 1, None) };
         let outcome = run(&wire(Rate::gbps(1), Time::us(50), transport, "newreno", flow));
         prop_assert_eq!(outcome.flows[0].delivered, size);

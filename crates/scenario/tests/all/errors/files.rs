@@ -77,7 +77,10 @@ fn a_flow_file() {
     let spec = flows("good", csv).unwrap();
     let f = &spec.flows[0];
     assert_eq!((f.src, f.dst, f.start.0), (0, 15, 0));
-    assert_eq!(f.app, incast_engine::spec::App::Bulk { size: Some(2_000_000), write: 64_000 });
+    assert_eq!(
+        f.app,
+        incast_engine::spec::App::Bulk(incast_engine::spec::Bulk { size: Some(2_000_000), write: 64_000 })
+    );
     let names = |links: &Option<Vec<u32>>| {
         links.as_ref().unwrap().iter().map(|l| spec.links[*l as usize].name.clone()).collect::<Vec<_>>().join(" ")
     };
@@ -87,7 +90,11 @@ fn a_flow_file() {
     assert_ne!(f.controller, spec.flows[1].controller);
     let g = &spec.flows[1];
     assert_eq!((g.src, g.dst, g.start.0, &g.path), (3, 0, 5_000_000, &None));
-    assert_eq!(g.app, incast_engine::spec::App::Bulk { size: Some(1_000_000), write: 64_000 }, "the entry's app");
+    assert_eq!(
+        g.app,
+        incast_engine::spec::App::Bulk(incast_engine::spec::Bulk { size: Some(1_000_000), write: 64_000 }),
+        "the entry's app"
+    );
     // Swift wants an ACK for every packet, DCTCP lives with the preset's two.
     let acks = |f: usize| spec.transports[spec.flows[f].transport as usize].delayed_ack;
     assert_eq!((acks(0), acks(1)), (1, 2));

@@ -41,7 +41,7 @@ impl Sender {
         let mut news = self.read_ack(ctx, p, ext, ack);
 
         let (rtt, later_sample) = self.sample_rtt(ctx, &news, p.echo());
-        if news.acked > 0 && self.app.is_closed_loop() {
+        if news.acked > 0 && self.app.under_way().is_some() {
             self.complete_writes(ctx);
         }
         self.end_backoff(t, news.acked, rtt.is_some());

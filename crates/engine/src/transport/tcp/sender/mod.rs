@@ -26,9 +26,9 @@ mod window_usage;
 
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
+use crate::app::{AppState, Start, Write};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, STAMPS, Telemetry, flag};
-use crate::host::app::{AppState, Write};
 use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -291,6 +291,8 @@ impl Sender {
         let profile = config.profile();
         let of_segments = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
         let inflates = t.recovery == Recovery::Htsim && !t.sack;
+        let extra = t.extra_packets as u64 * t.mss as u64;
+        let start = Start { stop: spec.stop, extra, seed: net.spec.seed, flow };
         Sender {
             ip: IpSource::new(net, flow, host, profile.telemetry),
             transport: spec.transport,
@@ -327,7 +329,7 @@ impl Sender {
             },
             pacing: PacingState { from: Time::ZERO, at: NEVER, last_send: Time::ZERO, restarting: false },
             wake_at: NEVER,
-            app: AppState::new(spec.app, spec.stop, t.extra_packets as u64 * t.mss as u64),
+            app: AppState::new(spec.app, start),
             process: Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() },
             closing: Closing::default(),
             side: NO_SIDE,

@@ -341,8 +341,9 @@ impl Sender {
         let space = self.space(t);
         if t.notsent_lowat > 0 {
             if self.process.woken {
-                self.app.top_up(space, self.nxt, t, &mut self.process.writes);
-            } else if self.process.at > ctx.now && self.app.wants(self.nxt, t) {
+                let ends = t.push_ack.then_some(&mut self.process.writes);
+                self.app.top_up(space, self.nxt, t.notsent_lowat, t.mss, ends);
+            } else if self.process.at > ctx.now && self.app.wants(self.nxt, t.notsent_lowat) {
                 self.process.at = ctx.now;
                 ctx.timer(ctx.now, Timer::App(self.ip.flow));
             }
@@ -385,9 +386,7 @@ impl Sender {
             }
             _ => {
                 // ticks at a full buffer fail: the ACK that frees it looks again
-                if self.app.fits(self.space(t))
-                    && let Some(at) = self.app.next_at()
-                {
+                if let Some(at) = self.app.next_at(self.space(t)) {
                     let at = at.max(ctx.now);
                     if self.process.at > at {
                         self.process.at = at;

@@ -49,8 +49,8 @@ impl Sender {
 
     /// Closed-loop writes that the end of the run leaves unfinished.
     pub fn record_writes<R: Recorder>(&self, net: &FabricMap, rec: &mut R) {
-        for write in self.app.under_way() {
-            rec.message(self.write_record(net, write, None));
+        for write in self.app.under_way().into_iter().flatten() {
+            rec.message(self.write_record(net, *write, None));
         }
     }
 
@@ -63,7 +63,7 @@ impl Sender {
             flow: self.ip.flow.0,
             number: write.number,
             workers: 1,
-            bytes: spec.app.acknowledged_write(),
+            bytes: write.bytes(),
             start_ps: write.begun.0,
             finish_ps: finish.map(|t| t.0),
             timeouts: 0,

@@ -121,7 +121,7 @@ impl Sender {
 
     pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.stats.timeouts += ctx.measured() as u64;
-        if self.side != NO_SIDE || self.app.is_closed_loop() {
+        if self.side != NO_SIDE || self.app.under_way().is_some() {
             ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
         }
         self.timer.consecutive += 1;

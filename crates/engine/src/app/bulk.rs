@@ -1,0 +1,66 @@
+//! One transfer, as fast as the send buffer takes it.
+
+use super::application::{Application, Start};
+use std::collections::VecDeque;
+
+/// One transfer, in writes of `write` bytes as fast as the send buffer takes them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bulk {
+    /// Bytes; `None` never ends.
+    pub size: Option<u64>,
+    /// Bytes a write.
+    pub write: u64,
+}
+
+/// Where it ends.
+#[derive(Clone, Debug)]
+pub struct State {
+    pub(super) app: Bulk,
+    /// Bytes after the size.
+    extra: u64,
+}
+
+impl Application for State {
+    type Parameters = Bulk;
+
+    fn new(app: Bulk, start: Start) -> State {
+        State { app, extra: start.extra }
+    }
+
+    fn end(&self) -> Option<u64> {
+        self.app.size.map(|size| size + self.extra)
+    }
+}
+
+impl State {
+    /// Writes after `written` bytes at most `most` into `space`; `whole`: no part of a write. Bytes that it writes.
+    #[inline]
+    pub fn write(&self, written: u64, most: u64, space: u64, whole: bool) -> u64 {
+        let wanted = self.end().map_or(u64::MAX, |end| end - written).min(most);
+        match whole {
+            _ if wanted <= space => wanted,
+            true => space / self.app.write * self.app.write,
+            false => space,
+        }
+    }
+
+    /// Writes until `full` bytes are written. A write ends early, after a whole segment of `mss` bytes, when it reaches
+    /// that; where writes end is added to `ends`, for segments that say so. What has been written then.
+    pub fn top_up(&self, mut written: u64, full: u64, mss: u32, mut ends: Option<&mut VecDeque<u64>>) -> u64 {
+        let (mss, end) = (mss as u64, self.end().unwrap_or(u64::MAX));
+        while written < full && written < end {
+            let whole = written + self.app.write.min(end - written);
+            // segments are begun while there is room
+            let cut = written + (full - written).div_ceil(mss) * mss;
+            written = whole.min(cut);
+            ends.iter_mut().for_each(|ends| ends.push_back(written));
+        }
+        written
+    }
+
+    /// Ends so many bytes earlier; where, if that is known.
+    pub fn forget(&mut self, bytes: u64) -> Option<u64> {
+        self.app.size = self.app.size.map(|size| size.saturating_sub(bytes));
+        self.end()
+    }
+}

@@ -1,0 +1,222 @@
+//! Sending applications, evaluated lazily: an event is spent on one only while the transport has nothing else to send.
+//!
+//! An application is a pure state machine that is told the time. It is one file here: its parameters, and its state,
+//! which is an [`Application`]. The list below makes of them what a specification has ([`App`]) and what a sender has
+//! ([`AppState`]). Datagrams are written by their transport ([`crate::transport::udp`]).
+
+mod application;
+mod bulk;
+mod closed_loop;
+mod messages;
+mod on_off;
+mod udp;
+
+pub use application::{Application, Start, Write};
+use incast_cc::Time;
+use std::collections::VecDeque;
+
+macro_rules! applications {
+    (($d:tt) $($file:ident::$name:ident,)+) => {
+        /// The words of a specification.
+        pub mod parameters {
+            pub use super::App;
+            $(pub use super::$file::$name;)+
+        }
+
+        /// A sending application.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub enum App {
+            $(#[doc = concat!("See [`", stringify!($name), "`](crate::spec::", stringify!($name), ").")]
+            $name($file::$name),)+
+        }
+
+        #[derive(Clone, Debug)]
+        enum Kind {
+            $($name($file::State),)+
+        }
+
+        impl AppState {
+            /// Before the connection opens.
+            pub fn new(app: App, start: Start) -> AppState {
+                let kind = match app {
+                    $(App::$name(parameters) => Kind::$name(Application::new(parameters, start)),)+
+                };
+                AppState { written: 0, stopped: false, kind }
+            }
+        }
+
+        /// Asks the application, whichever it is.
+        macro_rules! ask {
+            ($d kind:expr, $d app:ident => $d question:expr) => {
+                match $d kind {
+                    $(Kind::$name($d app) => $d question,)+
+                }
+            };
+        }
+    };
+}
+
+applications! { ($)
+    bulk::Bulk,
+    on_off::OnOff,
+    messages::Messages,
+    udp::Udp,
+    closed_loop::ClosedLoop,
+}
+
+/// Answers before it begins.
+impl App {
+    fn state(self) -> AppState {
+        AppState::new(self, Start::ENDLESS)
+    }
+
+    /// It ends by itself, after so many bytes or writes.
+    pub fn is_finite(self) -> bool {
+        self.state().is_finite()
+    }
+
+    /// It writes what a query tells it to, on a two-way connection.
+    pub fn is_messages(self) -> bool {
+        matches!(self, App::Messages(_))
+    }
+
+    /// Bytes of one transfer, where it has a size.
+    pub fn size(self) -> Option<u64> {
+        if let App::Bulk(bulk) = self { bulk.size } else { None }
+    }
+
+    /// Time from one datagram to the next, if it sends these.
+    pub fn datagram_gap(self) -> Option<Time> {
+        if let App::Udp(udp) = self { Some(udp.gap) } else { None }
+    }
+
+    /// Rate that it asks for at most, in segments of `mss` bytes; bits per second.
+    pub fn rate(self, mss: u32) -> f64 {
+        ask!(self.state().kind, app => app.rate(mss))
+    }
+}
+
+/// An application at its flow's sender.
+#[derive(Clone, Debug)]
+pub struct AppState {
+    /// Bytes accepted.
+    pub written: u64,
+    stopped: bool,
+    kind: Kind,
+}
+
+impl AppState {
+    /// The connection is open: the application starts.
+    pub fn open(&mut self, now: Time) {
+        ask!(&mut self.kind, app => app.open(now));
+    }
+
+    /// A message of `bytes` is to be sent.
+    pub fn on_message(&mut self, bytes: u64) {
+        if !self.stopped {
+            ask!(&mut self.kind, app => app.on_message(bytes));
+        }
+    }
+
+    /// See [`Application::on_acked`].
+    pub fn on_acked(&mut self, una: u64, now: Time) -> Option<Write> {
+        ask!(&mut self.kind, app => app.on_acked(una, now, self.stopped))
+    }
+
+    /// See [`Application::under_way`].
+    #[inline]
+    pub fn under_way(&self) -> Option<&VecDeque<Write>> {
+        ask!(&self.kind, app => app.under_way())
+    }
+
+    /// Writes nothing more.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Bytes after which the application is done, once that is known.
+    pub fn end(&self) -> Option<u64> {
+        if self.stopped { Some(self.written) } else { ask!(&self.kind, app => app.end()) }
+    }
+
+    /// It ends by itself.
+    pub fn is_finite(&self) -> bool {
+        ask!(&self.kind, app => app.end()).is_some()
+    }
+
+    /// See [`Application::next_at`].
+    pub fn next_at(&self, space: u64) -> Option<Time> {
+        if self.stopped || space == 0 { None } else { ask!(&self.kind, app => app.next_at(space)) }
+    }
+
+    /// See [`Application::catch_up`].
+    #[inline]
+    pub fn catch_up(&mut self, now: Time, space: u64) {
+        if !self.stopped {
+            self.written += ask!(&mut self.kind, app => app.catch_up(now, self.written, space));
+        }
+    }
+}
+
+/// A bulk application writes when the transport wants.
+impl AppState {
+    /// It moves bytes as fast as it may.
+    pub fn is_bulk(&self) -> bool {
+        matches!(self.kind, Kind::Bulk(_))
+    }
+
+    /// The bulk application, unless it has stopped.
+    #[inline]
+    fn bulk(&self) -> Option<&bulk::State> {
+        if let Kind::Bulk(app) = &self.kind { Some(app).filter(|_| !self.stopped) } else { None }
+    }
+
+    /// A bulk flow has at least `bytes` more than `nxt`.
+    pub fn has_beyond(&self, nxt: u64, bytes: u32) -> bool {
+        self.end().is_none_or(|end| end >= nxt + bytes as u64)
+    }
+
+    /// A bulk flow ends so many bytes earlier.
+    pub fn forget(&mut self, bytes: u64) {
+        if let Kind::Bulk(app) = &mut self.kind
+            && let Some(end) = app.forget(bytes)
+        {
+            self.written = self.written.min(end);
+        }
+    }
+
+    /// Its next write, as the transport would see it while its window is open. `whole`: only if the buffer takes all of
+    /// it.
+    pub fn write_one(&mut self, space: u64, whole: bool) {
+        if let Some(app) = self.bulk() {
+            self.written += app.write(self.written, app.app.write, space, whole);
+        }
+    }
+
+    /// Whether an application that keeps little unsent is woken to write: less than half of `lowat` is unsent beyond
+    /// `nxt`.
+    pub fn wants(&self, nxt: u64, lowat: u64) -> bool {
+        let more = !self.stopped && self.end() != Some(self.written);
+        more && 2 * (self.written - nxt.min(self.written)) < lowat
+    }
+
+    /// A bulk application that keeps little unsent: once less than half of `lowat` is unsent beyond `nxt`, it writes
+    /// until as much is ([`bulk::State::top_up`]).
+    #[inline(never)]
+    pub fn top_up(&mut self, space: u64, nxt: u64, lowat: u64, mss: u32, ends: Option<&mut VecDeque<u64>>) {
+        if let Some(app) = self.bulk()
+            && 2 * (self.written - nxt.min(self.written)) < lowat
+        {
+            let full = (nxt + lowat).min(self.written + space);
+            self.written = app.top_up(self.written, full, mss, ends);
+        }
+    }
+
+    /// A bulk application fills the buffer while the transport's window is shut.
+    #[inline]
+    pub fn fill(&mut self, space: u64, whole: bool) {
+        if let Some(app) = self.bulk() {
+            self.written += app.write(self.written, u64::MAX, space, whole);
+        }
+    }
+}

@@ -6,7 +6,7 @@ use crate::figure::Of::{Index, OptF64, OptTime, OptU64, Rate, Time, U32, U64};
 use crate::figure::{Figure, Figures, Quantity, rows};
 use crate::messages::Completions;
 use crate::statistics::{PS, bits_per_second, jain, mean, mean_s, percentile_nearest_rank, ratio, seconds};
-use crate::{FlowRecord, Histogram, Near, Outcome, Role};
+use crate::{FlowRecord, Histogram, Outcome, Role};
 
 /// `flows.parquet`.
 pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
@@ -18,11 +18,6 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "data: a connection of its own; request, response: the two directions of a connection that carries queries.";
     "src" [""] = U32(|f| f.src), "Sending host.";
     "dst" [""] = U32(|f| f.dst), "Receiving host.";
-    "shared_source" [""] = Index(|f| f.sharing.source as u32, Near::names),
-        "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An elephant is \
-         compared with the others.";
-    "shared_destination" [""] = Index(|f| f.sharing.destination as u32, Near::names),
-        "As shared_source, of the destinations.";
     "hops" ["links"] = U32(|f| f.hops), "Links on the path from sender to receiver.";
     "start_s" ["s"] = Time(|f| f.start_ps),
         "Simulated time at which the flow opened; of one that waits in vain for others, its earliest time.";

@@ -52,6 +52,8 @@ pub struct Outcome {
     pub controllers: Vec<String>,
     /// One a flow, in flow order.
     pub flows: Vec<FlowRecord>,
+    /// What the traffic says of the flows.
+    pub labels: Vec<Label>,
     /// One a directed link, in link order.
     pub ports: Vec<PortRecord>,
     /// One an engine of a host that processes its packets, by host, receiving side first; empty where
@@ -118,28 +120,17 @@ named! {
     }
 }
 
-named! {
-    /// How near an end of a flow is to that of an elephant.
-    #[derive(Default)]
-    Near {
-        /// In another pod; or there is no elephant.
-        #[default]
-        None "none",
-        /// In the same pod.
-        Pod "pod",
-        /// On the same leaf switch.
-        Leaf "leaf",
-    }
-}
-
-/// Places that a flow shares with elephants: the nearest source of one to its source, and the nearest destination of
-/// one to its destination. The two may be of different elephants.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Sharing {
-    /// At its source.
-    pub source: Near,
-    /// At its destination.
-    pub destination: Near,
+/// What the traffic says of its flows: a column of `flows.parquet`. Only who makes the traffic knows what it means.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Label {
+    /// Name of the column.
+    pub name: &'static str,
+    /// Its definition.
+    pub definition: &'static str,
+    /// Names of the values that a flow can have.
+    pub values: &'static [&'static str],
+    /// The number of each flow's value, in flow order.
+    pub of: Vec<u32>,
 }
 
 /// The kind of a recorded message.
@@ -189,8 +180,6 @@ pub struct FlowRecord {
     pub controller: u32,
     /// Its role in its connection.
     pub role: Role,
-    /// Places that it shares with elephants.
-    pub sharing: Sharing,
     /// Sending host.
     pub src: u32,
     /// Receiving host.

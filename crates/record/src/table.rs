@@ -22,9 +22,17 @@ pub const TABLES: [(&str, Make); 8] = [
     ("trace", trace),
 ];
 
-/// `flows.parquet`: one row a flow, in flow order.
+/// `flows.parquet`: one row a flow, in flow order. The labels stand behind the ends.
 pub fn flows(outcome: &Outcome) -> Vec<Column> {
-    of(flows::COLUMNS, &outcome.flows, outcome)
+    let mut columns = of(flows::COLUMNS, &outcome.flows, outcome);
+    let ends = columns.iter().take_while(|c| c.name != "hops").count();
+    let labels = outcome.labels.iter().map(|label| {
+        let names = label.values.iter().map(|&name| name.to_owned()).collect();
+        let values = Values::Dict { codes: label.of.clone(), names };
+        Column { name: label.name, unit: "", doc: label.definition, values }
+    });
+    columns.splice(ends..ends, labels);
+    columns
 }
 
 /// `ports.parquet`: one row a port (directed link with the queue at its sending end), in link order.

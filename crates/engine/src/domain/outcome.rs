@@ -116,6 +116,7 @@ impl Simulation<'_> {
             groups: spec.groups.clone(),
             controllers,
             flows,
+            labels: spec.labels.clone(),
             ports,
             engines,
             ..Outcome::default()
@@ -177,7 +178,6 @@ impl Simulation<'_> {
             group: flow.group,
             controller,
             datagrams: flow.app.datagram_gap().is_some(),
-            sharing: spec.sharing.get(f.ix()).copied().unwrap_or_default(),
             role: match self.net.duplex(f) {
                 None => Role::Data,
                 Some(duplex) if duplex.response => Role::Response,

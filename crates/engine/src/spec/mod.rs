@@ -7,7 +7,7 @@
 
 pub use crate::app::parameters::*;
 use incast_cc::{Config, Time};
-pub use incast_record::{Near, Sharing};
+pub use incast_record::Label;
 
 mod error;
 mod host;
@@ -76,8 +76,8 @@ pub struct Spec {
     /// The run ends when everything of a known size has finished ([`App::is_finite`], queries with a count), and the
     /// longest latency of a link later; at `duration` if that comes first.
     pub ends_when_finished: bool,
-    /// Where every flow shares switches with elephants, for its record; empty where there are none.
-    pub sharing: Vec<Sharing>,
+    /// What the traffic says of its flows, for their records.
+    pub labels: Vec<Label>,
     /// Failures of links, one failure of a link at a time. Ways around are part of the routers
     /// ([`crate::map::failover::reroute`]).
     pub failures: Vec<Failure>,

@@ -8,15 +8,14 @@ mod triggers;
 pub(crate) mod warnings;
 
 use crate::document::failures::LinkFailure;
-use crate::document::traffic::PatternName;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
 use crate::topology::network::Network;
 use crate::topology::single;
-use crate::traffic::elephants::ElephantPlacement;
+use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
-use incast_engine::spec::{self, LinkSpec, Spec};
+use incast_engine::spec::{LinkSpec, Spec};
 use incast_engine::{FlowId, LinkId};
 use std::collections::HashMap;
 use std::path::Path;
@@ -62,7 +61,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     Errors::unless_none(problems, ())?;
 
     let (measure_from, measure_to) = doc.run.measured();
-    let sharing = sharing(doc, &network, &flows);
+    let labels = elephants::labels(&doc.traffic, &network, &flows);
     let mut queues = vec![doc.queue.spec()];
     let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
     let links = network.links.into_iter().zip(link_names).map(|(l, name)| LinkSpec {
@@ -105,7 +104,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
         host_costs,
         ties: doc.run.ties.0,
         ends_when_finished: doc.run.until == Until::Finished,
-        sharing,
+        labels,
         failures: Vec::new(),
     };
     checks::circles(doc, &spec, &listed)?;
@@ -114,17 +113,6 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     let failing = failures::apply(&failures, &mut spec)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;
     Ok(Built { spec, failures, failing })
-}
-
-/// The places that every flow shares with elephants; empty where there are none.
-fn sharing(doc: &Document, network: &Network, flows: &[spec::FlowSpec]) -> Vec<spec::Sharing> {
-    let is_one = |f: &spec::FlowSpec| doc.traffic[f.group as usize].pattern == PatternName::Elephants;
-    if !doc.traffic.iter().any(|t| t.pattern == PatternName::Elephants) {
-        return Vec::new();
-    }
-    let ends = |f: &spec::FlowSpec| (f.src, f.dst);
-    let placement = ElephantPlacement::new(network, flows.iter().filter(|f| is_one(f)).map(ends));
-    flows.iter().map(|f| placement.sharing(network, ends(f), is_one(f))).collect()
 }
 
 /// Gives the flows that are to keep to one path, where switches spread packets, the one that ECMP would.

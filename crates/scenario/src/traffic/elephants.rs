@@ -1,63 +1,66 @@
 //! Elephants: flows of another entry that become long flows on a single path, in the way of all others.
 //!
 //! They keep their ends and their numbers, so that under one seed the other flows are the same with and without them.
+//! Labels tell where a flow shares switches with them.
 
 use super::flows::Flows;
 use crate::document::app::App;
-use crate::document::traffic::{Placement, Traffic};
+use crate::document::traffic::{PatternName, Placement, Traffic};
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
 use incast_engine::hash::{self, purpose};
-use incast_engine::spec::{Near, Sharing};
+use incast_engine::spec::{FlowSpec, Label};
 
 use std::collections::HashMap;
 
 /// So often elephants are drawn before a placement is given up.
 const MOST_DRAWS: u64 = 10_000;
 
-/// Places of elephants, and which flows end near them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ElephantPlacement {
-    /// Sources and destinations of elephants by leaf, and by pod.
-    leaves: HashMap<(bool, u32), u32>,
-    pods: HashMap<(bool, u32), u32>,
+/// How near an end of a flow is to that of an elephant: in another pod (or there is none), in its pod, on its leaf.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Near {
+    None,
+    Pod,
+    Leaf,
 }
 
-impl ElephantPlacement {
+/// Names of these, in their order.
+const NEAR: [&str; 3] = ["none", "pod", "leaf"];
+
+/// Places of a host where a flow begins (`false`) or ends (`true`), the nearest first.
+fn places(network: &Network, side: bool, host: u32) -> impl Iterator<Item = (bool, Near, u32)> {
+    let pod = host.checked_div(network.hosts_per_pod).map(|pod| (side, Near::Pod, pod));
+    std::iter::once((side, Near::Leaf, network.racks[host as usize])).chain(pod)
+}
+
+/// How many elephants begin or end at a place.
+struct ElephantPlacement<'a> {
+    network: &'a Network,
+    ends: HashMap<(bool, Near, u32), u32>,
+}
+
+impl<'a> ElephantPlacement<'a> {
     /// The elephants with these ends.
-    pub(crate) fn new(network: &Network, ends: impl Iterator<Item = (u32, u32)>) -> ElephantPlacement {
-        let mut placement = ElephantPlacement::default();
-        for (src, dst) in ends {
-            for (side, host) in [(false, src), (true, dst)] {
-                *placement.leaves.entry((side, network.racks[host as usize])).or_insert(0) += 1;
-                if let Some(pod) = host.checked_div(network.hosts_per_pod) {
-                    *placement.pods.entry((side, pod)).or_insert(0) += 1;
-                }
-            }
+    fn new(network: &'a Network, elephants: impl Iterator<Item = (u32, u32)>) -> ElephantPlacement<'a> {
+        let hosts = elephants.flat_map(|(src, dst)| [(false, src), (true, dst)]);
+        let mut ends = HashMap::new();
+        for place in hosts.flat_map(|(side, host)| places(network, side, host)) {
+            *ends.entry(place).or_insert(0) += 1;
         }
-        placement
+        ElephantPlacement { network, ends }
     }
 
-    /// The places that a flow shares with them; an elephant (`own`) shares with the others.
-    pub(crate) fn sharing(&self, network: &Network, (src, dst): (u32, u32), own: bool) -> Sharing {
-        let near = |side: bool, host: u32| {
-            let others = |n: Option<&u32>| n.is_some_and(|n| *n > u32::from(own));
-            let pod = host.checked_div(network.hosts_per_pod);
-            if others(self.leaves.get(&(side, network.racks[host as usize]))) {
-                Near::Leaf
-            } else if pod.is_some_and(|pod| others(self.pods.get(&(side, pod)))) {
-                Near::Pod
-            } else {
-                Near::None
-            }
-        };
-        Sharing { source: near(false, src), destination: near(true, dst) }
+    /// How near they are to a flow's source and destination, each to its like and maybe different ones; an elephant
+    /// (`own`) is compared with the others.
+    fn sharing(&self, (src, dst): (u32, u32), own: bool) -> (Near, Near) {
+        let others = |place: &(bool, Near, u32)| self.ends.get(place).is_some_and(|n| *n > u32::from(own));
+        let near = |side, host| places(self.network, side, host).find(others).map_or(Near::None, |(_, near, _)| near);
+        (near(false, src), near(true, dst))
     }
 }
 
 /// How much is shared: the nearer end first, whichever it is.
-fn rank(sharing: Sharing) -> (Near, Near) {
-    let Sharing { source, destination } = sharing;
+fn rank((source, destination): (Near, Near)) -> (Near, Near) {
     (source.max(destination), source.min(destination))
 }
 
@@ -73,11 +76,28 @@ fn published(elephants: u64) -> Option<(Near, Near)> {
 
 /// A class of flows, in words.
 fn words((near, far): (Near, Near)) -> String {
+    let name = |near: Near| NEAR[near as usize];
     match far {
-        Near::None => format!("a {} at one end and nothing at the other", near.name()),
-        _ if far == near => format!("a {} at both ends", near.name()),
-        _ => format!("a {} at one end and a {} at the other", near.name(), far.name()),
+        Near::None => format!("a {} at one end and nothing at the other", name(near)),
+        _ if far == near => format!("a {} at both ends", name(near)),
+        _ => format!("a {} at one end and a {} at the other", name(near), name(far)),
     }
+}
+
+/// The labels of flows: what they share with elephants.
+pub(crate) fn labels(entries: &[Traffic], network: &Network, flows: &[FlowSpec]) -> Vec<Label> {
+    let is_one = |f: &FlowSpec| entries[f.group as usize].pattern == PatternName::Elephants;
+    let ends = |f: &FlowSpec| (f.src, f.dst);
+    let placement = ElephantPlacement::new(network, flows.iter().filter(|f| is_one(f)).map(ends));
+    let shared = flows.iter().map(|f| placement.sharing(ends(f), is_one(f)));
+    let (sources, destinations) = shared.map(|(source, destination)| (source as u32, destination as u32)).unzip();
+    let label = |name, definition, of| Label { name, definition, values: &NEAR, of };
+    let of_sources = "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An elephant \
+                      is compared with the others.";
+    vec![
+        label("shared_source", of_sources, sources),
+        label("shared_destination", "As shared_source, of the destinations.", destinations),
+    ]
 }
 
 impl Traffic {
@@ -172,7 +192,7 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
         near.dedup();
         let (mut as_wanted, mut more) = (0, 0);
         for flow in near.into_iter().filter(|f| !elephants.contains(f)) {
-            let rank = rank(placed.sharing(flows.network, flows.ends(flow), false));
+            let rank = rank(placed.sharing(flows.ends(flow), false));
             as_wanted += usize::from(rank == wanted);
             more += usize::from(rank > wanted);
         }
@@ -191,8 +211,8 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
 
 #[cfg(test)]
 mod tests {
+    use super::Near::{Leaf, None, Pod};
     use super::*;
-    use incast_engine::spec::Near::{Leaf, None, Pod};
 
     /// Four pods of two leaves of two hosts, as in a fat tree of k = 4.
     fn network() -> Network {
@@ -202,8 +222,7 @@ mod tests {
     fn sharing(elephants: &[(u32, u32)], flow: (u32, u32)) -> (Near, Near) {
         let network = network();
         let own = elephants.contains(&flow);
-        let s = ElephantPlacement::new(&network, elephants.iter().copied()).sharing(&network, flow, own);
-        (s.source, s.destination)
+        ElephantPlacement::new(&network, elephants.iter().copied()).sharing(flow, own)
     }
 
     #[test]
@@ -232,15 +251,15 @@ mod tests {
     fn without_pods_there_are_leaves() {
         let network = Network { hosts_per_pod: 0, ..network() };
         let placement = ElephantPlacement::new(&network, [(0, 12)].into_iter());
-        let s = |flow| placement.sharing(&network, flow, false);
-        assert_eq!(s((1, 8)), Sharing { source: Leaf, destination: None });
-        assert_eq!(s((2, 14)), Sharing { source: None, destination: None });
+        let s = |flow| placement.sharing(flow, false);
+        assert_eq!(s((1, 8)), (Leaf, None));
+        assert_eq!(s((2, 14)), (None, None));
     }
 
     #[test]
     fn more_is_shared_by_the_nearer_end_first() {
         let all = [(None, None), (None, Pod), (Pod, Pod), (Leaf, None), (Pod, Leaf), (Leaf, Leaf)];
-        let ranks = all.map(|(source, destination)| rank(Sharing { source, destination }));
+        let ranks = all.map(rank);
         assert!(ranks.is_sorted_by(|a, b| a < b), "{ranks:?}");
     }
 }

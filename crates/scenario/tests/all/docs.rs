@@ -2,11 +2,15 @@
 //!
 //! `UPDATE_SNAPSHOTS=1 cargo test -p incast-scenario docs` brings the tables up to date.
 
+use incast_record::Outcome;
+use incast_record::summary::figures;
+use incast_record::table::{Column, TABLES};
 use incast_scenario::catalogue::Key;
 use incast_scenario::text::schema::Schema;
 use incast_scenario::{Scenario, builtin, catalogue, describe, list};
 use std::path::{Path, PathBuf};
 
+const RESULTS: &str = include_str!("../../../../docs/results.md");
 const PRESETS: [&str; 5] = ["linux", "linux-default", "ns3", "htsim", "swift"];
 
 fn pages() -> Vec<PathBuf> {
@@ -156,5 +160,42 @@ fn everything_has_a_page() {
         for item in list(kind).unwrap() {
             assert!(pages.iter().any(|p| p.ends_with(format!("docs/{folder}/{}.md", item.name))), "{}", item.name);
         }
+    }
+}
+
+/// The part of the page under the heading of `file`.
+fn section(file: &str) -> Vec<&'static str> {
+    let heading = format!("## {file}");
+    let mut lines = RESULTS.lines().skip_while(|l| *l != heading);
+    assert!(lines.next().is_some(), "docs/results.md has no heading \"{heading}\"");
+    lines.take_while(|l| !l.starts_with("## ")).filter(|l| l.starts_with("| `")).collect()
+}
+
+fn row(name: &str, unit: &str, doc: &str) -> String {
+    format!("| `{name}` | {} | {doc} |", if unit.is_empty() { "-" } else { unit })
+}
+
+/// Whoever adds a figure, a column or a label runs this test with `UPDATE_SNAPSHOTS=1` set, which puts the program's
+/// rows into the page.
+#[test]
+fn the_page_on_results_lists_every_figure_and_column_as_the_program_states_it() {
+    let mut page = RESULTS.to_owned();
+    let mut differ = Vec::new();
+    let figures = figures().map(|f| row(f.key, f.unit, f.definition)).collect();
+    let columns = |columns: Vec<Column>| columns.iter().map(|c| row(c.name, c.unit, c.doc)).collect();
+    let labels = Scenario::load("hotspot").unwrap().build().unwrap().labels;
+    let outcome = Outcome { labels, ..Outcome::default() };
+    let tables = TABLES.iter().map(|(name, make)| (format!("{name}.parquet"), columns(make(&outcome))));
+    for (file, rows) in [("summary.json".to_owned(), figures)].into_iter().chain(tables) {
+        let (stated, rows): (String, Vec<String>) = (section(&file).join("\n"), rows);
+        if stated != rows.join("\n") {
+            page = page.replacen(&stated, &rows.join("\n"), 1);
+            differ.push(file);
+        }
+    }
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results.md"), page).unwrap();
+    } else {
+        assert!(differ.is_empty(), "docs/results.md differs in {differ:?}: run this test with UPDATE_SNAPSHOTS=1");
     }
 }

@@ -1,6 +1,6 @@
 //! Elephants: which flows become some, what the others share with them, and what they are in a run.
 
-use incast_engine::spec::{App, Bulk, Near, PathChoice, Sharing, Spec, Udp};
+use incast_engine::spec::{App, Bulk, PathChoice, Spec, Udp};
 use incast_scenario::Scenario;
 use std::collections::BTreeSet;
 
@@ -16,11 +16,24 @@ fn built(seed: u64, elephants: u32) -> Spec {
     scenario(seed, &[("traffic.elephants.flows", &elephants.to_string())]).build().unwrap()
 }
 
+/// How near an end of a flow is to that of an elephant, as labels number it.
+const NONE: u32 = 0;
+const POD: u32 = 1;
+const LEAF: u32 = 2;
+
+/// What each flow shares at its source and at its destination.
+fn shared(spec: &Spec) -> impl Iterator<Item = (u32, u32)> {
+    let [source, destination] = &spec.labels[..] else { panic!("a label for each end") };
+    assert_eq!([source.name, destination.name], ["shared_source", "shared_destination"]);
+    assert!([source, destination].iter().all(|label| label.values == ["none", "pod", "leaf"]));
+    assert!([source, destination].iter().all(|label| label.of.len() == spec.flows.len()));
+    source.of.iter().copied().zip(destination.of.iter().copied())
+}
+
 /// The places that the most affected 1 % of the flows share, the nearer end first.
-fn most_affected(spec: &Spec) -> Vec<(Near, Near)> {
-    let others = spec.flows.iter().zip(&spec.sharing).filter(|(f, _)| f.group == 0);
-    let mut ranks: Vec<(Near, Near)> =
-        others.map(|(_, s)| (s.source.max(s.destination), s.source.min(s.destination))).collect();
+fn most_affected(spec: &Spec) -> Vec<(u32, u32)> {
+    let others = spec.flows.iter().zip(shared(spec)).filter(|(f, _)| f.group == 0);
+    let mut ranks: Vec<_> = others.map(|(_, (a, b))| (a.max(b), a.min(b))).collect();
     ranks.sort_unstable_by(|a, b| b.cmp(a));
     ranks.truncate(ranks.len().div_ceil(100));
     ranks
@@ -28,12 +41,7 @@ fn most_affected(spec: &Spec) -> Vec<(Near, Near)> {
 
 #[test]
 fn the_most_affected_flows_are_those_of_the_paper() {
-    let wanted = [
-        (1, (Near::Leaf, Near::None)),
-        (2, (Near::Leaf, Near::Pod)),
-        (3, (Near::Leaf, Near::Pod)),
-        (6, (Near::Leaf, Near::Leaf)),
-    ];
+    let wanted = [(1, (LEAF, NONE)), (2, (LEAF, POD)), (3, (LEAF, POD)), (6, (LEAF, LEAF))];
     for (n, class) in wanted {
         for seed in 1..=20 {
             let spec = built(seed, n);
@@ -67,15 +75,15 @@ fn sharing_is_that_of_the_drawn_elephants() {
     let spec = built(3, 3);
     let elephants: Vec<_> = spec.flows.iter().filter(|f| f.group == 1).map(|f| (f.src, f.dst)).collect();
     let near = |a: u32, b: u32| match (a / 5 == b / 5, a / 25 == b / 25) {
-        (true, _) => Near::Leaf,
-        (_, true) => Near::Pod,
-        _ => Near::None,
+        (true, _) => LEAF,
+        (_, true) => POD,
+        _ => NONE,
     };
-    for (flow, sharing) in spec.flows.iter().zip(&spec.sharing) {
+    for (flow, found) in spec.flows.iter().zip(shared(&spec)) {
         let others = || elephants.iter().filter(|e| **e != (flow.src, flow.dst));
         let source = others().map(|e| near(e.0, flow.src)).max().unwrap();
         let destination = others().map(|e| near(e.1, flow.dst)).max().unwrap();
-        assert_eq!(*sharing, Sharing { source, destination }, "{} to {}", flow.src, flow.dst);
+        assert_eq!(found, (source, destination), "{} to {}", flow.src, flow.dst);
     }
 }
 
@@ -135,7 +143,7 @@ fn none_of_them_is_a_run_without() {
         let s = scenario(3, &[("traffic.elephants.flows", "0"), ("traffic.elephants.placement", placement)]);
         let (spec, with) = (s.build().unwrap(), built(3, 1));
         assert!(spec.flows.len() == with.flows.len() && spec.flows.iter().all(|f| f.group == 0));
-        assert!(spec.sharing.iter().all(|s| *s == Sharing { source: Near::None, destination: Near::None }));
+        assert!(shared(&spec).all(|places| places == (NONE, NONE)));
         let same =
             spec.flows.iter().zip(&with.flows).filter(|(a, b)| (a.src, a.dst, a.start) == (b.src, b.dst, b.start));
         assert_eq!(same.count(), spec.flows.len(), "the same flows as with elephants");

@@ -121,7 +121,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         failures: Vec::new(),
         host_costs: Vec::new(),
         ends_when_finished: false,
-        sharing: Vec::new(),
+        labels: Vec::new(),
     }
 }
 

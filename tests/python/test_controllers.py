@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args, get_type_hints
 
 import pytest
 
@@ -206,6 +206,40 @@ def test_an_acknowledgement_tells_what_was_lost_and_how_far_the_flow_is() -> Non
     assert 1448 * (flow["retransmissions"] - 1) < cc.lost <= 1448 * flow["retransmissions"]
     # a round trip lasts from the ACK that begins it to the first for something sent after it
     assert cc.rounds == pytest.approx(0.02 / flow["rtt_mean_s"], rel=0.02)
+
+
+class Told(Counting):
+    """Keeps what each call tells it."""
+
+    objects: ClassVar[list[Any]] = []
+
+    def init(self, env: controllers.Env) -> None:
+        super().init(env)
+        self.objects.append(env)
+
+    def on_ack(self, ack: controllers.Ack) -> None:
+        self.objects.append(ack)
+
+    def on_loss(self, event: controllers.Congestion) -> None:
+        super().on_loss(event)
+        self.objects.append(event)
+
+    def on_timeout(self, event: controllers.Congestion) -> None:
+        self.objects.append(event)
+
+
+@pytest.mark.parametrize(("name", "older"), [("Env", ()), ("Ack", ("una", "nxt")), ("Congestion", ())])
+def test_a_call_tells_what_its_protocol_and_the_page_say(name: str, older: tuple[str, ...]) -> None:
+    hints = get_type_hints(getattr(controllers, name))
+    row = re.search(rf"^\| `{'event' if name == 'Congestion' else name.lower()}` \| `([\w ]+)`", PAGE, re.MULTILINE)
+    assert row is not None
+    assert row[1].split() == [attribute for attribute in hints if attribute not in older]
+    Told.objects = []
+    ran(Told, **CROWDED, **{"transport.rto_min": "1ms", "transport.timestamps": False})
+    objects = [told for told in Told.objects if type(told).__name__ == name]
+    assert all({attribute for attribute in dir(told) if attribute[0] != "_"} == set(hints) for told in objects)
+    for attribute, hint in hints.items():
+        assert {type(getattr(told, attribute)) for told in objects} == set(get_args(hint) or (hint,)), attribute
 
 
 def failing(what: Callable[[Any], None]) -> type:

@@ -23,54 +23,72 @@ fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-/// Facts of its flow that a controller gets when it is made. Times in picoseconds, sizes in bytes.
-#[pyclass(frozen, module = "incast", name = "Env", get_all)]
-struct PyEnv {
-    flow: u32,
-    mss: u32,
-    initial_window: f64,
-    packet_time_ps: u64,
-    shortest_rtt_ps: u64,
-    shortest_hops: u32,
-    hop_rtt_ps: u64,
-    base_rtt_ps: u64,
-    line_rate_bps: f64,
+/// What a call of a controller's method tells it, a Python object: each attribute's name, type and value, once.
+macro_rules! told {
+    ($(#[$doc:meta])* $class:ident $name:literal of $event:pat = $of:ty;
+     $($(#[$of_one:meta])* $attribute:ident: $type:ty = $value:expr,)*) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "incast", name = $name, get_all)]
+        struct $class {
+            $($(#[$of_one])* $attribute: $type,)*
+        }
+
+        impl From<$of> for $class {
+            fn from($event: $of) -> Self {
+                Self { $($attribute: $value,)* }
+            }
+        }
+    };
 }
 
-/// An acknowledgement. Times in picoseconds, sizes in bytes.
-#[pyclass(frozen, module = "incast", name = "Ack", get_all)]
-struct PyAck {
-    now_ps: u64,
-    acked: u64,
-    delivered: u64,
-    rtt_ps: Option<u64>,
-    srtt_ps: u64,
-    fabric_delay_ps: Option<u64>,
-    endpoint_delay_ps: Option<u64>,
-    hops: u32,
-    ece: bool,
-    in_flight: u64,
-    lost_bytes: u64,
-    round_acked: u64,
-    round_sent: u64,
+told! {
+    /// Facts of its flow that a controller gets when it is made. Times in picoseconds, sizes in bytes.
+    PyEnv "Env" of env = &Env;
+    flow: u32 = env.flow,
+    mss: u32 = env.mss,
+    initial_window: f64 = env.initial_window,
+    packet_time_ps: u64 = env.packet_time.0,
+    shortest_rtt_ps: u64 = env.shortest_rtt.0,
+    shortest_hops: u32 = env.shortest_hops,
+    hop_rtt_ps: u64 = env.hop_rtt.0,
+    base_rtt_ps: u64 = env.base_rtt.0,
+    line_rate_bps: f64 = env.line_rate.as_f64(),
+}
+
+told! {
+    /// An acknowledgement. Times in picoseconds, sizes in bytes.
+    PyAck "Ack" of ack = &Ack;
+    now_ps: u64 = ack.now.0,
+    acked: u64 = ack.acked,
+    delivered: u64 = ack.delivered,
+    rtt_ps: Option<u64> = ack.rtt.map(|t| t.0),
+    srtt_ps: u64 = ack.srtt.0,
+    fabric_delay_ps: Option<u64> = ack.fabric_delay.map(|t| t.0),
+    endpoint_delay_ps: Option<u64> = ack.endpoint_delay.map(|t| t.0),
+    hops: u32 = ack.hops,
+    ece: bool = ack.ece,
+    in_flight: u64 = ack.in_flight,
+    lost_bytes: u64 = ack.lost_bytes,
+    round_acked: u64 = ack.round.acked,
+    round_sent: u64 = ack.round.sent,
     /// The names that `round_acked` and `round_sent` had first.
-    una: u64,
-    nxt: u64,
-    cwnd_limited: bool,
-    phase: &'static str,
+    una: u64 = ack.round.acked,
+    nxt: u64 = ack.round.sent,
+    cwnd_limited: bool = ack.cwnd_limited,
+    phase: &'static str = phase_name(ack.phase),
 }
 
-/// A loss, a mark, or a timeout. Times in picoseconds, sizes in bytes.
-#[pyclass(frozen, module = "incast", name = "Congestion", get_all)]
-struct PyCongestion {
-    now_ps: u64,
-    in_flight: u64,
-    window: f64,
-    rtt_ps: u64,
+told! {
+    /// A loss, a mark, or a timeout. Times in picoseconds, sizes in bytes.
+    PyCongestion "Congestion" of (event, timeouts) = (&Congestion, u32);
+    now_ps: u64 = event.now.0,
+    in_flight: u64 = event.in_flight,
+    window: f64 = event.window,
+    rtt_ps: u64 = event.rtt.0,
     /// None at a timeout.
-    srtt_ps: Option<u64>,
+    srtt_ps: Option<u64> = (timeouts == 0).then_some(event.srtt.0),
     /// Timeouts in a row; 0 where it is none.
-    consecutive: u32,
+    consecutive: u32 = timeouts,
 }
 
 /// Slowest pacing, bits per second: a packet in some hours.
@@ -92,16 +110,6 @@ struct Failures {
     interrupted: AtomicBool,
 }
 
-/// Which of the optional methods a class has.
-#[derive(Clone, Copy, Debug)]
-struct Methods {
-    init: bool,
-    on_ecn: bool,
-    on_recovered: bool,
-    on_undo: bool,
-    on_idle: bool,
-}
-
 /// A class and the arguments that its objects are made with.
 #[derive(Debug)]
 struct Class {
@@ -110,7 +118,8 @@ struct Class {
     source: String,
     class: Py<PyAny>,
     profile: Profile,
-    methods: Methods,
+    /// Those of the optional methods that it has.
+    methods: Arc<[String]>,
     state: Vec<&'static str>,
     failure: Arc<Failures>,
 }
@@ -159,30 +168,17 @@ fn words(py: Python<'_>, error: &PyErr) -> String {
     if kind == "ScenarioError" { error.value(py).to_string() } else { format!("{kind}: {}", error.value(py)) }
 }
 
+/// A class, its code's fingerprint, and what it says of itself, as `incast.controllers.find` gives them.
+type Found = (Py<PyAny>, String, String, bool, bool, Vec<String>, Vec<String>);
+
 fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResult<External> {
     let module = py.import("incast.controllers")?;
     let found = module.call_method1("find", (name, params.clone()))?;
-    let (class, source, ecn, own_recovery, ack_every_packet, state, methods): (
-        Py<PyAny>,
-        String,
-        String,
-        bool,
-        bool,
-        Vec<String>,
-        Vec<String>,
-    ) = found.extract()?;
-    let has = |method: &str| methods.iter().any(|m| m == method);
+    let (class, source, ecn, own_recovery, ack_every_packet, state, methods): Found = found.extract()?;
     let ecn = match ecn.as_str() {
         "classic" => Ecn::Classic,
         "dctcp" => Ecn::Dctcp,
         _ => Ecn::Off,
-    };
-    let methods = Methods {
-        init: has("init"),
-        on_ecn: has("on_ecn"),
-        on_recovered: has("on_recovered"),
-        on_undo: has("on_undo"),
-        on_idle: has("on_idle"),
     };
     Ok(External(Arc::new(Class {
         name: name.to_owned(),
@@ -190,7 +186,7 @@ fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResu
         source,
         class,
         profile: Profile { ecn, own_recovery, ack_every_packet, ..Profile::TCP },
-        methods,
+        methods: methods.into(),
         // names of series live as long as the program; a class has a handful
         state: state.into_iter().map(|name| &*Box::leak(name.into_boxed_str())).collect(),
         failure: Arc::default(),
@@ -214,7 +210,7 @@ impl ExternalFactory for Class {
         let mut instance = Instance {
             flow: env.flow,
             object: None,
-            methods: self.methods,
+            methods: self.methods.clone(),
             state: self.state.clone(),
             cwnd: env.initial_window,
             ssthresh: f64::INFINITY,
@@ -234,7 +230,7 @@ struct Instance {
     flow: u32,
     /// Nothing once it has failed.
     object: Option<Py<PyAny>>,
-    methods: Methods,
+    methods: Arc<[String]>,
     state: Vec<&'static str>,
     cwnd: f64,
     ssthresh: f64,
@@ -255,22 +251,15 @@ impl Instance {
         if !object.hasattr(intern!(py, "cwnd"))? {
             object.setattr(intern!(py, "cwnd"), env.initial_window)?;
         }
-        if self.methods.init {
-            let env = PyEnv {
-                flow: env.flow,
-                mss: env.mss,
-                initial_window: env.initial_window,
-                packet_time_ps: env.packet_time.0,
-                shortest_rtt_ps: env.shortest_rtt.0,
-                shortest_hops: env.shortest_hops,
-                hop_rtt_ps: env.hop_rtt.0,
-                base_rtt_ps: env.base_rtt.0,
-                line_rate_bps: env.line_rate.as_f64(),
-            };
-            object.call_method1(intern!(py, "init"), (env,))?;
+        if self.has("init") {
+            object.call_method1(intern!(py, "init"), (PyEnv::from(env),))?;
         }
         self.object = Some(object.unbind());
         self.read(py)
+    }
+
+    fn has(&self, method: &str) -> bool {
+        self.methods.iter().any(|m| m == method)
     }
 
     /// Reads the object's window and pacing.
@@ -351,79 +340,43 @@ macro_rules! tell {
     };
 }
 
-fn congestion(event: &Congestion) -> PyCongestion {
-    PyCongestion {
-        now_ps: event.now.0,
-        in_flight: event.in_flight,
-        window: event.window,
-        rtt_ps: event.rtt.0,
-        srtt_ps: Some(event.srtt.0),
-        consecutive: 0,
-    }
-}
-
 impl Controller for Instance {
     fn on_ack(&mut self, ack: &Ack) {
-        let event = PyAck {
-            now_ps: ack.now.0,
-            acked: ack.acked,
-            delivered: ack.delivered,
-            rtt_ps: ack.rtt.map(|t| t.0),
-            srtt_ps: ack.srtt.0,
-            fabric_delay_ps: ack.fabric_delay.map(|t| t.0),
-            endpoint_delay_ps: ack.endpoint_delay.map(|t| t.0),
-            hops: ack.hops,
-            ece: ack.ece,
-            in_flight: ack.in_flight,
-            lost_bytes: ack.lost_bytes,
-            round_acked: ack.round.acked,
-            round_sent: ack.round.sent,
-            una: ack.round.acked,
-            nxt: ack.round.sent,
-            cwnd_limited: ack.cwnd_limited,
-            phase: phase_name(ack.phase),
-        };
-        self.call(ack.now, tell!("on_ack", event));
+        self.call(ack.now, tell!("on_ack", PyAck::from(ack)));
     }
 
     fn on_loss(&mut self, event: &Congestion) {
-        self.call(event.now, tell!("on_loss", congestion(event)));
+        self.call(event.now, tell!("on_loss", PyCongestion::from((event, 0))));
     }
 
     fn on_ecn(&mut self, event: &Congestion) {
-        if self.methods.on_ecn {
-            self.call(event.now, tell!("on_ecn", congestion(event)));
+        if self.has("on_ecn") {
+            self.call(event.now, tell!("on_ecn", PyCongestion::from((event, 0))));
         } else {
             self.on_loss(event);
         }
     }
 
     fn on_timeout(&mut self, event: &Timeout) {
-        let told = PyCongestion {
-            now_ps: event.now.0,
-            in_flight: event.in_flight,
-            window: event.window,
-            rtt_ps: event.rtt.0,
-            srtt_ps: None,
-            consecutive: event.consecutive,
-        };
-        self.call(event.now, tell!("on_timeout", told));
+        let Timeout { now, in_flight, window, rtt, consecutive, .. } = *event;
+        let event = Congestion { now, in_flight, window, rtt, srtt: Time::ZERO };
+        self.call(now, tell!("on_timeout", PyCongestion::from((&event, consecutive))));
     }
 
     fn on_recovered(&mut self, now: Time, _in_flight: u64) {
-        if self.methods.on_recovered {
+        if self.has("on_recovered") {
             self.call(now, tell!("on_recovered", now.0));
         }
     }
 
     fn on_undo(&mut self) {
-        if self.methods.on_undo {
+        if self.has("on_undo") {
             self.call(self.at, tell!("on_undo"));
         }
     }
 
     fn on_idle(&mut self, idle: &Idle) {
-        if self.methods.on_idle {
+        if self.has("on_idle") {
             self.call(idle.now, tell!("on_idle", idle.now.0));
         }
     }

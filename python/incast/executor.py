@@ -58,6 +58,7 @@ class Executor:
         self.status = Status()
         self._stop = threading.Event()
         self._at_work: set[int] = set()
+        self._threads = 1
 
     @contextmanager
     def carrying_out(self, plan: Plan[Any]) -> Iterator[None]:
@@ -87,6 +88,8 @@ class Executor:
         self.show(self.status)
 
     def _run_all(self, todo: Collection[Job]) -> None:
+        # cores that no run takes for itself go to the threads of the runs
+        self._threads = max(1, self.workers // max(1, len(todo)))
         pool = ThreadPoolExecutor(self.workers, thread_name_prefix="incast-run")
         try:
             futures: dict[Future[None], Job] = {pool.submit(self._run, job): job for job in todo}
@@ -121,7 +124,7 @@ class Executor:
             try:
                 if self._stop.is_set():
                     raise RunStopped("not begun")
-                result = job.scenario.run(progress=progress)
+                result = job.scenario.run(progress=progress, threads=self._threads)
             finally:
                 self._at_work.discard(threading.get_ident())
             job.check(result)

@@ -35,12 +35,17 @@ def unfinished(what: str, finished: int, count: int) -> str:
 
 
 class Cost(TypedDict):
-    """Cost of a run: seconds of wall and CPU time, speed, and memory of the whole process."""
+    """Cost of a run: seconds of wall and CPU time, speed, and memory of the whole process.
+
+    ``threads_cpu_s`` is the CPU time of each of its threads between the first event and the last.
+    """
 
     wall_s: float
     cpu_s: float
     hops_per_cpu_s: float | None
     peak_rss_bytes: int
+    threads: int
+    threads_cpu_s: list[float]
 
 
 RATES = ["group", "role", "throughput_bps"]
@@ -199,11 +204,15 @@ class Result:
         return result
 
 
-def measured_run(scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None) -> Result:
-    """Run a scenario in this thread and note what it cost."""
+def measured_run(
+    scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None, threads: int | None
+) -> Result:
+    """Run a scenario in this thread, and others that it may have, and note what it cost."""
     wall, cpu = time.perf_counter(), time.thread_time()
-    core = _core.run(scenario, progress)
+    core = _core.run(scenario, progress, threads)
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
+    threads_s = core.threads_s()
+    cpu += sum(threads_s[1:])
     summary_json = core.summary_json()
     hops = json.loads(summary_json)["run"]["hops"]
     cost: Cost = {
@@ -211,6 +220,8 @@ def measured_run(scenario: _core.Scenario, progress: Callable[[float, float, int
         "cpu_s": cpu,
         "hops_per_cpu_s": hops / cpu if cpu > 0 else None,
         "peak_rss_bytes": _peak_rss_bytes(),
+        "threads": len(threads_s),
+        "threads_cpu_s": threads_s,
     }
     manifest = {
         "format": run_folder.MANIFEST_FORMAT,

@@ -25,6 +25,7 @@ pub(crate) mod reference;
 pub(crate) mod run;
 pub mod spec;
 pub(crate) mod switch;
+pub(crate) mod threads;
 pub(crate) mod transport;
 pub(crate) mod validate;
 
@@ -49,7 +50,8 @@ pub mod testing {
     pub use crate::port::explicit::Offered;
     pub use crate::port::{Port, Sent};
     pub use crate::run::windows;
-    pub use crate::run::windows::Visit;
+    pub use crate::run::windows::Threads;
+    pub use crate::run::worker::Visit;
     pub use crate::switch::route::Planned;
     pub use crate::transport::ranges::Ranges;
     pub use crate::transport::reordering::Reordering;
@@ -67,10 +69,22 @@ pub mod testing {
 }
 
 use incast_record::Outcome;
+use run::windows::Threads;
 use spec::Spec;
+use std::time::Duration;
 
 /// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time) and
 /// stops the run by returning false.
 pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
-    run::windows::run(domain::build::Simulation::new(spec)?, run::windows::Visit::Forward, progress)
+    run_timed(spec, progress).map(|(outcome, _)| outcome)
+}
+
+/// ... and tells the processor time of each thread that it had, between the first event and the last.
+pub fn run_timed(
+    spec: &Spec,
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<(Outcome, Vec<Duration>), RunError> {
+    let simulation = domain::build::Simulation::new(spec)?;
+    let threads = Threads::of(&simulation);
+    run::windows::run_timed(simulation, run::worker::Visit::Forward, threads, progress)
 }

@@ -120,7 +120,7 @@ pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
             }
             Event::Timer(timer) => domain.timer(at, timer, env),
         }
-        ending.update(&simulation, &collector);
+        ending.update(collector.finished, Time(collector.finished_at));
     }
     let keeps_going = |event: &Event| match event {
         Event::Arrival(..) => true,

@@ -138,6 +138,11 @@ pub fn has_failed(controllers: &[Config]) -> bool {
     classes(controllers).any(|class| class.failure.first.lock().is_ok_and(|failure| failure.is_some()))
 }
 
+/// Whether some of the controllers are in Python.
+pub fn are_among(controllers: &[Config]) -> bool {
+    classes(controllers).next().is_some()
+}
+
 /// Whether an exception is a mistake of the user's code: Ctrl-C and the end of the program are none.
 fn is_users(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<pyo3::exceptions::PyException>(py)

@@ -28,10 +28,16 @@ const PYTHON_INTERVAL: Duration = Duration::from_millis(100);
 struct RunResult {
     outcome: Outcome,
     summary: String,
+    threads_s: Vec<f64>,
 }
 
 #[pymethods]
 impl RunResult {
+    /// Processor time of each thread that the run had, between the first event and the last, s.
+    fn threads_s(&self) -> Vec<f64> {
+        self.threads_s.clone()
+    }
+
     /// The bytes of `summary.json`.
     fn summary_json(&self) -> &str {
         &self.summary
@@ -80,12 +86,17 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
 }
 
 /// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called
-/// now and then and stops the run by returning `False`; Ctrl-C stops it too.
+/// now and then and stops the run by returning `False`; Ctrl-C stops it too. `threads` stands in for `run.threads` where
+/// that is `"auto"`. Controllers in Python share state as their author likes, so a run with one has one thread.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None))]
-fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyResult<RunResult> {
+#[pyo3(signature = (scenario, progress = None, threads = None))]
+fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>, threads: Option<u32>) -> PyResult<RunResult> {
     py.detach(|| {
-        let spec = scenario.spec().map_err(scenario_error)?;
+        let mut spec = scenario.spec().map_err(scenario_error)?;
+        spec.threads = match external::are_among(&spec.controllers) {
+            true => Some(1),
+            false => spec.threads.or(threads),
+        };
         let mut raised = None;
         let mut last = Instant::now();
         let mut report = |p: Progress| -> bool {
@@ -102,7 +113,7 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyRe
                 false
             })
         };
-        let outcome = incast_engine::run(&spec, &mut report);
+        let outcome = incast_engine::run_timed(&spec, &mut report);
         if let Some(error) = raised {
             return Err(error);
         }
@@ -110,12 +121,13 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyRe
             let failure = Python::attach(|py| external::failure(py, &spec.controllers));
             return Err(failure.unwrap_or_else(|| RunError::new_err("a controller failed")));
         }
-        let outcome = outcome.map_err(|error| match error {
+        let (outcome, threads) = outcome.map_err(|error| match error {
             EngineError::Stopped => RunStopped::new_err("the run was stopped before its end"),
             EngineError::Invalid(words) => RunError::new_err(words),
         })?;
         let figures = summary::summarize(&outcome, scenario.scenario.name(), env!("CARGO_PKG_VERSION"));
-        Ok(RunResult { summary: summary::summary_text(&figures), outcome })
+        let threads_s = threads.iter().map(std::time::Duration::as_secs_f64).collect();
+        Ok(RunResult { summary: summary::summary_text(&figures), outcome, threads_s })
     })
 }
 

@@ -1,13 +1,13 @@
 //! Counts of picosecond values in log-linear buckets: what percentiles of delays and round-trip
 //! times are read from, since a run delivers far more packets than anyone wants to keep.
 
-use hdrhistogram::Histogram as Buckets;
-
 use crate::statistics::nearest_rank;
+use std::fmt;
 
-/// Two significant decimal digits: the library then keeps 256 linear buckets below 256 and 128
-/// for every further power of two.
-const SIGNIFICANT_DIGITS: u8 = 2;
+/// A power of two is cut into `2^LINEAR` buckets.
+const LINEAR: u32 = 7;
+/// All values below `2^64` have a bucket.
+const BUCKETS: usize = (64 - LINEAR as usize + 1) << LINEAR;
 
 /// A histogram of `u64` values (picoseconds here) over their whole range.
 ///
@@ -18,34 +18,44 @@ const SIGNIFICANT_DIGITS: u8 = 2;
 ///
 /// Merging adds counts, so the result of a merge is the histogram of all values, whatever the
 /// order. One histogram takes 59 kB, allocated by [`Histogram::new`]; recording never allocates.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq)]
 pub struct Histogram {
-    buckets: Buckets<u64>,
+    buckets: Box<[u64; BUCKETS]>,
     count: u64,
     max: u64,
+}
+
+/// Bits that all values of the bucket of `value` have in common are above this one.
+#[inline]
+fn shift(value: u64) -> u32 {
+    (u64::BITS - (LINEAR + 1)).saturating_sub((value | 1).leading_zeros())
+}
+
+/// The largest value of bucket number `index`.
+fn highest(index: usize) -> u64 {
+    let shift = (index >> LINEAR).saturating_sub(1) as u32;
+    let from = (index as u64 - ((shift as u64) << LINEAR)) << shift;
+    from + ((1 << shift) - 1)
 }
 
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Self {
-        let buckets =
-            Buckets::new_with_bounds(1, u64::MAX, SIGNIFICANT_DIGITS).expect("constant bounds the library accepts");
-        Self { buckets, count: 0, max: 0 }
+        Self { buckets: Box::new([0; BUCKETS]), count: 0, max: 0 }
     }
 
     /// Adds one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        // The bounds hold every u64, so that saturating never moves a value; it only spares the
-        // caller a Result.
-        self.buckets.saturating_record(value);
+        let shift = shift(value);
+        self.buckets[((shift as usize) << LINEAR) + (value >> shift) as usize] += 1;
         self.count += 1;
         self.max = self.max.max(value);
     }
 
     /// Adds every value of `other`.
     pub fn merge(&mut self, other: &Histogram) {
-        self.buckets.add(&other.buckets).expect("histograms of equal bounds");
+        self.buckets.iter_mut().zip(other.buckets.iter()).for_each(|(mine, theirs)| *mine += theirs);
         self.count += other.count;
         self.max = self.max.max(other.max);
     }
@@ -66,11 +76,10 @@ impl Histogram {
     pub fn percentile(&self, p: f64) -> Option<u64> {
         let rank = nearest_rank(p, self.count)?;
         let mut seen = 0;
-        for bucket in self.buckets.iter_recorded() {
-            seen += bucket.count_since_last_iteration();
-            // In the last bucket in use the largest value ends the matter.
-            if seen >= rank && seen < self.count {
-                return Some(self.buckets.highest_equivalent(bucket.value_iterated_to()));
+        for (index, count) in self.buckets.iter().enumerate() {
+            seen += count;
+            if seen >= rank {
+                return Some(highest(index).min(self.max));
             }
         }
         Some(self.max)
@@ -83,9 +92,10 @@ impl Default for Histogram {
     }
 }
 
-/// Equal when they hold the same counts in the same buckets, and the same largest value.
-impl PartialEq for Histogram {
-    fn eq(&self, other: &Self) -> bool {
-        (self.count, self.max) == (other.count, other.max) && self.buckets == other.buckets
+/// Buckets in use alone: number and count.
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let used: Vec<_> = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0).collect();
+        f.debug_struct("Histogram").field("count", &self.count).field("max", &self.max).field("used", &used).finish()
     }
 }

@@ -263,11 +263,12 @@ impl Scenario {
     }
 
     /// 16 hexadecimal digits that tell scenarios apart: a hash of the resolved document and of
-    /// the files it names. Name, description and seed are left out, so that runs of one scenario
+    /// the files it names. Name, description, seed and threads are left out, so that runs of one scenario
     /// under several seeds have one hash.
     pub fn hash(&self) -> Result<String, Errors> {
         let mut doc = self.resolved()?;
         (doc.name, doc.description, doc.run.seed) = (None, None, 0);
+        doc.run.threads = Default::default();
         let content = |key: &str, file: &mut String| -> Result<(), Errors> {
             *file = format!("{:016x}", fnv(read_named(key, &self.dir, file)?.as_bytes()));
             Ok(())

@@ -28,6 +28,10 @@ def run(
         str | None,
         typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/SCENARIO-SEED-HASH)."),
     ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, max=255, help="Threads of the run, instead of the scenario's; no result depends on it."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -41,6 +45,8 @@ def run(
     asked = Scenario.load(scenario).with_(dict(settings(set_)))
     if seed is not None:
         asked = asked.with_seed(seed)
+    if threads is not None:
+        asked = asked.with_({"run.threads": threads})
     tell(asked.notes())
     folder = folder_of(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
     _refuse_twice(folder, asked)

@@ -5,7 +5,8 @@ use crate::event::outbox::Chunks;
 use crate::event::packet::{Ext, Packet};
 use crate::ids::DomainId;
 use incast_cc::Time;
-use std::mem::take;
+use std::mem::{swap, take};
+use std::sync::Arc;
 
 /// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches; what queues
 /// longer waits in order at its port.
@@ -22,12 +23,56 @@ pub struct Bucket {
 }
 
 impl Bucket {
+    /// Appends what `parcel` holds for this window, and takes its messages.
+    pub fn unpack(&mut self, parcel: &mut Parcel, mut message: impl FnMut(Post)) {
+        let (from, exts) = (self.packets.len(), self.exts.len());
+        let bucket = &mut parcel.bucket;
+        self.packets.append(&mut bucket.packets);
+        self.domains.append(&mut bucket.domains);
+        if !bucket.exts.is_empty() {
+            self.exts.append(&mut bucket.exts);
+            for packet in &mut self.packets[from..] {
+                if let Some(ext) = packet.ext() {
+                    packet.set_ext(exts + ext as usize);
+                }
+            }
+        }
+        parcel.posts.drain(..).for_each(&mut message);
+    }
+
     fn clear(&mut self) {
         self.packets.clear();
         self.domains.clear();
         self.exts.clear();
     }
 }
+
+/// Where the packets and messages of a thread's domains go: its own domains, or those of another thread.
+#[derive(Clone, Debug, Default)]
+pub struct Lanes {
+    /// This thread.
+    pub me: usize,
+    /// The thread that has each domain; empty where one has all.
+    pub of: Arc<[u8]>,
+}
+
+impl Lanes {
+    /// The thread that has `domain`.
+    #[inline(always)]
+    fn lane(&self, domain: DomainId) -> usize {
+        if self.of.is_empty() { 0 } else { self.of[domain] as usize }
+    }
+}
+
+/// The packets and messages that one thread hands to another when a window opens.
+#[derive(Default)]
+pub struct Parcel {
+    bucket: Bucket,
+    posts: Vec<Post>,
+}
+
+/// A timer of a domain that another has set.
+pub type Post = (DomainId, Key, Timer);
 
 /// Buckets of the near windows, and who has work when.
 pub struct Buckets {
@@ -38,7 +83,8 @@ pub struct Buckets {
     /// The open window and its start.
     pub window: u64,
     pub start: Time,
-    /// Of window w at w % NEAR.
+    lanes: Lanes,
+    /// Of window w at w % NEAR, for one thread after the other.
     pub near: Vec<Bucket>,
     /// Bit w % NEAR: something arrives in window w.
     occupied: u32,
@@ -46,33 +92,57 @@ pub struct Buckets {
     spare: Vec<Bucket>,
     /// Empty chunks of the ports' overflow queues.
     pub chunks: Chunks,
-    /// Timers of other domains, which they get when the window closes.
-    pub elsewhere: Vec<(DomainId, Key, Timer)>,
+    /// Timers of other domains, which they get when the window closes, by thread.
+    posts: Vec<Vec<Post>>,
 }
 
 impl Buckets {
-    /// Empty buckets of windows of `length`.
-    pub fn new(order: Order, length: Time) -> Buckets {
+    /// Empty buckets of windows of `length`, for packets to the domains of `threads`.
+    pub fn new(order: Order, length: Time, lanes: Lanes, threads: usize) -> Buckets {
         Buckets {
             order,
             length,
             inverse: (u64::MAX / length.0) + 1,
             window: 0,
             start: Time::ZERO,
-            near: (0..NEAR).map(|_| Bucket::default()).collect(),
+            lanes,
+            near: (0..NEAR * threads as u64).map(|_| Bucket::default()).collect(),
             occupied: 0,
             spare: Vec::new(),
             chunks: Chunks::new(),
-            elsewhere: Vec::new(),
+            posts: (0..threads).map(|_| Vec::new()).collect(),
         }
     }
 
-    /// Opens `window` and takes what arrives in it.
+    /// Opens `window` and takes what arrives in it in this thread's domains.
     pub fn open(&mut self, window: u64) -> Bucket {
         self.window = window;
         self.start = self.length * window;
         self.occupied &= !(1 << (window & MASK));
-        take(&mut self.near[(window & MASK) as usize])
+        take(self.slot(self.lanes.me, window & MASK))
+    }
+
+    #[inline(always)]
+    fn slot(&mut self, lane: usize, slot: u64) -> &mut Bucket {
+        &mut self.near[lane * NEAR as usize + slot as usize]
+    }
+
+    /// Puts what arrives in the open window in the domains of thread `to`, and all messages for them, into `parcel`,
+    /// which is empty. Whether there is any.
+    pub fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
+        swap(self.slot(to, self.window & MASK), &mut parcel.bucket);
+        swap(&mut self.posts[to], &mut parcel.posts);
+        !parcel.bucket.packets.is_empty() || !parcel.posts.is_empty()
+    }
+
+    /// Timers that domains of this thread have set in its others.
+    pub fn take_posts(&mut self) -> Vec<Post> {
+        take(&mut self.posts[self.lanes.me])
+    }
+
+    /// The earliest timer set in a domain of another thread.
+    pub fn first_post(&self) -> Time {
+        self.posts.iter().flatten().map(|(_, key, _)| key.time).min().unwrap_or(Time::NEVER)
     }
 
     /// Keeps the room of a window's bucket for another.
@@ -87,7 +157,7 @@ impl Buckets {
     #[inline(always)]
     pub fn push(&mut self, domain: DomainId, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> &mut Packet {
         let slot = (self.window + ahead) & MASK;
-        let bucket = &mut self.near[slot as usize];
+        let bucket = &mut self.near[self.lanes.lane(domain) * NEAR as usize + slot as usize];
         if bucket.packets.is_empty() {
             self.occupied |= 1 << slot;
             if let Some(spare) = self.spare.pop() {
@@ -104,6 +174,12 @@ impl Buckets {
             bucket.exts.push(take(ext));
         }
         copy
+    }
+
+    /// A timer of a domain of any thread.
+    pub fn post(&mut self, domain: DomainId, key: Key, timer: Timer) {
+        let lane = self.lanes.lane(domain);
+        self.posts[lane].push((domain, key, timer));
     }
 
     /// The next near window with arrivals.

@@ -12,3 +12,6 @@ pub struct Progress {
     /// Hops so far.
     pub hops: u64,
 }
+
+/// Hears how far a run has come, and says whether it goes on.
+pub type Listener<'a> = &'a mut dyn FnMut(Progress) -> bool;

@@ -11,426 +11,185 @@
 //! near windows wait at the port they left (in order, since a port is FIFO) and move in when near.
 //! Windows without work are skipped.
 //!
+//! Several threads share the domains. Each runs the windows of its own in step with the others: what is sent to a
+//! domain of another thread goes into a bucket for that thread, which is handed over when its window opens.
+//!
 //! The result does not depend on the order in which domains are visited, nor on how nodes are
-//! grouped: the order of events at a node is given by [`crate::event::order`] alone.
+//! grouped, nor on the threads: the order of events at a node is given by [`crate::event::order`] alone.
 
-use crate::domain::Domain;
 use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
-use crate::event::order::{Key, Timer};
-use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
-use crate::event::packet::{Ext, Packet};
-use crate::event::prefetch;
-use crate::hash;
-use crate::ids::{DomainId, LinkId, NodeId};
-use crate::map::fabric::FabricMap;
-use crate::node::context::Env;
-use crate::port::Port;
-use crate::run::buckets::{Bucket, Buckets, NEAR};
-use crate::run::deal::{Deal, INDEX_BITS, INDEX_MASK, Plan, sort};
-use crate::run::ending::{self, Ending};
-use crate::{Progress, RunError};
+use crate::event::order::Key;
+use crate::run::buckets::{Lanes, Parcel};
+use crate::run::ending::{Ending, Endless};
+use crate::run::progress::Listener;
+use crate::run::worker::{End, Left, Visit, Worker};
+use crate::spec::{DOMAINS_A_THREAD, MOST_THREADS, RunError};
+use crate::threads::barrier::Broken;
+use crate::threads::clock::thread_time;
+use crate::threads::crew::{Crew, Report};
+use crate::threads::partition;
 use incast_cc::Time;
 use incast_record::{Collector, Outcome};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::mem::take;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
-/// Longest window: offsets within the near windows then fit the exact division below.
+/// Longest window: offsets within the near windows then fit the exact division of the buckets.
 const LONGEST: Time = Time(1 << 28);
-/// How many packets before its turn one is fetched.
-const AHEAD: usize = 16;
 
-/// Order in which domains are visited within a window: makes no difference, which tests prove.
+/// The threads of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Visit {
-    /// As they became active.
-    Forward,
-    /// The other way round.
-    Reverse,
-    /// By a hash of (domain, window).
-    Shuffled,
+pub enum Threads {
+    /// So many, each with its share of the domains.
+    Own(usize),
+    /// So many shares, one after the other on the caller's thread: makes no difference, which tests prove.
+    InTurn(usize),
 }
 
-/// A timer in a domain's queue: keys alone, since most events there are timers.
-type Timers = BinaryHeap<Reverse<(Key, TimerSlot)>>;
-
-/// The event of a heap entry: a timer, or an arrival kept in a slab.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum TimerSlot {
-    Timer(Timer),
-    Arrival(u32),
-}
-
-const _: () = assert!(size_of::<(Key, TimerSlot)>() == 32);
-
-#[derive(Default)]
-struct Local {
-    heap: Timers,
-    arrivals: Vec<(Packet, Option<Ext>)>,
-    free: Vec<u32>,
-    /// Wake-up registered for this time.
-    wake: Time,
-    pushes: u32,
-}
-
-impl Local {
-    #[inline]
-    fn next(&self) -> Time {
-        self.heap.peek().map_or(Time::NEVER, |Reverse((key, _))| key.time)
-    }
-
-    /// Whether something is left to happen.
-    fn keeps_going(&self) -> bool {
-        self.heap.iter().any(|Reverse((_, what))| match what {
-            TimerSlot::Timer(timer) => timer.keeps_going(),
-            TimerSlot::Arrival(_) => true,
-        })
+impl Threads {
+    /// Those that a simulation asks for.
+    pub fn of(simulation: &Simulation) -> Threads {
+        let auto = || cores().min(simulation.domains.len() / DOMAINS_A_THREAD);
+        Threads::Own(simulation.net.spec.threads.map_or_else(auto, |n| n as usize))
     }
 }
 
-/// The outbox of one domain while its window is open.
-struct Out<'a, 'n> {
-    net: &'a FabricMap<'n>,
-    buckets: &'a mut Buckets,
-    local: &'a mut Local,
+/// Cores of this machine that the process may use.
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
-impl Out<'_, '_> {
-    /// Whether an arrival from the bucket comes before the domain's own next event at the same
-    /// time. On one link what waited in the bucket left before what was sent inside the window.
-    #[cold]
-    fn precedes(&self, packet: &Packet) -> bool {
-        let key = Key::arrival(self.buckets.order, packet, 0, 0);
-        self.local.heap.peek().is_none_or(|Reverse((own, _))| {
-            (key.gen_phase, key.tie, key.entity) <= (own.gen_phase, own.tie, own.entity)
-        })
-    }
+/// Runs a simulation, with domains visited in the given order.
+pub fn run(simulation: Simulation, visit: Visit, threads: Threads, listener: Listener) -> Result<Outcome, RunError> {
+    run_timed(simulation, visit, threads, listener).map(|(outcome, _)| outcome)
+}
 
-    /// Plans to move the packets in the overflow queue of the port of `link`, the first of
-    /// which arrives at `time`: half the near windows before that is due.
-    fn wake_overflow(&mut self, time: Time, link: LinkId) {
-        let wake = time - self.buckets.length * (NEAR / 2);
-        self.timer(wake, 0, Timer::Overflow(link));
-    }
-
-    /// An arrival `ahead` windows from the open one that is no business of a near window's bucket: in the
-    /// open window itself, or beyond the near windows.
-    #[inline(never)]
-    fn arrive_elsewhere(
-        &mut self,
-        packet: &Packet,
-        stamp: Stamp,
-        ext: Option<&mut Ext>,
-        generation: u16,
-        port: &mut impl Overflow,
-        ahead: Option<u64>,
-    ) {
-        if ahead == Some(0) {
-            let mut packet = *packet;
-            stamp.on(&mut packet);
-            return self.local_arrival(packet, ext.map(take), generation);
+/// ... and tells the processor time of each thread between the first event and the last.
+pub fn run_timed(
+    mut simulation: Simulation,
+    visit: Visit,
+    threads: Threads,
+    listener: Listener,
+) -> Result<(Outcome, Vec<Duration>), RunError> {
+    let (Threads::Own(count) | Threads::InTurn(count)) = threads;
+    let mut workers = workers(&mut simulation, count.clamp(1, MOST_THREADS as usize), visit);
+    let end = match threads {
+        Threads::Own(_) => on_threads(&mut workers, listener),
+        Threads::InTurn(_) => in_turn(&mut workers, listener),
+    };
+    let left: Vec<Left> = workers.into_iter().map(Worker::leave).collect();
+    match end {
+        Ok(End::Reached { at, quiet }) => {
+            let times = left.iter().map(|worker| worker.time).collect();
+            Ok((outcome(simulation, left, at, quiet), times))
         }
-        if !port.overflows() {
-            self.wake_overflow(stamp.time, stamp.link);
-        }
-        stamp.on(port.push_overflow(packet, ext, &mut self.buckets.chunks));
+        Ok(End::Endless(time)) => Err(Endless(time).into()),
+        // a panic of another thread has gone on in this one
+        Ok(End::Stopped) | Err(Broken) => Err(RunError::Stopped),
     }
+}
 
-    fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
-        let key = Key::arrival(self.buckets.order, &packet, generation, self.local.pushes);
-        self.local.pushes = self.local.pushes.wrapping_add(1);
-        let slot = match self.local.free.pop() {
-            Some(i) => {
-                self.local.arrivals[i as usize] = (packet, ext);
-                i
+/// A worker a share of the domains; at most `count`.
+fn workers<'a>(simulation: &'a mut Simulation, count: usize, visit: Visit) -> Vec<Worker<'a>> {
+    let shares = partition::runs(&simulation.weights(), count);
+    let (ending, length) = (Ending::new(simulation), window_length(simulation));
+    let timers: Vec<_> = simulation.first_timers().collect();
+    let (net, mut rest) = (&simulation.net, simulation.domains.as_mut_slice());
+    let domains = rest.len();
+    let owners: Vec<u8> = (0..).zip(&shares).flat_map(|(i, share)| share.clone().map(move |_| i)).collect();
+    let lanes: Arc<[u8]> = if shares.len() > 1 { owners.clone().into() } else { Arc::default() };
+    let mut workers = Vec::with_capacity(shares.len());
+    for (me, share) in shares.iter().enumerate() {
+        let (own, others) = rest.split_at_mut(share.len());
+        rest = others;
+        let lanes = Lanes { me, of: lanes.clone() };
+        let own = (share.start as u32, own, domains);
+        workers.push(Worker::new(net, own, ending.clone(), visit, (length, lanes, shares.len())));
+    }
+    for (domain, time, timer) in timers {
+        let key = Key::timer(net.order, time, 0, timer);
+        workers[owners[domain.ix()] as usize].queues.post((domain, key, timer));
+    }
+    workers
+}
+
+/// Every worker has a thread of its own, the first the caller's.
+fn on_threads(workers: &mut [Worker], listener: Listener) -> Result<End, Broken> {
+    let crew = Crew::new(workers.len(), cores());
+    let crew = &crew;
+    let [first, others @ ..] = workers else { return Err(Broken) };
+    if others.is_empty() {
+        return in_step(crew, 0, first, listener);
+    }
+    thread::scope(|scope| {
+        let spawn = |(i, worker)| scope.spawn(move || in_step(crew, i, worker, &mut |_| true));
+        let others: Vec<_> = (1..).zip(others).map(spawn).collect();
+        let end = in_step(crew, 0, first, listener);
+        for thread in others {
+            if let Err(panic) = thread.join() {
+                resume_unwind(panic);
             }
-            None => {
-                self.local.arrivals.push((packet, ext));
-                self.local.arrivals.len() as u32 - 1
+        }
+        end
+    })
+}
+
+/// Runs a worker to the end of the run, in step with the others of the crew.
+fn in_step(crew: &Crew<Parcel>, me: usize, worker: &mut Worker, listener: Listener) -> Result<End, Broken> {
+    let _guard = crew.guard();
+    let begun = thread_time();
+    loop {
+        let all = crew.agree(me, worker.report())?;
+        let mut window = match worker.open(&all, listener) {
+            Ok(window) => window,
+            Err(end) => {
+                worker.time = thread_time() - begun;
+                return Ok(end);
             }
         };
-        self.local.heap.push(Reverse((key, TimerSlot::Arrival(slot))));
+        let (buckets, queues) = (&mut worker.buckets, &mut worker.queues);
+        let pack = |to, parcel: &mut Parcel| buckets.pack(to, parcel);
+        crew.exchange(me, pack, |parcel| window.unpack(queues, parcel))?;
+        worker.pass(window);
     }
 }
 
-impl Outbox for Out<'_, '_> {
-    #[inline(always)]
-    fn arrive(
-        &mut self,
-        packet: &Packet,
-        stamp: Stamp,
-        ext: Option<&mut Ext>,
-        generation: u16,
-        port: &mut impl Overflow,
-    ) {
-        match self.buckets.ahead(stamp.time) {
-            Some(ahead) if ahead > 0 && !port.overflows() => {
-                let domain = self.net.links[stamp.link].domain;
-                stamp.on(self.buckets.push(domain, ahead, packet, ext));
+/// All workers have one thread, one after the other in every window.
+fn in_turn(workers: &mut [Worker], listener: Listener) -> Result<End, Broken> {
+    loop {
+        let all = workers.iter().map(Worker::report).fold(Report::NOTHING, Report::and);
+        let mut windows = Vec::new();
+        for worker in workers.iter_mut() {
+            match worker.open(&all, listener) {
+                Ok(window) => windows.push(window),
+                Err(end) => return Ok(end),
             }
-            ahead => self.arrive_elsewhere(packet, stamp, ext, generation, port, ahead),
         }
-    }
-
-    #[inline]
-    fn timer(&mut self, time: Time, generation: u16, timer: Timer) {
-        let key = Key::timer(self.buckets.order, time, generation, timer);
-        self.local.heap.push(Reverse((key, TimerSlot::Timer(timer))));
-    }
-
-    fn post(&mut self, to: NodeId, time: Time, message: Timer) {
-        let key = Key::timer(self.buckets.order, time, 0, message);
-        self.buckets.elsewhere.push((self.net.place[to].domain, key, message));
-    }
-}
-
-/// Everything that moves while a run goes on.
-struct Engine<'a> {
-    simulation: Simulation<'a>,
-    collector: Collector,
-    ending: Ending,
-    visit: Visit,
-    buckets: Buckets,
-    locals: Vec<Local>,
-    /// When domains have events of their own.
-    wakes: BinaryHeap<Reverse<(Time, DomainId)>>,
-    deal: Deal,
-    /// Domains with work in the open window, and by domain the last window that it had work in.
-    todo: Vec<DomainId>,
-    queued: Vec<u64>,
-    /// Packets that arrive within the last window, but after the end of the run.
-    under_way: Vec<Packet>,
-}
-
-/// Runs a simulation with domains visited in the given order.
-pub fn run(
-    simulation: Simulation,
-    visit: Visit,
-    progress: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Outcome, RunError> {
-    let mut engine = Engine::new(simulation, visit);
-    let (mut plans, mut order) = (Vec::new(), Vec::new());
-    let (mut hops_reported, mut windows) = (0, 0u64);
-    let idle = loop {
-        let Some(window) = engine.next_window() else { break engine.is_idle() };
-        let start = engine.buckets.length * window;
-        if start >= engine.ending.at {
-            break false;
-        }
-        let stop = (start + engine.buckets.length).min(engine.ending.at);
-        let mut bucket = engine.open(window, stop);
-        for i in 0..engine.todo.len() {
-            engine.walk(i, stop, &mut bucket, &mut plans, &mut order)?;
-        }
-        engine.close(bucket);
-        windows += 1;
-        if windows & 0xff == 0 {
-            let hops: u64 = engine.simulation.domains.iter().map(|d| d.nodes.counts.hops).sum();
-            if hops - hops_reported > 400_000 || windows & 0xffff == 0 {
-                hops_reported = hops;
-                let end = engine.simulation.net.spec.duration;
-                if !progress(Progress { now: start, end, hops }) {
-                    return Err(RunError::Stopped);
+        let mut parcel = Parcel::default();
+        for from in 0..workers.len() {
+            for to in (0..workers.len()).filter(|to| *to != from) {
+                if workers[from].buckets.pack(to, &mut parcel) {
+                    windows[to].unpack(&mut workers[to].queues, &mut parcel);
                 }
             }
         }
-    };
-    Ok(engine.outcome(idle))
-}
-
-impl<'a> Engine<'a> {
-    fn new(simulation: Simulation<'a>, visit: Visit) -> Engine<'a> {
-        let count = simulation.domains.len();
-        let mut engine = Engine {
-            collector: Collector::new(simulation.net.spec.groups.len()),
-            ending: Ending::new(&simulation),
-            visit,
-            buckets: Buckets::new(simulation.net.order, window_length(&simulation)),
-            locals: (0..count).map(|_| Local { wake: Time::NEVER, ..Local::default() }).collect(),
-            wakes: BinaryHeap::new(),
-            deal: Deal::new(count),
-            todo: Vec::new(),
-            queued: vec![u64::MAX; count],
-            under_way: Vec::new(),
-            simulation,
-        };
-        for (domain, time, timer) in engine.simulation.first_timers() {
-            let key = Key::timer(engine.buckets.order, time, 0, timer);
-            engine.locals[domain].heap.push(Reverse((key, TimerSlot::Timer(timer))));
+        for (worker, window) in workers.iter_mut().zip(windows) {
+            worker.pass(window);
         }
-        for (d, local) in (0..).map(DomainId).zip(&mut engine.locals) {
-            register(local, d, &mut engine.wakes);
-        }
-        engine
-    }
-
-    /// The next window with work.
-    fn next_window(&self) -> Option<u64> {
-        let wake = self.wakes.peek().map(|Reverse((t, _))| *t).filter(|wake| *wake < self.ending.at);
-        let own = wake.map(|wake| wake / self.buckets.length);
-        self.buckets.first().into_iter().chain(own).min()
-    }
-
-    /// Whether nothing is left to happen.
-    fn is_idle(&self) -> bool {
-        self.under_way.is_empty() && !self.locals.iter().any(Local::keeps_going)
-    }
-
-    /// Opens a window, which ends at `stop`: what arrives in it is dealt out to the domains, and those with work are
-    /// put in order.
-    fn open(&mut self, window: u64, stop: Time) -> Bucket {
-        let bucket = self.buckets.open(window);
-        self.todo.clear();
-        self.deal.out(&bucket.domains, &mut self.todo);
-        for d in &self.todo {
-            self.queued[*d] = window;
-        }
-        while let Some(Reverse((t, d))) = self.wakes.peek().copied() {
-            if t >= stop {
-                break;
-            }
-            self.wakes.pop();
-            if self.locals[d].wake == t {
-                self.locals[d].wake = Time::NEVER;
-            }
-            if self.queued[d] != window {
-                self.queued[d] = window;
-                self.todo.push(d);
-            }
-        }
-        match self.visit {
-            Visit::Forward => {}
-            Visit::Reverse => self.todo.reverse(),
-            Visit::Shuffled => self.todo.sort_by_key(|d| hash::tie(window, d.0 as u64, Time::ZERO)),
-        }
-        bucket
-    }
-
-    /// Brings near what the domains after the `i`th with work will touch.
-    #[inline(always)]
-    fn look_ahead(&self, i: usize, packets: &[Packet]) {
-        if let Some(later) = self.todo.get(i + 2) {
-            prefetch::lines(&self.locals[*later], 1);
-            prefetch::lines(&self.simulation.domains[*later], 3);
-        }
-        if let Some(following) = self.todo.get(i + 1) {
-            let first = self.deal.of(*following).iter().take(AHEAD);
-            first.for_each(|at| prefetch::lines(&packets[*at as usize], 1));
-            prefetch::lines(self.locals[*following].heap.as_slice(), 1);
-            self.simulation.domains[*following].prefetch();
-        }
-    }
-
-    /// Walks through the events of the `i`th domain with work before `stop`: plans what its packets will do, orders
-    /// them, and merges them with its own events.
-    #[inline(always)]
-    fn walk(
-        &mut self,
-        i: usize,
-        stop: Time,
-        bucket: &mut Bucket,
-        plans: &mut Vec<Plan>,
-        order: &mut Vec<u64>,
-    ) -> Result<(), RunError> {
-        let (packets, exts) = (bucket.packets.as_slice(), &mut bucket.exts);
-        self.look_ahead(i, packets);
-        let d = self.todo[i];
-        let (net, start) = (&self.simulation.net, self.buckets.start);
-        let domain = &mut self.simulation.domains[d];
-        let mine = self.deal.of(d);
-        plans.clear();
-        order.clear();
-        for (i, at) in (0u64..).zip(mine) {
-            if let Some(ahead) = mine.get(i as usize + AHEAD) {
-                prefetch::lines(&packets[*ahead as usize], 1);
-            }
-            if let Some(soon) = mine.get(i as usize + AHEAD / 2) {
-                prefetch::lines(&net.links[packets[*soon as usize].link], 1);
-            }
-            let packet = &packets[*at as usize];
-            if let Some(ext) = packet.ext() {
-                prefetch::lines(&exts[ext as usize], 2);
-            }
-            plans.push(Plan { packet: *at, route: domain.plan(packet, net) });
-            order.push((packet.time - start).0 << INDEX_BITS | i);
-        }
-        plans.iter().for_each(|plan| domain.prefetch_further(&packets[plan.packet as usize], plan.route, net));
-        sort(packets, plans, self.buckets.order, order);
-        let (plans, order) = (plans.as_slice(), order.as_slice());
-        let mut out = Out { net, buckets: &mut self.buckets, local: &mut self.locals[d] };
-        let time_of = |o: Option<&u64>| o.map_or(Time::NEVER, |o| start + Time(o >> INDEX_BITS));
-        let mut at = 0;
-        let mut near = time_of(order.first());
-        loop {
-            let own = out.local.next();
-            if near.min(own) >= stop {
-                break;
-            }
-            let plan = order.get(at).map_or(Plan::default(), |o| plans[(o & INDEX_MASK) as usize]);
-            if near < own || (near == own && out.precedes(&packets[plan.packet as usize])) {
-                at += 1;
-                near = time_of(order.get(at));
-                let packet = &packets[plan.packet as usize];
-                let mut ext = packet.ext().map(|i| take(&mut exts[i as usize]));
-                let instant = Instant { time: packet.time, generation: 0 };
-                let env = Env::new(net, &mut out, &mut self.collector);
-                domain.arrival(instant, packet, ext.as_mut(), plan.route, env);
-            } else {
-                own_event(domain, &mut out, &mut self.collector)?;
-            }
-        }
-        let left = order[at..].iter().map(|o| packets[plans[(o & INDEX_MASK) as usize].packet as usize]);
-        self.under_way.extend(left);
-        register(&mut self.locals[d], d, &mut self.wakes);
-        Ok(())
-    }
-
-    /// Closes the window: domains get what others sent them beside packets, and the run may have found its end.
-    fn close(&mut self, bucket: Bucket) {
-        self.deal.clear(&self.todo);
-        self.buckets.close(bucket);
-        for (d, key, timer) in self.buckets.elsewhere.drain(..) {
-            let local = &mut self.locals[d];
-            local.heap.push(Reverse((key, TimerSlot::Timer(timer))));
-            register(local, d, &mut self.wakes);
-        }
-        self.ending.update(&self.simulation, &self.collector);
-    }
-
-    fn outcome(self, idle: bool) -> Outcome {
-        let local = self.locals.iter().flat_map(|l| {
-            l.heap.iter().filter_map(|Reverse((_, what))| match what {
-                TimerSlot::Arrival(i) => Some(l.arrivals[*i as usize].0),
-                TimerSlot::Timer(_) => None,
-            })
-        });
-        let near = self.buckets.near.iter().flat_map(|b| &b.packets).copied();
-        let under_way = self.under_way.iter().copied().chain(near).chain(local);
-        self.simulation.outcome(self.collector, under_way, self.ending.at, idle)
     }
 }
 
-/// Takes the domain's own next event: a timer, or an arrival from inside the domain.
-#[inline(never)]
-fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> Result<(), RunError> {
-    let Some(Reverse((key, what))) = out.local.heap.pop() else { return Ok(()) };
-    ending::check(&key)?;
-    let net = out.net;
-    let at = Instant { time: key.time, generation: key.generation() };
-    match what {
-        TimerSlot::Arrival(i) => {
-            let (packet, ext) = &mut out.local.arrivals[i as usize];
-            let (packet, mut ext) = (*packet, ext.take());
-            out.local.free.push(i);
-            let planned = domain.plan(&packet, net);
-            domain.arrival(at, &packet, ext.as_mut(), planned, Env::new(net, out, collector));
-        }
-        TimerSlot::Timer(Timer::Overflow(link)) => {
-            move_near(&mut domain.nodes.ports[net.port_of[link]], out);
-        }
-        TimerSlot::Timer(timer) => domain.timer(at, timer, Env::new(net, out, collector)),
+/// Joins what the workers leave at the end of the run.
+fn outcome(simulation: Simulation, left: Vec<Left>, at: Time, quiet: bool) -> Outcome {
+    let idle = quiet && left.iter().all(|l| l.idle);
+    let mut under_way = Vec::new();
+    let mut collector = Collector::new(simulation.net.spec.groups.len());
+    for mut worker in left {
+        under_way.append(&mut worker.under_way);
+        collector.merge(worker.collector);
     }
-    Ok(())
+    simulation.outcome(collector, under_way.into_iter(), at, idle)
 }
 
 /// Length of an engine window.
@@ -438,32 +197,4 @@ fn window_length(simulation: &Simulation) -> Time {
     let links = &simulation.net.spec.links;
     let shortest = || links.iter().map(|l| l.delay).filter(|d| *d > Time::ZERO).min();
     simulation.lookahead.or_else(shortest).unwrap_or(LONGEST_WITHOUT_DELAY).clamp(Time::ns(1), LONGEST)
-}
-
-/// Plans the domain's next wake-up, if its queue's head is not covered by one already.
-#[inline]
-fn register(local: &mut Local, domain: DomainId, wakes: &mut BinaryHeap<Reverse<(Time, DomainId)>>) {
-    let next = local.next();
-    if next < local.wake {
-        local.wake = next;
-        wakes.push(Reverse((next, domain)));
-    }
-}
-
-/// Moves what has come near from a port's overflow queue into the buckets.
-fn move_near(port: &mut Port, out: &mut Out) {
-    let horizon = out.buckets.start + out.buckets.length * NEAR;
-    let mut chunks = take(&mut out.buckets.chunks);
-    port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
-        Some(ahead) if ahead > 0 => {
-            let domain = out.net.links[packet.link].domain;
-            out.buckets.push(domain, ahead, packet, ext);
-        }
-        _ => out.local_arrival(*packet, ext.map(take), 0),
-    });
-    out.buckets.chunks = chunks;
-    let first = port.overflow().next().map(|p| p.time);
-    if let Some(time) = first {
-        out.wake_overflow(time, port.link);
-    }
 }

@@ -73,6 +73,9 @@ pub struct Spec {
     pub observe: Observe,
     /// Order of arrivals on different links at equal times.
     pub ties: Ties,
+    /// Threads of the run, at most [`MOST_THREADS`]; `None` takes a core for every [`DOMAINS_A_THREAD`] domains. No
+    /// result depends on it.
+    pub threads: Option<u32>,
     /// The run ends when everything of a known size has finished ([`App::is_finite`], queries with a count), and the
     /// longest latency of a link later; at `duration` if that comes first.
     pub ends_when_finished: bool,
@@ -82,6 +85,11 @@ pub struct Spec {
     /// ([`crate::map::failover::reroute`]).
     pub failures: Vec<Failure>,
 }
+
+/// Threads of a run at most.
+pub const MOST_THREADS: u32 = 255;
+/// With fewer domains to each a thread waits for others more than it works.
+pub const DOMAINS_A_THREAD: usize = 16;
 
 /// Order of equal-time arrivals at one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,6 +21,7 @@ mod reordering;
 mod routing;
 mod shared_buffer;
 mod tcp;
+mod threads;
 mod triggers;
 mod trimming;
 mod vectors;

@@ -96,6 +96,11 @@ pub struct Run {
     /// Nodes simulated together as one unit. It decides the cost of a run, never its result.
     #[serde(default)]
     pub domains: Domains,
+    /// Threads of one run; `auto` takes a core for every 16 domains, and no more than there are. It decides the time of
+    /// a run, never its result, and is no part of what tells scenarios apart.
+    #[serde(default, skip_serializing_if = "Auto::is_auto")]
+    #[schemars(extend("default" = "auto"))]
+    pub threads: Auto<ThreadCount>,
 }
 
 impl Run {
@@ -111,6 +116,20 @@ fn by_hash() -> Word<spec::Ties> {
 
 fn one() -> u64 {
     1
+}
+
+/// A number of threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "u32")]
+#[schemars(!try_from)]
+pub struct ThreadCount(#[schemars(range(min = 1, max = 255))] pub u32);
+
+impl TryFrom<u32> for ThreadCount {
+    type Error = String;
+    fn try_from(n: u32) -> Result<ThreadCount, String> {
+        let most = spec::MOST_THREADS;
+        (1..=most).contains(&n).then_some(ThreadCount(n)).ok_or_else(|| format!("{n}: expected 1 to {most} threads"))
+    }
 }
 
 /// End of a run.

@@ -333,6 +333,11 @@ pub enum Auto<T> {
 }
 
 impl<T> Auto<T> {
+    /// Whether it is `"auto"`.
+    pub fn is_auto(&self) -> bool {
+        matches!(self, Auto::Auto)
+    }
+
     /// The value given.
     pub fn given(self) -> Option<T> {
         match self {

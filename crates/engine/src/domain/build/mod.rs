@@ -16,7 +16,7 @@ use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::port::faults::Faults;
-use crate::spec::{RunError, Spec};
+use crate::spec::{FlowSpec, RunError, Spec};
 use crate::validate;
 use incast_cc::Time;
 use ports::Layout;
@@ -106,14 +106,31 @@ impl<'a> Simulation<'a> {
         flows.chain(queries).chain(transitions)
     }
 
+    /// The work of each domain, roughly, in passages of a packet through a port.
+    ///
+    /// Flows' packets and their acknowledgements are taken to pass [`PASSAGES`] ports of switches, evenly. The ends of
+    /// a flow take as much as [`SENDER`] and [`RECEIVER`] of these passages (instructions under callgrind).
+    pub fn weights(&self) -> Vec<u64> {
+        const PASSAGES: u64 = 8;
+        const SENDER: u64 = 5;
+        const RECEIVER: u64 = 3;
+        /// Packets of a flow at most: what does not end, or not within the run, counts as much.
+        const MOST: u64 = 1_000;
+        let (spec, place) = (self.net.spec, &self.net.place);
+        let packets = |flow: &FlowSpec| flow.app.size().map_or(MOST, |size| (size / 1024).clamp(1, MOST));
+        let ports = spec.links.iter().filter(|l| l.from >= spec.hosts).count().max(1) as u64;
+        let passages = spec.flows.iter().map(packets).sum::<u64>() * PASSAGES / ports + 1;
+        let mut weights: Vec<u64> = self.domains.iter().map(|d| d.nodes.ports.len() as u64 * passages).collect();
+        for flow in &spec.flows {
+            weights[place[flow.src as usize].domain.ix()] += SENDER * packets(flow);
+            weights[place[flow.dst as usize].domain.ix()] += RECEIVER * packets(flow);
+        }
+        weights
+    }
+
     /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than
     /// can.
     pub fn last_to_finish(&self) -> u64 {
         if self.net.spec.ends_when_finished && self.finite > 0 { self.finite } else { u64::MAX }
-    }
-
-    /// When the run ends, the last of them having finished at `at`.
-    pub fn end_after(&self, at: Time) -> Time {
-        at.saturating_add(self.net.relay).min(self.net.spec.duration)
     }
 }

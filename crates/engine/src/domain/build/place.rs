@@ -37,7 +37,28 @@ fn root(parent: &mut [u32], mut i: u32) -> u32 {
     i
 }
 
-/// The domain of every node, and the domains, still empty: those which a link is too quick to separate are one.
+/// Where every node is among the hosts, in 16ths of a host: the mean of the neighbours that are one link nearer to
+/// hosts than itself. Nodes that serve the same hosts are near one another.
+fn whereabouts(spec: &Spec) -> Vec<u64> {
+    let mut at: Vec<Option<u64>> =
+        (0..spec.node_names.len() as u64).map(|n| (n < spec.hosts as u64).then_some(n << 4)).collect();
+    loop {
+        let mut next: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+        for link in &spec.links {
+            if let (Some(near), None) = (at[link.from as usize], at[link.to as usize]) {
+                let (sum, count) = next.entry(link.to as usize).or_default();
+                (*sum, *count) = (*sum + near, *count + 1);
+            }
+        }
+        if next.is_empty() {
+            return at.into_iter().map(|at| at.unwrap_or(u64::MAX)).collect();
+        }
+        next.into_iter().for_each(|(node, (sum, count))| at[node] = Some(sum / count));
+    }
+}
+
+/// The domain of every node, and the domains, still empty: those which a link is too quick to separate are one. Domains
+/// that are near one another have near numbers, so that a run of them makes a good share for a thread.
 pub fn domains(spec: &Spec, faults: &BTreeMap<u32, Faults>, smallest: u64) -> (Vec<Place>, Vec<Domain>) {
     let count = spec.domain_of.iter().max().map_or(0, |m| m + 1);
     let mut parent: Vec<u32> = (0..count).collect();
@@ -48,18 +69,20 @@ pub fn domains(spec: &Spec, faults: &BTreeMap<u32, Faults>, smallest: u64) -> (V
             parent[a.max(b) as usize] = a.min(b);
         }
     }
-    // number the merged domains in order of their first node
-    let mut number = vec![None; count as usize];
-    let mut domains: Vec<Domain> = Vec::new();
-    let mut place = Vec::with_capacity(spec.domain_of.len());
-    for merged in &spec.domain_of {
-        let r = root(&mut parent, *merged) as usize;
-        let domain = *number[r].get_or_insert_with(|| {
-            domains.push(Domain::default());
-            DomainId(domains.len() as u32 - 1)
-        });
-        place.push(Place { domain, node: NodeIx::host(HostIx(0)) });
+    let roots: Vec<u32> = spec.domain_of.iter().map(|d| root(&mut parent, *d)).collect();
+    let mut sums = vec![(0u64, 0u64); count as usize];
+    for (r, at) in roots.iter().zip(whereabouts(spec)) {
+        let (sum, nodes) = &mut sums[*r as usize];
+        (*sum, *nodes) = (sum.saturating_add(at), *nodes + 1);
     }
+    let used = (0..).zip(&sums).filter(|(_, (_, nodes))| *nodes > 0);
+    let mut order: Vec<(u64, usize)> = used.map(|(r, (sum, nodes))| (sum / nodes, r)).collect();
+    order.sort_unstable();
+    let mut number = vec![0; sums.len()];
+    (0..).zip(&order).for_each(|(d, (_, r))| number[*r] = d);
+    let domain = |r: &u32| Place { domain: DomainId(number[*r as usize]), node: NodeIx::host(HostIx(0)) };
+    let place = roots.iter().map(domain).collect();
+    let domains = order.iter().map(|_| Domain::default()).collect();
     (place, domains)
 }
 

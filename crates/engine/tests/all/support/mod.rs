@@ -13,7 +13,7 @@ pub use incast_engine::spec::*;
 pub use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Role};
 pub use transport::*;
 
-use incast_engine::testing::{Simulation, Visit, reference, windows};
+use incast_engine::testing::{Simulation, Threads, Visit, reference, windows};
 
 /// Picoseconds.
 pub const MS: u64 = 1_000_000_000;
@@ -120,6 +120,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         ties: Ties::Hash,
         failures: Vec::new(),
         host_costs: Vec::new(),
+        threads: Some(1),
         ends_when_finished: false,
         labels: Vec::new(),
     }
@@ -190,7 +191,7 @@ pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
 }
 
 /// The outcome of the reference engine, to which every partition and every order of visits must be the same to the
-/// byte: eleven runs. [`run`] is for what is no matter of engines.
+/// byte: eleven runs, and four with the domains dealt out to several threads. [`run`] is for what is no matter of engines.
 pub fn compared(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };
@@ -199,13 +200,16 @@ pub fn compared(spec: &Spec) -> Outcome {
     let expected = format!("{naive:?}");
     let apart = reference::run(Simulation::new(&each).unwrap()).unwrap();
     assert_eq!(format!("{apart:?}"), expected, "the naive engine, a domain a node");
-    for (partition, s) in [("as given", spec), ("one domain", &one), ("a domain a node", &each)] {
-        for visit in [Visit::Forward, Visit::Reverse, Visit::Shuffled] {
-            let outcome = windows::run(Simulation::new(s).unwrap(), visit, &mut |_| true).unwrap();
+    let partitions = [("as given", spec, &[2, 7][..]), ("one domain", &one, &[]), ("a domain a node", &each, &[3, 16])];
+    for (partition, s, threads) in partitions {
+        let visits = [Visit::Forward, Visit::Reverse, Visit::Shuffled].map(|visit| (visit, Threads::Own(1)));
+        let threads = threads.iter().map(|n| (Visit::Forward, Threads::InTurn(*n)));
+        for (visit, threads) in visits.into_iter().chain(threads) {
+            let outcome = windows::run(Simulation::new(s).unwrap(), visit, threads, &mut |_| true).unwrap();
             if format!("{outcome:?}") != expected {
                 let (expected, got) = (format!("{naive:#?}"), format!("{outcome:#?}"));
                 let first = expected.lines().zip(got.lines()).enumerate().find(|(_, (a, b))| a != b);
-                panic!("{partition}, {visit:?}: differs from the naive engine at {first:?}");
+                panic!("{partition}, {visit:?}, {threads:?}: differs from the naive engine at {first:?}");
             }
         }
     }

@@ -1,0 +1,119 @@
+//! Where the events of a domain put their effects while its window is open: buckets, or the domain's own queue.
+
+use crate::event::order::{Key, Timer};
+use crate::event::outbox::{Outbox, Overflow, Stamp};
+use crate::event::packet::{Ext, Packet};
+use crate::ids::{LinkId, NodeId};
+use crate::map::fabric::FabricMap;
+use crate::port::Port;
+use crate::run::buckets::{Buckets, NEAR};
+use crate::run::queues::Queue;
+use incast_cc::Time;
+use std::cmp::Reverse;
+use std::mem::take;
+
+/// The outbox of one domain while its window is open.
+pub struct Out<'a, 'n> {
+    /// The fabric map.
+    pub net: &'a FabricMap<'n>,
+    /// Takes packets that leave the domain.
+    pub buckets: &'a mut Buckets,
+    /// The domain's own queue.
+    pub queue: &'a mut Queue,
+}
+
+impl Out<'_, '_> {
+    /// Whether an arrival from the bucket comes before the domain's own next event at the same
+    /// time. On one link what waited in the bucket left before what was sent inside the window.
+    #[cold]
+    pub fn precedes(&self, packet: &Packet) -> bool {
+        let key = Key::arrival(self.buckets.order, packet, 0, 0);
+        self.queue.heap.peek().is_none_or(|Reverse((own, _))| {
+            (key.gen_phase, key.tie, key.entity) <= (own.gen_phase, own.tie, own.entity)
+        })
+    }
+
+    /// Plans to move the packets in the overflow queue of the port of `link`, the first of
+    /// which arrives at `time`: half the near windows before that is due.
+    fn wake_overflow(&mut self, time: Time, link: LinkId) {
+        let wake = time - self.buckets.length * (NEAR / 2);
+        self.timer(wake, 0, Timer::Overflow(link));
+    }
+
+    /// An arrival `ahead` windows from the open one that is no business of a near window's bucket: in the
+    /// open window itself, or beyond the near windows.
+    #[inline(never)]
+    fn arrive_elsewhere(
+        &mut self,
+        packet: &Packet,
+        stamp: Stamp,
+        ext: Option<&mut Ext>,
+        generation: u16,
+        port: &mut impl Overflow,
+        ahead: Option<u64>,
+    ) {
+        if ahead == Some(0) {
+            let mut packet = *packet;
+            stamp.on(&mut packet);
+            return self.local_arrival(packet, ext.map(take), generation);
+        }
+        if !port.overflows() {
+            self.wake_overflow(stamp.time, stamp.link);
+        }
+        stamp.on(port.push_overflow(packet, ext, &mut self.buckets.chunks));
+    }
+
+    fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
+        let order = self.buckets.order;
+        self.queue.arrival(packet, ext, |packet, n| Key::arrival(order, packet, generation, n));
+    }
+}
+
+impl Outbox for Out<'_, '_> {
+    #[inline(always)]
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        stamp: Stamp,
+        ext: Option<&mut Ext>,
+        generation: u16,
+        port: &mut impl Overflow,
+    ) {
+        match self.buckets.ahead(stamp.time) {
+            Some(ahead) if ahead > 0 && !port.overflows() => {
+                let domain = self.net.links[stamp.link].domain;
+                stamp.on(self.buckets.push(domain, ahead, packet, ext));
+            }
+            ahead => self.arrive_elsewhere(packet, stamp, ext, generation, port, ahead),
+        }
+    }
+
+    #[inline]
+    fn timer(&mut self, time: Time, generation: u16, timer: Timer) {
+        let key = Key::timer(self.buckets.order, time, generation, timer);
+        self.queue.timer(key, timer);
+    }
+
+    fn post(&mut self, to: NodeId, time: Time, message: Timer) {
+        let key = Key::timer(self.buckets.order, time, 0, message);
+        self.buckets.post(self.net.place[to].domain, key, message);
+    }
+}
+
+/// Moves what has come near from a port's overflow queue into the buckets.
+pub fn move_near(port: &mut Port, out: &mut Out) {
+    let horizon = out.buckets.start + out.buckets.length * NEAR;
+    let mut chunks = take(&mut out.buckets.chunks);
+    port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
+        Some(ahead) if ahead > 0 => {
+            let domain = out.net.links[packet.link].domain;
+            out.buckets.push(domain, ahead, packet, ext);
+        }
+        _ => out.local_arrival(*packet, ext.map(take), 0),
+    });
+    out.buckets.chunks = chunks;
+    let first = port.overflow().next().map(|p| p.time);
+    if let Some(time) = first {
+        out.wake_overflow(time, port.link);
+    }
+}

@@ -1,0 +1,148 @@
+//! The queues of domains: timers, and arrivals over links inside a domain that fall into the open window.
+
+use crate::event::order::{Key, Timer};
+use crate::event::packet::{Ext, Packet};
+use crate::ids::DomainId;
+use crate::run::buckets::Post;
+use incast_cc::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The event of a heap entry: a timer, or an arrival kept in a slab. Keys alone are in the heap, since most events
+/// there are timers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Slot {
+    /// A timer.
+    Timer(Timer),
+    /// Place of an arrival.
+    Arrival(u32),
+}
+
+const _: () = assert!(size_of::<(Key, Slot)>() == 32);
+
+/// The queue of one domain.
+#[derive(Default)]
+pub struct Queue {
+    /// Events, the earliest on top.
+    pub heap: BinaryHeap<Reverse<(Key, Slot)>>,
+    arrivals: Vec<(Packet, Option<Ext>)>,
+    free: Vec<u32>,
+    /// Wake-up registered for this time.
+    wake: Time,
+    pushes: u32,
+}
+
+impl Queue {
+    /// When the next event is due.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.heap.peek().map_or(Time::NEVER, |Reverse((key, _))| key.time)
+    }
+
+    /// Adds a timer.
+    #[inline]
+    pub fn timer(&mut self, key: Key, timer: Timer) {
+        self.heap.push(Reverse((key, Slot::Timer(timer))));
+    }
+
+    /// Adds an arrival; `key` has the key for its number among the arrivals here.
+    pub fn arrival(&mut self, packet: Packet, ext: Option<Ext>, key: impl Fn(&Packet, u32) -> Key) {
+        let key = key(&packet, self.pushes);
+        self.pushes = self.pushes.wrapping_add(1);
+        let slot = match self.free.pop() {
+            Some(i) => {
+                self.arrivals[i as usize] = (packet, ext);
+                i
+            }
+            None => {
+                self.arrivals.push((packet, ext));
+                self.arrivals.len() as u32 - 1
+            }
+        };
+        self.heap.push(Reverse((key, Slot::Arrival(slot))));
+    }
+
+    /// Takes an arrival out.
+    pub fn take(&mut self, slot: u32) -> (Packet, Option<Ext>) {
+        self.free.push(slot);
+        let (packet, ext) = &mut self.arrivals[slot as usize];
+        (*packet, ext.take())
+    }
+
+    /// Whether something is left to happen.
+    pub fn keeps_going(&self) -> bool {
+        self.heap.iter().any(|Reverse((_, what))| match what {
+            Slot::Timer(timer) => timer.keeps_going(),
+            Slot::Arrival(_) => true,
+        })
+    }
+
+    /// Packets that wait in it.
+    pub fn waiting(&self) -> impl Iterator<Item = Packet> {
+        self.heap.iter().filter_map(|Reverse((_, what))| match what {
+            Slot::Arrival(i) => Some(self.arrivals[*i as usize].0),
+            Slot::Timer(_) => None,
+        })
+    }
+}
+
+/// Queues of the domains of one thread, and when they are due.
+pub struct Queues {
+    /// The first domain.
+    pub first: u32,
+    /// Queues from that of the first domain on.
+    pub list: Vec<Queue>,
+    wakes: BinaryHeap<Reverse<(Time, DomainId)>>,
+}
+
+impl Queues {
+    /// Empty ones, of `count` domains.
+    pub fn new(first: u32, count: usize) -> Queues {
+        let list = (0..count).map(|_| Queue { wake: Time::NEVER, ..Queue::default() }).collect();
+        Queues { first, list, wakes: BinaryHeap::new() }
+    }
+
+    /// Place of a domain among them.
+    #[inline(always)]
+    pub fn place(&self, domain: DomainId) -> usize {
+        (domain.0 - self.first) as usize
+    }
+
+    /// Plans the domain's next wake-up, if its queue's head is not covered by one already.
+    #[inline]
+    pub fn register(&mut self, domain: DomainId) {
+        let place = self.place(domain);
+        let queue = &mut self.list[place];
+        let next = queue.next();
+        if next < queue.wake {
+            queue.wake = next;
+            self.wakes.push(Reverse((next, domain)));
+        }
+    }
+
+    /// Adds a timer that another domain has set.
+    pub fn post(&mut self, (domain, key, timer): Post) {
+        let place = self.place(domain);
+        self.list[place].timer(key, timer);
+        self.register(domain);
+    }
+
+    /// When the first of them is due.
+    #[inline]
+    pub fn first_wake(&self) -> Time {
+        self.wakes.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
+    }
+
+    /// Takes a domain out that is due before `stop`; the same one may come again.
+    #[inline]
+    pub fn due(&mut self, stop: Time) -> Option<DomainId> {
+        let Reverse((time, domain)) = *self.wakes.peek().filter(|Reverse((time, _))| *time < stop)?;
+        self.wakes.pop();
+        let place = self.place(domain);
+        let queue = &mut self.list[place];
+        if queue.wake == time {
+            queue.wake = Time::NEVER;
+        }
+        Some(domain)
+    }
+}

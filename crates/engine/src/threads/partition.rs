@@ -1,0 +1,52 @@
+//! Which domains each thread has.
+
+use std::ops::Range;
+
+/// Cuts `weights`, one a domain, into at most `parts` runs of neighbours, none of them empty, so that the heaviest is
+/// as light as can be.
+pub fn runs(weights: &[u64], parts: usize) -> Vec<Range<usize>> {
+    let heaviest = weights.iter().copied().max().unwrap_or(0);
+    let (mut low, mut high) = (heaviest, weights.iter().sum::<u64>().max(heaviest));
+    while low < high {
+        let most = low + (high - low) / 2;
+        if filled(weights, most).len() <= parts {
+            high = most;
+        } else {
+            low = most + 1;
+        }
+    }
+    filled(weights, high)
+}
+
+/// Runs of neighbours, each filled until the next would make it heavier than `most`.
+fn filled(weights: &[u64], most: u64) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut weight = 0;
+    for (i, w) in weights.iter().enumerate() {
+        match runs.last_mut() {
+            Some(run) if weight + w <= most => {
+                run.end = i + 1;
+                weight += w;
+            }
+            _ => {
+                runs.push(i..i + 1);
+                weight = *w;
+            }
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs;
+
+    #[test]
+    fn the_heaviest_run_is_as_light_as_can_be() {
+        assert_eq!(runs(&[1, 1, 1, 1], 2), [0..2, 2..4]);
+        assert_eq!(runs(&[5, 1, 1, 1], 2), [0..1, 1..4]);
+        assert_eq!(runs(&[1, 1, 5, 1, 1], 3), [0..2, 2..3, 3..5]);
+        assert_eq!(runs(&[0, 0, 0], 2).len(), 1);
+        assert_eq!(runs(&[3, 4], 7), [0..1, 1..2]);
+    }
+}

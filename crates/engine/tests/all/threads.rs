@@ -1,0 +1,98 @@
+//! Threads of one run: the same bytes on any number of them, and what happens when one fails or the run is stopped.
+
+use super::support::*;
+use incast_cc::external::{External, ExternalController, ExternalFactory};
+use incast_cc::{Ack, Congestion, Controller, Env, Profile, Timeout};
+use incast_engine::testing::{Simulation, Threads, Visit, windows};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// A permutation on a fat tree whose short queues lose packets.
+fn lossy(size: u64) -> Spec {
+    permutation(PathChoice::Spray, 6, size)
+}
+
+fn on(spec: &Spec, threads: Threads) -> String {
+    format!("{:?}", windows::run(Simulation::new(spec).unwrap(), Visit::Forward, threads, &mut |_| true).unwrap())
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let spec = lossy(100_000);
+    let alone = on(&spec, Threads::Own(1));
+    for threads in [2, 3, 7, 16, 200] {
+        assert_eq!(on(&spec, Threads::Own(threads)), alone, "{threads} threads");
+        assert_eq!(on(&spec, Threads::InTurn(threads)), alone, "{threads} shares in turn");
+    }
+}
+
+#[test]
+fn more_threads_than_domains_are_not_used() {
+    let mut spec = lossy(20_000);
+    spec.domain_of.fill(0);
+    assert_eq!(on(&spec, Threads::Own(16)), on(&spec, Threads::Own(1)));
+}
+
+#[test]
+fn whoever_listens_stops_all_threads() {
+    let spec = lossy(20_000_000);
+    let calls = Cell::new(0);
+    let mut listener = |_| {
+        calls.set(calls.get() + 1);
+        calls.get() < 2
+    };
+    let simulation = Simulation::new(&spec).unwrap();
+    let outcome = windows::run(simulation, Visit::Forward, Threads::Own(3), &mut listener);
+    assert!(matches!(outcome, Err(RunError::Stopped)));
+    assert_eq!(calls.get(), 2);
+}
+
+/// A controller whose code has a mistake.
+#[derive(Debug)]
+struct Mistaken;
+
+impl Controller for Mistaken {
+    fn on_ack(&mut self, ack: &Ack) {
+        assert!(ack.round.acked < 50_000, "a mistake in on_ack");
+    }
+    fn on_loss(&mut self, _: &Congestion) {}
+    fn on_timeout(&mut self, _: &Timeout) {}
+    fn cwnd(&self) -> f64 {
+        10_000.0
+    }
+}
+
+impl ExternalController for Mistaken {}
+
+impl ExternalFactory for Mistaken {
+    fn name(&self) -> &str {
+        "mistaken"
+    }
+    fn params(&self) -> &[(String, String)] {
+        &[]
+    }
+    fn source(&self) -> &str {
+        ""
+    }
+    fn profile(&self) -> Profile {
+        Profile::TCP
+    }
+    fn make(&self, _: &Env) -> Box<dyn ExternalController> {
+        Box::new(Mistaken)
+    }
+}
+
+#[test]
+fn a_panic_of_any_thread_ends_all_with_its_message() {
+    // of one flow alone, at the first host and at the last
+    for culprit in [0, 15] {
+        let mut spec = lossy(200_000);
+        spec.controllers.push(Config::External(External(Arc::new(Mistaken))));
+        spec.flows[culprit].controller = spec.controllers.len() as u32 - 1;
+        let simulation = Simulation::new(&spec).unwrap();
+        let run = || windows::run(simulation, Visit::Forward, Threads::Own(4), &mut |_| true).map(|o| o.hops);
+        let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("the run goes on");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"a mistake in on_ack"), "flow {culprit}");
+    }
+}

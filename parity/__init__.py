@@ -1,1 +1,1 @@
-"""The simulator compared with ns-3, htsim and the real Linux stack: ``make parity``."""
+"""The simulator compared with ns-3, htsim, Days and the real Linux stack: ``make parity``."""

@@ -76,7 +76,7 @@ layers: ## Rooms, imports, long functions and files: what tools/layers.py finds
 	$(PYTHON) tools/layers.py --report
 
 bench: build ## Hops per CPU second on the benchmark cases; raw runs go to bench/runs
-	$(BIN)/python bench/run.py
+	$(BIN)/python -m bench.run
 
 mutants: ## Mutation testing of the controllers (CONTROLLER=timely for one); writes docs/mutants.md
 	$(PYTHON) -m mutants.run $(CONTROLLER)

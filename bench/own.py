@@ -1,20 +1,24 @@
 """Controllers in Python that `make bench` times."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class Still:
     """Does nothing: its window stays as it began. What a call costs."""
 
     ack_every_packet = True
 
-    def init(self, env):
+    def init(self, env: Any) -> None:
         """Take the window that two senders need to fill their link."""
         self.cwnd = 60.0 * env.mss
 
-    def on_ack(self, ack):
+    def on_ack(self, ack: Any) -> None:
         """Leave the window as it is."""
 
-    def on_loss(self, event):
+    def on_loss(self, event: Any) -> None:
         """Leave the window as it is."""
 
-    def on_timeout(self, event):
+    def on_timeout(self, event: Any) -> None:
         """Leave the window as it is."""

@@ -1,0 +1,82 @@
+"""``make bench``: what it reads, how it states ratios, and when it fails."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from bench import bare, callgrind
+from bench.cases import CASES, Case
+from bench.run import Figures, Limit, limits, status
+from conftest import ROOT
+from incast import Scenario
+
+SAID = """==7== Events    : Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw
+==7== I   refs:      960,000,000
+==7== LLi misses:          9,999
+==7== D   refs:      400,000,000  (300,000,000 rd   + 100,000,000 wr)
+==7== LLd misses:      12,000,000  (  9,000,000 rd   +   3,000,000 wr)
+"""
+PRINTED = "1000000 hops in 3.2 s: 0.31 million a second\n{}\n"
+
+
+def figures(speed: float = 9e6, cpu_s: float = 1.0, share: float | None = None) -> Figures:
+    return Figures("x", 9_000_000, cpu_s, cpu_s, speed, 100, share)
+
+
+def test_the_speed_of_the_bare_loop_is_read_from_its_line() -> None:
+    line = "k=8, 32 B: 30.27 million hops a CPU second (10000583 hops in 0.330 s, 0 dropped)\n"
+    assert bare.parsed(line) == pytest.approx(30.27e6)
+    with pytest.raises(ValueError, match="no speed"):
+        bare.parsed("killed")
+
+
+def test_a_share_is_the_median_of_ratios_of_pairs_so_that_one_disturbed_pair_does_not_count() -> None:
+    assert bare.share([(12e6, 30e6), (1e6, 30e6), (6e6, 15e6)]) == pytest.approx(0.4)
+    assert bare.share([]) is None
+
+
+def test_counts_are_a_hop_and_the_set_up_is_apart() -> None:
+    whole = callgrind.parsed(SAID, PRINTED)
+    assert whole == callgrind.Counts(1_000_000, 960_000_000, 12_000_000)
+    set_up = callgrind.Counts(512, 60_000_000, 2_000_000)
+    assert callgrind.per_hop(whole, set_up) == callgrind.PerHop(900.0, 10.0, 60.0, 2.0)
+    without = "\n".join(line for line in SAID.splitlines() if "LLd" not in line)
+    assert callgrind.parsed(without, PRINTED) == callgrind.Counts(1_000_000, 960_000_000)
+    assert callgrind.parsed(SAID, "error") is None
+
+
+def test_a_floor_is_held_and_an_aim_is_only_stated() -> None:
+    case = Case("x", "permutation", floor_mhops=10, aim_of_bare=0.65)
+    assert limits(case, figures(share=0.7), None) == [
+        Limit("10 M hops/CPU s", held=False),
+        Limit("0.65 of bare loop", held=True, aim=True),
+    ]
+    assert [str(limit) for limit in limits(case, figures(11e6, share=0.4), None)] == [
+        "10 M hops/CPU s: reached",
+        "aim 0.65 of bare loop: MISSED",
+    ]
+    # no loop, no share: nothing is said of it
+    assert len(limits(case, figures(), None)) == 1
+
+
+def test_the_exit_status_tells_floors_from_aims() -> None:
+    floor, aim = Limit("floor", held=False), Limit("aim", held=False, aim=True)
+    assert [status([]), status([floor]), status([aim]), status([floor, aim])] == [0, 1, 2, 1]
+
+
+def test_every_case_is_a_scenario_that_can_be_built() -> None:
+    assert len({case.name for case in CASES}) == len(CASES)
+    for case in CASES:
+        pairs = (pair.split("=", 1) for pair in case.sets)
+        scenario = Scenario.load(ROOT / case.scenario if case.scenario.endswith(".toml") else case.scenario)
+        assert scenario.with_({key: value_of(text) for key, text in pairs}).hash
+
+
+def value_of(text: str) -> object:
+    """Read a value as ``--set`` does."""
+    try:
+        return tomllib.loads(f"v = {text}")["v"]
+    except tomllib.TOMLDecodeError:
+        return text

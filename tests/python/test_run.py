@@ -50,7 +50,12 @@ def test_run_folder_has_its_files_and_the_summary_its_shape(incast: Command, tmp
     assert "cost" not in summary
     manifest = json.loads((tmp_path / "result/manifest.json").read_text())
     assert manifest["cost"].keys() == {
-        "wall_s", "cpu_s", "hops_per_cpu_s", "peak_rss_bytes", "threads", "threads_cpu_s",
+        "wall_s",
+        "cpu_s",
+        "hops_per_cpu_s",
+        "peak_rss_bytes",
+        "threads",
+        "threads_cpu_s",
     }
     assert manifest["seed"] == summary["run"]["seed"]
 

@@ -92,8 +92,8 @@ pub(crate) fn labels(entries: &[Traffic], network: &Network, flows: &[FlowSpec])
     let shared = flows.iter().map(|f| placement.sharing(ends(f), is_one(f)));
     let (sources, destinations) = shared.map(|(source, destination)| (source as u32, destination as u32)).unzip();
     let label = |name, definition, of| Label { name, definition, values: &NEAR, of };
-    let of_sources = "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An elephant \
-                      is compared with the others.";
+    let of_sources = "Nearest source of an elephant to the flow's source: on its leaf, in its pod, or none. An \
+                      elephant is compared with the others.";
     vec![
         label("shared_source", of_sources, sources),
         label("shared_destination", "As shared_source, of the destinations.", destinations),

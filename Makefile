@@ -75,7 +75,7 @@ test-python: dev ## The Python, command-line and documentation tests
 layers: ## Rooms, imports, long functions and files: what tools/layers.py finds
 	$(PYTHON) tools/layers.py --report
 
-bench: build ## Hops per CPU second on the benchmark cases; raw runs go to bench/runs
+bench: build ## Speed on the benchmark cases beside a bare loop; raw runs go to bench/runs
 	$(BIN)/python -m bench.run
 
 mutants: ## Mutation testing of the controllers (CONTROLLER=timely for one); writes docs/mutants.md

@@ -55,7 +55,8 @@ def build() -> bool:
 def count(words: tuple[str, ...], *, caches: bool = False) -> Counts | None:
     """Count a slice, with or without caches (several times as slow with)."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *(CACHES if caches else ())]
-    done = subprocess.run([*command, target() / "examples/run", *words], capture_output=True, text=True, check=True)
+    command += [str(target() / "examples/run"), *words, "run.threads=1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return parsed(done.stderr, done.stdout)
 
 

@@ -22,7 +22,7 @@ PRINTED = "1000000 hops in 3.2 s: 0.31 million a second\n{}\n"
 
 
 def figures(speed: float = 9e6, cpu_s: float = 1.0, share: float | None = None) -> Figures:
-    return Figures("x", 9_000_000, cpu_s, cpu_s, speed, 100, share)
+    return Figures("x", 9_000_000, cpu_s, cpu_s, speed, 100, share_of_bare=share)
 
 
 def test_the_speed_of_the_bare_loop_is_read_from_its_line() -> None:

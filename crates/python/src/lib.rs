@@ -86,8 +86,8 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
 }
 
 /// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called
-/// now and then and stops the run by returning `False`; Ctrl-C stops it too. `threads` stands in for `run.threads` where
-/// that is `"auto"`. Controllers in Python share state as their author likes, so a run with one has one thread.
+/// now and then and stops the run by returning `False`; Ctrl-C stops it too. `threads` stands in for `run.threads`
+/// where that is `"auto"`. Controllers in Python share state as their author likes, so a run with one has one thread.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None, threads = None))]
 fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>, threads: Option<u32>) -> PyResult<RunResult> {

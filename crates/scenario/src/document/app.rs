@@ -32,14 +32,15 @@ kinds! {
         OnOff = "on-off",
         /// Writes at a constant rate, without pause.
         Cbr = "cbr",
-        /// The receiver asks and the senders answer, over persistent two-way connections. A query sends a request on every
-        /// connection in the same instant; a worker that has its request answers at once; the query ends with the last byte
-        /// of the last response. The next query begins a think time later. Connections of an entry with the same receiver
-        /// make one query.
+        /// The receiver asks and the senders answer, over persistent two-way connections. A query sends a request on
+        /// every connection in the same instant; a worker that has its request answers at once; the query ends with the
+        /// last byte of the last response. The next query begins a think time later. Connections of an entry with the
+        /// same receiver make one query.
         Query = "query",
         /// Keeps a number of writes in flight: the next write comes a think time after one is acknowledged.
         ClosedLoop = "closed-loop",
-        /// Full segments at a constant pace, without a transport: no ACKs, nothing is sent again, no controller, no ECN.
+        /// Full segments at a constant pace, without a transport: no ACKs, nothing is sent again, no controller, no
+        /// ECN.
         Udp = "udp",
     }
 }

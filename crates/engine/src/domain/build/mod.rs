@@ -108,8 +108,8 @@ impl<'a> Simulation<'a> {
 
     /// The work of each domain, roughly, in passages of a packet through a port.
     ///
-    /// Flows' packets and their acknowledgements are taken to pass [`PASSAGES`] ports of switches, evenly. The ends of
-    /// a flow take as much as [`SENDER`] and [`RECEIVER`] of these passages (instructions under callgrind).
+    /// Flows' packets and their acknowledgements are taken to pass `PASSAGES` ports of switches, evenly. The ends of
+    /// a flow take as much as `SENDER` and `RECEIVER` of these passages (instructions under callgrind).
     pub fn weights(&self) -> Vec<u64> {
         const PASSAGES: u64 = 8;
         const SENDER: u64 = 5;

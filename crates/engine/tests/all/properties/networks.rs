@@ -210,7 +210,10 @@ fn apps() -> impl Strategy<Value = App> {
             off_first,
         })),
         1 => (1u64..30_000, 1u32..4, 0u64..3, prop::option::of(1u64..20)).prop_map(
-            |(write, outstanding, ms, count)| App::ClosedLoop(ClosedLoop { write, outstanding, think: Time::ms(ms), count })
+            |(write, outstanding, ms, count)| {
+                let think = Time::ms(ms);
+                App::ClosedLoop(ClosedLoop { write, outstanding, think, count })
+            }
         ),
         1 => pick(&[40u64, 300, 5000]).prop_map(|us| App::Udp(Udp { gap: Time::us(us) })),
     ]

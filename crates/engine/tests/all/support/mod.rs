@@ -191,7 +191,8 @@ pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
 }
 
 /// The outcome of the reference engine, to which every partition and every order of visits must be the same to the
-/// byte: eleven runs, and four with the domains dealt out to several threads. [`run`] is for what is no matter of engines.
+/// byte: eleven runs, and four with the domains dealt out to several threads. [`run`] is for what is no matter of
+/// engines.
 pub fn compared(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };

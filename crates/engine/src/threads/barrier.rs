@@ -5,18 +5,27 @@ use loom::hint::spin_loop;
 #[cfg(loom)]
 use loom::sync::{
     Condvar, Mutex,
-    atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst},
+    atomic::{
+        AtomicBool, AtomicU32, AtomicUsize,
+        Ordering::{Relaxed, SeqCst},
+    },
 };
 #[cfg(not(loom))]
 use std::hint::spin_loop;
 #[cfg(not(loom))]
 use std::sync::{
     Condvar, Mutex,
-    atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst},
+    atomic::{
+        AtomicBool, AtomicU32, AtomicUsize,
+        Ordering::{Relaxed, SeqCst},
+    },
 };
 
-/// Turns that a thread spins for the others before it sleeps, where every thread has a core: some 20 us.
-const SPINS: u32 = if cfg!(loom) { 1 } else { 4_000 };
+/// Turns that a thread spins for the others before it sleeps, where every thread has a core: tens of microseconds.
+const SPINS: u32 = if cfg!(loom) { 1 } else { 1_000 };
+/// Once a thread had to sleep, so many waits sleep at once: another process may have a core of one of the threads, and
+/// who spins takes time from all.
+const CALM: u32 = 16;
 
 /// One of the threads panicked: no other waits for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +36,8 @@ pub struct Broken;
 pub struct Barrier {
     parties: usize,
     spins: u32,
+    /// Waits to come that sleep at once.
+    calm: AtomicU32,
     arrived: AtomicUsize,
     /// How often all have come.
     turn: AtomicU32,
@@ -42,6 +53,7 @@ impl Barrier {
         Barrier {
             parties,
             spins: if parties <= cores { SPINS } else { 0 },
+            calm: AtomicU32::new(0),
             arrived: AtomicUsize::new(0),
             turn: AtomicU32::new(0),
             broken: AtomicBool::new(false),
@@ -87,11 +99,18 @@ impl Barrier {
     }
 
     fn wait_for_turn(&self, turn: u32) {
-        for _ in 0..self.spins {
+        let calm = self.calm.load(Relaxed);
+        if calm > 0 {
+            self.calm.store(calm - 1, Relaxed);
+        }
+        for _ in 0..if calm > 0 { 0 } else { self.spins } {
             if !self.waits(turn) {
                 return;
             }
             spin_loop();
+        }
+        if calm == 0 {
+            self.calm.store(CALM, Relaxed);
         }
         // a thread that panics does so outside of this lock
         let Ok(mut bed) = self.bed.lock() else { return };

@@ -15,7 +15,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
 .PHONY: help build dev demo demo-full docs docs-pictures test test-rust test-python lint bench mutants parity papers \
-        recordings published layers lines deny clean
+        recordings published layers lines loom deny clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -54,6 +54,9 @@ lint: dev lines ## Formatting, lints and types
 	$(BIN)/ruff check python tests/python bench mutants parity tools
 	$(BIN)/ruff format --check python tests/python bench mutants parity tools
 	$(BIN)/mypy
+
+loom: ## The barrier between threads of a run under all interleavings of two threads
+	RUSTFLAGS="--cfg loom" cargo test --release -p incast-engine --lib --target-dir target/loom threads::barrier
 
 lines:
 	@echo "lines of code and scenarios have at most 120 characters"

@@ -58,7 +58,7 @@ class Executor:
         self.status = Status()
         self._stop = threading.Event()
         self._at_work: set[int] = set()
-        self._threads = 1
+        self._cores = 1
 
     @contextmanager
     def carrying_out(self, plan: Plan[Any]) -> Iterator[None]:
@@ -89,7 +89,7 @@ class Executor:
 
     def _run_all(self, todo: Collection[Job]) -> None:
         # cores that no run takes for itself go to the threads of the runs
-        self._threads = max(1, self.workers // max(1, len(todo)))
+        self._cores = max(1, self.workers // max(1, len(todo)))
         pool = ThreadPoolExecutor(self.workers, thread_name_prefix="incast-run")
         try:
             futures: dict[Future[None], Job] = {pool.submit(self._run, job): job for job in todo}
@@ -124,7 +124,7 @@ class Executor:
             try:
                 if self._stop.is_set():
                     raise RunStopped("not begun")
-                result = job.scenario.run(progress=progress, threads=self._threads)
+                result = job.scenario.run(progress=progress, cores=self._cores)
             finally:
                 self._at_work.discard(threading.get_ident())
             job.check(result)

@@ -205,11 +205,11 @@ class Result:
 
 
 def measured_run(
-    scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None, threads: int | None
+    scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None, cores: int | None
 ) -> Result:
     """Run a scenario in this thread, and others that it may have, and note what it cost."""
     wall, cpu = time.perf_counter(), time.thread_time()
-    core = _core.run(scenario, progress, threads)
+    core = _core.run(scenario, progress, cores)
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
     threads_s = core.threads_s()
     cpu += sum(threads_s[1:])

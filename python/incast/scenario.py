@@ -112,17 +112,17 @@ class Scenario:
         """
         return self._core.notes()
 
-    def run(self, seed: int | None = None, progress: Progress | None = None, threads: int | None = None) -> Result:
+    def run(self, seed: int | None = None, progress: Progress | None = None, cores: int | None = None) -> Result:
         """Simulate the scenario. The GIL is released meanwhile, so threads run side by side.
 
-        ``threads`` is how many the run has, where the scenario's ``run.threads`` is ``"auto"``. The result is the same
-        with any number.
+        Where the scenario's ``run.threads`` is ``"auto"`` the run takes at most ``cores`` of them; all of the machine's
+        unless given. The result is the same with any number.
 
         Raises ``ScenarioError``, ``RunError`` (the run could not be carried to its end),
         ``RunStopped`` (``progress`` returned ``False``) or ``KeyboardInterrupt``.
         """
         scenario = self if seed is None else self.with_seed(seed)
-        return measured_run(scenario._core, progress, threads)
+        return measured_run(scenario._core, progress, cores)
 
     def __eq__(self, other: object) -> bool:
         """Whether both resolve to the same text, seed included; names do not matter."""

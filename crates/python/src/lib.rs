@@ -86,17 +86,18 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
 }
 
 /// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called
-/// now and then and stops the run by returning `False`; Ctrl-C stops it too. `threads` stands in for `run.threads`
-/// where that is `"auto"`. Controllers in Python share state as their author likes, so a run with one has one thread.
+/// now and then and stops the run by returning `False`; Ctrl-C stops it too. A run whose `run.threads` is
+/// `"auto"` takes `cores` at most. Controllers in Python share state as their author likes, so a run with one has one
+/// thread.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None, threads = None))]
-fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>, threads: Option<u32>) -> PyResult<RunResult> {
+#[pyo3(signature = (scenario, progress = None, cores = None))]
+fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>, cores: Option<u32>) -> PyResult<RunResult> {
     py.detach(|| {
         let mut spec = scenario.spec().map_err(scenario_error)?;
-        spec.threads = match external::are_among(&spec.controllers) {
-            true => Some(1),
-            false => spec.threads.or(threads),
-        };
+        spec.cores = cores;
+        if external::are_among(&spec.controllers) {
+            spec.threads = Some(1);
+        }
         let mut raised = None;
         let mut last = Instant::now();
         let mut report = |p: Progress| -> bool {

@@ -13,5 +13,5 @@ pub struct Progress {
     pub hops: u64,
 }
 
-/// Hears how far a run has come, and says whether it goes on.
+/// Takes the progress of a run, and says whether it goes on.
 pub type Listener<'a> = &'a mut dyn FnMut(Progress) -> bool;

@@ -50,8 +50,12 @@ pub enum Threads {
 impl Threads {
     /// Those that a simulation asks for.
     pub fn of(simulation: &Simulation) -> Threads {
-        let auto = || cores().min(simulation.domains.len() / DOMAINS_A_THREAD);
-        Threads::Own(simulation.net.spec.threads.map_or_else(auto, |n| n as usize))
+        let spec = simulation.net.spec;
+        let auto = || {
+            let cores = spec.cores.map_or_else(cores, |n| n as usize);
+            cores.min(simulation.domains.len() / DOMAINS_A_THREAD)
+        };
+        Threads::Own(spec.threads.map_or_else(auto, |n| n as usize))
     }
 }
 
@@ -76,17 +80,16 @@ pub fn run_timed(
     let mut workers = workers(&mut simulation, count.clamp(1, MOST_THREADS as usize), visit);
     let end = match threads {
         Threads::Own(_) => on_threads(&mut workers, listener),
-        Threads::InTurn(_) => in_turn(&mut workers, listener),
+        Threads::InTurn(_) => Ok(in_turn(&mut workers, listener)),
     };
     let left: Vec<Left> = workers.into_iter().map(Worker::leave).collect();
-    match end {
-        Ok(End::Reached { at, quiet }) => {
+    match end? {
+        End::Reached { at, quiet } => {
             let times = left.iter().map(|worker| worker.time).collect();
             Ok((outcome(simulation, left, at, quiet), times))
         }
-        Ok(End::Endless(time)) => Err(Endless(time).into()),
-        // a panic of another thread has gone on in this one
-        Ok(End::Stopped) | Err(Broken) => Err(RunError::Stopped),
+        End::Endless(time) => Err(Endless(time).into()),
+        End::Stopped => Err(RunError::Stopped),
     }
 }
 
@@ -97,7 +100,7 @@ fn workers<'a>(simulation: &'a mut Simulation, count: usize, visit: Visit) -> Ve
     let timers: Vec<_> = simulation.first_timers().collect();
     let (net, mut rest) = (&simulation.net, simulation.domains.as_mut_slice());
     let domains = rest.len();
-    let owners: Vec<u8> = (0..).zip(&shares).flat_map(|(i, share)| share.clone().map(move |_| i)).collect();
+    let owners: Vec<u8> = shares.iter().zip(0..=u8::MAX).flat_map(|(share, i)| share.clone().map(move |_| i)).collect();
     let lanes: Arc<[u8]> = if shares.len() > 1 { owners.clone().into() } else { Arc::default() };
     let mut workers = Vec::with_capacity(shares.len());
     for (me, share) in shares.iter().enumerate() {
@@ -115,23 +118,32 @@ fn workers<'a>(simulation: &'a mut Simulation, count: usize, visit: Visit) -> Ve
 }
 
 /// Every worker has a thread of its own, the first the caller's.
-fn on_threads(workers: &mut [Worker], listener: Listener) -> Result<End, Broken> {
+fn on_threads(workers: &mut [Worker], listener: Listener) -> Result<End, RunError> {
     let crew = Crew::new(workers.len(), cores());
     let crew = &crew;
-    let [first, others @ ..] = workers else { return Err(Broken) };
-    if others.is_empty() {
-        return in_step(crew, 0, first, listener);
-    }
+    let [first, others @ ..] = workers else { return Err(RunError::Invalid("a network without nodes".into())) };
     thread::scope(|scope| {
-        let spawn = |(i, worker)| scope.spawn(move || in_step(crew, i, worker, &mut |_| true));
-        let others: Vec<_> = (1..).zip(others).map(spawn).collect();
+        let mut threads = Vec::with_capacity(others.len());
+        for (i, worker) in (1..).zip(others) {
+            let run = move || in_step(crew, i, worker, &mut |_| true);
+            match thread::Builder::new().spawn_scoped(scope, run) {
+                Ok(thread) => threads.push(thread),
+                Err(refusal) => {
+                    crew.break_up();
+                    let (n, begun) = (crew.threads(), threads.len() + 1);
+                    return Err(RunError::Invalid(format!(
+                        "run.threads = {n}: the system refused a thread after {begun} ({refusal}); give fewer"
+                    )));
+                }
+            }
+        }
         let end = in_step(crew, 0, first, listener);
-        for thread in others {
+        for thread in threads {
             if let Err(panic) = thread.join() {
                 resume_unwind(panic);
             }
         }
-        end
+        end.map_err(|Broken| RunError::Stopped)
     })
 }
 
@@ -156,14 +168,14 @@ fn in_step(crew: &Crew<Parcel>, me: usize, worker: &mut Worker, listener: Listen
 }
 
 /// All workers have one thread, one after the other in every window.
-fn in_turn(workers: &mut [Worker], listener: Listener) -> Result<End, Broken> {
+fn in_turn(workers: &mut [Worker], listener: Listener) -> End {
     loop {
         let all = workers.iter().map(Worker::report).fold(Report::NOTHING, Report::and);
         let mut windows = Vec::new();
         for worker in workers.iter_mut() {
             match worker.open(&all, listener) {
                 Ok(window) => windows.push(window),
-                Err(end) => return Ok(end),
+                Err(end) => return end,
             }
         }
         let mut parcel = Parcel::default();

@@ -310,7 +310,8 @@ impl<'a> Worker<'a> {
 
     /// What is left when the run has ended.
     pub fn leave(self) -> Left {
-        let idle = self.under_way.is_empty() && !self.queues.list.iter().any(|q| q.keeps_going());
+        let posted = self.buckets.first_post() != Time::NEVER;
+        let idle = !posted && self.under_way.is_empty() && !self.queues.list.iter().any(|q| q.keeps_going());
         let queued = self.queues.list.iter().flat_map(|q| q.waiting());
         let near = self.buckets.near.iter().flat_map(|b| &b.packets).copied();
         let under_way = self.under_way.iter().copied().chain(near).chain(queued).collect();

@@ -76,6 +76,8 @@ pub struct Spec {
     /// Threads of the run, at most [`MOST_THREADS`]; `None` takes a core for every [`DOMAINS_A_THREAD`] domains. No
     /// result depends on it.
     pub threads: Option<u32>,
+    /// Cores that the run may take where the number of threads is not given; `None`: those of the machine.
+    pub cores: Option<u32>,
     /// The run ends when everything of a known size has finished ([`App::is_finite`], queries with a count), and the
     /// longest latency of a link later; at `duration` if that comes first.
     pub ends_when_finished: bool,

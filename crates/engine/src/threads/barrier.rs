@@ -23,8 +23,8 @@ use std::sync::{
 
 /// Turns that a thread spins for the others before it sleeps, where every thread has a core: tens of microseconds.
 const SPINS: u32 = if cfg!(loom) { 1 } else { 1_000 };
-/// Once a thread had to sleep, so many waits sleep at once: another process may have a core of one of the threads, and
-/// who spins takes time from all.
+/// Once a thread had to sleep, those that wait sleep at once for so many turns: another process may have a core of one
+/// of the threads, and who spins takes time from all.
 const CALM: u32 = 16;
 
 /// One of the threads panicked: no other waits for it.
@@ -36,14 +36,14 @@ pub struct Broken;
 pub struct Barrier {
     parties: usize,
     spins: u32,
-    /// Waits to come that sleep at once.
-    calm: AtomicU32,
+    /// Until this turn those that wait sleep at once.
+    calm_until: AtomicU32,
     arrived: AtomicUsize,
     /// How often all have come.
     turn: AtomicU32,
     broken: AtomicBool,
-    sleeping: AtomicUsize,
-    bed: Mutex<()>,
+    /// How many sleep.
+    sleeping: Mutex<usize>,
     bell: Condvar,
 }
 
@@ -53,12 +53,11 @@ impl Barrier {
         Barrier {
             parties,
             spins: if parties <= cores { SPINS } else { 0 },
-            calm: AtomicU32::new(0),
+            calm_until: AtomicU32::new(0),
             arrived: AtomicUsize::new(0),
             turn: AtomicU32::new(0),
             broken: AtomicBool::new(false),
-            sleeping: AtomicUsize::new(0),
-            bed: Mutex::new(()),
+            sleeping: Mutex::new(0),
             bell: Condvar::new(),
         }
     }
@@ -90,37 +89,86 @@ impl Barrier {
         self.turn.load(SeqCst) == turn && !self.broken.load(SeqCst)
     }
 
-    /// Wakes those that sleep. Whoever is about to either sees the new turn, or is counted.
+    /// Wakes those that sleep. Whoever is about to holds the lock while it looks at the turn: it either sees the new
+    /// one, or is counted.
     fn ring(&self) {
-        if self.sleeping.load(SeqCst) > 0 {
-            drop(self.bed.lock());
+        if self.sleeping.lock().is_ok_and(|sleeping| *sleeping > 0) {
             self.bell.notify_all();
         }
     }
 
     fn wait_for_turn(&self, turn: u32) {
-        let calm = self.calm.load(Relaxed);
-        if calm > 0 {
-            self.calm.store(calm - 1, Relaxed);
-        }
-        for _ in 0..if calm > 0 { 0 } else { self.spins } {
+        let left = self.calm_until.load(Relaxed).wrapping_sub(turn);
+        let calm = (1..=CALM).contains(&left);
+        for _ in 0..if calm { 0 } else { self.spins } {
             if !self.waits(turn) {
                 return;
             }
             spin_loop();
         }
-        if calm == 0 {
-            self.calm.store(CALM, Relaxed);
+        if !calm {
+            self.calm_until.store(turn.wrapping_add(CALM), Relaxed);
         }
         // a thread that panics does so outside of this lock
-        let Ok(mut bed) = self.bed.lock() else { return };
-        self.sleeping.fetch_add(1, SeqCst);
+        let Ok(mut sleeping) = self.sleeping.lock() else { return };
+        *sleeping += 1;
         while self.waits(turn) {
-            match self.bell.wait(bed) {
-                Ok(still) => bed = still,
+            match self.bell.wait(sleeping) {
+                Ok(still) => sleeping = still,
                 Err(_) => return,
             }
         }
-        self.sleeping.fetch_sub(1, SeqCst);
+        *sleeping -= 1;
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::{Barrier, Broken};
+    use loom::model::Builder;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use loom::thread;
+
+    /// Goes through all interleavings in which a thread is taken off its core at most three times: all of them are too
+    /// many for two turns.
+    fn model(run: impl Fn() + Sync + Send + 'static) {
+        let mut builder = Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(run);
+    }
+
+    #[test]
+    fn what_one_thread_did_before_a_turn_the_other_sees_after_it() {
+        model(|| {
+            let shared = Arc::new((Barrier::new(2, 2), [AtomicUsize::new(0), AtomicUsize::new(0)]));
+            let run = |me: usize, shared: Arc<(Barrier, [AtomicUsize; 2])>| {
+                for turn in 1..=2 {
+                    shared.1[me].store(turn, Relaxed);
+                    shared.0.wait().expect("nobody breaks it");
+                    assert!(shared.1[1 - me].load(Relaxed) >= turn);
+                    shared.0.wait().expect("nobody breaks it");
+                }
+            };
+            let other = thread::spawn({
+                let shared = shared.clone();
+                move || run(1, shared)
+            });
+            run(0, shared);
+            other.join().expect("the other thread has no failure");
+        });
+    }
+
+    #[test]
+    fn who_waits_is_told_that_the_barrier_broke() {
+        model(|| {
+            let barrier = Arc::new(Barrier::new(2, 2));
+            let waits = thread::spawn({
+                let barrier = barrier.clone();
+                move || barrier.wait()
+            });
+            barrier.break_up();
+            assert_eq!(waits.join().expect("the other thread has no failure"), Err(Broken));
+        });
     }
 }

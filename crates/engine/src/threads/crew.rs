@@ -148,6 +148,11 @@ impl<P: Default> Crew<P> {
         Ok(())
     }
 
+    /// Ends the waiting of all: one of the threads does not come.
+    pub fn break_up(&self) {
+        self.barrier.break_up();
+    }
+
     /// While what it gives lives, a panic of this thread ends the waiting of all others.
     pub fn guard(&self) -> Guard<'_> {
         Guard { barrier: &self.barrier }

@@ -17,10 +17,17 @@ fn on(spec: &Spec, threads: Threads) -> String {
     format!("{:?}", windows::run(Simulation::new(spec).unwrap(), Visit::Forward, threads, &mut |_| true).unwrap())
 }
 
+/// How many threads it has.
+fn threads_of(spec: &Spec, threads: usize) -> usize {
+    let simulation = Simulation::new(spec).unwrap();
+    windows::run_timed(simulation, Visit::Forward, Threads::Own(threads), &mut |_| true).unwrap().1.len()
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
     let spec = lossy(100_000);
     let alone = on(&spec, Threads::Own(1));
+    assert_eq!([2, 3, 7].map(|threads| threads_of(&spec, threads)), [2, 3, 7]);
     for threads in [2, 3, 7, 16, 200] {
         assert_eq!(on(&spec, Threads::Own(threads)), alone, "{threads} threads");
         assert_eq!(on(&spec, Threads::InTurn(threads)), alone, "{threads} shares in turn");
@@ -31,7 +38,9 @@ fn any_number_of_threads_gives_the_same_bytes() {
 fn more_threads_than_domains_are_not_used() {
     let mut spec = lossy(20_000);
     spec.domain_of.fill(0);
-    assert_eq!(on(&spec, Threads::Own(16)), on(&spec, Threads::Own(1)));
+    assert_eq!(threads_of(&spec, 16), 1);
+    spec.domain_of = (0..spec.node_names.len() as u32).collect();
+    assert_eq!(threads_of(&spec, 255), spec.node_names.len());
 }
 
 #[test]

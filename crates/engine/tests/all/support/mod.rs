@@ -121,6 +121,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         failures: Vec::new(),
         host_costs: Vec::new(),
         threads: Some(1),
+        cores: None,
         ends_when_finished: false,
         labels: Vec::new(),
     }

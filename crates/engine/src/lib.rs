@@ -79,7 +79,8 @@ pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Ou
     run_timed(spec, progress).map(|(outcome, _)| outcome)
 }
 
-/// ... and tells the processor time of each thread that it had, between the first event and the last.
+/// Runs `spec` as [`run()`] does; second, the processor time of each thread that it had, between the first event and
+/// the last.
 pub fn run_timed(
     spec: &Spec,
     progress: &mut dyn FnMut(Progress) -> bool,

@@ -160,7 +160,10 @@ impl Buckets {
         let bucket = &mut self.near[self.lanes.lane(domain) * NEAR as usize + slot as usize];
         if bucket.packets.is_empty() {
             self.occupied |= 1 << slot;
-            if let Some(spare) = self.spare.pop() {
+            // one that came back from another thread has room already
+            if bucket.packets.capacity() == 0
+                && let Some(spare) = self.spare.pop()
+            {
                 *bucket = spare;
             }
         }

@@ -69,7 +69,7 @@ pub fn run(simulation: Simulation, visit: Visit, threads: Threads, listener: Lis
     run_timed(simulation, visit, threads, listener).map(|(outcome, _)| outcome)
 }
 
-/// ... and tells the processor time of each thread between the first event and the last.
+/// Runs a simulation as [`run`] does; second, the processor time of each thread between the first event and the last.
 pub fn run_timed(
     mut simulation: Simulation,
     visit: Visit,

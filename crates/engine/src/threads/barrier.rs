@@ -21,13 +21,13 @@ use std::sync::{
     },
 };
 
-/// Turns that a thread spins for the others before it sleeps, where every thread has a core: tens of microseconds.
+/// Looks at the turn before a thread sleeps, where every thread has a core.
 const SPINS: u32 = if cfg!(loom) { 1 } else { 1_000 };
 /// Once a thread had to sleep, those that wait sleep at once for so many turns: another process may have a core of one
 /// of the threads, and who spins takes time from all.
 const CALM: u32 = 16;
 
-/// One of the threads panicked: no other waits for it.
+/// One of the threads does not come, because it panicked or could not begin: no other waits for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken;
 

@@ -94,7 +94,9 @@ impl ExternalFactory for Mistaken {
 
 #[test]
 fn a_panic_of_any_thread_ends_all_with_its_message() {
-    // of one flow alone, at the first host and at the last
+    // of one flow alone, at the first host and at the last: they are on different threads, since each has a share of
+    // its own
+    assert_eq!(threads_of(&lossy(20_000), 4), 4);
     for culprit in [0, 15] {
         let mut spec = lossy(200_000);
         spec.controllers.push(Config::External(External(Arc::new(Mistaken))));

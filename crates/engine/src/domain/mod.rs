@@ -2,6 +2,7 @@
 
 pub mod build;
 mod deadlock;
+pub mod departure_marks;
 pub mod endpoints;
 mod outcome;
 mod probe;
@@ -16,8 +17,8 @@ use crate::host::nic::FairNic;
 use crate::ids::{Node, NodeId, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, Env, Nodes};
-use crate::node::trace::Site;
-use crate::node::trace::observe_port;
+use crate::node::departure_marks::pass_marking_later;
+use crate::node::trace::{Site, observe_port};
 use crate::node::transmit::pass;
 use crate::switch::Switch;
 use crate::switch::route::{Planned, Route};
@@ -95,6 +96,9 @@ impl Domain {
         match self.nodes.ports.get_mut(planned.ix()) {
             Some(port) if !port.is_unusual() && !packet.has(flag::SLOW_PATH) => {
                 pass(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
+            }
+            Some(port) if port.marks_later() && !packet.has(flag::SLOW_PATH) => {
+                pass_marking_later(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
             }
             _ => self.deliver(at, packet, ext, planned, env),
         }

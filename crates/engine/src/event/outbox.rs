@@ -45,6 +45,9 @@ pub trait Overflow {
     fn overflows(&self) -> bool;
     /// Appends a copy of `packet` and returns it, to be stamped.
     fn push_overflow(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet;
+    /// `packet` waits near, at that place among those that arrive in its window.
+    #[inline(always)]
+    fn placed(&mut self, _packet: &Packet, _place: usize) {}
 }
 
 /// Where packets and timers go.
@@ -64,4 +67,6 @@ pub trait Outbox {
     /// `message` reaches node `to` at `time`, as an event there: the longest latency of a link from now, so in a later
     /// window, or later.
     fn post(&mut self, to: NodeId, time: Time, message: Timer);
+    /// The port of `link` is to be [settled](crate::port::departure_marks) when the next window opens.
+    fn settle(&mut self, _link: LinkId) {}
 }

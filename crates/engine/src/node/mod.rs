@@ -1,6 +1,7 @@
 //! The actions of an event at a node: send packets, set timers, leave observations, pause neighbours.
 
 pub mod context;
+pub mod departure_marks;
 pub mod host;
 pub mod pfc;
 pub mod trace;

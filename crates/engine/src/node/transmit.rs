@@ -6,6 +6,7 @@ use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
 use crate::ids::PortIx;
 use crate::node::context::{Counts, Effects, NodeCtx};
+use crate::node::departure_marks::pass_marking_later;
 use crate::node::trace::Site;
 use crate::port::buffer::Room;
 use crate::port::class_queue::Dropped;
@@ -89,6 +90,10 @@ impl<E: Effects> NodeCtx<'_, E> {
             && !packet.is_reverse()
         {
             telemetry.push(p.stamp(now));
+        }
+        if p.marks_later() {
+            let at = Instant { time: now, generation: self.generation };
+            return pass_marking_later(p, at, &packet, ext, &self.net.interval, self.counts, self.out);
         }
         if !p.is_explicit() {
             let interval = &self.net.interval;

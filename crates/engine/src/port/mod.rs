@@ -1,19 +1,22 @@
 //! The egress side of a link: queue and transmitter.
 //!
-//! A [`fifo`] port decides everything about a packet at its arrival, by arithmetic on its [`ring`] of departure times.
-//! Packets that are needed later lie in [`explicit`] queues, one for each traffic class, which a scheduler serves. What
-//! a port counts is its [`account`], which is [rolled](roll) up to an instant when somebody asks; [`report`] makes the
-//! record of it.
+//! A [`fifo`] port decides everything about a packet at its arrival, by arithmetic on its [`ring`] of departure times,
+//! but for marks at departures, which it [sets later](departure_marks). Packets that are needed later lie in
+//! [`explicit`] queues, one for each traffic class, which a scheduler serves. What a port counts is its [`account`],
+//! which is [rolled](roll) up to an instant when somebody asks; [`report`] makes the record of it.
 
 pub mod account;
 pub mod buffer;
 pub mod class_queue;
+pub mod departure_marks;
 pub mod discipline;
 pub mod explicit;
 pub mod faults;
 pub mod fifo;
+pub mod in_flight;
 pub mod overflow;
 mod pause;
+mod pending_marks;
 #[expect(clippy::module_inception, reason = "the port is what the room is named after")]
 pub mod port;
 mod queues;

@@ -3,14 +3,12 @@
 use super::account::{Counters, Events, Samples, Snapshot};
 use super::faults::Faults;
 use super::overflow::OverflowQueue;
+use super::pending_marks::PendingMarks;
 use super::queues::Queues;
 use super::ring::Ring;
 use super::settings::Settings;
 use super::tie_rank::TieRank;
 use crate::event::interval::Interval;
-use crate::event::outbox::{Chunks, Overflow};
-use crate::event::packet::{Ext, Packet};
-use crate::hash;
 use crate::ids::{LinkId, PoolIx};
 use crate::port::discipline::ActiveDiscipline;
 use crate::spec::{LinkSpec, QueueSpec, Ties};
@@ -35,13 +33,13 @@ pub struct Port {
     /// Link this port feeds.
     pub link: LinkId,
     /// Bits of [`unusual`].
-    unusual: u8,
-    overflows: bool,
+    pub(super) unusual: u8,
+    pub(super) overflows: bool,
     pub(super) rare: Box<Rare>,
 }
 
 /// The differences of a port from a FIFO port that nobody watches; one test of a byte on the way of every packet.
-mod unusual {
+pub(super) mod unusual {
     /// Its queue becomes a time series.
     pub const PROBED: u8 = 1;
     /// Its queue is explicit.
@@ -50,6 +48,9 @@ mod unusual {
     pub const SCHEDULED: u8 = 4;
     /// Its link has failures.
     pub const FAILS: u8 = 8;
+    /// Marks at departures are set later, and some are to be when the next window opens.
+    pub const MARKS_LATER: u8 = 16;
+    pub const DUE: u8 = 32;
 }
 
 /// State that few packets touch.
@@ -62,8 +63,9 @@ pub(super) struct Rare {
     /// The discipline of a FIFO port, where it has a state.
     pub discipline: ActiveDiscipline,
     pub faults: Option<Box<Faults>>,
+    pub pending_marks: Option<Box<PendingMarks>>,
     pub events: Events,
-    overflow: OverflowQueue,
+    pub overflow: OverflowQueue,
     pub samples: Samples,
     /// Time series: next instant, last value reported.
     pub probe_next: Time,
@@ -99,6 +101,7 @@ impl Port {
                 queues: Queues::of(queue, settings.rate, link, seed),
                 discipline: settings.discipline.clone(),
                 faults: None,
+                pending_marks: None,
                 events: Events::default(),
                 overflow: OverflowQueue::default(),
                 samples: Samples::from(interval.from),
@@ -164,17 +167,6 @@ impl Port {
         self.free_at
     }
 
-    /// Packets of the overflow queue, oldest first.
-    pub fn overflow(&self) -> impl Iterator<Item = &Packet> {
-        self.rare.overflow.iter()
-    }
-
-    /// Takes those that arrive before `time`, in order.
-    pub fn take_overflow(&mut self, time: Time, chunks: &mut Chunks, take: impl FnMut(&Packet, Option<&mut Ext>)) {
-        self.rare.overflow.take_before(time, chunks, take);
-        self.overflows = !self.rare.overflow.is_empty();
-    }
-
     /// Brings near what the next packet will touch beyond the port itself.
     #[inline]
     pub fn prefetch_queue(&self) {
@@ -192,34 +184,6 @@ impl Port {
             Some(faults) => faults.wire_from(start, size, &self.settings),
             None => self.settings.serialization(size),
         }
-    }
-
-    /// Whether the wire loses the packet accepted last, of `size` bytes as the queue counts it; counts it.
-    pub(super) fn loses_latest(&mut self, size: u64) -> bool {
-        let lost = self.settings.loses(self.rare.seed, self.link, self.count.packets - 1, size);
-        self.rare.events.losses += lost as u64;
-        lost
-    }
-
-    /// When packet number `index` arrives whose transmission lasts from `start` to `end`; `None`: a failure has it.
-    pub(super) fn arrival_of(&mut self, start: Time, end: Time, index: u64) -> Option<Time> {
-        let (link, seed) = (self.link.0 as u64, self.rare.seed);
-        let Some(faults) = &mut self.rare.faults else { return Some(end + self.settings.delay) };
-        let draw = || hash::uniform(seed, hash::purpose::FAILURE, link, index);
-        faults.arrival(start, end, self.settings.delay, draw)
-    }
-}
-
-impl Overflow for Port {
-    #[inline]
-    fn overflows(&self) -> bool {
-        self.overflows
-    }
-
-    #[inline]
-    fn push_overflow(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet {
-        self.overflows = true;
-        self.rare.overflow.push(packet, ext, chunks)
     }
 }
 

@@ -53,6 +53,7 @@ impl Port {
 
     /// The account of the measured interval, at the end of the run.
     pub fn record(&mut self, name: &str, end: Time, interval: &Interval) -> PortRecord {
+        self.settle_due(end, interval);
         self.roll(end, interval);
         if self.rare.at_to.is_none() {
             self.advance(end);
@@ -84,7 +85,9 @@ impl Port {
             busy_ps: busy,
             drops: is.drops - was.drops,
             losses: is.losses - was.losses + taken.measured,
-            marks: (b.marks - a.marks) as u64 + queues.map_or(0, |q| q.marks()),
+            marks: (b.marks - a.marks) as u64
+                + queues.map_or(0, |q| q.marks())
+                + self.rare.pending_marks.as_ref().map_or(0, |marks| marks.count),
             queue_mean_packets: mean((b.packet_time - a.packet_time).0 as f64),
             queue_p99_packets: self.rare.samples.percentile(99),
             queue_max_packets: b.max_packets as u64,

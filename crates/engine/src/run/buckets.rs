@@ -2,8 +2,8 @@
 
 use crate::event::order::{Key, Order, Timer};
 use crate::event::outbox::Chunks;
-use crate::event::packet::{Ext, Packet};
-use crate::ids::DomainId;
+use crate::event::packet::{Ext, Packet, flag};
+use crate::ids::{DomainId, LinkId};
 use incast_cc::Time;
 use std::mem::{swap, take};
 use std::sync::Arc;
@@ -92,6 +92,8 @@ pub struct Buckets {
     spare: Vec<Bucket>,
     /// Empty chunks of the ports' overflow queues.
     pub chunks: Chunks,
+    /// Links whose ports are due when the next window opens ([`crate::port::departure_marks`]).
+    pub due: Vec<LinkId>,
     /// Timers of other domains, which they get when the window closes, by thread.
     posts: Vec<Vec<Post>>,
 }
@@ -110,6 +112,7 @@ impl Buckets {
             occupied: 0,
             spare: Vec::new(),
             chunks: Chunks::new(),
+            due: Vec::new(),
             posts: (0..threads).map(|_| Vec::new()).collect(),
         }
     }
@@ -153,11 +156,11 @@ impl Buckets {
         }
     }
 
-    /// A copy of `packet` that arrives so many windows ahead in `domain`, to be stamped.
+    /// A copy of `packet` that arrives so many windows ahead in domain `to`, to be stamped; first, its place.
     #[inline(always)]
-    pub fn push(&mut self, domain: DomainId, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> &mut Packet {
+    pub fn push(&mut self, to: DomainId, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> (usize, &mut Packet) {
         let slot = (self.window + ahead) & MASK;
-        let bucket = &mut self.near[self.lanes.lane(domain) * NEAR as usize + slot as usize];
+        let bucket = &mut self.near[self.lanes.lane(to) * NEAR as usize + slot as usize];
         if bucket.packets.is_empty() {
             self.occupied |= 1 << slot;
             // one that came back from another thread has room already
@@ -167,7 +170,7 @@ impl Buckets {
                 *bucket = spare;
             }
         }
-        bucket.domains.push(domain);
+        bucket.domains.push(to);
         // copy first and stamp the copy: reading back what was just written in parts stalls
         let index = bucket.packets.len();
         bucket.packets.push(*packet);
@@ -176,7 +179,15 @@ impl Buckets {
             copy.set_ext(bucket.exts.len());
             bucket.exts.push(take(ext));
         }
-        copy
+        (index, copy)
+    }
+
+    /// Marks the packet at `place` among those of the window of `time`, when it arrives over `link` in `domain`.
+    pub fn mark(&mut self, link: LinkId, domain: DomainId, time: Time, place: usize) {
+        let slot = self.ahead(time).map_or(self.window, |ahead| self.window + ahead) & MASK;
+        let packet = &mut self.slot(self.lanes.lane(domain), slot).packets[place];
+        assert!(packet.link == link && packet.time == time, "a packet is not where it was put");
+        packet.flags |= flag::CE;
     }
 
     /// A timer of a domain of any thread.

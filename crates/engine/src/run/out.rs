@@ -82,7 +82,9 @@ impl Outbox for Out<'_, '_> {
         match self.buckets.ahead(stamp.time) {
             Some(ahead) if ahead > 0 && !port.overflows() => {
                 let domain = self.net.links[stamp.link].domain;
-                stamp.on(self.buckets.push(domain, ahead, packet, ext));
+                let (place, copy) = self.buckets.push(domain, ahead, packet, ext);
+                stamp.on(copy);
+                port.placed(packet, place);
             }
             ahead => self.arrive_elsewhere(packet, stamp, ext, generation, port, ahead),
         }
@@ -98,6 +100,10 @@ impl Outbox for Out<'_, '_> {
         let key = Key::timer(self.buckets.order, time, 0, message);
         self.buckets.post(self.net.place[to].domain, key, message);
     }
+
+    fn settle(&mut self, link: LinkId) {
+        self.buckets.due.push(link);
+    }
 }
 
 /// Moves what has come near from a port's overflow queue into the buckets.
@@ -107,9 +113,12 @@ pub fn move_near(port: &mut Port, out: &mut Out) {
     port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
         Some(ahead) if ahead > 0 => {
             let domain = out.net.links[packet.link].domain;
-            out.buckets.push(domain, ahead, packet, ext);
+            out.buckets.push(domain, ahead, packet, ext).0
         }
-        _ => out.local_arrival(*packet, ext.map(take), 0),
+        _ => {
+            out.local_arrival(*packet, ext.map(take), 0);
+            usize::MAX
+        }
     });
     out.buckets.chunks = chunks;
     let first = port.overflow().next().map(|p| p.time);

@@ -19,7 +19,7 @@
 
 use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
 use crate::event::order::Key;
-use crate::run::buckets::{Lanes, Parcel};
+use crate::run::buckets::{Lanes, NEAR, Parcel};
 use crate::run::ending::{Ending, Endless};
 use crate::run::progress::Listener;
 use crate::run::worker::{End, Left, Visit, Worker};
@@ -97,6 +97,7 @@ pub fn run_timed(
 fn workers<'a>(simulation: &'a mut Simulation, count: usize, visit: Visit) -> Vec<Worker<'a>> {
     let shares = partition::runs(&simulation.weights(), count);
     let (ending, length) = (Ending::new(simulation), window_length(simulation));
+    simulation.mark_later(length, length * (NEAR / 2));
     let timers: Vec<_> = simulation.first_timers().collect();
     let (net, mut rest) = (&simulation.net, simulation.domains.as_mut_slice());
     let domains = rest.len();

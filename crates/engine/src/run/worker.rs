@@ -1,6 +1,7 @@
 //! One thread's share of a run: some of the domains, window by window.
 
 use crate::domain::Domain;
+use crate::domain::departure_marks::set_marks;
 use crate::event::order::Timer;
 use crate::event::outbox::Instant;
 use crate::event::packet::Packet;
@@ -173,6 +174,10 @@ impl<'a> Worker<'a> {
         if number == u64::MAX || length * number >= end {
             return Err(End::Reached { at: end, quiet: number == u64::MAX });
         }
+        let mut due = take(&mut self.buckets.due);
+        let mark = |link, domain, time, place| self.buckets.mark(link, domain, time, place);
+        set_marks(&mut due, (self.queues.first, self.domains), self.net, length * number, mark);
+        self.buckets.due = due;
         let bucket = self.buckets.open(number);
         let start = self.buckets.start;
         self.windows += 1;

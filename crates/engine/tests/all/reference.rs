@@ -214,22 +214,64 @@ fn fair_nic_and_explicit_paths() {
     assert!(outcome.ports[path[2] as usize].packets >= 50);
 }
 
-#[test]
-fn marks_at_departures() {
-    // everyone to one host, so that its port marks, and probed: equal times at every port
-    let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
+/// Everyone to one host, so that its port marks at departures: equal times at every port.
+fn marking_at_departures(delay: Time, mark: Limit) -> Spec {
+    let mut spec = fat_tree(4, Rate::gbps(10), delay);
     spec.transports = vec![TransportSpec { lone_syn: true, syn_size: 1, ..htsim() }];
-    spec.queues =
-        vec![queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Bytes(60_000) }), Limit::Bytes(400_000))];
+    spec.queues = vec![queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark }), Limit::Bytes(400_000))];
     spec.controllers = vec![controller("dctcp", &[("form", "htsim")])];
     spec.flows = (0..15).map(|h| bulk(h, 15, Some(400_000))).collect();
-    spec.observe.ports = (0..spec.links.len() as u32).collect();
-    spec.observe.trace = vec![3];
-    let outcome = compared(&spec);
-    assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()));
-    let marked: u64 = outcome.flows.iter().map(|f| f.marked).sum();
-    let marks: u64 = outcome.ports.iter().map(|p| p.marks).sum();
+    spec
+}
+
+#[test]
+fn marks_at_departures() {
+    let mut spec = marking_at_departures(Time::us(1), Limit::Bytes(60_000));
+    let unseen = compared(&spec);
+    assert!(unseen.flows.iter().all(|f| f.finish_ps.is_some()));
+    let marked: u64 = unseen.flows.iter().map(|f| f.marked).sum();
+    let marks: u64 = unseen.ports.iter().map(|p| p.marks).sum();
     assert!(marks > marked && marked > 500, "{marked} packets, some at two queues: {marks} marks");
+    // a port that is watched has events for its departures, and so has every one where a flow is traced
+    spec.observe.ports = (0..spec.links.len() as u32).filter(|l| l % 3 != 0).collect();
+    let watched = compared(&spec);
+    assert_eq!(format!("{:?}{:?}", watched.flows, watched.ports), format!("{:?}{:?}", unseen.flows, unseen.ports));
+    spec.observe.trace = vec![3];
+    let traced = compared(&spec);
+    assert_eq!(format!("{:?}{:?}", traced.flows, traced.ports), format!("{:?}{:?}", unseen.flows, unseen.ports));
+}
+
+/// What arrives when a packet leaves is not in the queue that it leaves, as a window opens or within one. Packets that
+/// wait at their ports for windows far ahead are marked, too.
+#[test]
+fn marks_at_departures_hold_to_the_instant() {
+    // a packet takes 3.2 us on a wire: so many ports of one rate begin and end theirs together
+    for delay in [1_600_000, 3_200_000, 6_400_000, 250_000, 3_199_999] {
+        for mark in
+            [Limit::Packets(1), Limit::Packets(2), Limit::Packets(14), Limit::Bytes(4_000), Limit::Bytes(60_000)]
+        {
+            let mut spec = marking_at_departures(Time(delay), mark);
+            spec.observe.queue_interval = Time::ns(3_200);
+            run_for(&mut spec, Time::us(900));
+            let outcome = compared(&spec);
+            assert!(outcome.ports.iter().any(|p| p.marks > 50), "{delay} ps, {mark:?}");
+        }
+    }
+}
+
+/// Packets leave a port a picosecond after a window opens, and one comes to it as that window opens.
+#[test]
+fn marks_at_departures_count_what_came_just_before() {
+    let mut spec = star(3, Rate::gbps(10), Time::us(1));
+    spec.transports = vec![TransportSpec { mss: 1250, initial_window: 60.0, ..htsim() }];
+    spec.queues = vec![queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Packets(10) }), Limit::None)];
+    spec.controllers = vec![controller("dctcp", &[])];
+    // a packet takes as long on the wire as a window lasts
+    spec.links[1].delay = Time::us(1) + Time::ps(1);
+    spec.flows = vec![bulk(1, 2, Some(37_500)), FlowSpec { start: Time::us(1), ..bulk(0, 2, Some(37_500)) }];
+    let outcome = compared(&spec);
+    // 31 packets each, the last a FIN without bytes: the first 9 and the last 10 leave a queue of 10 and less
+    assert_eq!((outcome.ports[5].queue_max_packets, outcome.ports[5].marks), (32, 43));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Marks at the end of the transmission, if the queue that a packet leaves exceeds K: htsim's `ECNQueue`.
+//! Marks at the end of the transmission, if the queue that a packet leaves exceeds K: htsim's `ECNQueue`. A plain FIFO
+//! port sets such marks without an event ([`departure_marks`](crate::port::departure_marks)).
 
 use super::rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
 use crate::spec;
@@ -15,11 +16,21 @@ impl EcnAtDeparture {
     pub(super) fn new(ecn: &spec::EcnAtDeparture, limit: Limit) -> EcnAtDeparture {
         EcnAtDeparture { limit, ecn: ecn.clone() }
     }
+
+    /// Threshold K.
+    pub fn threshold(&self) -> Limit {
+        self.ecn.mark
+    }
+
+    #[inline(always)]
+    pub(super) fn decide(&self, arrival: &Arrival) -> Verdict {
+        if arrival.exceeds(self.limit) { Verdict::Drop } else { Verdict::Accept }
+    }
 }
 
 impl QueueDiscipline for EcnAtDeparture {
     fn admit(&mut self, arrival: &Arrival, _place: &Place) -> Verdict {
-        if arrival.exceeds(self.limit) { Verdict::Drop } else { Verdict::Accept }
+        self.decide(arrival)
     }
 
     fn at_departure(&mut self, departure: &Departure) -> bool {

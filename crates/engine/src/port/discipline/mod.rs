@@ -66,6 +66,7 @@ impl ActiveDiscipline {
         match self {
             ActiveDiscipline::DropTail(discipline) => Some(discipline.decide(arrival)),
             ActiveDiscipline::EcnThreshold(discipline) => Some(discipline.decide(arrival)),
+            ActiveDiscipline::EcnAtDeparture(discipline) => Some(discipline.decide(arrival)),
             _ => None,
         }
     }

@@ -34,6 +34,24 @@ proptest! {
         compared(&spec);
     }
 
+    // where a port is watched or a flow traced, departures are events
+    #[test]
+    fn marks_at_departures_are_the_same_in_any_network(
+        spec in networks(), k in 1u64..10, bytes: bool, limit in 2u64..60, watched: bool, most in 1u64..400,
+    ) {
+        let mut spec = spec;
+        let mark = if bytes { Limit::Bytes(k * 1000) } else { Limit::Packets(k) };
+        spec.queues[0].discipline = Discipline::EcnAtDeparture(EcnAtDeparture { mark });
+        spec.queues[0].limit = Limit::Packets(limit);
+        spec.ties = if spec.ties == Ties::Scheduled { Ties::Hash } else { spec.ties };
+        spec.buffer = None;
+        spec.links.iter_mut().for_each(|l| l.bucket = 0);
+        // delays of many windows, too: packets then wait at their ports until they come near
+        spec.links[0].delay = spec.links[0].delay * most;
+        spec.observe.ports = if watched { vec![1] } else { Vec::new() };
+        compared(&spec);
+    }
+
     #[test]
     fn every_engine_gives_the_same_outcome(spec in networks()) {
         let mut spec = spec;

@@ -1,0 +1,39 @@
+//! Ports that mark at departures without events for them ([`crate::port::departure_marks`]).
+
+use crate::domain::Domain;
+use crate::domain::build::Simulation;
+use crate::ids::{DomainId, LinkId};
+use crate::map::fabric::FabricMap;
+use crate::spec::Discipline;
+use incast_cc::Time;
+
+impl Simulation<'_> {
+    /// Has ports mark later that can. Windows are `length` long; a packet lies in a bucket from `near` before its
+    /// arrival on. A trace has its lines in the order of departures.
+    pub fn mark_later(&mut self, length: Time, near: Time) {
+        let spec = self.net.spec;
+        let marks = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::EcnAtDeparture(_)));
+        if marks && spec.pfc().is_none() && spec.observe.trace.is_empty() {
+            let ports = self.domains.iter_mut().flat_map(|d| &mut d.nodes.ports);
+            ports.for_each(|port| port.mark_later(length, near));
+        }
+    }
+}
+
+/// Settles the ports of the links `due`, of `domains` from number `first` on, as a window opens at `now`: `set` marks
+/// the packet that arrives over a link in a domain at a time and lies at a place in its bucket. The ports that are due
+/// again when the next window opens remain.
+pub fn set_marks(
+    due: &mut Vec<LinkId>,
+    (first, domains): (u32, &mut [Domain]),
+    net: &FabricMap,
+    now: Time,
+    mut set: impl FnMut(LinkId, DomainId, Time, usize),
+) {
+    due.retain(|link| {
+        let from = net.place[net.spec.links[*link].from as usize].domain;
+        let port = &mut domains[(from.0 - first) as usize].nodes.ports[net.port_of[*link]];
+        let to = net.links[*link].domain;
+        port.set_marks(now, &net.interval, |time, place| set(*link, to, time, place))
+    });
+}

@@ -1,0 +1,31 @@
+//! A packet at a FIFO port that marks at departures ([`crate::port::departure_marks`]).
+
+use crate::event::interval::Interval;
+use crate::event::outbox::{Instant, Outbox, Stamp};
+use crate::event::packet::{Ext, Packet};
+use crate::node::context::Counts;
+use crate::port::in_flight::MarksLater;
+use crate::port::{Port, Sent};
+
+/// A packet passes such a port, which nobody watches; its link loses nothing and has a delay.
+pub fn pass_marking_later<O: Outbox>(
+    port: &mut Port,
+    at: Instant,
+    packet: &Packet,
+    ext: Option<&mut Ext>,
+    interval: &Interval,
+    counts: &mut Counts,
+    out: &mut O,
+) {
+    port.settle_due(at.time, interval);
+    let Sent::Arrives { time, .. } = port.enqueue(at.time, packet, interval) else {
+        counts.dropped += 1;
+        return;
+    };
+    counts.hops += 1;
+    let stamp = Stamp { time, link: port.link, ce: 0 };
+    out.arrive(packet, stamp, ext, 0, &mut MarksLater(port));
+    if port.becomes_due() {
+        out.settle(port.link);
+    }
+}

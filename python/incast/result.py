@@ -212,7 +212,7 @@ def measured_run(
     core = _core.run(scenario, progress, cores)
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
     threads_s = core.threads_s()
-    cpu += sum(threads_s[1:])
+    cpu += sum(threads_s[1:]) + core.helpers_s()
     summary_json = core.summary_json()
     hops = json.loads(summary_json)["run"]["hops"]
     cost: Cost = {

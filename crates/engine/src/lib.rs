@@ -32,6 +32,7 @@ pub(crate) mod validate;
 pub use ids::{EngineId, FlowId, LinkId, NodeId, OpeningId, TriggerId};
 pub use run::progress::Progress;
 pub use spec::RunError;
+pub use threads::clock::Cost;
 
 /// The part of the inside that the tests of this workspace see. Nothing else may use it.
 #[doc(hidden)]
@@ -71,7 +72,6 @@ pub mod testing {
 use incast_record::Outcome;
 use run::windows::Threads;
 use spec::Spec;
-use std::time::Duration;
 
 /// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time) and
 /// stops the run by returning false.
@@ -79,12 +79,8 @@ pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Ou
     run_timed(spec, progress).map(|(outcome, _)| outcome)
 }
 
-/// Runs `spec` as [`run()`] does; second, the processor time of each thread that it had, between the first event and
-/// the last.
-pub fn run_timed(
-    spec: &Spec,
-    progress: &mut dyn FnMut(Progress) -> bool,
-) -> Result<(Outcome, Vec<Duration>), RunError> {
+/// Runs `spec` as [`run()`] does; second, what it cost.
+pub fn run_timed(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<(Outcome, Cost), RunError> {
     let simulation = domain::build::Simulation::new(spec)?;
     let threads = Threads::of(&simulation);
     run::windows::run_timed(simulation, run::worker::Visit::Forward, threads, progress)

@@ -39,11 +39,12 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
     if let Some(costs) = { sides }.find(|c| !(1..=EngineId::MOST).contains(&c.engines)) {
         return invalid(format!("a host has {} engines a side, expected 1 to {}", costs.engines, EngineId::MOST));
     }
-    spec.links.iter().try_for_each(|link| check_queue(spec, link))
+    let class = spec.flows.iter().map(|f| f.class.max(f.ack_class) as usize).max().unwrap_or(0);
+    spec.links.iter().try_for_each(|link| check_queue(spec, link, class))
 }
 
-/// The queue of a link, and what it asks of the traffic.
-fn check_queue(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
+/// The queue of a link, and what it asks of the traffic, whose highest class is `most`.
+fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError> {
     let queue = &spec.queues[link.queue as usize];
     if spec.is_explicit(link) && link.bucket > 0 {
         return invalid(format!("link {}: an explicit queue takes no token bucket", link.name));
@@ -70,7 +71,6 @@ fn check_queue(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
         return invalid(format!("link {}: a class is one queue, without classes of its own", link.name));
     }
     if matches!(queue.discipline, Discipline::Classes { .. }) {
-        let most = spec.flows.iter().map(|f| f.class.max(f.ack_class) as usize).max().unwrap_or(0);
         if most >= classes.len() {
             let has = classes.len();
             return invalid(format!("link {}: has {has} classes, and flows are of class {most}", link.name));

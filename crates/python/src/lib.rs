@@ -29,6 +29,7 @@ struct RunResult {
     outcome: Outcome,
     summary: String,
     threads_s: Vec<f64>,
+    helpers_s: f64,
 }
 
 #[pymethods]
@@ -36,6 +37,11 @@ impl RunResult {
     /// Processor time of each thread that the run had, between the first event and the last, s.
     fn threads_s(&self) -> Vec<f64> {
         self.threads_s.clone()
+    }
+
+    /// Processor time of set-up and outcome on other threads than the caller's, s.
+    fn helpers_s(&self) -> f64 {
+        self.helpers_s
     }
 
     /// The bytes of `summary.json`.
@@ -122,13 +128,14 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>, cores: 
             let failure = Python::attach(|py| external::failure(py, &spec.controllers));
             return Err(failure.unwrap_or_else(|| RunError::new_err("a controller failed")));
         }
-        let (outcome, threads) = outcome.map_err(|error| match error {
+        let (outcome, cost) = outcome.map_err(|error| match error {
             EngineError::Stopped => RunStopped::new_err("the run was stopped before its end"),
             EngineError::Invalid(words) => RunError::new_err(words),
         })?;
         let figures = summary::summarize(&outcome, scenario.scenario.name(), env!("CARGO_PKG_VERSION"));
-        let threads_s = threads.iter().map(std::time::Duration::as_secs_f64).collect();
-        Ok(RunResult { summary: summary::summary_text(&figures), outcome, threads_s })
+        let threads_s = cost.threads.iter().map(Duration::as_secs_f64).collect();
+        let helpers_s = cost.helpers.as_secs_f64();
+        Ok(RunResult { summary: summary::summary_text(&figures), outcome, threads_s, helpers_s })
     })
 }
 

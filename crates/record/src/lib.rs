@@ -11,6 +11,7 @@ mod flows;
 mod histogram;
 mod hosts;
 mod messages;
+mod name;
 mod ports;
 mod series;
 pub mod statistics;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 pub use collector::Collector;
 pub use histogram::Histogram;
+pub use name::Name;
 
 /// Everything one run produced, ready for tables and summary.
 #[derive(Clone, Debug, Default)]
@@ -272,7 +274,7 @@ pub struct FlowRecord {
 #[derive(Clone, Debug, Default)]
 pub struct PortRecord {
     /// `"edge0>host1"`.
-    pub name: String,
+    pub name: Name,
     /// Bits per second; 0 stands for an infinite rate.
     pub rate_bps: u64,
     /// Packets sent, measured interval.

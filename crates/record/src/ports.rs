@@ -3,11 +3,11 @@
 use crate::figure::Of::{OptF64, OptTime, OptU64, Rate, Text, Time, U32, U64};
 use crate::figure::{Column, Figures, Quantity, columns, rows};
 use crate::statistics::{self, finite, ratio};
-use crate::{ClassRecord, Outcome, PortRecord};
+use crate::{ClassRecord, Name, Outcome, PortRecord};
 
 /// `ports.parquet`.
 pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
-    "port" [""] = Text(|p| p.name.clone()), "Sending and receiving node of the link.";
+    "port" [""] = Text(|p| p.name.to_string()), "Sending and receiving node of the link.";
     "rate_bps" ["bit/s"] = OptU64(|p| (p.rate_bps > 0).then_some(p.rate_bps)),
         "Rate of the link; missing where infinite.";
     "utilisation" ["1"] = Rate(utilisation),
@@ -51,13 +51,13 @@ pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
 
 /// A traffic class of a port.
 struct Class {
-    port: String,
+    port: Name,
     number: u32,
     counts: ClassRecord,
 }
 
 const CLASSES: &[Quantity<Class>] = &rows! {
-    "port" [""] = Text(|c| c.port.clone()), "Sending and receiving node of the link.";
+    "port" [""] = Text(|c| c.port.to_string()), "Sending and receiving node of the link.";
     "class" [""] = U32(|c| c.number), "Traffic class.";
     "packets" ["packets"] = U64(|c| c.counts.packets), "Packets accepted in the measured interval, ACKs included.";
     "bytes" ["B"] = U64(|c| c.counts.bytes), "Their bytes, as the queue counts them.";
@@ -92,7 +92,7 @@ pub(crate) const FIGURES: Figures<Outcome> = &rows! {
     "queues.samples" ["samples"] = |o| o.queue_samples,
         "Times that the length of every queue was sampled, at the scenario's queue interval: what p99_packets are of. \
          A run that ends early has fewer than its duration would give.";
-    "queues.busiest.port" [""] = |o| busiest(o).map(|p| p.name.clone()),
+    "queues.busiest.port" [""] = |o| busiest(o).map(|p| p.name.to_string()),
         "Port with the largest time-averaged queue in packets among those that took a packet in the measured \
          interval; the first such port in link order.";
     "queues.busiest.mean_packets" ["packets"] = |o| busiest(o).map(|p| p.queue_mean_packets),

@@ -11,11 +11,11 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     }
     let spec = scenario.build()?;
     let begin = std::time::Instant::now();
-    let (outcome, threads) = incast_engine::run_timed(&spec, &mut |_| true)?;
+    let (outcome, cost) = incast_engine::run_timed(&spec, &mut |_| true)?;
     let s = begin.elapsed().as_secs_f64();
     let summary = incast_record::summary::summarize(&outcome, scenario.name(), env!("CARGO_PKG_VERSION"));
     println!("{} hops in {s:.3} s: {:.2} million a second", outcome.hops, outcome.hops as f64 / s / 1e6);
-    println!("processor time by thread: {threads:.3?}");
+    println!("processor time by thread: {:.3?}", cost.threads);
     for key in ["flows", "fct", "queues", "flowmonitor"] {
         println!("{:#}", summary[key]);
     }

@@ -7,6 +7,7 @@ pub mod endpoints;
 mod outcome;
 mod probe;
 mod queries;
+mod weights;
 
 use crate::domain::endpoints::Endpoints;
 use crate::event::order::Timer;

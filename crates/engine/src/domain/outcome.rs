@@ -1,18 +1,20 @@
 //! The outcome of a run: its ports, hosts and flows at its end.
 
+use crate::domain::Domain;
 use crate::domain::build::Simulation;
 use crate::domain::deadlock::deadlocked;
 use crate::event::interval::Interval;
 use crate::event::packet::{Kind, Packet, flag};
 use crate::ids::{FlowId, LinkId, Side};
 use crate::map::fabric::FabricMap;
-use crate::map::ideal::{Fabric, FlowIdeal};
+use crate::map::ideal::FlowIdeal;
 use crate::node::context::Counts;
 use crate::port::Port;
 use crate::spec::Spec;
+use crate::threads::team::cut;
 use incast_cc::Time;
 use incast_record::{Collector, EngineRecord, FlowRecord, MessageKind, Outcome, PortRecord, Role};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Controllers that govern flows, and by their number in `spec` the one there: flows of datagrams have none, and come
 /// under `udp`, the last.
@@ -54,20 +56,87 @@ fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: Time) {
     }
 }
 
-/// Packets that have been sent and have not arrived.
-struct UnderWay {
+/// What some of the domains leave at the end of a run.
+struct Left {
+    collector: Collector,
+    /// Packets that have been sent and have not arrived.
     packets: u64,
     /// Packets of these that a failure would have taken after the end of the run.
     spared: u64,
-    /// Segments of every flow, and how many of them are measured.
-    segments: Vec<(u64, u64)>,
+    /// Segments of these packets: flow, first byte, when it was sent, whether it is measured.
+    segments: Vec<(FlowId, u64, Time, bool)>,
+}
+
+impl Left {
+    /// Nothing but this.
+    fn new(collector: Collector) -> Left {
+        Left { collector, packets: 0, spared: 0, segments: Vec::new() }
+    }
+
+    /// A packet is under way.
+    fn note(&mut self, p: &Packet) {
+        if p.is(Kind::Pause) {
+            return;
+        }
+        self.packets += 1;
+        if p.len > 0 {
+            self.segments.push((p.flow, p.seq(), p.sent_at(), p.has(flag::MEASURED)));
+        }
+    }
+
+    /// Closes the accounts of a domain's ports, and takes what is under way in it. At `end`, unless the run is over,
+    /// packets that a failure would have taken later are under way as well.
+    fn close(&mut self, domain: &mut Domain, net: &FabricMap, end: Time, over: bool) {
+        let interval = &net.interval;
+        domain.finish(end, net, &mut self.collector);
+        for port in &mut domain.nodes.ports {
+            if port.fails() && !over {
+                for packet in port.spares(end, interval) {
+                    self.note(&packet);
+                    self.spared += 1;
+                }
+            }
+            port.overflow().chain(port.waiting()).for_each(|p| self.note(p));
+            port.close(end, &measured(interval, end));
+        }
+        for host in &domain.nodes.hosts {
+            host.nic.iter().for_each(|nic| nic.waiting().for_each(|p| self.note(p)));
+            [&host.receive, &host.send].into_iter().flatten().for_each(|e| e.waiting().for_each(|p| self.note(p)));
+        }
+    }
+
+    /// This, and what other domains leave.
+    fn and(mut self, mut other: Left) -> Left {
+        self.collector.merge(other.collector);
+        self.segments.append(&mut other.segments);
+        self.packets += other.packets;
+        self.spared += other.spared;
+        self
+    }
+
+    /// Segments of every flow, each once whatever its fragments, and how many of them are measured.
+    fn segments(&mut self, flows: usize) -> Vec<(u64, u64)> {
+        self.segments.sort_unstable();
+        self.segments.dedup();
+        let mut by_flow = vec![(0u64, 0u64); flows];
+        for (flow, _, _, measured) in &self.segments {
+            by_flow[*flow].0 += 1;
+            by_flow[*flow].1 += *measured as u64;
+        }
+        by_flow
+    }
+}
+
+/// The measured interval of a run that ends at `end`.
+fn measured(interval: &Interval, end: Time) -> Interval {
+    Interval { to: interval.to.min(end).max(interval.from), ..*interval }
 }
 
 impl Simulation<'_> {
     /// The outcome at `end`, given what is still under way in buckets and queues outside the domains.
     pub fn outcome(
         mut self,
-        mut collector: Collector,
+        collector: Collector,
         in_flight: impl Iterator<Item = Packet>,
         end: Time,
         idle: bool,
@@ -82,24 +151,34 @@ impl Simulation<'_> {
         // a run with nothing left to happen ends with what happened last, unless it is ports that wait for one another
         let over = idle && !ports().any(Port::is_stalled);
         let end = if over { last } else { end };
-        let to = self.net.interval.to.min(end).max(self.net.interval.from);
-        let interval = Interval { to, ..self.net.interval };
-        for d in &mut self.domains {
-            d.finish(end, &self.net, &mut collector);
-        }
-        if !over {
-            collector.trace.retain(|event| event.time_ps < end.0);
-        }
-        let under_way = self.under_way(in_flight, (!over).then_some(end));
-        let (controllers, number) = governing(spec);
-        let fabric = Fabric::new(spec);
-        let flows = (0..).map(FlowId).zip(&spec.flows).map(|(f, flow)| {
-            let datagrams = flow.app.datagram_gap().is_some();
-            let controller = if datagrams { controllers.len() as u32 - 1 } else { number[flow.controller as usize] };
-            self.flow_record(f, controller, &fabric.ideal(f), under_way.segments[f])
+        let interval = measured(&self.net.interval, end);
+        let (net, team, groups) = (&self.net, &*self.team, spec.groups.len());
+        let mut left = Left::new(collector);
+        in_flight.for_each(|p| left.note(&p));
+        let stuck = deadlocked(net, &self.domains);
+        let parts = team.ranges(self.domains.len());
+        let closed = team.share(cut(&mut self.domains, &parts), |(_, domains)| {
+            let mut left = Left::new(Collector::new(groups));
+            domains.iter_mut().for_each(|domain| left.close(domain, net, end, over));
+            left
         });
-        let flows: Vec<FlowRecord> = flows.collect();
-        let ports = self.port_records(end, &interval);
+        let mut left = closed.into_iter().fold(left, Left::and);
+        if !over {
+            left.collector.trace.retain(|event| event.time_ps < end.0);
+        }
+        let segments = left.segments(spec.flows.len());
+        let (controllers, number) = governing(spec);
+        let flows = self.team.list(spec.flows.len(), |range| {
+            let record = |f: usize| {
+                let flow = &spec.flows[f];
+                let datagrams = flow.app.datagram_gap().is_some();
+                let controller =
+                    if datagrams { controllers.len() as u32 - 1 } else { number[flow.controller as usize] };
+                self.flow_record(FlowId(f as u32), controller, &self.ideals[f], segments[f])
+            };
+            range.map(record).collect()
+        });
+        let ports = self.port_records(&stuck, end, &interval);
         let engines = self.engine_records(end, &interval);
         let sum = |f: fn(&Counts) -> u64| self.domains.iter().map(|d| f(&d.nodes.counts)).sum();
         let mut outcome = Outcome {
@@ -111,8 +190,8 @@ impl Simulation<'_> {
             hops: sum(|t| t.hops),
             packets_sent: sum(|t| t.sent),
             packets_delivered: sum(|t| t.delivered),
-            packets_dropped: sum(|t| t.dropped) - under_way.spared,
-            packets_in_flight: under_way.packets,
+            packets_dropped: sum(|t| t.dropped) - left.spared,
+            packets_in_flight: left.packets,
             groups: spec.groups.clone(),
             controllers,
             flows,
@@ -121,48 +200,10 @@ impl Simulation<'_> {
             engines,
             ..Outcome::default()
         };
-        count_timeouts(&self.net, &mut collector, end);
-        collector.finish(&mut outcome);
+        count_timeouts(&self.net, &mut left.collector, end);
+        left.collector.finish(&mut outcome);
+        self.team.share(cut(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
         outcome
-    }
-
-    /// Packets that are still under way: `in_flight`, and those in the domains. At `end`, unless the run is over,
-    /// packets that a failure would have taken later are under way as well.
-    fn under_way(&mut self, in_flight: impl Iterator<Item = Packet>, end: Option<Time>) -> UnderWay {
-        // segments under way, each once whatever its fragments
-        let mut segments: BTreeSet<(FlowId, u64, Time, bool)> = BTreeSet::new();
-        let (mut packets, mut spared) = (0, 0);
-        let mut note = |p: &Packet| {
-            if p.is(Kind::Pause) {
-                return;
-            }
-            packets += 1;
-            if p.len > 0 {
-                segments.insert((p.flow, p.seq(), p.sent_at(), p.has(flag::MEASURED)));
-            }
-        };
-        in_flight.for_each(|p| note(&p));
-        if let Some(end) = end {
-            for port in self.domains.iter_mut().flat_map(|d| &mut d.nodes.ports).filter(|p| p.fails()) {
-                for packet in port.spares(end, &self.net.interval) {
-                    note(&packet);
-                    spared += 1;
-                }
-            }
-        }
-        for d in &self.domains {
-            d.nodes.ports.iter().for_each(|p| p.overflow().chain(p.waiting()).for_each(&mut note));
-            for host in &d.nodes.hosts {
-                host.nic.iter().for_each(|nic| nic.waiting().for_each(&mut note));
-                [&host.receive, &host.send].into_iter().flatten().for_each(|e| e.waiting().for_each(&mut note));
-            }
-        }
-        let mut by_flow = vec![(0u64, 0u64); self.net.spec.flows.len()];
-        for (flow, _, _, measured) in segments {
-            by_flow[flow].0 += 1;
-            by_flow[flow].1 += measured as u64;
-        }
-        UnderWay { packets, spared, segments: by_flow }
     }
 
     /// The record of flow `f`, of which so many segments, and measured ones, are under way.
@@ -203,16 +244,15 @@ impl Simulation<'_> {
         record
     }
 
-    fn port_records(&mut self, end: Time, interval: &Interval) -> Vec<PortRecord> {
-        let links = &self.net.spec.links;
-        let stuck = deadlocked(&self.net, &self.domains);
-        let records = (0..).map(LinkId).zip(links).map(|(l, link)| {
-            let at = self.net.place[link.from as usize];
-            let port = self.net.port_of[l];
-            let record = self.domains[at.domain].nodes.ports[port].record(&link.name, end, interval);
-            PortRecord { deadlocked_ps: stuck.get(&l).map(|since| since.0), ..record }
-        });
-        records.collect()
+    fn port_records(&self, stuck: &BTreeMap<LinkId, Time>, end: Time, interval: &Interval) -> Vec<PortRecord> {
+        let (net, domains) = (&self.net, &self.domains);
+        let record = |l: usize| {
+            let link = &net.spec.links[l];
+            let at = net.place[link.from as usize];
+            let record = domains[at.domain].nodes.ports[net.port_of[l]].record(&link.name, end, interval);
+            PortRecord { deadlocked_ps: stuck.get(&LinkId(l as u32)).map(|since| since.0), ..record }
+        };
+        self.team.list(net.spec.links.len(), |range| range.map(record).collect())
     }
 
     fn engine_records(&mut self, end: Time, interval: &Interval) -> Vec<EngineRecord> {

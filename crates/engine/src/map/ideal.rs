@@ -13,6 +13,7 @@ use crate::map::paths::hops;
 use crate::spec::{LinkSpec, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 
 /// A flow on the empty network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,23 +34,41 @@ pub struct FlowIdeal {
 pub struct Fabric<'a> {
     spec: &'a Spec,
     outgoing: Adjacency,
+    /// Cost by which links are compared where no transport is meant: a 1500-byte packet.
+    ranks: Vec<Time>,
     /// Links of the shortest host-to-host path, there and back.
     shortest: Option<(Vec<LinkId>, Vec<LinkId>)>,
     /// The quickest link between two switches, and its reverse.
     between: Option<(LinkId, LinkId)>,
+    /// By transport settings: the idle round-trip times of the shortest path, and of that link alone.
+    quickest: Vec<(Option<Time>, Option<Time>)>,
+}
+
+/// The ways of a flow's packets on the empty network.
+struct Way {
+    there: Vec<LinkId>,
+    back: Vec<LinkId>,
+    /// A full segment there and its ACK back.
+    rtt: Time,
 }
 
 impl<'a> Fabric<'a> {
     /// Indexes the links of `spec`. Costs as much as reading them once.
     pub fn new(spec: &'a Spec) -> Fabric<'a> {
-        let mut fabric = Fabric { spec, outgoing: Adjacency::outgoing(spec), shortest: None, between: None };
+        let outgoing = Adjacency::outgoing(spec);
+        let ranks = spec.links.iter().map(|l| l.crossing(1500)).collect();
+        let mut fabric = Fabric { spec, outgoing, ranks, shortest: None, between: None, quickest: Vec::new() };
         fabric.shortest = fabric.find_shortest();
         let switch = |n: u32| n >= spec.hosts;
         fabric.between = (0..spec.links.len() as u32)
             .map(LinkId)
             .filter(|&l| switch(spec.links[l].from) && switch(spec.links[l].to))
-            .min_by_key(|&l| (fabric.rank(l), l))
+            .min_by_key(|&l| (fabric.ranks[l], l))
             .and_then(|l| Some((l, fabric.reverse_of(l)?)));
+        let rtt = |t, way: &Option<(&[LinkId], &[LinkId])>| way.map(|(there, back)| fabric.idle_rtt(there, back, t));
+        let shortest = fabric.shortest.as_ref().map(|(there, back)| (&there[..], &back[..]));
+        let between = fabric.between.as_ref().map(|(there, back)| (from_ref(there), from_ref(back)));
+        fabric.quickest = spec.transports.iter().map(|t| (rtt(t, &shortest), rtt(t, &between))).collect();
         fabric
     }
 
@@ -143,21 +162,31 @@ impl<'a> Fabric<'a> {
 
     /// A flow on the empty network.
     pub fn ideal(&self, flow: FlowId) -> FlowIdeal {
+        self.ideal_on(flow, &self.way(flow))
+    }
+
+    fn way(&self, flow: FlowId) -> Way {
+        let t = &self.spec.transports[self.spec.flows[flow].transport as usize];
+        let (there, back) = (self.path(flow, false), self.path(flow, true));
+        let rtt = self.idle_rtt(&there, &back, t);
+        Way { there, back, rtt }
+    }
+
+    fn ideal_on(&self, flow: FlowId, Way { there, back, rtt }: &Way) -> FlowIdeal {
         let f = &self.spec.flows[flow];
         let t = &self.spec.transports[f.transport as usize];
-        let (there, back) = (self.path(flow, false), self.path(flow, true));
-        let ack = self.cross(&back, t.ack_size as u64);
+        let ack = self.cross(back, t.ack_size as u64);
         let ideal_fct = f.app.size().map(|size| {
             let handshake = if t.handshake {
-                self.cross(&there, t.syn_size as u64).saturating_add(self.cross(&back, t.syn_size as u64))
+                self.cross(there, t.syn_size as u64).saturating_add(self.cross(back, t.syn_size as u64))
             } else if t.lone_syn {
-                self.cross(&there, t.syn_size as u64).saturating_add(ack)
+                self.cross(there, t.syn_size as u64).saturating_add(ack)
             } else {
                 Time::ZERO
             };
-            handshake.saturating_add(self.transfer(&there, t, size)).saturating_add(ack)
+            handshake.saturating_add(self.transfer(there, t, size)).saturating_add(ack)
         });
-        FlowIdeal { hops: there.len() as u32, idle_rtt: self.idle_rtt(&there, &back, t), ideal_fct }
+        FlowIdeal { hops: there.len() as u32, idle_rtt: *rtt, ideal_fct }
     }
 
     /// Facts of its flow and of the fabric that a controller gets.
@@ -166,23 +195,28 @@ impl<'a> Fabric<'a> {
     /// add; for a flow on a shortest path it is the cost of the fabric's quickest link between
     /// two switches.
     pub fn env(&self, flow: FlowId) -> Env {
+        self.env_on(flow, &self.way(flow))
+    }
+
+    /// [`Fabric::env`] and [`Fabric::ideal`].
+    pub fn facts(&self, flow: FlowId) -> (Env, FlowIdeal) {
+        let way = self.way(flow);
+        (self.env_on(flow, &way), self.ideal_on(flow, &way))
+    }
+
+    fn env_on(&self, flow: FlowId, Way { there, rtt: own, .. }: &Way) -> Env {
         let f = &self.spec.flows[flow];
         let t = &self.spec.transports[f.transport as usize];
-        let (there, back) = (self.path(flow, false), self.path(flow, true));
-        let own = self.idle_rtt(&there, &back, t);
-        let (shortest_rtt, shortest_hops) = match &self.shortest {
-            Some((a, b)) => (self.idle_rtt(a, b, t), a.len() as u32),
-            None => (own, there.len() as u32),
-        };
+        let own = *own;
+        let (shortest_rtt, between_rtt) = self.quickest[f.transport as usize];
+        let shortest_rtt = shortest_rtt.unwrap_or(own);
+        let shortest_hops = self.shortest.as_ref().map_or(there, |(there, _)| there).len() as u32;
         let hops = there.len() as u32;
         let further = own.saturating_sub(shortest_rtt);
         let hop_rtt = if hops > shortest_hops && further > Time::ZERO {
             further / (hops - shortest_hops) as u64
         } else {
-            match self.between {
-                Some((l, r)) => self.idle_rtt(&[l], &[r], t),
-                None => shortest_rtt / shortest_hops.max(1) as u64,
-            }
+            between_rtt.unwrap_or_else(|| shortest_rtt / shortest_hops.max(1) as u64)
         };
         let slowest = |link: &LinkId| self.period(*link, t);
         let rates = there.iter().map(|&link| self.spec.links[link].rate);
@@ -230,7 +264,12 @@ impl<'a> Fabric<'a> {
     /// all but the first are one multiplication. The rest is walked packet by packet.
     fn transfer_segments(&self, links: &[LinkId], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
         // of every link: when it is free again, and when what was sent last came to it
-        let mut states = vec![(Time::ZERO, Time::ZERO); links.len()];
+        let mut few = [(Time::ZERO, Time::ZERO); 8];
+        let mut many = Vec::new();
+        let states = few.get_mut(..links.len()).unwrap_or_else(|| {
+            many.resize(links.len(), (Time::ZERO, Time::ZERO));
+            &mut many
+        });
         let leave = |l: &LinkSpec, free: Time, came: Time| {
             // a bucket lets go at once what it holds
             free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(came)
@@ -250,7 +289,7 @@ impl<'a> Fabric<'a> {
         };
         let mut arrived = Time::ZERO;
         if full > 0 {
-            arrived = send(&mut states, t.mss);
+            arrived = send(states, t.mss);
             // how much later than the first segment the last one comes to a link
             let mut behind = Time::ZERO;
             let last = fragments(t, t.mss).last().unwrap_or(0);
@@ -275,14 +314,9 @@ impl<'a> Fabric<'a> {
             arrived = arrived.saturating_add(behind);
         }
         for payload in rest {
-            arrived = send(&mut states, *payload);
+            arrived = send(states, *payload);
         }
         arrived
-    }
-
-    /// Cost by which links are compared where no transport is meant: a 1500-byte packet.
-    fn rank(&self, link: LinkId) -> Time {
-        self.cross(&[link], 1500)
     }
 
     fn reverse_of(&self, link: LinkId) -> Option<LinkId> {
@@ -309,7 +343,7 @@ impl<'a> Fabric<'a> {
             for &n in &level {
                 for &l in self.ports(n) {
                     let to = self.spec.links[l].to as usize;
-                    let c = cost[n].saturating_add(self.rank(l));
+                    let c = cost[n].saturating_add(self.ranks[l]);
                     if dist[to] == FAR {
                         next.push(NodeId(to as u32));
                         dist[to] = depth;
@@ -331,7 +365,7 @@ impl<'a> Fabric<'a> {
                 if dist[a] == FAR || dist[b] == FAR || host[a] == host[b] {
                     return None;
                 }
-                let c = cost[a].saturating_add(self.rank(l)).saturating_add(cost[b]);
+                let c = cost[a].saturating_add(self.ranks[l]).saturating_add(cost[b]);
                 Some((dist[a] + 1 + dist[b], c, l))
             })
             .min()?

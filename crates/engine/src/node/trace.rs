@@ -73,7 +73,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             return; // a packet that ports stamp
         }
         let place = match site {
-            Site::Link(link) => spec.links[link].name.clone(),
+            Site::Link(link) => spec.links[link].name.to_string(),
             Site::Node(node) => spec.node_names[node].clone(),
         };
         let kind = match packet.kind() {
@@ -100,7 +100,7 @@ impl<E: Effects> NodeCtx<'_, E> {
 /// Adds what happened at a probed port up to `now` to its time series.
 #[cold]
 pub fn observe_port<R: Recorder>(port: &mut Port, now: Time, net: &FabricMap, rec: &mut R) {
-    let name: Arc<str> = net.spec.links[port.link].name.as_str().into();
+    let name: Arc<str> = (*net.spec.links[port.link].name).into();
     port.observe(now, &net.interval, net.spec.observe.interval, &mut |at, value| {
         rec.sample(Sample { entity: name.clone(), name: "queue_packets", time_ps: at.0, value: value as f64 });
     });

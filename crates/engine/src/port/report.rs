@@ -4,7 +4,7 @@ use super::port::Port;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 use incast_cc::{Rate, Time};
-use incast_record::PortRecord;
+use incast_record::{Name, PortRecord};
 
 impl Port {
     /// Bytes transmitted by `now`, to the part of a packet.
@@ -51,13 +51,17 @@ impl Port {
         }
     }
 
-    /// The account of the measured interval, at the end of the run.
-    pub fn record(&mut self, name: &str, end: Time, interval: &Interval) -> PortRecord {
+    /// Ends the account at the end of the run.
+    pub fn close(&mut self, end: Time, interval: &Interval) {
         self.settle_due(end, interval);
         self.roll(end, interval);
         if self.rare.at_to.is_none() {
             self.advance(end);
         }
+    }
+
+    /// The account of the measured interval, once it is closed.
+    pub fn record(&self, name: &Name, end: Time, interval: &Interval) -> PortRecord {
         let settings = &*self.settings;
         let to = self.rare.at_to.unwrap_or_else(|| self.snapshot(end));
         let from = self.rare.at_from.unwrap_or(to);
@@ -77,7 +81,7 @@ impl Port {
         let taken = self.rare.faults.as_ref().map_or_else(Default::default, |f| f.taken);
         let queues = self.rare.queues.as_deref();
         PortRecord {
-            name: name.to_string(),
+            name: name.clone(),
             rate_bps: if settings.rate == Rate::INFINITE { 0 } else { settings.rate.0 },
             packets,
             bytes: if (bytes as i64) < 0 { 0 } else { bytes },

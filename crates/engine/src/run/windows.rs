@@ -23,9 +23,10 @@ use crate::run::buckets::{Lanes, NEAR, Parcel};
 use crate::run::ending::{Ending, Endless};
 use crate::run::progress::Listener;
 use crate::run::worker::{End, Left, Visit, Worker};
-use crate::spec::{DOMAINS_A_THREAD, MOST_THREADS, RunError};
+use crate::spec::{MOST_THREADS, RunError};
 use crate::threads::barrier::Broken;
-use crate::threads::clock::thread_time;
+use crate::threads::clock::{Cost, thread_time};
+use crate::threads::cores;
 use crate::threads::crew::{Crew, Report};
 use crate::threads::partition;
 use incast_cc::Time;
@@ -33,7 +34,6 @@ use incast_record::{Collector, Outcome};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 /// Longest window: offsets within the near windows then fit the exact division of the buckets.
 const LONGEST: Time = Time(1 << 28);
@@ -50,18 +50,8 @@ pub enum Threads {
 impl Threads {
     /// Those that a simulation asks for.
     pub fn of(simulation: &Simulation) -> Threads {
-        let spec = simulation.net.spec;
-        let auto = || {
-            let cores = spec.cores.map_or_else(cores, |n| n as usize);
-            cores.min(simulation.domains.len() / DOMAINS_A_THREAD)
-        };
-        Threads::Own(spec.threads.map_or_else(auto, |n| n as usize))
+        Threads::Own(simulation.team.threads())
     }
-}
-
-/// Cores of this machine that the process may use.
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Runs a simulation, with domains visited in the given order.
@@ -69,13 +59,14 @@ pub fn run(simulation: Simulation, visit: Visit, threads: Threads, listener: Lis
     run_timed(simulation, visit, threads, listener).map(|(outcome, _)| outcome)
 }
 
-/// Runs a simulation as [`run`] does; second, the processor time of each thread between the first event and the last.
+/// Runs a simulation as [`run`] does; second, what it cost.
 pub fn run_timed(
     mut simulation: Simulation,
     visit: Visit,
     threads: Threads,
     listener: Listener,
-) -> Result<(Outcome, Vec<Duration>), RunError> {
+) -> Result<(Outcome, Cost), RunError> {
+    let team = simulation.team.clone();
     let (Threads::Own(count) | Threads::InTurn(count)) = threads;
     let mut workers = workers(&mut simulation, count.clamp(1, MOST_THREADS as usize), visit);
     let end = match threads {
@@ -85,8 +76,9 @@ pub fn run_timed(
     let left: Vec<Left> = workers.into_iter().map(Worker::leave).collect();
     match end? {
         End::Reached { at, quiet } => {
-            let times = left.iter().map(|worker| worker.time).collect();
-            Ok((outcome(simulation, left, at, quiet), times))
+            let threads = left.iter().map(|worker| worker.time).collect();
+            let outcome = outcome(simulation, left, at, quiet);
+            Ok((outcome, Cost { threads, helpers: team.time() }))
         }
         End::Endless(time) => Err(Endless(time).into()),
         End::Stopped => Err(RunError::Stopped),

@@ -1,6 +1,7 @@
 //! Links, their losses and their failures.
 
 use incast_cc::{Rate, Time};
+use incast_record::Name;
 
 /// A failure of one directed link for some time.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,7 +69,7 @@ pub struct LinkSpec {
     /// Losses on the wire.
     pub loss: Loss,
     /// Which link of the tree it is, for reports: `"edge3>h6"`.
-    pub name: String,
+    pub name: Name,
 }
 
 impl LinkSpec {

@@ -7,7 +7,7 @@
 
 pub use crate::app::parameters::*;
 use incast_cc::{Config, Time};
-pub use incast_record::Label;
+pub use incast_record::{Label, Name};
 
 mod error;
 mod host;

@@ -1,4 +1,5 @@
-//! Threads of one run: how they wait for one another, what they agree on, and which domains each of them has.
+//! Threads of one run: how they wait for one another, what they agree on, and which domains each of them has; before
+//! its first window and after its last, how they share the work.
 //!
 //! Nothing here knows of windows or packets. No `unsafe`: state is owned by one thread, or lies in atomics and mutexes.
 
@@ -6,3 +7,9 @@ pub mod barrier;
 pub mod clock;
 pub mod crew;
 pub mod partition;
+pub mod team;
+
+/// Cores of this machine that the process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

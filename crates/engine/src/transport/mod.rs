@@ -38,20 +38,6 @@ pub enum ReceiveEndpoint {
     Udp(udp::Receiver),
 }
 
-/// The endpoints of flow `flow`, on domain-local hosts `src` and `dst`.
-pub fn endpoints(net: &FabricMap, flow: FlowId, src: HostIx, dst: HostIx) -> (SendEndpoint, ReceiveEndpoint) {
-    match net.flow(flow).app.datagram_gap() {
-        Some(gap) => (
-            SendEndpoint::Udp(udp::Sender::new(net, flow, src, gap)),
-            ReceiveEndpoint::Udp(udp::Receiver::new(net, flow, dst)),
-        ),
-        None => (
-            SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, src)),
-            ReceiveEndpoint::Tcp(tcp::receiver::Receiver::new(net, flow, dst)),
-        ),
-    }
-}
-
 /// Methods of an endpoint that TCP's method of the same name answers, and after the arrow the answer of UDP.
 macro_rules! forward {
     ($udp:ident: $(
@@ -69,6 +55,14 @@ macro_rules! forward {
 }
 
 impl SendEndpoint {
+    /// That of flow `flow`, on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> SendEndpoint {
+        match net.flow(flow).app.datagram_gap() {
+            Some(gap) => SendEndpoint::Udp(udp::Sender::new(net, flow, host, gap)),
+            None => SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, host)),
+        }
+    }
+
     forward! { udp:
         /// Makes it one direction of a two-way connection: `side` is its host's; `passive` if the other host opens
         /// it.
@@ -145,6 +139,14 @@ impl SendEndpoint {
 }
 
 impl ReceiveEndpoint {
+    /// That of flow `flow`, on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> ReceiveEndpoint {
+        match net.flow(flow).app.datagram_gap() {
+            Some(_) => ReceiveEndpoint::Udp(udp::Receiver::new(net, flow, host)),
+            None => ReceiveEndpoint::Tcp(tcp::receiver::Receiver::new(net, flow, host)),
+        }
+    }
+
     forward! { udp:
         /// Makes it one direction of a two-way connection: `side` is its host's, `size` the bytes of the messages
         /// that arrive. The window it offers.

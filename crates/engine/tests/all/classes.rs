@@ -1,6 +1,6 @@
 //! Traffic classes: who is served first, how much of a link each gets, and whose queue it is that fills.
 
-use crate::support::fifo::packet;
+use crate::support::fifo::{packet, recorded};
 use crate::support::*;
 use incast_engine::testing::{Interval, Offered, Port};
 use incast_engine::{FlowId, LinkId};
@@ -54,7 +54,7 @@ fn what_leaves_after_the_interval_began_was_below_the_classes() {
             assert_eq!(port.offer(us(came), &packet(1500, false), None, class, None, &interval), waits);
             port.depart(us(left), None, &interval).unwrap();
         }
-        let record = port.record("p", us(30.0), &interval);
+        let record = recorded(&mut port, us(30.0), &interval);
         assert!(record.classes.iter().all(|c| (c.queue_max_packets, c.queue_max_bytes) == (0, 0)), "{record:?}");
     }
 }

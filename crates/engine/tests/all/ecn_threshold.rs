@@ -1,7 +1,7 @@
 //! Drop-tail and ECN-threshold queues against a packet-by-packet reference: the same decision and
 //! the same departure for every packet, and the same account of the measured interval.
 
-use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
+use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, recorded, same_decisions};
 use crate::support::*;
 use incast_engine::LinkId;
 use incast_engine::testing::{Interval, Offered, Port, Sent};
@@ -103,7 +103,7 @@ fn a_device_queue_hides_its_packets_from_the_discipline() {
         assert!(matches!(port.enqueue(Time::ZERO, &packet(1500, true), &interval), Sent::Arrives { marked: true, .. }));
     }
     assert_eq!(port.enqueue(Time::ZERO, &packet(1500, true), &interval), Sent::Dropped, "full at 2666");
-    let record = port.record("a>b", Time(1 << 50), &interval);
+    let record = recorded(&mut port, Time(1 << 50), &interval);
     assert_eq!((record.queue_max_packets, record.marks, record.drops), (2666, 2416, 2));
 }
 
@@ -124,7 +124,7 @@ fn what_the_limit_drops_may_count_as_marked() {
                     port.enqueue(Time::ZERO, &packet(1500, ect), &interval);
                 }
             }
-            let record = port.record("a>b", Time(1 << 50), &interval);
+            let record = recorded(&mut port, Time(1 << 50), &interval);
             assert_eq!((record.marks, record.drops), (marks, 3), "{count_dropped} {explicit}");
         }
     }
@@ -159,7 +159,7 @@ fn an_infinite_rate_never_queues() {
         let got = port.enqueue(Time(n / 10), &packet(1500, false), &interval);
         assert_eq!(got, Sent::Arrives { time: Time(n / 10 + 1_000_000), marked: false });
     }
-    let record = port.record("a>b", Time(1000), &interval);
+    let record = recorded(&mut port, Time(1000), &interval);
     assert_eq!((record.rate_bps, record.busy_ps, record.queue_max_packets, record.drops), (0, 0, 0, 0));
 }
 
@@ -173,7 +173,7 @@ fn a_saturated_port_is_busy_all_the_time() {
         port.enqueue(Time(now), &packet(1500, false), &interval);
         now += 600_000;
     }
-    let record = port.record("a>b", Time(200_000_000), &interval);
+    let record = recorded(&mut port, Time(200_000_000), &interval);
     assert_eq!(record.busy_ps, 100_000_000);
     // arrivals at twice the rate: every other one finds the tenth place free
     assert_eq!((record.queue_max_packets, record.queue_p99_packets), (10, Some(10.0)));
@@ -200,7 +200,7 @@ fn a_mark_at_departure_counts_what_waits_behind() {
                 assert_eq!(left.next, (n < 100).then_some(Time((n + 1) * 1_200_000)));
             }
             assert!(port.depart(Time(130_000_000), None, &interval).is_none());
-            assert_eq!(port.record("p", Time(1 << 30), &interval).marks, 34);
+            assert_eq!(recorded(&mut port, Time(1 << 30), &interval).marks, 34);
         }
     }
 }

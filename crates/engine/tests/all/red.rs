@@ -1,7 +1,7 @@
 //! RED with the semantics of ns-3's `RedQueueDisc` against the same rules written plainly, packet
 //! by packet, and the inequalities of ns-3's own unit suite.
 
-use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, same_decisions};
+use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, recorded, same_decisions};
 use crate::support::*;
 use incast_engine::LinkId;
 use incast_engine::testing::{Interval, Offered, Port, Sent, purpose, uniform};
@@ -249,5 +249,5 @@ fn without_ecn_even_forced_packets_are_dropped() {
     let mut port = Port::new(&link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
     let passed = (0..50).filter(|_| port.enqueue(Time::ZERO, &packet(1500, true), &interval) != Sent::Dropped).count();
     assert_eq!(passed, 4);
-    assert_eq!(port.record("a>b", Time(1), &interval).marks, 0);
+    assert_eq!(recorded(&mut port, Time(1), &interval).marks, 0);
 }

@@ -210,7 +210,7 @@ fn whole_paths_count_where_next_hops_differ() {
     spec.links.clear();
     for (a, b) in pairs.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]) {
         let name = format!("{}>{}", names[a as usize], names[b as usize]);
-        spec.links.push(LinkSpec { from: a, to: b, name, ..sample.clone() });
+        spec.links.push(LinkSpec { from: a, to: b, name: name.into(), ..sample.clone() });
     }
     let port =
         |from: u32, to: u32| spec.links.iter().filter(|l| l.from == from).position(|l| l.to == to).unwrap() as u32;

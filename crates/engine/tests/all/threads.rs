@@ -7,6 +7,7 @@ use incast_engine::testing::{Simulation, Threads, Visit, windows};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A permutation on a fat tree whose short queues lose packets.
 fn lossy(size: u64) -> Spec {
@@ -20,7 +21,7 @@ fn on(spec: &Spec, threads: Threads) -> String {
 /// How many threads it has.
 fn threads_of(spec: &Spec, threads: usize) -> usize {
     let simulation = Simulation::new(spec).unwrap();
-    windows::run_timed(simulation, Visit::Forward, Threads::Own(threads), &mut |_| true).unwrap().1.len()
+    windows::run_timed(simulation, Visit::Forward, Threads::Own(threads), &mut |_| true).unwrap().1.threads.len()
 }
 
 #[test]
@@ -31,6 +32,34 @@ fn any_number_of_threads_gives_the_same_bytes() {
     for threads in [2, 3, 7, 16, 200] {
         assert_eq!(on(&spec, Threads::Own(threads)), alone, "{threads} threads");
         assert_eq!(on(&spec, Threads::InTurn(threads)), alone, "{threads} shares in turn");
+    }
+}
+
+#[test]
+fn set_up_and_outcome_take_no_notice_of_the_threads_that_share_them() {
+    let mut spec = lossy(100_000);
+    spec.observe.flows = vec![3, 11];
+    spec.observe.ports = vec![7, 90];
+    spec.threads = Some(1);
+    let alone = incast_engine::run_timed(&spec, &mut |_| true).unwrap();
+    assert_eq!(alone.1.helpers, Duration::ZERO);
+    for threads in [2, 3, 7, 16] {
+        spec.threads = Some(threads);
+        let (outcome, cost) = incast_engine::run_timed(&spec, &mut |_| true).unwrap();
+        assert!(cost.helpers > Duration::ZERO, "{threads} threads");
+        assert_eq!(format!("{outcome:?}"), format!("{:?}", alone.0), "{threads} threads");
+    }
+}
+
+#[test]
+fn of_several_mistakes_in_a_network_the_first_node_is_named_on_any_number_of_threads() {
+    let mut spec = lossy(20_000);
+    let nics: Vec<LinkSpec> = spec.links.iter().filter(|l| [9, 30, 50].contains(&l.from)).cloned().collect();
+    spec.links.extend(nics);
+    for threads in [1, 2, 7] {
+        spec.threads = Some(threads);
+        let error = Simulation::new(&spec).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(error, "host h9 has 2 outgoing links, expected exactly one", "{threads} threads");
     }
 }
 

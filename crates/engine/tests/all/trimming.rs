@@ -1,6 +1,6 @@
 //! Packet trimming: what is cut, what is told, what is sent again.
 
-use crate::support::fifo::packet;
+use crate::support::fifo::{packet, recorded};
 use crate::support::*;
 use incast_engine::testing::{Offered, Port};
 use incast_engine::{FlowId, LinkId};
@@ -25,7 +25,7 @@ fn leaving(queue: &QueueSpec, n: u32, seed: u64) -> (Vec<(u32, u16)>, u64, u64) 
         }
     }
     let left: Vec<_> = fifo::drain(&mut port, ends, &interval).iter().map(|p| (p.flow.0, p.size)).collect();
-    let record = port.record("p", Time(1 << 40), &interval);
+    let record = recorded(&mut port, Time(1 << 40), &interval);
     // what has left was transmitted, at 80 ps a byte
     let bytes: u64 = left.iter().map(|l| l.1 as u64).sum();
     assert_eq!((record.bytes, record.busy_ps), (bytes, bytes * 80), "{record:?}");

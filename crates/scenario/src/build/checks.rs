@@ -5,7 +5,7 @@ use crate::document::Document;
 use crate::document::failures::LinkFailure;
 use crate::document::pattern::Pattern;
 use crate::text::problem::{Errors, Problem, Report};
-use crate::topology::network::{DirectedLink, Network};
+use crate::topology::network::Network;
 use incast_cc as cc;
 use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
@@ -70,7 +70,7 @@ pub(super) fn ports(
 
 /// Token buckets that hold less than a full packet.
 fn check_bursts(doc: &Document, network: &Network, packet: u64, problems: &mut Vec<Problem>) {
-    let too_small = |l: &&DirectedLink| l.bucket > 0 && (l.bucket as u64) < packet + l.overhead as u64;
+    let too_small = |l: &&LinkSpec| l.bucket > 0 && (l.bucket as u64) < packet + l.overhead as u64;
     let Some(l) = network.links.iter().find(too_small) else { return };
     let kinds = doc.topology.links().into_iter().map(|(key, link)| (format!("{key}.burst"), link.burst));
     let singles = doc.links.iter().enumerate().map(|(i, link)| (format!("links.{i}.burst"), link.burst()));

@@ -81,7 +81,7 @@ pub(crate) fn changes_nothing(failure: &LinkFailure, entry: usize, spec: &Spec, 
         return None;
     }
     let changes: Vec<String> = failure.changes.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    let forward = &links.first()?.name;
+    let forward = &*links.first()?.name;
     let first = if let Links::One(link) = &failure.links { link } else { forward };
     // a link has two directions
     let which = match links.len() / 2 {
@@ -122,7 +122,7 @@ fn failed<'f>(
         (link.bucket > 0).then(|| Problem::quoted(format!("failures.{entry}.rate"), Rate(rate), message))
     };
     let named = |message: String| failure.wrong_links(entry, message);
-    let names = || spec.links.iter().map(|l| l.name.as_str());
+    let names = || spec.links.iter().map(|l| &*l.name);
     let links = match &failure.links {
         Links::One(link) | Links::Listed(link, _) => {
             let number = names().zip(0u32..).find(|(name, _)| name == link);

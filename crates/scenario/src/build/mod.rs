@@ -10,14 +10,12 @@ pub(crate) mod warnings;
 use crate::document::failures::LinkFailure;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
-use crate::topology::network::Network;
 use crate::topology::single;
 use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
-use incast_engine::spec::{LinkSpec, Spec};
+use incast_engine::spec::Spec;
 use incast_engine::{FlowId, LinkId};
-use std::collections::HashMap;
 use std::path::Path;
 
 /// The results of building a document.
@@ -41,8 +39,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
             return Err(Errors(problems));
         }
     };
-    let link_names = link_names(&network);
-    single::apply(&doc.links, &mut network, &link_names, &mut problems);
+    single::apply(&doc.links, &mut network, &mut problems);
     let mut flows = Flows::new(doc, &network, dir);
     if problems.is_empty() {
         for ((entry, t), pattern) in (0u32..).zip(&doc.traffic).zip(patterns) {
@@ -57,25 +54,15 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     checks::ports(doc, &network, &transports, &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let known = problems.is_empty().then_some(flows.len());
-    let observe = observe::observe(doc, &link_names, known, &mut problems);
+    let observe = observe::observe(doc, &network.links, known, &mut problems);
     Errors::unless_none(problems, ())?;
 
     let (measure_from, measure_to) = doc.run.measured();
     let labels = elephants::labels(&doc.traffic, &network, &flows);
     let mut queues = vec![doc.queue.spec()];
     let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
-    let links = network.links.into_iter().zip(link_names).map(|(l, name)| LinkSpec {
-        from: l.from,
-        to: l.to,
-        rate: l.rate,
-        delay: l.delay,
-        overhead: l.overhead,
-        bucket: l.bucket,
-        queue: if l.from < network.hosts { host_queue } else { 0 },
-        loss: l.loss,
-        name,
-    });
-    let links: Vec<LinkSpec> = links.collect();
+    let mut links = network.links;
+    links.iter_mut().filter(|l| l.from < network.hosts).for_each(|l| l.queue = host_queue);
     let mut spec = Spec {
         seed: doc.run.seed,
         duration: doc.run.duration.0,
@@ -137,20 +124,4 @@ fn keep_to_one_path(doc: &Document, spec: &mut Spec) {
         flow.path.get_or_insert_with(|| numbers(there));
         flow.reverse_path.get_or_insert_with(|| numbers(back));
     }
-}
-
-/// `from>to`; links between the same two nodes after the first carry their number.
-fn link_names(network: &Network) -> Vec<String> {
-    let mut seen: HashMap<(u32, u32), u32> = HashMap::new();
-    let name = |n: u32| &network.names[n as usize];
-    network
-        .links
-        .iter()
-        .map(|l| {
-            let n = seen.entry((l.from, l.to)).or_insert(0);
-            *n += 1;
-            let base = format!("{}>{}", name(l.from), name(l.to));
-            if *n == 1 { base } else { format!("{base}#{n}") }
-        })
-        .collect()
 }

@@ -3,7 +3,7 @@
 use crate::document::{Document, Interval};
 use crate::text::problem::Problem;
 use incast_cc as cc;
-use incast_engine::spec;
+use incast_engine::spec::{self, LinkSpec};
 use std::collections::HashMap;
 
 /// Most values of all time series at fixed intervals: about 1.2 GB in memory.
@@ -15,7 +15,7 @@ const VALUES_PER_FLOW: u64 = 8;
 /// known.
 pub(super) fn observe(
     doc: &Document,
-    links: &[String],
+    links: &[LinkSpec],
     flows: Option<usize>,
     problems: &mut Vec<Problem>,
 ) -> spec::Observe {
@@ -30,15 +30,17 @@ pub(super) fn observe(
             }
         }
     }
-    let by_name: HashMap<&str, u32> = links.iter().map(String::as_str).zip(0..).collect();
+    let names = || links.iter().map(|l| &*l.name);
+    let of_ports = if m.series.ports.is_empty() { 0 } else { links.len() };
+    let by_name: HashMap<&str, u32> = names().zip(0..).take(of_ports).collect();
     let mut ports = Vec::new();
     for name in &m.series.ports {
         match by_name.get(name.as_str()) {
             Some(port) => ports.push(*port),
             None => {
-                let message = format!("no such port; expected names such as \"{}\"", links[0]);
+                let message = format!("no such port; expected names such as \"{}\"", links[0].name);
                 let p = Problem::quoted("measure.series.ports", name, message);
-                problems.push(p.suggest(name, links.iter().take(10_000).map(String::as_str)));
+                problems.push(p.suggest(name, names().take(10_000)));
             }
         }
     }

@@ -37,7 +37,8 @@ impl FatTree {
         let edge = |pod: u32, j: u32| hosts + pod * h + j;
         let agg = |pod: u32, i: u32| hosts + k * h + pod * h + i;
         let core = |i: u32, j: u32| hosts + 2 * k * h + i * h + j;
-        let mut net = Network { hosts, hosts_per_pod: h * h, ..Network::default() };
+        let links = Vec::with_capacity(6 * k as usize * (h * h) as usize);
+        let mut net = Network { hosts, hosts_per_pod: h * h, links, ..Network::default() };
         let host_links = self.link.with(&self.host_link);
         let edge_links = self.link.with(&self.edge_link);
         let core_links = self.link.with(&self.core_link);

@@ -1,10 +1,10 @@
 //! A link as a user writes it: both directions, and what differs in a tier.
 
-use super::network::{DirectedLink, Network};
+use super::network::Network;
 use crate::text::problem::Report;
 use crate::text::quantity::{Rate, Size, Time};
 use incast_cc as cc;
-use incast_engine::spec::Loss;
+use incast_engine::spec::{LinkSpec, Loss, Name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -111,7 +111,7 @@ impl Link {
     }
 
     /// Both directions of this link between two nodes, forward, from `a` to `b`, first.
-    pub(super) fn directions(&self, a: u32, b: u32) -> [DirectedLink; 2] {
+    pub(super) fn directions(&self, a: u32, b: u32) -> [LinkSpec; 2] {
         let loss = |list: &[u64]| match self.error_unit {
             _ if !list.is_empty() => {
                 let mut list = list.to_vec();
@@ -125,14 +125,16 @@ impl Link {
         };
         // `check` refuses what does not fit
         let bucket = self.burst.map_or(0, |b| u32::try_from(b.0.0).unwrap_or(u32::MAX));
-        let direction = |from: u32, to: u32, rate: Rate, delay: Time, loss: Loss| DirectedLink {
+        let direction = |from: u32, to: u32, rate: Rate, delay: Time, loss: Loss| LinkSpec {
             from,
             to,
             rate: rate.0,
             delay: delay.0,
             overhead: self.overhead,
             bucket,
+            queue: 0,
             loss,
+            name: Name::default(),
         };
         let (back_rate, back_delay) = (self.back_rate.unwrap_or(self.rate), self.back_delay.unwrap_or(self.delay));
         [direction(a, b, self.rate, self.delay, loss(&self.lose)), direction(b, a, back_rate, back_delay, loss(&[]))]

@@ -66,12 +66,14 @@ impl Topology {
 
     /// Nodes, links and next hops. `dir` is where relative file names start.
     pub fn build(&self, dir: &Path) -> Result<Network, Errors> {
-        match self {
+        let mut network = match self {
             Topology::FatTree(t) => t.build(),
             Topology::Dumbbell(t) => t.build(),
             Topology::Star(t) => t.build(),
             Topology::LeafSpine(t) => t.build(),
             Topology::Graph(t) => t.build(dir),
-        }
+        }?;
+        network.name_links();
+        Ok(network)
     }
 }

@@ -1,8 +1,7 @@
 //! A network: nodes, links and next hops, as every topology makes one.
 
 use crate::text::problem::{Errors, Problem};
-use incast_cc as cc;
-use incast_engine::spec::{Loss, Router};
+use incast_engine::spec::{LinkSpec, Router};
 
 /// Most hosts a scenario may have.
 pub const MAX_HOSTS: u64 = 1 << 20;
@@ -18,8 +17,8 @@ pub struct Network {
     pub racks: Vec<u32>,
     /// Hosts of a pod, numbered one pod after another; 0 where the topology has no pods.
     pub hosts_per_pod: u32,
-    /// Directed links, each followed by its reverse.
-    pub links: Vec<DirectedLink>,
+    /// Directed links, each followed by its reverse. Their queues are not known yet.
+    pub links: Vec<LinkSpec>,
     /// One a switch.
     pub routers: Vec<Router>,
     /// Sender i of the pattern `pairs` sends to the host named here; empty where the topology
@@ -27,23 +26,27 @@ pub struct Network {
     pub sides: Option<(u32, u32)>,
 }
 
-/// One direction of a link.
-#[derive(Clone, Debug)]
-pub struct DirectedLink {
-    /// Sending node.
-    pub from: u32,
-    /// Receiving node.
-    pub to: u32,
-    /// Rate.
-    pub rate: cc::Rate,
-    /// Propagation delay.
-    pub delay: cc::Time,
-    /// Bytes added to every packet on the wire.
-    pub overhead: u32,
-    /// Bytes of the token bucket; 0 for none.
-    pub bucket: u32,
-    /// Losses.
-    pub loss: Loss,
+impl Network {
+    /// Names the links: `from>to`; those between the same two nodes after the first carry their number.
+    pub(super) fn name_links(&mut self) {
+        let mut by_sender: Vec<u32> = (0..self.links.len() as u32).collect();
+        by_sender.sort_by_key(|l| self.links[*l as usize].from);
+        // the node from which a link was last seen to each, and how many were
+        let mut seen = vec![(u32::MAX, 0); self.names.len()];
+        let mut name = String::new();
+        for l in by_sender {
+            let link = &mut self.links[l as usize];
+            let (from, number) = &mut seen[link.to as usize];
+            *number = if *from == link.from { *number + 1 } else { 1 };
+            *from = link.from;
+            name.clear();
+            name.extend([&self.names[link.from as usize], ">", &self.names[link.to as usize]]);
+            if *number > 1 {
+                name += &format!("#{number}");
+            }
+            link.name = name.as_str().into();
+        }
+    }
 }
 
 /// Too many hosts, in words.

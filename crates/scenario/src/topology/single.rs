@@ -5,7 +5,7 @@ use super::network::Network;
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Rate, Size, Time};
 use incast_cc as cc;
-use incast_engine::spec::Loss;
+use incast_engine::spec::{Loss, Name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -20,17 +20,19 @@ pub struct SingleLink {
 }
 
 /// Changes the links that are named; what is wrong goes to `out`.
-pub(crate) fn apply(singles: &[SingleLink], network: &mut Network, names: &[String], out: &mut Vec<Problem>) {
+pub(crate) fn apply(singles: &[SingleLink], network: &mut Network, out: &mut Vec<Problem>) {
     if singles.is_empty() {
         return;
     }
-    let numbers: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let numbers: HashMap<Name, usize> = network.links.iter().map(|l| l.name.clone()).zip(0..).collect();
     let mut changed = HashMap::new();
     for (i, single) in singles.iter().enumerate() {
         let named = |message: String| Problem::quoted(format!("links.{i}.link"), &single.link, message);
-        let Some(&forward) = numbers.get(single.link.as_str()) else {
-            let problem = named(format!("no such link; expected a name such as \"{}\"", names[0]));
-            out.push(problem.suggest(&single.link, names.iter().take(10_000).map(String::as_str)));
+        let Some(&forward) = numbers.get(&Name::from(single.link.as_str())) else {
+            let names = || network.links.iter().map(|l| &*l.name);
+            let first = names().next().unwrap_or_default();
+            let problem = named(format!("no such link; expected a name such as \"{first}\""));
+            out.push(problem.suggest(&single.link, names().take(10_000)));
             continue;
         };
         // both directions of a link lie side by side
@@ -86,6 +88,7 @@ impl SingleLink {
             if keeps_losses {
                 direction.loss = network.links[place].loss.clone();
             }
+            direction.name = network.links[place].name.clone();
             network.links[place] = direction;
         }
     }

@@ -21,11 +21,11 @@ impl Failed {
             let message = "the topology has no aggregation switches; expected a fat tree, or no failures";
             return Err(wrong(name, line, "failure", message));
         }
-        let Some(agg) = flows.names.get(format!("agg{switch}").as_str()) else {
+        let Some(agg) = flows.node(&format!("agg{switch}")) else {
             let message = format!("expected an aggregation switch, 0 to {}", switches - 1);
             return Err(wrong(name, line, &format!("switch_id {switch}"), message));
         };
-        let up = || flows.network.links.iter().filter(|l| l.from == *agg && named(l.to, "core"));
+        let up = || flows.network.links.iter().filter(|l| l.from == agg && named(l.to, "core"));
         match up().nth(link as usize) {
             Some(l) => Ok(LinkFailure::from_the_beginning(
                 format!("agg{switch}>{}", flows.network.names[l.to as usize]),

@@ -233,8 +233,8 @@ fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Res
     let Some(text) = row.get(column) else { return Ok(None) };
     let mut nodes = Vec::new();
     for name in text.split_whitespace() {
-        match flows.names.get(name) {
-            Some(n) => nodes.push(*n),
+        match flows.node(name) {
+            Some(n) => nodes.push(n),
             None => {
                 let p = row.wrong(
                     column,
@@ -262,7 +262,7 @@ fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Res
     nodes
         .windows(2)
         .map(|w| {
-            let link = flows.links.get(&(w[0], w[1])).copied();
+            let link = flows.link(w[0], w[1]);
             link.ok_or_else(|| row.wrong(column, format!("no link goes from {} to {}", named(w[0]), named(w[1]))))
         })
         .collect::<Result<Vec<u32>, Problem>>()

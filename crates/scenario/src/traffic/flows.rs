@@ -9,6 +9,7 @@ use crate::text::problem::Problem;
 use crate::topology::network::Network;
 use incast_cc as cc;
 use incast_engine::spec;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -24,10 +25,9 @@ pub(crate) struct Flows<'a> {
     pub(crate) classes: Option<(&'static str, usize)>,
     /// Failures that files of traffic have.
     pub(crate) failures: Vec<LinkFailure>,
-    /// Nodes by name.
-    pub(crate) names: HashMap<&'a str, u32>,
-    /// Links by their ends.
-    pub(crate) links: HashMap<(u32, u32), u32>,
+    /// Nodes by name, and links by their ends: once they are asked for.
+    nodes: OnceCell<HashMap<&'a str, u32>>,
+    links: OnceCell<HashMap<(u32, u32), u32>>,
     pub(crate) dir: &'a Path,
     pub(crate) seed: u64,
     /// Length of the run.
@@ -52,16 +52,12 @@ pub(crate) struct Flows<'a> {
 impl<'a> Flows<'a> {
     /// No flows yet, of a document in its network. `dir` is where the names of its files start.
     pub(crate) fn new(doc: &'a Document, network: &'a Network, dir: &'a Path) -> Flows<'a> {
-        let mut links = HashMap::new();
-        for (i, l) in (0u32..).zip(&network.links) {
-            links.entry((l.from, l.to)).or_insert(i);
-        }
         Flows {
             network,
             classes: doc.queue.fewest_classes(),
             failures: Vec::new(),
-            names: network.names.iter().map(String::as_str).zip(0..).collect(),
-            links,
+            nodes: OnceCell::new(),
+            links: OnceCell::new(),
             dir,
             seed: doc.run.seed,
             duration: doc.run.duration.0,
@@ -77,6 +73,20 @@ impl<'a> Flows<'a> {
             queries: Vec::new(),
             announced: 0,
         }
+    }
+
+    /// The node of this name.
+    pub(crate) fn node(&self, name: &str) -> Option<u32> {
+        let by_name = || self.network.names.iter().map(String::as_str).zip(0..).collect();
+        self.nodes.get_or_init(by_name).get(name).copied()
+    }
+
+    /// The first link from one node to another.
+    pub(crate) fn link(&self, from: u32, to: u32) -> Option<u32> {
+        // of equal keys the last one stays
+        let number = 0..self.network.links.len() as u32;
+        let by_ends = || number.zip(&self.network.links).rev().map(|(i, l)| ((l.from, l.to), i)).collect();
+        self.links.get_or_init(by_ends).get(&(from, to)).copied()
     }
 
     /// Announces `n` more flows.

@@ -125,7 +125,7 @@ pub(crate) fn check_two_hosts(flows: &Flows) -> Result<(), Problem> {
 /// A host by name or number.
 pub(crate) fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem) -> Result<u32, Problem> {
     let hosts = flows.network.hosts;
-    let found = flows.names.get(text).copied().or_else(|| text.parse().ok());
+    let found = flows.node(text).or_else(|| text.parse().ok());
     match found {
         Some(h) if h < hosts => Ok(h),
         _ => {

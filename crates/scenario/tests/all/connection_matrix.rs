@@ -199,7 +199,7 @@ fn failures_are_links_that_are_not_there() {
     let matrix = "Nodes 16\nConnections 1\nFailures 2\n0->15 start 0 size 20000\n\
                   failure switch_type AGG switch_id 0 link_id 1\nfailure switch_type AGG switch_id 5 link_id 0\n";
     let spec = built("failures", matrix, "start_unit = \"us\"").unwrap();
-    let down: Vec<_> = spec.failures.iter().map(|f| (spec.links[f.link as usize].name.as_str(), f.from.0)).collect();
+    let down: Vec<_> = spec.failures.iter().map(|f| (&*spec.links[f.link as usize].name, f.from.0)).collect();
     assert_eq!(down, [("agg0>core1", 0), ("core1>agg0", 0), ("agg5>core2", 0), ("core2>agg5", 0)]);
     assert!(spec.failures.iter().all(|f| f.until == incast_cc::Time::NEVER));
     assert!(spec.failures.iter().all(|f| f.effect == Effect::Down { detection: incast_cc::Time::ZERO }));

@@ -17,11 +17,11 @@ fn load(name: &str, sets: &[(&str, &str)]) -> Spec {
 }
 
 fn links(spec: &Spec) -> BTreeSet<String> {
-    spec.links.iter().map(|l| l.name.clone()).collect()
+    spec.links.iter().map(|l| l.name.to_string()).collect()
 }
 
 fn route(spec: &Spec, path: &[LinkId]) -> String {
-    path.iter().map(|l| spec.links[*l].name.as_str()).collect::<Vec<_>>().join(" ")
+    path.iter().map(|l| &*spec.links[*l].name).collect::<Vec<_>>().join(" ")
 }
 
 /// ns-3's rule, written out: core[i*h+j]-agg[pod*h+i], agg[pod*h+i]-edge[pod*h+j],

@@ -4,23 +4,41 @@ use crate::domain::Domain;
 use crate::host::messages::{ConnectionSide, Query};
 use crate::ids::{FlowId, QueryId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
-use crate::transport::endpoints;
+use crate::map::groups::Groups;
+use crate::threads::team::{Team, cut};
+use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 
 /// A sender and a receiver for every flow.
-pub fn flows(net: &mut FabricMap, domains: &mut [Domain]) {
-    for f in (0..net.spec.flows.len() as u32).map(FlowId) {
-        let flow = net.flow(f);
-        let (src, dst) = (net.place[flow.src as usize], net.place[flow.dst as usize]);
-        let (s, r) = endpoints(net, f, src.node.of_host(), dst.node.of_host());
-        let senders = &mut domains[src.domain].endpoints.senders;
-        let sender = SenderIx(senders.len() as u32);
-        senders.push(s);
-        let receivers = &mut domains[dst.domain].endpoints.receivers;
-        let receiver = ReceiverIx(receivers.len() as u32);
-        receivers.push(r);
-        net.ends.push(Ends { sender_domain: src.domain, sender, receiver_domain: dst.domain, receiver });
-    }
+pub fn flows(net: &mut FabricMap, domains: &mut [Domain], team: &Team) {
+    let (flows, place) = (&net.spec.flows, &net.place);
+    let mut counts = vec![(0, 0); domains.len()];
+    let next = |count: &mut u32| {
+        *count += 1;
+        *count - 1
+    };
+    let ends = flows.iter().map(|flow| {
+        let [sender_domain, receiver_domain] = [flow.src, flow.dst].map(|host| place[host as usize].domain);
+        let sender = SenderIx(next(&mut counts[sender_domain].0));
+        let receiver = ReceiverIx(next(&mut counts[receiver_domain].1));
+        Ends { sender_domain, sender, receiver_domain, receiver }
+    });
+    net.ends = ends.collect();
+    let number = |f: usize| FlowId(f as u32);
+    let sent = net.ends.iter().enumerate().map(|(f, ends)| (ends.sender_domain.ix(), number(f)));
+    let sent = Groups::new(domains.len(), sent);
+    let received = net.ends.iter().enumerate().map(|(f, ends)| (ends.receiver_domain.ix(), number(f)));
+    let received = Groups::new(domains.len(), received);
+    let net = &*net;
+    let host = |host: u32| net.place[host as usize].node.of_host();
+    team.share(cut(domains, &team.ranges(domains.len())), |(first, domains)| {
+        for (d, domain) in (first..).zip(domains) {
+            let sender = |f: &FlowId| SendEndpoint::new(net, *f, host(net.flow(*f).src));
+            let receiver = |f: &FlowId| ReceiveEndpoint::new(net, *f, host(net.flow(*f).dst));
+            domain.endpoints.senders = sent.of(d).iter().map(sender).collect();
+            domain.endpoints.receivers = received.of(d).iter().map(receiver).collect();
+        }
+    });
 }
 
 /// Queries, and the two sides of each of their connections.

@@ -11,15 +11,20 @@ use crate::event::order::{Order, Timer};
 use crate::ids::{DomainId, FlowId, QueryId};
 use crate::map::duplexes;
 use crate::map::fabric::FabricMap;
-use crate::map::ideal::Fabric;
+use crate::map::ideal::{Fabric, FlowIdeal};
+use crate::map::latency;
+use crate::map::layout::Layout;
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::port::faults::Faults;
-use crate::spec::{FlowSpec, RunError, Spec};
+use crate::spec::{DOMAINS_A_THREAD, MOST_THREADS, RunError, Spec};
+use crate::threads::cores;
+use crate::threads::team::Team;
 use crate::validate;
 use incast_cc::Time;
-use ports::Layout;
+use ports::{Maker, Parts};
+use std::sync::Arc;
 
 /// Length of windows where no latency gives one: a single domain, and no delay anywhere.
 pub const LONGEST_WITHOUT_DELAY: Time = Time::us(10);
@@ -34,6 +39,16 @@ pub struct Simulation<'a> {
     pub lookahead: Option<Time>,
     /// How many flows and queries have a known size.
     finite: u64,
+    /// Every flow on the empty network.
+    pub(super) ideals: Vec<FlowIdeal>,
+    /// Threads of its set-up and its outcome.
+    pub team: Arc<Team>,
+}
+
+/// Threads of a run whose network makes so many domains.
+fn threads(spec: &Spec, domains: usize) -> usize {
+    let auto = || spec.cores.map_or_else(cores, |n| n as usize).min(domains / DOMAINS_A_THREAD);
+    spec.threads.map_or_else(auto, |n| n as usize).clamp(1, MOST_THREADS as usize)
 }
 
 impl<'a> Simulation<'a> {
@@ -46,24 +61,43 @@ impl<'a> Simulation<'a> {
                 let (pfc, accounts) = Pfc::new(spec, pfc).map_err(RunError::Invalid)?;
                 (Some(pfc), accounts)
             }
-            None => (None, vec![Vec::new(); spec.node_names.len()]),
+            None => (None, Vec::new()),
         };
-        let smallest = place::smallest_packet(spec);
-        let (mut place, mut domains) = place::domains(spec, &faults, smallest);
+        let fabric = Fabric::new(spec);
+        let smallest = latency::smallest_packet(spec);
+        let latencies = latency::latencies(spec, &faults, smallest);
+        let (domain_of, count) = place::domains(spec, &fabric, &latencies);
+        let team = Arc::new(Team::new(threads(spec, count)));
         let interval = Interval {
             from: spec.measure_from,
             to: spec.measure_to.min(spec.duration),
             every: spec.observe.queue_interval.max(Time::ps(1)),
         };
-        let mut layout = Layout::new(spec, &interval, &faults, pfc.as_ref(), accounts);
-        layout.nodes(&mut place, &mut domains)?;
-        let port_of = layout.port_of;
-        let lookahead = place::lookahead(spec, &place, &faults, smallest);
+        let layout = Layout::new(spec, &fabric, &domain_of, count);
+        let parts = Parts {
+            spec,
+            fabric: &fabric,
+            layout: &layout,
+            interval: &interval,
+            faults: &faults,
+            pfc: pfc.as_ref(),
+            accounts: &accounts,
+        };
+        let made = team.list(count, |range| {
+            let mut maker = Maker::new(&parts);
+            range.map(|d| maker.domain(d)).collect()
+        });
+        if let Some((_, error)) = made.iter().filter_map(|d| d.as_ref().err()).min_by_key(|(node, _)| *node) {
+            return Err(error.clone());
+        }
+        let mut domains: Vec<Domain> = made.into_iter().flatten().collect();
+        validate::check_flows(spec, &fabric)?;
+        let facts = team.list(spec.flows.len(), |range| range.map(|f| fabric.facts(FlowId(f as u32))).collect());
+        let (envs, ideals) = facts.into_iter().unzip();
 
         // where no link has a delay and all is one domain, windows are as long as this
         let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
-        let fabric = Fabric::new(spec);
-        validate::check_flows(spec, &fabric)?;
+        let Layout { place, port_of, .. } = layout;
         let mut net = FabricMap {
             spec,
             order: Order { seed: spec.seed, ties: spec.ties },
@@ -73,7 +107,7 @@ impl<'a> Simulation<'a> {
             place,
             port_of,
             ends: Vec::new(),
-            envs: (0..spec.flows.len() as u32).map(|f| fabric.env(FlowId(f))).collect(),
+            envs,
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
             // whatever the queue: explicit ones give the same outcome
@@ -84,12 +118,15 @@ impl<'a> Simulation<'a> {
             entropy: spec.choice.has_entropy(),
             pfc,
         };
-        endpoints::flows(&mut net, &mut domains);
+        endpoints::flows(&mut net, &mut domains, &team);
+        // senders have what they need of it
+        net.envs = Vec::new();
         endpoints::queries(&mut net, &mut domains);
         endpoints::counts_and_probes(&mut net, &mut domains);
         let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()
             + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count();
-        Ok(Simulation { net, domains, lookahead, finite: finite as u64 })
+        let lookahead = latency::lookahead(spec, &net.place, &latencies);
+        Ok(Simulation { net, domains, lookahead, finite: finite as u64, ideals, team })
     }
 
     /// Timers that are pending as a run begins: domain, time and timer.
@@ -104,28 +141,6 @@ impl<'a> Simulation<'a> {
         let transitions = transitions
             .map(move |(link, time)| (place[spec.links[link].from as usize].domain, time, Timer::Transition(link)));
         flows.chain(queries).chain(transitions)
-    }
-
-    /// The work of each domain, roughly, in passages of a packet through a port.
-    ///
-    /// Flows' packets and their acknowledgements are taken to pass `PASSAGES` ports of switches, evenly. The ends of
-    /// a flow take as much as `SENDER` and `RECEIVER` of these passages (instructions under callgrind).
-    pub fn weights(&self) -> Vec<u64> {
-        const PASSAGES: u64 = 8;
-        const SENDER: u64 = 5;
-        const RECEIVER: u64 = 3;
-        /// Packets of a flow at most: what does not end, or not within the run, counts as much.
-        const MOST: u64 = 1_000;
-        let (spec, place) = (self.net.spec, &self.net.place);
-        let packets = |flow: &FlowSpec| flow.app.size().map_or(MOST, |size| (size / 1024).clamp(1, MOST));
-        let ports = spec.links.iter().filter(|l| l.from >= spec.hosts).count().max(1) as u64;
-        let passages = spec.flows.iter().map(packets).sum::<u64>() * PASSAGES / ports + 1;
-        let mut weights: Vec<u64> = self.domains.iter().map(|d| d.nodes.ports.len() as u64 * passages).collect();
-        for flow in &spec.flows {
-            weights[place[flow.src as usize].domain.ix()] += SENDER * packets(flow);
-            weights[place[flow.dst as usize].domain.ix()] += RECEIVER * packets(flow);
-        }
-        weights
     }
 
     /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than

@@ -5,94 +5,111 @@ use crate::event::interval::Interval;
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
 use crate::host::{Host, RunQueue};
-use crate::ids::{HostIx, LinkId, NodeId, NodeIx, PoolIx, PortIx, SwitchIx};
-use crate::map::fabric::Place;
+use crate::ids::{LinkId, NodeId, PoolIx, PortIx};
+use crate::map::ideal::Fabric;
+use crate::map::layout::Layout;
 use crate::map::pfc::Pfc;
 use crate::node::context::Nodes;
 use crate::port::buffer::{Account, Pool};
 use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
-use crate::spec::{BufferSpec, Discipline, ProcessingSpec, QueueSpec, RunError, Spec};
+use crate::spec::{BufferSpec, Discipline, LinkSpec, ProcessingSpec, QueueSpec, RunError, Spec};
 use crate::switch::Switch;
 use incast_cc::Time;
 use std::collections::BTreeMap;
-use std::mem::take;
 use std::sync::Arc;
 
-/// The parts that nodes are laid out from.
-pub struct Layout<'a> {
-    spec: &'a Spec,
-    interval: &'a Interval,
-    faults: &'a BTreeMap<u32, Faults>,
-    pfc: Option<&'a Pfc>,
-    /// Accounts of every node's shared buffer, until it is built.
-    accounts: Vec<Vec<Account>>,
-    /// Links that leave every node.
-    outgoing: Vec<Vec<LinkId>>,
-    /// Settings that ports share.
-    settings: Vec<Arc<Settings>>,
-    /// Domain-local port number of every link.
-    pub port_of: Vec<PortIx>,
+/// Ports of one kind: a link that they feed, its queue, and their settings.
+struct Kind {
+    link: LinkSpec,
+    queue: QueueSpec,
+    settings: Arc<Settings>,
 }
 
-impl<'a> Layout<'a> {
-    /// Nothing is laid out yet.
-    pub fn new(
-        spec: &'a Spec,
-        interval: &'a Interval,
-        faults: &'a BTreeMap<u32, Faults>,
-        pfc: Option<&'a Pfc>,
-        accounts: Vec<Vec<Account>>,
-    ) -> Layout<'a> {
-        let mut outgoing = vec![Vec::new(); spec.node_names.len()];
-        for (l, link) in (0..).map(LinkId).zip(&spec.links) {
-            outgoing[link.from as usize].push(l);
-        }
-        let port_of = vec![PortIx(0); spec.links.len()];
-        Layout { spec, interval, faults, pfc, accounts, outgoing, settings: Vec::new(), port_of }
+/// The parts that the nodes of a domain are made from.
+pub struct Parts<'a> {
+    pub spec: &'a Spec,
+    pub fabric: &'a Fabric<'a>,
+    pub layout: &'a Layout,
+    pub interval: &'a Interval,
+    pub faults: &'a BTreeMap<u32, Faults>,
+    pub pfc: Option<&'a Pfc>,
+    /// Accounts of every node's shared buffer, where there is priority flow control.
+    pub accounts: &'a [Vec<Account>],
+}
+
+/// Makes domains.
+pub struct Maker<'a> {
+    parts: &'a Parts<'a>,
+    spec: &'a Spec,
+    kinds: Vec<Kind>,
+    /// The kind of the port made last.
+    last: usize,
+}
+
+impl<'a> Maker<'a> {
+    /// From these parts. Ports share settings with those of the same maker: each thread has its own.
+    pub fn new(parts: &'a Parts) -> Maker<'a> {
+        Maker { parts, spec: parts.spec, kinds: Vec::new(), last: 0 }
     }
 
-    /// Lays out all nodes, one after the other, so that a node's ports are neighbours.
-    pub fn nodes(&mut self, place: &mut [Place], domains: &mut [Domain]) -> Result<(), RunError> {
-        for (node, at) in (0..).map(NodeId).zip(place) {
-            let domain = &mut domains[at.domain];
+    /// The nodes of a domain; an error comes with the node that it is about.
+    pub fn domain(&mut self, number: usize) -> Result<Domain, (NodeId, RunError)> {
+        let layout = self.parts.layout;
+        let (nodes, mut domain) = (layout.nodes.of(number), Domain::default());
+        let hosts = nodes.partition_point(|n| n.0 < self.spec.hosts);
+        domain.nodes.ports.reserve_exact(layout.ports[number] as usize);
+        domain.nodes.hosts.reserve_exact(hosts);
+        domain.switches.reserve_exact(nodes.len() - hosts);
+        for node in nodes.iter().copied() {
             let first = PortIx(domain.nodes.ports.len() as u32);
-            for i in 0..self.outgoing[node].len() {
-                self.port(self.outgoing[node][i], &mut domain.nodes);
-            }
+            let links = self.parts.fabric.ports(node);
+            links.iter().for_each(|link| self.port(*link, &mut domain.nodes));
             if node.0 < self.spec.hosts {
-                at.node = NodeIx::host(HostIx(domain.nodes.hosts.len() as u32));
-                domain.nodes.hosts.push(self.host(node, first)?);
+                domain.nodes.hosts.push(self.host(node, first).map_err(|error| (node, error))?);
                 continue;
             }
             if let Some(buffer) = &self.spec.buffer {
-                domain.nodes.pools.push(self.pool(node, buffer)?);
+                domain.nodes.pools.push(self.pool(node, buffer).map_err(|error| (node, error))?);
             }
-            at.node = NodeIx::switch(SwitchIx(domain.switches.len() as u32));
-            domain.switches.push(Switch::new(self.spec, node, first, &self.outgoing[node]));
+            domain.switches.push(Switch::new(self.spec, node, first, links));
         }
-        Ok(())
+        Ok(domain)
+    }
+
+    /// The kind of the port of a link.
+    fn kind(&mut self, link: &LinkSpec) -> &Kind {
+        let at_host = |l: &LinkSpec| l.from < self.spec.hosts;
+        let like = |a: &LinkSpec, b: &LinkSpec| {
+            let numbers = |l: &LinkSpec| (l.rate, l.delay, l.overhead, l.bucket, l.queue, at_host(l));
+            numbers(a) == numbers(b) && a.loss == b.loss
+        };
+        if !self.kinds.get(self.last).is_some_and(|kind| like(&kind.link, link)) {
+            self.last = self.kinds.iter().position(|kind| like(&kind.link, link)).unwrap_or_else(|| {
+                let queue = self.spec.queues[link.queue as usize].clone();
+                let queue = QueueSpec { explicit: self.spec.is_explicit(link), ..queue };
+                let settings = Settings::new(link, &queue, self.spec.ties);
+                let known = self.kinds.iter().map(|kind| &kind.settings).find(|known| ***known == settings);
+                let settings = known.cloned().unwrap_or_else(|| Arc::new(settings));
+                self.kinds.push(Kind { link: link.clone(), queue, settings });
+                self.kinds.len() - 1
+            });
+        }
+        &self.kinds[self.last]
     }
 
     /// The port of a link.
     fn port(&mut self, link: LinkId, nodes: &mut Nodes) {
-        let spec = &self.spec.links[link];
-        self.port_of[link] = PortIx(nodes.ports.len() as u32);
-        let queue = &self.spec.queues[spec.queue as usize];
-        let queue = &QueueSpec { explicit: self.spec.is_explicit(spec), ..queue.clone() };
-        let settings = Settings::new(spec, queue, self.spec.ties);
-        let settings = self.settings.iter().find(|s| ***s == settings).cloned().unwrap_or_else(|| {
-            self.settings.push(Arc::new(settings));
-            self.settings[self.settings.len() - 1].clone()
-        });
-        let mut port = Port::with(settings, queue, link, self.spec.seed, self.interval);
+        let (parts, spec) = (self.parts, &self.spec.links[link]);
+        let kind = self.kind(spec);
+        let mut port = Port::with(kind.settings.clone(), &kind.queue, link, parts.spec.seed, parts.interval);
         if self.spec.shares_buffer(spec) {
             port.share(PoolIx(nodes.pools.len() as u32));
         }
-        if let Some(faults) = self.faults.get(&link.0) {
+        if let Some(faults) = parts.faults.get(&link.0) {
             port.fail(faults.clone());
         }
-        if let (Some(pfc), Some(spec)) = (self.pfc, self.spec.pfc())
+        if let (Some(pfc), Some(spec)) = (parts.pfc, self.spec.pfc())
             && let Some(silence) = pfc.silence(link, Time::ZERO)
         {
             port.keep_silent(silence, spec);
@@ -101,12 +118,12 @@ impl<'a> Layout<'a> {
     }
 
     /// The buffer that the ports of switch `node` share.
-    fn pool(&mut self, node: NodeId, buffer: &BufferSpec) -> Result<Pool, RunError> {
-        let spec = self.spec;
+    fn pool(&self, node: NodeId, buffer: &BufferSpec) -> Result<Pool, RunError> {
+        let (spec, links) = (self.spec, self.parts.fabric.ports(node));
         let lossless = buffer.pfc.iter().flat_map(|p| &p.lossless).filter(|l| **l).count() as u64;
         let queues = |l: &LinkId| spec.queues[spec.links[*l].queue as usize].count() as u64 - lossless;
-        let queues = self.outgoing[node].iter().map(queues).sum();
-        let accounts = take(&mut self.accounts[node]);
+        let queues = links.iter().map(queues).sum();
+        let accounts = self.parts.accounts.get(node.ix()).cloned().unwrap_or_default();
         let own = accounts.iter().map(|a| a.reserve.saturating_add(a.headroom)).fold(0, u64::saturating_add);
         let pool = Pool::new(buffer.size, buffer.alpha, buffer.reserve, queues);
         pool.and_then(|pool| pool.with_accounts(accounts)).ok_or_else(|| {
@@ -122,12 +139,12 @@ impl<'a> Layout<'a> {
 
     /// Host `node`, whose NIC has local port `port`.
     fn host(&self, node: NodeId, port: PortIx) -> Result<Host, RunError> {
-        let spec = self.spec;
-        let [link] = self.outgoing[node][..] else {
+        let (spec, links) = (self.spec, self.parts.fabric.ports(node));
+        let [link] = *links else {
             return Err(RunError::Invalid(format!(
                 "host {} has {} outgoing links, expected exactly one",
                 spec.node_names[node],
-                self.outgoing[node].len()
+                links.len()
             )));
         };
         let nic = match spec.queues[spec.links[link].queue as usize].discipline {

@@ -285,12 +285,13 @@ pub fn dumbbell(n: u32, rate: Rate, delay: Time) -> Spec {
     let sample = spec.links[0].clone();
     let (left, right) = (2 * n, 2 * n + 1);
     let side = |h: u32| if h < n { left } else { right };
-    let mut links: Vec<LinkSpec> =
-        (0..2 * n).map(|h| LinkSpec { from: h, to: side(h), name: format!("h{h}>s"), ..sample.clone() }).collect();
-    let down = (0..2 * n).map(|h| LinkSpec { from: side(h), to: h, name: format!("s>h{h}"), ..sample.clone() });
+    let mut links: Vec<LinkSpec> = (0..2 * n)
+        .map(|h| LinkSpec { from: h, to: side(h), name: format!("h{h}>s").into(), ..sample.clone() })
+        .collect();
+    let down = (0..2 * n).map(|h| LinkSpec { from: side(h), to: h, name: format!("s>h{h}").into(), ..sample.clone() });
     links.extend(down);
-    links.push(LinkSpec { from: left, to: right, name: "left>right".to_string(), ..sample.clone() });
-    links.push(LinkSpec { from: right, to: left, name: "right>left".to_string(), ..sample });
+    links.push(LinkSpec { from: left, to: right, name: "left>right".into(), ..sample.clone() });
+    links.push(LinkSpec { from: right, to: left, name: "right>left".into(), ..sample });
     spec.links = links;
     spec.node_names.push("t".to_string());
     spec.domain_of = (0..2 * n + 2).map(|node| if node < 2 * n { side(node) - left } else { node - left }).collect();

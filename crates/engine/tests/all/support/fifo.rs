@@ -204,6 +204,12 @@ pub fn packet(size: u64, ect: bool) -> Packet {
     packet
 }
 
+/// The record of a port at the end of a run.
+pub fn recorded(port: &mut Port, end: Time, interval: &Interval) -> PortRecord {
+    port.close(end, interval);
+    port.record(&"a>b".into(), end, interval)
+}
+
 /// A link of 1 us, by itself.
 pub fn link(rate: Rate, overhead: u32) -> LinkSpec {
     LinkSpec { overhead, ..super::link(0, 1, rate, Time::us(1), "a>b".to_string()) }
@@ -276,5 +282,5 @@ pub fn same_decisions(
         prop_assert_eq!(got, expected, "arrival {} at {}", i, now);
         prop_assert_eq!(port.length(Time(now), &interval), fifo.packets(now), "queue after arrival {}", i);
     }
-    fifo.check(&port.record("a>b", Time(end), &interval), &interval)
+    fifo.check(&recorded(&mut port, Time(end), &interval), &interval)
 }

@@ -52,7 +52,7 @@ pub fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
 
 /// A link with the first queue.
 pub fn link(from: u32, to: u32, rate: Rate, delay: Time, name: String) -> LinkSpec {
-    LinkSpec { from, to, rate, delay, overhead: 0, bucket: 0, queue: 0, loss: Loss::None, name }
+    LinkSpec { from, to, rate, delay, overhead: 0, bucket: 0, queue: 0, loss: Loss::None, name: name.into() }
 }
 
 /// Ends and measures a run at `duration`.
@@ -65,7 +65,7 @@ pub fn rewire(spec: &mut Spec, nodes: &[&str], ends: &[(u32, u32)]) {
     let sample = spec.links[0].clone();
     let name = |n: u32| nodes[n as usize];
     let named = |(from, to): &(u32, u32)| format!("{}>{}", name(*from), name(*to));
-    let link = |e: &(u32, u32)| LinkSpec { from: e.0, to: e.1, name: named(e), ..sample.clone() };
+    let link = |e: &(u32, u32)| LinkSpec { from: e.0, to: e.1, name: named(e).into(), ..sample.clone() };
     spec.links = ends.iter().map(link).collect();
     spec.node_names = nodes.iter().map(|n| n.to_string()).collect();
 }
@@ -160,7 +160,7 @@ pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
         }
     };
     let mut add = |from: u32, to: u32| {
-        spec.links.push(LinkSpec { from, to, name: format!("{}>{}", name(from), name(to)), ..sample.clone() });
+        spec.links.push(LinkSpec { from, to, name: format!("{}>{}", name(from), name(to)).into(), ..sample.clone() });
     };
     for host in 0..hosts {
         add(host, edge0 + host / h);
@@ -192,8 +192,8 @@ pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
 }
 
 /// The outcome of the reference engine, to which every partition and every order of visits must be the same to the
-/// byte: eleven runs, and four with the domains dealt out to several threads. [`run`] is for what is no matter of
-/// engines.
+/// byte: eleven runs, and four with the domains dealt out to several threads, which also share set-up and outcome.
+/// [`run`] is for what is no matter of engines.
 pub fn compared(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };
@@ -207,7 +207,9 @@ pub fn compared(spec: &Spec) -> Outcome {
         let visits = [Visit::Forward, Visit::Reverse, Visit::Shuffled].map(|visit| (visit, Threads::Own(1)));
         let threads = threads.iter().map(|n| (Visit::Forward, Threads::InTurn(*n)));
         for (visit, threads) in visits.into_iter().chain(threads) {
-            let outcome = windows::run(Simulation::new(s).unwrap(), visit, threads, &mut |_| true).unwrap();
+            let (Threads::Own(n) | Threads::InTurn(n)) = threads;
+            let s = Spec { threads: Some(n as u32), ..s.clone() };
+            let outcome = windows::run(Simulation::new(&s).unwrap(), visit, threads, &mut |_| true).unwrap();
             if format!("{outcome:?}") != expected {
                 let (expected, got) = (format!("{naive:#?}"), format!("{outcome:#?}"));
                 let first = expected.lines().zip(got.lines()).enumerate().find(|(_, (a, b))| a != b);

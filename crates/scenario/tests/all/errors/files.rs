@@ -82,7 +82,7 @@ fn a_flow_file() {
         incast_engine::spec::App::Bulk(incast_engine::spec::Bulk { size: Some(2_000_000), write: 64_000 })
     );
     let names = |links: &Option<Vec<u32>>| {
-        links.as_ref().unwrap().iter().map(|l| spec.links[*l as usize].name.clone()).collect::<Vec<_>>().join(" ")
+        links.as_ref().unwrap().iter().map(|l| spec.links[*l as usize].name.to_string()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(names(&f.path), "h0>edge0 edge0>agg1 agg1>core2 core2>agg7 agg7>edge7 edge7>h15");
     assert_eq!(names(&f.reverse_path), "h15>edge7 edge7>agg6 agg6>core0 core0>agg0 agg0>edge0 edge0>h0");

@@ -1,0 +1,28 @@
+//! What domains are taken to cost, by which they are dealt out to threads.
+
+use crate::domain::build::Simulation;
+use crate::spec::FlowSpec;
+
+impl Simulation<'_> {
+    /// The work of each domain, roughly, in passages of a packet through a port.
+    ///
+    /// Flows' packets and their acknowledgements are taken to pass `PASSAGES` ports of switches, evenly. The ends of
+    /// a flow take as much as `SENDER` and `RECEIVER` of these passages (instructions under callgrind).
+    pub fn weights(&self) -> Vec<u64> {
+        const PASSAGES: u64 = 8;
+        const SENDER: u64 = 5;
+        const RECEIVER: u64 = 3;
+        /// Packets of a flow at most: what does not end, or not within the run, counts as much.
+        const MOST: u64 = 1_000;
+        let (spec, place) = (self.net.spec, &self.net.place);
+        let packets = |flow: &FlowSpec| flow.app.size().map_or(MOST, |size| (size / 1024).clamp(1, MOST));
+        let ports = spec.links.iter().filter(|l| l.from >= spec.hosts).count().max(1) as u64;
+        let passages = spec.flows.iter().map(packets).sum::<u64>() * PASSAGES / ports + 1;
+        let mut weights: Vec<u64> = self.domains.iter().map(|d| d.nodes.ports.len() as u64 * passages).collect();
+        for flow in &spec.flows {
+            weights[place[flow.src as usize].domain.ix()] += SENDER * packets(flow);
+            weights[place[flow.dst as usize].domain.ix()] += RECEIVER * packets(flow);
+        }
+        weights
+    }
+}

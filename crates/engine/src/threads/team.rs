@@ -1,0 +1,117 @@
+//! Threads for work that has no order: the set-up of a run, and its outcome.
+
+use super::clock::thread_time;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Parts of the work for each thread: the quick ones do more of them.
+const PARTS_A_THREAD: usize = 4;
+
+/// `items` in such ranges, each with the number of its first item.
+pub fn cut<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<(usize, &'a mut [T])> {
+    let part = |range: &Range<usize>| Some((range.start, items.split_off_mut(..range.len())?));
+    ranges.iter().filter_map(part).collect()
+}
+
+/// How many threads share such work.
+#[derive(Debug)]
+pub struct Team {
+    threads: usize,
+    /// Processor time of all but the caller's so far, nanoseconds.
+    time: AtomicU64,
+}
+
+impl Team {
+    /// Of so many, the caller's included.
+    pub fn new(threads: usize) -> Team {
+        Team { threads, time: AtomicU64::new(0) }
+    }
+
+    /// How many threads it has.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Processor time that its work took on other threads than the caller's.
+    pub fn time(&self) -> Duration {
+        Duration::from_nanos(self.time.load(Relaxed))
+    }
+
+    /// `count` things in parts; one part where one thread does it all.
+    pub fn ranges(&self, count: usize) -> Vec<Range<usize>> {
+        let parts = if self.threads > 1 { (self.threads * PARTS_A_THREAD).min(count) } else { 1 };
+        (0..parts).map(|i| count * i / parts..count * (i + 1) / parts).collect()
+    }
+
+    /// Results of `work` on every part, in the order of parts. A thread that the system refuses is not needed: who is
+    /// there does its work.
+    pub fn share<P: Send, T: Send>(&self, parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Vec<T> {
+        if self.threads <= 1 || parts.len() <= 1 {
+            return parts.into_iter().map(work).collect();
+        }
+        let helpers = self.threads.min(parts.len()) - 1;
+        let left = Mutex::new(parts.into_iter().enumerate());
+        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let run = || {
+            let mut done = Vec::new();
+            while let Some((i, part)) = next() {
+                done.push((i, work(part)));
+            }
+            done
+        };
+        let mut done = thread::scope(|scope| {
+            let help = || {
+                let done = run();
+                self.time.fetch_add(thread_time().as_nanos() as u64, Relaxed);
+                done
+            };
+            let helpers: Vec<_> =
+                (0..helpers).map_while(|_| thread::Builder::new().spawn_scoped(scope, help).ok()).collect();
+            let mut done = run();
+            for helper in helpers {
+                done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            done
+        });
+        done.sort_by_key(|(i, _)| *i);
+        done.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// The results of `work` for `count` things in their order; it makes those of a range of them.
+    pub fn list<T: Send>(&self, count: usize, work: impl Fn(Range<usize>) -> Vec<T> + Sync) -> Vec<T> {
+        let mut parts = self.share(self.ranges(count), work).into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        all.reserve_exact(count - all.len());
+        parts.for_each(|mut part| all.append(&mut part));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Team;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn results_are_in_the_order_of_parts() {
+        for threads in [1, 2, 3, 7] {
+            let team = Team::new(threads);
+            for count in [0, 1, 5, 1000] {
+                let squares = team.list(count, |range| range.map(|i| i * i).collect());
+                assert_eq!(squares, (0..count).map(|i| i * i).collect::<Vec<_>>(), "{threads} threads, {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_on_any_thread_is_the_callers() {
+        let work = |i: usize| assert!(i != 5, "a mistake in part 5");
+        let run = || Team::new(3).share((0..12).collect(), work);
+        let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("the work goes on");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"a mistake in part 5"));
+    }
+}

@@ -58,7 +58,7 @@ pub struct Worker<'a> {
     order: Vec<u64>,
     /// The earliest instant at which a domain found an endless loop.
     endless: Time,
-    /// Windows so far, hops as of some windows ago, and as of the last word to the listener.
+    /// Windows and hops so far, and hops of all threads as of the last word to the listener.
     windows: u64,
     hops: u64,
     told: u64,
@@ -181,13 +181,10 @@ impl<'a> Worker<'a> {
         let bucket = self.buckets.open(number);
         let start = self.buckets.start;
         self.windows += 1;
-        if self.windows & 0xff == 0 {
-            self.hops = self.domains.iter().map(|d| d.nodes.counts.hops).sum();
-            if all.hops - self.told > 400_000 || self.windows & 0xffff == 0 {
-                self.told = all.hops;
-                let end = self.net.spec.duration;
-                self.stopped = !listener(Progress { now: start, end, hops: all.hops });
-            }
+        if all.hops - self.told > 400_000 || self.windows & 0xffff == 0 {
+            self.told = all.hops;
+            let end = self.net.spec.duration;
+            self.stopped = !listener(Progress { now: start, end, hops: all.hops });
         }
         Ok(Window { number, stop: (start + length).min(end), bucket })
     }
@@ -264,6 +261,7 @@ impl<'a> Worker<'a> {
         let place = self.queues.place(d);
         let (net, start) = (self.net, self.buckets.start);
         let domain = &mut self.domains[place];
+        let hops = domain.nodes.counts.hops;
         let mine = self.deal.of(d);
         plans.clear();
         order.clear();
@@ -309,6 +307,7 @@ impl<'a> Worker<'a> {
         }
         let left = order[at..].iter().map(|o| packets[plans[(o & INDEX_MASK) as usize].packet as usize]);
         self.under_way.extend(left);
+        self.hops += domain.nodes.counts.hops - hops;
         self.queues.register(d);
         Ok(())
     }

@@ -16,7 +16,7 @@ pub struct Report {
     pub finished: u64,
     /// The last of them did then.
     pub finished_at: Time,
-    /// Hops, as of some windows ago.
+    /// Hops so far.
     pub hops: u64,
     /// Whoever waits for the run wants it to stop.
     pub stopped: bool,

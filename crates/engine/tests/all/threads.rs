@@ -3,6 +3,7 @@
 use super::support::*;
 use incast_cc::external::{External, ExternalController, ExternalFactory};
 use incast_cc::{Ack, Congestion, Controller, Env, Profile, Timeout};
+use incast_engine::Progress;
 use incast_engine::testing::{Simulation, Threads, Visit, windows};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,6 +85,24 @@ fn whoever_listens_stops_all_threads() {
     let outcome = windows::run(simulation, Visit::Forward, Threads::Own(3), &mut listener);
     assert!(matches!(outcome, Err(RunError::Stopped)));
     assert_eq!(calls.get(), 2);
+}
+
+#[test]
+fn whoever_listens_is_asked_every_few_windows_where_these_are_long() {
+    // 128 packets a microsecond, and windows of 100 of these
+    let mut spec = star(16, Rate::gbps(100), Time::us(100));
+    let gap = Time::ns(125);
+    spec.flows = (0..16).map(|h| FlowSpec { app: App::Udp(Udp { gap }), ..bulk(h, (h + 1) % 16, None) }).collect();
+    run_for(&mut spec, Time::s(1));
+    let mut told = vec![0];
+    let mut listener = |progress: Progress| {
+        told.push(progress.hops);
+        told.len() < 5
+    };
+    let outcome = incast_engine::run(&spec, &mut listener);
+    assert!(matches!(outcome, Err(RunError::Stopped)));
+    let between: Vec<u64> = told.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(between.iter().all(|hops| (400_000..500_000).contains(hops)), "{between:?}");
 }
 
 /// A controller whose code has a mistake.

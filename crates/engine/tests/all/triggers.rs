@@ -48,6 +48,21 @@ fn opened(o: &Outcome) -> Vec<u64> {
 const RELAY: u64 = 1_160_000;
 
 #[test]
+fn a_run_that_ends_while_nothing_but_a_message_is_under_way_is_not_over() {
+    let ends = [(0, Done::Sent), (1, Done::Sent)];
+    let later = FlowSpec { start: Time::s(5), ..flow(1, 0).0 };
+    // host 2 counts; at 25 s it tells host 3, when all timers of the flows before have fired
+    let waiting = [after(flow(2, 3), 1, &ends), after(flow(3, 2), 2, &ends)];
+    let mut spec = around(5, [flow(0, 1), (later, None)].into_iter().chain(waiting).collect());
+    // the longest link says how long a message takes
+    spec.links.iter_mut().filter(|l| [l.from, l.to].contains(&4)).for_each(|l| l.delay = Time::s(20));
+    run_for(&mut spec, Time::s(40));
+    let o = compared(&spec);
+    let unopened: Vec<bool> = o.flows.iter().map(|f| f.unopened).collect();
+    assert_eq!((o.end_ps, unopened), (Time::s(40).0, vec![false, false, false, true]));
+}
+
+#[test]
 fn at_its_own_host_a_flow_follows_at_once() {
     let o = compared(&hosts(vec![
         flow(0, 1),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import math
 import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,6 +44,37 @@ class Status:
 def default_workers() -> int:
     """One thread for every core this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a run takes: threads, where their number is given, and bytes."""
+
+    threads: int | None
+    memory: int
+
+
+def share(workers: int, runs: Sequence[Needs], free: float) -> tuple[int, int]:
+    """Say how many runs go side by side, and how many cores each takes whose number of threads is not given.
+
+    All threads together are no more than ``workers``, and all memory no more than ``free`` bytes, as long as one run
+    alone is not.
+    """
+    threads = max((run.threads or 1 for run in runs), default=1)
+    memory = max((run.memory for run in runs), default=0)
+    by_memory = free // memory if memory else workers
+    at_once = int(max(1, min(workers // threads, by_memory, len(runs))))
+    return at_once, max(1, workers // at_once)
+
+
+def free_memory() -> float:
+    """Bytes of memory that programs may still take; infinite where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return math.inf
+    told = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(told[0]) * 1024 if told else math.inf
 
 
 class Executor:
@@ -88,9 +120,8 @@ class Executor:
         self.show(self.status)
 
     def _run_all(self, todo: Collection[Job]) -> None:
-        # cores that no run takes for itself go to the threads of the runs
-        self._cores = max(1, self.workers // max(1, len(todo)))
-        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="incast-run")
+        at_once, self._cores = share(self.workers, _needs(todo), free_memory())
+        pool = ThreadPoolExecutor(at_once, thread_name_prefix="incast-run")
         try:
             futures: dict[Future[None], Job] = {pool.submit(self._run, job): job for job in todo}
             pending = set(futures)
@@ -165,6 +196,20 @@ def _alone_in(folder: Path) -> Iterator[None]:
         for stale in folder.rglob(".*.partial-*"):
             shutil.rmtree(stale, ignore_errors=True)
         yield
+
+
+def _needs(jobs: Collection[Job]) -> list[Needs]:
+    """Say what the jobs take; runs that differ in their seeds take the same."""
+    known: dict[tuple[str, int | None], Needs] = {}
+    needs = []
+    for job in jobs:
+        scenario = job.scenario
+        # the hash does not tell of threads
+        key = (scenario.hash, scenario.threads)
+        if key not in known:
+            known[key] = Needs(scenario.threads, scenario.memory())
+        needs.append(known[key])
+    return needs
 
 
 def _raise_named(future: Future[None], job: Job) -> None:

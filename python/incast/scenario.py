@@ -93,6 +93,18 @@ class Scenario:
         """Hash of the resolved scenario, its seed and name left out, in hexadecimal digits."""
         return self._core.hash
 
+    @property
+    def threads(self) -> int | None:
+        """Threads of a run, ``run.threads``; ``None`` where that is ``"auto"``."""
+        return self._core.threads
+
+    def memory(self) -> int:
+        """Return how many bytes a run takes, roughly.
+
+        Raises ``ScenarioError`` as ``validate`` does.
+        """
+        return self._core.memory()
+
     def toml(self) -> str:
         """Return the scenario as TOML with every default written out."""
         return self._core.toml()

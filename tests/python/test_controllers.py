@@ -118,6 +118,15 @@ file = "flows.csv"
     assert max(value for name, value in rows if name == "cuts") >= 1
 
 
+def test_threads_that_it_keeps_a_run_from_are_noted() -> None:
+    """Its objects may share state, so that the run has one thread."""
+    scenario = Scenario.load("two-senders").with_(SHORT).with_controller(Counting)
+    assert not [note for note in scenario.notes() if "threads" in note]
+    (note,) = [note for note in scenario.with_({"run.threads": 4}).notes() if "threads" in note]
+    assert note.startswith("run.threads = 4 does nothing") and "the run has one thread" in note
+    assert scenario.with_({"run.threads": 4}).run().cost["threads"] == 1
+
+
 class Counting:
     """Notes the calls that an object gets."""
 

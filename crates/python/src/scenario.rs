@@ -98,6 +98,17 @@ impl Scenario {
         self.scenario.name()
     }
 
+    /// Threads that the scenario asks for; `None`: as many as there are cores for.
+    #[getter]
+    fn threads(&self) -> Option<u32> {
+        self.scenario.threads()
+    }
+
+    /// Bytes that a run takes, roughly. Raises `ScenarioError` unless the scenario can be run.
+    fn memory(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.scenario.build().map(|spec| spec.memory())).map_err(scenario_error)
+    }
+
     /// Seed of the scenario.
     #[getter]
     fn seed(&self) -> u64 {

@@ -127,6 +127,11 @@ impl Scenario {
         self.document().map_or(1, |d| d.run.seed)
     }
 
+    /// Threads of a run, where their number is given.
+    pub fn threads(&self) -> Option<u32> {
+        self.document().ok()?.run.threads.given().map(|n| n.0)
+    }
+
     /// The same scenario under another seed. Seeds above 2^63 - 1 do not fit TOML's integers and
     /// lose their highest bit.
     pub fn with_seed(&self, seed: u64) -> Scenario {

@@ -129,6 +129,13 @@ impl Spec {
         self.buffer.is_some() && link.from >= self.hosts
     }
 
+    /// Memory that a run takes, roughly, in bytes: by measured runs of permutations. Deep queues everywhere take more.
+    pub fn memory(&self) -> u64 {
+        const PORT: u64 = 1_200;
+        const FLOW: u64 = 20_000;
+        PORT * self.links.len() as u64 + FLOW * self.flows.len() as u64
+    }
+
     /// The host at which an end of a flow is seen.
     pub fn host_of(&self, (flow, done): (u32, Done)) -> u32 {
         let flow = &self.flows[flow as usize];

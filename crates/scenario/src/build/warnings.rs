@@ -36,6 +36,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
             found.extend(class_without_queue(t, used.classes));
         }
     }
+    found.extend(threads_not_taken(doc, spec));
     found.extend(short_of_a_window(doc, spec));
     found.extend(dropped_beside_pauses(spec));
     // the builder has refused what the engine would
@@ -53,6 +54,18 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
         buffer.without_effect(spec, &mut found);
     }
     found
+}
+
+/// Threads that a controller in Python keeps a run from.
+fn threads_not_taken(doc: &Document, spec: &Spec) -> Option<String> {
+    let asked = doc.run.threads.given()?.0;
+    let python = spec.controllers.iter().find(|config| matches!(config, cc::Config::External(_)))?;
+    (asked > 1).then(|| {
+        format!(
+            "run.threads = {asked} does nothing: the objects of {python}, a controller in Python, may share state, so \
+             that the run has one thread"
+        )
+    })
 }
 
 /// Properties of the flows of a traffic entry.

@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev demo demo-full docs docs-pictures test test-rust test-python lint bench mutants parity papers \
+.PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python lint bench mutants parity papers \
         recordings published layers lines loom deny clean
 
 help: ## List the targets
@@ -30,6 +30,9 @@ build: $(VENV)/.created ## Build the engine and the package; leaves incast in .v
 
 dev: $(VENV)/.created
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --extras dev
+
+release: $(VENV)/.created ## A wheel in dist, with profile-guided optimisation (builds twice)
+	$(BIN)/python tools/release.py
 
 demo: build ## DCTCP, Swift and NewReno on a fat tree: table, report.html and PNGs (under 6 minutes)
 	$(DEMO) --vary traffic.flows=100,250,650,2000 --out runs/demo

@@ -172,7 +172,12 @@ impl Endpoints {
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.serve(host);
         if let Some(flow) = flow {
-            self.senders[net.ends[flow].sender].on_room(ctx);
+            let sender = &mut self.senders[net.ends[flow].sender];
+            sender.begin();
+            sender.on_room(ctx);
+            if sender.waits_for_room() {
+                ctx.watch_nic(host);
+            }
         }
     }
 

@@ -19,7 +19,8 @@ pub struct FlowProbe {
     last: Vec<(&'static str, f64)>,
 }
 
-/// Lets a sender act, and its time series, if it has one, see before and after.
+/// Lets a sender act, and its time series, if it has one, see before and after. A sender that would act again when its
+/// host's NIC has sent something is told of that.
 #[inline(always)]
 pub fn observed<E: Effects>(
     probes: &mut [FlowProbe],
@@ -28,6 +29,7 @@ pub fn observed<E: Effects>(
     act: impl FnOnce(&mut SendEndpoint, &mut NodeCtx<E>),
 ) {
     let (now, net) = (ctx.now, ctx.net);
+    sender.begin();
     match *sender.probe() {
         Some(probe) => {
             let probe = &mut probes[probe as usize];
@@ -36,6 +38,9 @@ pub fn observed<E: Effects>(
             probe.after(sender, now, net, ctx.rec);
         }
         None => act(sender, ctx),
+    }
+    if sender.waits_for_room() {
+        ctx.watch_nic(sender.ip().host);
     }
 }
 

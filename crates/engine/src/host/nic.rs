@@ -51,8 +51,10 @@ pub struct Served {
 #[derive(Clone, Debug)]
 pub struct FairNic {
     per_flow: u32,
-    /// Lane in service.
+    /// Lane in service, and when that ends. The end is an event only if somebody waits for it.
     serving: Option<u32>,
+    done: Time,
+    watched: bool,
     lanes: Vec<Lane>,
     /// From the first time on that more than a few lanes are in use.
     index: Option<Box<Index>>,
@@ -63,13 +65,43 @@ pub struct FairNic {
 impl FairNic {
     /// A NIC that takes at most `per_flow` data packets of one flow.
     pub fn new(per_flow: u32) -> FairNic {
-        FairNic { per_flow, serving: None, lanes: Vec::new(), index: None, turn: VecDeque::new() }
+        let (lanes, turn) = (Vec::new(), VecDeque::new());
+        FairNic { per_flow, serving: None, done: Time::ZERO, watched: false, lanes, index: None, turn }
     }
 
-    /// Whether nothing is being transmitted; nothing waits then.
+    /// Whether nothing is being transmitted at `now`; nothing waits then.
     #[inline]
-    pub fn is_idle(&self) -> bool {
+    pub fn is_idle(&mut self, now: Time) -> bool {
+        if self.serving.is_some() && self.is_over(now) {
+            self.departed();
+        }
         self.serving.is_none()
+    }
+
+    /// Whether a transmission under way has ended by `now` for whose end nobody waited.
+    #[inline]
+    fn is_over(&self, now: Time) -> bool {
+        !self.watched && self.done <= now
+    }
+
+    /// The service that has begun at `now` ends at `done`. Whether that is to be an event.
+    #[inline]
+    pub fn ends(&mut self, done: Time, now: Time) -> bool {
+        // the lane in service is in no one's turn
+        let more = self.serving.is_some_and(|i| !self.lanes[i as usize].packets.is_empty());
+        self.done = done;
+        self.watched = done == now || more || !self.turn.is_empty();
+        self.watched
+    }
+
+    /// Somebody waits at `now` for the end of a transmission: when it is, if there is one and it is no event yet.
+    #[inline]
+    pub fn watch(&mut self, now: Time) -> Option<Time> {
+        if self.watched || self.serving.is_none() || self.done <= now {
+            return None;
+        }
+        self.watched = true;
+        Some(self.done)
     }
 
     /// The lane of this flow and direction, if it is no other's.
@@ -112,10 +144,11 @@ impl FairNic {
         i
     }
 
-    /// Whether the data direction of `flow` may hand over another packet.
-    pub fn has_room(&self, flow: FlowId) -> bool {
+    /// Whether the data direction of `flow` may hand over another packet at `now`.
+    pub fn has_room(&self, flow: FlowId, now: Time) -> bool {
         let Some(i) = self.lane(flow, false) else { return true };
-        let waiting = self.lanes[i as usize].packets.len() as u32 + u32::from(self.serving == Some(i));
+        let served = self.serving == Some(i) && !self.is_over(now);
+        let waiting = self.lanes[i as usize].packets.len() as u32 + u32::from(served);
         waiting < self.per_flow
     }
 
@@ -142,6 +175,7 @@ impl FairNic {
 
     /// Ends the transmission under way; the flow whose sender may hand over more, if any.
     pub fn departed(&mut self) -> Option<FlowId> {
+        self.watched = false;
         let i = self.serving.take()?;
         let lane = &self.lanes[i as usize];
         if !lane.packets.is_empty() {
@@ -195,20 +229,53 @@ mod tests {
         numbered(Packet::forward(Kind::Data, FlowId(flow), NodeId(0), 0, 1460, Time::ZERO), id)
     }
 
+    const LATER: Time = Time::ms(1);
+
+    /// Takes a packet into service, for longer than a test lasts.
+    fn begin(nic: &mut FairNic, packet: &Packet) {
+        nic.begin(packet);
+        assert!(!nic.ends(LATER, Time::ZERO), "nobody waits for its end");
+    }
+
     /// Ends what is under way and begins the next: its flow and number, and its extension's time stamp.
     fn next(nic: &mut FairNic) -> Option<(u32, u64, Option<Time>)> {
         nic.departed();
-        nic.serve_next().map(|s| (s.packet.flow.0, s.packet.id as u64, s.ext.map(|ext| ext.ts)))
+        let next = nic.serve_next().map(|s| (s.packet.flow.0, s.packet.id as u64, s.ext.map(|ext| ext.ts)));
+        nic.ends(LATER, Time::ZERO);
+        next
+    }
+
+    #[test]
+    fn the_end_of_a_transmission_is_an_event_once_and_only_if_somebody_waits_for_it() {
+        let mut nic = FairNic::new(1);
+        begin(&mut nic, &packet(1, 0));
+        assert!(!nic.has_room(FlowId(1), Time::ZERO) && !nic.is_idle(Time::ZERO));
+        // nobody has asked: it is over when its time has come
+        assert!(nic.has_room(FlowId(1), LATER) && nic.is_idle(LATER));
+        assert_eq!(nic.watch(LATER), None, "nothing is being transmitted");
+        begin(&mut nic, &packet(1, 1));
+        assert_eq!((nic.watch(Time::ZERO), nic.watch(Time::ZERO)), (Some(LATER), None));
+        // it is over when the event says so, which other events of that instant may precede
+        assert!(!nic.has_room(FlowId(1), LATER) && !nic.is_idle(LATER));
+        assert_eq!((nic.departed(), nic.is_idle(LATER)), (Some(FlowId(1)), true));
+        // with others waiting, and without serialization, it is an event from the beginning
+        begin(&mut nic, &packet(1, 2));
+        nic.push(&packet(2, 3), None, Time::ZERO);
+        nic.push(&packet(3, 4), None, Time::ZERO);
+        nic.departed();
+        assert!(nic.serve_next().is_some_and(|s| s.packet.id == 3) && nic.ends(LATER, Time::ZERO));
+        nic.departed();
+        assert!(nic.serve_next().is_some_and(|s| s.packet.id == 4) && nic.ends(Time::ZERO, Time::ZERO));
     }
 
     #[test]
     fn flows_take_turns_and_keep_their_extensions() {
         let mut nic = FairNic::new(3);
-        nic.begin(&packet(1, 0));
+        begin(&mut nic, &packet(1, 0));
         nic.push(&packet(1, 1), None, Time(10));
         nic.push(&packet(1, 2), Some(&mut Ext { ts: Time(12), ..Ext::default() }), Time(20));
-        assert!(!nic.has_room(FlowId(1)), "one in service and two that wait");
-        assert!(nic.has_room(FlowId(2)));
+        assert!(!nic.has_room(FlowId(1), Time(20)), "one in service and two that wait");
+        assert!(nic.has_room(FlowId(2), Time(20)));
         // the same flow's acknowledgements, and another's data
         nic.push(
             &numbered(Packet::reverse(Kind::Ack, FlowId(1), NodeId(0), 0), 3),
@@ -218,19 +285,19 @@ mod tests {
         nic.push(&packet(2, 4), None, Time(40));
         assert_eq!(nic.waiting().count(), 4);
         assert_eq!(next(&mut nic), Some((1, 3, Some(Time(13)))));
-        assert!(nic.has_room(FlowId(1)));
+        assert!(nic.has_room(FlowId(1), Time(40)));
         assert_eq!(next(&mut nic), Some((2, 4, None)));
         assert_eq!(next(&mut nic), Some((1, 1, None)));
         assert_eq!(next(&mut nic), Some((1, 2, Some(Time(12)))));
         assert_eq!(next(&mut nic), None);
-        assert!(nic.is_idle());
+        assert!(nic.is_idle(Time::ZERO));
     }
 
     #[test]
     fn a_flow_that_waits_no_longer_leaves_its_lane_to_others() {
         let mut nic = FairNic::new(3);
         for flow in 0..1000 {
-            nic.begin(&packet(2 * flow, 0));
+            begin(&mut nic, &packet(2 * flow, 0));
             nic.push(&packet(2 * flow + 1, 1), None, Time::ZERO);
             assert_eq!(next(&mut nic), Some((2 * flow + 1, 1, None)));
             assert_eq!(next(&mut nic), None);
@@ -242,13 +309,13 @@ mod tests {
     fn many_flows_take_turns_as_few_do() {
         let mut nic = FairNic::new(2);
         for round in 0..3 {
-            nic.begin(&packet(0, 0));
+            begin(&mut nic, &packet(0, 0));
             for flow in 1..=100 {
                 for seq in 0..2 {
-                    assert!(nic.has_room(FlowId(flow)));
+                    assert!(nic.has_room(FlowId(flow), Time::ZERO));
                     nic.push(&packet(flow, seq), None, Time::ZERO);
                 }
-                assert!(!nic.has_room(FlowId(flow)));
+                assert!(!nic.has_room(FlowId(flow), Time::ZERO));
             }
             let served: Vec<(u32, u64)> =
                 (0..200).map(|_| next(&mut nic)).map(|n| n.map_or((0, 0), |n| (n.0, n.1))).collect();
@@ -256,6 +323,6 @@ mod tests {
             assert_eq!(served, expected, "round {round}");
             assert_eq!((next(&mut nic), nic.lanes.len()), (None, 101));
         }
-        assert!(nic.is_idle() && nic.index.is_some_and(|index| index.used.is_empty() && index.free.len() == 101));
+        assert!(nic.is_idle(Time::ZERO) && nic.index.is_some_and(|index| index.used.is_empty() && index.free.len() == 101));
     }
 }

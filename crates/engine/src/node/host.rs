@@ -15,7 +15,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// Whether the host's NIC takes another data packet of `flow`.
     #[inline]
     pub fn has_room(&self, host: HostIx, flow: FlowId) -> bool {
-        self.hosts[host].nic.as_ref().is_none_or(|nic| nic.has_room(flow))
+        self.hosts[host].nic.as_ref().is_none_or(|nic| nic.has_room(flow, self.now))
     }
 
     /// Hands a packet to the host's NIC.
@@ -85,16 +85,25 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// A packet reaches the host's NIC from the stack.
     fn hand_over(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
         let h = &mut self.hosts[host];
-        match &mut h.nic {
-            None => {
-                let port = h.port;
-                self.transmit(port, packet, ext);
-            }
-            Some(nic) if nic.is_idle() => {
-                nic.begin(packet);
-                self.begin_service(host, *packet, ext, self.now);
-            }
-            Some(nic) => nic.push(packet, ext, self.now),
+        let Some(nic) = &mut h.nic else {
+            let port = h.port;
+            return self.transmit(port, packet, ext);
+        };
+        if nic.is_idle(self.now) {
+            nic.begin(packet);
+            self.begin_service(host, *packet, ext, self.now);
+        } else {
+            nic.push(packet, ext, self.now);
+            self.watch_nic(host);
+        }
+    }
+
+    /// Somebody waits for the end of the transmission under way at the host's fair NIC: it becomes an event.
+    pub fn watch_nic(&mut self, host: HostIx) {
+        let h = &mut self.hosts[host];
+        if let Some(done) = h.nic.as_mut().and_then(|nic| nic.watch(self.now)) {
+            let link = self.ports[h.port].link;
+            self.timer(done, Timer::Departure(link));
         }
     }
 
@@ -119,6 +128,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         let p = &self.ports[port];
         // a link at another rate: when the port has sent what it has just taken
         let done = if p.fails() { p.free_at().max(self.now) } else { done };
-        self.timer(done, Timer::Departure(link));
+        if self.hosts[host].nic.as_mut().is_some_and(|nic| nic.ends(done, self.now)) {
+            self.timer(done, Timer::Departure(link));
+        }
     }
 }

@@ -83,6 +83,12 @@ impl SendEndpoint {
         fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
         /// ... which a packet that arrived woke.
         fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
+        /// An event of it begins.
+        #[inline(always)]
+        fn begin(&mut self) => ();
+        /// Whether it might act if its host's NIC told it that it has sent something.
+        #[inline(always)]
+        fn waits_for_room(&mut self) -> bool => false;
         /// The NIC has room again: it sends what it may.
         fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
         /// Records the writes of its application that the end of the run leaves unfinished.

@@ -266,6 +266,8 @@ pub struct Sender {
     renumbering: Renumbering,
     /// Only what is lost goes now.
     repairs_only: bool,
+    /// Whether to look again changes nothing until the next event: the window holds everything back, or all is sent.
+    settled: bool,
     usage: WindowUsage,
     timer: RetransmissionTimer,
     pacing: PacingState,
@@ -317,6 +319,7 @@ impl Sender {
             tlp: Tlp::default(),
             renumbering: Renumbering::default(),
             repairs_only: false,
+            settled: false,
             usage: WindowUsage::default(),
             timer: RetransmissionTimer {
                 waiting: Waiting::Ack,

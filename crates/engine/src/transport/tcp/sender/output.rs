@@ -14,6 +14,7 @@ impl Sender {
         size: u32,
     ) {
         let t = ctx.net.transport(self.transport);
+        self.settled = false;
         let control = len == 0;
         let ect = match self.ecn.mode {
             Ecn::Off => false,
@@ -126,6 +127,19 @@ impl Sender {
         }
     }
 
+    /// An event of it begins.
+    #[inline(always)]
+    pub(in crate::transport) fn begin(&mut self) {
+        self.settled = false;
+    }
+
+    /// Whether it might act if its NIC told it that it has sent something. What the window holds back waits for an ACK,
+    /// whatever the NIC does.
+    #[inline(always)]
+    pub(in crate::transport) fn waits_for_room(&self) -> bool {
+        !self.settled
+    }
+
     /// Sends what windows, pacing and data allow, and notes whether the window limited it.
     pub fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.connection != Connection::Open {
@@ -133,15 +147,19 @@ impl Sender {
         }
         let t = ctx.net.transport(self.transport);
         let before = self.nxt;
-        self.send_allowed(ctx, t);
-        if std::mem::take(&mut self.frto.new_first) && self.nxt == before {
-            self.frto.on = false;
-            self.send_allowed(ctx, t);
+        let mut settled = self.send_allowed(ctx, t);
+        if std::mem::take(&mut self.frto.new_first) {
+            settled = false;
+            if self.nxt == before {
+                self.frto.on = false;
+                self.send_allowed(ctx, t);
+            }
         }
         self.note_usage(t, before);
         if t.tail_loss_probe && self.nxt > before {
             self.arm_probe(ctx, t, false);
         }
+        self.settled = settled && !self.recovery.refused && !self.board.is_empty();
     }
 
     /// Notes whether the window limits sending, after new data was sent from `before` on. What goes again says nothing:
@@ -167,7 +185,8 @@ impl Sender {
         pipe
     }
 
-    pub(super) fn send_allowed(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+    /// Sends what may go now. Whether a second look before the next event would find the same and change nothing.
+    pub(super) fn send_allowed(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) -> bool {
         self.catch_up(ctx);
         if t.idle_restart && self.board.is_empty() && ctx.now > self.pacing.last_send.saturating_add(self.rtt.rto()) {
             let timeouts =
@@ -178,11 +197,11 @@ impl Sender {
         loop {
             if !ctx.has_room(self.ip.host, self.ip.flow) {
                 self.recovery.refused = true;
-                return;
+                return false;
             }
             let hole = if self.frto.new_first { None } else { self.next_repair(t) };
             if self.repairs_only && hole.is_none() {
-                return;
+                return false;
             }
             if let Some(hole) = hole
                 && self.is_renumbered(hole)
@@ -191,7 +210,7 @@ impl Sender {
                 // no new data to take its place: nothing goes any more
                 self.renumbering.hung = true;
                 self.timer.deadline = NEVER;
-                return;
+                return false;
             }
             let len = match hole {
                 Some(hole) if t.scoreboard != Rules::Ns3 => hole.len,
@@ -200,14 +219,17 @@ impl Sender {
                 None => self.next_len(t),
             };
             if len == 0 && hole.is_none() {
-                return self.nothing_to_send(ctx);
+                self.nothing_to_send(ctx);
+                return self.phase == Phase::Open && self.fills_at_will(t);
             }
             if !self.window_takes(t, len) {
                 self.usage.blocked = true;
-                return self.shut(ctx, t);
+                self.shut(ctx, t);
+                return self.fills_at_will(t);
             }
             if !self.pace_lets_go(ctx) {
-                return self.shut(ctx, t);
+                self.shut(ctx, t);
+                return false;
             }
             if let Some(hole) = hole {
                 self.retransmit(ctx, hole);
@@ -222,13 +244,20 @@ impl Sender {
             let len = self.peer_takes(t, len);
             if len == 0 {
                 self.shut(ctx, t);
-                return self.wait_for_window(ctx, t);
+                self.wait_for_window(ctx, t);
+                return false;
             }
             self.send_new(ctx, len);
             if self.process.interrupted {
-                return;
+                return false;
             }
         }
+    }
+
+    /// Whether the application has always written what the buffer takes: nothing that it does depends on time.
+    #[inline(always)]
+    fn fills_at_will(&self, t: &TransportSpec) -> bool {
+        t.notsent_lowat == 0 && self.app.is_bulk()
     }
 
     /// Length of the next new segment; 0 where there is no data.

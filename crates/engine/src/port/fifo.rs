@@ -9,7 +9,6 @@
 //! later is the work of explicit queues ([`super::explicit`]).
 
 use super::port::{Port, Rare};
-use super::ring::Slot;
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
 use crate::ids::LinkId;
@@ -66,8 +65,12 @@ impl Port {
         if now >= self.next_roll {
             self.roll(now, interval);
         }
-        let size = (packet.size as u32 + self.settings.framing) as u64;
-        if self.settings.scheduled {
+        let settings = &*self.settings;
+        let size = (packet.size as u32 + settings.framing) as u64;
+        if !FAILS && settings.takes_at_rest && self.free_at <= now {
+            return Sent::Arrives { time: self.take_at_rest(now, size), marked: false };
+        }
+        if settings.scheduled {
             self.drain_scheduled(now, size);
         } else {
             self.drain(now);
@@ -97,21 +100,22 @@ impl Port {
         }
         // a bucket is full again when a transmitter would be free; what it holds is time ahead
         let free_at = last.max(now) + wire;
-        self.free_at = free_at;
         let departure = free_at.saturating_sub(settings.bucket).max(now);
-        self.bytes_in += size;
-        self.count.packets += 1;
         let ahead = self.ring.len;
         // the discipline's queue holds the packet until the one `below` places ahead has left
         let leaves = match settings.below {
             0 => departure,
             below if ahead < below => now,
             1 => last,
-            below => self.ring.at(ahead - below).departure,
+            below => self.slot(ahead - below).departure,
         };
         if departure > now {
-            self.ring.push(Slot { departure, bytes_to: self.bytes_in });
-        } else {
+            self.ring.push(self.latest());
+        }
+        self.free_at = free_at;
+        self.bytes_in += size;
+        self.count.packets += 1;
+        if departure <= now {
             self.bytes_out = self.bytes_in;
         }
         if leaves > now {
@@ -139,6 +143,25 @@ impl Port {
         Sent::Arrives { time: departure + delay, marked: verdict == Verdict::Mark }
     }
 
+    /// Accepts a packet of `size` bytes at a port that holds nothing at `now`. When it arrives.
+    #[inline(always)]
+    fn take_at_rest(&mut self, now: Time, size: u64) -> Time {
+        let settings = &*self.settings;
+        let wire = settings.serialization(size);
+        let departure = now + wire;
+        self.free_at = departure;
+        self.bytes_out = self.bytes_in;
+        self.bytes_in += size;
+        self.count.packets += 1;
+        self.ring.clear();
+        self.ring.len = 1;
+        if settings.below == 0 {
+            self.count.add_wait(wire, size);
+            self.count.holds(1, size);
+        }
+        departure + settings.delay
+    }
+
     /// Adds the time `[from, to)` that a packet of `size` bytes waited in a queue kept elsewhere
     /// (a fair NIC) before it came to this port.
     pub fn add_wait(&mut self, from: Time, to: Time, size: u64, interval: &Interval) {
@@ -154,7 +177,7 @@ impl Port {
     fn drain_scheduled(&mut self, now: Time, size: u64) {
         self.drain(now.saturating_sub(Time::ps(1)));
         if self.ring.len > 0 {
-            let head = self.ring.at(0);
+            let head = self.slot(0);
             // none of it is left where the link was without a rate until it was degraded, and others left at once
             let left = head.bytes_to.checked_sub(self.bytes_out);
             let first = left.is_none_or(|bytes| {

@@ -170,7 +170,9 @@ impl Port {
     /// Brings near what the next packet will touch beyond the port itself.
     #[inline]
     pub fn prefetch_queue(&self) {
-        self.ring.prefetch();
+        if self.ring.len > 1 {
+            self.ring.prefetch();
+        }
     }
 
     /// Time on the wire of a packet of `size` IP bytes.

@@ -1,4 +1,5 @@
-//! Departure times of what a FIFO port holds, oldest first.
+//! Departure times of what a FIFO port holds, oldest first, but for the latest packet: the port itself knows when that
+//! leaves. So a port that holds one packet at a time touches no further memory.
 
 use crate::event::prefetch;
 use incast_cc::Time;
@@ -17,32 +18,47 @@ pub(super) struct Slot {
 pub(super) struct Ring {
     slots: Box<[Slot]>,
     head: u32,
+    /// Packets in the port: those in the ring, and the latest.
     pub len: u32,
 }
 
 impl Ring {
+    /// The `i`th packet, where it is not the latest.
     #[inline]
-    pub(super) fn at(&self, i: u32) -> &Slot {
+    pub(super) fn at(&self, i: u32) -> Slot {
+        debug_assert!(i + 1 < self.len);
         let mask = self.slots.len() - 1;
-        &self.slots[(self.head.wrapping_add(i)) as usize & mask]
+        self.slots[(self.head.wrapping_add(i)) as usize & mask]
     }
 
+    /// Another packet comes after `latest`, which was the latest until now if there was one.
     #[inline]
-    pub(super) fn push(&mut self, slot: Slot) {
-        if self.len as usize == self.slots.len() {
+    pub(super) fn push(&mut self, latest: Slot) {
+        self.len += 1;
+        if self.len == 1 {
+            return;
+        }
+        let stored = self.len - 2;
+        if stored as usize == self.slots.len() {
             self.grow();
         }
         let mask = self.slots.len() - 1;
-        let at = (self.head.wrapping_add(self.len)) as usize & mask;
-        self.slots[at] = slot;
-        self.len += 1;
+        let at = (self.head.wrapping_add(stored)) as usize & mask;
+        self.slots[at] = latest;
     }
 
-    /// Takes out what departs at or before `now`; `bytes_out` counts it.
+    /// All have left.
+    #[inline(always)]
+    pub(super) fn clear(&mut self) {
+        // an empty ring starts over: its first slots stay in the cache
+        (self.head, self.len) = (0, 0);
+    }
+
+    /// Takes out what departs at or before `now`, but for the latest; `bytes_out` counts it.
     #[inline(always)]
     pub(super) fn drain(&mut self, now: Time, bytes_out: &mut u64) {
-        while self.len > 0 {
-            let slot = *self.at(0);
+        while self.len > 1 {
+            let slot = self.at(0);
             if slot.departure > now {
                 return;
             }
@@ -50,7 +66,6 @@ impl Ring {
             self.head = self.head.wrapping_add(1);
             self.len -= 1;
         }
-        // an empty ring starts over: its first slots stay in the cache
         self.head = 0;
     }
 
@@ -64,19 +79,21 @@ impl Ring {
 
     #[cold]
     fn grow(&mut self) {
-        self.resize((self.slots.len() * 2).max(8));
+        self.resize((self.slots.len() * 2).max(8), self.slots.len() as u32);
     }
 
     /// A ring walks through all of its slots whatever it holds: after a burst it is made small
     /// again, or every step would touch memory that has gone far.
     pub(super) fn shrink(&mut self) {
         if self.slots.len() > 64 && self.len as usize * 4 < self.slots.len() {
-            self.resize((self.len as usize * 2).next_power_of_two().max(8));
+            self.resize((self.len as usize * 2).next_power_of_two().max(8), self.len.saturating_sub(1));
         }
     }
 
-    fn resize(&mut self, capacity: usize) {
-        let held = (0..self.len).map(|i| *self.at(i));
+    /// Room for `capacity` slots, of which `stored` are in use.
+    fn resize(&mut self, capacity: usize, stored: u32) {
+        let old = |i: u32| self.slots[(self.head.wrapping_add(i)) as usize & (self.slots.len() - 1)];
+        let held = (0..stored).map(old);
         let slots: Vec<Slot> = held.chain(std::iter::repeat(Slot::default())).take(capacity).collect();
         self.slots = slots.into_boxed_slice();
         self.head = 0;

@@ -2,6 +2,7 @@
 
 use super::account::Snapshot;
 use super::port::Port;
+use super::ring::Slot;
 use crate::event::interval::Interval;
 use crate::event::packet::PortStamp;
 use incast_cc::{Rate, Time};
@@ -36,8 +37,8 @@ impl Port {
             return (0, 0);
         }
         let (mut gone, mut out) = (0, self.bytes_out);
-        while gone < self.ring.len && self.ring.at(gone).departure <= now {
-            out = self.ring.at(gone).bytes_to;
+        while gone < self.ring.len && self.slot(gone).departure <= now {
+            out = self.slot(gone).bytes_to;
             gone += 1;
         }
         (self.ring.len - gone, self.bytes_in - out)
@@ -49,7 +50,7 @@ impl Port {
         if self.is_explicit() {
             return self.filling(now).0 >= packets;
         }
-        self.ring.len >= packets && self.ring.at(self.ring.len - packets).departure > now
+        self.ring.len >= packets && self.slot(self.ring.len - packets).departure > now
     }
 
     /// Packets the discipline counts with `n` in the port.
@@ -75,21 +76,38 @@ impl Port {
         } else if below == 0 {
             self.bytes_in - self.bytes_out
         } else {
-            self.bytes_in - self.ring.at(below - 1).bytes_to
+            self.bytes_in - self.slot(below - 1).bytes_to
         }
     }
 
-    /// Lets everything leave that departs at or before `now`.
+    /// The packet that a FIFO port has accepted last, as long as it is there.
+    #[inline(always)]
+    pub(super) fn latest(&self) -> Slot {
+        Slot { departure: self.free_at.saturating_sub(self.settings.bucket), bytes_to: self.bytes_in }
+    }
+
+    /// The `i`th packet in a FIFO port.
     #[inline]
+    pub(super) fn slot(&self, i: u32) -> Slot {
+        if i + 1 == self.ring.len { self.latest() } else { self.ring.at(i) }
+    }
+
+    /// Lets everything leave that departs at or before `now`.
+    #[inline(always)]
     pub(super) fn drain(&mut self, now: Time) {
-        self.ring.drain(now, &mut self.bytes_out);
+        if self.latest().departure <= now {
+            self.bytes_out = self.bytes_in;
+            self.ring.clear();
+        } else {
+            self.ring.drain(now, &mut self.bytes_out);
+        }
     }
 
     /// When the first packet left that the account still has, if that is by `now`.
     pub(super) fn departed_by(&self, now: Time) -> Option<Time> {
         match &self.rare.queues {
             Some(queues) => queues.left_by(now),
-            None if self.ring.len > 0 => Some(self.ring.at(0).departure).filter(|d| *d <= now),
+            None if self.ring.len > 0 => Some(self.slot(0).departure).filter(|d| *d <= now),
             None => None,
         }
     }
@@ -147,13 +165,13 @@ impl Port {
         let (mut count, below) = (self.count, self.settings.below);
         let mut before = self.bytes_out;
         for i in 0..self.ring.len {
-            let slot = self.ring.at(i);
+            let slot = self.slot(i);
             let size = slot.bytes_to - before;
             before = slot.bytes_to;
             let leaves = match i.checked_sub(below) {
                 None => at,
                 Some(_) if below == 0 => slot.departure,
-                Some(j) => self.ring.at(j).departure,
+                Some(j) => self.slot(j).departure,
             };
             let rest = leaves.saturating_sub(at);
             count.packet_time -= rest;

@@ -22,6 +22,8 @@ pub struct Settings {
     /// below a token bucket.
     pub(super) below: u32,
     pub(super) discipline: ActiveDiscipline,
+    /// Whether a transmitter takes what comes while it holds nothing, unmarked and with no more ado.
+    pub(super) takes_at_rest: bool,
     pub(super) lossy: bool,
     /// [`Ties::Scheduled`].
     pub(super) scheduled: bool,
@@ -34,7 +36,11 @@ impl Settings {
     pub fn new(link: &LinkSpec, queue: &QueueSpec, ties: Ties) -> Settings {
         let rate = link.rate;
         let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
+        let discipline = ActiveDiscipline::new(queue);
+        let lossy = link.loss != Loss::None;
+        let scheduled = ties == Ties::Scheduled;
         Settings {
+            takes_at_rest: exact && link.bucket == 0 && !lossy && !scheduled && discipline.takes_into_empty(),
             ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
             delay: link.delay,
             bucket: rate.serialize(link.bucket as u64),
@@ -44,9 +50,9 @@ impl Settings {
                 0 => queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
                 _ => 0,
             },
-            discipline: ActiveDiscipline::new(queue),
-            lossy: link.loss != Loss::None,
-            scheduled: ties == Ties::Scheduled,
+            discipline,
+            lossy,
+            scheduled,
             rate,
             loss: link.loss.clone(),
         }

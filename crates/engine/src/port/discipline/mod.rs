@@ -12,6 +12,7 @@ mod rule;
 pub mod trimming;
 
 use crate::spec::{Discipline, QueueSpec};
+use incast_cc::Time;
 use drop_tail::DropTail;
 use ecn_at_departure::EcnAtDeparture;
 use ecn_threshold::EcnThreshold;
@@ -70,4 +71,13 @@ impl ActiveDiscipline {
             _ => None,
         }
     }
+
+    /// Whether it has no state and accepts into an empty queue, unmarked, whatever comes.
+    pub fn takes_into_empty(&self) -> bool {
+        let longest = Arrival { now: Time::ZERO, packets: 0, bytes: 0, size: MOST_BYTES, ect: true };
+        [true, false].iter().all(|ect| self.decide(&Arrival { ect: *ect, ..longest }) == Some(Verdict::Accept))
+    }
 }
+
+/// No packet has more bytes, its frame included.
+const MOST_BYTES: u64 = 1 << 17;

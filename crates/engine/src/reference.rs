@@ -115,7 +115,7 @@ pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
         let env = Env::new(&simulation.net, &mut heap, &mut collector);
         match next.event {
             Event::Arrival(packet, mut ext) => {
-                let planned = domain.plan(&packet, &simulation.net);
+                let planned = domain.plan(&packet, simulation.net.links[packet.link].node, &simulation.net);
                 domain.arrival(at, &packet, ext.as_mut(), planned, env);
             }
             Event::Timer(timer) => domain.timer(at, timer, env),

@@ -15,7 +15,7 @@ use crate::event::outbox::Instant;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::event::prefetch;
 use crate::host::nic::FairNic;
-use crate::ids::{Node, NodeId, Side};
+use crate::ids::{Node, NodeId, NodeIx, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, Env, Nodes};
 use crate::node::departure_marks::pass_marking_later;
@@ -46,11 +46,11 @@ impl Domain {
         prefetch::lines(self.switches.as_slice(), 2);
     }
 
-    /// Looks ahead at a packet that will arrive in the open window: brings its state near, and says where it goes as
+    /// Looks ahead at a packet that will arrive at `node` in the open window: brings its state near, and says where it goes as
     /// far as that is known already.
     #[inline(always)]
-    pub fn plan(&mut self, packet: &Packet, net: &FabricMap) -> Planned {
-        let switch = match net.links[packet.link].node.get() {
+    pub fn plan(&mut self, packet: &Packet, node: NodeIx, net: &FabricMap) -> Planned {
+        let switch = match node.get() {
             Node::Host(host) => {
                 self.endpoints.prefetch(packet, net);
                 prefetch::lines(&self.nodes.hosts[host], 4);
@@ -59,21 +59,29 @@ impl Domain {
             Node::Switch(switch) => &mut self.switches[switch],
         };
         let planned = if packet.has(flag::PATH) { prescribed(net, packet) } else { switch.plan(net, packet) };
-        match self.nodes.ports.get(planned.ix()) {
-            Some(port) => prefetch::lines(port, 2),
-            None if planned == Planned::CHOOSE => switch.prefetch(&self.nodes.ports, packet.dst),
-            None => {}
+        if planned == Planned::CHOOSE {
+            switch.prefetch(&self.nodes.ports, packet.dst);
+        }
+        if let Some(port) = self.nodes.ports.get(planned.ix()) {
+            prefetch::lines(port, 2);
         }
         planned
     }
 
-    /// Looks at what [`Domain::plan`] asked for, and brings near what that refers to.
+    /// Looks at what [`Domain::plan`] asked for, and brings near what that refers to: of `packet`, the packet and the node
+    /// where it arrives.
     #[inline(always)]
-    pub fn prefetch_further(&self, packet: &Packet, planned: Planned, net: &FabricMap) {
+    pub fn prefetch_further<'p>(
+        &self,
+        planned: Planned,
+        net: &FabricMap,
+        packet: impl FnOnce() -> (&'p Packet, NodeIx),
+    ) {
         if let Some(port) = self.nodes.ports.get(planned.ix()) {
             return port.prefetch_queue();
         }
-        if let Node::Host(host) = net.links[packet.link].node.get() {
+        let (packet, node) = packet();
+        if let Node::Host(host) = node.get() {
             if packet.is_reverse() {
                 self.endpoints.senders[net.ends[packet.flow].sender].prefetch_further();
             }

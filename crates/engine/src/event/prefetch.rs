@@ -19,3 +19,17 @@ pub fn lines<T: ?Sized>(value: &T, lines: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (value, lines);
 }
+
+/// Prefetches the first cache line of the item at `place` of a slice, if there is one.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub fn item<T>(slice: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(place).cast::<i8>()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, place);
+}

@@ -266,6 +266,13 @@ mod tests {
         assert!(nic.serve_next().is_some_and(|s| s.packet.id == 3) && nic.ends(LATER, Time::ZERO));
         nic.departed();
         assert!(nic.serve_next().is_some_and(|s| s.packet.id == 4) && nic.ends(Time::ZERO, Time::ZERO));
+        nic.push(&packet(4, 5), None, Time::ZERO);
+        nic.push(&packet(4, 6), None, Time::ZERO);
+        nic.departed();
+        assert!(
+            nic.serve_next().is_some_and(|s| s.packet.id == 5) && nic.ends(LATER, Time::ZERO),
+            "6 waits in its lane"
+        );
     }
 
     #[test]
@@ -323,6 +330,8 @@ mod tests {
             assert_eq!(served, expected, "round {round}");
             assert_eq!((next(&mut nic), nic.lanes.len()), (None, 101));
         }
-        assert!(nic.is_idle(Time::ZERO) && nic.index.is_some_and(|index| index.used.is_empty() && index.free.len() == 101));
+        assert!(
+            nic.is_idle(Time::ZERO) && nic.index.is_some_and(|index| index.used.is_empty() && index.free.len() == 101)
+        );
     }
 }

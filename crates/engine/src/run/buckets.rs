@@ -4,6 +4,7 @@ use crate::event::order::{Key, Order, Timer};
 use crate::event::outbox::Chunks;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::{DomainId, LinkId};
+use crate::map::fabric::Place;
 use incast_cc::Time;
 use std::mem::{swap, take};
 use std::sync::Arc;
@@ -13,12 +14,23 @@ use std::sync::Arc;
 pub const NEAR: u64 = u32::BITS as u64;
 const MASK: u64 = NEAR - 1;
 
+/// The part of a packet by which a window deals it out and orders it, before it looks at the packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Where it arrives.
+    pub to: Place,
+    /// When, after the beginning of the window; no window is as long as a word counts.
+    pub offset: u32,
+    /// On which link.
+    pub link: LinkId,
+}
+
 /// Packets that arrive in a window, in the order of sending.
 #[derive(Default)]
 pub struct Bucket {
     pub packets: Vec<Packet>,
-    /// The domain of each.
-    pub domains: Vec<DomainId>,
+    /// The head of each.
+    pub heads: Vec<Head>,
     pub exts: Vec<Ext>,
 }
 
@@ -28,7 +40,7 @@ impl Bucket {
         let (from, exts) = (self.packets.len(), self.exts.len());
         let bucket = &mut parcel.bucket;
         self.packets.append(&mut bucket.packets);
-        self.domains.append(&mut bucket.domains);
+        self.heads.append(&mut bucket.heads);
         if !bucket.exts.is_empty() {
             self.exts.append(&mut bucket.exts);
             for packet in &mut self.packets[from..] {
@@ -42,9 +54,18 @@ impl Bucket {
 
     fn clear(&mut self) {
         self.packets.clear();
-        self.domains.clear();
+        self.heads.clear();
         self.exts.clear();
     }
+}
+
+/// When a packet arrives: so many windows from the open one, and how long after that window's beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Due {
+    /// Windows from the open one.
+    pub ahead: u64,
+    /// Time in that window, ps.
+    pub offset: u32,
 }
 
 /// Where the packets and messages of a thread's domains go: its own domains, or those of another thread.
@@ -78,6 +99,8 @@ pub type Post = (DomainId, Key, Timer);
 pub struct Buckets {
     pub order: Order,
     pub length: Time,
+    /// All near windows together.
+    reach: Time,
     /// ceil(2^64 / length): exact floor division for offsets below NEAR * length.
     inverse: u64,
     /// The open window and its start.
@@ -104,6 +127,7 @@ impl Buckets {
         Buckets {
             order,
             length,
+            reach: length * NEAR,
             inverse: (u64::MAX / length.0) + 1,
             window: 0,
             start: Time::ZERO,
@@ -156,11 +180,18 @@ impl Buckets {
         }
     }
 
-    /// A copy of `packet` that arrives so many windows ahead in domain `to`, to be stamped; first, its place.
+    /// A copy of `packet` that arrives at `to` over `link` when it is `due`, to be stamped; first, its place.
     #[inline(always)]
-    pub fn push(&mut self, to: DomainId, ahead: u64, packet: &Packet, ext: Option<&mut Ext>) -> (usize, &mut Packet) {
-        let slot = (self.window + ahead) & MASK;
-        let bucket = &mut self.near[self.lanes.lane(to) * NEAR as usize + slot as usize];
+    pub fn push(
+        &mut self,
+        to: Place,
+        due: Due,
+        link: LinkId,
+        packet: &Packet,
+        ext: Option<&mut Ext>,
+    ) -> (usize, &mut Packet) {
+        let slot = (self.window + due.ahead) & MASK;
+        let bucket = &mut self.near[self.lanes.lane(to.domain) * NEAR as usize + slot as usize];
         if bucket.packets.is_empty() {
             self.occupied |= 1 << slot;
             // one that came back from another thread has room already
@@ -170,7 +201,7 @@ impl Buckets {
                 *bucket = spare;
             }
         }
-        bucket.domains.push(to);
+        bucket.heads.push(Head { to, offset: due.offset, link });
         // copy first and stamp the copy: reading back what was just written in parts stalls
         let index = bucket.packets.len();
         bucket.packets.push(*packet);
@@ -202,13 +233,14 @@ impl Buckets {
         (from_now != 0).then(|| self.window + from_now.trailing_zeros() as u64)
     }
 
-    /// Windows from the open one to that of `time`, if near.
-    #[inline]
-    pub fn ahead(&self, time: Time) -> Option<u64> {
+    /// The window of `time`, if it is near.
+    #[inline(always)]
+    pub fn due(&self, time: Time) -> Option<Due> {
         let offset = time - self.start;
-        if offset >= self.length * NEAR {
+        if offset >= self.reach {
             return None;
         }
-        Some(((offset.0 as u128 * self.inverse as u128) >> 64) as u64)
+        let ahead = ((offset.0 as u128 * self.inverse as u128) >> 64) as u64;
+        Some(Due { ahead, offset: (offset - self.length * ahead).0 as u32 })
     }
 }

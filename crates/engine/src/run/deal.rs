@@ -3,33 +3,60 @@
 use crate::event::order::Order;
 use crate::event::packet::Packet;
 use crate::ids::DomainId;
-use crate::switch::route::Planned;
+use crate::run::buckets::Head;
+use incast_cc::Time;
 use std::cmp::Ordering;
 
-/// Bits of a sort key that hold the index of a packet's plan.
-pub const INDEX_BITS: u32 = 32;
-pub const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+/// Bits of a sort key that hold the place of a packet in its bucket; above them is its offset into the window.
+const PLACE_BITS: u32 = 32;
+const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
+/// Windows of more packets a domain are ordered by counting first.
+const FEW: usize = 24;
+
+/// When a packet arrives, and its place in the bucket, in one word: in the order of time, and of sending where times
+/// are equal.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Turn(u64);
+
+impl Turn {
+    #[inline(always)]
+    fn new(offset: u32, place: u32) -> Turn {
+        Turn((offset as u64) << PLACE_BITS | place as u64)
+    }
+
+    /// Time in the window.
+    #[inline(always)]
+    pub fn offset(self) -> Time {
+        Time(self.0 >> PLACE_BITS)
+    }
+
+    /// Place in the bucket.
+    #[inline(always)]
+    pub fn place(self) -> usize {
+        (self.0 & PLACE_MASK) as usize
+    }
+}
 
 /// The packets of an open window by domain.
 pub struct Deal {
-    /// Where in `index` those of each domain lie, from and to; empty for all between windows.
+    /// Where in `turns` those of each domain lie, from and to; empty for all between windows.
     runs: Vec<(u32, u32)>,
-    /// Their places in the bucket, in the order of sending.
-    index: Vec<u32>,
+    /// Those of one domain after the other, each in the order of sending.
+    turns: Vec<Turn>,
 }
 
 impl Deal {
     /// Nothing is dealt out to `domains` domains.
     pub fn new(domains: usize) -> Deal {
-        Deal { runs: vec![(0, 0); domains], index: Vec::new() }
+        Deal { runs: vec![(0, 0); domains], turns: Vec::new() }
     }
 
-    /// Deals packets out to `domains`, and adds those that get some to `todo`.
-    pub fn out(&mut self, domains: &[DomainId], todo: &mut Vec<DomainId>) {
-        for d in domains {
-            let run = &mut self.runs[*d];
+    /// Deals packets out to domains by their `heads`, and adds the domains that get some to `todo`.
+    pub fn out(&mut self, heads: &[Head], todo: &mut Vec<DomainId>) {
+        for head in heads {
+            let run = &mut self.runs[head.to.domain];
             if run.1 == 0 {
-                todo.push(*d);
+                todo.push(head.to.domain);
             }
             run.1 += 1;
         }
@@ -40,18 +67,19 @@ impl Deal {
             *run = (sum, sum);
             sum += count;
         }
-        self.index.resize(domains.len(), 0);
-        for (i, d) in (0u32..).zip(domains) {
-            let end = &mut self.runs[*d].1;
-            self.index[*end as usize] = i;
+        self.turns.resize(heads.len(), Turn::default());
+        let turns = self.turns.as_mut_slice();
+        for (i, head) in (0u32..).zip(heads) {
+            let end = &mut self.runs[head.to.domain].1;
+            turns[*end as usize] = Turn::new(head.offset, i);
             *end += 1;
         }
     }
 
-    /// Places of the packets of `domain`.
-    pub fn of(&self, domain: DomainId) -> &[u32] {
+    /// The packets of `domain`.
+    pub fn of(&self, domain: DomainId) -> &[Turn] {
         let (from, to) = self.runs[domain];
-        &self.index[from as usize..to as usize]
+        &self.turns[from as usize..to as usize]
     }
 
     /// Takes back what was dealt out to the domains of `todo`.
@@ -60,48 +88,105 @@ impl Deal {
     }
 }
 
-/// The knowledge of a domain about a packet as its window opens.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Plan {
-    /// Its place among the packets of the window.
-    pub packet: u32,
-    /// The next hop, where the look ahead has found it (`Domain::plan`).
-    pub route: Planned,
+/// Orders the packets of a domain.
+#[derive(Default)]
+pub struct Sorter {
+    /// Bits of an offset into a window.
+    bits: u32,
+    sorted: Vec<Turn>,
+    starts: Vec<u32>,
 }
 
-/// Orders a domain's packets by (time, tie key, link, order of sending on the link). An entry is the
-/// offset into the window above the index of the packet's plan, in one word; they come in the order of sending.
-#[inline]
-pub fn sort(packets: &[Packet], plans: &[Plan], rule: Order, order: &mut [u64]) {
-    order.sort_unstable();
-    // equal times on different links: by tie key
+impl Sorter {
+    /// For windows of `length`.
+    pub fn new(length: Time) -> Sorter {
+        Sorter { bits: length.0.ilog2() + 1, sorted: Vec::new(), starts: Vec::new() }
+    }
+
+    /// `turns`, which come in the order of sending, by (time, tie key, link, order of sending on the link).
+    #[inline]
+    pub fn sort(&mut self, turns: &[Turn], heads: &[Head], packets: &[Packet], rule: Order) -> &[Turn] {
+        self.sorted.clear();
+        if turns.len() <= FEW {
+            self.sorted.extend_from_slice(turns);
+        } else {
+            self.count(turns);
+        }
+        let sorted = self.sorted.as_mut_slice();
+        insert(sorted);
+        let tied = |pair: &[Turn]| (pair[0].0 ^ pair[1].0) >> PLACE_BITS == 0;
+        if sorted.windows(2).fold(false, |any, pair| any | tied(pair)) {
+            break_ties(sorted, heads, packets, rule);
+        }
+        sorted
+    }
+
+    /// Orders `turns` by the upper bits of their offsets.
+    fn count(&mut self, turns: &[Turn]) {
+        let bits = turns.len().ilog2().min(self.bits);
+        let shift = PLACE_BITS + self.bits - bits;
+        self.starts.clear();
+        self.starts.resize((1 << bits) + 1, 0);
+        let starts = self.starts.as_mut_slice();
+        turns.iter().for_each(|turn| starts[(turn.0 >> shift) as usize + 1] += 1);
+        let mut sum = 0;
+        for start in starts.iter_mut() {
+            sum += *start;
+            *start = sum;
+        }
+        self.sorted.resize(turns.len(), Turn::default());
+        let sorted = self.sorted.as_mut_slice();
+        for turn in turns {
+            let place = &mut starts[(turn.0 >> shift) as usize];
+            sorted[*place as usize] = *turn;
+            *place += 1;
+        }
+    }
+}
+
+/// Sorts what is nearly in order.
+#[inline(always)]
+fn insert(turns: &mut [Turn]) {
+    for i in 1..turns.len() {
+        let one = turns[i];
+        let mut at = i;
+        while at > 0 && turns[at - 1] > one {
+            turns[at] = turns[at - 1];
+            at -= 1;
+        }
+        turns[at] = one;
+    }
+}
+
+/// Orders equal times on different links by tie key.
+#[cold]
+fn break_ties(turns: &mut [Turn], heads: &[Head], packets: &[Packet], rule: Order) {
     let mut i = 1;
-    while i < order.len() {
-        if order[i] >> INDEX_BITS == order[i - 1] >> INDEX_BITS {
-            i += order_ties(packets, plans, rule, &mut order[i - 1..]);
+    while i < turns.len() {
+        if turns[i].offset() == turns[i - 1].offset() {
+            i += order_ties(&mut turns[i - 1..], heads, packets, rule);
         } else {
             i += 1;
         }
     }
 }
 
-/// Orders the run of equal offsets at the head of `order`; its length.
-#[cold]
-fn order_ties(packets: &[Packet], plans: &[Plan], rule: Order, order: &mut [u64]) -> usize {
-    let offset = order[0] >> INDEX_BITS;
-    let run = order.partition_point(|o| o >> INDEX_BITS == offset);
-    let order = &mut order[..run];
-    let packet = |o: u64| &packets[plans[(o & INDEX_MASK) as usize].packet as usize];
+/// Orders the run of equal offsets at the head of `turns`; its length.
+fn order_ties(turns: &mut [Turn], heads: &[Head], packets: &[Packet], rule: Order) -> usize {
+    let offset = turns[0].offset();
+    let run = turns.iter().take_while(|turn| turn.offset() == offset).count();
+    let turns = &mut turns[..run];
     // for the time of this sort the key stands where the offset does: a word tells most packets apart
-    for o in order.iter_mut() {
-        *o = (rule.tie_of(packet(*o)) as u64) << INDEX_BITS | *o & INDEX_MASK;
+    for turn in turns.iter_mut() {
+        *turn = Turn::new(rule.tie_of(&packets[turn.place()]), turn.place() as u32);
     }
-    order.sort_unstable_by(|a, b| match (a >> INDEX_BITS).cmp(&(b >> INDEX_BITS)) {
-        Ordering::Equal => (packet(*a).link, a).cmp(&(packet(*b).link, b)),
+    let link = |turn: Turn| heads[turn.place()].link;
+    turns.sort_unstable_by(|a, b| match a.offset().cmp(&b.offset()) {
+        Ordering::Equal => (link(*a), a).cmp(&(link(*b), b)),
         unequal => unequal,
     });
-    for o in order.iter_mut() {
-        *o = offset << INDEX_BITS | *o & INDEX_MASK;
+    for turn in turns.iter_mut() {
+        *turn = Turn::new(offset.0 as u32, turn.place() as u32);
     }
     run
 }

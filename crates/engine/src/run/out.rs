@@ -6,10 +6,9 @@ use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
-use crate::run::buckets::{Buckets, NEAR};
+use crate::run::buckets::{Buckets, Due, NEAR};
 use crate::run::queues::Queue;
 use incast_cc::Time;
-use std::cmp::Reverse;
 use std::mem::take;
 
 /// The outbox of one domain while its window is open.
@@ -28,9 +27,7 @@ impl Out<'_, '_> {
     #[cold]
     pub fn precedes(&self, packet: &Packet) -> bool {
         let key = Key::arrival(self.buckets.order, packet, 0, 0);
-        self.queue.heap.peek().is_none_or(|Reverse((own, _))| {
-            (key.gen_phase, key.tie, key.entity) <= (own.gen_phase, own.tie, own.entity)
-        })
+        self.queue.peek().is_none_or(|own| (key.gen_phase, key.tie, key.entity) <= (own.gen_phase, own.tie, own.entity))
     }
 
     /// Plans to move the packets in the overflow queue of the port of `link`, the first of
@@ -50,9 +47,9 @@ impl Out<'_, '_> {
         ext: Option<&mut Ext>,
         generation: u16,
         port: &mut impl Overflow,
-        ahead: Option<u64>,
+        due: Option<Due>,
     ) {
-        if ahead == Some(0) {
+        if due.is_some_and(|due| due.ahead == 0) {
             let mut packet = *packet;
             stamp.on(&mut packet);
             return self.local_arrival(packet, ext.map(take), generation);
@@ -79,14 +76,13 @@ impl Outbox for Out<'_, '_> {
         generation: u16,
         port: &mut impl Overflow,
     ) {
-        match self.buckets.ahead(stamp.time) {
-            Some(ahead) if ahead > 0 && !port.overflows() => {
-                let domain = self.net.links[stamp.link].domain;
-                let (place, copy) = self.buckets.push(domain, ahead, packet, ext);
+        match self.buckets.due(stamp.time) {
+            Some(due) if due.ahead > 0 && !port.overflows() => {
+                let (place, copy) = self.buckets.push(self.net.links[stamp.link], due, stamp.link, packet, ext);
                 stamp.on(copy);
                 port.placed(packet, place);
             }
-            ahead => self.arrive_elsewhere(packet, stamp, ext, generation, port, ahead),
+            due => self.arrive_elsewhere(packet, stamp, ext, generation, port, due),
         }
     }
 
@@ -110,10 +106,9 @@ impl Outbox for Out<'_, '_> {
 pub fn move_near(port: &mut Port, out: &mut Out) {
     let horizon = out.buckets.start + out.buckets.length * NEAR;
     let mut chunks = take(&mut out.buckets.chunks);
-    port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.ahead(packet.time) {
-        Some(ahead) if ahead > 0 => {
-            let domain = out.net.links[packet.link].domain;
-            out.buckets.push(domain, ahead, packet, ext).0
+    port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.due(packet.time) {
+        Some(due) if due.ahead > 0 => {
+            out.buckets.push(out.net.links[packet.link], due, packet.link, packet, ext).0
         }
         _ => {
             out.local_arrival(*packet, ext.map(take), 0);

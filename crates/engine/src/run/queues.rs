@@ -2,6 +2,7 @@
 
 use crate::event::order::{Key, Timer};
 use crate::event::packet::{Ext, Packet};
+use crate::event::prefetch;
 use crate::ids::DomainId;
 use crate::run::buckets::Post;
 use incast_cc::Time;
@@ -21,10 +22,11 @@ pub enum Slot {
 const _: () = assert!(size_of::<(Key, Slot)>() == 32);
 
 /// The queue of one domain.
-#[derive(Default)]
 pub struct Queue {
+    /// When the first event is due: every packet that arrives asks.
+    first: Time,
     /// Events, the earliest on top.
-    pub heap: BinaryHeap<Reverse<(Key, Slot)>>,
+    heap: BinaryHeap<Reverse<(Key, Slot)>>,
     arrivals: Vec<(Packet, Option<Ext>)>,
     free: Vec<u32>,
     /// Wake-up registered for this time.
@@ -33,16 +35,46 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// Without events.
+    fn new() -> Queue {
+        let (arrivals, free) = (Vec::new(), Vec::new());
+        Queue { first: Time::NEVER, heap: BinaryHeap::new(), arrivals, free, wake: Time::NEVER, pushes: 0 }
+    }
+
     /// When the next event is due.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self) -> Time {
-        self.heap.peek().map_or(Time::NEVER, |Reverse((key, _))| key.time)
+        self.first
+    }
+
+    /// The place of the next event in the order of events.
+    pub fn peek(&self) -> Option<&Key> {
+        self.heap.peek().map(|Reverse((key, _))| key)
+    }
+
+    /// Takes the next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Key, Slot)> {
+        let Reverse(next) = self.heap.pop()?;
+        self.first = self.peek().map_or(Time::NEVER, |key| key.time);
+        Some(next)
+    }
+
+    fn push(&mut self, key: Key, what: Slot) {
+        self.first = self.first.min(key.time);
+        self.heap.push(Reverse((key, what)));
+    }
+
+    /// Brings the next event near.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch::lines(self.heap.as_slice(), 1);
     }
 
     /// Adds a timer.
     #[inline]
     pub fn timer(&mut self, key: Key, timer: Timer) {
-        self.heap.push(Reverse((key, Slot::Timer(timer))));
+        self.push(key, Slot::Timer(timer));
     }
 
     /// Adds an arrival; `key` has the key for its number among the arrivals here.
@@ -59,7 +91,7 @@ impl Queue {
                 self.arrivals.len() as u32 - 1
             }
         };
-        self.heap.push(Reverse((key, Slot::Arrival(slot))));
+        self.push(key, Slot::Arrival(slot));
     }
 
     /// Takes an arrival out.
@@ -98,7 +130,7 @@ pub struct Queues {
 impl Queues {
     /// Empty ones, of `count` domains.
     pub fn new(first: u32, count: usize) -> Queues {
-        let list = (0..count).map(|_| Queue { wake: Time::NEVER, ..Queue::default() }).collect();
+        let list = (0..count).map(|_| Queue::new()).collect();
         Queues { first, list, wakes: BinaryHeap::new() }
     }
 

@@ -11,15 +11,15 @@ use crate::ids::DomainId;
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::run::buckets::{Bucket, Buckets, Lanes, Parcel};
-use crate::run::deal::{Deal, INDEX_BITS, INDEX_MASK, Plan, sort};
+use crate::run::deal::{Deal, Sorter};
 use crate::run::ending::{self, Ending, Endless};
 use crate::run::out::{Out, move_near};
 use crate::run::progress::{Listener, Progress};
 use crate::run::queues::{Queues, Slot};
+use crate::switch::route::Planned;
 use crate::threads::crew::Report;
 use incast_cc::Time;
 use incast_record::Collector;
-use std::cmp::Reverse;
 use std::mem::take;
 use std::time::Duration;
 
@@ -54,8 +54,7 @@ pub struct Worker<'a> {
     queued: Vec<u64>,
     /// Packets that arrive within the last window, but after the end of the run.
     under_way: Vec<Packet>,
-    plans: Vec<Plan>,
-    order: Vec<u64>,
+    scratch: Scratch,
     /// The earliest instant at which a domain found an endless loop.
     endless: Time,
     /// Windows and hops so far, and hops of all threads as of the last word to the listener.
@@ -65,6 +64,14 @@ pub struct Worker<'a> {
     stopped: bool,
     /// Processor time that its thread took.
     pub time: Duration,
+}
+
+/// What a worker needs for one domain after the other.
+#[derive(Default)]
+struct Scratch {
+    /// The next hop of each of its packets, in order.
+    plans: Vec<Planned>,
+    sorter: Sorter,
 }
 
 /// An open window.
@@ -133,8 +140,7 @@ impl<'a> Worker<'a> {
             todo: Vec::new(),
             queued: vec![u64::MAX; count],
             under_way: Vec::new(),
-            plans: Vec::new(),
-            order: Vec::new(),
+            scratch: Scratch { plans: Vec::new(), sorter: Sorter::new(length) },
             endless: Time::NEVER,
             windows: 0,
             hops: 0,
@@ -193,13 +199,13 @@ impl<'a> Worker<'a> {
     #[inline]
     pub fn pass(&mut self, mut window: Window) {
         self.gather(&window);
-        let (mut plans, mut order) = (take(&mut self.plans), take(&mut self.order));
+        let mut scratch = take(&mut self.scratch);
         for i in 0..self.todo.len() {
-            if let Err(Endless(at)) = self.walk(i, &mut window, &mut plans, &mut order) {
+            if let Err(Endless(at)) = self.walk(i, &mut window, &mut scratch) {
                 self.endless = self.endless.min(at);
             }
         }
-        (self.plans, self.order) = (plans, order);
+        self.scratch = scratch;
         self.deal.clear(&self.todo);
         self.buckets.close(window.bucket);
         for post in self.buckets.take_posts() {
@@ -211,7 +217,7 @@ impl<'a> Worker<'a> {
     fn gather(&mut self, window: &Window) {
         let number = window.number;
         self.todo.clear();
-        self.deal.out(&window.bucket.domains, &mut self.todo);
+        self.deal.out(&window.bucket.heads, &mut self.todo);
         for d in &self.todo {
             self.queued[*d] = number;
         }
@@ -237,77 +243,68 @@ impl<'a> Worker<'a> {
         }
         if let Some(following) = self.todo.get(i + 1) {
             let first = self.deal.of(*following).iter().take(AHEAD);
-            first.for_each(|at| prefetch::lines(&packets[*at as usize], 1));
+            first.for_each(|turn| prefetch::item(packets, turn.place()));
             let following = self.queues.place(*following);
-            prefetch::lines(self.queues.list[following].heap.as_slice(), 1);
+            self.queues.list[following].prefetch();
             self.domains[following].prefetch();
         }
     }
 
-    /// Walks through the events of the `i`th domain with work before `stop`: plans what its packets will do, orders
-    /// them, and merges them with its own events.
+    /// Walks through the events of the `i`th domain with work before `stop`: orders its packets, plans what they will
+    /// do, and merges them with its own events.
     #[inline(always)]
     fn walk(
         &mut self,
         i: usize,
         Window { stop, bucket, .. }: &mut Window,
-        plans: &mut Vec<Plan>,
-        order: &mut Vec<u64>,
+        Scratch { plans, sorter }: &mut Scratch,
     ) -> Result<(), Endless> {
         let stop = *stop;
-        let (packets, exts) = (bucket.packets.as_slice(), &mut bucket.exts);
+        let (packets, heads, exts) = (bucket.packets.as_slice(), bucket.heads.as_slice(), &mut bucket.exts);
         self.look_ahead(i, packets);
         let d = self.todo[i];
         let place = self.queues.place(d);
         let (net, start) = (self.net, self.buckets.start);
         let domain = &mut self.domains[place];
         let hops = domain.nodes.counts.hops;
-        let mine = self.deal.of(d);
+        let turns = sorter.sort(self.deal.of(d), heads, packets, self.buckets.order);
         plans.clear();
-        order.clear();
-        for (i, at) in (0u64..).zip(mine) {
-            if let Some(ahead) = mine.get(i as usize + AHEAD) {
-                prefetch::lines(&packets[*ahead as usize], 1);
+        plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
+            if let Some(ahead) = turns.get(ahead) {
+                prefetch::item(packets, ahead.place());
             }
-            if let Some(soon) = mine.get(i as usize + AHEAD / 2) {
-                prefetch::lines(&net.links[packets[*soon as usize].link], 1);
-            }
-            let packet = &packets[*at as usize];
+            let packet = &packets[turn.place()];
             if let Some(ext) = packet.ext() {
                 prefetch::lines(&exts[ext as usize], 2);
             }
-            plans.push(Plan { packet: *at, route: domain.plan(packet, net) });
-            order.push((packet.time - start).0 << INDEX_BITS | i);
+            domain.plan(packet, heads[turn.place()].to.node, net)
+        }));
+        for (turn, plan) in turns.iter().zip(&*plans) {
+            domain.prefetch_further(*plan, net, || (&packets[turn.place()], heads[turn.place()].to.node));
         }
-        plans.iter().for_each(|plan| domain.prefetch_further(&packets[plan.packet as usize], plan.route, net));
-        sort(packets, plans, self.buckets.order, order);
-        let (plans, order) = (plans.as_slice(), order.as_slice());
         let queue = &mut self.queues.list[place];
         let mut out = Out { net, buckets: &mut self.buckets, queue };
-        let time_of = |o: Option<&u64>| o.map_or(Time::NEVER, |o| start + Time(o >> INDEX_BITS));
-        let mut at = 0;
-        let mut near = time_of(order.first());
-        loop {
-            let own = out.queue.next();
-            if near.min(own) >= stop {
+        let mut walked = 0;
+        for (turn, plan) in turns.iter().zip(&*plans) {
+            let time = start + turn.offset();
+            if time >= stop {
                 break;
             }
-            let plan = order.get(at).map_or(Plan::default(), |o| plans[(o & INDEX_MASK) as usize]);
-            if near < own || (near == own && out.precedes(&packets[plan.packet as usize])) {
-                at += 1;
-                near = time_of(order.get(at));
-                let packet = &packets[plan.packet as usize];
-                let mut ext = packet.ext().map(|i| take(&mut exts[i as usize]));
-                let instant = Instant { time: packet.time, generation: 0 };
-                let env = Env::new(net, &mut out, &mut self.collector);
-                domain.arrival(instant, packet, ext.as_mut(), plan.route, env);
-            } else {
-                own_event(domain, &mut out, &mut self.collector)?;
+            let packet = &packets[turn.place()];
+            if out.queue.next() <= time {
+                own_events(domain, &mut out, &mut self.collector, time, Some(packet))?;
             }
+            let mut ext = packet.ext().map(|i| take(&mut exts[i as usize]));
+            let instant = Instant { time, generation: 0 };
+            let env = Env::new(net, &mut out, &mut self.collector);
+            domain.arrival(instant, packet, ext.as_mut(), *plan, env);
+            walked += 1;
         }
-        let left = order[at..].iter().map(|o| packets[plans[(o & INDEX_MASK) as usize].packet as usize]);
-        self.under_way.extend(left);
+        if out.queue.next() < stop {
+            own_events(domain, &mut out, &mut self.collector, stop, None)?;
+        }
         self.hops += domain.nodes.counts.hops - hops;
+        self.under_way.extend(turns[walked..].iter().map(|turn| packets[turn.place()]));
         self.queues.register(d);
         Ok(())
     }
@@ -323,17 +320,34 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Takes the domain's own next event: a timer, or an arrival from inside the domain.
+/// Takes the domain's own events before `time`, and those at `time` that precede the arrival of `packet` then.
 #[inline(never)]
+fn own_events(
+    domain: &mut Domain,
+    out: &mut Out,
+    collector: &mut Collector,
+    time: Time,
+    packet: Option<&Packet>,
+) -> Result<(), Endless> {
+    loop {
+        let own = out.queue.next();
+        if own > time || own == time && packet.is_none_or(|packet| out.precedes(packet)) {
+            return Ok(());
+        }
+        own_event(domain, out, collector)?;
+    }
+}
+
+/// Takes the domain's own next event: a timer, or an arrival from inside the domain.
 fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> Result<(), Endless> {
-    let Some(Reverse((key, what))) = out.queue.heap.pop() else { return Ok(()) };
+    let Some((key, what)) = out.queue.pop() else { return Ok(()) };
     ending::check(&key)?;
     let net = out.net;
     let at = Instant { time: key.time, generation: key.generation() };
     match what {
         Slot::Arrival(i) => {
             let (packet, mut ext) = out.queue.take(i);
-            let planned = domain.plan(&packet, net);
+            let planned = domain.plan(&packet, net.links[packet.link].node, net);
             domain.arrival(at, &packet, ext.as_mut(), planned, Env::new(net, out, collector));
         }
         Slot::Timer(Timer::Overflow(link)) => move_near(&mut domain.nodes.ports[net.port_of[link]], out),

@@ -12,10 +12,10 @@ mod rule;
 pub mod trimming;
 
 use crate::spec::{Discipline, QueueSpec};
-use incast_cc::Time;
 use drop_tail::DropTail;
 use ecn_at_departure::EcnAtDeparture;
 use ecn_threshold::EcnThreshold;
+use incast_cc::Time;
 use random_drop::RandomDrop;
 use red::Red;
 pub use rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};

@@ -91,7 +91,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         };
         if nic.is_idle(self.now) {
             nic.begin(packet);
-            self.begin_service(host, *packet, ext, self.now);
+            self.transmit_from(host, packet, ext);
         } else {
             nic.push(packet, ext, self.now);
             self.watch_nic(host);
@@ -116,15 +116,22 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// A packet that has been in a fair NIC since then is transmitted.
     fn begin_service(&mut self, host: HostIx, mut packet: Packet, ext: Option<&mut Ext>, since: Time) {
-        let port = self.hosts[host].port;
         if !packet.has(flag::ACK) {
             packet.set_sent_at(self.now);
         }
+        let port = self.hosts[host].port;
+        self.ports[port].add_wait(since, self.now, packet.size as u64, &self.net.interval);
+        self.transmit_from(host, &packet, ext);
+    }
+
+    /// A packet that the host's fair NIC has taken into service is transmitted.
+    #[inline]
+    fn transmit_from(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
+        let port = self.hosts[host].port;
         let p = &mut self.ports[port];
-        p.add_wait(since, self.now, packet.size as u64, &self.net.interval);
         let done = self.now + p.serialization(packet.size as u64);
         let link = p.link;
-        self.transmit(port, &packet, ext);
+        self.transmit(port, packet, ext);
         let p = &self.ports[port];
         // a link at another rate: when the port has sent what it has just taken
         let done = if p.fails() { p.free_at().max(self.now) } else { done };

@@ -58,7 +58,18 @@ const fn fold(h: u64, word: u64) -> u64 {
 /// next hops the choice is [`pick`]`(h, n)`.
 #[inline]
 pub const fn ecmp(seed: u64, flow: FlowId, reverse: bool, node: NodeId) -> u64 {
-    fold(fold(mix(seed ^ 0x4543_4d50), ((flow.0 as u64) << 1) | reverse as u64), node.0 as u64)
+    ecmp_salted(ecmp_salt(seed), flow, reverse, node)
+}
+
+/// What [`ecmp`] makes of the seed.
+pub const fn ecmp_salt(seed: u64) -> u64 {
+    mix(seed ^ 0x4543_4d50)
+}
+
+/// [`ecmp`], its salt being known.
+#[inline]
+pub const fn ecmp_salted(salt: u64, flow: FlowId, reverse: bool, node: NodeId) -> u64 {
+    fold(fold(salt, ((flow.0 as u64) << 1) | reverse as u64), node.0 as u64)
 }
 
 /// Random number of one packet at one switch: of packet `id` of (flow, direction), fragment `part`, stamped

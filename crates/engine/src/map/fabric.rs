@@ -39,6 +39,8 @@ pub struct FabricMap<'a> {
     pub spec: &'a Spec,
     /// Tie-breaking.
     pub order: Order,
+    /// Of the hashes of ECMP.
+    pub ecmp_salt: u64,
     /// Measured interval.
     pub interval: Interval,
     /// Where every node lives.

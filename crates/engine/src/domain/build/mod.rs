@@ -8,6 +8,7 @@ mod ports;
 use crate::domain::Domain;
 use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer};
+use crate::hash;
 use crate::ids::{DomainId, FlowId, QueryId};
 use crate::map::duplexes;
 use crate::map::fabric::FabricMap;
@@ -101,6 +102,7 @@ impl<'a> Simulation<'a> {
         let mut net = FabricMap {
             spec,
             order: Order { seed: spec.seed, ties: spec.ties },
+            ecmp_salt: hash::ecmp_salt(spec.seed),
             interval,
             links: spec.links.iter().map(|l| place[l.to as usize]).collect(),
             origins: spec.links.iter().map(|l| place[l.from as usize].node).collect(),

@@ -14,6 +14,6 @@ impl Rule for Ecmp {
 
     #[inline(always)]
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
-        hash::pick(hash::ecmp(ctx.map.spec.seed, packet.flow, packet.is_reverse(), ctx.node), hops.len())
+        hash::pick(hash::ecmp_salted(ctx.map.ecmp_salt, packet.flow, packet.is_reverse(), ctx.node), hops.len())
     }
 }

@@ -6,7 +6,6 @@ use super::*;
 
 impl Receiver {
     /// Acknowledges a segment that has arrived, now or later.
-    #[inline(always)]
     pub(super) fn acknowledge_in_time(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, mut now_ack: bool) {
         let t = ctx.net.transport(self.transport);
         if !now_ack && !self.ooo.is_empty() {
@@ -33,8 +32,8 @@ impl Receiver {
     }
 
     /// The ACK waits for the next segment, or its timer.
-    #[inline(always)]
-    fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+    #[inline]
+    pub(super) fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let side = ctx.sides.get(self.side as usize);
         let wait = side.map_or(t.delayed_ack_timeout, |side| side.ack_wait(t));
         let soon = side.is_some() && t.adaptive_ack;

@@ -23,6 +23,7 @@ mod answer;
 mod compression;
 mod connection;
 mod ecn;
+mod prediction;
 mod sack;
 mod window;
 
@@ -114,6 +115,8 @@ pub struct Receiver {
     src: NodeId,
     base_flags: u16,
     packets: u32,
+    /// Segments that come next while nothing is missing are [predicted](prediction).
+    predictable: bool,
     /// Its host's side of a two-way connection, or [`NO_SIDE`].
     side: u32,
     /// First byte that has not come, what has come beyond it, and the number of FIN.
@@ -154,6 +157,7 @@ impl Receiver {
             src: NodeId(spec.src),
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::SLOW_PATH } else { 0 },
             packets: 0,
+            predictable: prediction::is_predictable(t),
             side: NO_SIDE,
             next: 0,
             ooo: Ranges::default(),
@@ -312,6 +316,16 @@ impl Receiver {
     }
 
     fn data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
+        if self.predicts(p) {
+            self.on_predicted(ctx, t, p);
+        } else {
+            self.on_other_data(ctx, t, p);
+        }
+    }
+
+    /// A data segment that is not as predicted.
+    #[inline(never)]
+    fn on_other_data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let end = p.seq() + p.len as u64 + u64::from(p.has(flag::FIN));
         let (marked, mut now_ack) = self.take_ecn(ctx, t, p);
         // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
@@ -367,7 +381,6 @@ impl Receiver {
     }
 
     /// A segment up to `end` is the next in order. Whether it is acknowledged at once.
-    #[inline(always)]
     fn deliver(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet, end: u64) -> bool {
         let before = self.delivered();
         let had_gap = !self.ooo.is_empty();
@@ -391,12 +404,18 @@ impl Receiver {
         }
         let whole = self.fin_at.unwrap_or(self.sink.size);
         if self.sink.complete.is_none() && self.next >= whole {
-            // a FIN may come long after the last byte
-            self.sink.complete = Some(self.sink.fresh_at.max(ctx.net.flow(self.flow).start));
-            ctx.announce(self.flow, Done::Received);
+            self.complete(ctx);
         }
         self.acks.pending += 1;
         now_ack
+    }
+
+    /// The whole transfer has come.
+    #[cold]
+    fn complete(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        // a FIN may come long after the last byte
+        self.sink.complete = Some(self.sink.fresh_at.max(ctx.net.flow(self.flow).start));
+        ctx.announce(self.flow, Done::Received);
     }
 
     /// One of the receiver's timers fired.

@@ -188,6 +188,47 @@ impl Scoreboard {
         self.pipe += len as u64;
     }
 
+    /// Whether losses are told by SACK alone, and nothing else is kept of a segment.
+    pub fn is_plain(&self) -> bool {
+        self.rack.is_none() && self.late.is_none() && self.ns3 == 0
+    }
+
+    /// Nothing is SACKed, lost, or sent again and not yet acknowledged.
+    #[inline(always)]
+    pub fn is_in_order(&self) -> bool {
+        self.pending == 0 && self.again == 0 && self.sacked.is_empty()
+    }
+
+    /// Everything below `una` was acknowledged on a [plain](Scoreboard::is_plain) scoreboard [in
+    /// order](Scoreboard::is_in_order).
+    #[inline(always)]
+    pub fn acked_in_order(&mut self, una: u64) {
+        self.acked_again = false;
+        while let Some(s) = self.segments.front_mut() {
+            if s.end() > una {
+                if s.seq < una {
+                    let covered = (una - s.seq) as u16;
+                    self.pipe -= covered as u64 * s.copies as u64;
+                    (s.seq, s.len) = (una, s.len - covered);
+                }
+                break;
+            }
+            self.acked_again |= s.ever;
+            self.original |= !s.ever && s.end() <= self.watch;
+            self.pipe -= s.len as u64 * s.copies as u64;
+            self.segments.pop_front();
+        }
+        self.shrink();
+    }
+
+    /// The deque walks through all of its memory: gives back what a past window needed.
+    #[inline(always)]
+    fn shrink(&mut self) {
+        if self.segments.capacity() > 32 && self.segments.len() * 4 < self.segments.capacity() {
+            self.segments.shrink_to(self.segments.len() * 2);
+        }
+    }
+
     /// Everything below `una` was acknowledged. Returns the bytes which SACK had not reported
     /// before, and whether any of the acknowledged segments had been sent again.
     #[inline]
@@ -240,10 +281,7 @@ impl Scoreboard {
         if !self.sacked.is_empty() {
             self.sacked.cut_below(una);
         }
-        // the deque walks through all of its memory: give back what a past window needed
-        if self.segments.capacity() > 32 && self.segments.len() * 4 < self.segments.capacity() {
-            self.segments.shrink_to(self.segments.len() * 2);
-        }
+        self.shrink();
         (delivered, retransmitted)
     }
 

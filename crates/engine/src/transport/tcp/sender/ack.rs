@@ -28,6 +28,26 @@ pub(super) struct News {
     pub(super) echoed: Time,
 }
 
+impl News {
+    /// The news of an ACK that is as predicted.
+    #[inline(always)]
+    pub(super) fn predicted(acked: u64, marked: bool, opens: bool, echoed: Time) -> News {
+        News {
+            acked,
+            segments: 0,
+            duplicate: false,
+            idle: false,
+            delivered: acked,
+            newly_sacked: 0,
+            twice: 0,
+            was_retransmitted: false,
+            marked,
+            opens,
+            echoed,
+        }
+    }
+}
+
 impl Sender {
     pub(super) fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         let t = ctx.net.transport(self.transport);
@@ -36,6 +56,16 @@ impl Sender {
         if ack > self.nxt || ack < self.una {
             return;
         }
+        if self.predicts(p, ext, ack) {
+            return self.on_predicted(ctx, p, ack);
+        }
+        self.on_other_ack(ctx, p, ext, ack);
+    }
+
+    /// An ACK that is not as predicted.
+    #[inline(never)]
+    fn on_other_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) {
+        let t = ctx.net.transport(self.transport);
         self.catch_up(ctx);
         let in_flight = self.pipe(t);
         let mut news = self.read_ack(ctx, p, ext, ack);
@@ -162,8 +192,15 @@ impl Sender {
     }
 
     /// Reductions that an ACK calls for, and the window of one that is under way.
-    #[inline(always)]
-    fn reduce(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News, lost: bool, repaired: bool) {
+    #[inline]
+    pub(super) fn reduce(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        t: &TransportSpec,
+        news: &News,
+        lost: bool,
+        repaired: bool,
+    ) {
         let News { acked, delivered, was_retransmitted, marked, .. } = *news;
         if lost && self.profile.own_recovery {
             self.cc.on_loss(&self.congestion(ctx));
@@ -190,7 +227,13 @@ impl Sender {
 
     /// The retransmission timer starts anew when new data was acknowledged (RFC 6298 5.3).
     #[inline(always)]
-    fn restart_timers(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News, later_sample: bool) {
+    pub(super) fn restart_timers(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        t: &TransportSpec,
+        news: &News,
+        later_sample: bool,
+    ) {
         // a window below a segment may hold everything back: then the timer alone moves things on
         let stalled = !t.least_segment && self.app.written > self.nxt;
         if self.board.is_empty() && !stalled {

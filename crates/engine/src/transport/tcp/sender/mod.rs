@@ -14,6 +14,7 @@ mod limited_transmit;
 mod loss;
 mod output;
 mod pacing;
+mod prediction;
 mod process;
 mod prr;
 mod rack;
@@ -241,6 +242,8 @@ pub struct Sender {
     pub(in crate::transport) ip: IpSource,
     transport: u32,
     group: u32,
+    /// ACKs that say nothing but that the next data has arrived are [predicted](prediction).
+    predictable: bool,
     /// Where the connection stands.
     pub connection: Connection,
     /// Index of the probe observing this flow, if any.
@@ -295,16 +298,18 @@ impl Sender {
         let inflates = t.recovery == Recovery::Htsim && !t.sack;
         let extra = t.extra_packets as u64 * t.mss as u64;
         let start = Start { stop: spec.stop, extra, seed: net.spec.seed, flow };
+        let (app, board) = (AppState::new(spec.app, start), scoreboard(t, &profile, of_segments));
         Sender {
             ip: IpSource::new(net, flow, host, profile.telemetry),
             transport: spec.transport,
             group: spec.group,
+            predictable: prediction::is_predictable(t, &profile, &app, &board),
             connection: Connection::Closed,
             probe: None,
             una: 0,
             nxt: 0,
             sent_to: 0,
-            board: scoreboard(t, &profile, of_segments),
+            board,
             peer: PeerWindow::default(),
             cc: config.build(&net.envs[flow]),
             profile,
@@ -332,7 +337,7 @@ impl Sender {
             },
             pacing: PacingState { from: Time::ZERO, at: NEVER, last_send: Time::ZERO, restarting: false },
             wake_at: NEVER,
-            app: AppState::new(spec.app, start),
+            app,
             process: Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() },
             closing: Closing::default(),
             side: NO_SIDE,

@@ -76,11 +76,17 @@ pub struct Order {
 }
 
 impl Order {
+    /// Tie key of an arrival over `link` at `time`, where a hash tells.
+    #[inline]
+    pub fn tie_on(self, link: LinkId, time: Time) -> u32 {
+        hash::tie(self.seed, link.0 as u64, time)
+    }
+
     /// Tie key of an arrival.
     #[inline]
     pub fn tie_of(self, packet: &Packet) -> u32 {
         match self.ties {
-            Ties::Hash => hash::tie(self.seed, packet.link.0 as u64, packet.time),
+            Ties::Hash => self.tie_on(packet.link, packet.time),
             Ties::Link => 0,
             Ties::Scheduled if packet.tie_rank() == NO_TIE_RANK => 0,
             Ties::Scheduled => ((u16::MAX - packet.size) as u32) << 16 | packet.tie_rank() as u32,

@@ -5,6 +5,7 @@ use crate::event::outbox::Chunks;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::{DomainId, LinkId};
 use crate::map::fabric::Place;
+use crate::spec::Ties;
 use incast_cc::Time;
 use std::mem::{swap, take};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct Head {
 /// Packets that arrive in a window, in the order of sending.
 #[derive(Default)]
 pub struct Bucket {
+    /// The beginning of the window, once it is open.
+    start: Time,
     pub packets: Vec<Packet>,
     /// The head of each.
     pub heads: Vec<Head>,
@@ -35,6 +38,21 @@ pub struct Bucket {
 }
 
 impl Bucket {
+    /// An empty one with room for so many packets, which costs nothing before they come.
+    fn with_room(room: usize) -> Bucket {
+        Bucket { packets: Vec::with_capacity(room), heads: Vec::with_capacity(room), ..Bucket::default() }
+    }
+
+    /// Tie key of the packet at `place`, which is far away in memory: it is asked only where its head does not tell.
+    #[inline]
+    pub fn tie(&self, place: usize, order: Order) -> u32 {
+        let head = &self.heads[place];
+        match order.ties {
+            Ties::Hash => order.tie_on(head.link, self.start + Time(head.offset as u64)),
+            _ => order.tie_of(&self.packets[place]),
+        }
+    }
+
     /// Appends what `parcel` holds for this window, and takes its messages.
     pub fn unpack(&mut self, parcel: &mut Parcel, mut message: impl FnMut(Post)) {
         let (from, exts) = (self.packets.len(), self.exts.len());
@@ -111,6 +129,8 @@ pub struct Buckets {
     pub near: Vec<Bucket>,
     /// Bit w % NEAR: something arrives in window w.
     occupied: u32,
+    /// Packets that a new one has room for.
+    room: usize,
     /// Empty ones with room in them, the one used last on top: its memory is near.
     spare: Vec<Bucket>,
     /// Empty chunks of the ports' overflow queues.
@@ -123,7 +143,7 @@ pub struct Buckets {
 
 impl Buckets {
     /// Empty buckets of windows of `length`, for packets to the domains of `threads`.
-    pub fn new(order: Order, length: Time, lanes: Lanes, threads: usize) -> Buckets {
+    pub fn new(order: Order, length: Time, lanes: Lanes, threads: usize, room: usize) -> Buckets {
         Buckets {
             order,
             length,
@@ -134,6 +154,7 @@ impl Buckets {
             lanes,
             near: (0..NEAR * threads as u64).map(|_| Bucket::default()).collect(),
             occupied: 0,
+            room,
             spare: Vec::new(),
             chunks: Chunks::new(),
             due: Vec::new(),
@@ -146,7 +167,8 @@ impl Buckets {
         self.window = window;
         self.start = self.length * window;
         self.occupied &= !(1 << (window & MASK));
-        take(self.slot(self.lanes.me, window & MASK))
+        let start = self.start;
+        Bucket { start, ..take(self.slot(self.lanes.me, window & MASK)) }
     }
 
     #[inline(always)]
@@ -195,10 +217,8 @@ impl Buckets {
         if bucket.packets.is_empty() {
             self.occupied |= 1 << slot;
             // one that came back from another thread has room already
-            if bucket.packets.capacity() == 0
-                && let Some(spare) = self.spare.pop()
-            {
-                *bucket = spare;
+            if bucket.packets.capacity() == 0 {
+                *bucket = self.spare.pop().unwrap_or_else(|| Bucket::with_room(self.room));
             }
         }
         bucket.heads.push(Head { to, offset: due.offset, link });

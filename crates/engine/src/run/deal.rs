@@ -1,9 +1,8 @@
 //! The packets of a window that opens: dealt out to their domains by counting, and ordered within a domain.
 
 use crate::event::order::Order;
-use crate::event::packet::Packet;
 use crate::ids::DomainId;
-use crate::run::buckets::Head;
+use crate::run::buckets::{Bucket, Head};
 use incast_cc::Time;
 use std::cmp::Ordering;
 
@@ -105,7 +104,7 @@ impl Sorter {
 
     /// `turns`, which come in the order of sending, by (time, tie key, link, order of sending on the link).
     #[inline]
-    pub fn sort(&mut self, turns: &[Turn], heads: &[Head], packets: &[Packet], rule: Order) -> &[Turn] {
+    pub fn sort(&mut self, turns: &[Turn], bucket: &Bucket, rule: Order) -> &[Turn] {
         self.sorted.clear();
         if turns.len() <= FEW {
             self.sorted.extend_from_slice(turns);
@@ -116,7 +115,7 @@ impl Sorter {
         insert(sorted);
         let tied = |pair: &[Turn]| (pair[0].0 ^ pair[1].0) >> PLACE_BITS == 0;
         if sorted.windows(2).fold(false, |any, pair| any | tied(pair)) {
-            break_ties(sorted, heads, packets, rule);
+            break_ties(sorted, bucket, rule);
         }
         sorted
     }
@@ -160,11 +159,11 @@ fn insert(turns: &mut [Turn]) {
 
 /// Orders equal times on different links by tie key.
 #[cold]
-fn break_ties(turns: &mut [Turn], heads: &[Head], packets: &[Packet], rule: Order) {
+fn break_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
     let mut i = 1;
     while i < turns.len() {
         if turns[i].offset() == turns[i - 1].offset() {
-            i += order_ties(&mut turns[i - 1..], heads, packets, rule);
+            i += order_ties(&mut turns[i - 1..], bucket, rule);
         } else {
             i += 1;
         }
@@ -172,15 +171,15 @@ fn break_ties(turns: &mut [Turn], heads: &[Head], packets: &[Packet], rule: Orde
 }
 
 /// Orders the run of equal offsets at the head of `turns`; its length.
-fn order_ties(turns: &mut [Turn], heads: &[Head], packets: &[Packet], rule: Order) -> usize {
+fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
     let offset = turns[0].offset();
     let run = turns.iter().take_while(|turn| turn.offset() == offset).count();
     let turns = &mut turns[..run];
     // for the time of this sort the key stands where the offset does: a word tells most packets apart
     for turn in turns.iter_mut() {
-        *turn = Turn::new(rule.tie_of(&packets[turn.place()]), turn.place() as u32);
+        *turn = Turn::new(bucket.tie(turn.place(), rule), turn.place() as u32);
     }
-    let link = |turn: Turn| heads[turn.place()].link;
+    let link = |turn: Turn| bucket.heads[turn.place()].link;
     turns.sort_unstable_by(|a, b| match a.offset().cmp(&b.offset()) {
         Ordering::Equal => (link(*a), a).cmp(&(link(*b), b)),
         unequal => unequal,

@@ -132,7 +132,7 @@ impl<'a> Worker<'a> {
             net,
             ending,
             visit,
-            buckets: Buckets::new(net.order, length, lanes, threads),
+            buckets: Buckets::new(net.order, length, lanes, threads, net.links.len() / threads),
             queues: Queues::new(first, domains.len()),
             domains,
             collector: Collector::new(net.spec.groups.len()),
@@ -260,14 +260,14 @@ impl<'a> Worker<'a> {
         Scratch { plans, sorter }: &mut Scratch,
     ) -> Result<(), Endless> {
         let stop = *stop;
-        let (packets, heads, exts) = (bucket.packets.as_slice(), bucket.heads.as_slice(), &mut bucket.exts);
-        self.look_ahead(i, packets);
+        self.look_ahead(i, &bucket.packets);
         let d = self.todo[i];
         let place = self.queues.place(d);
         let (net, start) = (self.net, self.buckets.start);
         let domain = &mut self.domains[place];
         let hops = domain.nodes.counts.hops;
-        let turns = sorter.sort(self.deal.of(d), heads, packets, self.buckets.order);
+        let turns = sorter.sort(self.deal.of(d), bucket, self.buckets.order);
+        let (packets, heads, exts) = (bucket.packets.as_slice(), bucket.heads.as_slice(), &mut bucket.exts);
         plans.clear();
         plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
             if let Some(ahead) = turns.get(ahead) {

@@ -94,7 +94,8 @@ impl RttEstimator {
             RtoRule::Rfc6298 => self.srtt + self.granularity.max(self.rttvar * 4),
             RtoRule::Linux => self.srtt + self.held,
         };
-        let base = base.max(self.min_rto).next_multiple_of(self.tick);
+        let base = base.max(self.min_rto);
+        let base = if self.tick > Time::ps(1) { base.next_multiple_of(self.tick) } else { base };
         base.saturating_mul(1 << self.backoff.min(20)).min(self.max_rto.max(self.min_rto))
     }
 

@@ -66,11 +66,11 @@ impl Port {
 
     /// Decides the marks of what left by `now`, nothing having come since the last packet, and lets it leave.
     fn settle(&mut self, now: Time, interval: &Interval) {
-        let head = self.head();
+        let (head, latest) = (self.head(), self.latest());
         let Some(marks) = &mut self.rare.pending_marks else { return };
         let mut before = self.bytes_out;
         for i in 0..self.ring.len {
-            let slot = self.ring.at(i);
+            let slot = if i + 1 == self.ring.len { latest } else { self.ring.at(i) };
             // the queue becomes shorter with each that leaves
             if slot.departure > now || !marks.exceeded(self.ring.len - i, self.bytes_in - before) {
                 break;

@@ -235,7 +235,7 @@ impl Buckets {
 
     /// Marks the packet at `place` among those of the window of `time`, when it arrives over `link` in `domain`.
     pub fn mark(&mut self, link: LinkId, domain: DomainId, time: Time, place: usize) {
-        let slot = self.ahead(time).map_or(self.window, |ahead| self.window + ahead) & MASK;
+        let slot = self.due(time).map_or(self.window, |due| self.window + due.ahead) & MASK;
         let packet = &mut self.slot(self.lanes.lane(domain), slot).packets[place];
         assert!(packet.link == link && packet.time == time, "a packet is not where it was put");
         packet.flags |= flag::CE;

@@ -107,9 +107,7 @@ pub fn move_near(port: &mut Port, out: &mut Out) {
     let horizon = out.buckets.start + out.buckets.length * NEAR;
     let mut chunks = take(&mut out.buckets.chunks);
     port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.due(packet.time) {
-        Some(due) if due.ahead > 0 => {
-            out.buckets.push(out.net.links[packet.link], due, packet.link, packet, ext).0
-        }
+        Some(due) if due.ahead > 0 => out.buckets.push(out.net.links[packet.link], due, packet.link, packet, ext).0,
         _ => {
             out.local_arrival(*packet, ext.map(take), 0);
             usize::MAX

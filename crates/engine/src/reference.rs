@@ -2,6 +2,7 @@
 //! and obviously in order. Tests hold the engine of windows against it byte for byte.
 
 use crate::RunError;
+use crate::domain::Domain;
 use crate::domain::build::Simulation;
 use crate::event::order::{Event, Key, Order, Timer};
 use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
@@ -98,6 +99,8 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
 /// Runs a simulation event by event.
 pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
     let spec = simulation.net.spec;
+    // what the engine of windows saves itself is done here, and so tested
+    simulation.domains.iter_mut().for_each(Domain::spell_out);
     let mut heap = Heap { order: simulation.net.order, queue: BinaryHeap::new(), pushes: 0 };
     let mut collector = Collector::new(spec.groups.len());
     for (_, time, timer) in simulation.first_timers() {

@@ -21,8 +21,10 @@ use crate::node::context::{Effects, Env, Nodes};
 use crate::node::departure_marks::pass_marking_later;
 use crate::node::trace::{Site, observe_port};
 use crate::node::transmit::pass;
+use crate::port::Port;
 use crate::switch::Switch;
 use crate::switch::route::{Planned, Route};
+use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 use incast_record::{Happening, Recorder};
 
@@ -44,6 +46,15 @@ impl Domain {
     #[inline]
     pub fn prefetch(&self) {
         prefetch::lines(self.switches.as_slice(), 2);
+    }
+
+    /// Takes no short way where there is a long one with the same results: headers are not predicted, ports at rest look
+    /// at their rings, and the end of each transmission of a fair NIC is an event.
+    pub fn spell_out(&mut self) {
+        self.endpoints.senders.iter_mut().for_each(SendEndpoint::spell_out);
+        self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::spell_out);
+        self.nodes.ports.iter_mut().for_each(Port::spell_out);
+        self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::spell_out);
     }
 
     /// Looks ahead at a packet that will arrive at `node` in the open window: brings its state near, and says where it goes as

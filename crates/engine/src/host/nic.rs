@@ -70,6 +70,8 @@ pub struct FairNic {
     serving: Option<Direction>,
     done: Time,
     watched: bool,
+    /// ... or always.
+    always_watched: bool,
     lanes: Vec<Lane>,
     /// From the first time on that more than a few lanes are in use.
     index: Option<Box<Index>>,
@@ -81,7 +83,22 @@ impl FairNic {
     /// A NIC that takes at most `per_flow` data packets of one flow.
     pub fn new(per_flow: u32) -> FairNic {
         let (lanes, turn) = (Vec::new(), VecDeque::new());
-        FairNic { per_flow, waiting: 0, serving: None, done: Time::ZERO, watched: false, lanes, index: None, turn }
+        FairNic {
+            per_flow,
+            waiting: 0,
+            serving: None,
+            done: Time::ZERO,
+            watched: false,
+            always_watched: false,
+            lanes,
+            index: None,
+            turn,
+        }
+    }
+
+    /// The end of each transmission is an event from now on.
+    pub fn spell_out(&mut self) {
+        self.always_watched = true;
     }
 
     /// Whether nothing is being transmitted at `now`; nothing waits then.
@@ -103,7 +120,7 @@ impl FairNic {
     #[inline]
     pub fn ends(&mut self, done: Time, now: Time) -> bool {
         self.done = done;
-        self.watched = done == now || self.waiting > 0;
+        self.watched = done == now || self.waiting > 0 || self.always_watched;
         self.watched
     }
 

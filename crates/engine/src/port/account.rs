@@ -58,15 +58,17 @@ pub(super) struct Snapshot {
 pub(super) struct Samples {
     /// When the next one is due.
     pub next: Time,
-    /// Samples by queue length in packets.
-    lengths: Vec<u64>,
     count: u64,
+    /// Samples of an empty queue: most are, and they touch no further memory.
+    empty: u64,
+    /// Samples by queue length in packets, less one.
+    lengths: Vec<u64>,
 }
 
 impl Samples {
     /// The first is due at `next`.
     pub(super) fn from(next: Time) -> Samples {
-        Samples { next, lengths: Vec::new(), count: 0 }
+        Samples { next, count: 0, empty: 0, lengths: Vec::new() }
     }
 
     /// The queue is `length` packets long at the instant of the next sample; nothing arrives before `now`, so an empty
@@ -74,10 +76,15 @@ impl Samples {
     pub(super) fn take(&mut self, length: usize, now: Time, interval: &Interval) {
         let until = now.min(interval.to);
         let count = if length == 0 { (until - self.next).div_ceil(interval.every).max(1) } else { 1 };
-        if self.lengths.len() <= length {
-            self.lengths.resize(length + 1, 0);
+        match length.checked_sub(1) {
+            None => self.empty += count,
+            Some(i) => {
+                if self.lengths.len() <= i {
+                    self.lengths.resize(length, 0);
+                }
+                self.lengths[i] += count;
+            }
         }
-        self.lengths[length] += count;
         self.count += count;
         self.next += interval.every * count;
     }
@@ -86,7 +93,7 @@ impl Samples {
     pub(super) fn percentile(&self, percent: u64) -> Option<f64> {
         let rank = (self.count * percent).div_ceil(100);
         let mut seen = 0;
-        for (length, count) in self.lengths.iter().enumerate() {
+        for (length, count) in std::iter::once(&self.empty).chain(&self.lengths).enumerate() {
             seen += *count;
             if seen >= rank && seen > 0 {
                 return Some(length as f64);

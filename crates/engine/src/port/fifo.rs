@@ -13,7 +13,9 @@ use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::{Arrival, Place, Verdict};
+use crate::port::settings::Settings;
 use incast_cc::{Rate, Time};
+use std::sync::Arc;
 
 /// The result of giving a packet to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,6 +143,11 @@ impl Port {
             };
         }
         Sent::Arrives { time: departure + delay, marked: verdict == Verdict::Mark }
+    }
+
+    /// It looks at its ring from now on even when it holds nothing.
+    pub fn spell_out(&mut self) {
+        self.settings = Arc::new(Settings { takes_at_rest: false, ..(*self.settings).clone() });
     }
 
     /// Accepts a packet of `size` bytes at a port that holds nothing at `now`. When it arrives.

@@ -35,6 +35,8 @@ pub struct Port {
     /// Bits of [`unusual`].
     pub(super) unusual: u8,
     pub(super) overflows: bool,
+    /// The account at the beginning of the measured interval is taken.
+    pub(super) begun: bool,
     pub(super) rare: Box<Rare>,
 }
 
@@ -53,11 +55,13 @@ pub(super) mod unusual {
     pub const DUE: u8 = 32;
 }
 
-/// State that few packets touch.
+/// State that few packets touch. What a roll of the account touches comes first, in one cache line.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Rare {
-    pub seed: u64,
     pub queues: Option<Box<Queues>>,
+    pub samples: Samples,
+    pub seed: u64,
     /// Number of the shared buffer that its queues are in, in its domain.
     pool: Option<PoolIx>,
     /// The discipline of a FIFO port, where it has a state.
@@ -66,7 +70,6 @@ pub(super) struct Rare {
     pub pending_marks: Option<Box<PendingMarks>>,
     pub events: Events,
     pub overflow: OverflowQueue,
-    pub samples: Samples,
     /// Time series: next instant, last value reported.
     pub probe_next: Time,
     pub probe_last: u64,
@@ -95,6 +98,7 @@ impl Port {
             unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 }
                 | if settings.scheduled { unusual::SCHEDULED } else { 0 },
             overflows: false,
+            begun: false,
             rare: Box::new(Rare {
                 seed,
                 pool: None,

@@ -131,12 +131,13 @@ impl Port {
             if let Some(queues) = &mut self.rare.queues {
                 queues.shrink();
             }
-            if at >= interval.from && self.rare.at_from.is_none() {
+            if at >= interval.from && !self.begun {
                 let snapshot = self.snapshot(at);
                 self.count.max_packets = self.length_now();
                 self.count.max_bytes =
                     self.rare.queues.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
                 self.rare.at_from = Some(snapshot);
+                self.begun = true;
                 if let Some(queues) = &mut self.rare.queues {
                     queues.snapshot(true, self.settings.below);
                 }

@@ -83,6 +83,8 @@ impl SendEndpoint {
         fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
         /// ... which a packet that arrived woke.
         fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
+        /// ACKs are not predicted from now on.
+        fn spell_out(&mut self) => ();
         /// An event of it begins.
         #[inline(always)]
         fn begin(&mut self) => ();
@@ -157,6 +159,8 @@ impl ReceiveEndpoint {
         /// Makes it one direction of a two-way connection: `side` is its host's, `size` the bytes of the messages
         /// that arrive. The window it offers.
         fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 => 0;
+        /// Segments are not predicted from now on.
+        fn spell_out(&mut self) => ();
         /// A packet for it arrived.
         #[inline(always)]
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>)

@@ -9,6 +9,11 @@ pub(super) fn is_predictable(t: &TransportSpec) -> bool {
 }
 
 impl Receiver {
+    /// No segment is predicted from now on.
+    pub(in crate::transport) fn spell_out(&mut self) {
+        self.predictable = false;
+    }
+
     /// Whether a data segment is the next, and nothing is missing.
     #[inline(always)]
     pub(super) fn predicts(&self, p: &Packet) -> bool {

@@ -13,6 +13,11 @@ pub(super) fn is_predictable(t: &TransportSpec, profile: &Profile, app: &AppStat
 }
 
 impl Sender {
+    /// No ACK is predicted from now on.
+    pub(in crate::transport) fn spell_out(&mut self) {
+        self.predictable = false;
+    }
+
     /// Whether `p`, which acknowledges up to `ack`, says only that the next data has arrived.
     #[inline(always)]
     pub(super) fn predicts(&self, p: &Packet, ext: Option<&Ext>, ack: u64) -> bool {

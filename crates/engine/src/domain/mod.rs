@@ -57,30 +57,33 @@ impl Domain {
         self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::spell_out);
     }
 
-    /// Looks ahead at a packet that will arrive at `node` in the open window: brings its state near, and says where it goes as
-    /// far as that is known already.
+    /// Where a packet goes from `node`, as far as that is known before it arrives there.
     #[inline(always)]
     pub fn plan(&mut self, packet: &Packet, node: NodeIx, net: &FabricMap) -> Planned {
-        let switch = match node.get() {
+        match node.get() {
+            Node::Host(_) => Planned::DELIVER,
+            Node::Switch(_) if packet.has(flag::PATH) => prescribed(net, packet),
+            Node::Switch(switch) => self.switches[switch].plan(net, packet),
+        }
+    }
+
+    /// Brings near what a packet will touch that arrives at `node` and is `planned` to go on so.
+    #[inline(always)]
+    pub fn prefetch_for(&self, packet: &Packet, node: NodeIx, planned: Planned, net: &FabricMap) {
+        if let Some(port) = self.nodes.ports.get(planned.ix()) {
+            return prefetch::lines(port, 2);
+        }
+        match node.get() {
             Node::Host(host) => {
                 self.endpoints.prefetch(packet, net);
                 prefetch::lines(&self.nodes.hosts[host], 4);
-                return Planned::DELIVER;
             }
-            Node::Switch(switch) => &mut self.switches[switch],
-        };
-        let planned = if packet.has(flag::PATH) { prescribed(net, packet) } else { switch.plan(net, packet) };
-        if planned == Planned::CHOOSE {
-            switch.prefetch(&self.nodes.ports, packet.dst);
+            Node::Switch(switch) => self.switches[switch].prefetch(&self.nodes.ports, packet.dst),
         }
-        if let Some(port) = self.nodes.ports.get(planned.ix()) {
-            prefetch::lines(port, 2);
-        }
-        planned
     }
 
-    /// Looks at what [`Domain::plan`] asked for, and brings near what that refers to: of `packet`, the packet and the node
-    /// where it arrives.
+    /// Looks at what [`Domain::prefetch_for`] asked for, and brings near what that refers to: of `packet`, the packet and
+    /// the node where it arrives.
     #[inline(always)]
     pub fn prefetch_further<'p>(
         &self,

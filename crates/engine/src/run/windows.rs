@@ -71,7 +71,11 @@ pub fn run_timed(
     let mut workers = workers(&mut simulation, count.clamp(1, MOST_THREADS as usize), visit);
     let end = match threads {
         Threads::Own(_) => on_threads(&mut workers, listener),
-        Threads::InTurn(_) => Ok(in_turn(&mut workers, listener)),
+        Threads::InTurn(_) => {
+            // so tests send small fabrics the way of large ones, too
+            workers.iter_mut().for_each(|worker| worker.far = true);
+            Ok(in_turn(&mut workers, listener))
+        }
     };
     let left: Vec<Left> = workers.into_iter().map(Worker::leave).collect();
     match end? {

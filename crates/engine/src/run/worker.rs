@@ -23,6 +23,9 @@ use incast_record::Collector;
 use std::mem::take;
 use std::time::Duration;
 
+/// Ports of a fabric that fits the near caches: 256 KiB of them, and as much of endpoints.
+const FEW_PORTS: usize = 2_048;
+
 /// How many packets before its turn one is fetched.
 const AHEAD: usize = 16;
 
@@ -55,6 +58,8 @@ pub struct Worker<'a> {
     /// Packets that arrive within the last window, but after the end of the run.
     under_way: Vec<Packet>,
     scratch: Scratch,
+    /// The fabric does not fit the near caches: makes no difference to the result.
+    pub far: bool,
     /// The earliest instant at which a domain found an endless loop.
     endless: Time,
     /// Windows and hops so far, and hops of all threads as of the last word to the listener.
@@ -140,6 +145,7 @@ impl<'a> Worker<'a> {
             todo: Vec::new(),
             queued: vec![u64::MAX; count],
             under_way: Vec::new(),
+            far: net.links.len() > FEW_PORTS,
             scratch: Scratch { plans: Vec::new(), sorter: Sorter::new(length) },
             endless: Time::NEVER,
             windows: 0,
@@ -201,7 +207,11 @@ impl<'a> Worker<'a> {
         self.gather(&window);
         let mut scratch = take(&mut self.scratch);
         for i in 0..self.todo.len() {
-            if let Err(Endless(at)) = self.walk(i, &mut window, &mut scratch) {
+            let walked = match self.far {
+                true => self.walk::<true>(i, &mut window, &mut scratch),
+                false => self.walk::<false>(i, &mut window, &mut scratch),
+            };
+            if let Err(Endless(at)) = walked {
                 self.endless = self.endless.min(at);
             }
         }
@@ -252,15 +262,20 @@ impl<'a> Worker<'a> {
 
     /// Walks through the events of the `i`th domain with work before `stop`: orders its packets, plans what they will
     /// do, and merges them with its own events.
+    ///
+    /// A `FAR` fabric does not fit the near caches: all packets are planned before the first is executed, so that what
+    /// they will touch can be fetched.
     #[inline(always)]
-    fn walk(
+    fn walk<const FAR: bool>(
         &mut self,
         i: usize,
         Window { stop, bucket, .. }: &mut Window,
         Scratch { plans, sorter }: &mut Scratch,
     ) -> Result<(), Endless> {
         let stop = *stop;
-        self.look_ahead(i, &bucket.packets);
+        if FAR {
+            self.look_ahead(i, &bucket.packets);
+        }
         let d = self.todo[i];
         let place = self.queues.place(d);
         let (net, start) = (self.net, self.buckets.start);
@@ -268,24 +283,28 @@ impl<'a> Worker<'a> {
         let hops = domain.nodes.counts.hops;
         let turns = sorter.sort(self.deal.of(d), bucket, self.buckets.order);
         let (packets, heads, exts) = (bucket.packets.as_slice(), bucket.heads.as_slice(), &mut bucket.exts);
-        plans.clear();
-        plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
-            if let Some(ahead) = turns.get(ahead) {
-                prefetch::item(packets, ahead.place());
+        if FAR {
+            plans.clear();
+            plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
+                if let Some(ahead) = turns.get(ahead) {
+                    prefetch::item(packets, ahead.place());
+                }
+                let (packet, node) = (&packets[turn.place()], heads[turn.place()].to.node);
+                if let Some(ext) = packet.ext() {
+                    prefetch::lines(&exts[ext as usize], 2);
+                }
+                let plan = domain.plan(packet, node, net);
+                domain.prefetch_for(packet, node, plan, net);
+                plan
+            }));
+            for (turn, plan) in turns.iter().zip(&*plans) {
+                domain.prefetch_further(*plan, net, || (&packets[turn.place()], heads[turn.place()].to.node));
             }
-            let packet = &packets[turn.place()];
-            if let Some(ext) = packet.ext() {
-                prefetch::lines(&exts[ext as usize], 2);
-            }
-            domain.plan(packet, heads[turn.place()].to.node, net)
-        }));
-        for (turn, plan) in turns.iter().zip(&*plans) {
-            domain.prefetch_further(*plan, net, || (&packets[turn.place()], heads[turn.place()].to.node));
         }
         let queue = &mut self.queues.list[place];
         let mut out = Out { net, buckets: &mut self.buckets, queue };
         let mut walked = 0;
-        for (turn, plan) in turns.iter().zip(&*plans) {
+        for turn in turns {
             let time = start + turn.offset();
             if time >= stop {
                 break;
@@ -294,10 +313,14 @@ impl<'a> Worker<'a> {
             if out.queue.next() <= time {
                 own_events(domain, &mut out, &mut self.collector, time, Some(packet))?;
             }
+            let plan = match FAR {
+                true => plans[walked],
+                false => domain.plan(packet, heads[turn.place()].to.node, net),
+            };
             let mut ext = packet.ext().map(|i| take(&mut exts[i as usize]));
             let instant = Instant { time, generation: 0 };
             let env = Env::new(net, &mut out, &mut self.collector);
-            domain.arrival(instant, packet, ext.as_mut(), *plan, env);
+            domain.arrival(instant, packet, ext.as_mut(), plan, env);
             walked += 1;
         }
         if out.queue.next() < stop {

@@ -48,8 +48,8 @@ impl Domain {
         prefetch::lines(self.switches.as_slice(), 2);
     }
 
-    /// Takes no short way where there is a long one with the same results: headers are not predicted, ports at rest look
-    /// at their rings, and the end of each transmission of a fair NIC is an event.
+    /// Takes no short way where there is a long one with the same results: headers are not predicted, ports at rest
+    /// look at their rings, and the end of each transmission of a fair NIC is an event.
     pub fn spell_out(&mut self) {
         self.endpoints.senders.iter_mut().for_each(SendEndpoint::spell_out);
         self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::spell_out);
@@ -82,8 +82,8 @@ impl Domain {
         }
     }
 
-    /// Looks at what [`Domain::prefetch_for`] asked for, and brings near what that refers to: of `packet`, the packet and
-    /// the node where it arrives.
+    /// Looks at what [`Domain::prefetch_for`] asked for, and brings near what that refers to. `packet` gives the packet
+    /// and the node where it arrives.
     #[inline(always)]
     pub fn prefetch_further<'p>(
         &self,

@@ -157,7 +157,7 @@ impl Receiver {
             src: NodeId(spec.src),
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::SLOW_PATH } else { 0 },
             packets: 0,
-            predictable: prediction::is_predictable(t),
+            predictable: Receiver::is_predictable(t),
             side: NO_SIDE,
             next: 0,
             ooo: Ranges::default(),

@@ -3,12 +3,12 @@
 
 use super::*;
 
-/// Whether the rules of `t` let segments be predicted. Those do not that look at every segment.
-pub(super) fn is_predictable(t: &TransportSpec) -> bool {
-    !(t.classic_quickack || t.window_growth || t.push_ack || t.cwr_ack)
-}
-
 impl Receiver {
+    /// Whether the rules of `t` let segments be predicted. Those do not that look at every segment.
+    pub(super) fn is_predictable(t: &TransportSpec) -> bool {
+        !(t.classic_quickack || t.window_growth || t.push_ack || t.cwr_ack)
+    }
+
     /// No segment is predicted from now on.
     pub(in crate::transport) fn spell_out(&mut self) {
         self.predictable = false;

@@ -298,18 +298,17 @@ impl Sender {
         let inflates = t.recovery == Recovery::Htsim && !t.sack;
         let extra = t.extra_packets as u64 * t.mss as u64;
         let start = Start { stop: spec.stop, extra, seed: net.spec.seed, flow };
-        let (app, board) = (AppState::new(spec.app, start), scoreboard(t, &profile, of_segments));
-        Sender {
+        let mut sender = Sender {
             ip: IpSource::new(net, flow, host, profile.telemetry),
             transport: spec.transport,
             group: spec.group,
-            predictable: prediction::is_predictable(t, &profile, &app, &board),
+            predictable: false,
             connection: Connection::Closed,
             probe: None,
             una: 0,
             nxt: 0,
             sent_to: 0,
-            board,
+            board: scoreboard(t, &profile, of_segments),
             peer: PeerWindow::default(),
             cc: config.build(&net.envs[flow]),
             profile,
@@ -337,14 +336,16 @@ impl Sender {
             },
             pacing: PacingState { from: Time::ZERO, at: NEVER, last_send: Time::ZERO, restarting: false },
             wake_at: NEVER,
-            app,
+            app: AppState::new(spec.app, start),
             process: Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() },
             closing: Closing::default(),
             side: NO_SIDE,
             passive: false,
             opening: Opening::new(net, flow),
             stats: SenderStats::default(),
-        }
+        };
+        sender.predictable = sender.is_predictable(t);
+        sender
     }
 
     /// Makes it one flow of a two-way connection: `side` is its host's; `passive` if the other

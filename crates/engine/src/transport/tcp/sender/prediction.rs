@@ -1,18 +1,20 @@
-//! Header prediction (V. Jacobson, "4BSD TCP Header Prediction", 1990): the way of an ACK that says nothing but that the
-//! next data has arrived, while nothing is lost or reduced. It does what [`Sender::on_ack`] does with such an ACK, and
-//! asks none of the rules that have no say in it.
+//! Header prediction (V. Jacobson, "4BSD TCP Header Prediction", 1990): the way of an ACK that says nothing but that
+//! the next data has arrived, while nothing is lost or reduced. It does what [`Sender::on_ack`] does with such an ACK,
+//! and asks none of the rules that have no say in it.
 
 use super::ack::News;
 use super::*;
 
-/// Whether the rules of `t` and of a controller let the ACKs of a flow be predicted. Those do not that look at every ACK.
-pub(super) fn is_predictable(t: &TransportSpec, profile: &Profile, app: &AppState, board: &Scoreboard) -> bool {
-    let looks = t.fin_with_data || t.ecn_preempts || t.tail_loss_probe || t.adaptive_reordering || t.reordering_timer;
-    let counts = t.recovery == Recovery::PrrNs3 || t.recovery == Recovery::Linux && !t.sack;
-    !looks && !counts && t.timestamps && !profile.delivery && app.is_bulk() && board.is_plain()
-}
-
 impl Sender {
+    /// Whether the rules of `t` and of the controller let ACKs be predicted. Those do not that look at every ACK.
+    pub(super) fn is_predictable(&self, t: &TransportSpec) -> bool {
+        let looks =
+            t.fin_with_data || t.ecn_preempts || t.tail_loss_probe || t.adaptive_reordering || t.reordering_timer;
+        let counts = t.recovery == Recovery::PrrNs3 || t.recovery == Recovery::Linux && !t.sack;
+        let plain = self.app.is_bulk() && self.board.is_plain();
+        !looks && !counts && t.timestamps && !self.profile.delivery && plain
+    }
+
     /// No ACK is predicted from now on.
     pub(in crate::transport) fn spell_out(&mut self) {
         self.predictable = false;

@@ -30,7 +30,7 @@ pub struct Head {
 #[derive(Default)]
 pub struct Bucket {
     /// The beginning of the window, once it is open.
-    start: Time,
+    pub start: Time,
     pub packets: Vec<Packet>,
     /// The head of each.
     pub heads: Vec<Head>,

@@ -189,3 +189,39 @@ fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
     }
     run
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash;
+    use crate::ids::{HostIx, LinkId, NodeIx};
+    use crate::map::fabric::Place;
+    use crate::spec::Ties;
+
+    /// Heads of packets to domain 0, each with its offset and link.
+    fn bucket(heads: impl Iterator<Item = (u32, u32)>) -> Bucket {
+        let to = Place { domain: DomainId(0), node: NodeIx::host(HostIx(0)) };
+        let heads = heads.map(|(offset, link)| Head { to, offset, link: LinkId(link) }).collect();
+        Bucket { heads, ..Bucket::default() }
+    }
+
+    #[test]
+    fn packets_are_in_order_of_time_tie_key_link_and_sending() {
+        let length = Time(1_000_000);
+        let rule = Order { seed: 7, ties: Ties::Hash };
+        // few and many a window; all apart, and most at the same instants
+        for (count, step) in [(1, 1), (FEW as u32, 1), (FEW as u32 + 1, 1), (300, 1), (300, 40_000), (300, 1_000_000)] {
+            let random = |i: u32| hash::mix(i as u64) as u32;
+            let bucket = bucket((0..count).map(|i| (random(i) % 1_000_000 / step * step, random(i) % 5)));
+            let mut deal = Deal::new(1);
+            deal.out(&bucket.heads, &mut Vec::new());
+            let key = |i: usize| (bucket.heads[i].offset, bucket.tie(i, rule), bucket.heads[i].link, i);
+            let mut expected: Vec<usize> = (0..count as usize).collect();
+            expected.sort_by_key(|i| key(*i));
+            let mut sorter = Sorter::new(length);
+            let sorted = sorter.sort(deal.of(DomainId(0)), &bucket, rule);
+            assert_eq!(sorted.iter().map(|turn| turn.place()).collect::<Vec<_>>(), expected, "{count} by {step}");
+            assert!(sorted.iter().all(|turn| turn.offset().0 == bucket.heads[turn.place()].offset as u64));
+        }
+    }
+}

@@ -106,13 +106,18 @@ impl Sorter {
     #[inline]
     pub fn sort(&mut self, turns: &[Turn], bucket: &Bucket, rule: Order) -> &[Turn] {
         self.sorted.clear();
+        let mut crowd = 0;
         if turns.len() <= FEW {
             self.sorted.extend_from_slice(turns);
         } else {
-            self.count(turns);
+            crowd = self.count(turns);
         }
         let sorted = self.sorted.as_mut_slice();
-        insert(sorted);
+        if crowd <= FEW {
+            insert(sorted);
+        } else {
+            sorted.sort_unstable();
+        }
         let tied = |pair: &[Turn]| (pair[0].0 ^ pair[1].0) >> PLACE_BITS == 0;
         if sorted.windows(2).fold(false, |any, pair| any | tied(pair)) {
             break_ties(sorted, bucket, rule);
@@ -120,16 +125,17 @@ impl Sorter {
         sorted
     }
 
-    /// Orders `turns` by the upper bits of their offsets.
-    fn count(&mut self, turns: &[Turn]) {
+    /// Orders `turns` by the upper bits of their offsets. How many have the same at most.
+    fn count(&mut self, turns: &[Turn]) -> usize {
         let bits = turns.len().ilog2().min(self.bits);
         let shift = PLACE_BITS + self.bits - bits;
         self.starts.clear();
         self.starts.resize((1 << bits) + 1, 0);
         let starts = self.starts.as_mut_slice();
         turns.iter().for_each(|turn| starts[(turn.0 >> shift) as usize + 1] += 1);
-        let mut sum = 0;
+        let (mut sum, mut crowd) = (0, 0);
         for start in starts.iter_mut() {
+            crowd = crowd.max(*start);
             sum += *start;
             *start = sum;
         }
@@ -140,6 +146,7 @@ impl Sorter {
             sorted[*place as usize] = *turn;
             *place += 1;
         }
+        crowd as usize
     }
 }
 
@@ -209,10 +216,12 @@ mod tests {
     fn packets_are_in_order_of_time_tie_key_link_and_sending() {
         let length = Time(1_000_000);
         let rule = Order { seed: 7, ties: Ties::Hash };
-        // few and many a window; all apart, and most at the same instants
-        for (count, step) in [(1, 1), (FEW as u32, 1), (FEW as u32 + 1, 1), (300, 1), (300, 40_000), (300, 1_000_000)] {
+        // few and many a window; all apart, most at the same instants, and all early in the window
+        let few = FEW as u32;
+        let cases = [(1, 1), (few, 1), (few + 1, 1), (300, 1), (300, 40_000), (300, 1_000_000)];
+        for ((count, step), span) in cases.into_iter().flat_map(|case| [(case, 1_000_000), (case, 1_000)]) {
             let random = |i: u32| hash::mix(i as u64) as u32;
-            let bucket = bucket((0..count).map(|i| (random(i) % 1_000_000 / step * step, random(i) % 5)));
+            let bucket = bucket((0..count).map(|i| (random(i) % span / step * step, random(i) % 5)));
             let mut deal = Deal::new(1);
             deal.out(&bucket.heads, &mut Vec::new());
             let key = |i: usize| (bucket.heads[i].offset, bucket.tie(i, rule), bucket.heads[i].link, i);

@@ -5,6 +5,7 @@ use crate::domain::queries::{answered, query_record};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;
+use crate::host::nic::FairNic;
 use crate::ids::{EngineId, FlowId, HostIx, LinkId, Node, QueryId, SenderIx, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -149,7 +150,10 @@ impl Endpoints {
         let host = ctx.net.place[id.host()].node.of_host();
         let Some(mut held) = ctx.processed(host, id) else { return };
         match id.side() {
-            Side::Send => ctx.leave_host(host, held),
+            Side::Send => {
+                ctx.leave_host(host, held);
+                self.watch_service(ctx, host);
+            }
             Side::Receive => {
                 ctx.held = ctx.now - held.since;
                 self.deliver(ctx, &held.packet, held.ext.as_mut());
@@ -171,6 +175,7 @@ impl Endpoints {
         // still of it: a NIC without serialization sends a window of any length within one.
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.serve(host);
+        self.watch_service(ctx, host);
         if let Some(flow) = flow {
             let sender = &mut self.senders[net.ends[flow].sender];
             sender.begin();
@@ -178,6 +183,17 @@ impl Endpoints {
             if sender.waits_for_room() {
                 ctx.watch_nic(host);
             }
+        }
+    }
+
+    /// The sender of a packet that its host's NIC has just taken into service may wait for the end of that.
+    #[inline]
+    fn watch_service(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
+        let served = ctx.hosts[host].nic.as_ref().and_then(FairNic::in_service);
+        if let Some(flow) = served
+            && self.senders[ctx.net.ends[flow].sender].waits_for_room()
+        {
+            ctx.watch_nic(host);
         }
     }
 

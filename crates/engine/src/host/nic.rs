@@ -182,6 +182,12 @@ impl FairNic {
         self.serving = Some(Direction::of(packet));
     }
 
+    /// The flow of which a data packet is in service.
+    #[inline]
+    pub fn in_service(&self) -> Option<FlowId> {
+        self.serving.filter(|of| !of.reverse).map(|of| of.flow)
+    }
+
     /// Queues a packet that comes to a busy one at `now`.
     pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, now: Time) {
         let of = Direction::of(packet);

@@ -4,7 +4,7 @@ use crate::event::interval::Interval;
 use incast_cc::Time;
 
 /// Counters of every packet, from the start of the run.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Counters {
     pub packets: u64,
     /// Sum of times in the queue of what was accepted so far.
@@ -33,7 +33,7 @@ impl Counters {
 }
 
 /// Counters of drops, losses and other events.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Events {
     pub drops: u64,
     pub losses: u64,
@@ -44,7 +44,7 @@ pub(super) struct Events {
 }
 
 /// The account at one instant.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Snapshot {
     pub count: Counters,
     pub events: Events,

@@ -73,9 +73,9 @@ pub(super) struct Rare {
     /// Time series: next instant, last value reported.
     pub probe_next: Time,
     pub probe_last: u64,
-    /// The account at the ends of the measured interval.
-    pub at_from: Option<Snapshot>,
-    pub at_to: Option<Snapshot>,
+    /// The account at the ends of the measured interval, where it is taken and not empty.
+    pub at_from: Option<Box<Snapshot>>,
+    pub at_to: Option<Box<Snapshot>>,
     pub tie_rank: TieRank,
 }
 

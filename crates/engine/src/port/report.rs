@@ -54,7 +54,7 @@ impl Port {
     /// Ends the account at the end of the run.
     pub fn close(&mut self, end: Time, interval: &Interval) {
         self.settle_due(end, interval);
-        self.roll(end, interval);
+        self.roll_to(end, interval, true);
         if self.rare.at_to.is_none() {
             self.advance(end);
         }
@@ -63,8 +63,11 @@ impl Port {
     /// The account of the measured interval, once it is closed.
     pub fn record(&self, name: &Name, end: Time, interval: &Interval) -> PortRecord {
         let settings = &*self.settings;
-        let to = self.rare.at_to.unwrap_or_else(|| self.snapshot(end));
-        let from = self.rare.at_from.unwrap_or(to);
+        let to = self.rare.at_to.as_deref().copied().unwrap_or_else(|| self.snapshot(end));
+        let from = match self.begun {
+            true => self.rare.at_from.as_deref().copied().unwrap_or_default(),
+            false => to,
+        };
         let (a, b) = (&from.count, &to.count);
         let (was, is) = (&from.events, &to.events);
         let span = (interval.to - interval.from).0 as f64;

@@ -124,6 +124,11 @@ impl Port {
     /// Rolls the account: everything due up to `now`, before what arrives at `now`.
     #[cold]
     pub(super) fn roll(&mut self, now: Time, interval: &Interval) {
+        self.roll_to(now, interval, false);
+    }
+
+    /// Rolls the account to `now`, which may be the `end` of the run: the account as it is then needs no snapshot.
+    pub(super) fn roll_to(&mut self, now: Time, interval: &Interval, end: bool) {
         while self.next_roll <= now {
             let at = self.next_roll;
             self.advance(at);
@@ -136,15 +141,16 @@ impl Port {
                 self.count.max_packets = self.length_now();
                 self.count.max_bytes =
                     self.rare.queues.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
-                self.rare.at_from = Some(snapshot);
+                self.rare.at_from = (snapshot != Snapshot::default()).then(|| Box::new(snapshot));
                 self.begun = true;
                 if let Some(queues) = &mut self.rare.queues {
                     queues.snapshot(true, self.settings.below);
                 }
             }
             if at >= interval.to {
-                let snapshot = self.snapshot(at);
-                self.rare.at_to = Some(snapshot);
+                if !(end && at == now) {
+                    self.rare.at_to = Some(Box::new(self.snapshot(at)));
+                }
                 if let Some(queues) = &mut self.rare.queues {
                     queues.snapshot(false, self.settings.below);
                 }

@@ -5,31 +5,27 @@
 
 /// Prefetches the first `lines` cache lines of `value`.
 #[inline(always)]
-#[allow(unsafe_code)]
 pub fn lines<T: ?Sized>(value: &T, lines: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start = (value as *const T).cast::<i8>();
-        for i in 0..lines {
-            // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(i * 64)) };
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (value, lines);
+    let start = (value as *const T).cast::<i8>();
+    (0..lines).for_each(|i| line(start.wrapping_add(i * 64)));
 }
 
 /// Prefetches the first cache line of the item at `place` of a slice, if there is one.
 #[inline(always)]
-#[allow(unsafe_code)]
 pub fn item<T>(slice: &[T], place: usize) {
+    line(slice.as_ptr().wrapping_add(place).cast());
+}
+
+/// Prefetches the cache line at an address.
+#[inline(always)]
+#[allow(unsafe_code)]
+fn line(at: *const i8) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(place).cast::<i8>()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (slice, place);
+    let _ = at;
 }

@@ -23,7 +23,7 @@ use incast_record::Collector;
 use std::mem::take;
 use std::time::Duration;
 
-/// Ports of a fabric that fits the near caches: 256 KiB of them, and as much of endpoints.
+/// Ports of a fabric that fits the near caches: 256 KiB.
 const FEW_PORTS: usize = 2_048;
 
 /// How many packets before its turn one is fetched.

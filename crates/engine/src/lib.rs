@@ -42,7 +42,7 @@ pub mod testing {
     pub use crate::event::interval::Interval;
     pub use crate::event::order::Timer;
     pub use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
-    pub use crate::event::packet::{Ext, Kind, Packet, flag};
+    pub use crate::event::packet::{Blocks, Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
     pub use crate::host::messages::ConnectionSide;
     pub use crate::ids::{HostIx, PoolIx, PortIx, QueryId, SenderIx};

@@ -382,12 +382,45 @@ impl Telemetry {
     }
 }
 
-/// Fields that only few packets carry: up to four SACK blocks `[start, end)`, newest first; the second
-/// time stamp of packets of a two-way connection.
+/// Up to four SACK blocks `[start, end)`, newest first. Their numbers have 32 bits, as on the wire (RFC 2018), and stand
+/// for those nearest to the packet's acknowledgement number: no window is larger than 2^30 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Blocks([(u32, u32); 4]);
+
+impl Blocks {
+    /// These, of which empty ones have `start == end`.
+    pub fn of(blocks: &[(u64, u64); 4]) -> Blocks {
+        Blocks(blocks.map(|(start, end)| (start as u32, end as u32)))
+    }
+
+    /// The blocks of a packet that acknowledges up to `ack`.
+    pub fn near(&self, ack: u64) -> [(u64, u64); 4] {
+        let whole = |low: u32| ack.wrapping_add_signed(low.wrapping_sub(ack as u32) as i32 as i64);
+        self.0.map(|(start, end)| if start == end { (0, 0) } else { (whole(start), whole(end)) })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.iter().filter(|(start, end)| start != end).count()
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0[0].0 == self.0[0].1
+    }
+
+    /// Keeps the first `count`.
+    pub fn truncate(&mut self, count: usize) {
+        self.0[count..].fill((0, 0));
+    }
+}
+
+/// Fields that only few packets carry: SACK blocks, and the second time stamp of packets of a two-way connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ext {
-    /// Blocks; empty ones have `start == end`.
-    pub sack: [(u64, u64); 4],
+    /// Blocks.
+    pub sack: Blocks,
     /// Data that acknowledges: the time stamp it echoes. SYN-ACK: when it was sent.
     pub ts: Time,
     /// Data that acknowledges: links that the packet it echoes crossed.
@@ -399,4 +432,4 @@ pub struct Ext {
     pub telemetry: Option<Box<Telemetry>>,
 }
 
-const _: () = assert!(size_of::<Ext>() <= 96);
+const _: () = assert!(size_of::<Ext>() <= 64);

@@ -14,7 +14,7 @@ use crate::event::packet::{Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::{Arrival, Place, Verdict};
 use crate::port::settings::Settings;
-use incast_cc::{Rate, Time};
+use incast_cc::Time;
 use std::sync::Arc;
 
 /// The result of giving a packet to a port.
@@ -38,15 +38,15 @@ pub enum Sent {
 
 /// A discipline with a state decides about an arrival at the port of link `link`.
 #[cold]
-fn ask(rare: &mut Rare, arrival: &Arrival, rate: Rate, link: LinkId) -> Verdict {
-    let place = Place { rate, seed: rare.seed, entity: link.0 as u64 };
-    rare.discipline.at_work().admit(arrival, &place)
+fn ask(rare: &mut Rare, settings: &Settings, arrival: &Arrival, link: LinkId) -> Verdict {
+    let place = Place { rate: settings.rate, seed: rare.seed, entity: link.0 as u64 };
+    rare.discipline(settings).admit(arrival, &place)
 }
 
 /// A discipline with a state is told when its queue will be empty, if nothing else comes.
 #[cold]
-fn tell_empty(rare: &mut Rare, at: Time) {
-    rare.discipline.at_work().empty(at);
+fn tell_empty(rare: &mut Rare, settings: &Settings, at: Time) {
+    rare.discipline(settings).empty(at);
 }
 
 impl Port {
@@ -84,14 +84,14 @@ impl Port {
         let decided = settings.discipline.decide(&arrival);
         let verdict = match decided {
             Some(verdict) => verdict,
-            None => ask(&mut self.rare, &arrival, settings.rate, self.link),
+            None => ask(&mut self.rare, settings, &arrival, self.link),
         };
         match verdict {
             Verdict::Accept => {}
             Verdict::Mark => self.count.marks += 1,
             Verdict::Drop => {
                 self.rare.events.drops += 1;
-                self.count.marks += u32::from(self.rare.discipline.at_work().counts_as_marked(&arrival));
+                self.count.marks += u32::from(self.rare.discipline(settings).counts_as_marked(&arrival));
                 return Sent::Dropped;
             }
         }
@@ -125,7 +125,7 @@ impl Port {
             self.count.holds(before + 1, bytes_before + size);
         }
         if decided.is_none() {
-            tell_empty(&mut self.rare, leaves);
+            tell_empty(&mut self.rare, settings, leaves);
         }
         let (delay, lossy) = (settings.delay, settings.lossy);
         if lossy && self.loses_latest(size) {

@@ -19,7 +19,7 @@ pub struct OverflowQueue {
     chunks: VecDeque<Vec<Packet>>,
     /// Packets of the first chunk already taken.
     taken: usize,
-    exts: VecDeque<Ext>,
+    exts: Option<Box<VecDeque<Ext>>>,
 }
 
 impl OverflowQueue {
@@ -39,7 +39,7 @@ impl OverflowQueue {
         chunk.push(*packet);
         if let Some(ext) = ext {
             chunk[at].set_ext(0);
-            self.exts.push_back(take(ext));
+            self.exts.get_or_insert_default().push_back(take(ext));
         }
         &mut chunk[at]
     }
@@ -56,7 +56,7 @@ impl OverflowQueue {
                 if packet.time >= time {
                     return;
                 }
-                let mut ext = packet.ext().and_then(|_| self.exts.pop_front());
+                let mut ext = packet.ext().and_then(|_| self.exts.as_mut()?.pop_front());
                 take_packet(packet, ext.as_mut());
                 self.taken += 1;
             }

@@ -10,7 +10,7 @@ use super::settings::Settings;
 use super::tie_rank::TieRank;
 use crate::event::interval::Interval;
 use crate::ids::{LinkId, PoolIx};
-use crate::port::discipline::ActiveDiscipline;
+use crate::port::discipline::{ActiveDiscipline, QueueDiscipline};
 use crate::spec::{LinkSpec, QueueSpec, Ties};
 use incast_cc::Time;
 use std::sync::Arc;
@@ -64,8 +64,8 @@ pub(super) struct Rare {
     pub seed: u64,
     /// Number of the shared buffer that its queues are in, in its domain.
     pool: Option<PoolIx>,
-    /// The discipline of a FIFO port, where it has a state.
-    pub discipline: ActiveDiscipline,
+    /// The discipline of a FIFO port with its state, from when it is first asked for ([`Rare::discipline`]).
+    discipline: Option<Box<ActiveDiscipline>>,
     pub faults: Option<Box<Faults>>,
     pub pending_marks: Option<Box<PendingMarks>>,
     pub events: Events,
@@ -77,6 +77,13 @@ pub(super) struct Rare {
     pub at_from: Option<Box<Snapshot>>,
     pub at_to: Option<Box<Snapshot>>,
     pub tie_rank: TieRank,
+}
+
+impl Rare {
+    /// The discipline of a FIFO port with its state.
+    pub fn discipline(&mut self, settings: &Settings) -> &mut dyn QueueDiscipline {
+        self.discipline.get_or_insert_with(|| Box::new(settings.discipline.clone())).at_work()
+    }
 }
 
 impl Port {
@@ -103,7 +110,7 @@ impl Port {
                 seed,
                 pool: None,
                 queues: Queues::of(queue, settings.rate, link, seed),
-                discipline: settings.discipline.clone(),
+                discipline: None,
                 faults: None,
                 pending_marks: None,
                 events: Events::default(),

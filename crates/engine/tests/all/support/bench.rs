@@ -3,8 +3,8 @@
 
 use super::*;
 use incast_engine::testing::{
-    Env, Ext, Instant, Kind, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation, Stamp,
-    Timer, flag,
+    Blocks, Env, Ext, Instant, Kind, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation,
+    Stamp, Timer, flag,
 };
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_record::Collector;
@@ -24,7 +24,9 @@ impl Caught {
     }
     /// SACK blocks, in the order in which the header carries them.
     pub fn blocks(&self) -> Vec<(u64, u64)> {
-        self.ext.as_ref().map_or(Vec::new(), |e| e.sack.into_iter().filter(|b| b.0 < b.1).collect())
+        self.ext
+            .as_ref()
+            .map_or(Vec::new(), |e| e.sack.near(self.packet.ack).into_iter().filter(|b| b.0 < b.1).collect())
     }
 }
 
@@ -168,8 +170,9 @@ impl Bench {
 
     /// An ACK reaches the sender: it echoes the time stamp `ts` and carries SACK blocks.
     pub fn ack(&mut self, ack: u64, ts: u64, flags: u16, sack: &[(u64, u64)]) -> Vec<Caught> {
-        let mut ext = Ext::default();
-        ext.sack[..sack.len()].copy_from_slice(sack);
+        let mut blocks = [(0, 0); 4];
+        blocks[..sack.len()].copy_from_slice(sack);
+        let ext = Ext { sack: Blocks::of(&blocks), ..Ext::default() };
         let mut packet = self.answer(Kind::Ack, ack, ts);
         packet.flags |= flags;
         self.give(packet, (!sack.is_empty()).then_some(ext))

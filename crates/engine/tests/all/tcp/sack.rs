@@ -1,6 +1,7 @@
 //! SACK blocks of a receiver (RFC 2018), duplicate SACKs (RFC 2883).
 
 use super::*;
+use incast_engine::testing::Blocks;
 
 #[test]
 fn sack_blocks_come_newest_first() {
@@ -30,6 +31,23 @@ fn what_comes_again_is_reported_first() {
     let mut silent = receiver(plain());
     silent.data(0, 1000, 0);
     assert!(silent.data(0, 1000, 0)[0].blocks().is_empty());
+}
+
+#[test]
+fn blocks_have_32_bits_and_stand_for_the_numbers_nearest_to_the_acknowledgement() {
+    // no window is larger than 2^30 bytes
+    let gib = 1 << 30;
+    for ack in [0, 5 * gib, 4 * gib - 1, (1 << 40) + 7] {
+        let ahead = [(ack + 1, ack + 2), (ack + gib - 1, ack + gib), (0, 0), (0, 0)];
+        assert_eq!(Blocks::of(&ahead).near(ack), ahead);
+        assert_eq!((Blocks::of(&ahead).len(), Blocks::of(&ahead).is_empty()), (2, false));
+        let behind = [(ack.saturating_sub(gib), ack), (0, 0), (0, 0), (0, 0)];
+        assert_eq!(Blocks::of(&behind).near(ack), behind);
+        let mut one = Blocks::of(&ahead);
+        one.truncate(1);
+        assert_eq!(one.near(ack), [ahead[0], (0, 0), (0, 0), (0, 0)]);
+    }
+    assert!(Blocks::default().is_empty());
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Receiver {
         }
         let mut size = size;
         let mut ext =
-            (t.sack && (!self.ooo.is_empty() || self.sack.has_again())).then(|| self.sack.blocks(&self.ooo, self.next));
+            (t.sack && (!self.ooo.is_empty() || self.sack.has_again())).then(|| self.sack.report(&self.ooo, self.next));
         self.sack.again = (0, 0);
         if t.sack_block > 0
             && kind == Kind::Ack

@@ -43,7 +43,7 @@ impl Receiver {
 
     /// SACKs that wait go out before a segment begins a third block, or adds to a later one.
     pub(super) fn release(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, seq: u64, end: u64) {
-        let blocks = self.sack.blocks(&self.ooo, self.next).sack;
+        let blocks = self.sack.blocks(&self.ooo, self.next);
         let count = blocks.iter().take_while(|b| b.0 < b.1).count();
         let place = blocks[..count].iter().position(|b| b.0 <= end && seq <= b.1).unwrap_or(count);
         if place >= 2 {

@@ -28,7 +28,7 @@ impl Receiver {
         let t = ctx.net.transport(self.transport);
         let wnd = self.window.offer(self.next, t);
         let blocks =
-            if t.sack && !self.ooo.is_empty() { self.sack.blocks(&self.ooo, self.next) } else { Ext::default() };
+            if t.sack && !self.ooo.is_empty() { self.sack.report(&self.ooo, self.next) } else { Ext::default() };
         let side = &mut ctx.sides[self.side as usize];
         let (ts, hops, came) = self.acks.echo.unwrap_or((side.ext.ts, side.ext.hops, side.came));
         side.ext = Ext { ts, hops, ..blocks };

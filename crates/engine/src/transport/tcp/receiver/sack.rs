@@ -1,6 +1,6 @@
 //! Reports of ACKs beyond their number: SACK blocks (RFC 2018), and duplicate SACKs (RFC 2883).
 
-use crate::event::packet::Ext;
+use crate::event::packet::{Blocks, Ext};
 use crate::spec::TransportSpec;
 use crate::transport::ranges::Ranges;
 
@@ -45,22 +45,27 @@ impl SackBlocks {
     }
 
     /// SACK blocks, the newest first, after what came again.
-    pub fn blocks(&self, ooo: &Ranges, next: u64) -> Ext {
-        let mut ext = Ext::default();
+    pub fn blocks(&self, ooo: &Ranges, next: u64) -> [(u64, u64); 4] {
+        let mut blocks = [(0, 0); 4];
         let first = usize::from(self.has_again());
         if self.has_again() {
-            ext.sack[0] = self.again;
+            blocks[0] = self.again;
         }
         let mut n = first;
         for at in self.recent[..4 - first].iter().copied() {
             if let Some(block) = ooo.find(at).filter(|_| at >= next)
-                && !ext.sack[first..n].contains(&block)
+                && !blocks[first..n].contains(&block)
             {
-                ext.sack[n] = block;
+                blocks[n] = block;
                 n += 1;
             }
         }
-        ext
+        blocks
+    }
+
+    /// They, as a packet carries them.
+    pub fn report(&self, ooo: &Ranges, next: u64) -> Ext {
+        Ext { sack: Blocks::of(&self.blocks(ooo, next)), ..Ext::default() }
     }
 }
 
@@ -68,6 +73,6 @@ impl SackBlocks {
 #[cold]
 pub fn lay_out(ext: &mut Ext, t: &TransportSpec) -> u32 {
     let room = (OPTIONS - 2 - if t.timestamps { TIMESTAMPS } else { 0 }) / 8;
-    ext.sack[room as usize..].fill((0, 0));
-    ext.sack.iter().filter(|block| block.0 < block.1).count() as u32 * t.sack_block
+    ext.sack.truncate(room as usize);
+    ext.sack.len() as u32 * t.sack_block
 }

@@ -87,7 +87,7 @@ impl Sender {
         self.recovery.newly_lost = false;
         self.undo.due |= news.marked;
         let (repaired, dubious) = match t.tail_loss_probe || t.adaptive_reordering {
-            true => self.on_ack_of_probe(t, &news, ext),
+            true => self.on_ack_of_probe(t, &news, ext.map_or(0, |ext| ext.sack.near(p.ack)[0].1)),
             false => (false, false),
         };
         if t.recovery == Recovery::Linux && !t.sack {
@@ -158,12 +158,13 @@ impl Sender {
             if let Some(telemetry) = ext.telemetry.as_ref().filter(|_| !p.is(Kind::Piggyback)) {
                 self.tell_telemetry(ctx, telemetry);
             }
-            for (start, end) in ext.sack {
+            let blocks = ext.sack.near(p.ack);
+            for (start, end) in blocks {
                 newly_sacked += self.board.sack(start, end, self.una);
             }
             delivered += newly_sacked;
             if t.undo || t.tail_loss_probe || t.adaptive_reordering {
-                twice = self.undo.duplicate_sack(ack, ext);
+                twice = self.undo.duplicate_sack(ack, &blocks);
                 // that they have left the network counts with undo alone: the other switches are worth what they are
                 if t.undo {
                     delivered += twice;

@@ -160,7 +160,7 @@ impl Sender {
             self.establish(ctx);
             return;
         }
-        let news = p.ack > self.una || p.has(flag::ECE) || ext.sack[0].0 < ext.sack[0].1;
+        let news = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
         if self.connection == Connection::Open && (news || p.ack + p.wnd as u64 > self.peer.edge) {
             self.on_ack(ctx, &p.piggyback(ext), Some(ext));
         }

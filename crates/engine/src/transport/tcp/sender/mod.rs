@@ -244,6 +244,8 @@ pub struct Sender {
     group: u32,
     /// ACKs that say nothing but that the next data has arrived are [predicted](prediction).
     predictable: bool,
+    /// ... and so is what they let go.
+    output_is_plain: bool,
     /// Where the connection stands.
     pub connection: Connection,
     /// Index of the probe observing this flow, if any.
@@ -303,6 +305,7 @@ impl Sender {
             transport: spec.transport,
             group: spec.group,
             predictable: false,
+            output_is_plain: false,
             connection: Connection::Closed,
             probe: None,
             una: 0,
@@ -345,6 +348,7 @@ impl Sender {
             stats: SenderStats::default(),
         };
         sender.predictable = sender.is_predictable(t);
+        sender.output_is_plain = sender.is_output_plain(t);
         sender
     }
 

@@ -146,7 +146,11 @@ impl Sender {
             return;
         }
         let t = ctx.net.transport(self.transport);
-        let before = self.nxt;
+        self.pump_on(ctx, t, self.nxt);
+    }
+
+    /// ... after new data was sent from `before` on.
+    pub(super) fn pump_on(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, before: u64) {
         let mut settled = self.send_allowed(ctx, t);
         if std::mem::take(&mut self.frto.new_first) {
             settled = false;
@@ -262,7 +266,7 @@ impl Sender {
 
     /// Length of the next new segment; 0 where there is no data.
     #[inline(always)]
-    fn next_len(&mut self, t: &TransportSpec) -> u32 {
+    pub(super) fn next_len(&mut self, t: &TransportSpec) -> u32 {
         if self.app.written == self.nxt {
             self.app.write_one(self.space(t), t.whole_writes);
             if t.notsent_lowat > 0 && t.push_ack {
@@ -275,7 +279,7 @@ impl Sender {
 
     /// Whether the congestion window takes `len` bytes more. With nothing in flight one segment may always go.
     #[inline(always)]
-    fn window_takes(&self, t: &TransportSpec, len: u32) -> bool {
+    pub(super) fn window_takes(&self, t: &TransportSpec, len: u32) -> bool {
         let (mut pipe, mut window) = (self.pipe(t), self.window());
         if self.recovery.dupacks > 0 {
             let (beyond, held) = self.limited_transmit(t);
@@ -308,6 +312,12 @@ impl Sender {
         self.nxt += len as u64;
         self.count_limited(len);
         self.send_segment(ctx, seq, len, false);
+        self.time_sent(ctx);
+    }
+
+    /// The retransmission timer runs while data is out.
+    #[inline(always)]
+    pub(super) fn time_sent(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.timer.deadline == NEVER || self.timer.waiting == Waiting::Window {
             self.arm_rto(ctx);
         } else if self.timer.waiting == Waiting::Probe {

@@ -15,9 +15,17 @@ impl Sender {
         !looks && !counts && t.timestamps && !self.profile.delivery && plain
     }
 
+    /// Whether the rules of `t` and of the controller let new data go without a look at each segment.
+    pub(super) fn is_output_plain(&self, t: &TransportSpec) -> bool {
+        let looks = t.fin_with_data || t.push_ack || t.notsent_lowat > 0 || t.tail_loss_probe || t.mtu > 0;
+        let paced = !matches!(t.pacing, PacingSpec::Controller);
+        self.predictable && !looks && !paced && !self.profile.telemetry
+    }
+
     /// No ACK is predicted from now on.
     pub(in crate::transport) fn spell_out(&mut self) {
         self.predictable = false;
+        self.output_is_plain = false;
     }
 
     /// Whether `p`, which acknowledges up to `ack`, says only that the next data has arrived.
@@ -81,9 +89,55 @@ impl Sender {
             self.reduce(ctx, t, &news, false, false);
         }
         self.restart_timers(ctx, t, &news, false);
-        self.pump(ctx);
+        self.pump_predicted(ctx, t);
         if self.una >= self.app.written {
             self.check_finished(ctx);
         }
+    }
+
+    /// Does what [`Sender::pump`] does, after a predicted ACK. What is not new data within the peer's window is left to
+    /// that.
+    #[inline(always)]
+    fn pump_predicted(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        let before = self.nxt;
+        let as_before = self.phase == Phase::Open && !self.frto.new_first && !self.repairs_only;
+        let plain = self.output_is_plain && as_before && !self.ecn.send_cwr && !self.ecn.echo && !self.board.is_empty();
+        if !plain || !matches!(self.cc.pacing(), Pacing::None) || self.pacing.from > ctx.now {
+            return self.pump(ctx);
+        }
+        self.usage.blocked = false;
+        let settled = loop {
+            if !ctx.has_room(self.ip.host, self.ip.flow) {
+                self.recovery.refused = true;
+                break false;
+            }
+            let len = self.next_len(t);
+            if len == 0 || self.peer.edge < self.nxt + len as u64 {
+                return self.pump_on(ctx, t, before);
+            }
+            if !self.window_takes(t, len) {
+                self.usage.blocked = true;
+                self.shut(ctx, t);
+                break true;
+            }
+            self.send_predicted(ctx, t, len);
+        };
+        self.note_usage(t, before);
+        self.settled = settled && !self.recovery.refused && !self.board.is_empty();
+    }
+
+    /// Sends the next segment, which has `len` bytes.
+    #[inline(always)]
+    fn send_predicted(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, len: u32) {
+        let seq = self.nxt;
+        self.board.sent(seq, len);
+        self.nxt += len as u64;
+        let ect = if self.ecn.mode == Ecn::Off { 0 } else { flag::ECT };
+        let packet = self.ip.packet(ctx, Kind::Data, seq, len, ect, t.header + len);
+        self.settled = false;
+        self.pacing.last_send = ctx.now;
+        ctx.send(self.ip.host, &packet, None);
+        self.sent_to = self.nxt;
+        self.time_sent(ctx);
     }
 }

@@ -85,12 +85,12 @@ impl Sender {
         self.arm_rto(ctx);
     }
 
-    /// Takes an ACK's news of the probe and of reordering: whether the probe repaired a loss, and whether the state
+    /// Takes an ACK's news of the probe and of reordering; its `first` block ends there. Whether the probe repaired a loss, and whether the state
     /// after the ACK has to be looked at.
     #[inline(never)]
-    pub(super) fn on_ack_of_probe(&mut self, t: &TransportSpec, news: &News, ext: Option<&Ext>) -> (bool, bool) {
+    pub(super) fn on_ack_of_probe(&mut self, t: &TransportSpec, news: &News, first: u64) -> (bool, bool) {
         let News { newly_sacked, twice, .. } = *news;
-        let of_probe = twice > 0 && twice <= t.mss as u64 && ext.is_some_and(|ext| ext.sack[0].1 == self.tlp.to);
+        let of_probe = twice > 0 && twice <= t.mss as u64 && first == self.tlp.to;
         if twice > 0 && !of_probe {
             self.board.reported_twice(self.una, self.nxt);
         }

@@ -1,6 +1,5 @@
 //! Taking back a reduction that new evidence shows to have been mistaken (Eifel, RFC 4015; DSACK undo, RFC 3708).
 
-use crate::event::packet::Ext;
 use crate::transport::tcp::rtt::STAMP;
 use incast_cc::{Cc, Controller, Time};
 
@@ -47,8 +46,8 @@ impl Undo {
 
     /// A first SACK block below the acknowledgement or inside the second one reports what came twice
     /// (RFC 2883). Returns its bytes: they have left the network too.
-    pub fn duplicate_sack(&mut self, ack: u64, ext: &Ext) -> u64 {
-        let [(start, end), (low, high), ..] = ext.sack;
+    pub fn duplicate_sack(&mut self, ack: u64, blocks: &[(u64, u64); 4]) -> u64 {
+        let [(start, end), (low, high), ..] = *blocks;
         if start >= end || start >= ack && (low >= high || start < low || end > high) {
             return 0;
         }

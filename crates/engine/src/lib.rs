@@ -21,6 +21,7 @@ pub(crate) mod ids;
 pub mod map;
 pub(crate) mod node;
 pub(crate) mod port;
+pub(crate) mod program;
 pub(crate) mod reference;
 pub(crate) mod run;
 pub mod spec;
@@ -50,6 +51,7 @@ pub mod testing {
     pub use crate::port::buffer::{Account, Pool, Room};
     pub use crate::port::explicit::Offered;
     pub use crate::port::{Port, Sent};
+    pub use crate::program::{At, Programs, SwitchProgram, Verdict};
     pub use crate::run::windows;
     pub use crate::run::windows::Threads;
     pub use crate::run::worker::Visit;

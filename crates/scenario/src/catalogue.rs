@@ -13,13 +13,14 @@ use serde::Serialize;
 use std::fmt;
 
 /// Kinds of things that can be listed, as users write them.
-pub const KINDS: [&str; 10] = [
+pub const KINDS: [&str; 11] = [
     "controllers",
     "topologies",
     "queues",
     "routing",
     "traffic",
     "applications",
+    "programs",
     "sizes",
     "transports",
     "tables",
@@ -160,6 +161,10 @@ fn things(kind: &str) -> Vec<(&'static str, &'static str, Option<Schema<'static>
             Some((key, s.doc(), Some(own.table()?)))
         };
         return root.keys().into_iter().map(|(key, s, _)| (key, s)).filter_map(table).collect();
+    }
+    if kind == "programs" {
+        let kinds = root.items("program").variants().unwrap_or_default();
+        return kinds.into_iter().map(|(_, word, s)| (word, s.doc(), Some(s))).collect();
     }
     let (path, in_traffic) = words_at(kind);
     let root = if in_traffic { root.items("traffic") } else { root };

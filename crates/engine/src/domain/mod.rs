@@ -17,11 +17,12 @@ use crate::event::prefetch;
 use crate::host::nic::FairNic;
 use crate::ids::{Node, NodeId, NodeIx, Side};
 use crate::map::fabric::FabricMap;
-use crate::node::context::{Effects, Env, Nodes};
+use crate::node::context::{Effects, Env, NodeCtx, Nodes};
 use crate::node::departure_marks::pass_marking_later;
 use crate::node::trace::{Site, observe_port};
 use crate::node::transmit::pass;
 use crate::port::Port;
+use crate::program::Programs;
 use crate::switch::Switch;
 use crate::switch::route::{Planned, Route};
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
@@ -35,6 +36,8 @@ pub struct Domain {
     pub nodes: Nodes,
     /// Its switches.
     pub switches: Vec<Switch>,
+    /// The programs of each of them, where any node of the run has some.
+    pub programs: Vec<Option<Box<Programs>>>,
     /// Senders, receivers and queries on its hosts.
     pub endpoints: Endpoints,
     /// How often each of the triggers that its hosts count has been activated.
@@ -154,17 +157,22 @@ impl Domain {
         }
         match planned.route() {
             Route::Deliver => {}
-            Route::Port(port) => return ctx.transmit(port, packet, ext),
+            Route::Port(port) => {
+                if ctx.ports[port].is_programmed()
+                    && let Node::Switch(switch) = net.links[packet.link].node.get()
+                    && let Some(Some(programs)) = self.programs.get_mut(switch.ix())
+                {
+                    return ctx.pass_programs(programs, (net.back[packet.link.ix()], port), packet, ext);
+                }
+                return ctx.transmit(port, packet, ext);
+            }
             Route::Choose | Route::None => {
                 ctx.counts.dropped += 1;
                 return;
             }
         }
-        if net.hosts_cost {
-            let host = net.links[packet.link].node.of_host();
-            if ctx.hosts[host].receive.is_some() {
-                return ctx.process(host, Side::Receive, packet, ext);
-            }
+        if net.hosts_differ {
+            return deliver_otherwise(&mut self.endpoints, ctx, packet, ext);
         }
         self.endpoints.deliver(&mut ctx, packet, ext);
     }
@@ -194,7 +202,39 @@ impl Domain {
         for port in self.nodes.ports.iter_mut().filter(|p| p.is_probed()) {
             observe_port(port, until, net, rec);
         }
+        let hosts = self.nodes.hosts.iter_mut().filter_map(|host| host.programs.as_deref_mut());
+        let switches = self.programs.iter_mut().filter_map(|programs| programs.as_deref_mut());
+        for programs in hosts.chain(switches).filter(|programs| programs.is_observed()) {
+            programs.observe(end, &self.nodes.ports, net.spec.observe.interval, true, rec);
+        }
     }
+
+    /// The programs of a node, if it runs some.
+    pub fn programs(&mut self, node: NodeIx) -> Option<&mut Programs> {
+        match node.get() {
+            Node::Host(host) => self.nodes.hosts[host].programs.as_deref_mut(),
+            Node::Switch(switch) => self.programs.get_mut(switch.ix())?.as_deref_mut(),
+        }
+    }
+}
+
+/// An arrival at a host, where some hosts run programs or cost their packets something.
+#[cold]
+fn deliver_otherwise(
+    endpoints: &mut Endpoints,
+    mut ctx: NodeCtx<impl Effects>,
+    packet: &Packet,
+    ext: Option<&mut Ext>,
+) {
+    let host = ctx.net.links[packet.link].node.of_host();
+    let mut packet = *packet;
+    if ctx.hosts[host].programs.is_some() && !ctx.meet_programs(host, &mut packet) {
+        return;
+    }
+    if ctx.hosts[host].receive.is_some() {
+        return ctx.process(host, Side::Receive, &packet, ext);
+    }
+    endpoints.deliver(&mut ctx, &packet, ext);
 }
 
 /// The port that a flow's prescribed path takes next.

@@ -5,3 +5,4 @@ pub mod order;
 pub mod outbox;
 pub mod packet;
 pub(crate) mod prefetch;
+pub mod series;

@@ -382,8 +382,8 @@ impl Telemetry {
     }
 }
 
-/// Up to four SACK blocks `[start, end)`, newest first. Their numbers have 32 bits, as on the wire (RFC 2018), and stand
-/// for those nearest to the packet's acknowledgement number: no window is larger than 2^30 bytes.
+/// Up to four SACK blocks `[start, end)`, newest first. Their numbers have 32 bits, as on the wire (RFC 2018), and
+/// stand for those nearest to the packet's acknowledgement number: no window is larger than 2^30 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blocks([(u32, u32); 4]);
 

@@ -8,6 +8,7 @@ pub mod processing;
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
 use crate::ids::{FlowId, NodeId, PortIx};
+use crate::program::Programs;
 use incast_cc::Time;
 
 /// One host.
@@ -23,6 +24,8 @@ pub struct Host {
     pub receive: Option<Box<Processing>>,
     /// ... and from the stack to the NIC.
     pub send: Option<Box<Processing>>,
+    /// Programs between the NIC and all that, if it runs some.
+    pub programs: Option<Box<Programs>>,
     /// Tasks of this instant, once all that arrives is delivered.
     pub run_queue: RunQueue,
 }

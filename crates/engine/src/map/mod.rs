@@ -1,6 +1,7 @@
 //! Read-only facts of the fabric: who is where, which next hops lead to whom, what an idle network would take.
 
 mod adjacency;
+pub(crate) mod back;
 pub(crate) mod duplexes;
 pub(crate) mod fabric;
 pub mod failover;

@@ -4,6 +4,7 @@ pub mod context;
 pub mod departure_marks;
 pub mod host;
 pub mod pfc;
+mod programs;
 pub mod trace;
 pub mod transmit;
 pub mod triggers;

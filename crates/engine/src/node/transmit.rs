@@ -79,9 +79,36 @@ impl<E: Effects> NodeCtx<'_, E> {
         send_on(&mut self.ports[port], at, packet, ext, sent, self.counts, self.out);
     }
 
-    /// To a port that is watched, or has an explicit queue, or of a packet that is traced or stamped.
+    /// To a port that is watched, or has an explicit queue, or of a packet that is traced or stamped; or from the stack
+    /// of a host that runs programs.
     #[cold]
     fn transmit_unusual(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
+        if self.ports[port].is_programmed()
+            && let Some(host) = self.programmed_host(port)
+            && let Some(mut programs) = self.hosts[host].programs.take()
+        {
+            self.pass_programs(&mut programs, (None, port), packet, ext);
+            self.hosts[host].programs = Some(programs);
+            return;
+        }
+        self.offer_unusual(port, packet, ext);
+    }
+
+    /// Offers to port `port` a packet that the programs of its node have seen: whether its queue has taken it.
+    pub fn offer(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
+        let p = &mut self.ports[port];
+        if !p.is_plain_but_programmed() || packet.has(flag::SLOW_PATH) {
+            return self.offer_unusual(port, packet, ext);
+        }
+        let sent = p.enqueue(self.now, packet, &self.net.interval);
+        let at = Instant { time: self.now, generation: self.generation };
+        send_on(p, at, packet, ext, sent, self.counts, self.out);
+        sent != Sent::Dropped
+    }
+
+    /// Offers a packet to a port that is watched, or has an explicit queue, or a packet that is traced or stamped:
+    /// whether its queue has taken it.
+    fn offer_unusual(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
         let now = self.now;
         self.watch(port);
         let p = &mut self.ports[port];
@@ -93,7 +120,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         if p.marks_later() {
             let at = Instant { time: now, generation: self.generation };
-            return pass_marking_later(p, at, &packet, ext, &self.net.interval, self.counts, self.out);
+            pass_marking_later(p, at, &packet, ext, &self.net.interval, self.counts, self.out);
+            return true;
         }
         if !p.is_explicit() {
             let interval = &self.net.interval;
@@ -105,7 +133,8 @@ impl<E: Effects> NodeCtx<'_, E> {
                 packet.set_tie_rank(if sent == Sent::Dropped { NO_TIE_RANK } else { p.tie_rank(&packet) });
             }
             self.watch(port);
-            return self.sent(port, &packet, ext, sent);
+            self.sent(port, &packet, ext, sent);
+            return sent != Sent::Dropped;
         }
         if !self.net.entropy {
             packet.set_tie_rank(NO_TIE_RANK);
@@ -121,7 +150,10 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.count_dropped(port);
         self.watch(port);
         match offered {
-            Offered::Dropped => self.sent(port, packet, ext, Sent::Dropped),
+            Offered::Dropped => {
+                self.sent(port, packet, ext, Sent::Dropped);
+                return false;
+            }
             Offered::Passed { lost: true, .. } => self.sent(port, packet, ext, Sent::Lost { at: now }),
             Offered::Passed { marked, arrives, .. } => {
                 self.sent(port, packet, ext, Sent::Arrives { time: arrives, marked });
@@ -142,6 +174,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                 }
             }
         }
+        true
     }
 
     /// Packets that waited at a port and were dropped are counted, and leave their buffer.

@@ -19,6 +19,7 @@ pub struct OverflowQueue {
     chunks: VecDeque<Vec<Packet>>,
     /// Packets of the first chunk already taken.
     taken: usize,
+    #[allow(clippy::box_collection)] // few queues have any, and all would be 24 bytes larger
     exts: Option<Box<VecDeque<Ext>>>,
 }
 

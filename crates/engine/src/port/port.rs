@@ -12,7 +12,7 @@ use crate::event::interval::Interval;
 use crate::ids::{LinkId, PoolIx};
 use crate::port::discipline::{ActiveDiscipline, QueueDiscipline};
 use crate::spec::{LinkSpec, QueueSpec, Ties};
-use incast_cc::Time;
+use incast_cc::{Rate, Time};
 use std::sync::Arc;
 
 /// One egress port. What every packet touches comes first, in two cache lines; the rest lies in
@@ -53,6 +53,8 @@ pub(super) mod unusual {
     /// Marks at departures are set later, and some are to be when the next window opens.
     pub const MARKS_LATER: u8 = 16;
     pub const DUE: u8 = 32;
+    /// Its node runs programs.
+    pub const PROGRAMMED: u8 = 64;
 }
 
 /// State that few packets touch. What a roll of the account touches comes first, in one cache line.
@@ -140,6 +142,38 @@ impl Port {
     /// Makes its queue a time series.
     pub fn probe(&mut self) {
         self.unusual |= unusual::PROBED;
+    }
+
+    /// Its node runs programs, which see what comes to it.
+    pub fn pass_programs(&mut self) {
+        self.unusual |= unusual::PROGRAMMED;
+    }
+
+    /// Its node runs programs.
+    #[inline]
+    pub fn is_programmed(&self) -> bool {
+        self.unusual & unusual::PROGRAMMED != 0
+    }
+
+    /// Nothing else is unusual about it.
+    #[inline]
+    pub fn is_plain_but_programmed(&self) -> bool {
+        self.unusual == unusual::PROGRAMMED
+    }
+
+    /// Bytes that its link adds to a packet.
+    pub fn framing(&self) -> u32 {
+        self.settings.framing
+    }
+
+    /// A program has marked a packet that the queue has taken.
+    pub fn count_mark(&mut self) {
+        self.count.marks += 1;
+    }
+
+    /// Rate of its link.
+    pub fn rate(&self) -> Rate {
+        self.settings.rate
     }
 
     /// Packets wait in an explicit queue.

@@ -12,6 +12,7 @@ pub use incast_record::{Label, Name};
 mod error;
 mod host;
 mod link;
+mod program;
 mod queue;
 mod routing;
 mod traffic;
@@ -20,6 +21,7 @@ mod transport;
 pub use error::*;
 pub use host::*;
 pub use link::*;
+pub use program::*;
 pub use queue::*;
 pub use routing::*;
 pub use traffic::*;
@@ -86,6 +88,8 @@ pub struct Spec {
     /// Failures of links, one failure of a link at a time. Ways around are part of the routers
     /// ([`crate::map::failover::reroute`]).
     pub failures: Vec<Failure>,
+    /// Programs of switches and hosts, in the order in which packets meet them at a node.
+    pub programs: Vec<ProgramSpec>,
 }
 
 /// Threads of a run at most.
@@ -127,6 +131,11 @@ impl Spec {
     /// The queues of the port of `link` are in a shared buffer.
     pub fn shares_buffer(&self, link: &LinkSpec) -> bool {
         self.buffer.is_some() && link.from >= self.hosts
+    }
+
+    /// Node `node` runs a program.
+    pub fn runs_programs(&self, node: u32) -> bool {
+        self.programs.iter().any(|p| p.nodes.binary_search(&node).is_ok())
     }
 
     /// Memory that a run takes, roughly, in bytes: by measured runs of permutations. Deep queues everywhere take more.

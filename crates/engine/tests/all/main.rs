@@ -12,6 +12,7 @@ mod hosts;
 mod measurement;
 mod messages;
 mod pfc;
+mod programs;
 mod properties;
 mod published;
 mod random_drop;

@@ -8,6 +8,7 @@ mod triggers;
 pub(crate) mod warnings;
 
 use crate::document::failures::LinkFailure;
+use crate::document::program;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
 use crate::topology::single;
@@ -52,6 +53,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     let Flows { controllers, transports, flows, failures: of_files, triggers, listed, queries, .. } = flows;
     failures.extend(of_files);
     checks::ports(doc, &network, &transports, &mut problems);
+    let programs = program::programs(&doc.program, &network, &transports, &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let known = problems.is_empty().then_some(flows.len());
     let observe = observe::observe(doc, &network.links, known, &mut problems);
@@ -95,10 +97,14 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
         ends_when_finished: doc.run.until == Until::Finished,
         labels,
         failures: Vec::new(),
+        programs,
     };
     checks::circles(doc, &spec, &listed)?;
     keep_to_one_path(doc, &mut spec);
     checks::paths(&spec)?;
+    let mut problems = Vec::new();
+    program::check_run(&doc.program, &spec, &mut problems);
+    Errors::unless_none(problems, ())?;
     let failing = failures::apply(&failures, &mut spec)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;
     Ok(Built { spec, failures, failing })

@@ -8,6 +8,7 @@ pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
 pub(crate) mod pattern;
+pub mod program;
 pub mod queue;
 pub mod routing;
 pub mod traffic;
@@ -16,6 +17,7 @@ pub mod transport;
 use crate::document::buffer::Buffer;
 use crate::document::failures::Failure;
 use crate::document::hosts::Hosts;
+use crate::document::program::Program;
 use crate::document::queue::Queue;
 use crate::document::routing::Routing;
 use crate::document::traffic::Traffic;
@@ -58,6 +60,9 @@ pub struct Document {
     pub buffer: Option<Buffer>,
     /// What hosts themselves cost their packets; nothing where it is not given.
     pub hosts: Option<Hosts>,
+    /// Programs of switches and hosts; packets meet them in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub program: Vec<Program>,
     /// How switches choose among equally short routes.
     #[serde(default)]
     pub routing: Routing,

@@ -19,6 +19,7 @@ builtin!(
     "star",
     "incast",
     "incast-trimming",
+    "sccp-incast",
     "pfc-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",

@@ -13,6 +13,7 @@ mod ideal;
 mod linux;
 mod messages;
 mod placement;
+mod program;
 mod routing;
 mod scenario;
 mod topologies;

@@ -79,6 +79,10 @@ pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
     }
     for l in &spec.observe.ports {
         let at = net.place[spec.links[*l as usize].from as usize];
-        domains[at.domain].nodes.ports[net.port_of[*l as usize]].probe();
+        let (domain, port) = (&mut domains[at.domain], net.port_of[*l as usize]);
+        domain.nodes.ports[port].probe();
+        if let Some(programs) = domain.programs(at.node) {
+            programs.probe(port, &spec.links[*l as usize].name);
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer};
 use crate::hash;
 use crate::ids::{DomainId, FlowId, QueryId};
+use crate::map::back;
 use crate::map::duplexes;
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
@@ -107,7 +108,6 @@ impl<'a> Simulation<'a> {
             links: spec.links.iter().map(|l| place[l.to as usize]).collect(),
             origins: spec.links.iter().map(|l| place[l.from as usize].node).collect(),
             place,
-            port_of,
             ends: Vec::new(),
             envs,
             duplexes: duplexes::of(spec)?,
@@ -116,7 +116,10 @@ impl<'a> Simulation<'a> {
             relay: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
             queries: Vec::new(),
             paths: Numbered::new(spec),
+            back: if spec.programs.is_empty() { Vec::new() } else { back::ports(spec, &port_of) },
+            port_of,
             hosts_cost: !spec.host_costs.is_empty(),
+            hosts_differ: !spec.host_costs.is_empty() || (0..spec.hosts).any(|host| spec.runs_programs(host)),
             entropy: spec.choice.has_entropy(),
             pfc,
         };

@@ -13,6 +13,7 @@ use crate::node::context::Nodes;
 use crate::port::buffer::{Account, Pool};
 use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
+use crate::program::Programs;
 use crate::spec::{BufferSpec, Discipline, LinkSpec, ProcessingSpec, QueueSpec, RunError, Spec};
 use crate::switch::Switch;
 use incast_cc::Time;
@@ -73,6 +74,9 @@ impl<'a> Maker<'a> {
                 domain.nodes.pools.push(self.pool(node, buffer).map_err(|error| (node, error))?);
             }
             domain.switches.push(Switch::new(self.spec, node, first, links));
+            if !self.spec.programs.is_empty() {
+                domain.programs.push(Programs::new(self.spec, node, first, links.len()));
+            }
         }
         Ok(domain)
     }
@@ -114,6 +118,9 @@ impl<'a> Maker<'a> {
         {
             port.keep_silent(silence, spec);
         }
+        if parts.spec.runs_programs(spec.from) {
+            port.pass_programs();
+        }
         nodes.ports.push(port);
     }
 
@@ -154,6 +161,7 @@ impl<'a> Maker<'a> {
         let costs = spec.host_costs.get(node.ix()).cloned().unwrap_or_default();
         let engines = |costs: Option<ProcessingSpec>| costs.map(|c| Box::new(Processing::new(&c)));
         let (receive, send) = (engines(costs.receive), engines(costs.send));
-        Ok(Host { node, port, nic, receive, send, run_queue: RunQueue::default() })
+        let programs = Programs::new(spec, node, port, 1);
+        Ok(Host { node, port, nic, receive, send, programs, run_queue: RunQueue::default() })
     }
 }

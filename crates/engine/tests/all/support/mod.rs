@@ -119,6 +119,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         observe: Observe { queue_interval: Time::us(10), ..Observe::default() },
         ties: Ties::Hash,
         failures: Vec::new(),
+        programs: Vec::new(),
         host_costs: Vec::new(),
         threads: Some(1),
         cores: None,

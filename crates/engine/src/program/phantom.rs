@@ -1,0 +1,90 @@
+//! Phantom queues (HULL): queues that no packet waits in, which a link a little slower than the real one would have.
+
+use super::rule::{At, SwitchProgram, Verdict};
+use crate::event::packet::{Packet, flag};
+use crate::spec::Phantom;
+use incast_cc::Time;
+
+/// The phantom queue of each port of a node.
+#[derive(Clone, Debug)]
+pub struct Queues {
+    rule: Phantom,
+    ports: Vec<Queue>,
+    /// What the packet at work makes of its port's queue, once the real queue takes it.
+    next: Queue,
+}
+
+/// A queue as of the end of the latest transmission.
+#[derive(Clone, Copy, Default, Debug)]
+struct Queue {
+    bytes: f64,
+    at: Time,
+}
+
+impl Queue {
+    /// After a packet of `size` bytes, the end of whose transmission is at `at`; it drains so many bits a second.
+    fn after(self, at: Time, size: u64, drain: f64) -> Queue {
+        let drained = drain * (at - self.at).0 as f64 / 8e12;
+        Queue { bytes: (self.bytes - drained).max(0.0) + size as f64, at }
+    }
+}
+
+impl Queues {
+    /// At a node of so many ports.
+    pub fn new(rule: &Phantom, ports: usize) -> Queues {
+        Queues { rule: rule.clone(), ports: vec![Queue::default(); ports], next: Queue::default() }
+    }
+}
+
+impl SwitchProgram for Queues {
+    fn ingress(&mut self, at: &At, packet: &mut Packet) -> Verdict {
+        if let Some(port) = at.egress {
+            let drain = self.rule.drain * at.rate(port).as_f64();
+            self.next = self.ports[port].after(at.departure(port, packet), at.bytes(port, packet), drain);
+            if self.next.bytes > self.rule.mark as f64 && packet.has(flag::ECT) {
+                packet.flags |= flag::CE;
+            }
+        }
+        Verdict::Pass
+    }
+
+    fn asks_queue(&self) -> bool {
+        true
+    }
+
+    fn queued(&mut self, at: &At, _packet: &Packet, accepted: bool) {
+        if let Some(port) = at.egress
+            && accepted
+        {
+            self.ports[port] = self.next;
+        }
+    }
+
+    fn observe(&self, _at: &At, port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("phantom_bytes", self.ports[port].bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incast_cc::Rate;
+
+    /// How many of 400 full packets come before the first that is beyond 15 kB, sent at this share of 10 Gb/s.
+    fn first_beyond(share: f64) -> Option<usize> {
+        let rate = Rate::gbps(10);
+        let gap = Time((rate.serialize(1500).0 as f64 / share) as u64);
+        let mut queue = Queue::default();
+        (1..=400).find(|n| {
+            queue = queue.after(gap * *n as u64, 1500, 0.95 * rate.as_f64());
+            queue.bytes > 15_000.0
+        })
+    }
+
+    #[test]
+    fn a_phantom_queue_grows_by_what_its_link_is_slower() {
+        // at line rate each of 1500 bytes leaves 75 behind
+        assert_eq!(first_beyond(1.0), Some(182));
+        assert_eq!(first_beyond(0.94), None);
+    }
+}

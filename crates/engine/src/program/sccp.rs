@@ -1,0 +1,189 @@
+//! Windows set by switches that count flows: SCCP (section III and table I of its paper; `docs/programs/sccp.md`).
+
+use super::rule::{At, SwitchProgram, Verdict};
+use crate::event::packet::{Kind, Packet, flag};
+use crate::ids::FlowId;
+use crate::spec::Sccp;
+use incast_cc::Rate;
+use std::collections::BTreeSet;
+
+/// The flows of each port of a node.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    rule: Sccp,
+    /// By local port.
+    ports: Vec<Count>,
+    /// Directions of flows that count, by the port that they leave by; where repeated SYNs and FINs count once.
+    known: BTreeSet<(FlowId, bool, usize)>,
+}
+
+/// The flows of a port.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    /// Flows that have opened and not closed.
+    flows: u64,
+    /// The share of each, bytes: no window is larger. No limit without flows.
+    share: u64,
+}
+
+/// What a segment says of its flow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Opens,
+    Closes,
+    Aborts,
+}
+
+/// What a segment says of its flow, if anything.
+fn says(packet: &Packet) -> Option<Says> {
+    match packet.kind() {
+        Kind::Syn => Some(Says::Opens),
+        Kind::Rst => Some(Says::Aborts),
+        Kind::Data | Kind::Ack if packet.has(flag::FIN) => Some(Says::Closes),
+        _ => None,
+    }
+}
+
+impl Counts {
+    /// At a node of so many ports.
+    pub fn new(rule: &Sccp, ports: usize) -> Counts {
+        Counts { rule: rule.clone(), ports: vec![Count { flows: 0, share: u64::MAX }; ports], known: BTreeSet::new() }
+    }
+
+    /// Bytes that each of `flows` flows through a link of this rate may have under way.
+    fn share(&self, rate: Rate, flows: u64) -> u64 {
+        if flows == 0 {
+            return u64::MAX;
+        }
+        let held = rate.0 as u128 * self.rule.common_rtt.0 as u128 / 8_000_000_000_000;
+        ((held / flows as u128) as u64).max(self.rule.floor)
+    }
+
+    /// The window to write in place of `wnd` bytes, in a segment that opens a connection or another.
+    fn window(&self, wnd: u32, share: u64, opens: bool) -> u32 {
+        // the window of a SYN is never scaled (RFC 7323 2.2)
+        let unit = if opens { 1 } else { 1u64 << self.rule.scale };
+        let units = match (self.rule.ignorant, self.rule.up) {
+            (true, _) => share,
+            (false, true) => share.div_ceil(unit),
+            (false, false) => share / unit,
+        };
+        wnd.min(units.saturating_mul(unit).min(u32::MAX as u64) as u32)
+    }
+
+    fn add(&mut self, at: &At, packet: &Packet, port: usize) {
+        if !self.rule.remembers || self.known.insert((packet.flow, packet.is_reverse(), port)) {
+            self.set(at, port, self.ports[port].flows + 1);
+        }
+    }
+
+    fn take(&mut self, at: &At, (flow, reverse): (FlowId, bool), port: usize) {
+        if !self.rule.remembers || self.known.remove(&(flow, reverse, port)) {
+            self.set(at, port, self.ports[port].flows.saturating_sub(1));
+        }
+    }
+
+    fn set(&mut self, at: &At, port: usize, flows: u64) {
+        self.ports[port] = Count { flows, share: self.share(at.rate(port), flows) };
+    }
+
+    /// Counts a segment that leaves by a port.
+    #[cold]
+    fn count(&mut self, at: &At, packet: &Packet, says: Says) {
+        let Some(egress) = at.egress else { return };
+        let (flow, reverse) = (packet.flow, packet.is_reverse());
+        match says {
+            Says::Opens => self.add(at, packet, egress),
+            Says::Closes => self.take(at, (flow, reverse), egress),
+            Says::Aborts if self.rule.reset => {
+                self.take(at, (flow, reverse), egress);
+                if let Some(ingress) = at.ingress {
+                    self.take(at, (flow, !reverse), ingress);
+                }
+            }
+            Says::Aborts => {}
+        }
+    }
+}
+
+impl SwitchProgram for Counts {
+    fn ingress(&mut self, at: &At, packet: &mut Packet) -> Verdict {
+        if !self.rule.accepted
+            && let Some(says) = says(packet)
+        {
+            self.count(at, packet, says);
+        }
+        if let Some(port) = at.ingress
+            && let share = self.ports[port].share
+            && share < packet.wnd as u64
+            && packet.has(flag::ACK)
+            && matches!(packet.kind(), Kind::Data | Kind::Ack | Kind::Syn)
+        {
+            packet.wnd = self.window(packet.wnd, share, packet.is(Kind::Syn));
+        }
+        Verdict::Pass
+    }
+
+    fn asks_queue(&self) -> bool {
+        self.rule.accepted
+    }
+
+    fn queued(&mut self, at: &At, packet: &Packet, accepted: bool) {
+        if accepted && let Some(says) = says(packet) {
+            self.count(at, packet, says);
+        }
+    }
+
+    fn observe(&self, _at: &At, port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        let Count { flows, share } = self.ports[port];
+        visit("flows", flows as f64);
+        visit("share_bytes", if flows == 0 { f64::NAN } else { share as f64 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incast_cc::Time;
+
+    fn counts(rule: impl FnOnce(&mut Sccp)) -> Counts {
+        let mut sccp = Sccp {
+            common_rtt: Time::us(300),
+            floor: 1,
+            accepted: false,
+            reset: false,
+            remembers: false,
+            scale: 0,
+            up: false,
+            ignorant: false,
+        };
+        rule(&mut sccp);
+        Counts::new(&sccp, 2)
+    }
+
+    #[test]
+    fn shares_are_whole_bytes_of_what_the_link_holds() {
+        let (gigabit, plain) = (Rate(1_000_000_000), counts(|_| {}));
+        for (flows, share) in [(1, 37_500), (10, 3_750), (25, 1_500), (400, 93)] {
+            assert_eq!(plain.share(gigabit, flows), share);
+        }
+        // figure 2 of the paper: 25,000 bytes in 200 us, shared by 5, 10 and 4 flows
+        let figure = counts(|s| s.common_rtt = Time::us(200));
+        assert_eq!([5, 10, 4].map(|n| figure.share(gigabit, n)), [5_000, 2_500, 6_250]);
+        assert_eq!(counts(|s| s.floor = 1_448).share(gigabit, 400), 1_448);
+    }
+
+    #[test]
+    fn windows_are_written_in_units_of_the_scale() {
+        // SCCP on Linux, measured: 1875 B at scale 7 is 1792 B, at scale 11 nothing; a floor of 1448 B is 1408 B
+        let scaled = |scale, up| counts(|s| (s.scale, s.up) = (scale, up));
+        assert_eq!(scaled(7, false).window(1 << 20, 1_875, false), 1_792);
+        assert_eq!(scaled(11, false).window(1 << 20, 1_875, false), 0);
+        assert_eq!(scaled(7, false).window(1 << 20, 1_448, false), 1_408);
+        assert_eq!(scaled(11, true).window(1 << 20, 1_875, false), 2_048);
+        assert_eq!(scaled(11, false).window(65_535, 1_875, true), 1_875, "a SYN's window is not scaled");
+        let ignorant = counts(|s| (s.scale, s.ignorant) = (11, true));
+        assert_eq!(ignorant.window(1 << 20, 1_875, false), 1 << 20, "bytes where units belong limit nothing");
+        assert_eq!(scaled(0, false).window(900, 1_875, false), 900, "a smaller window stays");
+    }
+}

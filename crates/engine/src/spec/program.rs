@@ -1,0 +1,70 @@
+//! Programs of switches and hosts.
+
+use incast_cc::Time;
+
+/// The list of programs, given to the macro `$to`: each with its parameters, and with its rule in
+/// [`program`](crate::program).
+macro_rules! programs {
+    ($to:ident) => {
+        $to! {
+            /// Windows set by switches that count flows.
+            Sccp => sccp::Counts,
+            /// Marks by queues that no packet waits in.
+            Phantom => phantom::Queues,
+        }
+    };
+}
+pub(crate) use programs;
+
+macro_rules! list {
+    ($($(#[$doc:meta])+ $name:ident => $file:ident::$rule:ident,)+) => {
+        /// What a program does.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Program {
+            $($(#[$doc])+ $name($name),)+
+        }
+    };
+}
+programs!(list);
+
+/// A program, and the nodes that run it, each with a state of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProgramSpec {
+    /// Nodes, rising.
+    pub nodes: Vec<u32>,
+    /// What it does.
+    pub program: Program,
+}
+
+/// Windows set by switches: each port counts the flows that have opened and not closed through it, and lowers the
+/// windows of segments that come in by it to an equal share of what the link holds in a round trip
+/// (`docs/programs/sccp.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sccp {
+    /// The round trip that all flows are taken to have.
+    pub common_rtt: Time,
+    /// No window is set below it, bytes.
+    pub floor: u64,
+    /// A flow counts only once the queue has taken its SYN, or its FIN.
+    pub accepted: bool,
+    /// RST takes a flow from the ports of both directions.
+    pub reset: bool,
+    /// A SYN or a FIN that is sent again counts once: the switch remembers flows.
+    pub remembers: bool,
+    /// Windows of segments without SYN count in units of two to this power (RFC 7323).
+    pub scale: u8,
+    /// A window that is no whole number of units is rounded up.
+    pub up: bool,
+    /// The switch does not know of the scale: it writes bytes where units belong.
+    pub ignorant: bool,
+}
+
+/// Phantom queues (HULL): a port counts what waits for a link that is slower than its own, and marks packets by that
+/// (`docs/programs/phantom.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Phantom {
+    /// Rate of that link, as a share of the port's.
+    pub drain: f64,
+    /// A packet with which the queue is longer than this is marked, bytes.
+    pub mark: u64,
+}

@@ -1,0 +1,177 @@
+//! Programs of switches and hosts: windows set by ports that count flows (SCCP).
+
+use crate::support::*;
+
+const SWITCH: &str = "s";
+
+/// The paper's rule: 300 us, no window below a byte.
+fn sccp() -> Sccp {
+    Sccp {
+        common_rtt: Time::us(300),
+        floor: 1,
+        accepted: false,
+        reset: false,
+        remembers: false,
+        scale: 0,
+        up: false,
+        ignorant: false,
+    }
+}
+
+/// `workers` hosts of a star at 1 Gb/s with links of 25 us send `size` bytes each to host 0, at once; an ACK a segment,
+/// and no window is too small to be used. Nodes `at` run `rule`.
+fn incast(workers: u32, size: u64, at: &[u32], rule: Sccp) -> Spec {
+    let mut spec = star(workers + 1, Rate::gbps(1), Time::us(25));
+    spec.transports = vec![TransportSpec { handshake: true, delayed_ack: 1, sws_avoidance: false, ..tcp() }];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.flows = (1..=workers).map(|w| bulk(w, 0, Some(size))).collect();
+    spec.programs = vec![ProgramSpec { nodes: at.to_vec(), program: Program::Sccp(rule) }];
+    run_for(&mut spec, Time::ms(200));
+    spec.observe.ports = (0..spec.links.len() as u32).collect();
+    spec
+}
+
+/// The port of the switch towards host 0.
+fn bottleneck(spec: &Spec) -> String {
+    spec.links.iter().find(|l| l.to == 0).unwrap().name.to_string()
+}
+
+/// The values of a series, without times.
+fn values(o: &Outcome, entity: &str, name: &str) -> Vec<f64> {
+    series(o, entity, name).into_iter().map(|(_, value)| value).collect()
+}
+
+#[test]
+fn a_port_counts_the_flows_that_are_open_through_it() {
+    let spec = incast(20, 50_000, &[21], sccp());
+    let o = compared(&spec);
+    let flows = values(&o, &bottleneck(&spec), "flows");
+    assert_eq!(flows[0], 1.0);
+    assert_eq!(flows.iter().fold(0.0, |a: f64, b| a.max(*b)), 20.0, "all are open");
+    assert_eq!(flows.last(), Some(&0.0), "and all close");
+    let shares = values(&o, &bottleneck(&spec), "share_bytes");
+    assert!(shares.contains(&1_875.0), "37,500 bytes for 20");
+    // the other direction: a SYN-ACK opens, the receiver's FIN closes
+    assert_eq!(values(&o, "s>h3", "flows"), [0.0, 1.0, 0.0]);
+}
+
+#[test]
+fn shares_of_what_the_link_holds_keep_the_queue_short_where_windows_alone_lose() {
+    let lost = |o: &Outcome| o.ports.iter().map(|p| p.drops).sum::<u64>();
+    let plain = compared(&Spec { programs: Vec::new(), ..incast(40, 25_000, &[], sccp()) });
+    let set = compared(&incast(40, 25_000, &[41], sccp()));
+    assert!(lost(&plain) > 100, "{} lost", lost(&plain));
+    assert_eq!(lost(&set), 0);
+    assert!(set.flows.iter().all(|f| f.finish_ps.is_some()));
+    let longest = set.ports.iter().map(|p| p.queue_max_packets).max().unwrap();
+    // the SYNs of 40 flows, then at most 37,500 bytes
+    assert!(longest <= 60, "{longest} packets");
+}
+
+#[test]
+fn no_window_is_larger_than_the_share_when_all_have_opened() {
+    let mut spec = incast(10, 100_000, &[11], sccp());
+    spec.observe.flows = (0..10).collect();
+    let o = compared(&spec);
+    let opened = series(&o, &bottleneck(&spec), "flows").iter().find(|(_, n)| *n == 10.0).unwrap().0;
+    let closing = series(&o, &bottleneck(&spec), "flows").iter().rev().find(|(_, n)| *n == 10.0).unwrap().0;
+    for flow in 0..10 {
+        let flights = series(&o, &format!("flow {flow}"), "in_flight_bytes");
+        let most = flights.iter().filter(|(at, _)| (opened + 400 * US..closing).contains(at)).map(|(_, v)| *v);
+        // 37,500 bytes for 10
+        assert!(most.fold(0.0, f64::max) <= 3_750.0, "flow {flow}");
+    }
+}
+
+#[test]
+fn a_program_at_the_host_that_receives_sets_no_windows_of_others() {
+    // at host 0 the ACKs of its own receivers leave: it is their ingress at the senders' side that would lower them
+    let at_receiver = incast(40, 25_000, &[0], sccp());
+    let plain = compared(&Spec { programs: Vec::new(), ..at_receiver.clone() });
+    let o = compared(&at_receiver);
+    assert_eq!(format!("{:?}", o.flows), format!("{:?}", plain.flows));
+    // at the senders each counts its own flow alone: 37,500 bytes
+    let at_senders = compared(&incast(40, 25_000, &(1..=40).collect::<Vec<_>>(), sccp()));
+    assert_eq!(values(&at_senders, "h1>s", "flows"), [1.0, 0.0]);
+    assert_eq!(values(&at_senders, "h1>s", "share_bytes")[0], 37_500.0);
+}
+
+#[test]
+fn a_syn_that_is_sent_again_counts_twice_unless_flows_are_remembered() {
+    // a queue of 4 packets takes some five of the SYNs that come at once, at 0, 3 and 9 s
+    let lossy = |rule: Sccp| {
+        let mut spec = incast(12, 5_000, &[13], rule);
+        spec.queues = vec![drop_tail(4)];
+        spec.links.iter_mut().filter(|l| l.to != 0).for_each(|l| l.queue = 1);
+        spec.queues.push(drop_tail(100));
+        run_for(&mut spec, Time::s(100));
+        spec
+    };
+    let spec = lossy(sccp());
+    let counted = compared(&spec);
+    let dropped: u64 = counted.ports.iter().map(|p| p.drops).sum();
+    let left = *values(&counted, &bottleneck(&spec), "flows").last().unwrap();
+    assert!(dropped > 0 && left > 0.0, "{dropped} dropped, {left} left");
+    assert!(counted.flows.iter().all(|f| f.finish_ps.is_some()));
+    let remembered = compared(&lossy(Sccp { remembers: true, ..sccp() }));
+    assert_eq!(values(&remembered, &bottleneck(&spec), "flows").last(), Some(&0.0));
+    let accepted = compared(&lossy(Sccp { accepted: true, ..sccp() }));
+    assert_eq!(values(&accepted, &bottleneck(&spec), "flows").last(), Some(&0.0), "only what the queue took counts");
+}
+
+#[test]
+fn several_programs_of_a_node_see_packets_in_order_and_a_window_falls_to_the_least() {
+    let twice = |first: u64, second: u64| {
+        let mut spec = incast(10, 25_000, &[11], Sccp { common_rtt: Time::us(first), ..sccp() });
+        let again = Sccp { common_rtt: Time::us(second), ..sccp() };
+        spec.programs.push(ProgramSpec { nodes: vec![11], program: Program::Sccp(again) });
+        spec.observe.ports.clear();
+        format!("{:?}", compared(&spec).flows)
+    };
+    assert_eq!(twice(300, 600), twice(600, 300));
+    assert_eq!(twice(300, 300), twice(300, 900));
+    assert_ne!(twice(300, 300), twice(600, 600));
+}
+
+#[test]
+fn programs_work_beside_explicit_queues_failures_and_traces() {
+    let mut spec = incast(12, 25_000, &[3, 13], sccp());
+    spec.queues[0].explicit = true;
+    spec.observe.trace = vec![0, 5];
+    spec.links[2].loss = Loss::List(vec![3, 7]);
+    let o = compared(&spec);
+    assert!(o.flows.iter().all(|f| f.finish_ps.is_some()));
+    assert!(o.ports.iter().map(|p| p.losses).sum::<u64>() > 0);
+    assert_eq!(spec.node_names[13], SWITCH);
+}
+
+#[test]
+fn a_phantom_queue_marks_before_the_real_one_is_long() {
+    let spec = |drain: f64| {
+        let mut spec = star(3, Rate::gbps(1), Time::us(20));
+        spec.transports = vec![TransportSpec { delayed_ack: 1, ..tcp() }];
+        spec.controllers = vec![controller("dctcp", &[])];
+        spec.flows = vec![bulk(1, 0, None), bulk(2, 0, None)];
+        spec.queues = vec![drop_tail(1000)];
+        let phantom = Phantom { drain, mark: 6_000 };
+        spec.programs = vec![ProgramSpec { nodes: vec![3], program: Program::Phantom(phantom) }];
+        run_for(&mut spec, Time::ms(200));
+        spec.measure_from = Time::ms(50);
+        spec.observe.ports = vec![3];
+        spec
+    };
+    let port = |o: &Outcome| o.ports.iter().find(|p| &*p.name == "s>h0").unwrap().clone();
+    let o = compared(&spec(0.95));
+    let p = port(&o);
+    let used = p.bytes as f64 * 8.0 / 0.15 / 1e9;
+    // DCTCP's windows swing around what the phantom link takes
+    assert!((0.85..0.95).contains(&used), "{used} of the link");
+    assert!(p.queue_mean_packets < 5.0, "{} packets", p.queue_mean_packets);
+    assert!(p.marks > 0);
+    let lengths = values(&o, "s>h0", "phantom_bytes");
+    assert!(lengths.iter().any(|b| *b > 6_000.0));
+    // one as quick as the link keeps what a threshold of the real queue would
+    let full = port(&compared(&spec(1.0)));
+    assert!(full.bytes as f64 * 8.0 / 0.15 / 1e9 > 0.97, "{}", full.bytes);
+    assert!(full.queue_mean_packets > p.queue_mean_packets);
+}

@@ -1,0 +1,1 @@
+"""Prototypes on real machines, of what the simulator computes."""

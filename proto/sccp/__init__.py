@@ -1,0 +1,1 @@
+"""SCCP on real Linux TCP: ``make proto-sccp``."""

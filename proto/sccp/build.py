@@ -54,7 +54,9 @@ def compiled() -> Path:
     headers = f"/usr/include/{platform.machine()}-linux-gnu"
     words = ["clang", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-target", "bpf", "-mcpu=v3", f"-I{headers}"]
     try:
-        done = subprocess.run([*words, "-c", str(SOURCE), "-o", str(aside)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*words, "-c", str(SOURCE), "-o", str(aside)], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise Missing(f"{SOURCE.name} does not compile:\n{done.stderr}")
         aside.replace(OBJECT)

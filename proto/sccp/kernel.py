@@ -57,7 +57,7 @@ def own_bpf_folder() -> None:
 
 
 def bpf(command: int, attributes: bytes) -> tuple[int, bytes]:
-    """Call bpf(2); return its result, -1 for an error, and the attributes behind it."""
+    """Call the system call of BPF; return its result, -1 for an error, and the attributes behind it."""
     number = SYSCALL_BPF.get(os.uname().machine)
     if number is None:
         raise OSError(f"the number of bpf(2) on {os.uname().machine} is not known here")

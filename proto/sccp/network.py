@@ -134,7 +134,7 @@ class Network:
         kernel.enter(self.switch)
         batch(
             "tc",
-            f"qdisc add dev r1 root handle 1: tbf rate {setup.rate_bps}bit burst {setup.burst_bytes}b limit 1000000000b",
+            f"qdisc add dev r1 root handle 1: tbf rate {setup.rate_bps}bit burst {setup.burst_bytes}b limit 1000000b",
             f"qdisc add dev r1 parent 1:1 handle 2: {kind} limit {setup.buffer}",
             "qdisc add dev r1 clsact",
             f"filter add dev r1 egress bpf direct-action object-file {program} section classifier/egress",

@@ -1,7 +1,7 @@
 """The workers: one process that answers for all of them, with a listening socket in each namespace.
 
-A request is ``REQUEST`` bytes: size of the response, and whether the connection ends with it. The response is one write;
-where the connection ends, so is its FIN, which rides on the last segment.
+A request is ``REQUEST`` bytes: size of the response, and whether the connection ends with it. The response is one
+write; where the connection ends, so is its FIN, which rides on the last segment.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import struct
+import traceback
 from collections.abc import Sequence
 
 from proto.sccp import kernel
@@ -45,6 +46,10 @@ class Workers:
             try:
                 kernel.die_with_parent(parent)
                 Server(listeners).serve()
+            except KeyboardInterrupt:
+                pass
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(1)
         for listener in listeners:

@@ -1,0 +1,56 @@
+"""The table of a run: what was measured, and beside it what the simulator gives for the same cells.
+
+The simulator has no SCCP yet, so ``simulated`` is empty today and every figure is the measured one alone. Whoever adds
+the simulation fills a ``Summary`` for each ``Key`` and hands them to ``beside``; nothing else changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from rich.console import Console
+
+from incast.tables import Column, show
+from proto.sccp.experiment import Measured
+from proto.sccp.results import Key, Summary, key, summary
+from proto.sccp.units import rate_text, size_text
+
+FIGURES: dict[str, Callable[[Summary], str]] = {
+    "query\nmedian ms": lambda one: f"{one.query_median_ms:.1f}",
+    "query\nmax ms": lambda one: f"{one.query_max_ms:.1f}",
+    "\ndrops": lambda one: str(one.drops),
+    "queries\nwith RTO": lambda one: str(one.queries_with_timeout),
+    "smallest\nwindow B": lambda one: str(one.smallest_window_bytes),
+    "N\nmax": lambda one: str(one.flows_max),
+    "N\nend": lambda one: str(one.flows_final),
+    "FINs\nat N = 0": lambda one: str(one.fins_at_zero),
+}
+"""Figures of the table, by their heads."""
+
+
+def beside(results: Sequence[Measured], simulated: Mapping[Key, Summary] | None = None) -> list[Column]:
+    """Columns of the figures, a cell each row: measured, and ``measured | simulated`` where there is a simulation."""
+    given = simulated or {}
+    columns = []
+    for head, shown in FIGURES.items():
+        cells = []
+        for one in results:
+            other = given.get(key(one))
+            cells.append(shown(summary(one)) + (f" | {shown(other)}" if other else ""))
+        columns.append(Column(head, cells))
+    return columns
+
+
+def print_table(results: Sequence[Measured], console: Console) -> None:
+    """Print the table of a run, a section a rate and response."""
+    first = [
+        Column("\nrate", [rate_text(one.setup.rate_bps) for one in results]),
+        Column("\nresponse", [size_text(one.cell.response_bytes) for one in results]),
+        Column("\nscheme", [one.cell.scheme for one in results], "left"),
+        Column("\nworkers", [str(one.cell.workers) for one in results]),
+        Column("\nqueries", [str(len(one.queries)) for one in results]),
+    ]
+    kinds = [key(one)[:3] for one in results]
+    ends = [i for i, (this, then) in enumerate(pairwise(kinds)) if this != then]
+    show(console, "measured on real TCP", first, beside(results), ends)

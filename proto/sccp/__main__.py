@@ -142,13 +142,16 @@ def run(options: argparse.Namespace) -> list[Measured]:
         )
         for one in measure(setup, planned, lambda line: print(line, flush=True)):
             results.append(one)
-            cell, found = one.cell, summary(one)
-            print(
-                f"{units.rate_text(rate_bps)} {units.size_text(cell.response_bytes)} {cell.scheme} {cell.workers} workers:",
-                f"{found.query_median_ms:.1f} ms, {found.drops} drops, {found.timeouts} timeouts",
-                flush=True,
-            )
+            print(line(one), flush=True)
     return results
+
+
+def line(one: Measured) -> str:
+    """Say what a cell gave."""
+    cell, found = one.cell, summary(one)
+    what = f"{units.rate_text(one.setup.rate_bps)} {units.size_text(cell.response_bytes)} {cell.scheme}"
+    times = f"{found.query_median_ms:.1f} ms, {found.drops} drops, {found.timeouts} timeouts"
+    return f"{what} {cell.workers} workers: {times}"
 
 
 def keep(folder: Path, results: Sequence[Measured], took_s: float, pictures: bool) -> None:

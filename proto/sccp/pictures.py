@@ -9,9 +9,12 @@ from matplotlib.axes import Axes
 
 from incast.figures import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes
 from proto.sccp.experiment import Measured
+from proto.sccp.share import MSS
 from proto.sccp.units import rate_text, size_text
 
 SCHEMES = {"plain": "Plain TCP", "sccp": "SCCP"}
+FRAME = 1514
+"""Bytes of a full segment in the queue."""
 
 
 def draw(results: Sequence[Measured]) -> dict[str, bytes]:
@@ -30,6 +33,7 @@ def query_times(results: Sequence[Measured]) -> bytes:
             of = [one for one in results if (one.setup.rate_bps, one.cell.response_bytes) == (rate, response)]
             for i, scheme in enumerate(SCHEMES):
                 curve(axes, i, [one for one in of if one.cell.scheme == scheme])
+            least(axes, of)
             dress(axes)
             axes.set_yscale("log")
             plain_log_ticks(axes)
@@ -49,6 +53,13 @@ def curve(axes: Axes, number: int, points: Sequence[Measured]) -> None:
     times = [[query.query_ms for query in one.queries] for one in points]
     axes.fill_between(workers, list(map(min, times)), list(map(max, times)), color=COLOURS[number], alpha=0.15, lw=0)
     axes.plot(workers, list(map(median, times)), label=SCHEMES[points[0].cell.scheme], **line(number))
+
+
+def least(axes: Axes, points: Sequence[Measured]) -> None:
+    """Draw how long the link takes for all responses in full segments."""
+    workers = sorted({one.cell.workers for one in points})
+    times = [8e3 * n * points[0].cell.response_bytes * FRAME / MSS / points[0].setup.rate_bps for n in workers]
+    axes.plot(workers, times, color="#8b949e", linewidth=0.9, label="Line rate", zorder=0)
 
 
 def flows(results: Sequence[Measured]) -> bytes:

@@ -264,7 +264,7 @@ def namespaces(process: str = "[0-9]*") -> set[str]:
 
 
 def remains(processes: list[int], spaces: set[str], programs: set[int]) -> list[object]:
-    """What is still there of these; a process that has ended and waits for its parent is gone."""
+    """Find what is still there of these; a process that has ended and waits for its parent is gone."""
     alive = []
     for process in processes:
         with suppress(OSError):

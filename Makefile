@@ -15,7 +15,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
 .PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python lint bench mutants parity papers \
-        recordings published layers lines loom deny proto-sccp proto-needs clean
+        recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -92,16 +92,9 @@ recordings: ## Record packets of real Linux hosts anew; needs root and TUN devic
 
 # PROTO="--full" is the whole of figure 9, PROTO="--help" lists the options. --rate and --out stand for a rate or folder.
 PROTO ?=
-proto-sccp: build proto-needs ## SCCP on real Linux TCP at 100 Mb/s and 1 Gb/s; needs root and BPF, installs a compiler
+proto-sccp: build ## SCCP on real Linux TCP, at 100 Mb/s and 1 Gb/s; needs root, installs clang and libbpf-dev by apt-get
+	$(BIN)/python -m proto.sccp.build
 	$(BIN)/python -m proto.sccp --rate 100Mbps,1Gbps $(PROTO)
-
-# Packages of Debian and Ubuntu. As another user it only says what is missing.
-proto-needs:
-	@if ! command -v clang ip tc >/dev/null || ! test -e /usr/include/bpf/bpf_helpers.h; then \
-		if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
-			apt-get update -qq && apt-get install -y -qq --no-install-recommends clang libbpf-dev iproute2; \
-		else echo "install clang, the headers of libbpf, and iproute2: apt-get install clang libbpf-dev iproute2"; \
-		exit 1; fi; fi
 
 parity: build ## Hold the simulator against ns-3, htsim and Linux; writes docs/fidelity.md
 	$(BIN)/python -m parity.run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -84,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     add("--workers", type=listed(count), help=f"numbers of workers ({QUICK['workers']})")
     add("--response", type=listed(units.size_bytes), help=f"bytes that each worker answers ({QUICK['response']})")
     add("--queries", type=said(count), help=f"queries of a cell ({QUICK['queries']})")
-    add("--full", action="store_true", help=f"figure 9: other defaults, {', '.join(FULL.values())} queries")
+    add("--full", action="store_true", help=f"the whole of figure 9; its defaults are {'; '.join(FULL.values())}")
     add("--scheme", type=listed(scheme), default="plain,sccp", help="plain,sccp (both)")
     add(
         "--common-rtt",
@@ -101,8 +102,12 @@ def parser() -> argparse.ArgumentParser:
     add("--tlp-rack", action="store_true", help="the kernel's tail loss probes and RACK, which are off else")
     add("--burst", type=said(units.size_bytes), default="15kB", help="of tbf (%(default)s)")
     add("--limit", type=said(units.time_ns), default="10s", help="time after which a query is given up (%(default)s)")
-    add("--out", type=Path, default=Path("runs/proto-sccp"), help="new folder for the results (%(default)s)")
-    add("--no-pictures", action="store_true", help="write tables alone; the pictures need the built package")
+    add(
+        "--out",
+        type=Path,
+        help="new folder for the results (runs/proto-sccp, or the first free runs/proto-sccp-2, ...)",
+    )
+    add("--no-pictures", action="store_true", help="write the tables alone")
     return made
 
 
@@ -176,24 +181,31 @@ def keep(folder: Path, results: Sequence[Measured], took_s: float, pictures: boo
                 (aside / name).write_bytes(data)
 
 
+def free_folder() -> Path:
+    """Return the first folder of results that does not exist yet."""
+    names = ("runs/proto-sccp" + (f"-{n}" if n > 1 else "") for n in itertools.count(1))
+    return next(folder for folder in map(Path, names) if not folder.exists())
+
+
 def main() -> int:
     """Run the prototype; exit status 2 for what is asked wrongly or missing."""
     options = parser().parse_args()
     try:
         build.require()
-        refuse_unless_empty(options.out)
+        folder = options.out or free_folder()
+        refuse_unless_empty(folder)
         begun = time.monotonic()
         results = run(options)
         # A file is as wide as the table.
         print_table(results, Console() if sys.stdout.isatty() else Console(width=130))
-        keep(options.out, results, time.monotonic() - begun, not options.no_pictures)
+        keep(folder, results, time.monotonic() - begun, not options.no_pictures)
     except (build.Missing, FolderError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped: nothing is written", file=sys.stderr)
         return 130
-    print(f"written to {options.out}")
+    print(f"written to {folder}")
     return 0
 
 

@@ -1,4 +1,7 @@
-"""The switch program compiled, and what the prototype needs of a machine."""
+"""The switch program compiled, and what the prototype needs of a machine.
+
+``python -m proto.sccp.build`` installs the packages that are missing, by apt-get where there is root, and compiles.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,11 @@ from pathlib import Path
 from proto.sccp import kernel
 
 SOURCE = Path(__file__).with_name("switch.bpf.c")
-OBJECT = Path(__file__).parents[2] / "build/proto/switch.bpf.o"
-PACKAGES = "clang libbpf-dev iproute2"
+ROOT = Path(__file__).parents[2]
+OBJECT = ROOT / "build/proto/switch.bpf.o"
+PACKAGES = ("clang", "libbpf-dev", "iproute2")
+"""Packages of Debian and Ubuntu."""
+TOOLS = ("clang", "ip", "tc")
 HEADER = Path("/usr/include/bpf/bpf_helpers.h")
 
 
@@ -24,7 +30,7 @@ class Missing(Exception):
 
 def missing() -> list[str]:
     """Name what the machine lacks, each with what to do."""
-    install = f"apt-get install {PACKAGES}"
+    install = f"apt-get install {' '.join(PACKAGES)}"
     found = []
     if sys.platform != "linux":
         return ["Linux: the prototype is made of network namespaces and programs of BPF"]
@@ -32,10 +38,17 @@ def missing() -> list[str]:
         found.append("root: namespaces, queues and BPF need it (sudo)")
     if not kernel.BPF_FOLDER.is_dir():
         found.append(f"BPF: the kernel has no {kernel.BPF_FOLDER} (CONFIG_BPF_SYSCALL)")
-    found += [f"{name}: {install}" for name in ("clang", "ip", "tc") if shutil.which(name) is None]
+    found += [f"{name}: {install}" for name in TOOLS if shutil.which(name) is None]
     if not HEADER.exists():
         found.append(f"{HEADER}: {install}")
-    return found
+    return found or refused()
+
+
+def refused() -> list[str]:
+    """Name what the kernel refuses to a network of its own, as a container's often does; tried in another process."""
+    words = [sys.executable, "-c", "from proto.sccp import network; network.probe()"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    return [f"a kernel that allows it: {done.stderr.strip().splitlines()[-1]}"] if done.returncode else []
 
 
 def require() -> None:
@@ -63,3 +76,27 @@ def compiled() -> Path:
     finally:
         aside.unlink(missing_ok=True)
     return OBJECT
+
+
+def install() -> None:
+    """Install the packages, if something that they hold is missing and this user can."""
+    lacking = not HEADER.exists() or any(shutil.which(name) is None for name in TOOLS)
+    if lacking and os.geteuid() == 0 and shutil.which("apt-get"):
+        for words in (["update"], ["install", "--yes", "--no-install-recommends", *PACKAGES]):
+            subprocess.run(["apt-get", "--quiet=2", *words], check=True)
+
+
+def main() -> int:
+    """Install and compile; exit status 2 where something is missing that is not installed here."""
+    try:
+        install()
+        require()
+        print(compiled())
+    except (Missing, OSError, subprocess.CalledProcessError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -93,7 +93,8 @@ class Experiment:
         capacity = share.capacity_bytes(network.setup.rate_bps, cell.common_rtt_ns)
         switch.start(capacity, cell.floor_bytes, cell.scheme == "sccp")
         start, wrong = time.monotonic_ns(), network.bad_checksums()
-        aggregator = Aggregator(network, cell.limit_s, cell.ack_at_once)
+        # Persistent connections are open, one behind another, before the first request.
+        aggregator = Aggregator(network, cell.limit_s, cell.ack_at_once or not cell.fresh)
         if not cell.fresh:
             aggregator.connect(cell.workers, GAP_S)
         queries = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import mmap
 import os
@@ -83,6 +84,8 @@ def loaded_programs() -> set[int]:
     while True:
         status, held = bpf(PROGRAM_NEXT, struct.pack("=III", number, 0, 0))
         if status < 0:
+            if ctypes.get_errno() != errno.ENOENT:
+                checked(status, "the list of programs of BPF")
             return found
         number = struct.unpack_from("=I", held, 4)[0]
         found.add(number)

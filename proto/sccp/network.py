@@ -41,6 +41,21 @@ class Setup:
     tlp_and_rack: bool = False
 
 
+def probe() -> None:
+    """Make one of each thing that a network needs of the kernel, in namespaces of this process; raise at a refusal."""
+    kernel.own_bpf_folder()
+    kernel.new_namespace()
+    kernel.loaded_programs()
+    batch("ip", "link add r1 type veth peer name b0")
+    batch(
+        "tc",
+        "qdisc add dev r1 root handle 1: tbf rate 1mbit burst 15000b limit 15000b",
+        "qdisc add dev r1 parent 1:1 bfifo limit 15000",
+        "qdisc add dev r1 clsact",
+        "filter add dev r1 egress bpf bytecode '1,6 0 0 4294967295'",
+    )
+
+
 def worker_address(number: int) -> str:
     """Return the address of a worker."""
     return f"198.19.{number // 250}.{number % 250 + 1}"

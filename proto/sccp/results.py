@@ -83,7 +83,7 @@ def cell_rows(results: Sequence[Measured]) -> list[dict[str, object]]:
             "burst_bytes": setup.burst_bytes,
             "rto_min_ms": setup.rto_min_ns / 10**6,
             "ack_per_packet": int(setup.ack_per_packet),
-            "handshake_ack": "at-once" if cell.ack_at_once else "with-request",
+            "handshake_ack": "at-once" if cell.ack_at_once or not cell.fresh else "with-request",
             "window_scaling": int(setup.window_scaling),
             "tlp_and_rack": int(setup.tlp_and_rack),
             "queries": len(one.queries),

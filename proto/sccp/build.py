@@ -48,7 +48,10 @@ def refused() -> list[str]:
     """Name what the kernel refuses to a network of its own, as a container's often does; tried in another process."""
     words = [sys.executable, "-c", "from proto.sccp import network; network.probe()"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    return [f"a kernel that allows it: {done.stderr.strip().splitlines()[-1]}"] if done.returncode else []
+    if not done.returncode:
+        return []
+    said = [line for line in done.stderr.splitlines() if "Error: " in line] or ["no reason given"]
+    return [f"a kernel that allows namespaces, tbf and tc programs: {said[-1]}"]
 
 
 def require() -> None:

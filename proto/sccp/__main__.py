@@ -6,6 +6,7 @@ import argparse
 import itertools
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -194,6 +195,9 @@ def main() -> int:
         build.require()
         folder = options.out or free_folder()
         refuse_unless_empty(folder)
+        # A worker takes some four descriptors.
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         begun = time.monotonic()
         results = run(options)
         # A file is as wide as the table.

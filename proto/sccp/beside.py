@@ -18,7 +18,7 @@ from proto.sccp.units import rate_text, size_text
 
 FIGURES: dict[str, Callable[[Summary], str]] = {
     "query\nmedian ms": lambda one: f"{one.query_median_ms:.1f}",
-    "query\nmax ms": lambda one: f"{one.query_max_ms:.1f}",
+    "query\nmax ms": lambda one: f"{'> ' if one.unfinished else ''}{one.query_max_ms:.1f}",
     "\ndrops": lambda one: str(one.drops),
     "queries\nwith RTO": lambda one: str(one.queries_with_timeout),
     "smallest\nwindow B": lambda one: str(one.smallest_window_bytes),

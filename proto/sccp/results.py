@@ -16,6 +16,7 @@ from proto.sccp.experiment import Measured
 class Summary:
     """Figures of a cell, measured or simulated."""
 
+    unfinished: int
     query_median_ms: float
     query_max_ms: float
     response_median_ms: float
@@ -42,6 +43,7 @@ def summary(one: Measured) -> Summary:
     """Summarise a cell."""
     times = [query.query_ms for query in one.queries]
     return Summary(
+        unfinished=sum(not query.times.finished for query in one.queries),
         query_median_ms=median(times),
         query_max_ms=max(times),
         response_median_ms=median(query.response_ms for query in one.queries),
@@ -87,7 +89,6 @@ def cell_rows(results: Sequence[Measured]) -> list[dict[str, object]]:
             "window_scaling": int(setup.window_scaling),
             "tlp_and_rack": int(setup.tlp_and_rack),
             "queries": len(one.queries),
-            "unfinished": sum(not query.times.finished for query in one.queries),
         }
         for one_of in fields(found):
             value = getattr(found, one_of.name)

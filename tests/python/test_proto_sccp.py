@@ -227,6 +227,12 @@ def test_every_packet_has_a_right_checksum_when_its_window_is_rewritten(measured
 
 
 @real
+@pytest.mark.parametrize("name", ["cells", "queries"])
+def test_the_record_has_the_columns_of_a_run(measured: Path, name: str) -> None:
+    assert list(table(ROOT / "proto/sccp/record", name)[0]) == list(table(measured, name)[0])
+
+
+@real
 def test_persistent_connections_stay_counted_between_queries(tmp_path: Path) -> None:
     words = ["--workers", "10", "--queries", "3", "--connections", "persistent", "--scheme", "sccp", "--no-pictures"]
     done = answer(*words, "--ack-per-packet", "--out", str(tmp_path / "kept"))

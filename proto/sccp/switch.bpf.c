@@ -8,7 +8,7 @@
 //   rewrite   window of a TCP packet that comes from the aggregator: at most capacity * common RTT / N, and at least the
 //             floor. N = 0 is no limit. Packets with RST pass as they are.
 //
-// The map is one value, which user space maps into its memory (results.py names the same fields in the same order).
+// The map is one value, which user space maps into its memory (switch.py names the same fields in the same order).
 
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 const LONGEST_FILL: cc::Time = cc::Time::s(9_000_000);
 
 /// A link, both directions. "Forward" is away from senders: from hosts towards the core in a fat
-/// tree or leaf-spine, from the first-named node in a graph file.
+/// tree, leaf-spine or three-tier tree, from the first-named node in a graph file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// Rate; `inf` serializes in no time.

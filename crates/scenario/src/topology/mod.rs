@@ -9,6 +9,7 @@ pub mod link;
 pub mod network;
 pub mod single;
 pub mod star;
+pub mod three_tier;
 
 use crate::text::problem::Errors;
 use link::{Link, LinkChange};
@@ -31,6 +32,9 @@ pub enum Topology {
     Star(star::Star),
     /// Two tiers: every leaf switch is linked to every spine switch.
     LeafSpine(leaf_spine::LeafSpine),
+    /// Three tiers of switches: a ToR switch a rack, each linked to one aggregation switch, and each of these to every
+    /// core.
+    ThreeTier(three_tier::ThreeTier),
     /// Any shape, from a file that lists nodes and links; routes are the shortest in links.
     Graph(graph::Graph),
 }
@@ -53,6 +57,14 @@ impl Topology {
                 ],
             ),
             Topology::LeafSpine(t) => changed(&t.link, &[("topology.spine_link", &t.spine_link)]),
+            Topology::ThreeTier(t) => changed(
+                &t.link,
+                &[
+                    ("topology.server_link", &Some(t.server_link.clone())),
+                    ("topology.rack_link", &t.rack_link),
+                    ("topology.core_link", &t.core_link),
+                ],
+            ),
             Topology::Dumbbell(t) => vec![
                 ("topology.access_link", t.access_link.clone()),
                 ("topology.bottleneck_link", t.bottleneck_link.clone()),
@@ -71,6 +83,7 @@ impl Topology {
             Topology::Dumbbell(t) => t.build(),
             Topology::Star(t) => t.build(),
             Topology::LeafSpine(t) => t.build(),
+            Topology::ThreeTier(t) => t.build(),
             Topology::Graph(t) => t.build(dir),
         }?;
         network.name_links();

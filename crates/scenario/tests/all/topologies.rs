@@ -187,6 +187,92 @@ fn leaf_spine_oversubscription() {
     }
 }
 
+/// The rule written out: `h<tor*s + i>` below `tor`, racks dealt to aggregation switches in runs, these to all cores.
+#[test]
+fn three_tier_wiring() {
+    for (cores, aggs, racks, servers) in [(1u32, 2u32, 10u32, 48u32), (3, 2, 4, 2), (1, 1, 1, 2)] {
+        let size = |key: &str, n: u32| (format!("topology.{key}"), n.to_string());
+        let sets =
+            [size("cores", cores), size("aggregations", aggs), size("racks", racks), size("servers_per_rack", servers)];
+        let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let spec = load("three-tier-incast", &[&sets[..], &[("traffic.flows", "1")]].concat());
+        let mut expected = BTreeSet::new();
+        let mut both = |a: String, b: String| {
+            expected.insert(format!("{a}>{b}"));
+            expected.insert(format!("{b}>{a}"));
+        };
+        for h in 0..racks * servers {
+            both(format!("h{h}"), format!("tor{}", h / servers));
+        }
+        for rack in 0..racks {
+            both(format!("tor{rack}"), format!("agg{}", rack / (racks / aggs)));
+        }
+        (0..aggs).for_each(|a| (0..cores).for_each(|c| both(format!("agg{a}"), format!("core{c}"))));
+        assert_eq!(links(&spec), expected, "{cores} {aggs} {racks} {servers}");
+        assert_eq!(spec.hosts, racks * servers);
+    }
+}
+
+#[test]
+fn a_three_tier_tree_has_the_rates_of_sccps_simulations() {
+    let spec = load("three-tier-incast", &[]);
+    let facts = |spec: &Spec, name: &str| {
+        let l = spec.links.iter().find(|l| l.name == name).unwrap();
+        (l.rate.to_string(), l.delay.to_string())
+    };
+    assert_eq!(spec.hosts, 480);
+    assert_eq!(spec.routers.len(), 13);
+    for (link, rate) in
+        [("tor9>h479", "1Gbps"), ("h0>tor0", "1Gbps"), ("tor4>agg0", "10Gbps"), ("core0>agg1", "10Gbps")]
+    {
+        assert_eq!(facts(&spec, link), (rate.into(), "20us".into()), "{link}");
+    }
+    let sets = [
+        ("topology.link", "{ rate = \"40Gbps\", delay = \"2us\" }"),
+        ("topology.rack_link", "{ delay = \"3us\" }"),
+        ("topology.core_link", "{ rate = \"100Gbps\" }"),
+    ];
+    let spec = load("three-tier-incast", &sets);
+    assert_eq!(facts(&spec, "tor0>h3"), ("1Gbps".into(), "2us".into()));
+    assert_eq!(facts(&spec, "agg0>tor3"), ("40Gbps".into(), "3us".into()));
+    assert_eq!(facts(&spec, "agg1>core0"), ("100Gbps".into(), "2us".into()));
+}
+
+/// Every pair of hosts of a tree with three cores: the path is connected, ends where it should, and has 2, 4 or 6 links
+/// as the hosts share a ToR switch, an aggregation switch or neither. Flows use all cores.
+#[test]
+fn three_tier_paths() {
+    let sets = [
+        ("topology.cores", "3"),
+        ("topology.racks", "4"),
+        ("topology.servers_per_rack", "3"),
+        ("traffic", "[{ pattern = \"random-pairs\", flows = 132 }]"),
+    ];
+    let mut spec = load("three-tier-incast", &sets);
+    let pairs = (0..12).flat_map(|a| (0..12).map(move |b| (a, b))).filter(|(a, b)| a != b);
+    spec.flows.iter_mut().zip(pairs).for_each(|(f, (a, b))| (f.src, f.dst) = (a, b));
+    let fabric = Fabric::new(&spec);
+    let mut cores = BTreeSet::new();
+    for (i, f) in (0..).map(FlowId).zip(&spec.flows) {
+        let tier = if f.src / 3 == f.dst / 3 {
+            2
+        } else if f.src / 6 == f.dst / 6 {
+            4
+        } else {
+            6
+        };
+        let path = fabric.path(i, false);
+        assert_eq!(path.len(), tier, "{} to {}", f.src, f.dst);
+        let end = path.iter().fold(f.src, |at, l| {
+            assert_eq!(spec.links[*l].from, at);
+            spec.links[*l].to
+        });
+        assert_eq!(end, f.dst);
+        cores.extend(path.iter().map(|l| spec.links[*l].to).filter(|n| spec.node_names[*n as usize].starts_with('c')));
+    }
+    assert_eq!(cores.len(), 3, "{cores:?}");
+}
+
 fn graph(text: &str, name: &str, extra: &str) -> Spec {
     let dir = std::env::temp_dir().join(format!("incast-graph-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();

@@ -3,6 +3,7 @@
 pub mod bounds;
 mod checks;
 mod failures;
+mod mirror;
 mod observe;
 mod triggers;
 pub(crate) mod warnings;
@@ -98,6 +99,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     };
     checks::circles(doc, &spec, &listed)?;
     keep_to_one_path(doc, &mut spec);
+    mirror::given_paths(&mut spec)?;
     checks::paths(&spec)?;
     let failing = failures::apply(&failures, &mut spec)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;

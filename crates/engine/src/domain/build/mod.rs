@@ -15,6 +15,7 @@ use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::map::latency;
 use crate::map::layout::Layout;
+use crate::map::mirror::Mirror;
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
@@ -116,6 +117,7 @@ impl<'a> Simulation<'a> {
             relay: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
             queries: Vec::new(),
             paths: Numbered::new(spec),
+            mirror: Mirror::new(spec),
             hosts_cost: !spec.host_costs.is_empty(),
             entropy: spec.choice.has_entropy(),
             pfc,

@@ -190,6 +190,15 @@ impl PathChoice {
         matches!(self, PathChoice::First)
     }
 
+    /// Switches compare queues by shares of their limits.
+    pub fn reads_queues(&self) -> bool {
+        match self {
+            PathChoice::Adaptive(by) | PathChoice::EcmpAdaptive(by, _) => by.by == Gauged::Queue,
+            PathChoice::Flowlet(flowlet) => flowlet.by.is_some(),
+            _ => false,
+        }
+    }
+
     /// Senders give packets entropies, which switches hash.
     pub fn has_entropy(&self) -> bool {
         matches!(self, PathChoice::Entropy(_))

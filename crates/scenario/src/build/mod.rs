@@ -9,9 +9,9 @@ mod triggers;
 pub(crate) mod warnings;
 
 use crate::document::failures::LinkFailure;
+use crate::document::links;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
-use crate::topology::single;
 use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
@@ -40,7 +40,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
             return Err(Errors(problems));
         }
     };
-    single::apply(&doc.links, &mut network, &mut problems);
+    let own_queues = links::apply(&doc.links, &mut network, &mut problems);
     let mut flows = Flows::new(doc, &network, dir);
     if problems.is_empty() {
         for ((entry, t), pattern) in (0u32..).zip(&doc.traffic).zip(patterns) {
@@ -52,7 +52,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     }
     let Flows { controllers, transports, flows, failures: of_files, triggers, listed, queries, .. } = flows;
     failures.extend(of_files);
-    checks::ports(doc, &network, &transports, &mut problems);
+    checks::ports(doc, &network, &own_queues, &transports, &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let known = problems.is_empty().then_some(flows.len());
     let observe = observe::observe(doc, &network.links, known, &mut problems);
@@ -64,6 +64,10 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
     let mut links = network.links;
     links.iter_mut().filter(|l| l.from < network.hosts).for_each(|l| l.queue = host_queue);
+    for own in &own_queues {
+        let queue = number_of(&mut queues, own.queue.spec());
+        own.links.iter().for_each(|l| links[*l].queue = queue);
+    }
     let mut spec = Spec {
         seed: doc.run.seed,
         duration: doc.run.duration.0,

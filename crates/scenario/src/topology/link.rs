@@ -111,7 +111,7 @@ impl Link {
     }
 
     /// Both directions of this link between two nodes, forward, from `a` to `b`, first.
-    pub(super) fn directions(&self, a: u32, b: u32) -> [LinkSpec; 2] {
+    pub(crate) fn directions(&self, a: u32, b: u32) -> [LinkSpec; 2] {
         let loss = |list: &[u64]| match self.error_unit {
             _ if !list.is_empty() => {
                 let mut list = list.to_vec();

@@ -7,7 +7,6 @@ pub mod graph;
 pub mod leaf_spine;
 pub mod link;
 pub mod network;
-pub mod single;
 pub mod star;
 pub mod three_tier;
 

@@ -157,7 +157,8 @@ fn symmetric_routing_sends_acks_over_the_links_of_their_data() {
 fn symmetric_routing_is_of_ecmp_alone() {
     for kind in ["spray", "round-robin", "flowlet", "first-path"] {
         let said = load(&[("routing", &format!("{{ kind = \"{kind}\", symmetric = true }}"))]).unwrap_err();
-        let expected = format!("routing.symmetric: unknown key with kind = \"{kind}\"; it is a key of kind = \"ecmp\"; ");
+        let expected =
+            format!("routing.symmetric: unknown key with kind = \"{kind}\"; it is a key of kind = \"ecmp\"; ");
         assert!(said.starts_with(&expected), "{said}");
     }
     assert_eq!(load(&[("routing", "{ kind = \"ecmp\", symmetric = true }")]).unwrap().choice, PathChoice::Symmetric);

@@ -2,7 +2,7 @@
 
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::paths::{Paths, divisors, hops};
-use incast_engine::spec::{Loss, Spec};
+use incast_engine::spec::{Discipline, Limit, Loss, Spec};
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_scenario::Scenario;
 use std::collections::{BTreeSet, HashMap};
@@ -425,4 +425,79 @@ fn counted_paths_go_round_as_divisors_do() {
         }
         assert_eq!(met.into_iter().collect::<Vec<_>>(), choices, "{name}: divisors, and choices there");
     }
+}
+
+/// The buffers of SCCP's simulations, a tier each: what the pattern names, and no port more.
+#[test]
+fn a_tier_has_a_queue_of_its_own() {
+    let entry = |link: &str, limit: &str, mark: u32| {
+        format!(
+            "{{ link = \"{link}\", queue = {{ kind = \"ecn-threshold\", limit = \"{limit}\", mark = \"{mark}p\" }} }}"
+        )
+    };
+    let links = [entry("tor*>h*", "128kB", 20), entry("agg*>tor*", "300kB", 65), entry("core*>agg*", "400kB", 65)];
+    let links = format!("[{}, {{ link = \"h*>tor*\", delay = \"3us\" }}]", links.join(", "));
+    let spec = load("three-tier-incast", &[("links", &links), ("links.0.queue.limit", "130kB")]);
+    let queue = |name: &str| {
+        let link = spec.links.iter().find(|l| l.name == name).unwrap();
+        let queue = &spec.queues[link.queue as usize];
+        let mark = match &queue.discipline {
+            Discipline::EcnThreshold(threshold) => Some(threshold.mark),
+            _ => None,
+        };
+        (queue.limit, mark)
+    };
+    let packets = |n| Some(Limit::Packets(n));
+    for (link, limit, mark) in [
+        ("tor0>h0", Limit::Bytes(130_000), packets(20)),
+        ("tor9>h479", Limit::Bytes(130_000), packets(20)),
+        ("agg1>tor9", Limit::Bytes(300_000), packets(65)),
+        ("core0>agg1", Limit::Bytes(400_000), packets(65)),
+        // as [queue] and [queue.host] have it
+        ("tor0>agg0", Limit::Bytes(128_000), packets(20)),
+        ("h0>tor0", Limit::Packets(1000), None),
+    ] {
+        assert_eq!(queue(link), (limit, mark), "{link}");
+    }
+    let count = |limit| spec.links.iter().filter(|l| spec.queues[l.queue as usize].limit == limit).count();
+    assert_eq!(
+        [count(Limit::Bytes(300_000)), count(Limit::Bytes(400_000)), count(Limit::Bytes(130_000))],
+        [10, 2, 480]
+    );
+    // the pattern's other key holds for both directions, as that of a single link does
+    let delays: BTreeSet<_> =
+        spec.links.iter().filter(|l| l.from.min(l.to) < spec.hosts).map(|l| l.delay.to_string()).collect();
+    assert_eq!(delays, BTreeSet::from(["3us".to_owned()]));
+}
+
+/// A port's own queue is the one that drops.
+#[test]
+fn the_queue_of_a_link_is_the_one_that_its_port_has() {
+    let drops = |sets: &[(&str, &str)]| {
+        let o = incast_engine::run(&load("incast", sets), &mut |_| true).unwrap();
+        o.ports.iter().filter(|p| p.drops > 0).map(|p| p.name.to_string()).collect::<Vec<_>>()
+    };
+    let wide = ("queue", "{ kind = \"drop-tail\", limit = \"9000p\" }");
+    assert_eq!(drops(&[wide]), Vec::<String>::new());
+    let narrow = "[{ link = \"gateway>s*\", queue = { kind = \"drop-tail\", limit = \"30p\" } }]";
+    assert_eq!(drops(&[wide, ("links", narrow)]), ["gateway>sink"]);
+}
+
+/// Names of a graph file match patterns too, the second of parallel links by a `*` at its end.
+#[test]
+fn patterns_name_links_of_a_graph_file() {
+    let text = "kind,name,peer\nhost,a\nhost,b\nswitch,s\nswitch,t\nlink,a,s\nlink,s,t\nlink,s,t\nlink,t,b\n";
+    let rates = |pattern: &str| {
+        let extra = format!(
+            "link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[[links]]\nlink = \"{pattern}\"\nback_rate = \"2Gbps\"\n"
+        );
+        let spec = graph(text, &pattern.replace(['*', '>'], "-"), &extra);
+        let quicker = spec.links.iter().filter(|l| l.rate.to_string() == "2Gbps").map(|l| l.name.to_string());
+        quicker.collect::<Vec<_>>()
+    };
+    assert_eq!(rates("s>t*"), ["t>s", "t>s#2"]);
+    assert_eq!(rates("s>t"), ["t>s"]);
+    assert_eq!(rates("*>b"), ["b>t"]);
+    // where a pattern has both directions, forward is the file's
+    assert_eq!(rates("*>*"), ["s>a", "t>s", "t>s#2", "b>t"]);
 }

@@ -128,12 +128,10 @@ impl SingleLink {
 
     fn change_pair(&self, key: &str, forward: usize, back: usize, network: &mut Network, out: &mut Vec<Problem>) {
         let (ahead, behind) = (&network.links[forward], &network.links[back]);
-        let (error_rate, error_unit, lose) = match &ahead.loss {
-            Loss::None => (0.0, ErrorUnit::Packet, Vec::new()),
-            Loss::Packet(p) => (*p, ErrorUnit::Packet, Vec::new()),
-            Loss::Byte(p) => (*p, ErrorUnit::Byte, Vec::new()),
-            Loss::List(list) => (0.0, ErrorUnit::Packet, list.clone()),
-        };
+        let lose = if let Loss::List(list) = &ahead.loss { list.clone() } else { Vec::new() };
+        let probability = |loss: &Loss| if let Loss::Packet(p) | Loss::Byte(p) = loss { *p } else { 0.0 };
+        let (error_rate, back_error_rate) = (probability(&ahead.loss), probability(&behind.loss));
+        let by_byte = [ahead, behind].iter().any(|l| matches!(l.loss, Loss::Byte(_)));
         let link = Link {
             rate: Rate(ahead.rate),
             delay: Time(ahead.delay),
@@ -142,7 +140,8 @@ impl SingleLink {
             back_rate: (behind.rate != ahead.rate).then_some(Rate(behind.rate)),
             back_delay: (behind.delay != ahead.delay).then_some(Time(behind.delay)),
             error_rate,
-            error_unit,
+            back_error_rate: (back_error_rate != error_rate).then_some(back_error_rate),
+            error_unit: if by_byte { ErrorUnit::Byte } else { ErrorUnit::Packet },
             lose,
         };
         let link = link.with(&Some(self.change.clone()));
@@ -151,8 +150,8 @@ impl SingleLink {
         if out.len() > before {
             return;
         }
-        let LinkChange { error_rate, error_unit, lose, .. } = &self.change;
-        let keeps_losses = error_rate.is_none() && error_unit.is_none() && lose.is_none();
+        let LinkChange { error_rate, back_error_rate, error_unit, lose, .. } = &self.change;
+        let keeps_losses = error_rate.or(*back_error_rate).is_none() && error_unit.is_none() && lose.is_none();
         let (from, to) = (ahead.from, ahead.to);
         for (place, mut direction) in [forward, back].into_iter().zip(link.directions(from, to)) {
             if keeps_losses {

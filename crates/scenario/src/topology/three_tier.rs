@@ -53,6 +53,7 @@ fn fast() -> Link {
         back_rate: None,
         back_delay: None,
         error_rate: 0.0,
+        back_error_rate: None,
         error_unit: ErrorUnit::Packet,
         lose: Vec::new(),
     }

@@ -501,3 +501,43 @@ fn patterns_name_links_of_a_graph_file() {
     // where a pattern has both directions, forward is the file's
     assert_eq!(rates("*>*"), ["s>a", "t>s", "t>s#2", "b>t"]);
 }
+
+/// Each direction of a link loses by a probability of its own, in a tier, for a single link and in a graph file.
+#[test]
+fn the_directions_of_a_link_lose_apart() {
+    let loss = |spec: &Spec, name: &str| spec.links.iter().find(|l| l.name == name).unwrap().loss.clone();
+    let core = "{ error_rate = 0.5, back_error_rate = 0.0, error_unit = \"byte\" }";
+    let spec = load("hotspot", &[("topology.core_link", core)]);
+    assert_eq!([loss(&spec, "agg0>core0"), loss(&spec, "core0>agg0")], [Loss::Byte(0.5), Loss::None]);
+    // forward is the direction named; what an entry does not name stays
+    let links = "[{ link = \"core0>agg0\", back_error_rate = 0.25 }, { link = \"core0>agg2\", error_rate = 0.125 }, \
+                 { link = \"core0>agg4\", rate = \"2Gbps\" }, { link = \"h0>edge0\", back_error_rate = 0.75, lose = [2] }]";
+    let spec = load("hotspot", &[("topology.core_link", core), ("links", links)]);
+    assert_eq!([loss(&spec, "agg0>core0"), loss(&spec, "core0>agg0")], [Loss::Byte(0.25), Loss::None]);
+    assert_eq!([loss(&spec, "agg2>core0"), loss(&spec, "core0>agg2")], [Loss::Byte(0.5), Loss::Byte(0.125)]);
+    assert_eq!([loss(&spec, "agg4>core0"), loss(&spec, "core0>agg4")], [Loss::Byte(0.5), Loss::None]);
+    assert_eq!([loss(&spec, "h0>edge0"), loss(&spec, "edge0>h0")], [Loss::List(vec![2]), Loss::Packet(0.75)]);
+    let spec = graph(
+        "kind,name,peer,error_rate,back_error_rate\nhost,a\nhost,b\nswitch,s\nlink,a,s,0.5,0.25\nlink,s,b,,1\n",
+        "directions",
+        "link = { rate = \"1Gbps\", delay = \"1us\" }",
+    );
+    assert_eq!([loss(&spec, "a>s"), loss(&spec, "s>a")], [Loss::Packet(0.5), Loss::Packet(0.25)]);
+    assert_eq!([loss(&spec, "s>b"), loss(&spec, "b>s")], [Loss::None, Loss::Packet(1.0)]);
+}
+
+/// Only ACKs of one sender take longer: data of all is as quick as before.
+#[test]
+fn a_back_delay_is_a_senders_own_return_delay() {
+    let links = "[{ link = \"s1>left\", back_delay = \"60us\" }]";
+    let flows = |sets: &[(&str, &str)]| {
+        let size = ("traffic", "[{ pattern = \"pairs\", app = { kind = \"bulk\", size = \"1kB\" } }]");
+        let o = incast_engine::run(&load("dumbbell", &[&[size], sets].concat()), &mut |_| true).unwrap();
+        o.flows.iter().map(|f| (f.delay_max_ps, f.rtt_min_ps.unwrap())).collect::<Vec<_>>()
+    };
+    let (before, after) = (flows(&[]), flows(&[("links", links)]));
+    assert_eq!(before[0], after[0]);
+    assert_eq!(before[1].0, after[1].0);
+    // the link has 10 us otherwise
+    assert_eq!(before[1].1 + 50_000_000, after[1].1);
+}

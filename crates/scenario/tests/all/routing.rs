@@ -1,6 +1,8 @@
 //! `[routing]`: what is refused, and that every policy runs a scenario to its end.
 
+use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{Adaptive, Entropy, Flowlet, Gauged, PathChoice, Recycled};
+use incast_engine::{FlowId, LinkId};
 use incast_scenario::{Scenario, list};
 use std::collections::BTreeSet;
 
@@ -139,7 +141,12 @@ fn symmetric_routing_sends_acks_over_the_links_of_their_data() {
                 ("transport", "{ preset = \"linux\", handshake = false }"),
                 ("measure.trace", &trace),
             ]);
-            let o = incast_engine::run(&spec.unwrap(), &mut |_| true).unwrap();
+            let spec = spec.unwrap();
+            // ideal times are those of the same paths
+            let fabric = Fabric::new(&spec);
+            let back = |f| fabric.path(f, false).into_iter().rev().map(|l| LinkId(l.0 ^ 1)).collect::<Vec<_>>();
+            assert!(symmetric == "false" || (0..40).map(FlowId).all(|f| fabric.path(f, true) == back(f)));
+            let o = incast_engine::run(&spec, &mut |_| true).unwrap();
             (0..40)
                 .filter(|f| {
                     let [data, acks] = passed(&o, *f);
@@ -172,7 +179,8 @@ fn a_given_path_has_its_mirror_image() {
     std::fs::create_dir_all(&dir).unwrap();
     let build = |row: &str| {
         std::fs::write(dir.join("f.csv"), format!("start,source,destination,size,path,reverse_path\n{row}\n")).unwrap();
-        let text = "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[queue]\nkind = \"drop-tail\"\nlimit = \"9p\"\n\
+        let text = "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[queue]\nkind = \"drop-tail\"\n\
+                    limit = \"9p\"\n\
                     [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 2\n\
                     link = { rate = \"1Gbps\", delay = \"1us\" }\n[routing]\nkind = \"ecmp\"\nsymmetric = true\n\
                     [[traffic]]\nname = \"f\"\npattern = \"file\"\nfile = \"f.csv\"\n";

@@ -417,7 +417,7 @@ fn flows_of_a_file_have_stops_of_their_own() {
     std::fs::create_dir_all(&dir).unwrap();
     std::fs::write(
         dir.join("f.csv"),
-        "start,stop,source,destination\n0s,1ms,h0,h1\n2ms,4ms,h0,h2\n2ms,9ms,h0,h3\n0s,,h0,h4\n",
+        "start,stop,source,destination\n0s,1ms,h0,h1\n2ms,4ms,h2,h3\n2ms,9ms,h4,h5\n0s,,h6,h7\n",
     )
     .unwrap();
     let build = |keys: &str| {

@@ -511,7 +511,8 @@ fn the_directions_of_a_link_lose_apart() {
     assert_eq!([loss(&spec, "agg0>core0"), loss(&spec, "core0>agg0")], [Loss::Byte(0.5), Loss::None]);
     // forward is the direction named; what an entry does not name stays
     let links = "[{ link = \"core0>agg0\", back_error_rate = 0.25 }, { link = \"core0>agg2\", error_rate = 0.125 }, \
-                 { link = \"core0>agg4\", rate = \"2Gbps\" }, { link = \"h0>edge0\", back_error_rate = 0.75, lose = [2] }]";
+                 { link = \"core0>agg4\", rate = \"2Gbps\" }, \
+                 { link = \"h0>edge0\", back_error_rate = 0.75, lose = [2] }]";
     let spec = load("hotspot", &[("topology.core_link", core), ("links", links)]);
     assert_eq!([loss(&spec, "agg0>core0"), loss(&spec, "core0>agg0")], [Loss::Byte(0.25), Loss::None]);
     assert_eq!([loss(&spec, "agg2>core0"), loss(&spec, "core0>agg2")], [Loss::Byte(0.5), Loss::Byte(0.125)]);

@@ -216,7 +216,8 @@ fn queues_of_links() {
         "links.0.queue.classes = 2 of them: expected as many classes as the switches' queues have, 1",
     );
     let adaptive = format!(
-        "[routing]\nkind = \"adaptive\"\n[[links]]\nlink = \"agg*>core*\"\nqueue = {{ kind = \"drop-tail\", limit = \"none\" }}\n"
+        "[routing]\nkind = \"adaptive\"\n[[links]]\nlink = \"agg*>core*\"\n\
+         queue = {{ kind = \"drop-tail\", limit = \"none\" }}\n"
     );
     said(message("[routing]\nkind = \"ecmp\"\n", &adaptive), "links.0.queue: expected a limit: routing compares ports");
     let text = GOOD.replace("pattern =", "class = 1\npattern =");

@@ -20,7 +20,6 @@ use std::path::Path;
 /// Hosts, switches and the links between them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "there is one of it in a scenario")]
 pub enum Topology {
     /// Three-tier fat tree of switches with k ports: k pods, k^3/4 hosts, full bisection
     /// bandwidth where all links are equal.

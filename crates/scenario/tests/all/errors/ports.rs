@@ -199,7 +199,7 @@ fn queues_of_links() {
     let own = |keys: &str| one(&format!("link = \"edge0>h0\"\nqueue = {{ {keys} }}"));
     said(own("kind = \"drop-tail\", limit = \"0p\""), "links.0.queue.limit = \"0p\": expected room");
     said(own("kind = \"drop-tail\", limit = \"500B\""), "links.0.queue.limit = \"500B\": expected at least");
-    said(own("kind = \"drop-tail\", limt = \"5p\""), "links.0.queue.limt: unknown key");
+    said(own("kind = \"drop-tail\", limit = \"9p\", limt = \"5p\""), "links.0.queue.limt: unknown key");
     said(own("kind = \"ecn-threshold\", limit = \"5p\", mark = \"6p\""), "links.0.queue.mark = \"6p\": expected");
     said(own("kind = \"fair-nic\""), "links.0.queue.kind = \"fair-nic\": expected at hosts only");
     said(
@@ -215,11 +215,9 @@ fn queues_of_links() {
         one(&format!("link = \"agg0>edge0\"\nqueue = {two_classes}\n[buffer]\nsize = \"1MB\"\npfc = {{}}")),
         "links.0.queue.classes = 2 of them: expected as many classes as the switches' queues have, 1",
     );
-    let adaptive = format!(
-        "[routing]\nkind = \"adaptive\"\n[[links]]\nlink = \"agg*>core*\"\n\
-         queue = {{ kind = \"drop-tail\", limit = \"none\" }}\n"
-    );
-    said(message("[routing]\nkind = \"ecmp\"\n", &adaptive), "links.0.queue: expected a limit: routing compares ports");
+    let adaptive = "[routing]\nkind = \"adaptive\"\n[[links]]\nlink = \"agg*>core*\"\n\
+                    queue = { kind = \"drop-tail\", limit = \"none\" }\n";
+    said(message("[routing]\nkind = \"ecmp\"\n", adaptive), "links.0.queue: expected a limit: routing compares ports");
     let text = GOOD.replace("pattern =", "class = 1\npattern =");
     let text =
         text.replacen(routing, &format!("[[links]]\nlink = \"edge0>h0\"\nqueue = {{ {classes} }}\n{routing}"), 1);

@@ -131,6 +131,15 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// The kind, as tag and word, that the table `first` of this one has where it is not given, if that kind has `key`.
+    pub fn usual_kind(self, first: &str, key: &str) -> Option<(&'a str, &'a str)> {
+        let keys = self.resolved().keys();
+        let (_, written, _) = keys.iter().find(|(name, ..)| *name == first)?;
+        let usual = |(tag, word, _): &(&str, &str, Schema)| written.node["default"][*tag].as_str() == Some(*word);
+        let (tag, word, variant) = written.resolved().variants()?.into_iter().find(usual)?;
+        variant.keys().iter().any(|(name, ..)| *name == key).then_some((tag, word))
+    }
+
     /// The place of a list.
     pub fn is_list(self) -> bool {
         self.resolved().types() == ["array"]

@@ -55,14 +55,12 @@ impl Topology {
                 ],
             ),
             Topology::LeafSpine(t) => changed(&t.link, &[("topology.spine_link", &t.spine_link)]),
-            Topology::ThreeTier(t) => changed(
-                &t.link,
-                &[
-                    ("topology.server_link", &Some(t.server_link.clone())),
-                    ("topology.rack_link", &t.rack_link),
-                    ("topology.core_link", &t.core_link),
-                ],
-            ),
+            Topology::ThreeTier(t) => {
+                let tiers = [("topology.rack_link", &t.rack_link), ("topology.core_link", &t.core_link)];
+                let mut links = changed(&t.all_links(), &tiers);
+                links.extend(t.server_link.is_some().then(|| ("topology.server_link", t.server_links())));
+                links
+            }
             Topology::Dumbbell(t) => vec![
                 ("topology.access_link", t.access_link.clone()),
                 ("topology.bottleneck_link", t.bottleneck_link.clone()),

@@ -32,12 +32,10 @@ pub struct ThreeTier {
     #[serde(default = "number::<48>")]
     #[schemars(range(min = 1))]
     pub servers_per_rack: u32,
-    /// All links.
-    #[serde(default = "fast")]
-    pub link: Link,
-    /// Links between servers and ToR switches, where they differ.
-    #[serde(default = "slow")]
-    pub server_link: LinkChange,
+    /// All links, where they differ from 10 Gb/s and 20 us.
+    pub link: Option<LinkChange>,
+    /// Links between servers and ToR switches, where they differ; their rate is 1 Gb/s unless given here.
+    pub server_link: Option<LinkChange>,
     /// Links between ToR and aggregation switches, where they differ.
     pub rack_link: Option<LinkChange>,
     /// Links between aggregation and core switches, where they differ.
@@ -59,14 +57,20 @@ fn fast() -> Link {
     }
 }
 
-fn slow() -> LinkChange {
-    LinkChange { rate: Some(Rate(cc::Rate::gbps(1))), ..LinkChange::default() }
-}
-
 /// Most links between aggregation and core switches; as many as four links a host of the largest network.
 const MAX_BETWEEN: u64 = 4 * MAX_HOSTS;
 
 impl ThreeTier {
+    /// All links, those of tiers that say nothing else.
+    pub(super) fn all_links(&self) -> Link {
+        fast().with(&self.link)
+    }
+
+    /// Links of servers.
+    pub(super) fn server_links(&self) -> Link {
+        Link { rate: Rate(cc::Rate::gbps(1)), ..self.all_links() }.with(&self.server_link)
+    }
+
     pub(super) fn build(&self) -> Result<Network, Errors> {
         let (cores, aggs, racks, n) = (self.cores, self.aggregations, self.racks, self.servers_per_rack);
         let hosts = racks as u64 * n as u64;
@@ -89,8 +93,8 @@ impl ThreeTier {
         let agg = |i: u32| hosts + racks + i;
         let core = |i: u32| hosts + racks + aggs + i;
         let mut net = Network { hosts, hosts_per_pod: below * n, ..Network::default() };
-        let server_link = self.link.with(&Some(self.server_link.clone()));
-        let (rack_link, core_link) = (self.link.with(&self.rack_link), self.link.with(&self.core_link));
+        let (all, server_link) = (self.all_links(), self.server_links());
+        let (rack_link, core_link) = (all.with(&self.rack_link), all.with(&self.core_link));
         // In this order the local ports are: aggregation up to the cores, then racks; ToR up, then servers; core one an
         // aggregation switch.
         for a in 0..aggs {

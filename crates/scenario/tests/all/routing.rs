@@ -171,6 +171,12 @@ fn symmetric_routing_is_of_ecmp_alone() {
     assert_eq!(load(&[("routing", "{ kind = \"ecmp\", symmetric = true }")]).unwrap().choice, PathChoice::Symmetric);
     assert_eq!(load(&[("routing", "{ kind = \"ecmp\", symmetric = false }")]).unwrap().choice, PathChoice::Ecmp);
     assert_eq!(load(&[("routing.symmetric", "true"), ("routing.kind", "ecmp")]).unwrap().choice, PathChoice::Symmetric);
+    // a scenario that says nothing of routing has ecmp
+    let mut s = Scenario::load("three-tier-incast").unwrap();
+    s.set("routing.symmetric", "true").unwrap();
+    assert_eq!(s.build().unwrap().choice, PathChoice::Symmetric);
+    s.set("routing.kind", "spray").unwrap();
+    assert_eq!(s.build().unwrap().choice, PathChoice::Spray);
 }
 
 #[test]

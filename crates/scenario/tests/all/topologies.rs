@@ -236,6 +236,13 @@ fn a_three_tier_tree_has_the_rates_of_sccps_simulations() {
     assert_eq!(facts(&spec, "tor0>h3"), ("1Gbps".into(), "2us".into()));
     assert_eq!(facts(&spec, "agg0>tor3"), ("40Gbps".into(), "3us".into()));
     assert_eq!(facts(&spec, "agg1>core0"), ("100Gbps".into(), "2us".into()));
+    // single keys leave the others as they are
+    let sets = [("topology.link.delay", "5us"), ("topology.server_link.overhead", "38")];
+    let spec = load("three-tier-incast", &sets);
+    assert_eq!(facts(&spec, "h9>tor0"), ("1Gbps".into(), "5us".into()));
+    assert_eq!(facts(&spec, "tor0>agg0"), ("10Gbps".into(), "5us".into()));
+    let fast = load("three-tier-incast", &[("topology.server_link.rate", "10Gbps")]);
+    assert_eq!(facts(&fast, "h9>tor0"), ("10Gbps".into(), "20us".into()));
 }
 
 /// Every pair of hosts of a tree with three cores: the path is connected, ends where it should, and has 2, 4 or 6 links

@@ -54,6 +54,7 @@ SCENARIOS = [
     "random-hotspot",
     "random-pairs",
     "star",
+    "three-tier-incast",
     "two-senders",
     "websearch",
 ]

@@ -237,6 +237,14 @@ def test_rows_of_tables_become_one_number() -> None:
     assert of("median") == 2, "nearest rank"
     assert of("p99") == 3
     assert of("min", (0.6, 0.7)) is None
+    assert of("sum", where={"flow": "> 0"}) == of("sum", where={"flow": ">=1"}) == 6
+    assert of("count", where={"flow": "< 1"}) == 2
+    assert of("count", where={"flow": "!= 0", "finish_s": "<= 0.3"}) == 1
+    assert of("count", where={"bytes": "< 9"}) == 4, "a null fits no comparison"
+    assert of("sum", where={"group": "a*"}) == of("sum", where={"group": "*a"}) == 3
+    assert of("count", where={"group": "*.*"}) == 0, "a dot is a dot"
+    with pytest.raises(PaperError, match=r'where\.group = "group": expected a column of numbers'):
+        of("sum", where={"group": "> 0"})
     with pytest.raises(PaperError, match='table writes has no column "size"'):
         reduced(table, Measure("m", "M", table="writes", column="size"), None)
 

@@ -31,6 +31,7 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "Completion time on the empty network: handshake where there is one, serialization and propagation along the \
          path, and back for the last ACK; missing without a size.";
     "slowdown" ["1"] = OptF64(slowdown), "fct_s / ideal_fct_s.";
+    "goodput_bps" ["bit/s"] = OptF64(goodput), "size_bytes * 8 / fct_s; missing where there is no fct_s.";
     "idle_rtt_s" ["s"] = Time(|f| f.idle_rtt_ps), "Round-trip time of a full segment and its ACK on the empty path.";
     "size_bytes" ["B"] = OptU64(|f| f.size), "Application bytes to transfer; missing where the flow has no end.";
     "written_bytes" ["B"] = U64(|f| f.written),
@@ -93,6 +94,10 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
 
 fn throughput(flow: &FlowRecord, interval_ps: u64) -> Option<f64> {
     if flow.unopened { None } else { bits_per_second(flow.delivered_m as f64, interval_ps) }
+}
+
+fn goodput(flow: &FlowRecord) -> Option<f64> {
+    bits_per_second(flow.size? as f64, fct_ps(flow)?)
 }
 
 fn loss_pct(flow: &FlowRecord) -> Option<f64> {

@@ -302,6 +302,10 @@ pub struct PortRecord {
     pub queue_mean_bytes: f64,
     /// As max, in bytes.
     pub queue_max_bytes: u64,
+    /// Largest queue that it can have, where that is so many packets.
+    pub limit_packets: Option<u64>,
+    /// The same, where it is so many bytes.
+    pub limit_bytes: Option<u64>,
     /// Times that the neighbour paused one of its classes while none was, measured interval.
     pub pauses: u64,
     /// Time that some of its classes was paused, measured interval.

@@ -34,6 +34,9 @@ pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
         "Largest queue in the measured interval, an accepted arrival included.";
     "queue_mean_bytes" ["B"] = OptF64(|p| finite(p.queue_mean_bytes)), "As queue_mean_packets, in bytes.";
     "queue_max_bytes" ["B"] = U64(|p| p.queue_max_bytes), "As queue_max_packets, in bytes.";
+    "queue_mean_share" ["1"] = OptF64(queue_share),
+        "Time-averaged queue over the largest that its limit allows, in packets or bytes as the limit is; missing \
+         without a limit.";
     "pauses" ["1"] = U64(|p| p.pauses),
         "Times that priority flow control paused the port in the measured interval, while none of its classes was \
          paused.",
@@ -107,6 +110,15 @@ pub(crate) const FIGURES: Figures<Outcome> = &rows! {
 fn busiest(outcome: &Outcome) -> Option<&PortRecord> {
     let used = outcome.ports.iter().filter(|p| p.packets > 0 || p.drops > 0 || p.queue_max_packets > 0);
     statistics::busiest(used, |p| p.queue_mean_packets)
+}
+
+/// Mean queue over its limit.
+fn queue_share(port: &PortRecord) -> Option<f64> {
+    match (port.limit_packets, port.limit_bytes) {
+        (Some(limit), _) => ratio(finite(port.queue_mean_packets)?, limit as f64),
+        (None, Some(limit)) => ratio(finite(port.queue_mean_bytes)?, limit as f64),
+        (None, None) => None,
+    }
 }
 
 /// Part of `interval_ps` the port was busy; none at infinite rate, where nothing takes time.

@@ -185,6 +185,15 @@ impl Scenario {
         let Some(found) = schema.find(&parts, Some(&document)) else {
             return Err(unknown_key(schema, &parts, &document, &path).into());
         };
+        if let [first, key, ..] = parts[..]
+            && !place.contains_key(first)
+            && let Some((tag, word)) = schema.usual_kind(first, key)
+        {
+            place.insert(
+                first.to_owned(),
+                Toml::Table([(tag.to_owned(), Toml::String(word.to_owned()))].into_iter().collect()),
+            );
+        }
         let had = insert(place, &parts, found.read(value), found);
         let full = format!("{path}{}", parts.join("."));
         let mut problems = Vec::new();

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class Run:
         table = self._table(plot.table)
         if table.num_columns > 0:
             _find_columns(table, plot.table, plot.place, plot.where)
+            _expect_comparable(table, plot.table, plot.place, plot.where)
             _find_columns(table, plot.table, plot.place, [plot.column])
             _expect_numbers(table, plot.table, plot.place, column=plot.column)
 
@@ -118,8 +120,29 @@ def _expect_numbers(table: pa.Table, called: str, place: str, **columns: str) ->
             )
 
 
+def _expect_comparable(table: pa.Table, called: str, place: str, where: Mapping[str, str]) -> None:
+    """Refuse comparisons of columns of texts."""
+    for column in (column for column, wanted in where.items() if comparison(wanted) is not None):
+        _expect_numbers(table, called, place, **{f"where.{column}": column})
+
+
 def _of_numbers(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+_COMPARED: Mapping[str, Callable[[pa.ChunkedArray, float], pa.ChunkedArray]] = {
+    "<=": pc.less_equal,
+    ">=": pc.greater_equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    ">": pc.greater,
+}
+
+
+def comparison(wanted: str) -> tuple[str, float] | None:
+    """Read ``"> 0"`` as a sign and a number; ``None`` where it is none, ``ValueError`` where the number is none."""
+    sign = next((sign for sign in _COMPARED if wanted.startswith(sign)), None)
+    return None if sign is None else (sign, float(wanted.removeprefix(sign)))
 
 
 def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
@@ -129,6 +152,7 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
     if table.num_columns == 0:
         return None
     _find_columns(table, measure.table or "", measure.place, needed)
+    _expect_comparable(table, measure.table or "", measure.place, measure.where)
     counted = measure.reduce == "count" and not measure.over and not measure.by
     if not counted:
         _expect_numbers(table, measure.table or "", measure.place, column=column)
@@ -167,7 +191,15 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
 
 
 def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:
-    """Keep the rows whose columns have these values."""
+    """Keep the rows whose columns have these values, or fit these comparisons and patterns; none is kept for a null."""
     for column, wanted in where.items():
-        table = table.filter(pc.equal(table[column].cast(pa.string()), wanted))
+        values = table[column]
+        if (compared := comparison(wanted)) is not None:
+            sign, bound = compared
+            table = table.filter(_COMPARED[sign](values.cast(pa.float64()), bound))
+        elif "*" in wanted:
+            pattern = ".*".join(re.escape(part) for part in wanted.split("*"))
+            table = table.filter(pc.match_substring_regex(values.cast(pa.string()), f"^{pattern}$"))
+        else:
+            table = table.filter(pc.equal(values.cast(pa.string()), wanted))
     return table

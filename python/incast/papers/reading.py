@@ -29,6 +29,7 @@ from incast.papers.definition import (
 )
 from incast.papers.expression import MeaninglessError
 from incast.papers.keys import Table
+from incast.papers.measuring import comparison
 
 
 def names() -> list[str]:
@@ -213,13 +214,26 @@ def _measure(name: str, table: Table) -> Measure:
             table=table.word("table", TABLES),
             column=table.text("column"),
             over=table.text("over", "") or None,
-            where=table.mapping("where"),
+            where=_where(table),
             by=table.text("by", "") or None,
             reduce=table.word("reduce", REDUCTIONS),
             **shared,
         )
     table.done()
     return measure
+
+
+def _where(table: Table) -> dict[str, str]:
+    """Read which rows are kept: a value, a comparison or a pattern a column."""
+    found = table.mapping("where")
+    for column, wanted in found.items():
+        if not isinstance(wanted, str):
+            raise table.wrong(f"where.{column}", 'expected a text: a value, a comparison such as "> 0", or a pattern')
+        try:
+            comparison(wanted)
+        except ValueError:
+            raise table.wrong(f"where.{column}", 'expected a number behind the sign, such as "> 0"') from None
+    return found
 
 
 def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series], points: Sequence[Point]) -> Plot:
@@ -242,7 +256,7 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             points=table.xs("points", [point.x for point in points]),
             table=table.word("table", TABLES),
             column=table.text("column"),
-            where=table.mapping("where"),
+            where=_where(table),
             scale=table.factor("scale"),
             x_label=table.text("x_label"),
             log=table.texts("log"),

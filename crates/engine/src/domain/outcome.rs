@@ -10,7 +10,7 @@ use crate::map::fabric::FabricMap;
 use crate::map::ideal::FlowIdeal;
 use crate::node::context::Counts;
 use crate::port::Port;
-use crate::spec::Spec;
+use crate::spec::{Limit, Spec};
 use crate::threads::team::cut;
 use incast_cc::Time;
 use incast_record::{Collector, EngineRecord, FlowRecord, MessageKind, Outcome, PortRecord, Role};
@@ -250,7 +250,13 @@ impl Simulation<'_> {
             let link = &net.spec.links[l];
             let at = net.place[link.from as usize];
             let record = domains[at.domain].nodes.ports[net.port_of[l]].record(&link.name, end, interval);
-            PortRecord { deadlocked_ps: stuck.get(&LinkId(l as u32)).map(|since| since.0), ..record }
+            let (limit_packets, limit_bytes) = match net.spec.queues[link.queue as usize].limit {
+                Limit::Packets(limit) => (Some(limit), None),
+                Limit::Bytes(limit) => (None, Some(limit)),
+                Limit::None => (None, None),
+            };
+            let deadlocked_ps = stuck.get(&LinkId(l as u32)).map(|since| since.0);
+            PortRecord { deadlocked_ps, limit_packets, limit_bytes, ..record }
         };
         self.team.list(net.spec.links.len(), |range| range.map(record).collect())
     }

@@ -2,21 +2,22 @@
 
 use crate::ids::{LinkId, PortIx};
 use crate::spec::{LinkSpec, Spec};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-/// By link: the port that feeds the link back, in the domain of the node that it leads to. Of several links between two
-/// nodes the first of one direction belongs to the first of the other.
-pub fn ports(spec: &Spec, port_of: &[PortIx]) -> Vec<Option<PortIx>> {
-    let mut between: BTreeMap<(u32, u32), Vec<LinkId>> = BTreeMap::new();
-    let mut place = Vec::with_capacity(spec.links.len());
+/// The other direction of every link: of several between two nodes, the one with the same place among them.
+pub fn links(spec: &Spec) -> Vec<Option<LinkId>> {
+    let mut between: HashMap<(u32, u32), Vec<LinkId>> = HashMap::new();
+    let mut places = Vec::with_capacity(spec.links.len());
     for (l, link) in (0..).map(LinkId).zip(&spec.links) {
-        let same = between.entry((link.from, link.to)).or_default();
-        place.push(same.len());
-        same.push(l);
+        let links = between.entry((link.from, link.to)).or_default();
+        places.push(links.len());
+        links.push(l);
     }
-    let back = |(link, place): (&LinkSpec, usize)| {
-        let link = between.get(&(link.to, link.from))?.get(place)?;
-        Some(port_of[*link])
-    };
-    spec.links.iter().zip(place).map(back).collect()
+    let other = |(link, place): (&LinkSpec, &usize)| between.get(&(link.to, link.from))?.get(*place).copied();
+    spec.links.iter().zip(&places).map(other).collect()
+}
+
+/// By link: the port that feeds its other direction, in the domain of the node that it leads to.
+pub fn ports(spec: &Spec, port_of: &[PortIx]) -> Vec<Option<PortIx>> {
+    links(spec).into_iter().map(|link| Some(port_of[link?])).collect()
 }

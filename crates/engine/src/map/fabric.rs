@@ -5,6 +5,7 @@ use crate::event::order::Order;
 use crate::event::packet::Packet;
 use crate::host::messages::Duplex;
 use crate::ids::{DomainId, FlowId, NodeIx, PortIx, ReceiverIx, SenderIx};
+use crate::map::mirror::Mirror;
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
@@ -76,6 +77,8 @@ pub struct FabricMap<'a> {
     pub queries: Vec<u32>,
     /// Numbers of paths.
     pub paths: Numbered,
+    /// Ways backwards, where routing is symmetric.
+    pub mirror: Option<Mirror>,
 }
 
 impl FabricMap<'_> {

@@ -9,6 +9,7 @@
 use crate::hash;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::map::adjacency::Adjacency;
+use crate::map::mirror::Mirror;
 use crate::map::paths::hops;
 use crate::spec::{LinkSpec, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
@@ -34,6 +35,7 @@ pub struct FlowIdeal {
 pub struct Fabric<'a> {
     spec: &'a Spec,
     outgoing: Adjacency,
+    mirror: Option<Mirror>,
     /// Cost by which links are compared where no transport is meant: a 1500-byte packet.
     ranks: Vec<Time>,
     /// Links of the shortest host-to-host path, there and back.
@@ -57,7 +59,8 @@ impl<'a> Fabric<'a> {
     pub fn new(spec: &'a Spec) -> Fabric<'a> {
         let outgoing = Adjacency::outgoing(spec);
         let ranks = spec.links.iter().map(|l| l.crossing(1500)).collect();
-        let mut fabric = Fabric { spec, outgoing, ranks, shortest: None, between: None, quickest: Vec::new() };
+        let mirror = Mirror::new(spec);
+        let mut fabric = Fabric { spec, outgoing, mirror, ranks, shortest: None, between: None, quickest: Vec::new() };
         fabric.shortest = fabric.find_shortest();
         let switch = |n: u32| n >= spec.hosts;
         fabric.between = (0..spec.links.len() as u32)
@@ -155,7 +158,10 @@ impl<'a> Fabric<'a> {
             1 => 0,
             _ if self.spec.choice.takes_first() => 0,
             // spread packets take them all; this is one of them
-            n => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
+            n => match &self.mirror {
+                Some(mirror) => mirror.choose(self.spec, node, (flow, reverse), hops, None),
+                None => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
+            },
         };
         ports.get(hops.get(i) as usize).copied()
     }

@@ -9,6 +9,7 @@ pub(crate) mod groups;
 pub mod ideal;
 pub(crate) mod latency;
 pub(crate) mod layout;
+pub(crate) mod mirror;
 pub mod paths;
 pub mod pfc;
 pub mod triggers;

@@ -106,6 +106,8 @@ impl Port {
             pauses: queues.map_or(0, |q| q.pausing.pauses),
             paused_ps: queues.map_or(0, |q| q.pausing.time_to(end, interval).0),
             deadlocked_ps: None,
+            limit_packets: None,
+            limit_bytes: None,
         }
     }
 

@@ -88,6 +88,9 @@ macro_rules! policies {
         $to! {
             /// Hash of (flow, direction) salted by seed and switch.
             Ecmp => ecmp::Ecmp,
+            /// As `Ecmp`, but what goes back passes the links of what comes, the other way; the two flows of a
+            /// connection have one way.
+            Symmetric => symmetric::Symmetric,
             /// Always the first (ns-3's global routing).
             First => first_path::FirstPath,
             /// Each packet (IP fragment) takes one at random, uniform at each switch.
@@ -174,12 +177,26 @@ impl PathChoice {
 
     /// Packets of one flow take several paths.
     pub fn spreads(&self) -> bool {
-        !matches!(self, PathChoice::Ecmp | PathChoice::First)
+        !matches!(self, PathChoice::Ecmp | PathChoice::Symmetric | PathChoice::First)
+    }
+
+    /// Packets there and back pass the same links.
+    pub fn is_symmetric(&self) -> bool {
+        matches!(self, PathChoice::Symmetric)
     }
 
     /// All packets take the first next hop.
     pub fn takes_first(&self) -> bool {
         matches!(self, PathChoice::First)
+    }
+
+    /// Switches compare queues by shares of their limits.
+    pub fn reads_queues(&self) -> bool {
+        match self {
+            PathChoice::Adaptive(by) | PathChoice::EcmpAdaptive(by, _) => by.by == Gauged::Queue,
+            PathChoice::Flowlet(flowlet) => flowlet.by.is_some(),
+            _ => false,
+        }
     }
 
     /// Senders give packets entropies, which switches hash.

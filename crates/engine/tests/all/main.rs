@@ -21,6 +21,7 @@ mod reference;
 mod reordering;
 mod routing;
 mod shared_buffer;
+mod symmetric;
 mod tcp;
 mod threads;
 mod triggers;

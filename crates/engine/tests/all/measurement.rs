@@ -213,6 +213,15 @@ fn a_trace_shows_marks_and_drops() {
 }
 
 #[test]
+fn a_port_says_the_limit_of_its_queue() {
+    let mut spec = ticking();
+    spec.queues = vec![drop_tail(7), queue(Discipline::DropTail, Limit::Bytes(9000)), endless_queue()];
+    (0..3).for_each(|l| spec.links[l].queue = l as u32);
+    let limits: Vec<_> = run(&spec).ports.iter().take(3).map(|p| (p.limit_packets, p.limit_bytes)).collect();
+    assert_eq!(limits, [(Some(7), None), (None, Some(9000)), (None, None)]);
+}
+
+#[test]
 fn a_group_gathers_its_flows() {
     let mut spec = ticking();
     spec.groups = vec!["a".to_string(), "b".to_string()];

@@ -14,6 +14,7 @@ fn htsim_bands() -> PathChoice {
 pub fn policies() -> Vec<PathChoice> {
     vec![
         PathChoice::Ecmp,
+        PathChoice::Symmetric,
         PathChoice::First,
         PathChoice::Spray,
         PathChoice::SpraySource,

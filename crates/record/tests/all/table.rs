@@ -122,6 +122,8 @@ fn flows_in_units_of_the_edge() {
     // a flow without a size has an end but no completion time
     assert_eq!(values(&t, "finish_s"), Values::OptF64(vec![Some(1.03), Some(1.0)]));
     assert_eq!(values(&t, "fct_s"), Values::OptF64(vec![Some(0.03), None]));
+    // 1000 bytes in 30 ms
+    assert_eq!(values(&t, "goodput_bps"), Values::OptF64(vec![Some(8000.0 / 0.03), None]));
     assert_eq!(values(&t, "slowdown"), Values::OptF64(vec![Some(3.0), None]));
     assert_eq!(values(&t, "size_bytes"), Values::OptU64(vec![Some(1000), None]));
     assert_eq!(values(&t, "throughput_bps"), Values::OptF64(vec![Some(2e6), Some(0.0)]));
@@ -138,6 +140,26 @@ fn ports_without_a_rate_have_no_utilisation() {
     assert_eq!(values(&t, "rate_bps"), Values::OptU64(vec![Some(10), None]));
     assert_eq!(values(&t, "utilisation"), Values::OptF64(vec![Some(0.5), None]));
     assert_eq!(values(&t, "queue_mean_packets"), Values::OptF64(vec![Some(0.0), None]));
+}
+
+#[test]
+fn the_share_of_a_queue_is_in_the_unit_of_its_limit() {
+    let port = |limit_packets, limit_bytes, queue_mean_packets| PortRecord {
+        limit_packets,
+        limit_bytes,
+        queue_mean_packets,
+        queue_mean_bytes: 3000.0,
+        ..PortRecord::default()
+    };
+    let ports = vec![
+        port(Some(8), None, 2.0),
+        port(None, Some(12_000), 2.0),
+        port(None, None, 2.0),
+        port(Some(8), None, f64::NAN),
+        port(Some(0), None, 2.0),
+    ];
+    let t = table::ports(&Outcome { ports, ..Outcome::default() });
+    assert_eq!(values(&t, "queue_mean_share"), Values::OptF64(vec![Some(0.25), Some(0.25), None, None, None]));
 }
 
 #[test]

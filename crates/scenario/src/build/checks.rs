@@ -3,7 +3,9 @@
 use super::triggers;
 use crate::document::Document;
 use crate::document::failures::LinkFailure;
+use crate::document::links::OwnQueue;
 use crate::document::pattern::Pattern;
+use crate::document::queue::Queue;
 use crate::text::problem::{Errors, Problem, Report};
 use crate::topology::network::Network;
 use incast_cc as cc;
@@ -26,6 +28,9 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
     let duration = doc.run.duration.0;
     check_run(doc, &mut Report::new("run", problems));
     doc.queue.check(false, &mut Report::new("queue", problems));
+    for (i, queue) in doc.links.iter().enumerate().filter_map(|(i, link)| Some((i, link.queue.as_ref()?))) {
+        queue.check(true, &mut Report::new(format!("links.{i}.queue"), problems));
+    }
     check_ties(doc, problems);
     doc.routing.check(&doc.queue, &mut Report::new("routing", problems));
     doc.transport.check(&mut Report::new("transport", problems));
@@ -53,6 +58,7 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
 pub(super) fn ports(
     doc: &Document,
     network: &Network,
+    own_queues: &[OwnQueue],
     transports: &[spec::TransportSpec],
     problems: &mut Vec<Problem>,
 ) {
@@ -63,8 +69,30 @@ pub(super) fn ports(
     check_bursts(doc, network, packet, problems);
     let buckets = |at_host: bool| network.links.iter().any(|l| l.bucket > 0 && (l.from < network.hosts) == at_host);
     doc.queue.check_buckets(buckets(false), buckets(true), &mut Report::new("queue", problems));
+    for own in own_queues {
+        let at = &mut Report::new(own.key.as_str(), problems);
+        own.queue.check_transports(transports, at);
+        own.queue.check_packet(packet, at);
+        own.queue.check_buckets(own.links.iter().any(|l| network.links[*l].bucket > 0), false, at);
+        if own.at_switches(network) {
+            check_at_switches(doc, own, at);
+        }
+    }
     if let Some(buffer) = &doc.buffer {
-        buffer.check(&doc.queue, network, packet, problems);
+        buffer.check(&doc.queue, own_queues, network, packet, problems);
+    }
+}
+
+/// A queue of some switches' ports that only hosts may have, or that routing cannot read.
+fn check_at_switches(doc: &Document, own: &OwnQueue, at: &mut Report) {
+    if let Queue::FairNic(_) = own.queue {
+        at.text("kind", "fair-nic", "expected at hosts only; switches have no flows of their own");
+    }
+    if doc.routing.choice().reads_queues()
+        && let Some(why) = own.queue.endless(&own.key)
+    {
+        let message = format!("expected a limit: routing compares ports by shares of it, and {why}");
+        at.key("", message);
     }
 }
 
@@ -120,7 +148,7 @@ pub(super) fn circles(doc: &Document, spec: &Spec, listed: &HashMap<u32, (Rc<str
 
 /// Traffic classes that ports have no queue for.
 fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
-    let Some((key, least)) = doc.queue.fewest_classes() else { return };
+    let Some((key, least)) = doc.fewest_classes() else { return };
     for t in &doc.traffic {
         let classes = [("class", Some(t.class)), ("ack_class", t.ack_class)];
         for (name, class) in classes.into_iter().filter_map(|(name, c)| Some((name, c?))) {

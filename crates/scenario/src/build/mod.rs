@@ -3,15 +3,16 @@
 pub mod bounds;
 mod checks;
 mod failures;
+mod mirror;
 mod observe;
 mod triggers;
 pub(crate) mod warnings;
 
 use crate::document::failures::LinkFailure;
+use crate::document::links;
 use crate::document::program;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
-use crate::topology::single;
 use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
@@ -40,7 +41,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
             return Err(Errors(problems));
         }
     };
-    single::apply(&doc.links, &mut network, &mut problems);
+    let own_queues = links::apply(&doc.links, &mut network, &mut problems);
     let mut flows = Flows::new(doc, &network, dir);
     if problems.is_empty() {
         for ((entry, t), pattern) in (0u32..).zip(&doc.traffic).zip(patterns) {
@@ -52,7 +53,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     }
     let Flows { controllers, transports, flows, failures: of_files, triggers, listed, queries, .. } = flows;
     failures.extend(of_files);
-    checks::ports(doc, &network, &transports, &mut problems);
+    checks::ports(doc, &network, &own_queues, &transports, &mut problems);
     let programs = program::programs(&doc.program, &network, &transports, &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let known = problems.is_empty().then_some(flows.len());
@@ -65,6 +66,10 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
     let mut links = network.links;
     links.iter_mut().filter(|l| l.from < network.hosts).for_each(|l| l.queue = host_queue);
+    for own in &own_queues {
+        let queue = number_of(&mut queues, own.queue.spec());
+        own.links.iter().for_each(|l| links[*l].queue = queue);
+    }
     let mut spec = Spec {
         seed: doc.run.seed,
         duration: doc.run.duration.0,
@@ -101,6 +106,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     };
     checks::circles(doc, &spec, &listed)?;
     keep_to_one_path(doc, &mut spec);
+    mirror::given_paths(&mut spec)?;
     checks::paths(&spec)?;
     let mut problems = Vec::new();
     program::check_run(&doc.program, &spec, &mut problems);

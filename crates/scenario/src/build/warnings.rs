@@ -32,7 +32,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
             form_of_another(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
         }
         never_started(t, &used, doc, &mut found);
-        if doc.queue.fewest_classes().is_none() {
+        if doc.fewest_classes().is_none() {
             found.extend(class_without_queue(t, used.classes));
         }
     }

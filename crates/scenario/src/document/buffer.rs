@@ -1,5 +1,6 @@
 //! A buffer that the queues of a switch share, and flow control by what is in it.
 
+use crate::document::links::OwnQueue;
 use crate::document::queue::Queue;
 use crate::text::default::{bytes, thousandths};
 use crate::text::problem::{self, Problem, Report};
@@ -99,9 +100,11 @@ impl Pfc {
     }
 
     /// Queues whose classes cannot be paused.
-    fn check_queues(&self, queue: &Queue, out: &mut Vec<Problem>) {
+    fn check_queues(&self, queue: &Queue, own: &[OwnQueue], out: &mut Vec<Problem>) {
         let has = queue.spec().count();
-        for (key, queue) in queue.all() {
+        let mut all: Vec<(&str, &Queue)> = queue.all().collect();
+        all.extend(own.iter().map(|own| (own.key.as_str(), own.queue)));
+        for (key, queue) in all {
             let at = &mut Report::new(key, out);
             let n = queue.spec().count();
             match queue {
@@ -151,7 +154,14 @@ impl Buffer {
     }
 
     /// Reports what contradicts the queues and the network: `packet` is the largest packet, in bytes.
-    pub(crate) fn check(&self, queue: &Queue, network: &Network, packet: u64, out: &mut Vec<Problem>) {
+    pub(crate) fn check(
+        &self,
+        queue: &Queue,
+        own: &[OwnQueue],
+        network: &Network,
+        packet: u64,
+        out: &mut Vec<Problem>,
+    ) {
         let at = &mut Report::new("buffer", out);
         if !(self.alpha > 0.0 && self.alpha <= 1e6) {
             at.value("alpha", problem::number(self.alpha), "expected above 0, at most 1000000");
@@ -162,11 +172,12 @@ impl Buffer {
         }
         if let Some(pfc) = &self.pfc {
             pfc.check(queue, at);
-            pfc.check_queues(queue, out);
+            pfc.check_queues(queue, own, out);
         }
         let at = &mut Report::new("buffer", out);
         let lossless = self.spec(queue).pfc.map_or(0, |pfc| pfc.lossless.iter().filter(|l| **l).count());
-        let queues = (queue.spec().count() - lossless) as u64;
+        let classes = own.iter().map(|own| own.queue.spec().count()).fold(queue.spec().count(), usize::max);
+        let queues = (classes - lossless) as u64;
         let mut ports = vec![0u64; network.names.len()];
         network.links.iter().for_each(|l| ports[l.from as usize] += 1);
         let most = ports.iter().skip(network.hosts as usize).max().map_or(0, |ports| ports * queues);

@@ -7,6 +7,7 @@ pub mod buffer;
 pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
+pub mod links;
 pub(crate) mod pattern;
 pub mod program;
 pub mod queue;
@@ -17,6 +18,7 @@ pub mod transport;
 use crate::document::buffer::Buffer;
 use crate::document::failures::Failure;
 use crate::document::hosts::Hosts;
+use crate::document::links::SingleLink;
 use crate::document::program::Program;
 use crate::document::queue::Queue;
 use crate::document::routing::Routing;
@@ -28,7 +30,6 @@ use crate::text::quantity::{Auto, Time};
 use crate::text::schema::generator;
 use crate::text::words::{Word, words};
 use crate::topology::Topology;
-use crate::topology::single::SingleLink;
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +49,7 @@ pub struct Document {
     pub run: Run,
     /// Hosts, switches and links.
     pub topology: Topology,
-    /// Single links that differ from all others of their kind.
+    /// Links that differ from all others of their kind, and queues of their ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<SingleLink>,
     /// Links that fail, work otherwise for some time, and are repaired.
@@ -75,6 +76,21 @@ pub struct Document {
     /// Who sends what to whom; at least one entry.
     #[schemars(length(min = 1))]
     pub traffic: Vec<Traffic>,
+}
+
+impl Document {
+    /// The queues of single links' ports, by their keys.
+    fn own_queues(&self) -> impl Iterator<Item = (String, &Queue)> {
+        let own = self.links.iter().enumerate();
+        own.filter_map(|(i, link)| Some((format!("links.{i}.queue"), link.queue.as_ref()?)))
+    }
+
+    /// Fewest classes of ports that have queues for some, and the key of those ports.
+    pub(crate) fn fewest_classes(&self) -> Option<(String, usize)> {
+        let all = self.queue.all().map(|(key, queue)| (key.to_owned(), queue)).chain(self.own_queues());
+        let has = all.filter_map(|(key, queue)| Some((key, queue.classes()?.len())));
+        has.filter(|(_, n)| *n > 0).min_by_key(|(_, n)| *n)
+    }
 }
 
 /// Length of the run, the measured interval, and what makes it repeatable.

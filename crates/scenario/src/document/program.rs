@@ -200,7 +200,7 @@ impl NodeProgram for Sccp {
                 let name = |node: u32| &spec.node_names[node as usize];
                 let message = format!(
                     "sets windows by ACKs at the switches of their data, and ACKs from {} to {} come back another way; \
-                     expected routing by which they do not, such as routing.kind = \"first-path\"",
+                     expected routing.symmetric = true",
                     name(flow.dst),
                     name(flow.src),
                 );

@@ -587,12 +587,6 @@ impl Queue {
         [("queue", self)].into_iter().chain(self.host().map(|host| ("queue.host", host)))
     }
 
-    /// Fewest classes of ports that have queues for some, and the key of those ports.
-    pub(crate) fn fewest_classes(&self) -> Option<(&'static str, usize)> {
-        let has = self.all().filter_map(|(key, queue)| Some((key, queue.classes()?.len())));
-        has.filter(|(_, n)| *n > 0).min_by_key(|(_, n)| *n)
-    }
-
     /// Transports whose segments cannot be trimmed.
     pub(crate) fn check_transports(&self, transports: &[spec::TransportSpec], at: &mut Report) {
         if let Some(host) = self.host() {

@@ -53,7 +53,12 @@ macro_rules! policies {
 policies! {
     /// Per-flow equal-cost multipath: every switch picks by a hash of flow and direction, salted
     /// by the seed and its own number.
-    Ecmp {} => PathChoice::Ecmp,
+    Ecmp {
+        /// ACKs pass the links of their data, the other way; so do the two flows of a two-way connection. Otherwise
+        /// the directions are hashed apart.
+        #[serde(default)]
+        symmetric: bool,
+    } => if *symmetric { PathChoice::Symmetric } else { PathChoice::Ecmp },
     /// Always the first of the equal routes, as ns-3's global routing does: in a fat tree only
     /// core 0 and the first aggregation switch of every pod carry traffic between edges.
     FirstPath {} => PathChoice::First,
@@ -238,7 +243,7 @@ fn by_queue() -> Word<spec::Gauged> {
 
 impl Default for Routing {
     fn default() -> Routing {
-        Routing::Ecmp {}
+        Routing::Ecmp { symmetric: false }
     }
 }
 

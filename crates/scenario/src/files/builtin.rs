@@ -33,6 +33,7 @@ builtin!(
     "incast-50",
     "link-failure",
     "leaf-spine",
+    "three-tier-incast",
     "websearch",
     "htsim-permutation",
 );

@@ -131,6 +131,15 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// The kind, as tag and word, that the table `first` of this one has where it is not given, if that kind has `key`.
+    pub fn usual_kind(self, first: &str, key: &str) -> Option<(&'a str, &'a str)> {
+        let keys = self.resolved().keys();
+        let (_, written, _) = keys.iter().find(|(name, ..)| *name == first)?;
+        let usual = |(tag, word, _): &(&str, &str, Schema)| written.node["default"][*tag].as_str() == Some(*word);
+        let (tag, word, variant) = written.resolved().variants()?.into_iter().find(usual)?;
+        variant.keys().iter().any(|(name, ..)| *name == key).then_some((tag, word))
+    }
+
     /// The place of a list.
     pub fn is_list(self) -> bool {
         self.resolved().types() == ["array"]
@@ -379,7 +388,11 @@ impl<'a> Schema<'a> {
         match table.get(tag) {
             None => out.push(Problem::new(join(path, tag), format!("missing; {one_of}"))),
             Some(word) => match variants.iter().find(|v| word.as_str() == Some(v.1)) {
-                Some((_, _, variant)) => variant.check_keys(table, Some(tag), path, out),
+                Some((_, _, variant)) => {
+                    let before = out.len();
+                    variant.check_keys(table, Some(tag), path, out);
+                    out[before..].iter_mut().for_each(|problem| of_another(variants, word, path, problem));
+                }
                 None => out.push(
                     Problem::with_value(join(path, tag), word, one_of).suggest(word.as_str().unwrap_or(""), words),
                 ),
@@ -452,6 +465,19 @@ impl<'a> Schema<'a> {
                 out.push(Problem::new(join(path, key), format!("missing; expected {}", schema.expected())));
             }
         }
+    }
+}
+
+/// Says of a key that is unknown with the `word` given, and has no likelier name, with which words it is known.
+fn of_another(variants: &[(&str, &str, Schema)], word: &Toml, path: &str, problem: &mut Problem) {
+    let Some(rest) = problem.message.strip_prefix("unknown key; ").filter(|_| problem.suggestion.is_none()) else {
+        return;
+    };
+    let has = |schema: &Schema| schema.keys().iter().any(|(key, ..)| join(path, key) == problem.key);
+    let words: Vec<String> = variants.iter().filter(|v| has(&v.2)).map(|v| format!("\"{}\"", v.1)).collect();
+    if !words.is_empty() {
+        let (tag, words) = (variants[0].0, words.join(" or "));
+        problem.message = format!("unknown key with {tag} = {word}; it is a key of {tag} = {words}; {rest}");
     }
 }
 

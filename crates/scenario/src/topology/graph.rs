@@ -47,7 +47,7 @@ struct FileLink {
 }
 
 /// Columns of a graph file in CSV; a row is a host, a switch or a link.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "kind",
     "name",
     "peer",
@@ -58,6 +58,7 @@ const COLUMNS: [&str; 11] = [
     "back_rate",
     "back_delay",
     "error_rate",
+    "back_error_rate",
     "error_unit",
 ];
 
@@ -123,6 +124,7 @@ impl Graph {
                 back_rate: None,
                 back_delay: None,
                 error_rate: 0.0,
+                back_error_rate: None,
                 error_unit: ErrorUnit::Packet,
                 lose: Vec::new(),
             };
@@ -256,6 +258,7 @@ fn from_csv(name: &str, text: &str) -> Result<File, Errors> {
                         back_rate: row.quantity("back_rate", &mut problems),
                         back_delay: row.quantity("back_delay", &mut problems),
                         error_rate: row.parse("error_rate", probability, &mut problems),
+                        back_error_rate: row.parse("back_error_rate", probability, &mut problems),
                         error_unit: row.parse("error_unit", unit, &mut problems),
                         lose: None,
                     },

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 const LONGEST_FILL: cc::Time = cc::Time::s(9_000_000);
 
 /// A link, both directions. "Forward" is away from senders: from hosts towards the core in a fat
-/// tree or leaf-spine, from the first-named node in a graph file.
+/// tree, leaf-spine or three-tier tree, from the first-named node in a graph file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// Rate; `inf` serializes in no time.
@@ -36,7 +36,10 @@ pub struct Link {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub error_rate: f64,
-    /// What `error_rate` counts.
+    /// Probability of a loss in the other direction, where it differs.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub back_error_rate: Option<f64>,
+    /// What `error_rate` and `back_error_rate` count.
     #[serde(default)]
     pub error_unit: ErrorUnit,
     /// Packets lost for certain, forward only: 0 is the first that is put on the link.
@@ -74,7 +77,10 @@ pub struct LinkChange {
     /// Probability of a loss on the link, either direction.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub error_rate: Option<f64>,
-    /// What `error_rate` counts.
+    /// Probability of a loss in the other direction.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub back_error_rate: Option<f64>,
+    /// What `error_rate` and `back_error_rate` count.
     pub error_unit: Option<ErrorUnit>,
     /// Packets lost for certain, forward only.
     #[schemars(inner(range(max = 9_223_372_036_854_775_807i64)))]
@@ -111,17 +117,17 @@ impl Link {
     }
 
     /// Both directions of this link between two nodes, forward, from `a` to `b`, first.
-    pub(super) fn directions(&self, a: u32, b: u32) -> [LinkSpec; 2] {
-        let loss = |list: &[u64]| match self.error_unit {
+    pub(crate) fn directions(&self, a: u32, b: u32) -> [LinkSpec; 2] {
+        let loss = |list: &[u64], rate: f64| match self.error_unit {
             _ if !list.is_empty() => {
                 let mut list = list.to_vec();
                 list.sort_unstable();
                 list.dedup();
                 Loss::List(list)
             }
-            _ if self.error_rate == 0.0 => Loss::None,
-            ErrorUnit::Packet => Loss::Packet(self.error_rate),
-            ErrorUnit::Byte => Loss::Byte(self.error_rate),
+            _ if rate == 0.0 => Loss::None,
+            ErrorUnit::Packet => Loss::Packet(rate),
+            ErrorUnit::Byte => Loss::Byte(rate),
         };
         // `check` refuses what does not fit
         let bucket = self.burst.map_or(0, |b| u32::try_from(b.0.0).unwrap_or(u32::MAX));
@@ -137,7 +143,9 @@ impl Link {
             name: Name::default(),
         };
         let (back_rate, back_delay) = (self.back_rate.unwrap_or(self.rate), self.back_delay.unwrap_or(self.delay));
-        [direction(a, b, self.rate, self.delay, loss(&self.lose)), direction(b, a, back_rate, back_delay, loss(&[]))]
+        let ahead = loss(&self.lose, self.error_rate);
+        let behind = loss(&[], self.back_error_rate.unwrap_or(self.error_rate));
+        [direction(a, b, self.rate, self.delay, ahead), direction(b, a, back_rate, back_delay, behind)]
     }
 
     /// This link with the changes of a tier.
@@ -151,6 +159,7 @@ impl Link {
             back_rate: c.back_rate.or(self.back_rate),
             back_delay: c.back_delay.or(self.back_delay),
             error_rate: c.error_rate.unwrap_or(self.error_rate),
+            back_error_rate: c.back_error_rate.or(self.back_error_rate),
             error_unit: c.error_unit.unwrap_or(self.error_unit),
             lose: c.lose.clone().unwrap_or_else(|| self.lose.clone()),
         }

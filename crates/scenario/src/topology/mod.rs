@@ -7,8 +7,8 @@ pub mod graph;
 pub mod leaf_spine;
 pub mod link;
 pub mod network;
-pub mod single;
 pub mod star;
+pub mod three_tier;
 
 use crate::text::problem::Errors;
 use link::{Link, LinkChange};
@@ -20,7 +20,6 @@ use std::path::Path;
 /// Hosts, switches and the links between them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "there is one of it in a scenario")]
 pub enum Topology {
     /// Three-tier fat tree of switches with k ports: k pods, k^3/4 hosts, full bisection
     /// bandwidth where all links are equal.
@@ -31,6 +30,9 @@ pub enum Topology {
     Star(star::Star),
     /// Two tiers: every leaf switch is linked to every spine switch.
     LeafSpine(leaf_spine::LeafSpine),
+    /// Three tiers of switches: a ToR switch a rack, each linked to one aggregation switch, and each of these to every
+    /// core.
+    ThreeTier(three_tier::ThreeTier),
     /// Any shape, from a file that lists nodes and links; routes are the shortest in links.
     Graph(graph::Graph),
 }
@@ -53,6 +55,12 @@ impl Topology {
                 ],
             ),
             Topology::LeafSpine(t) => changed(&t.link, &[("topology.spine_link", &t.spine_link)]),
+            Topology::ThreeTier(t) => {
+                let tiers = [("topology.rack_link", &t.rack_link), ("topology.core_link", &t.core_link)];
+                let mut links = changed(&t.all_links(), &tiers);
+                links.extend(t.server_link.is_some().then(|| ("topology.server_link", t.server_links())));
+                links
+            }
             Topology::Dumbbell(t) => vec![
                 ("topology.access_link", t.access_link.clone()),
                 ("topology.bottleneck_link", t.bottleneck_link.clone()),
@@ -71,6 +79,7 @@ impl Topology {
             Topology::Dumbbell(t) => t.build(),
             Topology::Star(t) => t.build(),
             Topology::LeafSpine(t) => t.build(),
+            Topology::ThreeTier(t) => t.build(),
             Topology::Graph(t) => t.build(dir),
         }?;
         network.name_links();

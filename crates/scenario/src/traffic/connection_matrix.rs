@@ -47,8 +47,8 @@ fn is_number(text: &str) -> bool {
 impl Traffic {
     /// Priorities for which ports have no class.
     fn check_priorities(&self, name: &str, found: &[Connection], flows: &Flows) -> Result<(), Errors> {
-        let Some((key, classes)) = flows.classes else { return Ok(()) };
-        let beyond = found.iter().filter_map(|c| Some((c, c.class.filter(|class| *class as usize >= classes)?)));
+        let Some((key, classes)) = &flows.classes else { return Ok(()) };
+        let beyond = found.iter().filter_map(|c| Some((c, c.class.filter(|class| *class as usize >= *classes)?)));
         let message = format!("expected 0 to {}, the classes of {key}", classes - 1);
         let problems: Vec<Problem> =
             beyond.map(|(c, class)| wrong(name, c.line, &format!("prio {class}"), &message)).collect();

@@ -17,7 +17,8 @@ use std::ops::ControlFlow;
 const MOST_PROBLEMS: usize = 100_000;
 
 /// Columns of a flow file.
-const COLUMNS: [&str; 8] = ["start", "source", "destination", "size", "controller", "path", "reverse_path", "after"];
+const COLUMNS: [&str; 9] =
+    ["start", "source", "destination", "size", "controller", "path", "reverse_path", "after", "stop"];
 
 /// A flow file that is read.
 struct Reader<'a> {
@@ -110,6 +111,7 @@ impl Reader<'_> {
         if let Some(size) = size.filter(|_| !matches!(self.entry.app, App::Query(_))) {
             flow = own.transfer((src, dst), start, Some(size));
         }
+        flow.stop = flow.stop.min(self.stop(row, (listed.0, start)));
         self.entry.check_write(&flow, flows)?;
         flow.path = self.take(given_path(row, "path", src, dst, flows)).flatten();
         flow.reverse_path = self.take(given_path(row, "reverse_path", dst, src, flows)).flatten();
@@ -174,6 +176,20 @@ impl Reader<'_> {
             _ => {}
         }
         ControlFlow::Continue(())
+    }
+
+    /// When a flow stops by its own row: the time listed, moved as far as its start, listed at one time, which comes at
+    /// another.
+    fn stop(&mut self, row: &Row, (listed, start): (cc::Time, cc::Time)) -> cc::Time {
+        let Some(stop) = row.quantity::<Time>("stop", &mut self.problems) else { return cc::Time::NEVER };
+        if stop.0 <= listed {
+            let message = format!("expected a time after the start, {}", Time(listed));
+            self.problems.push(row.wrong("stop", message));
+        } else if let App::Query(_) = self.entry.app {
+            let message = "a two-way connection stops with its entry; expected none with app.kind = \"query\"";
+            self.problems.push(row.wrong("stop", message));
+        }
+        stop.0.saturating_add(start.saturating_sub(listed))
     }
 
     /// A size that is missing, or that the entry's application has no use for.

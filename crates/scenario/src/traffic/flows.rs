@@ -22,7 +22,7 @@ pub const MAX_FLOWS: u64 = 4_000_000;
 pub(crate) struct Flows<'a> {
     pub(crate) network: &'a Network,
     /// Fewest classes of ports that have queues for some, and the key of those ports.
-    pub(crate) classes: Option<(&'static str, usize)>,
+    pub(crate) classes: Option<(String, usize)>,
     /// Failures that files of traffic have.
     pub(crate) failures: Vec<LinkFailure>,
     /// Nodes by name, and links by their ends: once they are asked for.
@@ -54,7 +54,7 @@ impl<'a> Flows<'a> {
     pub(crate) fn new(doc: &'a Document, network: &'a Network, dir: &'a Path) -> Flows<'a> {
         Flows {
             network,
-            classes: doc.queue.fewest_classes(),
+            classes: doc.fewest_classes(),
             failures: Vec::new(),
             nodes: OnceCell::new(),
             links: OnceCell::new(),

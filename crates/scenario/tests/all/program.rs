@@ -90,7 +90,8 @@ fn what_a_program_cannot_work_with_is_refused() {
         said("permutation", &[&sccp, sets].concat())
     };
     says(tree(&[("routing.kind", "spray")]), &["program.0.kind", "several", "keeps a flow to one path"]);
-    says(tree(&[]), &["program.0.kind", "come back another way"]);
+    says(tree(&[]), &["program.0.kind", "come back another way", "routing.symmetric = true"]);
+    assert_eq!(tree(&[("routing.symmetric", "true")]), "");
     assert_eq!(tree(&[("routing.kind", "first-path")]), "");
 }
 

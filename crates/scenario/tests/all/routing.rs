@@ -1,7 +1,10 @@
 //! `[routing]`: what is refused, and that every policy runs a scenario to its end.
 
+use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{Adaptive, Entropy, Flowlet, Gauged, PathChoice, Recycled};
+use incast_engine::{FlowId, LinkId};
 use incast_scenario::{Scenario, list};
+use std::collections::BTreeSet;
 
 fn load(sets: &[(&str, &str)]) -> Result<incast_engine::spec::Spec, String> {
     let mut s = Scenario::load("permutation").unwrap();
@@ -102,4 +105,114 @@ fn every_policy_finishes_a_permutation() {
         let outcome = incast_engine::run(&load(&sets).unwrap(), &mut |_| true).unwrap();
         assert!(outcome.flows.iter().all(|f| f.finish_ps.is_some()), "{}", kind.name);
     }
+}
+
+/// Links on which data of flow `f` was put, and ACKs, by name.
+fn passed(o: &incast_record::Outcome, f: u32) -> [BTreeSet<String>; 2] {
+    [false, true].map(|ack| {
+        let of = o.trace.iter().filter(|e| e.flow == f && (e.payload == 0) == ack && e.place.contains('>'));
+        of.map(|e| e.place.clone()).collect()
+    })
+}
+
+fn turned(links: &BTreeSet<String>) -> BTreeSet<String> {
+    links.iter().map(|l| l.split_once('>').map(|(a, b)| format!("{b}>{a}")).unwrap()).collect()
+}
+
+/// On every topology with several paths, and on those with one.
+#[test]
+fn symmetric_routing_sends_acks_over_the_links_of_their_data() {
+    let topologies = [
+        ("{ kind = \"fat-tree\", k = 6, link = LINK }", true),
+        ("{ kind = \"leaf-spine\", leaves = 4, spines = 3, hosts_per_leaf = 4, link = LINK }", true),
+        ("{ kind = \"three-tier\", cores = 3, aggregations = 4, racks = 8, servers_per_rack = 2 }", true),
+        ("{ kind = \"dumbbell\", senders = 4, receivers = 4, access_link = LINK, bottleneck_link = LINK }", false),
+        ("{ kind = \"star\", sources = 5, source_link = LINK, sink_link = LINK }", false),
+    ];
+    for (topology, several) in topologies {
+        let topology = topology.replace("LINK", "{ rate = \"10Gbps\", delay = \"1us\" }");
+        let trace = format!("{:?}", (0..40).collect::<Vec<u32>>());
+        let asymmetric = |symmetric: &str| {
+            let traffic = "[{ pattern = \"random-pairs\", flows = 40, app = { kind = \"bulk\", size = \"3kB\" } }]";
+            let spec = load(&[
+                ("topology", &topology),
+                ("routing", &format!("{{ kind = \"ecmp\", symmetric = {symmetric} }}")),
+                ("traffic", traffic),
+                ("transport", "{ preset = \"linux\", handshake = false }"),
+                ("measure.trace", &trace),
+            ]);
+            let spec = spec.unwrap();
+            // ideal times are those of the same paths
+            let fabric = Fabric::new(&spec);
+            let back = |f| fabric.path(f, false).into_iter().rev().map(|l| LinkId(l.0 ^ 1)).collect::<Vec<_>>();
+            assert!(symmetric == "false" || (0..40).map(FlowId).all(|f| fabric.path(f, true) == back(f)));
+            let o = incast_engine::run(&spec, &mut |_| true).unwrap();
+            (0..40)
+                .filter(|f| {
+                    let [data, acks] = passed(&o, *f);
+                    assert!(!data.is_empty());
+                    turned(&data) != acks
+                })
+                .count()
+        };
+        assert_eq!(asymmetric("true"), 0, "{topology}");
+        assert_eq!(asymmetric("false") > 0, several, "{topology}");
+    }
+}
+
+#[test]
+fn symmetric_routing_is_of_ecmp_alone() {
+    for kind in ["spray", "round-robin", "flowlet", "first-path"] {
+        let said = load(&[("routing", &format!("{{ kind = \"{kind}\", symmetric = true }}"))]).unwrap_err();
+        let expected =
+            format!("routing.symmetric: unknown key with kind = \"{kind}\"; it is a key of kind = \"ecmp\"; ");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    assert_eq!(load(&[("routing", "{ kind = \"ecmp\", symmetric = true }")]).unwrap().choice, PathChoice::Symmetric);
+    assert_eq!(load(&[("routing", "{ kind = \"ecmp\", symmetric = false }")]).unwrap().choice, PathChoice::Ecmp);
+    assert_eq!(load(&[("routing.symmetric", "true"), ("routing.kind", "ecmp")]).unwrap().choice, PathChoice::Symmetric);
+    // a scenario that says nothing of routing has ecmp
+    let mut s = Scenario::load("three-tier-incast").unwrap();
+    s.set("routing.symmetric", "true").unwrap();
+    assert_eq!(s.build().unwrap().choice, PathChoice::Symmetric);
+    s.set("routing.kind", "spray").unwrap();
+    assert_eq!(s.build().unwrap().choice, PathChoice::Spray);
+}
+
+#[test]
+fn a_given_path_has_its_mirror_image() {
+    let dir = std::env::temp_dir().join(format!("incast-symmetric-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let build = |row: &str| {
+        std::fs::write(dir.join("f.csv"), format!("start,source,destination,size,path,reverse_path\n{row}\n")).unwrap();
+        let text = "controller = \"newreno\"\n[run]\nduration = \"1ms\"\n[queue]\nkind = \"drop-tail\"\n\
+                    limit = \"9p\"\n\
+                    [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 2\n\
+                    link = { rate = \"1Gbps\", delay = \"1us\" }\n[routing]\nkind = \"ecmp\"\nsymmetric = true\n\
+                    [[traffic]]\nname = \"f\"\npattern = \"file\"\nfile = \"f.csv\"\n";
+        Scenario::from_toml(text, &dir, "f").unwrap().build().map_err(|e| e.to_string())
+    };
+    let names = |spec: &incast_engine::spec::Spec| {
+        let path = |path: &Option<Vec<u32>>| {
+            let links = path.iter().flatten().map(|l| spec.links[*l as usize].name.to_string());
+            links.collect::<Vec<_>>().join(" ")
+        };
+        (path(&spec.flows[0].path), path(&spec.flows[0].reverse_path))
+    };
+    let both = ("h0>leaf0 leaf0>spine2 spine2>leaf1 leaf1>h3", "h3>leaf1 leaf1>spine2 spine2>leaf0 leaf0>h0");
+    let rows = [
+        "0s,h0,h3,1000,leaf0 spine2 leaf1,",
+        "0s,h0,h3,1000,,leaf1 spine2 leaf0",
+        "0s,h0,h3,1000,leaf0 spine2 leaf1,leaf1 spine2 leaf0",
+    ];
+    for row in rows {
+        assert_eq!(names(&build(row).unwrap()), (both.0.into(), both.1.into()), "{row}");
+    }
+    assert_eq!(names(&build("0s,h0,h3,1000,,").unwrap()), (String::new(), String::new()));
+    let said = build("0s,h0,h3,1000,leaf0 spine2 leaf1,leaf1 spine1 leaf0").unwrap_err();
+    assert!(
+        said.starts_with("routing.symmetric = true: flow 0, of traffic.f, has a path and a reverse_path"),
+        "{said}"
+    );
+    std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -409,3 +409,35 @@ fn hosts_cost_what_a_scenario_says() {
     let error = empty.set("hosts", "{}").and_then(|_| empty.build().map(drop)).unwrap_err().to_string();
     assert!(error.starts_with("hosts: expected hosts.receive or hosts.send"), "{error}");
 }
+
+/// A stop is moved with its start; the entry's holds where it is earlier, or alone.
+#[test]
+fn flows_of_a_file_have_stops_of_their_own() {
+    let dir = std::env::temp_dir().join(format!("incast-stops-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(
+        dir.join("f.csv"),
+        "start,stop,source,destination\n0s,1ms,h0,h1\n2ms,4ms,h2,h3\n2ms,9ms,h4,h5\n0s,,h6,h7\n",
+    )
+    .unwrap();
+    let build = |keys: &str| {
+        let text = format!(
+            "controller = \"newreno\"\n[run]\nduration = \"10ms\"\n[topology]\nkind = \"fat-tree\"\nk = 4\n\
+             link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[queue]\nkind = \"drop-tail\"\nlimit = \"100p\"\n\
+             [[traffic]]\npattern = \"file\"\nfile = \"f.csv\"\n{keys}\n"
+        );
+        Scenario::from_toml(&text, &dir, "f").unwrap().build().map_err(|e| e.to_string())
+    };
+    let spec = build("start = \"500us\"\nstop = \"8ms\"").unwrap();
+    let stops: Vec<String> = spec.flows.iter().map(|f| f.stop.to_string()).collect();
+    assert_eq!(stops, ["1.5ms", "4.5ms", "8ms", "8ms"]);
+    let o = incast_engine::run(&build("at_stop = \"reset\"").unwrap(), &mut |_| true).unwrap();
+    // more than half of what 1 Gb/s carries from start to stop; at most all of it, and a full queue
+    for (flow, ms) in [(0, 1), (1, 2), (2, 7)] {
+        let most = ms * 125_000;
+        assert!((most / 2..=most + 150_000).contains(&o.flows[flow].delivered), "{flow}: {}", o.flows[flow].delivered);
+    }
+    let said = build("app = { kind = \"query\", response = \"1kB\" }").unwrap_err();
+    assert!(said.starts_with("f.csv, line 2, column stop = 1ms: a two-way connection stops with its entry"), "{said}");
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -2,7 +2,7 @@
 
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::paths::{Paths, divisors, hops};
-use incast_engine::spec::{Loss, Spec};
+use incast_engine::spec::{Discipline, Limit, Loss, Spec};
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_scenario::Scenario;
 use std::collections::{BTreeSet, HashMap};
@@ -187,6 +187,99 @@ fn leaf_spine_oversubscription() {
     }
 }
 
+/// The rule written out: `h<tor*s + i>` below `tor`, racks dealt to aggregation switches in runs, these to all cores.
+#[test]
+fn three_tier_wiring() {
+    for (cores, aggs, racks, servers) in [(1u32, 2u32, 10u32, 48u32), (3, 2, 4, 2), (1, 1, 1, 2)] {
+        let size = |key: &str, n: u32| (format!("topology.{key}"), n.to_string());
+        let sets =
+            [size("cores", cores), size("aggregations", aggs), size("racks", racks), size("servers_per_rack", servers)];
+        let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let spec = load("three-tier-incast", &[&sets[..], &[("traffic.flows", "1")]].concat());
+        let mut expected = BTreeSet::new();
+        let mut both = |a: String, b: String| {
+            expected.insert(format!("{a}>{b}"));
+            expected.insert(format!("{b}>{a}"));
+        };
+        for h in 0..racks * servers {
+            both(format!("h{h}"), format!("tor{}", h / servers));
+        }
+        for rack in 0..racks {
+            both(format!("tor{rack}"), format!("agg{}", rack / (racks / aggs)));
+        }
+        (0..aggs).for_each(|a| (0..cores).for_each(|c| both(format!("agg{a}"), format!("core{c}"))));
+        assert_eq!(links(&spec), expected, "{cores} {aggs} {racks} {servers}");
+        assert_eq!(spec.hosts, racks * servers);
+    }
+}
+
+#[test]
+fn a_three_tier_tree_has_the_rates_of_sccps_simulations() {
+    let spec = load("three-tier-incast", &[]);
+    let facts = |spec: &Spec, name: &str| {
+        let l = spec.links.iter().find(|l| l.name == name).unwrap();
+        (l.rate.to_string(), l.delay.to_string())
+    };
+    assert_eq!(spec.hosts, 480);
+    assert_eq!(spec.routers.len(), 13);
+    for (link, rate) in
+        [("tor9>h479", "1Gbps"), ("h0>tor0", "1Gbps"), ("tor4>agg0", "10Gbps"), ("core0>agg1", "10Gbps")]
+    {
+        assert_eq!(facts(&spec, link), (rate.into(), "20us".into()), "{link}");
+    }
+    let sets = [
+        ("topology.link", "{ rate = \"40Gbps\", delay = \"2us\" }"),
+        ("topology.rack_link", "{ delay = \"3us\" }"),
+        ("topology.core_link", "{ rate = \"100Gbps\" }"),
+    ];
+    let spec = load("three-tier-incast", &sets);
+    assert_eq!(facts(&spec, "tor0>h3"), ("1Gbps".into(), "2us".into()));
+    assert_eq!(facts(&spec, "agg0>tor3"), ("40Gbps".into(), "3us".into()));
+    assert_eq!(facts(&spec, "agg1>core0"), ("100Gbps".into(), "2us".into()));
+    // single keys leave the others as they are
+    let sets = [("topology.link.delay", "5us"), ("topology.server_link.overhead", "38")];
+    let spec = load("three-tier-incast", &sets);
+    assert_eq!(facts(&spec, "h9>tor0"), ("1Gbps".into(), "5us".into()));
+    assert_eq!(facts(&spec, "tor0>agg0"), ("10Gbps".into(), "5us".into()));
+    let fast = load("three-tier-incast", &[("topology.server_link.rate", "10Gbps")]);
+    assert_eq!(facts(&fast, "h9>tor0"), ("10Gbps".into(), "20us".into()));
+}
+
+/// Every pair of hosts of a tree with three cores: the path is connected, ends where it should, and has 2, 4 or 6 links
+/// as the hosts share a ToR switch, an aggregation switch or neither. Flows use all cores.
+#[test]
+fn three_tier_paths() {
+    let sets = [
+        ("topology.cores", "3"),
+        ("topology.racks", "4"),
+        ("topology.servers_per_rack", "3"),
+        ("traffic", "[{ pattern = \"random-pairs\", flows = 132 }]"),
+    ];
+    let mut spec = load("three-tier-incast", &sets);
+    let pairs = (0..12).flat_map(|a| (0..12).map(move |b| (a, b))).filter(|(a, b)| a != b);
+    spec.flows.iter_mut().zip(pairs).for_each(|(f, (a, b))| (f.src, f.dst) = (a, b));
+    let fabric = Fabric::new(&spec);
+    let mut cores = BTreeSet::new();
+    for (i, f) in (0..).map(FlowId).zip(&spec.flows) {
+        let tier = if f.src / 3 == f.dst / 3 {
+            2
+        } else if f.src / 6 == f.dst / 6 {
+            4
+        } else {
+            6
+        };
+        let path = fabric.path(i, false);
+        assert_eq!(path.len(), tier, "{} to {}", f.src, f.dst);
+        let end = path.iter().fold(f.src, |at, l| {
+            assert_eq!(spec.links[*l].from, at);
+            spec.links[*l].to
+        });
+        assert_eq!(end, f.dst);
+        cores.extend(path.iter().map(|l| spec.links[*l].to).filter(|n| spec.node_names[*n as usize].starts_with('c')));
+    }
+    assert_eq!(cores.len(), 3, "{cores:?}");
+}
+
 fn graph(text: &str, name: &str, extra: &str) -> Spec {
     let dir = std::env::temp_dir().join(format!("incast-graph-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
@@ -339,4 +432,120 @@ fn counted_paths_go_round_as_divisors_do() {
         }
         assert_eq!(met.into_iter().collect::<Vec<_>>(), choices, "{name}: divisors, and choices there");
     }
+}
+
+/// The buffers of SCCP's simulations, a tier each: what the pattern names, and no port more.
+#[test]
+fn a_tier_has_a_queue_of_its_own() {
+    let entry = |link: &str, limit: &str, mark: u32| {
+        format!(
+            "{{ link = \"{link}\", queue = {{ kind = \"ecn-threshold\", limit = \"{limit}\", mark = \"{mark}p\" }} }}"
+        )
+    };
+    let links = [entry("tor*>h*", "128kB", 20), entry("agg*>tor*", "300kB", 65), entry("core*>agg*", "400kB", 65)];
+    let links = format!("[{}, {{ link = \"h*>tor*\", delay = \"3us\" }}]", links.join(", "));
+    let spec = load("three-tier-incast", &[("links", &links), ("links.0.queue.limit", "130kB")]);
+    let queue = |name: &str| {
+        let link = spec.links.iter().find(|l| l.name == name).unwrap();
+        let queue = &spec.queues[link.queue as usize];
+        let mark = match &queue.discipline {
+            Discipline::EcnThreshold(threshold) => Some(threshold.mark),
+            _ => None,
+        };
+        (queue.limit, mark)
+    };
+    let packets = |n| Some(Limit::Packets(n));
+    for (link, limit, mark) in [
+        ("tor0>h0", Limit::Bytes(130_000), packets(20)),
+        ("tor9>h479", Limit::Bytes(130_000), packets(20)),
+        ("agg1>tor9", Limit::Bytes(300_000), packets(65)),
+        ("core0>agg1", Limit::Bytes(400_000), packets(65)),
+        // as [queue] and [queue.host] have it
+        ("tor0>agg0", Limit::Bytes(128_000), packets(20)),
+        ("h0>tor0", Limit::Packets(1000), None),
+    ] {
+        assert_eq!(queue(link), (limit, mark), "{link}");
+    }
+    let count = |limit| spec.links.iter().filter(|l| spec.queues[l.queue as usize].limit == limit).count();
+    assert_eq!(
+        [count(Limit::Bytes(300_000)), count(Limit::Bytes(400_000)), count(Limit::Bytes(130_000))],
+        [10, 2, 480]
+    );
+    // the pattern's other key holds for both directions, as that of a single link does
+    let delays: BTreeSet<_> =
+        spec.links.iter().filter(|l| l.from.min(l.to) < spec.hosts).map(|l| l.delay.to_string()).collect();
+    assert_eq!(delays, BTreeSet::from(["3us".to_owned()]));
+}
+
+/// A port's own queue is the one that drops.
+#[test]
+fn the_queue_of_a_link_is_the_one_that_its_port_has() {
+    let drops = |sets: &[(&str, &str)]| {
+        let o = incast_engine::run(&load("incast", sets), &mut |_| true).unwrap();
+        o.ports.iter().filter(|p| p.drops > 0).map(|p| p.name.to_string()).collect::<Vec<_>>()
+    };
+    let wide = ("queue", "{ kind = \"drop-tail\", limit = \"9000p\" }");
+    assert_eq!(drops(&[wide]), Vec::<String>::new());
+    let narrow = "[{ link = \"gateway>s*\", queue = { kind = \"drop-tail\", limit = \"30p\" } }]";
+    assert_eq!(drops(&[wide, ("links", narrow)]), ["gateway>sink"]);
+}
+
+/// Names of a graph file match patterns too, the second of parallel links by a `*` at its end.
+#[test]
+fn patterns_name_links_of_a_graph_file() {
+    let text = "kind,name,peer\nhost,a\nhost,b\nswitch,s\nswitch,t\nlink,a,s\nlink,s,t\nlink,s,t\nlink,t,b\n";
+    let rates = |pattern: &str| {
+        let extra = format!(
+            "link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[[links]]\nlink = \"{pattern}\"\nback_rate = \"2Gbps\"\n"
+        );
+        let spec = graph(text, &pattern.replace(['*', '>'], "-"), &extra);
+        let quicker = spec.links.iter().filter(|l| l.rate.to_string() == "2Gbps").map(|l| l.name.to_string());
+        quicker.collect::<Vec<_>>()
+    };
+    assert_eq!(rates("s>t*"), ["t>s", "t>s#2"]);
+    assert_eq!(rates("s>t"), ["t>s"]);
+    assert_eq!(rates("*>b"), ["b>t"]);
+    // where a pattern has both directions, forward is the file's
+    assert_eq!(rates("*>*"), ["s>a", "t>s", "t>s#2", "b>t"]);
+}
+
+/// Each direction of a link loses by a probability of its own, in a tier, for a single link and in a graph file.
+#[test]
+fn the_directions_of_a_link_lose_apart() {
+    let loss = |spec: &Spec, name: &str| spec.links.iter().find(|l| l.name == name).unwrap().loss.clone();
+    let core = "{ error_rate = 0.5, back_error_rate = 0.0, error_unit = \"byte\" }";
+    let spec = load("hotspot", &[("topology.core_link", core)]);
+    assert_eq!([loss(&spec, "agg0>core0"), loss(&spec, "core0>agg0")], [Loss::Byte(0.5), Loss::None]);
+    // forward is the direction named; what an entry does not name stays
+    let links = "[{ link = \"core0>agg0\", back_error_rate = 0.25 }, { link = \"core0>agg2\", error_rate = 0.125 }, \
+                 { link = \"core0>agg4\", rate = \"2Gbps\" }, \
+                 { link = \"h0>edge0\", back_error_rate = 0.75, lose = [2] }]";
+    let spec = load("hotspot", &[("topology.core_link", core), ("links", links)]);
+    assert_eq!([loss(&spec, "agg0>core0"), loss(&spec, "core0>agg0")], [Loss::Byte(0.25), Loss::None]);
+    assert_eq!([loss(&spec, "agg2>core0"), loss(&spec, "core0>agg2")], [Loss::Byte(0.5), Loss::Byte(0.125)]);
+    assert_eq!([loss(&spec, "agg4>core0"), loss(&spec, "core0>agg4")], [Loss::Byte(0.5), Loss::None]);
+    assert_eq!([loss(&spec, "h0>edge0"), loss(&spec, "edge0>h0")], [Loss::List(vec![2]), Loss::Packet(0.75)]);
+    let spec = graph(
+        "kind,name,peer,error_rate,back_error_rate\nhost,a\nhost,b\nswitch,s\nlink,a,s,0.5,0.25\nlink,s,b,,1\n",
+        "directions",
+        "link = { rate = \"1Gbps\", delay = \"1us\" }",
+    );
+    assert_eq!([loss(&spec, "a>s"), loss(&spec, "s>a")], [Loss::Packet(0.5), Loss::Packet(0.25)]);
+    assert_eq!([loss(&spec, "s>b"), loss(&spec, "b>s")], [Loss::None, Loss::Packet(1.0)]);
+}
+
+/// Only ACKs of one sender take longer: data of all is as quick as before.
+#[test]
+fn a_back_delay_is_a_senders_own_return_delay() {
+    let links = "[{ link = \"s1>left\", back_delay = \"60us\" }]";
+    let flows = |sets: &[(&str, &str)]| {
+        let size = ("traffic", "[{ pattern = \"pairs\", app = { kind = \"bulk\", size = \"1kB\" } }]");
+        let o = incast_engine::run(&load("dumbbell", &[&[size], sets].concat()), &mut |_| true).unwrap();
+        o.flows.iter().map(|f| (f.delay_max_ps, f.rtt_min_ps.unwrap())).collect::<Vec<_>>()
+    };
+    let (before, after) = (flows(&[]), flows(&[("links", links)]));
+    assert_eq!(before[0], after[0]);
+    assert_eq!(before[1].0, after[1].0);
+    // the link has 10 us otherwise
+    assert_eq!(before[1].1 + 50_000_000, after[1].1);
 }

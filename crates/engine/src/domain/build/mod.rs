@@ -16,6 +16,7 @@ use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::map::latency;
 use crate::map::layout::Layout;
+use crate::map::mirror::Mirror;
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
@@ -118,6 +119,7 @@ impl<'a> Simulation<'a> {
             paths: Numbered::new(spec),
             back: if spec.programs.is_empty() { Vec::new() } else { back::ports(spec, &port_of) },
             port_of,
+            mirror: Mirror::new(spec),
             hosts_cost: !spec.host_costs.is_empty(),
             hosts_differ: !spec.host_costs.is_empty() || (0..spec.hosts).any(|host| spec.runs_programs(host)),
             entropy: spec.choice.has_entropy(),

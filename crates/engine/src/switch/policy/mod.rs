@@ -17,6 +17,7 @@ mod round_robin;
 mod round_robin_source;
 mod spray;
 mod spray_source;
+mod symmetric;
 
 use crate::event::packet::Packet;
 use crate::ids::LinkId;

@@ -409,6 +409,7 @@ fn policy(choice: u8, ties: Ties) -> PathChoice {
             explore: 5,
             freeze: Time::ms(4),
         })),
+        14 => PathChoice::Symmetric,
         _ => PathChoice::Ecmp,
     }
 }

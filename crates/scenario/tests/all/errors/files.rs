@@ -61,10 +61,23 @@ fn bad_lines_of_a_flow_file() {
     assert_eq!(
         flows("bad-header", "start,source,dest\n0s,h0,h1\n").unwrap_err().to_string(),
         "flows.csv, line 1, column dest = dest: unknown column; expected some of \
-         start,source,destination,size,controller,path,reverse_path,after\n\
+         start,source,destination,size,controller,path,reverse_path,after,stop\n\
          flows.csv, line 1: the column destination is missing"
     );
     said(flows("too-wide", "start,source,destination\n0s,h0,h1,7\n").unwrap_err().to_string(), "flows.csv, line 2: ");
+}
+
+#[test]
+fn flows_of_a_file_stop_after_they_start() {
+    let csv = "start,source,destination,stop\n1ms,h0,h1,1ms\n1ms,h0,h1,0s\n1ms,h0,h1,2\n1ms,h0,h1,2ms\n";
+    assert_eq!(
+        flows("stops", csv).unwrap_err().to_string(),
+        format!(
+            "flows.csv, line 2, column stop = 1ms: expected a time after the start, 1ms\n\
+             flows.csv, line 3, column stop = 0s: expected a time after the start, 1ms\n\
+             flows.csv, line 4, column stop = 2: {TIME}"
+        )
+    );
 }
 
 #[test]

@@ -374,6 +374,22 @@ fn networks_that_do_not_fit_into_memory() {
         message(tree, "kind = \"leaf-spine\"\nleaves = 2\nhosts_per_leaf = 4\nspines = 4000000000\n"),
         "topology.spines = 4000000000: ",
     );
+    said(
+        message(tree, "kind = \"three-tier\"\naggregations = 2\ncores = 4000000000\n"),
+        "topology.cores = 4000000000: makes 8000000000 links",
+    );
+    said(
+        message(tree, "kind = \"three-tier\"\nracks = 1000000\nservers_per_rack = 2\n"),
+        "topology.racks = 1000000: makes 2000000 hosts; expected at most 1048576",
+    );
+}
+
+#[test]
+fn racks_that_cannot_be_dealt_out_evenly() {
+    said(
+        message("kind = \"fat-tree\"\nk = 4\n", "kind = \"three-tier\"\naggregations = 4\n"),
+        "topology.racks = 10: expected a multiple of aggregations, 4",
+    );
 }
 
 #[test]

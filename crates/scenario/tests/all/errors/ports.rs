@@ -181,6 +181,53 @@ fn single_links() {
 }
 
 #[test]
+fn queues_of_links() {
+    let routing = "[[traffic]]";
+    let one = |keys: &str| message(routing, &format!("[[links]]\n{keys}\n\n{routing}"));
+    let two = |a: &str, b: &str| one(&format!("{a}\n[[links]]\n{b}"));
+    let queue = "queue = { kind = \"drop-tail\", limit = \"9p\" }";
+    said(one("link = \"edge*>hh*\"\ndelay = \"1us\""), "links.0.link = \"edge*>hh*\": matches no link");
+    said(one("link = \"agg*\"\ndelay = \"1us\""), "links.0.link = \"agg*\": matches no link");
+    said(
+        two("link = \"agg*>core*\"\ndelay = \"1us\"", "link = \"core1>agg2\"\ndelay = \"2us\""),
+        "links.1.link = \"core1>agg2\": links.0 is about the same link",
+    );
+    said(
+        two(&format!("link = \"edge0>h0\"\n{queue}"), &format!("link = \"edge*>h*\"\n{queue}")),
+        "links.1.link = \"edge*>h*\": links.0 has a queue for edge0>h0 too",
+    );
+    let own = |keys: &str| one(&format!("link = \"edge0>h0\"\nqueue = {{ {keys} }}"));
+    said(own("kind = \"drop-tail\", limit = \"0p\""), "links.0.queue.limit = \"0p\": expected room");
+    said(own("kind = \"drop-tail\", limit = \"500B\""), "links.0.queue.limit = \"500B\": expected at least");
+    said(own("kind = \"drop-tail\", limit = \"9p\", limt = \"5p\""), "links.0.queue.limt: unknown key");
+    said(own("kind = \"ecn-threshold\", limit = \"5p\", mark = \"6p\""), "links.0.queue.mark = \"6p\": expected");
+    said(own("kind = \"fair-nic\""), "links.0.queue.kind = \"fair-nic\": expected at hosts only");
+    said(
+        own("kind = \"drop-tail\", limit = \"9p\", host = { kind = \"drop-tail\", limit = \"9p\" }"),
+        "links.0.queue.host: unknown key",
+    );
+    let classes = "kind = \"strict-priority\", classes = [{ kind = \"drop-tail\", limit = \"9p\" }]";
+    let bucket = "queue = { kind = \"drop-tail\", limit = \"9p\", device = 3 }\nburst = \"20kB\"";
+    said(one(&format!("link = \"edge*>h*\"\n{bucket}")), "links.0.queue.device = 3: expected 0");
+    let two_classes = "{ kind = \"strict-priority\", classes = [{ kind = \"drop-tail\", limit = \"9p\" }, \
+                       { kind = \"drop-tail\", limit = \"9p\" }] }";
+    said(
+        one(&format!("link = \"agg0>edge0\"\nqueue = {two_classes}\n[buffer]\nsize = \"1MB\"\npfc = {{}}")),
+        "links.0.queue.classes = 2 of them: expected as many classes as the switches' queues have, 1",
+    );
+    let adaptive = "[routing]\nkind = \"adaptive\"\n[[links]]\nlink = \"agg*>core*\"\n\
+                    queue = { kind = \"drop-tail\", limit = \"none\" }\n";
+    said(message("[routing]\nkind = \"ecmp\"\n", adaptive), "links.0.queue: expected a limit: routing compares ports");
+    let text = GOOD.replace("pattern =", "class = 1\npattern =");
+    let text =
+        text.replacen(routing, &format!("[[links]]\nlink = \"edge0>h0\"\nqueue = {{ {classes} }}\n{routing}"), 1);
+    said(
+        check(&text).unwrap_err().to_string(),
+        "traffic.load.class = 1: expected 0 to 0, the classes of links.0.queue",
+    );
+}
+
+#[test]
 fn failures_of_links() {
     let traffic = "[[traffic]]";
     let one = |keys: &str| message(traffic, &format!("[[failures]]\n{keys}\n\n{traffic}"));

@@ -1,0 +1,31 @@
+//! Prescribed paths under symmetric routing: one direction is the other's mirror image.
+
+use crate::text::problem::{Errors, Problem};
+use incast_engine::spec::Spec;
+
+/// Gives flows with one prescribed path the other; two paths that are no mirror images are refused.
+pub(super) fn given_paths(spec: &mut Spec) -> Result<(), Errors> {
+    if !spec.choice.is_symmetric() {
+        return Ok(());
+    }
+    let mut problems = Vec::new();
+    for (i, flow) in spec.flows.iter_mut().enumerate() {
+        // both directions of a link lie side by side
+        let turned = |path: &Option<Vec<u32>>| path.as_ref().map(|path| path.iter().rev().map(|l| l ^ 1).collect());
+        let (back, there): (Option<Vec<u32>>, _) = (turned(&flow.path), turned(&flow.reverse_path));
+        match (&flow.path, &flow.reverse_path) {
+            (Some(_), Some(given)) if back.as_ref() != Some(given) => {
+                let group = &spec.groups[flow.group as usize];
+                let message = format!(
+                    "flow {i}, of traffic.{group}, has a path and a reverse_path over other links; expected one of \
+                     them, or two that are mirror images, or false"
+                );
+                problems.push(Problem::with_value("routing.symmetric", true, message));
+            }
+            (Some(_), None) => flow.reverse_path = back,
+            (None, Some(_)) => flow.path = there,
+            _ => {}
+        }
+    }
+    Errors::unless_none(problems, ())
+}

@@ -428,6 +428,9 @@ pub struct Ext {
     /// Data that acknowledges: how long the receiving host has had the packet it echoes; 0 where hosts cost
     /// nothing.
     pub host: Time,
+    /// Pure ACK: the low bits of its number, one more than the next byte of its host; where the peer looks at it
+    /// ([`WindowUpdate`](crate::spec::WindowUpdate)).
+    pub number: u32,
     /// Stamps of ports, for controllers that ask for them; aside, since all who do not carry this too.
     pub telemetry: Option<Box<Telemetry>>,
 }

@@ -35,6 +35,8 @@ pub struct ConnectionSide {
     pub ack: u64,
     /// Window offered, bytes.
     pub wnd: u32,
+    /// The next byte that the sender here sends for the first time.
+    pub nxt: u64,
     /// Time stamp and hops to echo, and SACK blocks.
     pub ext: Ext,
     /// When what is echoed came to the host's NIC.

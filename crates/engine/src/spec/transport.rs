@@ -197,6 +197,8 @@ pub struct TransportSpec {
     pub notsent_lowat: u64,
     /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
     pub sws_avoidance: bool,
+    /// The segments that change the window which the peer offers.
+    pub window_update: WindowUpdate,
     /// First probe of a zero window after this; doubles up to 60 s.
     pub persist_timeout: Time,
     /// ECN; `None` takes what the controller's profile asks for.
@@ -252,6 +254,27 @@ pub enum Recovery {
     /// segment more only on ACKs that advance and find nothing new lost; without SACK too, where
     /// a duplicate ACK stands for a segment that arrived.
     Linux,
+}
+
+/// The segments that change the window which the peer offers. An ACK of less than was acknowledged before does not.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum WindowUpdate {
+    /// Every ACK. On a two-way connection data that acknowledges something new or moves the window's edge ahead, so
+    /// that a smaller window waits for that.
+    #[default]
+    News,
+    /// RFC 9293 3.10.7.4: each whose SEQ is not older than that of the latest that changed it.
+    Rfc9293,
+    /// Linux: each whose SEQ or ACK is newer; one that has neither only by a larger window.
+    Linux,
+}
+
+impl WindowUpdate {
+    /// The sequence number counts.
+    #[inline(always)]
+    pub fn looks_at_seq(self) -> bool {
+        self != WindowUpdate::News
+    }
 }
 
 /// How the retransmission timeout follows from RTT samples.

@@ -84,6 +84,9 @@ fn sizes() -> impl Strategy<Value = TransportSpec> {
     })
 }
 
+/// What changes the peer's window.
+const RULES: [WindowUpdate; 3] = [WindowUpdate::News, WindowUpdate::Rfc9293, WindowUpdate::Linux];
+
 /// A transport: every switch drawn by itself, so that any two may meet.
 pub fn transports() -> impl Strategy<Value = TransportSpec> {
     let rules = (
@@ -92,6 +95,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
         pick(&[LossFlight::Outstanding, LossFlight::Pipe]),
         pick(&[RtoRule::Rfc6298, RtoRule::Linux]),
         pick(&[Flush::Pending, Flush::Prior]),
+        pick(&RULES),
     );
     let paced =
         |restart_at_max| PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::mbps(200), restart_at_max };
@@ -105,6 +109,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
             loss_flight: rules.2,
             rto_rule: rules.3,
             ecn_flush: rules.4,
+            window_update: rules.5,
             pacing,
             timer_tick: ticks.0,
             timestamp_clock: ticks.1,

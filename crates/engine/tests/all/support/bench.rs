@@ -168,6 +168,39 @@ impl Bench {
         self.give(packet, Some(Ext::default()))
     }
 
+    /// A packet of flow `flow` of a two-way connection, changed, reaches its receiver over `link`.
+    pub fn duplex(
+        &mut self,
+        kind: Kind,
+        (flow, link): (u32, u32),
+        (seq, len): (u64, u16),
+        change: impl FnOnce(&mut Packet),
+    ) -> Vec<Caught> {
+        let forward = Packet::forward(kind, FlowId(flow), NodeId(0), seq, len as u32, Time(self.wire.now));
+        let mut packet = self.arrives(link, forward);
+        packet.size += len;
+        packet.flags = flag::ACK | flag::DUPLEX;
+        change(&mut packet);
+        let ext = packet.has(flag::ACK).then(Ext::default);
+        self.give(packet, ext)
+    }
+
+    /// An answer to flow `flow` of a two-way connection reaches its sender over `link`: up to `ack`, `wnd` bytes more,
+    /// with the number `number`.
+    pub fn duplex_answer(
+        &mut self,
+        kind: Kind,
+        (flow, link): (u32, u32),
+        (ack, wnd): (u64, u32),
+        number: u32,
+    ) -> Vec<Caught> {
+        let mut packet = self.arrives(link, Packet::reverse(kind, FlowId(flow), NodeId(0), ack));
+        packet.flags |= flag::ACK | flag::DUPLEX;
+        packet.wnd = wnd;
+        packet.set_echo(Time(self.wire.now), 0, Time::ZERO);
+        self.give(packet, Some(Ext { ts: Time(self.wire.now), number, ..Ext::default() }))
+    }
+
     /// An ACK reaches the sender: it echoes the time stamp `ts` and carries SACK blocks.
     pub fn ack(&mut self, ack: u64, ts: u64, flags: u16, sack: &[(u64, u64)]) -> Vec<Caught> {
         let mut blocks = [(0, 0); 4];

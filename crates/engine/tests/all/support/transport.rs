@@ -74,6 +74,7 @@ pub fn htsim() -> TransportSpec {
         window_scaling: true,
         notsent_lowat: 0,
         sws_avoidance: true,
+        window_update: WindowUpdate::News,
         persist_timeout: Time::s(6),
         ecn: None,
         ecn_change_ack: false,

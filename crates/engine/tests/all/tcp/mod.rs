@@ -27,6 +27,7 @@ mod linux;
 mod lost_bytes;
 mod ns3;
 mod pacing;
+mod peer_window;
 mod prr;
 mod rack;
 mod reno_sack;

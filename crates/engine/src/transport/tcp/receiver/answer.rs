@@ -39,6 +39,10 @@ impl Receiver {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: ctx.now, ..Ext::default() });
         }
+        if self.side != NO_SIDE && !syn && t.window_update.looks_at_seq() {
+            let number = ctx.sides[self.side as usize].nxt + 1;
+            ext.get_or_insert_default().number = number as u32;
+        }
         if let Some(held) = self.telemetry.take() {
             ext.get_or_insert_default().telemetry = Some(held);
         }

@@ -140,8 +140,7 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         let outstanding = self.nxt - self.una;
         let old_edge = self.peer.edge;
-        self.peer.edge = ack + p.wnd as u64;
-        self.peer.max = self.peer.max.max(p.wnd as u64);
+        self.peer.take(t.window_update, self.una, ack, p.wnd);
         self.board.begin_ack(t.clock(ctx.now), self.rtt.min.unwrap_or_default());
 
         let acked = ack - self.una;

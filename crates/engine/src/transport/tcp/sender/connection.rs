@@ -27,7 +27,7 @@ impl Sender {
             self.connection = Connection::SynSent;
             self.send_syn(ctx);
         } else {
-            self.peer = PeerWindow { edge: t.receive_buffer, max: t.receive_buffer };
+            self.peer = PeerWindow::opened(self.una, t.receive_buffer, 0);
             self.establish(ctx);
         }
     }
@@ -89,7 +89,8 @@ impl Sender {
                 if self.timer.consecutive == 0 {
                     self.take_rtt(ctx, p.echo());
                 }
-                self.peer = PeerWindow { edge: p.wnd as u64, max: p.wnd as u64 };
+                let number = ctx.sides.get(self.side as usize).map_or(0, |side| side.ack);
+                self.peer = PeerWindow::opened(self.una, p.wnd as u64, number);
                 if t.lone_syn {
                     self.syn_acked(ctx);
                 } else {
@@ -141,6 +142,8 @@ impl Sender {
                 let side = &mut ctx.sides[self.side as usize];
                 side.ext.ts = ext.ts;
                 side.open = true;
+            } else if let Some(ext) = ext.filter(|_| ctx.net.transport(self.transport).window_update.looks_at_seq()) {
+                self.peer.numbered(ext.number);
             }
             return self.on_packet(ctx, p, ext);
         }
@@ -156,12 +159,17 @@ impl Sender {
             if t.handshake {
                 self.take_rtt(ctx, ext.ts);
             }
-            self.peer = PeerWindow { edge: p.wnd as u64, max: p.wnd as u64 };
+            self.peer = PeerWindow::opened(self.una, p.wnd as u64, p.seq() + 1);
             self.establish(ctx);
             return;
         }
+        if self.connection != Connection::Open {
+            return;
+        }
         let news = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
-        if self.connection == Connection::Open && (news || p.ack + p.wnd as u64 > self.peer.edge) {
+        let rule = ctx.net.transport(self.transport).window_update;
+        let moved = p.ack >= self.una && self.peer.is_moved(rule, p.seq() + 1, p.ack + p.wnd as u64);
+        if news || moved {
             self.on_ack(ctx, &p.piggyback(ext), Some(ext));
         }
     }

@@ -14,6 +14,7 @@ mod limited_transmit;
 mod loss;
 mod output;
 mod pacing;
+mod peer_window;
 mod prediction;
 mod process;
 mod prr;
@@ -42,6 +43,7 @@ use incast_cc::{
     Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time, Timeout,
 };
 use incast_record::{FlowRecord, MessageKind, MessageRecord, Recorder};
+use peer_window::PeerWindow;
 use prr::Prr;
 use std::collections::VecDeque;
 use undo::Undo;
@@ -64,13 +66,6 @@ pub enum Connection {
     Done,
     /// Reset, or given up.
     Dead,
-}
-
-/// Window that the peer offers: its right edge, and the largest that it ever offered.
-#[derive(Default, Debug)]
-struct PeerWindow {
-    edge: u64,
-    max: u64,
 }
 
 /// How far the end of the connection has come.

@@ -42,6 +42,7 @@ impl Sender {
     pub(super) fn piggyback(&self, ctx: &mut NodeCtx<impl Effects>, packet: &mut Packet) -> Option<Ext> {
         let t = ctx.net.transport(self.transport);
         let side = ctx.sides.get_mut(self.side as usize)?;
+        side.nxt = self.nxt;
         if !side.open {
             return None;
         }
@@ -335,6 +336,7 @@ impl Sender {
     pub(super) fn next_repair(&mut self, t: &TransportSpec) -> Option<Hole> {
         let hole = self.board.next_hole()?;
         let allowed = t.scoreboard != Rules::Ns3 || self.board.is_below_sacked(hole.seq);
+        let allowed = allowed && self.peer.lets_repair(t.window_update, self.una, hole.seq);
         allowed.then_some(hole)
     }
 

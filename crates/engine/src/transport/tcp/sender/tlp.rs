@@ -68,7 +68,8 @@ impl Sender {
         // one at a time; none while the NIC takes no more, as if the segment still waited there; pacing holds new data,
         // but nothing that goes again
         let held = !ctx.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > ctx.now;
-        let Some(last) = self.board.last().filter(|_| self.tlp.to == 0 && !held) else {
+        let may_go = |seq| !again || self.peer.lets_repair(t.window_update, self.una, seq);
+        let Some(last) = self.board.last().filter(|last| self.tlp.to == 0 && !held && may_go(last.seq)) else {
             return self.resume_rto(ctx);
         };
         self.tlp.again = again;

@@ -7,6 +7,7 @@ pub mod endpoints;
 mod outcome;
 mod probe;
 mod queries;
+mod renewal;
 mod weights;
 
 use crate::domain::endpoints::Endpoints;

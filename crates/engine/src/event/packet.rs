@@ -174,6 +174,20 @@ impl Packet {
         }
     }
 
+    /// Its sequence number is so far ahead on the wire, and its acknowledgement number.
+    pub fn shift(&mut self, seq: u64, ack: u64) {
+        if !self.is_reverse() {
+            self.number += seq;
+        }
+        self.ack += ack;
+    }
+
+    /// With the numbers of an endpoint, which [`Packet::shift`] has shifted.
+    pub fn unshifted(&self, seq: u64, ack: u64) -> Packet {
+        let number = if self.is_reverse() { self.number } else { self.number.wrapping_sub(seq) };
+        Packet { number, ack: self.ack.wrapping_sub(ack), ..*self }
+    }
+
     /// The acknowledgement that it carries beside data, as the sender reads it.
     pub fn piggyback(&self, ext: &Ext) -> Packet {
         let kind = if self.kind() == Kind::Data { Kind::Piggyback } else { self.kind() };

@@ -17,6 +17,7 @@ mod published;
 mod random_drop;
 mod red;
 mod reference;
+mod renewal;
 mod reordering;
 mod routing;
 mod shared_buffer;

@@ -121,8 +121,10 @@ impl<'a> Simulation<'a> {
             pfc,
         };
         endpoints::flows(&mut net, &mut domains, &team);
-        // senders have what they need of it
-        net.envs = Vec::new();
+        // senders have what they need of it, but for those of connections to come
+        if spec.queries.iter().all(|query| query.close.is_none()) {
+            net.envs = Vec::new();
+        }
         endpoints::queries(&mut net, &mut domains);
         endpoints::counts_and_probes(&mut net, &mut domains);
         let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()

@@ -233,15 +233,19 @@ struct Asking {
     think: u64,
     transport: u32,
     controller: u32,
+    close: Option<Close>,
 }
 
 fn askings() -> impl Strategy<Value = Vec<Asking>> {
     let ends = (0u32..1000, prop::collection::vec(0u32..1000, 1..5));
     let sizes = (pick(&[1u64, 100, 5000]), pick(&[1u64, 1448, 30_000]));
-    let one =
-        (ends, sizes, 0u64..3, 0u32..3, 0..CONTROLLERS).prop_map(|(ends, sizes, think, transport, controller)| {
-            Asking { root: ends.0, workers: ends.1, sizes, think, transport, controller }
-        });
+    let close = pick(&[None, None, None, Some(Close::Worker), Some(Close::Root), Some(Close::Reset)]);
+    let one = (ends, sizes, 0u64..3, 0u32..3, 0..CONTROLLERS, close).prop_map(
+        |(ends, sizes, think, transport, controller, close)| {
+            let (root, workers) = ends;
+            Asking { root, workers, sizes, think, transport, controller, close }
+        },
+    );
     prop::collection::vec(one, 0..3)
 }
 
@@ -272,6 +276,8 @@ fn ask(spec: &mut Spec, askings: &[Asking]) {
             think: Time::ms(asking.think),
             count: Some(20),
             stop: Time::NEVER,
+            // what has no handshake opens nothing
+            close: asking.close.filter(|_| spec.transports[asking.transport as usize].handshake),
             connections,
         });
     }

@@ -21,6 +21,7 @@ pub fn asking(workers: u32, response: u64, transport: TransportSpec) -> Spec {
         think: Time::us(5),
         count: Some(3),
         stop: Time::NEVER,
+        close: None,
         connections: (0..workers)
             .map(|i| ConnectionSpec { request: 2 * i, response: 2 * i + 1, request_size: 100, response_size: response })
             .collect(),

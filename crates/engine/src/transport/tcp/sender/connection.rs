@@ -23,6 +23,11 @@ impl Sender {
         if self.passive {
             return;
         }
+        self.connect(ctx, t);
+    }
+
+    /// Sends a SYN, or data.
+    pub(super) fn connect(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if t.handshake || t.lone_syn {
             self.connection = Connection::SynSent;
             self.send_syn(ctx);
@@ -150,6 +155,9 @@ impl Sender {
         if let Some(side) = ctx.sides.get_mut(self.side as usize) {
             side.rto_before = side.rto;
         }
+        if p.is(Kind::Rst) && self.connection == Connection::Open {
+            return self.die();
+        }
         let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
         if self.connection == Connection::Closed && self.passive {
             if p.is(Kind::Rst) {
@@ -175,7 +183,7 @@ impl Sender {
     }
 
     /// The connection is gone.
-    fn die(&mut self) {
+    pub(super) fn die(&mut self) {
         (self.connection, self.timer.deadline) = (Connection::Dead, NEVER);
     }
 
@@ -204,7 +212,7 @@ impl Sender {
         if self.renumbering.hung || self.una < end || self.app.written < end || self.connection != Connection::Open {
             return;
         }
-        if self.stats.finished.is_none() {
+        if self.stats.finished.is_none() && !self.is_renewed(ctx.net) {
             self.stats.finished = Some(ctx.now);
             if self.app.is_finite() {
                 ctx.rec.finish(ctx.now.0);
@@ -221,7 +229,10 @@ impl Sender {
             }
         } else if self.closing.fin && self.una > end {
             self.connection = Connection::Done;
-            self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
+            if self.side == NO_SIDE {
+                // its receiver has said FIN with the ACK; of a two-way connection the other flow does
+                self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
+            }
         }
         if self.connection == Connection::Done {
             self.timer.deadline = NEVER;

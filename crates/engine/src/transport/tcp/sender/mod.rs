@@ -19,6 +19,7 @@ mod prediction;
 mod process;
 mod prr;
 mod rack;
+mod renewal;
 mod reno_sack;
 mod rto;
 mod samples;
@@ -37,6 +38,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use crate::transport::ip::IpSource;
+use crate::transport::tcp::receiver::UNSCALED;
 use crate::transport::opening::Opening;
 use crate::transport::timer::{Task, fires_at, scanned_at};
 use incast_cc::{
@@ -228,6 +230,9 @@ struct SenderStats {
     rtt_sum: Time,
     /// All data acknowledged at the sender.
     finished: Option<Time>,
+    /// Bytes that earlier connections wrote, and the shortest RTT of these.
+    written: u64,
+    rtt_min: Option<Time>,
 }
 
 /// A sender.
@@ -359,12 +364,12 @@ impl Sender {
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         self.opening.record(record);
-        record.written = self.app.written;
+        record.written = self.stats.written + self.app.written;
         record.finish_ps = self.stats.finished.map(|t| t.0);
         record.timeouts = self.stats.timeouts;
         record.rtt_count = self.stats.rtt_count;
         record.rtt_sum_ps = self.stats.rtt_sum.0;
-        record.rtt_min_ps = self.rtt.min.map(|t| t.0);
+        record.rtt_min_ps = self.rtt.min.into_iter().chain(self.stats.rtt_min).min().map(|t| t.0);
     }
 
     /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
@@ -372,7 +377,7 @@ impl Sender {
         visit("cwnd_bytes", self.window());
         visit("ssthresh_bytes", self.cc.ssthresh());
         visit("in_flight_bytes", self.board.pipe() as f64);
-        visit("acked_bytes", self.una as f64);
+        visit("acked_bytes", (self.stats.written + self.una) as f64);
         if self.rtt.min.is_some() {
             visit("rtt_s", self.rtt.latest.as_secs_f64());
             visit("srtt_s", self.rtt.srtt.as_secs_f64());

@@ -43,7 +43,11 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         let side = ctx.sides.get_mut(self.side as usize)?;
         side.nxt = self.nxt;
+        packet.shift(side.ahead, 0);
         if !side.open {
+            if packet.is(Kind::Syn) {
+                packet.wnd = side.wnd.min(UNSCALED as u32);
+            }
             return None;
         }
         side.carried += u32::from(side.owed);
@@ -51,7 +55,7 @@ impl Sender {
         if t.pingpong && packet.len > 0 && side.answers(t, ctx.now) {
             side.pingpong = true;
         }
-        packet.ack = side.ack;
+        packet.ack = side.ack + side.ahead_received;
         packet.wnd = side.wnd;
         packet.flags |= flag::ACK | if side.ece { flag::ECE } else { 0 };
         let host = if ctx.net.hosts_cost { ctx.now - side.came } else { Time::ZERO };

@@ -51,6 +51,7 @@ impl Endpoints {
         let number = duplex.connection(if back { packet.ack } else { packet.seq() });
         let at = self.senders[net.ends[own].sender].side() as usize;
         if number > ctx.sides[at].number {
+            // nothing else comes before SYN
             if back || !packet.is(Kind::Syn) {
                 return;
             }
@@ -87,13 +88,14 @@ impl Endpoints {
                 |s: &mut SendEndpoint, ctx: &mut NodeCtx<E>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
             return observed(&mut self.probes, sender, ctx, act);
         }
+        let receiver = &mut self.receivers[net.ends[packet.flow].receiver];
         if sender.is_dead() {
-            if is_to_be_answered(packet) {
+            let ConnectionSide { ahead, ahead_received, .. } = ctx.sides[sender.side() as usize];
+            if receiver.take_late(ctx, packet, (ahead_received, ahead)) {
                 sender.refuse(ctx);
             }
             return;
         }
-        let receiver = &mut self.receivers[net.ends[packet.flow].receiver];
         observed(&mut self.probes, sender, ctx, |s, ctx| exchange(s, receiver, ctx, packet, ext));
         let close = duplex.close;
         while receiver.take_message() {
@@ -127,7 +129,9 @@ impl Endpoints {
         let sender = &mut self.senders[net.ends[own].sender];
         let at = sender.side() as usize;
         let receiver = &mut self.receivers[net.ends[duplex.other].receiver];
-        let (Some(mut last), Some((mut received, wnd))) = (sender.renew(net), receiver.renew(net)) else { return };
+        let ahead = (other.base(number), duplex.base(number));
+        let (last, received) = (sender.renew(net), receiver.renew(net, ahead));
+        let (Some(mut last), Some((mut received, wnd))) = (last, received) else { return };
         let side = std::mem::replace(&mut ctx.sides[at], side(duplex, other, number, wnd));
         if !is_closed(&mut last, &mut received) {
             self.lingering.push(Box::new(Lingering { flow: own, sender: last, receiver: received, side }));
@@ -143,7 +147,8 @@ impl Endpoints {
         (received, sent): (Duplex, Duplex),
         number: u64,
     ) {
-        if !is_to_be_answered(packet) {
+        let receiver = &mut self.receivers[ctx.net.ends[packet.flow].receiver];
+        if !receiver.take_late(ctx, packet, (received.base(number), sent.base(number))) {
             return;
         }
         let sender = &mut self.senders[ctx.net.ends[own].sender];
@@ -153,7 +158,7 @@ impl Endpoints {
         if received.close == Some(Close::Reset) {
             sender.refuse(ctx);
         } else {
-            self.receivers[ctx.net.ends[packet.flow].receiver].answer_late(ctx, received.end());
+            receiver.answer_late(ctx, received.end());
         }
         swap(&mut ctx.sides[at], &mut gone);
     }
@@ -235,11 +240,6 @@ impl Endpoints {
     pub(super) fn lingers(&self, flow: FlowId) -> bool {
         self.lingering.iter().any(|l| l.flow == flow)
     }
-}
-
-/// The peer waits for an answer.
-fn is_to_be_answered(packet: &Packet) -> bool {
-    packet.is(Kind::Data) && (packet.len > 0 || packet.has(flag::FIN))
 }
 
 /// A packet of the data direction, or an acknowledgement: the acknowledgement first, then the data, as a host reads a

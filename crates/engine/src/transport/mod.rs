@@ -207,15 +207,19 @@ impl ReceiveEndpoint {
         fn has_ended(&mut self) -> bool => true;
         /// Its application has reset the connection.
         fn abandon(&mut self) => ();
+        /// Takes a packet of a connection that is gone, whose numbers are so far `ahead` on the wire. Whether the peer
+        /// waits for an answer.
+        fn take_late(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ahead: (u64, u64)) -> bool => false;
         /// What comes again of a connection that is gone is acknowledged, up to `ack`.
         fn answer_late(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: u64) => ();
     }
 
-    /// The next connection of its flow takes its place. The one that was, and the window that is offered now.
-    pub fn renew(&mut self, net: &FabricMap) -> Option<(ReceiveEndpoint, u32)> {
+    /// The next connection of its flow takes its place, whose numbers are so far `ahead` on the wire. The one that was,
+    /// and the window that is offered now.
+    pub fn renew(&mut self, net: &FabricMap, ahead: (u64, u64)) -> Option<(ReceiveEndpoint, u32)> {
         match self {
             ReceiveEndpoint::Tcp(receiver) => {
-                let (last, wnd) = receiver.renew(net);
+                let (last, wnd) = receiver.renew(net, ahead);
                 Some((ReceiveEndpoint::Tcp(last), wnd))
             }
             ReceiveEndpoint::Udp(_) => None,

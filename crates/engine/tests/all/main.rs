@@ -19,6 +19,7 @@ mod red;
 mod reference;
 mod renewal;
 mod reordering;
+mod rewritten_windows;
 mod routing;
 mod shared_buffer;
 mod tcp;

@@ -47,6 +47,32 @@ fn a_connection_is_two_flows_and_the_receiver_asks() {
 }
 
 #[test]
+fn connections_a_query_open_with_it() {
+    let app = |rest: &str| format!("kind = \"query\", response = \"1kB\", first = \"3ms\", {rest}");
+    let s = to_sink(&app("connections = \"per-query\"")).unwrap();
+    assert_eq!(s.queries[0].close, Some(spec::Close::Worker));
+    // the entry's stagger, from the first query on
+    let starts: Vec<u64> = s.flows.iter().map(|f| f.start.0 / 1_000_000).collect();
+    assert_eq!(starts, [3000, 3000, 3001, 3001, 3002, 3002]);
+    for (word, close) in [("worker", spec::Close::Worker), ("root", spec::Close::Root), ("rst", spec::Close::Reset)] {
+        let s = to_sink(&app(&format!("connections = \"per-query\", close = \"{word}\""))).unwrap();
+        assert_eq!(s.queries[0].close, Some(close));
+    }
+    assert_eq!(to_sink(&app("connections = \"persistent\"")).unwrap().queries[0].close, None);
+    let error = to_sink(&app("close = \"root\"")).unwrap_err();
+    let expected = "traffic.t.app.close = \"root\": expected connections = \"per-query\" beside it";
+    assert!(error.contains(expected), "{error}");
+    let error = to_sink(&app("connections = \"twice\"")).unwrap_err();
+    let expected = "traffic.t.app.connections = \"twice\": expected one of \"persistent\", \"per-query\"";
+    assert!(error.contains(expected), "{error}");
+    let (pattern, app) =
+        ("pattern = \"incast\"\nflows = 3\ntransport = { preset = \"htsim\" }", app("connections = \"per-query\""));
+    let error = entry(pattern, &app).unwrap_err();
+    let expected = "traffic.t.app.connections = \"per-query\": expected a transport with handshake = true";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
 fn every_root_has_its_query() {
     let s = entry("pattern = \"random-pairs\"\nflows = 40", "kind = \"query\", response = \"5kB\"").unwrap();
     assert_eq!(s.queries.iter().map(|q| q.connections.len()).sum::<usize>(), 40);

@@ -168,6 +168,30 @@ impl Bench {
         self.give(packet, Some(Ext::default()))
     }
 
+    /// The network takes what was caught: it is what [`Bench::relay`] carries first.
+    pub fn resend(&mut self, sent: Vec<Caught>) {
+        self.wire.caught.extend(sent);
+    }
+
+    /// The ends of a two-way connection between hosts 0 and 1 talk until `until`: packets take `delay` each way, and
+    /// `change` sees each on its way, with the time. All that was sent.
+    pub fn relay(&mut self, until: u64, delay: u64, mut change: impl FnMut(&mut Packet, u64)) -> Vec<Caught> {
+        let mut sent: Vec<Caught> = Vec::new();
+        let mut arrived = 0;
+        while self.wire.now < until {
+            let next = self.wire.now + US;
+            sent.extend(self.advance(next));
+            while let Some(Caught { packet, ext, .. }) = sent.get(arrived).filter(|c| c.at + delay <= next).cloned() {
+                arrived += 1;
+                let link = if packet.dst == NodeId(0) { 2 } else { 3 };
+                let mut packet = Packet { time: Time(next), link: LinkId(link), hop: 2, ..packet };
+                change(&mut packet, next);
+                sent.extend(self.give(packet, ext));
+            }
+        }
+        sent
+    }
+
     /// A packet of flow `flow` of a two-way connection, changed, reaches its receiver over `link`.
     pub fn duplex(
         &mut self,

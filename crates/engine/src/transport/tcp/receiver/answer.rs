@@ -69,7 +69,14 @@ impl Receiver {
 
     /// The next packet back, with acknowledgement number `ack`.
     #[inline(always)]
-    pub(super) fn answer(&mut self, ctx: &NodeCtx<impl Effects>, kind: Kind, ack: u64, flags: u16, size: u32) -> Packet {
+    pub(super) fn answer(
+        &mut self,
+        ctx: &NodeCtx<impl Effects>,
+        kind: Kind,
+        ack: u64,
+        flags: u16,
+        size: u32,
+    ) -> Packet {
         let mut packet = Packet::reverse(kind, self.flow, self.src, ack);
         packet.id = self.packets as u16;
         self.packets = self.packets.wrapping_add(1);

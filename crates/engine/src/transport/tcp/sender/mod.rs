@@ -38,8 +38,8 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use crate::transport::ip::IpSource;
-use crate::transport::tcp::receiver::UNSCALED;
 use crate::transport::opening::Opening;
+use crate::transport::tcp::receiver::UNSCALED;
 use crate::transport::timer::{Task, fires_at, scanned_at};
 use incast_cc::{
     Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time, Timeout,

@@ -184,7 +184,8 @@ impl Bench {
             while let Some(Caught { packet, ext, .. }) = sent.get(arrived).filter(|c| c.at + delay <= next).cloned() {
                 arrived += 1;
                 let link = if packet.dst == NodeId(0) { 2 } else { 3 };
-                let mut packet = Packet { time: Time(next), link: LinkId(link), hop: 2, ..packet };
+                let mut packet = packet;
+                (packet.time, packet.link, packet.hop) = (Time(next), LinkId(link), 2);
                 change(&mut packet, next);
                 sent.extend(self.give(packet, ext));
             }

@@ -121,8 +121,9 @@ impl<'a> Simulation<'a> {
             pfc,
         };
         endpoints::flows(&mut net, &mut domains, &team);
-        // senders have what they need of it, but for those of connections to come
-        if spec.queries.iter().all(|query| query.close.is_none()) {
+        // senders have what they need of it, but for connections to come and segments that the handshake bounds
+        let later = spec.queries.iter().any(|query| query.close.is_some());
+        if !later && spec.transports.iter().all(|t| !t.half_window_mss) {
             net.envs = Vec::new();
         }
         endpoints::queries(&mut net, &mut domains);

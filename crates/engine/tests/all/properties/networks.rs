@@ -102,7 +102,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
     let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
     let tick = || pick(&[Time::ZERO, Time::ms(1)]);
     let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));
-    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 24]>()).prop_map(
+    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 26]>()).prop_map(
         |(sizes, rules, pacing, ticks, s, u)| TransportSpec {
             scoreboard: rules.0,
             recovery: rules.1,
@@ -155,6 +155,8 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
             mark_quickack: u[21],
             classic_quickack: u[22],
             ecn_fallback: u[23],
+            whole_segments: u[24],
+            half_window_mss: u[25],
             timeout_min: Time::ms(2),
             ..sizes
         },

@@ -75,6 +75,8 @@ pub fn htsim() -> TransportSpec {
         notsent_lowat: 0,
         sws_avoidance: true,
         window_update: WindowUpdate::News,
+        whole_segments: false,
+        half_window_mss: false,
         persist_timeout: Time::s(6),
         ecn: None,
         ecn_change_ack: false,

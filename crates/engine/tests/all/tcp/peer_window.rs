@@ -124,10 +124,102 @@ fn pure_acks_of_two_way_connections_say_their_number_only_where_it_counts() {
     }
 }
 
+/// Segments of 1448 B, of which the handshake offers a window of `wnd`.
+fn offered(wnd: u32, change: impl FnOnce(&mut TransportSpec)) -> (Bench, Vec<u16>) {
+    let mut t = TransportSpec { mss: 1448, header: 52, handshake: true, ..initial_window(10.0) };
+    (t.whole_segments, t.persist_timeout) = (true, Time::ms(200));
+    change(&mut t);
+    let mut bench = bench(t, "newreno", bulk(0, 1, None));
+    bench.open();
+    let sent = lengths(&bench.give_sender(Kind::Syn, 0, 0, wnd));
+    // the ACK of the handshake
+    (bench, sent[1..].to_vec())
+}
+
+/// Linux 6.1, measured: of 1875 bytes 427 stay unused.
+#[test]
+fn a_segment_goes_whole_or_not_at_all() {
+    let (mut bench, sent) = offered(1875, |_| ());
+    assert_eq!(sent, [1448]);
+    assert_eq!(lengths(&bench.give_sender(Kind::Ack, 1448, 0, 1875)), [1448]);
+    // half the largest window is not worth a segment either
+    assert!(bench.give_sender(Kind::Ack, 2896, 0, 1000).is_empty());
+    assert_eq!(offered(1875, |t| (t.whole_segments, t.sws_avoidance) = (false, false)).1, [1448, 427]);
+    // the end of a write is whole
+    let mut t = TransportSpec { mss: 1448, whole_segments: true, handshake: true, ..initial_window(10.0) };
+    t.persist_timeout = Time::ms(200);
+    let mut bench = super::bench(t, "newreno", bulk(0, 1, Some(1848)));
+    bench.open();
+    assert_eq!(lengths(&bench.give_sender(Kind::Syn, 0, 0, 1850)), [0, 1448, 400, 0], "and FIN");
+}
+
+/// Linux 6.1, measured: the probe has the window's bytes, the rest of its segment follows on its ACK, and that again
+/// every 208 ms with timers of 1 ms.
+#[test]
+fn a_window_below_a_segment_takes_one_a_persist_timeout() {
+    let (mut bench, sent) = offered(937, |t| t.timer_tick = Time::ms(1));
+    assert!(sent.is_empty());
+    let mut probes = Vec::new();
+    for n in 0..4 {
+        let seq = 1448 * n;
+        let now = bench.now();
+        let probe = bench.advance(now + 210 * MS);
+        assert_eq!((lengths(&probe), probe[0].packet.seq()), (vec![937], seq));
+        assert_eq!(lengths(&bench.give_sender(Kind::Ack, seq + 937, 0, 937)), [511]);
+        assert!(bench.give_sender(Kind::Ack, seq + 1448, 0, 937).is_empty());
+        probes.push((probe[0].at - now) / MS);
+    }
+    assert!(probes.iter().all(|ms| (200..=208).contains(ms)), "{probes:?}");
+}
+
+#[test]
+fn the_rest_of_a_split_segment_waits_for_room_too() {
+    let (mut bench, _) = offered(300, |_| ());
+    assert_eq!(lengths(&bench.advance(201 * MS)), [300]);
+    assert!(bench.give_sender(Kind::Ack, 300, 0, 300).is_empty(), "1148 B are left of it");
+    assert_eq!(lengths(&bench.give_sender(Kind::Ack, 300, 0, 1200)), [1148]);
+    assert_eq!(lengths(&bench.give_sender(Kind::Ack, 1448, 0, 2900)), [1448, 1448]);
+}
+
+/// Linux 6.1, measured: connection i of 20 that open one after another sees 37500 / (i + 1) bytes.
+#[test]
+fn the_handshakes_window_bounds_segments_to_half_of_it() {
+    let bounded = |wnd| {
+        let (bench, sent) = offered(wnd, |t| t.half_window_mss = true);
+        assert_eq!(bench.state("cwnd_bytes"), 10.0 * sent[0] as f64, "ten segments of that size");
+        sent[0]
+    };
+    let measured = [1442, 1339, 1250, 1171, 1102, 1041, 986, 937];
+    assert_eq!([12, 13, 14, 15, 16, 17, 18, 19].map(|i| bounded(37_500 / (i + 1))), measured);
+    assert_eq!([bounded(37_500), bounded(37_500 / 12)], [1448, 1448]);
+    assert_eq!(bounded(37_500 / 40), 468);
+    // windows of 536 bytes at most are used whole; below 68 bytes with the IP header segments do not fall
+    assert_eq!([bounded(537), bounded(536), bounded(93)], [268, 536, 93]);
+    // it stays when the window grows
+    let (mut bench, _) = offered(937, |t| t.half_window_mss = true);
+    assert_eq!(lengths(&bench.give_sender(Kind::Ack, 936, 0, 60_000))[..2], [468, 468]);
+    // and a window that shrinks below a segment later does not bound it: that is the persist timer's
+    let (mut bench, _) = offered(3000, |t| t.half_window_mss = true);
+    assert!(bench.give_sender(Kind::Ack, 2896, 0, 937).is_empty());
+}
+
+#[test]
+fn a_worker_bounds_its_segments_by_the_handshakes_last_ack() {
+    let mut t = rule(WindowUpdate::Linux, true);
+    (t.half_window_mss, t.mss) = (true, 1448);
+    let mut bench = Bench::new(asking(1, 10_000, t));
+    bench.duplex(Kind::Syn, REQUESTS, (0, 0), |p| p.flags &= !flag::ACK);
+    bench.duplex(Kind::Ack, REQUESTS, (0, 0), |p| p.wnd = 937);
+    let sent = bench.duplex(Kind::Data, REQUESTS, (0, 100), |p| p.wnd = 400);
+    let data: Vec<u16> = lengths(&sent).into_iter().filter(|len| *len > 0).collect();
+    assert_eq!(data, [468, 468]);
+}
+
 #[test]
 fn queries_over_lossy_links_run_under_every_rule() {
     for window_update in RULES {
-        let t = TransportSpec { window_update, quickack: 16, ..tcp() };
+        let linux = window_update == WindowUpdate::Linux;
+        let t = TransportSpec { window_update, whole_segments: linux, half_window_mss: linux, quickack: 16, ..tcp() };
         let mut spec = asking(3, 30_000, t);
         spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
         spec.queries[0].count = Some(5);

@@ -47,6 +47,10 @@ impl Sender {
 
     pub(super) fn establish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.connection = Connection::Open;
+        let t = ctx.net.transport(self.transport);
+        if t.half_window_mss {
+            self.bound_mss(ctx, t);
+        }
         if ctx.sides.get(self.side as usize).is_some_and(|side| side.without_ecn) {
             self.ecn.mode = Ecn::Off;
         }
@@ -58,6 +62,17 @@ impl Sender {
         self.app.open(ctx.now);
         self.publish_timeout(ctx);
         self.pump(ctx);
+    }
+
+    /// The handshake's window bounds segments: the controller's are as large.
+    #[cold]
+    fn bound_mss(&mut self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec) {
+        let mss = self.peer.bound(t.mss, t.header);
+        if mss < t.mss {
+            self.mss = mss;
+            let env = Env { mss, initial_window: t.initial_window * mss as f64, ..ctx.net.envs[self.ip.flow] };
+            self.cc = ctx.net.spec.controllers[ctx.net.flow(self.ip.flow).controller as usize].build(&env);
+        }
     }
 
     /// A lone SYN is one byte to the controller.

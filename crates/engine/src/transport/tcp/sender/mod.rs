@@ -42,7 +42,8 @@ use crate::transport::opening::Opening;
 use crate::transport::tcp::receiver::UNSCALED;
 use crate::transport::timer::{Task, fires_at, scanned_at};
 use incast_cc::{
-    Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time, Timeout,
+    Ack, Bytes, Cc, Congestion, Controller, Ecn, Env, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time,
+    Timeout,
 };
 use incast_record::{FlowRecord, MessageKind, MessageRecord, Recorder};
 use peer_window::PeerWindow;
@@ -255,6 +256,8 @@ pub struct Sender {
     nxt: u64,
     /// End of the segment sent last.
     sent_to: u64,
+    /// Payload of a full segment.
+    mss: u32,
     board: Scoreboard,
     peer: PeerWindow,
     cc: Cc,
@@ -311,6 +314,7 @@ impl Sender {
             una: 0,
             nxt: 0,
             sent_to: 0,
+            mss: t.mss,
             board: scoreboard(t, &profile, of_segments),
             peer: PeerWindow::default(),
             cc: config.build(&net.envs[flow]),

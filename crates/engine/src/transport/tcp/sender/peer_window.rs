@@ -6,6 +6,11 @@
 
 use crate::spec::WindowUpdate;
 
+/// The segment size of hosts that know no other (RFC 9293 3.7.1).
+const DEFAULT_MSS: u64 = 536;
+/// The smallest IP packet that every network takes whole (RFC 791), and an IP header.
+const LEAST_PACKET: u32 = 68 + 20;
+
 /// Window that the peer offers.
 #[derive(Default, Debug)]
 pub(super) struct PeerWindow {
@@ -16,12 +21,14 @@ pub(super) struct PeerWindow {
     /// nothing, the first byte is 1. Both stay 0 where the peer sends no data.
     pub(super) number: u64,
     last: u64,
+    /// End of a segment that the persist timer has split: what is left of it goes as one (`whole_segments`).
+    split: u64,
 }
 
 impl PeerWindow {
     /// The connection opens: segment `number` acknowledges up to `ack` and offers `wnd` bytes.
     pub(super) fn opened(ack: u64, wnd: u64, number: u64) -> PeerWindow {
-        PeerWindow { edge: ack + wnd, max: wnd, number, last: number }
+        PeerWindow { edge: ack + wnd, max: wnd, number, last: number, split: 0 }
     }
 
     /// Takes in the window of the segment at work, if that may change it. `una`: what was acknowledged before.
@@ -58,6 +65,30 @@ impl PeerWindow {
     /// A pure ACK of a two-way connection has the number whose low bits these are, the nearest.
     pub(super) fn numbered(&mut self, low: u32) {
         self.number = self.last.wrapping_add_signed(low.wrapping_sub(self.last as u32) as i32 as i64);
+    }
+
+    /// Payload of a full segment under the largest window so far, where `mss` is that without a window, and a header has
+    /// `header` bytes: half of the window, unless that is small anyway (tcp_bound_to_half_wnd).
+    pub(super) fn bound(&self, mss: u32, header: u32) -> u32 {
+        let most = if self.max > DEFAULT_MSS { self.max / 2 } else { self.max };
+        match most {
+            0 => mss,
+            most if most >= mss as u64 => mss,
+            // Linux: 68 bytes less the TCP header
+            most => (most as u32).max(LEAST_PACKET.saturating_sub(header)).clamp(1, mss),
+        }
+    }
+
+    /// The segment that ends at `end` goes in parts.
+    pub(super) fn split(&mut self, end: u64) {
+        self.split = end;
+    }
+
+    /// Bytes from `nxt` on that are left of a segment that was split, if the window has room for them; else 0.
+    #[cold]
+    pub(super) fn rest(&self, nxt: u64) -> u32 {
+        let rest = self.split.saturating_sub(nxt);
+        if nxt + rest <= self.edge { rest as u32 } else { 0 }
     }
 
     /// Whether data from `seq` on may be sent again, where nothing below `una` is outstanding. Linux does not send

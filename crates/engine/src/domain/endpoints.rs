@@ -1,8 +1,8 @@
 //! The endpoints on the hosts of a domain: what arrives for them, and what their timers ask for.
 
+use crate::domain::lingering::Lingering;
 use crate::domain::probe::{FlowProbe, observed};
 use crate::domain::queries::{answered, query_record};
-use crate::domain::renewal::Lingering;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;

@@ -4,6 +4,7 @@ pub mod build;
 mod deadlock;
 pub mod departure_marks;
 pub mod endpoints;
+mod lingering;
 mod outcome;
 mod probe;
 mod queries;

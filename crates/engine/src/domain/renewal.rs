@@ -2,6 +2,7 @@
 //! endpoints. What one leaves open when the next begins goes on beside it: a FIN on its way, or a lost one.
 
 use crate::domain::endpoints::Endpoints;
+use crate::domain::lingering::{Lingering, is_closed};
 use crate::domain::probe::observed;
 use crate::domain::queries::answered;
 use crate::event::order::Timer;
@@ -13,21 +14,6 @@ use crate::spec::Close;
 use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use std::mem::swap;
-
-/// A host's end of a connection that both sides have not closed yet, while a later one has its place.
-#[derive(Debug)]
-pub struct Lingering {
-    /// The flow that its host sends.
-    flow: FlowId,
-    sender: SendEndpoint,
-    receiver: ReceiveEndpoint,
-    side: ConnectionSide,
-}
-
-/// Both directions are closed, or the connection was reset.
-fn is_closed(sender: &mut SendEndpoint, receiver: &mut ReceiveEndpoint) -> bool {
-    sender.is_over() && (sender.is_dead() || receiver.has_ended())
-}
 
 /// The side of connection `number` whose host sends `own` and receives `other`.
 fn side(own: Duplex, other: Duplex, number: u64, wnd: u32) -> ConnectionSide {
@@ -57,11 +43,13 @@ impl Endpoints {
             }
             self.renew(ctx, own, number);
         }
+        let mut packet = *packet;
         let (seq, mut ack) = (duplex.base(number), duplex.base(number));
         if !back {
             ack = if packet.has(flag::ACK) { other.base(number) } else { 0 };
         }
-        let packet = &packet.unshifted(seq, ack);
+        packet.shift(seq.wrapping_neg(), ack.wrapping_neg());
+        let packet = &packet;
         if number == ctx.sides[at].number {
             return self.take_in(ctx, own, packet, duplex, ext);
         }

@@ -116,14 +116,6 @@ const NO_EXT: u32 = 0xff_ffff << 8;
 /// Bytes of a pause frame on a wire without overhead; Ethernet's makes them 64 and what goes around a frame.
 pub const PAUSE_FRAME: u16 = 46;
 
-/// No frame is shorter on the wire.
-const SHORTEST: u64 = 64;
-
-/// Bytes that a pause frame takes on `link`.
-pub fn frame_bytes(overhead: u32) -> u64 {
-    (PAUSE_FRAME as u64 + overhead as u64).max(SHORTEST)
-}
-
 impl Packet {
     /// A packet of the data direction of `flow` to host `dst`: `len` bytes of payload from `seq` on, sent `now`.
     #[inline(always)]
@@ -174,18 +166,10 @@ impl Packet {
         }
     }
 
-    /// Its sequence number is so far ahead on the wire, and its acknowledgement number.
+    /// Adds to its sequence number, if it has one, and to its acknowledgement number, modulo 2^64.
     pub fn shift(&mut self, seq: u64, ack: u64) {
-        if !self.is_reverse() {
-            self.number += seq;
-        }
-        self.ack += ack;
-    }
-
-    /// With the numbers of an endpoint, which [`Packet::shift`] has shifted.
-    pub fn unshifted(&self, seq: u64, ack: u64) -> Packet {
-        let number = if self.is_reverse() { self.number } else { self.number.wrapping_sub(seq) };
-        Packet { number, ack: self.ack.wrapping_sub(ack), ..*self }
+        let seq = if self.is_reverse() { 0 } else { seq };
+        (self.number, self.ack) = (self.number.wrapping_add(seq), self.ack.wrapping_add(ack));
     }
 
     /// The acknowledgement that it carries beside data, as the sender reads it.
@@ -396,8 +380,8 @@ impl Telemetry {
     }
 }
 
-/// Up to four SACK blocks `[start, end)`, newest first. Their numbers have 32 bits, as on the wire (RFC 2018), and stand
-/// for those nearest to the packet's acknowledgement number: no window is larger than 2^30 bytes.
+/// Up to four SACK blocks `[start, end)`, newest first. Their numbers have 32 bits, as on the wire (RFC 2018), and
+/// stand for those nearest to the packet's acknowledgement number: no window is larger than 2^30 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blocks([(u32, u32); 4]);
 
@@ -442,8 +426,7 @@ pub struct Ext {
     /// Data that acknowledges: how long the receiving host has had the packet it echoes; 0 where hosts cost
     /// nothing.
     pub host: Time,
-    /// Pure ACK: the low bits of its number, one more than the next byte of its host; where the peer looks at it
-    /// ([`WindowUpdate`](crate::spec::WindowUpdate)).
+    /// Pure ACK: low bits of its own number, one more than SEQ, where [`WindowUpdate`](crate::spec::WindowUpdate) asks.
     pub number: u32,
     /// Stamps of ports, for controllers that ask for them; aside, since all who do not carry this too.
     pub telemetry: Option<Box<Telemetry>>,

@@ -29,8 +29,8 @@ pub struct Duplex {
     pub close: Option<Close>,
 }
 
-/// Sequence numbers where each query has a connection of its own. All of a flow lie behind one another, so that a packet
-/// says which connection it is of, however late it comes. An endpoint counts its own from 0.
+/// Sequence numbers where each query has a connection of its own. Those of a flow's connections follow one another, so
+/// that a packet says which it is of, however late it comes. An endpoint counts from 0.
 impl Duplex {
     /// Numbers of one connection: SYN's, those of the message, FIN's, and the one that acknowledges that.
     fn span(self) -> u64 {

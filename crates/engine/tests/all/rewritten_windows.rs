@@ -1,5 +1,5 @@
-//! Windows that something on the way makes smaller, as a switch does that shares out its capacity: the ends obey from the
-//! first segment on.
+//! Windows that something on the way makes smaller, as a switch does that shares out its capacity: the ends obey from
+//! the first segment on.
 
 use crate::support::*;
 use incast_engine::testing::{Packet, QueryId, Timer, flag};

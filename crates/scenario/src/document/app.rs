@@ -110,8 +110,7 @@ words! {
 words! {
     /// Who closes a connection first.
     "Close" spec::Close {
-        /// The worker says FIN with its response (with `transport.fin_with_data`) or behind it, and the root when it has
-        /// that.
+        /// The worker says FIN with its response (with `transport.fin_with_data`) or behind it, and then the root.
         "worker" => spec::Close::Worker,
         /// The root says FIN when it has the whole response, and the worker when it has that.
         "root" => spec::Close::Root,

@@ -421,8 +421,8 @@ words! {
 words! {
     /// Peer's window.
     "WindowUpdate" spec::WindowUpdate {
-        /// Every ACK of a flow. On a two-way connection data that acknowledges something new or moves the window's right
-        /// edge ahead: a smaller window waits for that.
+        /// Every ACK of a flow. On a two-way connection data that acknowledges something new or moves the window's
+        /// right edge ahead: a smaller window waits for that.
         "news" => spec::WindowUpdate::News,
         /// RFC 9293 section 3.10.7.4: each whose SEQ is not older than that of the segment that changed it last
         /// (SND.WL1, SND.WL2).

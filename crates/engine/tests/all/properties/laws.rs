@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// When each segment was sent first, by flow and number.
 type Sent = BTreeMap<(u32, u64), u64>;
 
-/// The connection that segment `seq` of a flow is of, and the number of its first byte: connections that each query opens
-/// for itself have three numbers more than bytes.
+/// The connection that segment `seq` of a flow is of, and the number of its first byte: connections that each query
+/// opens for itself have three numbers more than bytes.
 fn of_connection(spec: &Spec, flow: u32, seq: u64) -> (u64, u64) {
     let renewed = spec.queries.iter().filter(|q| q.close.is_some()).flat_map(|q| &q.connections);
     let mut sizes = renewed.flat_map(|c| [(c.request, c.request_size), (c.response, c.response_size)]);

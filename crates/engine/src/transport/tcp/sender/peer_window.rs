@@ -67,8 +67,8 @@ impl PeerWindow {
         self.number = self.last.wrapping_add_signed(low.wrapping_sub(self.last as u32) as i32 as i64);
     }
 
-    /// Payload of a full segment under the largest window so far, where `mss` is that without a window, and a header has
-    /// `header` bytes: half of the window, unless that is small anyway (tcp_bound_to_half_wnd).
+    /// Payload of a full segment under the largest window so far: half of the window, unless that is small anyway
+    /// (tcp_bound_to_half_wnd). `mss`: without a window; `header`: bytes of a segment's header.
     pub(super) fn bound(&self, mss: u32, header: u32) -> u32 {
         let most = if self.max > DEFAULT_MSS { self.max / 2 } else { self.max };
         match most {

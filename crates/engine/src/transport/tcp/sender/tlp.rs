@@ -86,8 +86,8 @@ impl Sender {
         self.arm_rto(ctx);
     }
 
-    /// Takes an ACK's news of the probe and of reordering; its `first` block ends there. Whether the probe repaired a loss, and whether the state
-    /// after the ACK has to be looked at.
+    /// Takes an ACK's news of the probe and of reordering; its `first` block ends there. Whether the probe repaired a
+    /// loss, and whether the state after the ACK has to be looked at.
     #[inline(never)]
     pub(super) fn on_ack_of_probe(&mut self, news: &News, first: u64) -> (bool, bool) {
         let News { newly_sacked, twice, .. } = *news;

@@ -73,6 +73,25 @@ fn connections_a_query_open_with_it() {
 }
 
 #[test]
+fn rules_for_small_windows_are_keys_of_the_transport() {
+    let with = |rest: &str| {
+        let pattern = format!("pattern = \"incast\"\nflows = 3\ntransport = {{ preset = \"linux\"{rest} }}");
+        entry(&pattern, "kind = \"query\", response = \"1kB\"")
+    };
+    let of = |s: spec::Spec| {
+        let t = &s.transports[0];
+        (t.window_update, t.whole_segments, t.half_window_mss)
+    };
+    assert_eq!(of(with("").unwrap()), (spec::WindowUpdate::News, false, false));
+    let linux = ", window_update = \"linux\", whole_segments = true, half_window_mss = true";
+    assert_eq!(of(with(linux).unwrap()), (spec::WindowUpdate::Linux, true, true));
+    assert_eq!(of(with(", window_update = \"rfc9293\"").unwrap()).0, spec::WindowUpdate::Rfc9293);
+    let error = with(", window_update = \"never\"").unwrap_err();
+    let expected = "window_update = \"never\": expected one of \"news\", \"rfc9293\", \"linux\"";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
 fn every_root_has_its_query() {
     let s = entry("pattern = \"random-pairs\"\nflows = 40", "kind = \"query\", response = \"5kB\"").unwrap();
     assert_eq!(s.queries.iter().map(|q| q.connections.len()).sum::<usize>(), 40);

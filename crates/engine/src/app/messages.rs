@@ -7,22 +7,36 @@ use incast_cc::Time;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Messages;
 
-/// Bytes that messages have asked for.
+/// Bytes that messages have asked for, and whether no other is to come.
 #[derive(Clone, Debug)]
-pub struct State(u64);
+pub struct State {
+    asked: u64,
+    closed: bool,
+}
 
 impl Application for State {
     type Parameters = Messages;
 
     fn new(_: Messages, _: Start) -> State {
-        State(0)
+        State { asked: 0, closed: false }
     }
 
     fn on_message(&mut self, bytes: u64) {
-        self.0 += bytes;
+        self.asked += bytes;
     }
 
     fn wanted_by(&mut self, _: Time) -> u64 {
-        self.0
+        self.asked
+    }
+
+    fn end(&self) -> Option<u64> {
+        self.closed.then_some(self.asked)
+    }
+}
+
+impl State {
+    /// No message is to come.
+    pub fn close(&mut self) {
+        self.closed = true;
     }
 }

@@ -118,6 +118,13 @@ impl AppState {
         }
     }
 
+    /// No message is to come.
+    pub fn close(&mut self) {
+        if let Kind::Messages(app) = &mut self.kind {
+            app.close();
+        }
+    }
+
     /// See [`Application::on_acked`].
     pub fn on_acked(&mut self, una: u64, now: Time) -> Option<Write> {
         ask!(&mut self.kind, app => app.on_acked(una, now, self.stopped))

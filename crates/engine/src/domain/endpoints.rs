@@ -1,5 +1,6 @@
 //! The endpoints on the hosts of a domain: what arrives for them, and what their timers ask for.
 
+use crate::domain::lingering::Lingering;
 use crate::domain::probe::{FlowProbe, observed};
 use crate::domain::queries::{answered, query_record};
 use crate::event::order::Timer;
@@ -23,7 +24,10 @@ pub struct Endpoints {
     pub receivers: Vec<ReceiveEndpoint>,
     /// Queries.
     pub queries: Vec<Query>,
-    probes: Vec<FlowProbe>,
+    pub(super) probes: Vec<FlowProbe>,
+    /// Ends of connections that are not closed yet, while later ones of their flows are at work.
+    #[allow(clippy::vec_box)] // large, and they are taken out of the middle
+    pub(super) lingering: Vec<Box<Lingering>>,
 }
 
 impl Endpoints {
@@ -80,6 +84,9 @@ impl Endpoints {
         let net = ctx.net;
         let ends = net.ends[packet.flow];
         let Some(duplex) = net.duplex(packet.flow) else { return };
+        if duplex.close.is_some() {
+            return self.deliver_renewed(ctx, packet, duplex, ext);
+        }
         if packet.is_reverse() {
             let sender = &mut self.senders[ends.sender];
             let act =
@@ -114,9 +121,21 @@ impl Endpoints {
         let query = &mut self.queries[net.queries[query] as usize];
         query.begun = ctx.now;
         query.waiting = spec.connections.len() as u32;
+        let number = query.number;
+        let renews = number > 0 && spec.close.is_some();
         for c in &spec.connections {
-            let sender = &mut self.senders[net.ends[c.request as usize].sender];
+            let flow = FlowId(c.request);
+            if renews {
+                self.renew(ctx, flow, number);
+            }
+            let sender = &mut self.senders[net.ends[flow].sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_message(ctx, c.request_size));
+            if renews {
+                match net.flow(flow).start.saturating_sub(spec.first) {
+                    Time::ZERO => observed(&mut self.probes, sender, ctx, |s, ctx| s.reopen(ctx)),
+                    later => ctx.timer(ctx.now.saturating_add(later), Timer::Start(flow)),
+                }
+            }
         }
     }
 
@@ -132,11 +151,13 @@ impl Endpoints {
             if delayed_ack {
                 let receiver = net.duplex(flow).map_or(flow, |duplex| duplex.other);
                 self.receivers[net.ends[receiver].receiver].run(ctx, Task::Timer);
+                self.run_lingering(ctx, receiver, true);
                 release(&mut self.receivers, ctx, host);
                 continue;
             }
             let sender = &mut self.senders[net.ends[flow].sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.run(ctx, Task::Timer));
+            self.run_lingering(ctx, flow, false);
         }
         for flow in woken {
             let sender = &mut self.senders[net.ends[flow].sender];
@@ -180,7 +201,11 @@ impl Endpoints {
             let sender = &mut self.senders[net.ends[flow].sender];
             sender.begin();
             sender.on_room(ctx);
-            if sender.waits_for_room() {
+            let waits = sender.waits_for_room();
+            if !self.lingering.is_empty() {
+                self.room_for_lingering(ctx, flow);
+            }
+            if waits || self.lingers(flow) {
                 ctx.watch_nic(host);
             }
         }
@@ -191,7 +216,7 @@ impl Endpoints {
     fn watch_service(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
         let served = ctx.hosts[host].nic.as_ref().and_then(FairNic::in_service);
         if let Some(flow) = served
-            && self.senders[ctx.net.ends[flow].sender].waits_for_room()
+            && (self.senders[ctx.net.ends[flow].sender].waits_for_room() || self.lingers(flow))
         {
             ctx.watch_nic(host);
         }
@@ -200,6 +225,9 @@ impl Endpoints {
     /// A timer of an endpoint, a query or a host's run queue fired.
     pub fn timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         let net = ctx.net;
+        if !self.lingering.is_empty() {
+            self.timer_of_lingering(ctx, timer);
+        }
         match timer {
             Timer::Query(query) => self.begin_query(ctx, query),
             Timer::RunQueue(flow) => self.run_queued(ctx, flow),

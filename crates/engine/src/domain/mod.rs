@@ -4,9 +4,11 @@ pub mod build;
 mod deadlock;
 pub mod departure_marks;
 pub mod endpoints;
+mod lingering;
 mod outcome;
 mod probe;
 mod queries;
+mod renewal;
 mod weights;
 
 use crate::domain::endpoints::Endpoints;

@@ -116,14 +116,6 @@ const NO_EXT: u32 = 0xff_ffff << 8;
 /// Bytes of a pause frame on a wire without overhead; Ethernet's makes them 64 and what goes around a frame.
 pub const PAUSE_FRAME: u16 = 46;
 
-/// No frame is shorter on the wire.
-const SHORTEST: u64 = 64;
-
-/// Bytes that a pause frame takes on `link`.
-pub fn frame_bytes(overhead: u32) -> u64 {
-    (PAUSE_FRAME as u64 + overhead as u64).max(SHORTEST)
-}
-
 impl Packet {
     /// A packet of the data direction of `flow` to host `dst`: `len` bytes of payload from `seq` on, sent `now`.
     #[inline(always)]
@@ -172,6 +164,12 @@ impl Packet {
             size: PAUSE_FRAME,
             ..Packet::forward(Kind::Pause, of.flow, of.dst, class as u64 | (pause as u64) << 8, 0, now)
         }
+    }
+
+    /// Adds to its sequence number, if it has one, and to its acknowledgement number, modulo 2^64.
+    pub fn shift(&mut self, seq: u64, ack: u64) {
+        let seq = if self.is_reverse() { 0 } else { seq };
+        (self.number, self.ack) = (self.number.wrapping_add(seq), self.ack.wrapping_add(ack));
     }
 
     /// The acknowledgement that it carries beside data, as the sender reads it.
@@ -428,6 +426,8 @@ pub struct Ext {
     /// Data that acknowledges: how long the receiving host has had the packet it echoes; 0 where hosts cost
     /// nothing.
     pub host: Time,
+    /// Pure ACK: low bits of its own number, one more than SEQ, where [`WindowUpdate`](crate::spec::WindowUpdate) asks.
+    pub number: u32,
     /// Stamps of ports, for controllers that ask for them; aside, since all who do not carry this too.
     pub telemetry: Option<Box<Telemetry>>,
 }

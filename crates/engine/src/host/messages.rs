@@ -8,7 +8,7 @@
 
 use crate::event::packet::Ext;
 use crate::ids::{FlowId, QueryId};
-use crate::spec::TransportSpec;
+use crate::spec::{Close, TransportSpec};
 use incast_cc::Time;
 
 /// [`ConnectionSide`] of a flow that is a connection of its own.
@@ -25,6 +25,33 @@ pub struct Duplex {
     pub response: bool,
     /// Bytes of a message on this flow.
     pub size: u64,
+    /// Each query has a connection of its own, which is closed so.
+    pub close: Option<Close>,
+}
+
+/// Sequence numbers where each query has a connection of its own. Those of a flow's connections follow one another, so
+/// that a packet says which it is of, however late it comes. An endpoint counts from 0.
+impl Duplex {
+    /// Numbers of one connection: SYN's, those of the message, FIN's, and the one that acknowledges that.
+    fn span(self) -> u64 {
+        self.size + 3
+    }
+
+    /// First byte of connection `number`.
+    pub fn base(self, number: u64) -> u64 {
+        number * self.span()
+    }
+
+    /// The connection of sequence or acknowledgement number `seq`: the probe of a shut window is one below the first
+    /// byte.
+    pub fn connection(self, seq: u64) -> u64 {
+        (seq + 1) / self.span()
+    }
+
+    /// What acknowledges all of a connection, FIN too.
+    pub fn end(self) -> u64 {
+        self.size + 1
+    }
 }
 
 /// One host's side of a two-way connection: what its receiver would acknowledge now, for its
@@ -35,6 +62,14 @@ pub struct ConnectionSide {
     pub ack: u64,
     /// Window offered, bytes.
     pub wnd: u32,
+    /// Number of the connection, where each query has its own.
+    pub number: u64,
+    /// So far the numbers on the wire are ahead of those of the sender here,
+    pub ahead: u64,
+    /// ... and of those of the receiver.
+    pub ahead_received: u64,
+    /// The next byte that the sender here sends for the first time.
+    pub nxt: u64,
     /// Time stamp and hops to echo, and SACK blocks.
     pub ext: Ext,
     /// When what is echoed came to the host's NIC.

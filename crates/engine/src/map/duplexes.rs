@@ -39,7 +39,14 @@ pub fn of(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
                         "flow {flow} is part of two connections, or sends more than messages"
                     )));
                 }
-                *duplex = Some(Duplex { other: FlowId(other), query: q, response, size });
+                *duplex = Some(Duplex { other: FlowId(other), query: q, response, size, close: query.close });
+            }
+            let t = &spec.transports[spec.flows[c.request as usize].transport as usize];
+            if query.close.is_some() && !t.handshake {
+                return Err(RunError::Invalid(format!(
+                    "flow {}: a connection that each query opens and closes needs a transport with a handshake",
+                    c.request
+                )));
             }
         }
     }

@@ -11,9 +11,9 @@
 //! may take to come: it begins no packet of a class that can be paused. What it sent until then would come on top of
 //! what filled the headroom before the link went down. While the way back is down nobody can pause the link.
 
-use crate::event::packet::frame_bytes;
 use crate::ids::LinkId;
 use crate::port::buffer::Account;
+use crate::port::pause::frame_bytes;
 use crate::spec::{Discipline, Effect, Headroom, LinkSpec, PfcSpec, Spec, Threshold, TransportSpec};
 use incast_cc::{Rate, Time};
 use std::collections::BTreeMap;

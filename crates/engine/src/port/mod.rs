@@ -15,7 +15,7 @@ pub mod faults;
 pub mod fifo;
 pub mod in_flight;
 pub mod overflow;
-mod pause;
+pub mod pause;
 mod pending_marks;
 #[expect(clippy::module_inception, reason = "the port is what the room is named after")]
 pub mod port;

@@ -3,9 +3,17 @@
 use super::explicit::Departed;
 use super::port::Port;
 use crate::event::interval::Interval;
-use crate::event::packet::{Packet, frame_bytes};
+use crate::event::packet::{PAUSE_FRAME, Packet};
 use crate::spec::PfcSpec;
 use incast_cc::Time;
+
+/// No frame is shorter on the wire.
+const SHORTEST: u64 = 64;
+
+/// Bytes that a pause frame takes on a link with such an overhead.
+pub fn frame_bytes(overhead: u32) -> u64 {
+    (PAUSE_FRAME as u64 + overhead as u64).max(SHORTEST)
+}
 
 impl Port {
     /// Time on the wire of a pause frame that begins at `now`.

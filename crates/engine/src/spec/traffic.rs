@@ -76,7 +76,7 @@ pub enum AtStop {
     Reset,
 }
 
-/// A root that asks its workers over persistent two-way connections, again and again. A query
+/// A root that asks its workers over two-way connections, again and again. A query
 /// begins with one request on every connection in the same instant, in the order of
 /// `connections`; a worker that has a whole request writes its response at once; the query ends
 /// when the root has the last byte of the last response.
@@ -94,8 +94,22 @@ pub struct QuerySpec {
     pub count: Option<u64>,
     /// No query begins at or after this; [`Time::NEVER`] for no stop.
     pub stop: Time,
+    /// Each query opens connections of its own, which this end closes; `None`: they persist. Those of the first query
+    /// open when their flows start, those of the others as long after the query's beginning.
+    pub close: Option<Close>,
     /// Connections.
     pub connections: Vec<ConnectionSpec>,
+}
+
+/// The end that closes a connection first, where each query has its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Close {
+    /// The worker, after its response; the root when that says so.
+    Worker,
+    /// The root, when it has the response; the worker when the root says so.
+    Root,
+    /// The root, when it has the response, by a reset. The worker sends no FIN.
+    Reset,
 }
 
 /// A two-way connection, opened by the root: two flows between the same hosts, one each way,

@@ -197,6 +197,14 @@ pub struct TransportSpec {
     pub notsent_lowat: u64,
     /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
     pub sws_avoidance: bool,
+    /// The segments that change the window which the peer offers.
+    pub window_update: WindowUpdate,
+    /// No segment is cut short for the peer's window: it goes whole or waits. The persist timer alone sends what the
+    /// window takes, then the rest of that segment goes (Linux). `sws_avoidance` has no say then.
+    pub whole_segments: bool,
+    /// Segments have at most half of the window that the handshake offers, or all of a window of 536 bytes at most; so
+    /// it stays (Linux, tcp_bound_to_half_wnd).
+    pub half_window_mss: bool,
     /// First probe of a zero window after this; doubles up to 60 s.
     pub persist_timeout: Time,
     /// ECN; `None` takes what the controller's profile asks for.
@@ -252,6 +260,27 @@ pub enum Recovery {
     /// segment more only on ACKs that advance and find nothing new lost; without SACK too, where
     /// a duplicate ACK stands for a segment that arrived.
     Linux,
+}
+
+/// The segments that change the window which the peer offers. An ACK of less than was acknowledged before does not.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum WindowUpdate {
+    /// Every ACK. On a two-way connection data that acknowledges something new or moves the window's edge ahead, so
+    /// that a smaller window waits for that.
+    #[default]
+    News,
+    /// RFC 9293 3.10.7.4: each whose SEQ is not older than that of the latest that changed it.
+    Rfc9293,
+    /// Linux: each whose SEQ or ACK is newer; one that has neither only by a larger window.
+    Linux,
+}
+
+impl WindowUpdate {
+    /// The sequence number counts.
+    #[inline(always)]
+    pub fn looks_at_seq(self) -> bool {
+        self != WindowUpdate::News
+    }
 }
 
 /// How the retransmission timeout follows from RTT samples.

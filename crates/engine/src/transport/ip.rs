@@ -146,6 +146,8 @@ pub struct IpSink {
     last_rx: Option<Time>,
     /// Headers of trimmed segments that arrived, of those sent inside the measured interval.
     trimmed: u64,
+    /// So far the numbers on the wire, sequence and acknowledgement, are ahead of those of packets here.
+    pub ahead: (u64, u64),
 }
 
 impl IpSink {
@@ -168,7 +170,9 @@ impl IpSink {
     fn trace(&self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.has(flag::SLOW_PATH) {
             let node = ctx.hosts[self.host].node;
-            ctx.trace(p, Happening::Receive, Site::Node(node));
+            let mut p = *p;
+            p.shift(self.ahead.0, if p.has(flag::ACK) { self.ahead.1 } else { 0 });
+            ctx.trace(&p, Happening::Receive, Site::Node(node));
         }
     }
 

@@ -12,6 +12,7 @@ pub mod udp;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
+use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -93,8 +94,39 @@ impl SendEndpoint {
         fn waits_for_room(&mut self) -> bool => false;
         /// The NIC has room again: it sends what it may.
         fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
+        /// Its host's side of a two-way connection.
+        fn side(&mut self) -> u32 => NO_SIDE;
+        /// Its next connection opens.
+        fn reopen(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
+        /// The next message is the last of the connection.
+        fn close_after(&mut self) => ();
+        /// Its application closes the connection,
+        fn close(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
+        /// ... or resets it.
+        fn abort(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
+        /// A packet of a connection came that is gone: it answers with a reset.
+        fn refuse(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
+        /// Nothing of the connection is left to send.
+        fn is_over(&mut self) -> bool => true;
+        /// The connection was reset, or given up.
+        fn is_dead(&mut self) -> bool => false;
         /// Records the writes of its application that the end of the run leaves unfinished.
         fn record_writes(&mut self, net: &FabricMap, rec: &mut impl Recorder) => ();
+    }
+
+    /// The next connection of its flow takes its place. The one that was.
+    pub fn renew(&mut self, net: &FabricMap) -> Option<SendEndpoint> {
+        match self {
+            SendEndpoint::Tcp(sender) => Some(SendEndpoint::Tcp(sender.renew(net))),
+            SendEndpoint::Udp(_) => None,
+        }
+    }
+
+    /// Exchanges with another connection of its flow what these share.
+    pub fn lend(&mut self, to: &mut SendEndpoint) {
+        if let (SendEndpoint::Tcp(from), SendEndpoint::Tcp(to)) = (self, to) {
+            from.lend(to);
+        }
     }
 
     /// Brings near what a packet for it touches,
@@ -171,6 +203,34 @@ impl ReceiveEndpoint {
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Takes a whole message that has come, if there is one.
         fn take_message(&mut self) -> bool => false;
+        /// The peer has closed, and all before that has come.
+        fn has_ended(&mut self) -> bool => true;
+        /// Its application has reset the connection.
+        fn abandon(&mut self) => ();
+        /// Takes a packet of a connection that is gone, whose numbers are so far `ahead` on the wire. Whether the peer
+        /// waits for an answer.
+        fn take_late(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ahead: (u64, u64)) -> bool => false;
+        /// What comes again of a connection that is gone is acknowledged, up to `ack`.
+        fn answer_late(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: u64) => ();
+    }
+
+    /// The next connection of its flow takes its place, whose numbers are so far `ahead` on the wire. The one that was,
+    /// and the window that is offered now.
+    pub fn renew(&mut self, net: &FabricMap, ahead: (u64, u64)) -> Option<(ReceiveEndpoint, u32)> {
+        match self {
+            ReceiveEndpoint::Tcp(receiver) => {
+                let (last, wnd) = receiver.renew(net, ahead);
+                Some((ReceiveEndpoint::Tcp(last), wnd))
+            }
+            ReceiveEndpoint::Udp(_) => None,
+        }
+    }
+
+    /// Exchanges with another connection of its flow what these share.
+    pub fn lend(&mut self, to: &mut ReceiveEndpoint) {
+        if let (ReceiveEndpoint::Tcp(from), ReceiveEndpoint::Tcp(to)) = (self, to) {
+            from.lend(to);
+        }
     }
 
     /// Brings near what a packet for it touches.

@@ -37,7 +37,7 @@ impl Opening {
     fn opens(&mut self, now: Time) -> bool {
         let opens = self.due && !self.waits;
         if opens {
-            self.opened = Some(now);
+            self.opened = self.opened.or(Some(now));
         }
         opens
     }

@@ -113,6 +113,7 @@ fn both_ways_of_a_connection_pass_the_engines() {
         think: Time::us(5),
         count: Some(5),
         stop: Time::NEVER,
+        close: None,
         connections: (0..4)
             .map(|i| ConnectionSpec { request: 2 * i, response: 2 * i + 1, request_size: 100, response_size: 30_000 })
             .collect(),

@@ -5,7 +5,7 @@ use crate::files::connection_matrix::MOST_BYTES;
 use crate::text::default::{bytes, microseconds, number};
 use crate::text::problem::Report;
 use crate::text::quantity::{LineRate, Rate, Size, Time};
-use crate::text::words::kinds;
+use crate::text::words::{Word, kinds, words};
 use incast_cc as cc;
 use incast_engine::spec;
 use schemars::JsonSchema;
@@ -32,7 +32,7 @@ kinds! {
         OnOff = "on-off",
         /// Writes at a constant rate, without pause.
         Cbr = "cbr",
-        /// The receiver asks and the senders answer, over persistent two-way connections. A query sends a request on
+        /// The receiver asks and the senders answer, over two-way connections. A query sends a request on
         /// every connection in the same instant; a worker that has its request answers at once; the query ends with the
         /// last byte of the last response. The next query begins a think time later. Connections of an entry with the
         /// same receiver make one query.
@@ -80,6 +80,51 @@ pub struct Query {
     /// Number of queries; without end (or until the entry's `stop`) unless given.
     #[schemars(range(min = 1))]
     pub count: Option<u64>,
+    /// How long connections last.
+    #[serde(default)]
+    pub connections: Word<Connections>,
+    /// With `connections = "per-query"`: who closes a connection first, and how; `"worker"` unless given.
+    pub close: Option<Word<spec::Close>>,
+}
+
+/// How long connections last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Connections {
+    /// For the whole run.
+    #[default]
+    Persistent,
+    /// For one query.
+    PerQuery,
+}
+
+words! {
+    /// How long connections last.
+    "Connections" Connections {
+        /// They open at the entry's `start` and stay open from query to query, with their windows and RTT estimates.
+        "persistent" => Connections::Persistent,
+        /// Every query opens its connections, which are as fresh as first ones, and closes them.
+        "per-query" => Connections::PerQuery,
+    }
+}
+
+words! {
+    /// Who closes a connection first.
+    "Close" spec::Close {
+        /// The worker says FIN with its response (with `transport.fin_with_data`) or behind it, and then the root.
+        "worker" => spec::Close::Worker,
+        /// The root says FIN when it has the whole response, and the worker when it has that.
+        "root" => spec::Close::Root,
+        /// The root resets the connection when it has the whole response. Nobody says FIN.
+        "rst" => spec::Close::Reset,
+    }
+}
+
+impl Query {
+    /// Who closes connections that last for one query.
+    pub(crate) fn close(&self) -> Option<spec::Close> {
+        let close = self.close.map_or(spec::Close::Worker, |close| close.0);
+        (self.connections.0 == Connections::PerQuery).then_some(close)
+    }
 }
 
 impl Application for Query {
@@ -94,6 +139,10 @@ impl Application for Query {
         if let (Some(_), Some(total)) = (self.response, self.total) {
             let message = "expected either response, the bytes of every worker, or total, split among them";
             at.text("total", total, message);
+        }
+        if let Some(close) = self.close.filter(|_| self.connections.0 == Connections::Persistent) {
+            let message = "expected connections = \"per-query\" beside it: persistent connections are not closed";
+            at.text("close", close.word(), message);
         }
     }
 }

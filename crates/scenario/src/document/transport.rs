@@ -269,6 +269,16 @@ keys! {
     notsent_lowat: Size,
     /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
     sws_avoidance: bool,
+    /// No segment is cut short for the peer's window: it goes whole or waits, so that of a window the part above whole
+    /// segments stays unused. With nothing outstanding the persist timer sends as much as the window takes, and its ACK
+    /// lets the rest of that segment go. In place of `sws_avoidance` (Linux, tcp_snd_wnd_test and tcp_write_wakeup).
+    whole_segments: bool,
+    /// Segments have at most half of the window that the packet which completes the handshake offers, if that is more
+    /// than 536 bytes, else all of it, for the life of the connection; the controller's window counts such segments too
+    /// (Linux, tcp_bound_to_half_wnd).
+    half_window_mss: bool,
+    /// Which segments change the window that the peer offers.
+    window_update: Word<spec::WindowUpdate>,
     /// Time until the first probe of a zero window; doubles up to 60 s.
     persist_timeout: Time,
     /// ECN; `auto` is what the controller was designed for.
@@ -405,6 +415,22 @@ words! {
         /// reduction, one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate
         /// ACK stands for a segment that arrived.
         "linux" => spec::Recovery::Linux,
+    }
+}
+
+words! {
+    /// Peer's window.
+    "WindowUpdate" spec::WindowUpdate {
+        /// Every ACK of a flow. On a two-way connection data that acknowledges something new or moves the window's
+        /// right edge ahead: a smaller window waits for that.
+        "news" => spec::WindowUpdate::News,
+        /// RFC 9293 section 3.10.7.4: each whose SEQ is not older than that of the segment that changed it last
+        /// (SND.WL1, SND.WL2).
+        "rfc9293" => spec::WindowUpdate::Rfc9293,
+        /// Linux: each whose SEQ or ACK is newer; one that has neither only by a larger window, so that the first
+        /// request, which has the SEQ of the handshake's last ACK, does not shrink the window of that. Nothing is sent
+        /// again beyond a window that shrank, but for the first segment (tcp_may_update_window, tcp_retransmit_skb).
+        "linux" => spec::WindowUpdate::Linux,
     }
 }
 

@@ -1,10 +1,11 @@
 //! Two-way connections and their queries.
 
 use super::flows::Flows;
-use crate::document::app::App;
+use crate::document::app::{App, Connections};
 use crate::document::traffic::Traffic;
 use crate::text::problem::Problem;
 use crate::text::quantity::Size;
+use crate::text::words::Word;
 use incast_cc as cc;
 use incast_engine::spec;
 use std::collections::BTreeMap;
@@ -19,8 +20,18 @@ impl Traffic {
         flows: &mut Flows,
     ) -> Result<(), Problem> {
         let App::Query(query) = &self.app else { return Ok(()) };
+        let first = query.first.map_or(self.start.0, |t| t.0);
         let mut by_root: BTreeMap<u32, Vec<spec::ConnectionSpec>> = BTreeMap::new();
-        for (response, size) in connections {
+        for (mut response, size) in connections {
+            if query.close().is_some() {
+                if !flows.settings(response.transport).handshake {
+                    let message = "expected a transport with handshake = true: nothing opens or closes without one";
+                    let value = Word(Connections::PerQuery).word();
+                    return Err(Problem::quoted(format!("{}.app.connections", flows.path), value, message));
+                }
+                // the first query opens the first connections
+                response.start = first.saturating_add(response.start.saturating_sub(self.start.0));
+            }
             let request = spec::FlowSpec {
                 src: response.dst,
                 dst: response.src,
@@ -53,10 +64,11 @@ impl Traffic {
             flows.queries.push(spec::QuerySpec {
                 group: entry,
                 root,
-                first: query.first.map_or(self.start.0, |t| t.0),
+                first,
                 think: query.think.0,
                 count: query.count,
                 stop: self.stop.map_or(cc::Time::NEVER, |s| s.0),
+                close: query.close(),
                 connections,
             });
         }

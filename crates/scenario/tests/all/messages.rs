@@ -47,6 +47,51 @@ fn a_connection_is_two_flows_and_the_receiver_asks() {
 }
 
 #[test]
+fn connections_a_query_open_with_it() {
+    let app = |rest: &str| format!("kind = \"query\", response = \"1kB\", first = \"3ms\", {rest}");
+    let s = to_sink(&app("connections = \"per-query\"")).unwrap();
+    assert_eq!(s.queries[0].close, Some(spec::Close::Worker));
+    // the entry's stagger, from the first query on
+    let starts: Vec<u64> = s.flows.iter().map(|f| f.start.0 / 1_000_000).collect();
+    assert_eq!(starts, [3000, 3000, 3001, 3001, 3002, 3002]);
+    for (word, close) in [("worker", spec::Close::Worker), ("root", spec::Close::Root), ("rst", spec::Close::Reset)] {
+        let s = to_sink(&app(&format!("connections = \"per-query\", close = \"{word}\""))).unwrap();
+        assert_eq!(s.queries[0].close, Some(close));
+    }
+    assert_eq!(to_sink(&app("connections = \"persistent\"")).unwrap().queries[0].close, None);
+    let error = to_sink(&app("close = \"root\"")).unwrap_err();
+    let expected = "traffic.t.app.close = \"root\": expected connections = \"per-query\" beside it";
+    assert!(error.contains(expected), "{error}");
+    let error = to_sink(&app("connections = \"twice\"")).unwrap_err();
+    let expected = "traffic.t.app.connections = \"twice\": expected one of \"persistent\", \"per-query\"";
+    assert!(error.contains(expected), "{error}");
+    let (pattern, app) =
+        ("pattern = \"incast\"\nflows = 3\ntransport = { preset = \"htsim\" }", app("connections = \"per-query\""));
+    let error = entry(pattern, &app).unwrap_err();
+    let expected = "traffic.t.app.connections = \"per-query\": expected a transport with handshake = true";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn rules_for_small_windows_are_keys_of_the_transport() {
+    let with = |rest: &str| {
+        let pattern = format!("pattern = \"incast\"\nflows = 3\ntransport = {{ preset = \"linux\"{rest} }}");
+        entry(&pattern, "kind = \"query\", response = \"1kB\"")
+    };
+    let of = |s: spec::Spec| {
+        let t = &s.transports[0];
+        (t.window_update, t.whole_segments, t.half_window_mss)
+    };
+    assert_eq!(of(with("").unwrap()), (spec::WindowUpdate::News, false, false));
+    let linux = ", window_update = \"linux\", whole_segments = true, half_window_mss = true";
+    assert_eq!(of(with(linux).unwrap()), (spec::WindowUpdate::Linux, true, true));
+    assert_eq!(of(with(", window_update = \"rfc9293\"").unwrap()).0, spec::WindowUpdate::Rfc9293);
+    let error = with(", window_update = \"never\"").unwrap_err();
+    let expected = "window_update = \"never\": expected one of \"news\", \"rfc9293\", \"linux\"";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
 fn every_root_has_its_query() {
     let s = entry("pattern = \"random-pairs\"\nflows = 40", "kind = \"query\", response = \"5kB\"").unwrap();
     assert_eq!(s.queries.iter().map(|q| q.connections.len()).sum::<usize>(), 40);

@@ -126,8 +126,11 @@ impl<'a> Simulation<'a> {
             pfc,
         };
         endpoints::flows(&mut net, &mut domains, &team);
-        // senders have what they need of it
-        net.envs = Vec::new();
+        // senders have what they need of it, but for connections to come and segments that the handshake bounds
+        let later = spec.queries.iter().any(|query| query.close.is_some());
+        if !later && spec.transports.iter().all(|t| !t.half_window_mss) {
+            net.envs = Vec::new();
+        }
         endpoints::queries(&mut net, &mut domains);
         endpoints::counts_and_probes(&mut net, &mut domains);
         let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()

@@ -9,6 +9,17 @@ use std::collections::BTreeMap;
 /// When each segment was sent first, by flow and number.
 type Sent = BTreeMap<(u32, u64), u64>;
 
+/// The connection that segment `seq` of a flow is of, and the number of its first byte: connections that each query
+/// opens for itself have three numbers more than bytes.
+fn of_connection(spec: &Spec, flow: u32, seq: u64) -> (u64, u64) {
+    let renewed = spec.queries.iter().filter(|q| q.close.is_some()).flat_map(|q| &q.connections);
+    let mut sizes = renewed.flat_map(|c| [(c.request, c.request_size), (c.response, c.response_size)]);
+    sizes.find(|(f, _)| *f == flow).map_or((0, 0), |(_, size)| {
+        let number = (seq + 1) / (size + 3);
+        (number, number * (size + 3))
+    })
+}
+
 /// Laws of every flow of a run with a packet trace and series of every change.
 pub fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     let mut sent: Sent = BTreeMap::new();
@@ -77,7 +88,8 @@ fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseE
         prop_assert!(first.is_some_and(|t| e.time_ps >= t + smallest), "early: {:?}, sent {:?}", e, first);
         let next = held.entry(e.flow).or_insert(0);
         let list = beyond.entry(e.flow).or_default();
-        list.push((e.seq, e.seq + e.payload as u64));
+        let byte = e.seq - 3 * of_connection(spec, e.flow, e.seq).0;
+        list.push((byte, byte + e.payload as u64));
         list.sort_unstable();
         for (start, end) in list.iter() {
             if *start <= *next {
@@ -117,9 +129,14 @@ fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError
         if matches!(ends.app, App::Udp(_)) || ends.at_stop == AtStop::Reset || ends.sink_stop != Time::NEVER {
             continue;
         }
-        let (mut late, mut extents, mut came) = (0, Vec::new(), Vec::<(u64, u64, u64)>::new());
+        if spec.queries.iter().any(|q| {
+            q.close == Some(Close::Reset) && q.connections.iter().any(|c| [c.request, c.response].contains(&flow.flow))
+        }) {
+            continue;
+        }
+        let (mut late, mut extents, mut all_came) = (0, Vec::new(), BTreeMap::<u64, Vec<(u64, u64, u64)>>::new());
         let mut arrived = 0;
-        let mut next = 0;
+        let mut nexts = BTreeMap::<u64, u64>::new();
         for e in outcome.trace.iter().filter(|e| e.flow == flow.flow && e.event == Happening::Receive) {
             let fin = u64::from(e.flags.contains("FIN"));
             // an ACK of the flow's own direction has neither, and nothing comes from the other
@@ -128,12 +145,15 @@ fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError
             }
             arrived += u64::from(e.payload > 0);
             let end = e.seq + e.payload as u64 + fin;
+            let (connection, base) = of_connection(spec, e.flow, e.seq);
+            let came = all_came.entry(connection).or_default();
+            let next = nexts.entry(connection).or_insert(base);
             let first = came.iter().find(|(_, other, _)| *other > end);
             let sent_at = sent.get(&(e.flow, e.seq)).copied().unwrap_or(0);
             let measured = (spec.measure_from.0..spec.measure_to.0).contains(&sent_at);
             if let (Some((.., number)), true) = (first, e.payload > 0 && measured && !e.flags.contains("RETX")) {
                 late += 1;
-                if end > next {
+                if end > *next {
                     extents.push(arrived - number);
                 }
             }
@@ -141,7 +161,7 @@ fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError
             let mut list: Vec<(u64, u64)> = came.iter().map(|c| (c.0, c.1)).collect();
             list.sort_unstable();
             for (start, end) in list {
-                next = if start <= next { next.max(end) } else { next };
+                *next = if start <= *next { end.max(*next) } else { *next };
             }
         }
         prop_assert_eq!(flow.late, late, "flow {}", flow.flow);

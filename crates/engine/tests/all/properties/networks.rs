@@ -84,6 +84,9 @@ fn sizes() -> impl Strategy<Value = TransportSpec> {
     })
 }
 
+/// What changes the peer's window.
+const RULES: [WindowUpdate; 3] = [WindowUpdate::News, WindowUpdate::Rfc9293, WindowUpdate::Linux];
+
 /// A transport: every switch drawn by itself, so that any two may meet.
 pub fn transports() -> impl Strategy<Value = TransportSpec> {
     let rules = (
@@ -92,19 +95,21 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
         pick(&[LossFlight::Outstanding, LossFlight::Pipe]),
         pick(&[RtoRule::Rfc6298, RtoRule::Linux]),
         pick(&[Flush::Pending, Flush::Prior]),
+        pick(&RULES),
     );
     let paced =
         |restart_at_max| PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::mbps(200), restart_at_max };
     let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
     let tick = || pick(&[Time::ZERO, Time::ms(1)]);
     let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));
-    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 24]>()).prop_map(
+    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 26]>()).prop_map(
         |(sizes, rules, pacing, ticks, s, u)| TransportSpec {
             scoreboard: rules.0,
             recovery: rules.1,
             loss_flight: rules.2,
             rto_rule: rules.3,
             ecn_flush: rules.4,
+            window_update: rules.5,
             pacing,
             timer_tick: ticks.0,
             timestamp_clock: ticks.1,
@@ -150,6 +155,8 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
             mark_quickack: u[21],
             classic_quickack: u[22],
             ecn_fallback: u[23],
+            whole_segments: u[24],
+            half_window_mss: u[25],
             timeout_min: Time::ms(2),
             ..sizes
         },
@@ -228,15 +235,19 @@ struct Asking {
     think: u64,
     transport: u32,
     controller: u32,
+    close: Option<Close>,
 }
 
 fn askings() -> impl Strategy<Value = Vec<Asking>> {
     let ends = (0u32..1000, prop::collection::vec(0u32..1000, 1..5));
     let sizes = (pick(&[1u64, 100, 5000]), pick(&[1u64, 1448, 30_000]));
-    let one =
-        (ends, sizes, 0u64..3, 0u32..3, 0..CONTROLLERS).prop_map(|(ends, sizes, think, transport, controller)| {
-            Asking { root: ends.0, workers: ends.1, sizes, think, transport, controller }
-        });
+    let close = pick(&[None, None, None, Some(Close::Worker), Some(Close::Root), Some(Close::Reset)]);
+    let one = (ends, sizes, 0u64..3, 0u32..3, 0..CONTROLLERS, close).prop_map(
+        |(ends, sizes, think, transport, controller, close)| {
+            let (root, workers) = ends;
+            Asking { root, workers, sizes, think, transport, controller, close }
+        },
+    );
     prop::collection::vec(one, 0..3)
 }
 
@@ -267,6 +278,8 @@ fn ask(spec: &mut Spec, askings: &[Asking]) {
             think: Time::ms(asking.think),
             count: Some(20),
             stop: Time::NEVER,
+            // what has no handshake opens nothing
+            close: asking.close.filter(|_| spec.transports[asking.transport as usize].handshake),
             connections,
         });
     }

@@ -168,6 +168,64 @@ impl Bench {
         self.give(packet, Some(Ext::default()))
     }
 
+    /// The network takes what was caught: it is what [`Bench::relay`] carries first.
+    pub fn resend(&mut self, sent: Vec<Caught>) {
+        self.wire.caught.extend(sent);
+    }
+
+    /// The ends of a two-way connection between hosts 0 and 1 talk until `until`: packets take `delay` each way, and
+    /// `change` sees each on its way, with the time. All that was sent.
+    pub fn relay(&mut self, until: u64, delay: u64, mut change: impl FnMut(&mut Packet, u64)) -> Vec<Caught> {
+        let mut sent: Vec<Caught> = Vec::new();
+        let mut arrived = 0;
+        while self.wire.now < until {
+            let next = self.wire.now + US;
+            sent.extend(self.advance(next));
+            while let Some(Caught { packet, ext, .. }) = sent.get(arrived).filter(|c| c.at + delay <= next).cloned() {
+                arrived += 1;
+                let link = if packet.dst == NodeId(0) { 2 } else { 3 };
+                let mut packet = packet;
+                (packet.time, packet.link, packet.hop) = (Time(next), LinkId(link), 2);
+                change(&mut packet, next);
+                sent.extend(self.give(packet, ext));
+            }
+        }
+        sent
+    }
+
+    /// A packet of flow `flow` of a two-way connection, changed, reaches its receiver over `link`.
+    pub fn duplex(
+        &mut self,
+        kind: Kind,
+        (flow, link): (u32, u32),
+        (seq, len): (u64, u16),
+        change: impl FnOnce(&mut Packet),
+    ) -> Vec<Caught> {
+        let forward = Packet::forward(kind, FlowId(flow), NodeId(0), seq, len as u32, Time(self.wire.now));
+        let mut packet = self.arrives(link, forward);
+        packet.size += len;
+        packet.flags = flag::ACK | flag::DUPLEX;
+        change(&mut packet);
+        let ext = packet.has(flag::ACK).then(Ext::default);
+        self.give(packet, ext)
+    }
+
+    /// An answer to flow `flow` of a two-way connection reaches its sender over `link`: up to `ack`, `wnd` bytes more,
+    /// with the number `number`.
+    pub fn duplex_answer(
+        &mut self,
+        kind: Kind,
+        (flow, link): (u32, u32),
+        (ack, wnd): (u64, u32),
+        number: u32,
+    ) -> Vec<Caught> {
+        let mut packet = self.arrives(link, Packet::reverse(kind, FlowId(flow), NodeId(0), ack));
+        packet.flags |= flag::ACK | flag::DUPLEX;
+        packet.wnd = wnd;
+        packet.set_echo(Time(self.wire.now), 0, Time::ZERO);
+        self.give(packet, Some(Ext { ts: Time(self.wire.now), number, ..Ext::default() }))
+    }
+
     /// An ACK reaches the sender: it echoes the time stamp `ts` and carries SACK blocks.
     pub fn ack(&mut self, ack: u64, ts: u64, flags: u16, sack: &[(u64, u64)]) -> Vec<Caught> {
         let mut blocks = [(0, 0); 4];

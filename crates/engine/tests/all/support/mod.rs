@@ -4,6 +4,7 @@
 pub mod bench;
 mod draws;
 pub mod fifo;
+mod queries;
 mod transport;
 
 pub use bench::{Bench, Caught};
@@ -11,6 +12,7 @@ pub use draws::cases;
 pub use incast_cc::{Config, Ecn, Rate, Time};
 pub use incast_engine::spec::*;
 pub use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Role};
+pub use queries::*;
 pub use transport::*;
 
 use incast_engine::testing::{Simulation, Threads, Visit, reference, windows};

@@ -7,6 +7,7 @@
 //! | `sender/output` | `window`, `window_usage`, `send_buffer`, `limited_transmit` |
 //! | `sender/loss` | `fast_recovery`, `scoreboard`, `rack`, `late` |
 //! | `sender/process` | `send_buffer`; `../messages.rs` |
+//! | `sender/renewal`, `receiver/renewal` | `../renewal.rs` |
 //! | `receiver/answer` | `ack_policy` (time stamps), `ns3` (size) |
 //! | `scoreboard/{mod, late, ns3, rack}` | `scoreboard`, `late`, `ns3`, `rack` |
 //! | `sender/ack` (what controllers are told) | `lost_bytes` |
@@ -27,6 +28,7 @@ mod linux;
 mod lost_bytes;
 mod ns3;
 mod pacing;
+mod peer_window;
 mod prr;
 mod rack;
 mod reno_sack;

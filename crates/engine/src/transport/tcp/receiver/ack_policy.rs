@@ -15,7 +15,8 @@ impl Receiver {
             }
         }
         if now_ack || self.acks.pending >= self.acks.every || p.has(flag::FIN) {
-            if self.fin_at.is_some_and(|f| self.next > f) {
+            // the receiver of a flow that is a connection of its own closes too
+            if self.side == NO_SIDE && self.fin_at.is_some_and(|f| self.next > f) {
                 if t.fin_with_data && p.len > 0 && (now_ack || self.acks.pending >= self.acks.every) {
                     self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
                 }

@@ -39,6 +39,9 @@ impl Receiver {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: ctx.now, ..Ext::default() });
         }
+        if self.side != NO_SIDE && !syn && t.window_update.looks_at_seq() {
+            ext.get_or_insert_default().number = self.number(ctx) as u32;
+        }
         if let Some(held) = self.telemetry.take() {
             ext.get_or_insert_default().telemetry = Some(held);
         }
@@ -47,6 +50,7 @@ impl Receiver {
         let mut packet = self.answer(ctx, kind, self.next, flags, size);
         packet.wnd = wnd;
         packet.set_echo(ts, hops, host);
+        self.shift(ctx, &mut packet);
         self.acks.pending = 0;
         self.uncompress(ctx);
         self.acks.acked = self.next;
@@ -65,7 +69,14 @@ impl Receiver {
 
     /// The next packet back, with acknowledgement number `ack`.
     #[inline(always)]
-    fn answer(&mut self, ctx: &NodeCtx<impl Effects>, kind: Kind, ack: u64, flags: u16, size: u32) -> Packet {
+    pub(super) fn answer(
+        &mut self,
+        ctx: &NodeCtx<impl Effects>,
+        kind: Kind,
+        ack: u64,
+        flags: u16,
+        size: u32,
+    ) -> Packet {
         let mut packet = Packet::reverse(kind, self.flow, self.src, ack);
         packet.id = self.packets as u16;
         self.packets = self.packets.wrapping_add(1);
@@ -85,6 +96,7 @@ impl Receiver {
         let flags = self.base_flags & !flag::ACK | ece;
         let mut packet = self.answer(ctx, kind, ack, flags, size);
         packet.set_echo(ctx.now, 0, Time::ZERO);
+        self.shift(ctx, &mut packet);
         ctx.send(self.ip.host, &packet, None);
     }
 

@@ -16,7 +16,8 @@ use crate::transport::timer::{Task, fires_at};
 use incast_cc::{Ecn, Time};
 use incast_record::FlowRecord;
 use sack::{SackBlocks, lay_out};
-use window::{UNSCALED, Window};
+pub use window::UNSCALED;
+use window::Window;
 
 mod ack_policy;
 mod answer;
@@ -24,6 +25,7 @@ mod compression;
 mod connection;
 mod ecn;
 mod prediction;
+mod renewal;
 mod sack;
 mod window;
 
@@ -99,8 +101,9 @@ struct Sink {
     /// Byte after the last of the message under way, for two-way connections, and bytes of a message.
     message_end: u64,
     message_size: u64,
-    /// Bytes that arrived for the first time inside the measured interval.
+    /// Bytes that arrived for the first time inside the measured interval; all of earlier connections.
     delivered_m: u64,
+    earlier: u64,
     /// The whole transfer had arrived.
     complete: Option<Time>,
 }
@@ -192,6 +195,7 @@ impl Receiver {
                 message_end: u64::MAX,
                 message_size: 0,
                 delivered_m: 0,
+                earlier: 0,
                 complete: None,
             },
             syn_acked_at: NEVER,
@@ -229,7 +233,7 @@ impl Receiver {
     /// Adds what it knows to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
-        record.delivered = self.delivered();
+        record.delivered = self.sink.earlier + self.delivered();
         record.delivered_m = self.sink.delivered_m;
         record.received_ps = self.sink.complete.map(|t| t.0);
         if let Some(order) = &self.reordering {
@@ -413,6 +417,10 @@ impl Receiver {
     /// The whole transfer has come.
     #[cold]
     fn complete(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if ctx.net.duplex(self.flow).is_some_and(|duplex| duplex.close.is_some()) {
+            // other connections of the flow follow
+            return;
+        }
         // a FIN may come long after the last byte
         self.sink.complete = Some(self.sink.fresh_at.max(ctx.net.flow(self.flow).start));
         ctx.announce(self.flow, Done::Received);

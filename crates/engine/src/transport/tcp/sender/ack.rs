@@ -76,7 +76,7 @@ impl Sender {
         }
         self.end_backoff(t, news.acked, rtt.is_some());
         if t.recovery == Recovery::PrrNs3 && news.acked > 0 {
-            self.prr.count_segments(news.delivered, t.mss);
+            self.prr.count_segments(news.delivered, self.mss);
         }
         if self.profile.delivery {
             self.tell_delivery(ctx.now, t, news.delivered);
@@ -87,7 +87,7 @@ impl Sender {
         self.recovery.newly_lost = false;
         self.undo.due |= news.marked;
         let (repaired, dubious) = match t.tail_loss_probe || t.adaptive_reordering {
-            true => self.on_ack_of_probe(t, &news, ext.map_or(0, |ext| ext.sack.near(p.ack)[0].1)),
+            true => self.on_ack_of_probe(&news, ext.map_or(0, |ext| ext.sack.near(p.ack)[0].1)),
             false => (false, false),
         };
         if t.recovery == Recovery::Linux && !t.sack {
@@ -140,8 +140,7 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         let outstanding = self.nxt - self.una;
         let old_edge = self.peer.edge;
-        self.peer.edge = ack + p.wnd as u64;
-        self.peer.max = self.peer.max.max(p.wnd as u64);
+        self.peer.take(t.window_update, self.una, ack, p.wnd);
         self.board.begin_ack(t.clock(ctx.now), self.rtt.min.unwrap_or_default());
 
         let acked = ack - self.una;
@@ -218,7 +217,7 @@ impl Sender {
         if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
             match t.recovery {
                 Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.prr.whole_segment => {
-                    self.reduce_rate_as_ns3(t, delivered, false, false)
+                    self.reduce_rate_as_ns3(delivered, false, false)
                 }
                 Recovery::PrrNs3 => {}
                 _ => self.reduce_rate(t, delivered, acked > 0),

@@ -23,11 +23,16 @@ impl Sender {
         if self.passive {
             return;
         }
+        self.connect(ctx, t);
+    }
+
+    /// Sends a SYN, or data.
+    pub(super) fn connect(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if t.handshake || t.lone_syn {
             self.connection = Connection::SynSent;
             self.send_syn(ctx);
         } else {
-            self.peer = PeerWindow { edge: t.receive_buffer, max: t.receive_buffer };
+            self.peer = PeerWindow::opened(self.una, t.receive_buffer, 0);
             self.establish(ctx);
         }
     }
@@ -42,6 +47,10 @@ impl Sender {
 
     pub(super) fn establish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.connection = Connection::Open;
+        let t = ctx.net.transport(self.transport);
+        if t.half_window_mss {
+            self.bound_mss(ctx, t);
+        }
         if ctx.sides.get(self.side as usize).is_some_and(|side| side.without_ecn) {
             self.ecn.mode = Ecn::Off;
         }
@@ -53,6 +62,17 @@ impl Sender {
         self.app.open(ctx.now);
         self.publish_timeout(ctx);
         self.pump(ctx);
+    }
+
+    /// The handshake's window bounds segments: the controller's are as large.
+    #[cold]
+    fn bound_mss(&mut self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec) {
+        let mss = self.peer.bound(t.mss, t.header);
+        if mss < t.mss {
+            self.mss = mss;
+            let env = Env { mss, initial_window: t.initial_window * mss as f64, ..ctx.net.envs[self.ip.flow] };
+            self.cc = ctx.net.spec.controllers[ctx.net.flow(self.ip.flow).controller as usize].build(&env);
+        }
     }
 
     /// A lone SYN is one byte to the controller.
@@ -89,7 +109,8 @@ impl Sender {
                 if self.timer.consecutive == 0 {
                     self.take_rtt(ctx, p.echo());
                 }
-                self.peer = PeerWindow { edge: p.wnd as u64, max: p.wnd as u64 };
+                let number = ctx.sides.get(self.side as usize).map_or(0, |side| side.ack);
+                self.peer = PeerWindow::opened(self.una, p.wnd as u64, number);
                 if t.lone_syn {
                     self.syn_acked(ctx);
                 } else {
@@ -141,11 +162,16 @@ impl Sender {
                 let side = &mut ctx.sides[self.side as usize];
                 side.ext.ts = ext.ts;
                 side.open = true;
+            } else if let Some(ext) = ext.filter(|_| ctx.net.transport(self.transport).window_update.looks_at_seq()) {
+                self.peer.numbered(ext.number);
             }
             return self.on_packet(ctx, p, ext);
         }
         if let Some(side) = ctx.sides.get_mut(self.side as usize) {
             side.rto_before = side.rto;
+        }
+        if p.is(Kind::Rst) && self.connection == Connection::Open {
+            return self.die();
         }
         let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
         if self.connection == Connection::Closed && self.passive {
@@ -156,18 +182,23 @@ impl Sender {
             if t.handshake {
                 self.take_rtt(ctx, ext.ts);
             }
-            self.peer = PeerWindow { edge: p.wnd as u64, max: p.wnd as u64 };
+            self.peer = PeerWindow::opened(self.una, p.wnd as u64, p.seq() + 1);
             self.establish(ctx);
             return;
         }
+        if self.connection != Connection::Open {
+            return;
+        }
         let news = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
-        if self.connection == Connection::Open && (news || p.ack + p.wnd as u64 > self.peer.edge) {
+        let rule = ctx.net.transport(self.transport).window_update;
+        let moved = p.ack >= self.una && self.peer.is_moved(rule, p.seq() + 1, p.ack + p.wnd as u64);
+        if news || moved {
             self.on_ack(ctx, &p.piggyback(ext), Some(ext));
         }
     }
 
     /// The connection is gone.
-    fn die(&mut self) {
+    pub(super) fn die(&mut self) {
         (self.connection, self.timer.deadline) = (Connection::Dead, NEVER);
     }
 
@@ -196,7 +227,7 @@ impl Sender {
         if self.renumbering.hung || self.una < end || self.app.written < end || self.connection != Connection::Open {
             return;
         }
-        if self.stats.finished.is_none() {
+        if self.stats.finished.is_none() && !self.is_renewed(ctx.net) {
             self.stats.finished = Some(ctx.now);
             if self.app.is_finite() {
                 ctx.rec.finish(ctx.now.0);
@@ -213,7 +244,10 @@ impl Sender {
             }
         } else if self.closing.fin && self.una > end {
             self.connection = Connection::Done;
-            self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
+            if self.side == NO_SIDE {
+                // its receiver has said FIN with the ACK; of a two-way connection the other flow does
+                self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
+            }
         }
         if self.connection == Connection::Done {
             self.timer.deadline = NEVER;

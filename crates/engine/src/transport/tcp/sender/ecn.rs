@@ -21,7 +21,7 @@ impl Sender {
             self.recovery.point = self.nxt;
             self.reduce_for_ecn(ctx, t);
             if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
-                self.reduce_rate_as_ns3(t, news.delivered, true, false);
+                self.reduce_rate_as_ns3(news.delivered, true, false);
             }
         }
         self.ecn.echo

@@ -11,7 +11,7 @@ impl Sender {
             LossFlight::Outstanding => (self.nxt - self.una).saturating_sub(self.recovery.limited),
             LossFlight::Pipe if t.sack => self.board.pipe(),
             // each duplicate says that a segment has arrived
-            LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.recovery.dupacks as u64 * t.mss as u64),
+            LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.recovery.dupacks as u64 * self.mss as u64),
         }
     }
 
@@ -50,7 +50,7 @@ impl Sender {
             let fixed = matches!(t.recovery, Recovery::NewReno | Recovery::Htsim);
             self.recovery.window = if fixed { -1.0 } else { 0.0 };
             if t.recovery == Recovery::PrrNs3 {
-                self.reduce_rate_as_ns3(t, delivered, true, false);
+                self.reduce_rate_as_ns3(delivered, true, false);
             }
             // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
             // it in what it lets out
@@ -65,7 +65,7 @@ impl Sender {
                 self.pacing.restarting = false;
             }
         } else {
-            let window = self.cc.cwnd() + (self.recovery.dupacks * t.mss) as f64;
+            let window = self.cc.cwnd() + (self.recovery.dupacks * self.mss) as f64;
             self.recovery.window = match self.recovery.inflates {
                 true if self.recovery.left_inflated => self.recovery.window,
                 true => 0.0,
@@ -112,26 +112,26 @@ impl Sender {
             return;
         }
         if duplicate && t.recovery == Recovery::PrrNs3 {
-            self.reduce_rate_as_ns3(t, delivered, true, false);
+            self.reduce_rate_as_ns3(delivered, true, false);
         }
         if acked > 0 && t.scoreboard == Rules::Ns3 {
             self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
         } else if acked > 0 && t.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
-            self.reduce_rate_as_ns3(t, delivered, false, was_retransmitted);
+            self.reduce_rate_as_ns3(delivered, false, was_retransmitted);
         }
     }
 
     /// An ACK during a recovery without SACK: a partial one deflates the window and the next hole goes, a duplicate
     /// inflates it (RFC 6582).
-    pub(super) fn go_on_without_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) {
-        let mss = t.mss as f64;
+    pub(super) fn go_on_without_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, news: &News) {
+        let mss = self.mss as f64;
         if news.acked > 0 {
             self.recovery.partial_acks += 1;
             self.recovery.window -= news.acked as f64;
             if self.recovery.inflates {
                 self.recovery.window = self.recovery.window.max(0.0);
             }
-            if news.acked >= t.mss as u64 {
+            if news.acked >= self.mss as u64 {
                 self.recovery.window += mss;
             }
             self.recovery.window = self.recovery.window.max(mss);
@@ -157,9 +157,10 @@ impl Sender {
     ) {
         self.recovery.partial_acks += 1;
         if t.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
-            self.reduce_rate_as_ns3(t, delivered, false, was_retransmitted);
+            self.reduce_rate_as_ns3(delivered, false, was_retransmitted);
         }
-        let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.una + t.mss as u64)) else {
+        let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.una + self.mss as u64))
+        else {
             return;
         };
         let unsent = self.app.written.saturating_sub(self.nxt);
@@ -167,7 +168,7 @@ impl Sender {
         if let Some(hole) = self.next_repair(t) {
             self.retransmit(ctx, hole);
         } else if unsent > 0 && room > 0 {
-            self.send_new(ctx, unsent.min(room).min(t.mss as u64) as u32);
+            self.send_new(ctx, unsent.min(room).min(self.mss as u64) as u32);
         } else {
             self.retransmit(ctx, first);
         }
@@ -193,16 +194,16 @@ impl Sender {
     /// The window of rate reduction after an ACK of `delivered` bytes; `advanced`: of its number too.
     pub(super) fn reduce_rate(&mut self, t: &TransportSpec, delivered: u64, advanced: bool) {
         if t.recovery != Recovery::Linux {
-            self.recovery.window = self.prr.window(self.board.pipe(), delivered, t.mss);
+            self.recovery.window = self.prr.window(self.board.pipe(), delivered, self.mss);
         } else if delivered > 0 {
             let (pipe, grows) = (self.pipe(t), advanced && !self.recovery.newly_lost);
-            self.recovery.window = self.prr.window_of_linux(pipe, delivered, t.mss as u64, grows);
+            self.recovery.window = self.prr.window_of_linux(pipe, delivered, self.mss as u64, grows);
         }
     }
 
     /// The same as ns-3 has it, where arguments are as in [`Prr::window_of_ns3`].
-    pub(super) fn reduce_rate_as_ns3(&mut self, t: &TransportSpec, delivered: u64, duplicate: bool, safe: bool) {
-        if let Some(window) = self.prr.window_of_ns3(self.board.pipe() as u32, delivered, t.mss, duplicate, safe) {
+    pub(super) fn reduce_rate_as_ns3(&mut self, delivered: u64, duplicate: bool, safe: bool) {
+        if let Some(window) = self.prr.window_of_ns3(self.board.pipe() as u32, delivered, self.mss, duplicate, safe) {
             self.recovery.window = window;
         }
     }

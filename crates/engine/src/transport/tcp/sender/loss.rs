@@ -32,7 +32,7 @@ impl Sender {
                 false
             }
             Phase::Recovery => {
-                self.go_on_without_sack(ctx, t, news);
+                self.go_on_without_sack(ctx, news);
                 false
             }
             Phase::Loss => self.after_timeout(ctx.now, t, news),
@@ -94,7 +94,7 @@ impl Sender {
     /// Finds what the scoreboard's rules take for lost. Whether there is something new.
     pub(super) fn update_lost(&mut self, t: &TransportSpec) -> bool {
         match t.scoreboard {
-            Rules::Rfc6675 => self.board.update_lost(t.dupthresh, t.mss),
+            Rules::Rfc6675 => self.board.update_lost(t.dupthresh, self.mss),
             Rules::Rack => self.update_lost_by_time(t),
             Rules::Ns3 => self.board.update_lost_by_segments(t.dupthresh),
         }

@@ -14,10 +14,12 @@ mod limited_transmit;
 mod loss;
 mod output;
 mod pacing;
+mod peer_window;
 mod prediction;
 mod process;
 mod prr;
 mod rack;
+mod renewal;
 mod reno_sack;
 mod rto;
 mod samples;
@@ -37,11 +39,14 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
 use crate::transport::ip::IpSource;
 use crate::transport::opening::Opening;
+use crate::transport::tcp::receiver::UNSCALED;
 use crate::transport::timer::{Task, fires_at, scanned_at};
 use incast_cc::{
-    Ack, Bytes, Cc, Congestion, Controller, Ecn, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time, Timeout,
+    Ack, Bytes, Cc, Congestion, Controller, Ecn, Env, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time,
+    Timeout,
 };
 use incast_record::{FlowRecord, MessageKind, MessageRecord, Recorder};
+use peer_window::PeerWindow;
 use prr::Prr;
 use std::collections::VecDeque;
 use undo::Undo;
@@ -64,13 +69,6 @@ pub enum Connection {
     Done,
     /// Reset, or given up.
     Dead,
-}
-
-/// Window that the peer offers: its right edge, and the largest that it ever offered.
-#[derive(Default, Debug)]
-struct PeerWindow {
-    edge: u64,
-    max: u64,
 }
 
 /// How far the end of the connection has come.
@@ -233,6 +231,9 @@ struct SenderStats {
     rtt_sum: Time,
     /// All data acknowledged at the sender.
     finished: Option<Time>,
+    /// Bytes that earlier connections wrote, and the shortest RTT of these.
+    written: u64,
+    rtt_min: Option<Time>,
 }
 
 /// A sender.
@@ -255,6 +256,8 @@ pub struct Sender {
     nxt: u64,
     /// End of the segment sent last.
     sent_to: u64,
+    /// Payload of a full segment.
+    mss: u32,
     board: Scoreboard,
     peer: PeerWindow,
     cc: Cc,
@@ -311,6 +314,7 @@ impl Sender {
             una: 0,
             nxt: 0,
             sent_to: 0,
+            mss: t.mss,
             board: scoreboard(t, &profile, of_segments),
             peer: PeerWindow::default(),
             cc: config.build(&net.envs[flow]),
@@ -364,12 +368,12 @@ impl Sender {
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         self.opening.record(record);
-        record.written = self.app.written;
+        record.written = self.stats.written + self.app.written;
         record.finish_ps = self.stats.finished.map(|t| t.0);
         record.timeouts = self.stats.timeouts;
         record.rtt_count = self.stats.rtt_count;
         record.rtt_sum_ps = self.stats.rtt_sum.0;
-        record.rtt_min_ps = self.rtt.min.map(|t| t.0);
+        record.rtt_min_ps = self.rtt.min.into_iter().chain(self.stats.rtt_min).min().map(|t| t.0);
     }
 
     /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
@@ -377,7 +381,7 @@ impl Sender {
         visit("cwnd_bytes", self.window());
         visit("ssthresh_bytes", self.cc.ssthresh());
         visit("in_flight_bytes", self.board.pipe() as f64);
-        visit("acked_bytes", self.una as f64);
+        visit("acked_bytes", (self.stats.written + self.una) as f64);
         if self.rtt.min.is_some() {
             visit("rtt_s", self.rtt.latest.as_secs_f64());
             visit("srtt_s", self.rtt.srtt.as_secs_f64());

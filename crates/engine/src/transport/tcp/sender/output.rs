@@ -42,7 +42,12 @@ impl Sender {
     pub(super) fn piggyback(&self, ctx: &mut NodeCtx<impl Effects>, packet: &mut Packet) -> Option<Ext> {
         let t = ctx.net.transport(self.transport);
         let side = ctx.sides.get_mut(self.side as usize)?;
+        side.nxt = self.nxt;
+        packet.shift(side.ahead, 0);
         if !side.open {
+            if packet.is(Kind::Syn) {
+                packet.wnd = side.wnd.min(UNSCALED as u32);
+            }
             return None;
         }
         side.carried += u32::from(side.owed);
@@ -50,7 +55,7 @@ impl Sender {
         if t.pingpong && packet.len > 0 && side.answers(t, ctx.now) {
             side.pingpong = true;
         }
-        packet.ack = side.ack;
+        packet.ack = side.ack + side.ahead_received;
         packet.wnd = side.wnd;
         packet.flags |= flag::ACK | if side.ece { flag::ECE } else { 0 };
         let host = if ctx.net.hosts_cost { ctx.now - side.came } else { Time::ZERO };
@@ -171,7 +176,7 @@ impl Sender {
     #[inline]
     pub(super) fn note_usage(&mut self, t: &TransportSpec, before: u64) {
         if t.cwnd_limited {
-            let limited = (self.pipe(t) + t.mss as u64) as f64 > self.window() || self.usage.blocked;
+            let limited = (self.pipe(t) + self.mss as u64) as f64 > self.window() || self.usage.blocked;
             if self.nxt > before || self.app.written > before && limited {
                 self.usage.note(self.una, self.nxt, limited);
             }
@@ -184,7 +189,7 @@ impl Sender {
     pub(super) fn pipe(&self, t: &TransportSpec) -> u64 {
         let pipe = self.board.pipe();
         if t.recovery == Recovery::Linux && !t.sack {
-            return pipe.saturating_sub((self.recovery.dupacks * t.mss) as u64);
+            return pipe.saturating_sub((self.recovery.dupacks * self.mss) as u64);
         }
         pipe
     }
@@ -219,7 +224,7 @@ impl Sender {
             let len = match hole {
                 Some(hole) if t.scoreboard != Rules::Ns3 => hole.len,
                 // segments are cut anew from what is lost
-                Some(hole) => (self.app.written - hole.seq).min(t.mss as u64) as u32,
+                Some(hole) => (self.app.written - hole.seq).min(self.mss as u64) as u32,
                 None => self.next_len(t),
             };
             if len == 0 && hole.is_none() {
@@ -274,7 +279,7 @@ impl Sender {
             }
         }
         let unsent = self.app.written - self.nxt.min(self.app.written);
-        if t.mss as u64 <= unsent { t.mss } else { unsent as u32 }
+        if self.mss as u64 <= unsent { self.mss } else { unsent as u32 }
     }
 
     /// Whether the congestion window takes `len` bytes more. With nothing in flight one segment may always go.
@@ -296,6 +301,8 @@ impl Sender {
         let room = self.peer.edge.saturating_sub(self.nxt);
         if room >= len as u64 {
             len
+        } else if t.whole_segments {
+            self.peer.rest(self.nxt)
         } else if !t.sws_avoidance || room >= self.peer.max / 2 {
             room as u32
         } else {
@@ -335,6 +342,7 @@ impl Sender {
     pub(super) fn next_repair(&mut self, t: &TransportSpec) -> Option<Hole> {
         let hole = self.board.next_hole()?;
         let allowed = t.scoreboard != Rules::Ns3 || self.board.is_below_sacked(hole.seq);
+        let allowed = allowed && self.peer.lets_repair(t.window_update, self.una, hole.seq);
         allowed.then_some(hole)
     }
 
@@ -343,7 +351,7 @@ impl Sender {
             t if t.scoreboard == Rules::Ns3 => {
                 // the number that FIN takes is no byte to fill a segment with
                 let data = self.app.end().map_or(u64::MAX, |end| end.saturating_sub(hole.seq));
-                self.board.gather(hole, data.min(t.mss as u64) as u32)
+                self.board.gather(hole, data.min(self.mss as u64) as u32)
             }
             _ => hole,
         };
@@ -381,7 +389,7 @@ impl Sender {
         if t.notsent_lowat > 0 {
             if self.process.woken {
                 let ends = t.push_ack.then_some(&mut self.process.writes);
-                self.app.top_up(space, self.nxt, t.notsent_lowat, t.mss, ends);
+                self.app.top_up(space, self.nxt, t.notsent_lowat, self.mss, ends);
             } else if self.process.at > ctx.now && self.app.wants(self.nxt, t.notsent_lowat) {
                 self.process.at = ctx.now;
                 ctx.timer(ctx.now, Timer::App(self.ip.flow));
@@ -402,7 +410,7 @@ impl Sender {
             let fits = |len: u32, s: &Sender| (s.board.pipe() + len as u64) as f64 <= s.window();
             if t.scoreboard == Rules::Ns3 {
                 // as many as the window takes, each with room for what it will be cut anew to
-                let whole = |h: &Hole, s: &Sender| (s.app.written - h.seq).min(t.mss as u64) as u32;
+                let whole = |h: &Hole, s: &Sender| (s.app.written - h.seq).min(s.mss as u64) as u32;
                 while let Some(hole) = self.board.next_unproven().filter(|h| fits(whole(h, self), self)) {
                     self.retransmit(ctx, hole);
                 }

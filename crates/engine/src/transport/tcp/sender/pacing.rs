@@ -18,7 +18,7 @@ impl Sender {
                         return;
                     }
                     // its last segment is: the sequence numbers count SYN
-                    if ((self.nxt + 1) as f64) <= t.initial_window * t.mss as f64 {
+                    if ((self.nxt + 1) as f64) <= t.initial_window * self.mss as f64 {
                         return;
                     }
                     let window = self.window();

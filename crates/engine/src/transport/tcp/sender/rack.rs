@@ -17,7 +17,7 @@ impl Sender {
             || if t.reordering_timer {
                 self.board.has_sacked_segments(t.dupthresh)
             } else {
-                self.board.sacked_bytes() >= t.dupthresh as u64 * t.mss as u64
+                self.board.sacked_bytes() >= t.dupthresh as u64 * self.mss as u64
             };
         let steps = self.board.reordering_steps(sure);
         (t.clock(self.rtt.min.unwrap_or_default() / 4) * steps).min(self.rtt.srtt)
@@ -38,9 +38,9 @@ impl Sender {
         if self.board.look_again(Some(t.clock(ctx.now)), window) {
             self.recovery.newly_lost = true;
             if !self.profile.own_recovery && self.phase != Phase::Recovery {
-                self.enter_recovery(ctx, t.mss as u64, false);
+                self.enter_recovery(ctx, self.mss as u64, false);
                 if self.prr_governs(t) {
-                    self.reduce_rate(t, t.mss as u64, false);
+                    self.reduce_rate(t, self.mss as u64, false);
                 }
             }
             // new data waits for the next ACK

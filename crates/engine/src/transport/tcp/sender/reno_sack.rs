@@ -12,7 +12,7 @@ impl Sender {
     /// them, and the others are those that duplicates stood for; a duplicate is one segment. Duplicates of what
     /// went again after a timeout count only if new data was sent since, which they may be of.
     pub(super) fn reno_sack_delivered(&mut self, t: &TransportSpec, acked: u64, segments: u32, duplicate: bool) -> u64 {
-        let mss = t.mss as u64;
+        let mss = self.mss as u64;
         if acked > 0 {
             let counted = self.recovery.dupacks;
             self.recovery.dupacks = counted.saturating_sub(segments.saturating_sub(1));

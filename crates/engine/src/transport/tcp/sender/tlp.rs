@@ -63,12 +63,13 @@ impl Sender {
     pub(super) fn probe_tail(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.catch_up(ctx);
         let before = self.nxt;
-        let new = (self.app.written.saturating_sub(self.nxt)).min(t.mss as u64);
+        let new = (self.app.written.saturating_sub(self.nxt)).min(self.mss as u64);
         let again = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
         // one at a time; none while the NIC takes no more, as if the segment still waited there; pacing holds new data,
         // but nothing that goes again
         let held = !ctx.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > ctx.now;
-        let Some(last) = self.board.last().filter(|_| self.tlp.to == 0 && !held) else {
+        let may_go = |seq| !again || self.peer.lets_repair(t.window_update, self.una, seq);
+        let Some(last) = self.board.last().filter(|last| self.tlp.to == 0 && !held && may_go(last.seq)) else {
             return self.resume_rto(ctx);
         };
         self.tlp.again = again;
@@ -88,9 +89,9 @@ impl Sender {
     /// Takes an ACK's news of the probe and of reordering; its `first` block ends there. Whether the probe repaired a
     /// loss, and whether the state after the ACK has to be looked at.
     #[inline(never)]
-    pub(super) fn on_ack_of_probe(&mut self, t: &TransportSpec, news: &News, first: u64) -> (bool, bool) {
+    pub(super) fn on_ack_of_probe(&mut self, news: &News, first: u64) -> (bool, bool) {
         let News { newly_sacked, twice, .. } = *news;
-        let of_probe = twice > 0 && twice <= t.mss as u64 && first == self.tlp.to;
+        let of_probe = twice > 0 && twice <= self.mss as u64 && first == self.tlp.to;
         if twice > 0 && !of_probe {
             self.board.reported_twice(self.una, self.nxt);
         }

@@ -1,0 +1,250 @@
+//! Connections that each query opens for itself ([`Close`]). They follow one another on the same two flows, in the same
+//! endpoints. What one leaves open when the next begins goes on beside it: a FIN on its way, or a lost one.
+
+use crate::domain::endpoints::Endpoints;
+use crate::domain::lingering::{Lingering, is_closed};
+use crate::domain::probe::observed;
+use crate::domain::queries::answered;
+use crate::event::order::Timer;
+use crate::event::packet::{Ext, Kind, Packet, flag};
+use crate::host::messages::{ConnectionSide, Duplex};
+use crate::ids::FlowId;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::Close;
+use crate::transport::timer::Task;
+use crate::transport::{ReceiveEndpoint, SendEndpoint};
+use std::mem::swap;
+
+/// The side of connection `number` whose host sends `own` and receives `other`.
+fn side(own: Duplex, other: Duplex, number: u64, wnd: u32) -> ConnectionSide {
+    let (ahead, ahead_received) = (own.base(number), other.base(number));
+    ConnectionSide { wnd, number, ahead, ahead_received, ..ConnectionSide::default() }
+}
+
+impl Endpoints {
+    /// A packet of a connection that a query opened for itself reached its host.
+    pub(super) fn deliver_renewed<E: Effects>(
+        &mut self,
+        ctx: &mut NodeCtx<E>,
+        packet: &Packet,
+        duplex: Duplex,
+        ext: Option<&mut Ext>,
+    ) {
+        let net = ctx.net;
+        let back = packet.is_reverse();
+        let own = if back { packet.flow } else { duplex.other };
+        let Some(other) = net.duplex(duplex.other) else { return };
+        let number = duplex.connection(if back { packet.ack } else { packet.seq() });
+        let at = self.senders[net.ends[own].sender].side() as usize;
+        if number > ctx.sides[at].number {
+            // nothing else comes before SYN
+            if back || !packet.is(Kind::Syn) {
+                return;
+            }
+            self.renew(ctx, own, number);
+        }
+        let mut packet = *packet;
+        let (seq, mut ack) = (duplex.base(number), duplex.base(number));
+        if !back {
+            ack = if packet.has(flag::ACK) { other.base(number) } else { 0 };
+        }
+        packet.shift(seq.wrapping_neg(), ack.wrapping_neg());
+        let packet = &packet;
+        if number == ctx.sides[at].number {
+            return self.take_in(ctx, own, packet, duplex, ext);
+        }
+        match self.lingering.iter().position(|l| l.flow == own && l.side.number == number) {
+            Some(i) => self.visit(ctx, i, |sender, receiver, ctx| exchange(sender, receiver, ctx, packet, ext)),
+            None if !back => self.answer_late(ctx, own, packet, (duplex, other), number),
+            None => {}
+        }
+    }
+
+    /// A packet of the connection at work.
+    fn take_in<E: Effects>(
+        &mut self,
+        ctx: &mut NodeCtx<E>,
+        own: FlowId,
+        packet: &Packet,
+        duplex: Duplex,
+        ext: Option<&mut Ext>,
+    ) {
+        let net = ctx.net;
+        let sender = &mut self.senders[net.ends[own].sender];
+        if packet.is_reverse() {
+            let act =
+                |s: &mut SendEndpoint, ctx: &mut NodeCtx<E>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
+            return observed(&mut self.probes, sender, ctx, act);
+        }
+        let receiver = &mut self.receivers[net.ends[packet.flow].receiver];
+        if sender.is_dead() {
+            let ConnectionSide { ahead, ahead_received, .. } = ctx.sides[sender.side() as usize];
+            if receiver.take_late(ctx, packet, (ahead_received, ahead)) {
+                sender.refuse(ctx);
+            }
+            return;
+        }
+        observed(&mut self.probes, sender, ctx, |s, ctx| exchange(s, receiver, ctx, packet, ext));
+        let close = duplex.close;
+        while receiver.take_message() {
+            if !duplex.response {
+                let size = net.duplex(own).map_or(0, |duplex| duplex.size);
+                observed(&mut self.probes, sender, ctx, |s, ctx| {
+                    if close == Some(Close::Worker) {
+                        s.close_after();
+                    }
+                    s.on_reply(ctx, size);
+                });
+                continue;
+            }
+            match close {
+                Some(Close::Root) => observed(&mut self.probes, sender, ctx, |s, ctx| s.close(ctx)),
+                Some(Close::Reset) => {
+                    observed(&mut self.probes, sender, ctx, |s, ctx| s.abort(ctx));
+                    receiver.abandon();
+                }
+                _ => {}
+            }
+            answered(&mut self.queries[net.queries[duplex.query] as usize], ctx);
+        }
+    }
+
+    /// Connection `number` takes the place of the one before, at the host that sends `own`.
+    pub(super) fn renew(&mut self, ctx: &mut NodeCtx<impl Effects>, own: FlowId, number: u64) {
+        let net = ctx.net;
+        let Some(duplex) = net.duplex(own) else { return };
+        let Some(other) = net.duplex(duplex.other) else { return };
+        let sender = &mut self.senders[net.ends[own].sender];
+        let at = sender.side() as usize;
+        let receiver = &mut self.receivers[net.ends[duplex.other].receiver];
+        let ahead = (other.base(number), duplex.base(number));
+        let (last, received) = (sender.renew(net), receiver.renew(net, ahead));
+        let (Some(mut last), Some((mut received, wnd))) = (last, received) else { return };
+        let side = std::mem::replace(&mut ctx.sides[at], side(duplex, other, number, wnd));
+        if !is_closed(&mut last, &mut received) {
+            self.lingering.push(Box::new(Lingering { flow: own, sender: last, receiver: received, side }));
+        }
+    }
+
+    /// What comes again of a connection that is gone here: its last ACK, or the reset, was lost.
+    fn answer_late(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        own: FlowId,
+        packet: &Packet,
+        (received, sent): (Duplex, Duplex),
+        number: u64,
+    ) {
+        let receiver = &mut self.receivers[ctx.net.ends[packet.flow].receiver];
+        if !receiver.take_late(ctx, packet, (received.base(number), sent.base(number))) {
+            return;
+        }
+        let sender = &mut self.senders[ctx.net.ends[own].sender];
+        let at = sender.side() as usize;
+        let mut gone = side(sent, received, number, 0);
+        swap(&mut ctx.sides[at], &mut gone);
+        if received.close == Some(Close::Reset) {
+            sender.refuse(ctx);
+        } else {
+            receiver.answer_late(ctx, received.end());
+        }
+        swap(&mut ctx.sides[at], &mut gone);
+    }
+
+    /// Lets lingering connection `i` act, which is gone once it is closed.
+    fn visit<E: Effects>(
+        &mut self,
+        ctx: &mut NodeCtx<E>,
+        i: usize,
+        act: impl FnOnce(&mut SendEndpoint, &mut ReceiveEndpoint, &mut NodeCtx<E>),
+    ) {
+        let net = ctx.net;
+        let Lingering { flow, sender, receiver, side } = &mut *self.lingering[i];
+        let Some(duplex) = net.duplex(*flow) else { return };
+        let at_work = &mut self.senders[net.ends[*flow].sender];
+        let receiving = &mut self.receivers[net.ends[duplex.other].receiver];
+        let at = at_work.side() as usize;
+        swap(&mut ctx.sides[at], side);
+        at_work.lend(sender);
+        receiving.lend(receiver);
+        act(sender, receiver, ctx);
+        receiving.lend(receiver);
+        at_work.lend(sender);
+        swap(&mut ctx.sides[at], side);
+        if is_closed(sender, receiver) {
+            self.lingering.remove(i);
+        }
+    }
+
+    /// Lets the lingering connections act of which the host here sends or receives `flow`, in their order.
+    fn visit_all<E: Effects>(
+        &mut self,
+        ctx: &mut NodeCtx<E>,
+        flow: FlowId,
+        act: impl Fn(&mut SendEndpoint, &mut ReceiveEndpoint, &mut NodeCtx<E>),
+    ) {
+        let mut i = 0;
+        while i < self.lingering.len() {
+            let left = self.lingering.len();
+            let of = self.lingering[i].flow;
+            if of == flow || ctx.net.duplex(of).is_some_and(|duplex| duplex.other == flow) {
+                self.visit(ctx, i, &act);
+            }
+            i += usize::from(self.lingering.len() == left);
+        }
+    }
+
+    /// A timer fired that a lingering connection may have set.
+    #[cold]
+    pub(super) fn timer_of_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+        match timer {
+            Timer::DelayedAck(flow) => self.visit_all(ctx, flow, |_, receiver, ctx| receiver.on_timer(ctx, timer)),
+            Timer::Retransmit(flow) | Timer::Pace(flow) | Timer::Wake(flow) | Timer::App(flow) => {
+                self.visit_all(ctx, flow, |sender, _, ctx| sender.on_timer(ctx, timer));
+            }
+            _ => {}
+        }
+    }
+
+    /// A timer of flow `flow` in its host's run queue is due: that of lingering connections as well.
+    pub(super) fn run_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, delayed_ack: bool) {
+        if delayed_ack {
+            self.visit_all(ctx, flow, |_, receiver, ctx| receiver.run(ctx, Task::Timer));
+        } else {
+            self.visit_all(ctx, flow, |sender, _, ctx| sender.run(ctx, Task::Timer));
+        }
+    }
+
+    /// The NIC has room for lingering connections of `flow` too.
+    pub(super) fn room_for_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
+        self.visit_all(ctx, flow, |sender, _, ctx| {
+            sender.begin();
+            sender.on_room(ctx);
+        });
+    }
+
+    /// Whether a lingering connection of `flow` may wait for the NIC.
+    #[inline]
+    pub(super) fn lingers(&self, flow: FlowId) -> bool {
+        self.lingering.iter().any(|l| l.flow == flow)
+    }
+}
+
+/// A packet of the data direction, or an acknowledgement: the acknowledgement first, then the data, as a host reads a
+/// segment. Who hears that the peer has closed closes too.
+fn exchange(
+    sender: &mut SendEndpoint,
+    receiver: &mut ReceiveEndpoint,
+    ctx: &mut NodeCtx<impl Effects>,
+    packet: &Packet,
+    ext: Option<&mut Ext>,
+) {
+    sender.on_packet_of_connection(ctx, packet, ext.as_deref());
+    if packet.is_reverse() {
+        return;
+    }
+    receiver.on_packet(ctx, packet, ext);
+    if receiver.has_ended() {
+        sender.close(ctx);
+    }
+}

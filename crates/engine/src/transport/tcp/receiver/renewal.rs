@@ -1,0 +1,84 @@
+//! Connections of a flow, one after the other: each query has its own. State is as fresh as that of a first connection;
+//! counts go on.
+
+use super::*;
+
+impl Receiver {
+    /// The next connection takes its place, whose numbers are so far `ahead` on the wire. The one that was, and the
+    /// window that is offered now.
+    pub fn renew(&mut self, net: &FabricMap, ahead: (u64, u64)) -> (Receiver, u32) {
+        let mut next = Receiver::new(net, self.flow, self.ip.host);
+        let wnd = next.make_duplex(net, self.side, self.sink.message_size);
+        next.predictable = self.predictable;
+        next.sink.stop_planned = self.sink.stop_planned;
+        let mut last = std::mem::replace(self, next);
+        self.lend(&mut last);
+        self.ip.ahead = ahead;
+        self.sink.earlier += last.delivered();
+        (last, wnd)
+    }
+
+    /// Exchanges what all connections of a flow share: what is beneath them, and counts.
+    pub fn lend(&mut self, to: &mut Receiver) {
+        std::mem::swap(&mut self.ip, &mut to.ip);
+        std::mem::swap(&mut self.ip.ahead, &mut to.ip.ahead);
+        std::mem::swap(&mut self.packets, &mut to.packets);
+        std::mem::swap(&mut self.reordering, &mut to.reordering);
+        std::mem::swap(&mut self.sink.delivered_m, &mut to.sink.delivered_m);
+        std::mem::swap(&mut self.sink.earlier, &mut to.sink.earlier);
+    }
+
+    /// The peer has closed, and all before that has come.
+    pub fn has_ended(&self) -> bool {
+        self.fin_at.is_some_and(|fin| self.next > fin)
+    }
+
+    /// The application has reset the connection: nothing is taken or acknowledged any more.
+    pub fn abandon(&mut self) {
+        self.sink.closed = true;
+        self.acks.deadline = NEVER;
+    }
+
+    /// A packet of a connection came that is gone: it counts as one that arrived, and data as late unless it was sent
+    /// again. Whether the peer waits for an answer.
+    pub fn take_late(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ahead: (u64, u64)) -> bool {
+        if p.len > p.size && p.is_trimmed() {
+            self.ip.count_trimmed(ctx, p);
+            return false;
+        }
+        let kept = std::mem::replace(&mut self.ip.ahead, ahead);
+        let whole = self.ip.is_whole(ctx, p);
+        self.ip.ahead = kept;
+        if whole {
+            self.ip.count(ctx, ctx.net.transport(self.transport), p);
+            if p.len > 0 && p.has(flag::MEASURED) && !p.has(flag::RETX) {
+                self.reordering.get_or_insert_default().late += 1;
+            }
+        }
+        whole && p.is(Kind::Data) && (p.len > 0 || p.has(flag::FIN))
+    }
+
+    /// Answers what comes again of a connection that is gone: all of it has come, up to `ack` (TIME-WAIT).
+    pub fn answer_late(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: u64) {
+        let size = ctx.net.transport(self.transport).ack_size;
+        let mut packet = self.answer(ctx, Kind::Ack, ack, self.base_flags, size);
+        packet.wnd = UNSCALED as u32;
+        packet.set_echo(ctx.now, 0, Time::ZERO);
+        self.shift(ctx, &mut packet);
+        ctx.send(self.ip.host, &packet, None);
+    }
+
+    /// The numbers of a two-way connection's packet as they are on the wire.
+    #[inline(always)]
+    pub(super) fn shift(&self, ctx: &NodeCtx<impl Effects>, packet: &mut Packet) {
+        if self.side != NO_SIDE {
+            packet.shift(0, ctx.sides[self.side as usize].ahead_received);
+        }
+    }
+
+    /// The number of an ACK: one more than the next byte of its host.
+    #[cold]
+    pub(super) fn number(&self, ctx: &NodeCtx<impl Effects>) -> u64 {
+        ctx.sides[self.side as usize].nxt + 1
+    }
+}

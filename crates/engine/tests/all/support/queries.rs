@@ -1,0 +1,35 @@
+//! Two-way connections and their queries.
+
+use super::*;
+
+/// A flow of a two-way connection.
+pub fn one_way(src: u32, dst: u32, start: Time) -> FlowSpec {
+    FlowSpec { app: App::Messages(Messages), start, ..bulk(src, dst, None) }
+}
+
+/// Host 0 of a star at 10 Gb/s with 1 us links asks hosts `1..=workers`: 100 B there, `response`
+/// bytes back.
+pub fn asking(workers: u32, response: u64, transport: TransportSpec) -> Spec {
+    let mut spec = star(workers + 1, Rate::gbps(10), Time::us(1));
+    spec.transports = vec![transport];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.flows = (1..=workers).flat_map(|w| [one_way(0, w, Time::ZERO), one_way(w, 0, Time::ZERO)]).collect();
+    spec.queries = vec![QuerySpec {
+        group: 0,
+        root: 0,
+        first: Time::us(10),
+        think: Time::us(5),
+        count: Some(3),
+        stop: Time::NEVER,
+        close: None,
+        connections: (0..workers)
+            .map(|i| ConnectionSpec { request: 2 * i, response: 2 * i + 1, request_size: 100, response_size: response })
+            .collect(),
+    }];
+    spec
+}
+
+/// Queries or writes of a run.
+pub fn messages(o: &Outcome, kind: MessageKind) -> Vec<&MessageRecord> {
+    o.messages.iter().filter(|m| m.kind == kind).collect()
+}

@@ -380,6 +380,11 @@ impl Telemetry {
     }
 }
 
+/// The sequence number nearest to `number` that has these lowest 32 bits.
+pub fn nearest(number: u64, low: u32) -> u64 {
+    number.wrapping_add_signed(low.wrapping_sub(number as u32) as i32 as i64)
+}
+
 /// Up to four SACK blocks `[start, end)`, newest first. Their numbers have 32 bits, as on the wire (RFC 2018), and
 /// stand for those nearest to the packet's acknowledgement number: no window is larger than 2^30 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -393,8 +398,7 @@ impl Blocks {
 
     /// The blocks of a packet that acknowledges up to `ack`.
     pub fn near(&self, ack: u64) -> [(u64, u64); 4] {
-        let whole = |low: u32| ack.wrapping_add_signed(low.wrapping_sub(ack as u32) as i32 as i64);
-        self.0.map(|(start, end)| if start == end { (0, 0) } else { (whole(start), whole(end)) })
+        self.0.map(|(start, end)| if start == end { (0, 0) } else { (nearest(ack, start), nearest(ack, end)) })
     }
 
     /// How many there are.

@@ -8,7 +8,7 @@
 //! The two flows of a two-way connection have one way, that of the requests: data of the one carries ACKs of the other.
 
 use crate::hash;
-use crate::ids::{FlowId, LinkId, NodeId};
+use crate::ids::{FlowId, NodeId};
 use crate::map::adjacency::Adjacency;
 use crate::map::back;
 use crate::map::paths::{Hops, hops, hops_at};

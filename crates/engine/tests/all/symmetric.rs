@@ -73,6 +73,7 @@ fn both_flows_of_a_connection_have_one_way() {
         think: Time::us(5),
         count: Some(2),
         stop: Time::NEVER,
+        close: None,
         connections: (0..4).map(connection).collect(),
     }];
     spec.transports[0].handshake = true;

@@ -4,6 +4,7 @@
 //! RFC 9293 compares two numbers, those of SEQ (SND.WL1) and ACK (SND.WL2). The second needs no field: an ACK below
 //! SND.UNA is not taken at all, and SND.WL2 is never above that.
 
+use crate::event::packet::nearest;
 use crate::spec::WindowUpdate;
 
 /// The segment size of hosts that know no other (RFC 9293 3.7.1).
@@ -64,7 +65,7 @@ impl PeerWindow {
 
     /// A pure ACK of a two-way connection has the number whose low bits these are, the nearest.
     pub(super) fn numbered(&mut self, low: u32) {
-        self.number = self.last.wrapping_add_signed(low.wrapping_sub(self.last as u32) as i32 as i64);
+        self.number = nearest(self.last, low);
     }
 
     /// Payload of a full segment under the largest window so far: half of the window, unless that is small anyway

@@ -55,6 +55,17 @@ def test_models_are_a_figure_of_the_mswift_paper_and_one_flow_follows_them(incas
         assert rows["Swift, round robin", paths]["window"]["mean"] == pytest.approx(window, rel=0.035)
 
 
+def test_switches_that_set_windows_keep_queries_without_loss(incast: Command, tmp_path: Path) -> None:
+    """Figure 4 of SCCP's paper, at its least and its most workers."""
+    answer = incast("paper", "run", "sccp/fig4", "--seeds", "2", "--out", "s")
+    assert answer.status == 0, answer.err
+    assert "holds: SCCP loses nothing" in answer.out
+    assert "holds: SCCP stays within a few ms" in answer.out
+    answer = incast("paper", "run", "sccp/fig5", "--seeds", "2", "--out", "s5")
+    assert answer.status == 0, answer.err
+    assert "holds: SCCP gives the background" in answer.out
+
+
 def test_the_mswift_paper_has_all_its_figures_and_numbers() -> None:
     """Figures 2 and 4 to 18 and table I; losses as section IV.B reports them, sizes as its shared settings."""
     paper, figures = reading.find("mswift")

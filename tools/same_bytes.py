@@ -55,6 +55,7 @@ SCENARIOS = [
     "random-pairs",
     "star",
     "three-tier-incast",
+    "sccp-incast",
     "two-senders",
     "websearch",
 ]

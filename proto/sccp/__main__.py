@@ -22,6 +22,7 @@ from proto.sccp.beside import print_table
 from proto.sccp.experiment import Cell, Measured, cells, measure
 from proto.sccp.network import MOST_WORKERS, Setup
 from proto.sccp.results import files, summary
+from proto.sccp.simulation import simulated
 
 T = TypeVar("T")
 
@@ -200,8 +201,9 @@ def main() -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         begun = time.monotonic()
         results = run(options)
+        beside = simulated(results)
         # A file is as wide as the table.
-        print_table(results, Console() if sys.stdout.isatty() else Console(width=130))
+        print_table(results, Console() if sys.stdout.isatty() else Console(width=180), beside)
         keep(folder, results, time.monotonic() - begun, not options.no_pictures)
     except (build.Missing, FolderError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

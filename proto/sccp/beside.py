@@ -1,8 +1,4 @@
-"""The table of a run: what was measured, and beside it what the simulator gives for the same cells.
-
-The simulator has no SCCP yet, so ``simulated`` is empty today and every figure is the measured one alone. Whoever adds
-the simulation fills a ``Summary`` for each ``Key`` and hands them to ``beside``; nothing else changes.
-"""
+"""The table of a run: what was measured, and beside it what the simulator gives for the same cells."""
 
 from __future__ import annotations
 
@@ -16,15 +12,21 @@ from proto.sccp.experiment import Measured
 from proto.sccp.results import Key, Summary, key, summary
 from proto.sccp.units import rate_text, size_text
 
+
+def counted(number: int | None) -> str:
+    """Write what may not have been looked at."""
+    return "-" if number is None else str(number)
+
+
 FIGURES: dict[str, Callable[[Summary], str]] = {
     "query\nmedian ms": lambda one: f"{one.query_median_ms:.1f}",
     "query\nmax ms": lambda one: f"{'> ' if one.unfinished else ''}{one.query_max_ms:.1f}",
     "\ndrops": lambda one: str(one.drops),
     "queries\nwith RTO": lambda one: str(one.queries_with_timeout),
-    "smallest\nwindow B": lambda one: str(one.smallest_window_bytes),
-    "N\nmax": lambda one: str(one.flows_max),
-    "N\nend": lambda one: str(one.flows_final),
-    "FINs\nat N = 0": lambda one: str(one.fins_at_zero),
+    "smallest\nwindow B": lambda one: counted(one.smallest_window_bytes),
+    "N\nmax": lambda one: counted(one.flows_max),
+    "N\nend": lambda one: counted(one.flows_final),
+    "FINs\nat N = 0": lambda one: counted(one.fins_at_zero),
 }
 """Figures of the table, by their heads."""
 
@@ -42,7 +44,7 @@ def beside(results: Sequence[Measured], simulated: Mapping[Key, Summary] | None 
     return columns
 
 
-def print_table(results: Sequence[Measured], console: Console) -> None:
+def print_table(results: Sequence[Measured], console: Console, simulated: Mapping[Key, Summary] | None = None) -> None:
     """Print the table of a run, a section a rate and response."""
     first = [
         Column("\nrate", [rate_text(one.setup.rate_bps) for one in results]),
@@ -53,4 +55,5 @@ def print_table(results: Sequence[Measured], console: Console) -> None:
     ]
     kinds = [key(one)[:3] for one in results]
     ends = [i for i, (this, then) in enumerate(pairwise(kinds)) if this != then]
-    show(console, "measured on real TCP", first, beside(results), ends)
+    title = "measured on real TCP | simulated" if simulated else "measured on real TCP"
+    show(console, title, first, beside(results, simulated), ends)

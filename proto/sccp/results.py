@@ -23,11 +23,11 @@ class Summary:
     drops: int
     timeouts: int
     queries_with_timeout: int
-    smallest_window_bytes: int
-    """Smallest window that passed to the workers while flows were counted."""
-    flows_max: int
-    flows_final: int
-    fins_at_zero: int
+    smallest_window_bytes: int | None
+    """Smallest window that passed to the workers while flows were counted; ``None``, as below, where nobody looked."""
+    flows_max: int | None
+    flows_final: int | None
+    fins_at_zero: int | None
 
 
 Key = tuple[int, str, int, int]

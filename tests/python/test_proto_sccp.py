@@ -14,14 +14,31 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, environment
-from proto.sccp import build, kernel, share, units
-from proto.sccp.network import tcp_counter
+from proto.sccp import build, kernel, share, simulation, units
+from proto.sccp.experiment import Cell, Measured
+from proto.sccp.network import Setup, tcp_counter
 from proto.sccp.switch import PortEntry
 
 LACKING = build.missing()
 real = pytest.mark.skipif(bool(LACKING), reason=f"SCCP on real TCP needs {'; '.join(LACKING)}")
 
 MBPS_100 = 100_000_000
+
+
+# ---- The simulation ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("workers", "linux_ms", "window"), [(20, 83.687, 3750), (60, 262.3, 1448)])
+def test_the_simulation_takes_as_long_as_linux_where_switches_set_windows(
+    workers: int, linux_ms: float, window: int
+) -> None:
+    """Measured at 100 Mb/s, answers of 50 kB: `record/cells.csv`, and the table of README.md."""
+    cell = Cell("sccp", workers, 50_000, queries=3, common_rtt_ns=6_000_000)
+    setup = Setup(workers, MBPS_100, 178_000, "B")
+    found = simulation.summary(Measured(setup, cell, 75_000, 0, [], [], 0, [], {}, 0, 0))
+    assert found.query_median_ms == pytest.approx(linux_ms, rel=0.01)
+    assert (found.drops, found.queries_with_timeout, found.unfinished) == (0, 0, 0)
+    assert (found.smallest_window_bytes, found.flows_max, found.flows_final) == (window, workers, 0)
 
 
 # ---- The arithmetic ---------------------------------------------------------------------------------------------

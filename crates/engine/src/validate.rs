@@ -3,7 +3,7 @@
 use crate::event::packet::STAMPS;
 use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
-use crate::spec::{Discipline, LinkSpec, Rules, RunError, Spec, Ties, TransportSpec};
+use crate::spec::{Discipline, LinkSpec, Program, ProgramSpec, Rules, RunError, Spec, Ties, TransportSpec};
 use incast_cc::Time;
 
 fn invalid(text: String) -> Result<(), RunError> {
@@ -39,8 +39,31 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
     if let Some(costs) = { sides }.find(|c| !(1..=EngineId::MOST).contains(&c.engines)) {
         return invalid(format!("a host has {} engines a side, expected 1 to {}", costs.engines, EngineId::MOST));
     }
+    spec.programs.iter().try_for_each(|own| check_program(spec, own))?;
     let class = spec.flows.iter().map(|f| f.class.max(f.ack_class) as usize).max().unwrap_or(0);
     spec.links.iter().try_for_each(|link| check_queue(spec, link, class))
+}
+
+/// A program: its nodes, and the ranges of its parameters.
+fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
+    let nodes = spec.node_names.len() as u32;
+    if !own.nodes.is_sorted_by(|a, b| a < b) || own.nodes.last().is_some_and(|node| *node >= nodes) {
+        return invalid(format!(
+            "a program runs at nodes {:?}, expected some of 0 to {}, rising",
+            own.nodes,
+            nodes - 1
+        ));
+    }
+    match &own.program {
+        Program::Sccp(sccp) if sccp.scale > 14 || sccp.floor == 0 => invalid(format!(
+            "sccp with scale {} and floor {} B, expected at most 14 and at least 1",
+            sccp.scale, sccp.floor
+        )),
+        Program::Phantom(phantom) if !(phantom.drain > 0.0 && phantom.drain <= 1.0) => {
+            invalid(format!("a phantom queue drains at {} of its link, expected above 0 and at most 1", phantom.drain))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The queue of a link, and what it asks of the traffic, whose highest class is `most`.

@@ -176,18 +176,20 @@ impl Endpoints {
         }
     }
 
-    /// Lets the lingering connections act of which the host here sends or receives `flow`, in their order.
+    /// Lets the lingering connections act of the host that sends `flow` (`receives`: that receives it), in their order.
+    /// The other host's end may lie in the same domain.
     fn visit_all<E: Effects>(
         &mut self,
         ctx: &mut NodeCtx<E>,
-        flow: FlowId,
+        (flow, receives): (FlowId, bool),
         act: impl Fn(&mut SendEndpoint, &mut ReceiveEndpoint, &mut NodeCtx<E>),
     ) {
         let mut i = 0;
         while i < self.lingering.len() {
             let left = self.lingering.len();
             let of = self.lingering[i].flow;
-            if of == flow || ctx.net.duplex(of).is_some_and(|duplex| duplex.other == flow) {
+            let own = if receives { ctx.net.duplex(of).map(|duplex| duplex.other) } else { Some(of) };
+            if own == Some(flow) {
                 self.visit(ctx, i, &act);
             }
             i += usize::from(self.lingering.len() == left);
@@ -198,9 +200,11 @@ impl Endpoints {
     #[cold]
     pub(super) fn timer_of_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::DelayedAck(flow) => self.visit_all(ctx, flow, |_, receiver, ctx| receiver.on_timer(ctx, timer)),
+            Timer::DelayedAck(flow) => {
+                self.visit_all(ctx, (flow, true), |_, receiver, ctx| receiver.on_timer(ctx, timer));
+            }
             Timer::Retransmit(flow) | Timer::Pace(flow) | Timer::Wake(flow) | Timer::App(flow) => {
-                self.visit_all(ctx, flow, |sender, _, ctx| sender.on_timer(ctx, timer));
+                self.visit_all(ctx, (flow, false), |sender, _, ctx| sender.on_timer(ctx, timer));
             }
             _ => {}
         }
@@ -209,15 +213,15 @@ impl Endpoints {
     /// A timer of flow `flow` in its host's run queue is due: that of lingering connections as well.
     pub(super) fn run_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, delayed_ack: bool) {
         if delayed_ack {
-            self.visit_all(ctx, flow, |_, receiver, ctx| receiver.run(ctx, Task::Timer));
+            self.visit_all(ctx, (flow, true), |_, receiver, ctx| receiver.run(ctx, Task::Timer));
         } else {
-            self.visit_all(ctx, flow, |sender, _, ctx| sender.run(ctx, Task::Timer));
+            self.visit_all(ctx, (flow, false), |sender, _, ctx| sender.run(ctx, Task::Timer));
         }
     }
 
     /// The NIC has room for lingering connections of `flow` too.
     pub(super) fn room_for_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
-        self.visit_all(ctx, flow, |sender, _, ctx| {
+        self.visit_all(ctx, (flow, false), |sender, _, ctx| {
             sender.begin();
             sender.on_room(ctx);
         });

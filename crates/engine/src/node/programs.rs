@@ -22,8 +22,10 @@ impl<E: Effects> NodeCtx<'_, E> {
         match programs.ingress(self.now, self.ports, (ingress, Some(egress)), &mut packet) {
             Ok(port) => {
                 let port = port.unwrap_or(egress);
+                let marks = self.ports[port].marks();
                 let accepted = self.offer(port, &packet, ext);
-                if accepted && packet.has(flag::CE) && !came_marked {
+                // its queue may have marked it as well
+                if accepted && packet.has(flag::CE) && !came_marked && self.ports[port].marks() == marks {
                     self.ports[port].count_mark();
                 }
                 if programs.asks_queue {

@@ -166,6 +166,11 @@ impl Port {
         self.settings.framing
     }
 
+    /// Packets that it has marked at their arrival.
+    pub fn marks(&self) -> u32 {
+        self.count.marks
+    }
+
     /// A program has marked a packet that the queue has taken.
     pub fn count_mark(&mut self) {
         self.count.marks += 1;

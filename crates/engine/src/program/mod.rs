@@ -70,8 +70,9 @@ programs!(active);
 #[derive(Clone, Debug)]
 pub struct Programs {
     node: NodeId,
-    /// Domain-local number of its first port.
+    /// Domain-local number of its first port, and how many it has.
     first: PortIx,
+    count: usize,
     list: Vec<Active>,
     /// One of them is told what becomes of packets at the queue.
     pub asks_queue: bool,
@@ -85,7 +86,8 @@ impl Programs {
         let own = spec.programs.iter().filter(|p| p.nodes.binary_search(&node.0).is_ok());
         let list: Vec<Active> = own.map(|p| Active::new(&p.program, ports)).collect();
         let asks_queue = list.iter().any(SwitchProgram::asks_queue);
-        (!list.is_empty()).then(|| Box::new(Programs { node, first, list, asks_queue, series: Vec::new() }))
+        (!list.is_empty())
+            .then(|| Box::new(Programs { node, first, count: ports, list, asks_queue, series: Vec::new() }))
     }
 
     /// Makes its state at a port a time series.
@@ -97,7 +99,8 @@ impl Programs {
     fn at<'p>(&self, now: Time, ports: &'p [Port], ingress: Option<PortIx>, egress: Option<PortIx>) -> At<'p> {
         let local = |port: PortIx| port.ix() - self.first.ix();
         let (ingress, egress) = (ingress.map(local), egress.map(local));
-        At { now, node: self.node, ports: &ports[self.first.ix()..], ingress, egress }
+        let ports = &ports[self.first.ix()..][..self.count];
+        At { now, node: self.node, ports, ingress, egress }
     }
 
     /// They see a packet, and may change it: whether it goes on, and by which port.
@@ -113,7 +116,10 @@ impl Programs {
             match program.ingress(&at, packet) {
                 Verdict::Pass => {}
                 Verdict::Drop => return Err(Refused),
-                Verdict::To(port) => at.egress = Some(port),
+                Verdict::To(port) => {
+                    assert!(port < self.count, "a program sends a packet to port {port} of {}", self.count);
+                    at.egress = Some(port);
+                }
             }
         }
         Ok(at.egress.map(|port| self.first.plus(port as u32)))

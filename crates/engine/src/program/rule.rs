@@ -46,7 +46,7 @@ pub enum Verdict {
     Pass,
     /// It goes no further.
     Drop,
-    /// It leaves by another port.
+    /// It leaves by another port; what is at its host stays there.
     To(usize),
 }
 

@@ -36,6 +36,10 @@ enum Says {
 
 /// What a segment says of its flow, if anything.
 fn says(packet: &Packet) -> Option<Says> {
+    if !packet.is_reverse() && packet.part().0 > 0 {
+        // a later fragment has no TCP header
+        return None;
+    }
     match packet.kind() {
         Kind::Syn => Some(Says::Opens),
         Kind::Rst => Some(Says::Aborts),
@@ -66,6 +70,8 @@ impl Counts {
         let units = match (self.rule.ignorant, self.rule.up) {
             (true, _) => share,
             (false, true) => share.div_ceil(unit),
+            // a floor that is rounded down is none; a byte stands for no floor
+            (false, false) if self.rule.floor > 1 => (share / unit).max(self.rule.floor.div_ceil(unit)),
             (false, false) => share / unit,
         };
         wnd.min(units.saturating_mul(unit).min(u32::MAX as u64) as u32)
@@ -175,11 +181,13 @@ mod tests {
 
     #[test]
     fn windows_are_written_in_units_of_the_scale() {
-        // SCCP on Linux, measured: 1875 B at scale 7 is 1792 B, at scale 11 nothing; a floor of 1448 B is 1408 B
+        // SCCP on Linux, measured: 1875 B at scale 7 is 1792 B, at scale 11 nothing
         let scaled = |scale, up| counts(|s| (s.scale, s.up) = (scale, up));
         assert_eq!(scaled(7, false).window(1 << 20, 1_875, false), 1_792);
         assert_eq!(scaled(11, false).window(1 << 20, 1_875, false), 0);
-        assert_eq!(scaled(7, false).window(1 << 20, 1_448, false), 1_408);
+        let floor = |scale| counts(|s| (s.scale, s.floor) = (scale, 1_448));
+        assert_eq!(floor(7).window(1 << 20, 1_448, false), 1_536, "a floor is rounded up");
+        assert_eq!(floor(11).window(1 << 20, 1_875, false), 2_048);
         assert_eq!(scaled(11, true).window(1 << 20, 1_875, false), 2_048);
         assert_eq!(scaled(11, false).window(65_535, 1_875, true), 1_875, "a SYN's window is not scaled");
         let ignorant = counts(|s| (s.scale, s.ignorant) = (11, true));

@@ -1,6 +1,7 @@
 //! Links that differ from all others of their kind, one or those of a pattern, and queues of their ports: `[[links]]`.
 
 use crate::document::queue::Queue;
+use crate::text::pattern::fits;
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Rate, Size, Time};
 use crate::topology::link::{ErrorUnit, Link, LinkChange};
@@ -60,7 +61,8 @@ pub(crate) fn apply<'d>(singles: &'d [SingleLink], network: &mut Network, out: &
             continue;
         }
         // both directions of a link lie side by side; where a pattern has both, forward is the topology's
-        let pairs: Vec<usize> = links.iter().copied().filter(|l| l % 2 == 0 || !links.contains(&(l ^ 1))).collect();
+        let pairs: Vec<usize> =
+            links.iter().copied().filter(|l| l % 2 == 0 || links.binary_search(&(l ^ 1)).is_err()).collect();
         let is_change = single.change != LinkChange::default() || single.queue.is_none();
         let twice = pairs.iter().filter(|_| is_change).find_map(|l| Some((*l, changed.insert(l / 2, i)?)));
         if let Some((link, before)) = twice {
@@ -107,12 +109,6 @@ fn unknown(name: &str, network: &Network, named: impl Fn(String) -> Problem) -> 
 fn matches(pattern: &str, name: &str) -> bool {
     let (Some((from, to)), Some((a, b))) = (pattern.split_once('>'), name.split_once('>')) else { return false };
     pattern.contains('*') && fits(from, a) && fits(to, b)
-}
-
-fn fits(pattern: &str, text: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(text) = text.strip_prefix(start) else { return false };
-    (0..=text.len()).filter(|i| text.is_char_boundary(*i)).any(|i| fits(rest, &text[i..]))
 }
 
 impl SingleLink {

@@ -2,6 +2,7 @@
 //! in the list of [`Program`].
 
 use crate::text::default::{bytes, microseconds, number};
+use crate::text::pattern::fits;
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Size, Time};
 use crate::text::words::kinds;
@@ -55,7 +56,8 @@ pub struct Sccp {
     /// number of flows.
     #[serde(default = "microseconds::<300>")]
     pub common_rtt: Time,
-    /// No window is set below it; `mss` is a full segment.
+    /// No window is set below it; `mss` is a full segment. With a `scale` a floor above a byte is rounded up to whole
+    /// units.
     #[serde(default)]
     pub floor: Floor,
     /// When a segment with SYN or FIN counts: when it comes to the switch, or once the queue has taken it.
@@ -184,6 +186,11 @@ impl NodeProgram for Sccp {
             );
             return at.text("kind", "sccp", message);
         }
+        if self.dedupe && !spec.queries.is_empty() {
+            let message = "expected false beside queries: a switch does not tell which SYN and FIN of a two-way \
+                           connection belong together";
+            return at.value("dedupe", true, message);
+        }
         if spec.choice.spreads() {
             let message = "counts the flows of each port, and routing.kind sends packets of one flow by several; \
                            expected a routing that keeps a flow to one path";
@@ -193,8 +200,8 @@ impl NodeProgram for Sccp {
         let flows = (0..).map(FlowId).zip(&spec.flows).filter(|(_, f)| asks(f));
         for (f, flow) in flows {
             let (data, acks) = (fabric.path(f, false), fabric.path(f, true));
-            let ends = |l: &LinkId| (spec.links[*l].from, spec.links[*l].to);
-            let mirrored = data.iter().rev().map(ends).eq(acks.iter().map(ends).map(|(from, to)| (to, from)));
+            // both directions of a link lie side by side
+            let mirrored = data.iter().rev().map(|l| LinkId(l.0 ^ 1)).eq(acks.iter().copied());
             let touches = |l: &LinkId| nodes.binary_search(&spec.links[*l].from).is_ok();
             if !mirrored && (data.iter().any(touches) || acks.iter().any(touches)) {
                 let name = |node: u32| &spec.node_names[node as usize];
@@ -269,7 +276,7 @@ fn nodes(on: &str, hosts: u32, names: &[String], at: &mut Report) -> Vec<u32> {
         match word {
             "switches" => nodes.extend(hosts..count),
             "hosts" => nodes.extend(0..hosts),
-            _ => nodes.extend((0..).zip(names).filter(|(_, name)| matches(word, name)).map(|(node, _)| node)),
+            _ => nodes.extend((0..).zip(names).filter(|(_, name)| fits(word, name)).map(|(node, _)| node)),
         }
         if nodes.len() == before {
             let some = |node: u32| names.get(node as usize).map_or("", String::as_str);
@@ -286,13 +293,6 @@ fn nodes(on: &str, hosts: u32, names: &[String], at: &mut Report) -> Vec<u32> {
     nodes
 }
 
-/// Whether a name is as a pattern has it, in which `*` stands for any letters.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(left) = name.strip_prefix(head) else { return false };
-    (0..=left.len()).filter(|at| left.is_char_boundary(*at)).any(|at| matches(rest, &left[at..]))
-}
-
 /// The programs of a run on `network`; what is wrong goes to `problems`.
 pub(crate) fn programs(
     list: &[Program],
@@ -306,34 +306,25 @@ pub(crate) fn programs(
         let at = &mut Report::new(format!("program.{i}"), problems);
         program.check(at);
         let nodes = nodes(program.on(), network.hosts, &network.names, at);
+        let same = |before: &usize| list[*before].word() == program.word();
+        let shares = |before: &usize| programs_share(&programs, *before, &nodes);
+        if let Some(before) = (0..i).filter(same).find(shares) {
+            let message = format!("program.{before} is of this kind and runs at some of these nodes too; expected one");
+            at.text("on", program.on(), message);
+        }
         programs.push(spec::ProgramSpec { nodes, program: program.spec(mss) });
     }
     programs
+}
+
+/// Whether program `before` runs at one of `nodes`.
+fn programs_share(programs: &[spec::ProgramSpec], before: usize, nodes: &[u32]) -> bool {
+    programs[before].nodes.iter().any(|node| nodes.binary_search(node).is_ok())
 }
 
 /// What of a run does not go with its programs.
 pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Problem>) {
     for (i, (program, own)) in list.iter().zip(&spec.programs).enumerate() {
         program.check_run(spec, &own.nodes, &mut Report::new(format!("program.{i}"), problems));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn a_star_stands_for_any_letters() {
-        for (pattern, name, yes) in [
-            ("*", "edge3", true),
-            ("edge*", "edge3", true),
-            ("edge*", "core3", false),
-            ("*3", "edge13", true),
-            ("e*1*", "edge13", true),
-            ("edge1", "edge13", false),
-            ("edge1", "edge1", true),
-        ] {
-            assert_eq!(matches(pattern, name), yes, "{pattern} {name}");
-        }
     }
 }

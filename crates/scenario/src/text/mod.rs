@@ -4,6 +4,7 @@
 pub mod controller;
 pub(crate) mod default;
 pub mod external;
+pub(crate) mod pattern;
 pub mod problem;
 pub mod quantity;
 pub mod schema;

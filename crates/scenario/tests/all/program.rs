@@ -85,6 +85,9 @@ fn what_a_program_cannot_work_with_is_refused() {
     says(with(&[("program.0.floor", "0B")]), &["program.0.floor", "at least 1B"]);
     says(with(&[("program.0.rounding", "up")]), &["program.0.rounding", "scale above 0"]);
     says(with(&[("transport.handshake", "false")]), &["program.0.kind", "transport.handshake = true"]);
+    says(with(&[("program.0.dedupe", "true")]), &["program.0.dedupe", "beside queries"]);
+    let twice = "[{ kind = \"sccp\" }, { kind = \"sccp\", on = \"gateway\" }]";
+    says(with(&[("program", twice)]), &["program.1.on", "program.0"]);
     let tree = |sets: &[(&str, &str)]| {
         let sccp = [("topology.k", "4"), ("transport.preset", "linux"), ("program", "[{ kind = \"sccp\" }]")];
         said("permutation", &[&sccp, sets].concat())

@@ -42,8 +42,7 @@ impl Duplex {
         number * self.span()
     }
 
-    /// The connection of sequence or acknowledgement number `seq`: the probe of a shut window is one below the first
-    /// byte.
+    /// The connection of sequence or acknowledgement number `seq`; the number below its first byte belongs to it too.
     pub fn connection(self, seq: u64) -> u64 {
         (seq + 1) / self.span()
     }

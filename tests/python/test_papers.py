@@ -66,6 +66,13 @@ def test_switches_that_set_windows_keep_queries_without_loss(incast: Command, tm
     assert "holds: SCCP gives the background" in answer.out
 
 
+def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: Path) -> None:
+    """HULL's trade, with one seed."""
+    answer = incast("paper", "run", "hull", "--seeds", "1", "--out", "h")
+    assert answer.status == 0, answer.err
+    assert answer.out.startswith("drain: all 3 claims hold - ")
+
+
 def test_the_mswift_paper_has_all_its_figures_and_numbers() -> None:
     """Figures 2 and 4 to 18 and table I; losses as section IV.B reports them, sizes as its shared settings."""
     paper, figures = reading.find("mswift")

@@ -226,8 +226,8 @@ pub struct Phantom {
     #[serde(default = "most_of_it")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub drain: f64,
-    /// A packet with which the phantom queue is longer than this is marked.
-    #[serde(default = "bytes::<1000>")]
+    /// A packet with which the phantom queue is longer than this is marked. Below a packet's size all of that size are.
+    #[serde(default = "bytes::<6000>")]
     pub mark: Size,
 }
 

@@ -73,6 +73,28 @@ def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: P
     assert answer.out.startswith("drain: all 3 claims hold - ")
 
 
+def test_a_sender_sees_what_the_narrowest_of_three_switches_grants(incast: Command, tmp_path: Path) -> None:
+    """Figure 2 of SCCP's paper."""
+    answer = incast("paper", "run", "sccp/fig2", "--out", "s")
+    assert answer.status == 0, answer.err
+    assert answer.out.startswith("fig2: all 3 claims hold - ")
+    assert "holds: Their shares are 5,000, 2,500 and 6,250 bytes" in answer.out
+
+
+def test_shares_of_a_segment_overflow_a_buffer_from_so_many_workers_on(incast: Command, tmp_path: Path) -> None:
+    """Figure 9(b) of SCCP's paper: plain TCP collapses early, SCCP beyond 120 workers."""
+    answer = incast("paper", "run", "sccp/fig9b", "--seeds", "1", "--out", "s")
+    assert answer.status == 0, answer.err
+    assert answer.out.startswith("fig9b: all 3 claims hold - ")
+
+
+def test_the_sccp_paper_has_all_its_figures() -> None:
+    paper, figures = reading.find("sccp")
+    names = {figure.name for figure in figures}
+    assert {"fig2", *(f"fig{i}" for i in range(4, 9)), "fig9a", "fig9b", "fig9c", "suspects"} <= names
+    assert [point.x for point in paper.figures["fig7"].at("paper").points] == list(range(50, 201, 25))
+
+
 def test_the_mswift_paper_has_all_its_figures_and_numbers() -> None:
     """Figures 2 and 4 to 18 and table I; losses as section IV.B reports them, sizes as its shared settings."""
     paper, figures = reading.find("mswift")

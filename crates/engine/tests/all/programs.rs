@@ -80,6 +80,9 @@ fn no_window_is_larger_than_the_share_when_all_have_opened() {
         let most = flights.iter().filter(|(at, _)| (opened + 400 * US..closing).contains(at)).map(|(_, v)| *v);
         // 37,500 bytes for 10
         assert!(most.fold(0.0, f64::max) <= 3_750.0, "flow {flow}");
+        let offered = series(&o, &format!("flow {flow}"), "offered_bytes");
+        let seen: Vec<f64> = offered.iter().map(|(_, v)| *v).collect();
+        assert!(seen.contains(&3_750.0), "flow {flow} is offered {seen:?}");
     }
 }
 

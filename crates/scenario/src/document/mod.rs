@@ -11,6 +11,7 @@ pub mod links;
 pub(crate) mod pattern;
 pub mod program;
 pub mod queue;
+pub mod roots;
 pub mod routing;
 pub mod traffic;
 pub mod transport;

@@ -3,6 +3,7 @@
 
 use super::app::{App, Bulk};
 use super::arrivals::Arrivals;
+use super::roots::Roots;
 use super::traffic::{HostRef, Order, PatternName as Name, Placement, ToItself, Traffic};
 use crate::files::connection_matrix::StartUnit;
 use crate::text::default::infinite;
@@ -22,6 +23,7 @@ pub(crate) enum Pattern<'t> {
     RandomPairs { flows: u64 },
     Permutation { flows: Option<u64> },
     Incast { flows: u64, receiver: Option<&'t HostRef> },
+    PartitionAggregate { roots: &'t Roots },
     Pairs { flows: Option<u64> },
     File { file: &'t str, flows: Option<u64> },
     Poisson { arrivals: &'t Arrivals, parts: Option<&'t str>, flows: Option<u64> },
@@ -59,6 +61,7 @@ impl Traffic {
             Name::RandomPairs => Pattern::RandomPairs { flows: flows? },
             Name::Permutation => Pattern::Permutation { flows },
             Name::Incast => Pattern::Incast { flows: flows?, receiver },
+            Name::PartitionAggregate => Pattern::PartitionAggregate { roots: self.roots.as_ref()? },
             Name::Pairs => Pattern::Pairs { flows },
             Name::File => Pattern::File { file: file?, flows },
             Name::Poisson => Pattern::Poisson { arrivals: self.arrivals.as_ref()?, parts: file, flows },
@@ -101,6 +104,7 @@ impl Traffic {
             _ => {}
         }
         self.check_arrivals(&word, duration, at);
+        self.check_roots(&word, at);
         self.check_elephants(at);
         self.check_udp(at);
         self.check_collective(&word, at);
@@ -173,6 +177,23 @@ impl Traffic {
                 at.text("app.size", size, "sizes come from arrivals.sizes; expected no size here");
             }
             _ => at.key("app.kind", "expected \"bulk\": flows of the pattern poisson have sizes"),
+        }
+    }
+
+    /// Roots belong to `partition-aggregate`, whose flows they make.
+    fn check_roots(&self, word: &str, at: &mut Report) {
+        match (self.pattern, &self.roots) {
+            (Name::PartitionAggregate, Some(roots)) => roots.check(&mut at.below("roots")),
+            (Name::PartitionAggregate, None) => {
+                at.key("roots", "missing; expected a table such as { count = 10, in_rack = 20, elsewhere = 4 }");
+            }
+            (_, Some(_)) => {
+                at.key("roots", format!("not used by the pattern {word}; expected pattern = \"partition-aggregate\""));
+            }
+            (_, None) => {}
+        }
+        if let (Name::PartitionAggregate, Some(n)) = (self.pattern, self.flows) {
+            at.value("flows", n, "the pattern partition-aggregate has one a worker of a root; expected none");
         }
     }
 

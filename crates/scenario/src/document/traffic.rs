@@ -6,6 +6,7 @@
 use super::app::App;
 
 use crate::document::arrivals::Arrivals;
+use crate::document::roots::Roots;
 use crate::document::transport::Transport;
 use crate::files::connection_matrix::StartUnit;
 use crate::text::controller::Controller;
@@ -56,6 +57,8 @@ pub struct Traffic {
     pub start_unit: Option<StartUnit>,
     /// Load and sizes of the pattern `poisson`.
     pub arrivals: Option<Arrivals>,
+    /// Roots and workers of the pattern `partition-aggregate`.
+    pub roots: Option<Roots>,
     /// When the first flow opens. Of a file, `start`, `stagger` and `jitter` are added to its times.
     #[serde(default = "microseconds::<0>")]
     pub start: Time,
@@ -114,6 +117,9 @@ pub enum PatternName {
     /// Many senders to one receiver at once: distinct hosts in random order, again from the first
     /// when there are more flows than hosts.
     Incast,
+    /// Many roots, each with workers that answer it: `roots` says how many, in which racks, and how many workers are in
+    /// the root's rack, in its pod, and elsewhere. The workers of a root are distinct hosts, drawn uniformly.
+    PartitionAggregate,
     /// Sender i to receiver i; on a star, source i to the sink. Dumbbell and star only.
     Pairs,
     /// Flows from a CSV file.

@@ -4,6 +4,7 @@
 //! Labels tell where a flow shares switches with them.
 
 use super::flows::Flows;
+use super::place::drawn;
 use crate::document::app::App;
 use crate::document::traffic::{PatternName, Placement, Traffic};
 use crate::text::problem::Problem;
@@ -151,21 +152,13 @@ impl Traffic {
 /// `n` of the flows `numbers`.
 fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
     let all = numbers.len() as u32;
-    // the first n places of a shuffle, by the places that it has changed so far
-    let drawn = |attempt: u64| {
-        let mut moved: HashMap<u32, u32> = HashMap::new();
-        let place = |moved: &HashMap<u32, u32>, i: u32| moved.get(&i).copied().unwrap_or(i);
-        let chosen = (0..n).map(|i| {
-            let bits = hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, attempt << 24 | i as u64);
-            let with = i + hash::pick(bits, all - i);
-            let (own, other) = (place(&moved, i), place(&moved, with));
-            moved.insert(with, own);
-            numbers[other as usize]
-        });
-        chosen.collect::<Vec<u32>>()
+    let draws = |attempt: u64| {
+        let bits = |i: u32| hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, attempt << 24 | i as u64);
+        let chosen = drawn(n, all, |i, below| hash::pick(bits(i), below));
+        chosen.into_iter().map(|i| numbers[i as usize]).collect::<Vec<u32>>()
     };
     let Some(wanted) = published(n as u64).filter(|_| placement == Placement::Paper) else {
-        return Ok(drawn(0));
+        return Ok(draws(0));
     };
     let wrong = |message| Problem::quoted(format!("{}.placement", flows.path), "paper", message);
     if wanted.1 == Near::Pod && flows.network.hosts_per_pod == 0 {
@@ -183,7 +176,7 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
         by_leaf.entry((true, racks[dst as usize])).or_default().push(*number);
     }
     for attempt in 0..MOST_DRAWS {
-        let elephants = drawn(attempt);
+        let elephants = draws(attempt);
         let ends = || elephants.iter().map(|f| flows.ends(*f));
         let placed = ElephantPlacement::new(flows.network, ends());
         let leaves = ends().flat_map(|(src, dst)| [(false, racks[src as usize]), (true, racks[dst as usize])]);

@@ -10,6 +10,7 @@ pub(crate) mod flows;
 mod matrix;
 mod place;
 mod queries;
+mod roots;
 
 use crate::document::pattern::Pattern;
 use crate::document::traffic::Traffic;

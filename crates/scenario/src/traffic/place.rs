@@ -1,11 +1,13 @@
 //! Ends of flows, pattern by pattern.
 
 use super::flows::Flows;
+use super::roots;
 use crate::document::app::App;
 use crate::document::pattern::Pattern;
 use crate::document::traffic::{HostRef, ToItself, Traffic};
 use crate::text::problem::{Errors, Problem};
 use incast_engine::hash::{self, purpose};
+use std::collections::HashMap;
 
 impl Traffic {
     /// Flows of the patterns whose ends [`place`] gives.
@@ -14,6 +16,7 @@ impl Traffic {
         let flows_each = 1 + u64::from(matches!(self.app, App::Query(_)));
         let hosts = flows.network.hosts;
         let n = match pattern {
+            Pattern::PartitionAggregate { roots } => roots.workers().saturating_mul(roots.count.into()),
             Pattern::Pairs { flows: None } => flows.network.sides.map_or(hosts, |(senders, _)| senders).into(),
             _ => self.flows.unwrap_or(hosts.into()),
         };
@@ -92,6 +95,7 @@ fn place(pattern: Pattern, entry: u32, n: u32, flows: &Flows) -> Result<Vec<(u32
             let order = shuffled(hosts - 1, |i, n| draw(1 + i as u64, n));
             (0..n).map(|i| order[(i % (hosts - 1)) as usize]).map(|h| (h + u32::from(h >= to), to)).collect()
         }
+        Pattern::PartitionAggregate { roots } => roots::place(roots, entry, flows)?,
         Pattern::Pairs { .. } => match flows.network.sides {
             Some((senders, receivers)) => (0..n).map(|i| (i % senders, senders + i % receivers)).collect(),
             None => {
@@ -137,6 +141,20 @@ pub(crate) fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem)
             Err(if numbered { p } else { p.suggest(text, names.iter().take(1000).map(String::as_str)) })
         }
     }
+}
+
+/// The first `n` places of a shuffle of `0..all`, by the places that it has changed so far; `draw(i, m)` is the i-th draw
+/// below m.
+pub(crate) fn drawn(n: u32, all: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+    let mut moved: HashMap<u32, u32> = HashMap::new();
+    let place = |moved: &HashMap<u32, u32>, i: u32| moved.get(&i).copied().unwrap_or(i);
+    let chosen = (0..n).map(|i| {
+        let with = i + draw(i, all - i);
+        let (own, other) = (place(&moved, i), place(&moved, with));
+        moved.insert(with, own);
+        other
+    });
+    chosen.collect()
 }
 
 /// Fisher and Yates's shuffle of `0..n`; `draw(i, n)` is the i-th draw below n.

@@ -63,6 +63,7 @@ fn generated(marker: &str) -> String {
             table(&catalogue::keys_of(app.variants().unwrap().into_iter().find(|v| v.1 == name).unwrap().2))
         }
         ["keys:", "arrivals"] => table(&catalogue::keys_of(root.items("traffic").find(&["arrivals"], None).unwrap())),
+        ["keys:", "roots"] => table(&catalogue::keys_of(root.items("traffic").find(&["roots"], None).unwrap())),
         ["keys:", kind, name] => table(&describe(kind, name).unwrap().keys),
         ["list:", "app"] => {
             words(&app.variants().unwrap().iter().map(|v| (v.1.to_owned(), v.2.doc().to_owned())).collect::<Vec<_>>())

@@ -211,3 +211,46 @@ fn a_file_that_does_not_come_with_the_program_is_refused() {
     assert!(error.contains("did you mean \"ns3-random-pairs\""), "{error}");
     assert!(s.files().unwrap().is_empty());
 }
+
+#[test]
+fn workers_of_a_root_are_as_near_as_asked_for() {
+    // ten racks of 48 servers, five racks an aggregation switch
+    let built = |seed, roots: &str| {
+        let sets =
+            [("traffic", format!("[{{ name = \"q\", pattern = \"partition-aggregate\", roots = {{ {roots} }} }}]"))];
+        spec("three-tier-incast", seed, &sets.each_ref().map(|(key, value)| (*key, value.as_str())))
+    };
+    let flows = ends(&built(1, "count = 12, racks = 5, in_rack = 47, in_pod = 35, elsewhere = 8"));
+    assert_eq!(flows.len(), 12 * 90);
+    for (i, of_root) in (0..).zip(flows.chunks(90)) {
+        let root = of_root[0].1;
+        assert_eq!(root, i % 5 * 48 + i / 5, "root {i} is in rack {i} modulo 5");
+        assert!(of_root.iter().all(|(_, to)| *to == root));
+        let workers: BTreeSet<u32> = of_root.iter().map(|(from, _)| *from).collect();
+        assert!(workers.len() == 90 && !workers.contains(&root), "distinct hosts, none the root itself");
+        let count = |is: &dyn Fn(u32) -> bool| workers.iter().filter(|h| is(**h)).count();
+        assert_eq!(count(&|h| h / 48 == root / 48), 47);
+        assert_eq!(count(&|h| h / 48 != root / 48 && h / 240 == root / 240), 35);
+        assert_eq!(count(&|h| h / 240 != root / 240), 8);
+    }
+    let fewer = "count = 7, racks = 5, in_rack = 47, in_pod = 35, elsewhere = 4";
+    let (few, more) = (ends(&built(1, fewer)), flows.chunks(90).take(7).flat_map(|of_root| &of_root[..86]));
+    assert!(few.iter().eq(more), "more roots and more workers leave the others where they are");
+    assert_ne!(few, ends(&built(2, fewer)));
+    // 35 of 192: by 200 seeds a host of the pod is left out of root 0 with probability (157/192)^200 < 10^-17
+    let seen: BTreeSet<u32> =
+        (0..200).flat_map(|seed| ends(&built(seed, "count = 1, in_pod = 35"))).map(|(from, _)| from).collect();
+    assert_eq!(seen, (48..240).collect());
+}
+
+#[test]
+fn without_pods_workers_are_in_the_rack_or_elsewhere() {
+    let roots = "{ pattern = \"partition-aggregate\", roots = { count = 8, in_rack = 3, elsewhere = 5 } }";
+    let spec = spec("leaf-spine", 1, &[("traffic", &format!("[{roots}]"))]);
+    let rack = |h: u32| h / 16;
+    for of_root in ends(&spec).chunks(8) {
+        let root = of_root[0].1;
+        assert_eq!(of_root.iter().map(|(from, _)| rack(*from) == rack(root)).filter(|same| *same).count(), 3);
+        assert_eq!(of_root.iter().map(|(from, _)| *from).collect::<BTreeSet<_>>().len(), 8);
+    }
+}

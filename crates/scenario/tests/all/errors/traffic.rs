@@ -263,3 +263,33 @@ fn flows_of_a_file_that_wait_for_nothing() {
          from 0 to 1, such as 0 or 0:received"
     );
 }
+
+#[test]
+fn roots_that_do_not_fit() {
+    // k = 4: eight racks of two hosts, pods of four
+    let with =
+        |roots: &str| message("\"hotspot\"\nflows = 10", &format!("\"partition-aggregate\"\nroots = {{ {roots} }}"));
+    let at = "traffic.load.roots";
+    said(message("\"hotspot\"\nflows = 10", "\"partition-aggregate\""), &format!("{at}: missing"));
+    said(message("flows = 10", "flows = 10\nroots = { count = 1, in_rack = 1 }"), &format!("{at}: "));
+    said(
+        message("\"hotspot\"\nflows = 10", "\"partition-aggregate\"\nroots = { count = 1, in_rack = 1 }\nflows = 3"),
+        "traffic.load.flows = 3: ",
+    );
+    said(with("count = 0, in_rack = 1"), &format!("{at}.count = 0: expected"));
+    said(with("count = 1, racks = 0, in_rack = 1"), &format!("{at}.racks = 0: expected"));
+    said(with("count = 1"), &format!("{at}.in_rack: missing"));
+    said(with("count = 1, racks = 9, in_rack = 1"), &format!("{at}.racks = 9: expected at most the racks"));
+    said(with("count = 5, racks = 2, in_rack = 1"), &format!("{at}.count = 5: rack 0 has 2 hosts"));
+    said(
+        with("count = 1, in_rack = 2"),
+        &format!("{at}.in_rack = 2: expected at most the hosts so near to root h0, 1"),
+    );
+    said(with("count = 1, in_pod = 3"), &format!("{at}.in_pod = 3: expected at most the hosts so near to root h0, 2"));
+    said(with("count = 1, elsewhere = 13"), &format!("{at}.elsewhere = 13: expected at most the hosts so near"));
+    let star = Scenario::load("star").unwrap();
+    let entry = "[{ pattern = \"partition-aggregate\", roots = { count = 1, in_pod = 1 } }]";
+    let mut star = star.with_seed(1);
+    let error = star.set("traffic", entry).and_then(|()| star.build().map(|_| ())).unwrap_err();
+    said(error, "traffic.partition-aggregate.roots.in_pod = 1: the topology has no pods");
+}

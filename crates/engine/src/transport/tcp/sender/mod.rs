@@ -381,6 +381,7 @@ impl Sender {
         visit("cwnd_bytes", self.window());
         visit("ssthresh_bytes", self.cc.ssthresh());
         visit("in_flight_bytes", self.board.pipe() as f64);
+        visit("offered_bytes", self.peer.edge.saturating_sub(self.una) as f64);
         visit("acked_bytes", (self.stats.written + self.una) as f64);
         if self.rtt.min.is_some() {
             visit("rtt_s", self.rtt.latest.as_secs_f64());

@@ -4,7 +4,8 @@
 //! when it has what it is to pass on.
 
 use super::flows::Flows;
-use super::place::{check_two_hosts, shuffled};
+use super::place::check_two_hosts;
+use super::shuffle::shuffled;
 use crate::document::app::{App, Bulk};
 use crate::document::traffic::{Order, Traffic};
 use crate::text::problem::Problem;

@@ -4,7 +4,7 @@
 //! Labels tell where a flow shares switches with them.
 
 use super::flows::Flows;
-use super::place::drawn;
+use super::shuffle::drawn;
 use crate::document::app::App;
 use crate::document::traffic::{PatternName, Placement, Traffic};
 use crate::text::problem::Problem;

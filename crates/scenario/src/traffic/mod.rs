@@ -11,6 +11,7 @@ mod matrix;
 mod place;
 mod queries;
 mod roots;
+mod shuffle;
 
 use crate::document::pattern::Pattern;
 use crate::document::traffic::Traffic;

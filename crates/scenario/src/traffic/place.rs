@@ -2,12 +2,12 @@
 
 use super::flows::Flows;
 use super::roots;
+use super::shuffle::shuffled;
 use crate::document::app::App;
 use crate::document::pattern::Pattern;
 use crate::document::traffic::{HostRef, ToItself, Traffic};
 use crate::text::problem::{Errors, Problem};
 use incast_engine::hash::{self, purpose};
-use std::collections::HashMap;
 
 impl Traffic {
     /// Flows of the patterns whose ends [`place`] gives.
@@ -141,27 +141,4 @@ pub(crate) fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem)
             Err(if numbered { p } else { p.suggest(text, names.iter().take(1000).map(String::as_str)) })
         }
     }
-}
-
-/// The first `n` places of a shuffle of `0..all`, by the places that it has changed so far; `draw(i, m)` is the i-th draw
-/// below m.
-pub(crate) fn drawn(n: u32, all: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
-    let mut moved: HashMap<u32, u32> = HashMap::new();
-    let place = |moved: &HashMap<u32, u32>, i: u32| moved.get(&i).copied().unwrap_or(i);
-    let chosen = (0..n).map(|i| {
-        let with = i + draw(i, all - i);
-        let (own, other) = (place(&moved, i), place(&moved, with));
-        moved.insert(with, own);
-        other
-    });
-    chosen.collect()
-}
-
-/// Fisher and Yates's shuffle of `0..n`; `draw(i, n)` is the i-th draw below n.
-pub(crate) fn shuffled(n: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
-    let mut items: Vec<u32> = (0..n).collect();
-    for i in (1..n).rev() {
-        items.swap(i as usize, draw(i, i + 1) as usize);
-    }
-    items
 }

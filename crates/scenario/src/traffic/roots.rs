@@ -1,7 +1,7 @@
 //! Ends of partition and aggregate: roots spread over racks, each with workers that are so near.
 
 use super::flows::Flows;
-use super::place::drawn;
+use super::shuffle::drawn;
 use crate::document::roots::Roots;
 use crate::text::problem::Problem;
 use incast_engine::hash::{self, purpose};

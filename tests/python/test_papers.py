@@ -91,7 +91,7 @@ def test_shares_of_a_segment_overflow_a_buffer_from_so_many_workers_on(incast: C
 def test_the_sccp_paper_has_all_its_figures() -> None:
     paper, figures = reading.find("sccp")
     names = {figure.name for figure in figures}
-    assert {"fig2", *(f"fig{i}" for i in range(4, 9)), "fig9a", "fig9b", "fig9c", "suspects"} <= names
+    assert {"fig2", *(f"fig{i}" for i in range(4, 9)), "fig9a", "fig9b", "fig9c", "suspects", "idle"} <= names
     assert [point.x for point in paper.figures["fig7"].at("paper").points] == list(range(50, 201, 25))
 
 

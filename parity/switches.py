@@ -500,10 +500,13 @@ INCAST = {
 
 SCCP = {
     "sccp-linux/free/sccp300q-per-n20-50000B": (
-        Switch("whole-segments", "segments are cut to the window", "transport.whole_segments=false"),
+        Switch(
+            "whole-segments",
+            "segments are cut to the window, as short as it may be",
+            "transport.whole_segments=false transport.sws_avoidance=false",
+        ),
         Switch("half-window-mss", "segments of 1448 B, whatever the window", "transport.half_window_mss=false"),
         Switch("quickack-route", "ACKs wait for a second segment", "transport.quickack_route=false"),
-        Switch("count-overhead", "a full packet is of 1500 B", "queue.count_overhead=false"),
         Switch("host-time", "workers answer at once", "hosts.send.packet_time=0s"),
     ),
     "sccp-linux/free/sccp300-per-n5-200000B": (
@@ -516,7 +519,6 @@ SCCP = {
     ),
     "sccp-linux/first/sccp600f-per-n20-50000B": (
         Switch("window-update-rfc", "windows change as RFC 9293 says", "transport.window_update=rfc9293"),
-        Switch("cwnd-limited", "windows grow whether they are used or not", "transport.cwnd_limited=false"),
     ),
     "sccp-linux/free/sccp300-fresh-n20-50000B-skipsyn": (
         Switch("fin-with-data", "FIN is a segment of its own", "transport.fin_with_data=false"),

@@ -45,8 +45,8 @@ pub struct TransportSpec {
     /// segments before (536 bytes at first): where the side is interactive the second time since the last ACK, else the
     /// first time (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf). In place of `push_ack`.
     pub read_ack: bool,
-    /// The host that data is for acknowledges each segment at once (Linux: `quickack` of a route); the one that requests
-    /// are for does as `delayed_ack` says.
+    /// The host that data is for acknowledges each segment at once (Linux: `quickack` of a route); the one that
+    /// requests are for does as `delayed_ack` says.
     pub quickack_route: bool,
     /// A segment on which the sender says that it reduced its window (CWR) is acknowledged at once.
     pub cwr_ack: bool,

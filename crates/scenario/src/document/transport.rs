@@ -88,8 +88,8 @@ keys! {
     push_half_window: bool,
     /// The application reads at once, and what it reads is acknowledged at once if it came with PSH or in a segment
     /// shorter than those before (than 536 bytes at first). Where the side is interactive (`pingpong`) only the second
-    /// short segment since the last ACK does so (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf). It takes the place of
-    /// `push_ack`.
+    /// short segment since the last ACK does so (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf). It takes the place
+    /// of `push_ack`.
     read_ack: bool,
     /// The root of a query, and the receiver of a one-way flow, acknowledge every segment at once; workers acknowledge
     /// requests as `delayed_ack` says (Linux: a route with `quickack` at the host that receives).

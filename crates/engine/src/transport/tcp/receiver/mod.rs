@@ -15,7 +15,6 @@ use crate::transport::reordering::Reordering;
 use crate::transport::timer::{Task, fires_at};
 use incast_cc::{Ecn, Time};
 use incast_record::FlowRecord;
-use read_ack::DEFAULT_MSS;
 use sack::{SackBlocks, lay_out};
 pub use window::UNSCALED;
 use window::Window;
@@ -32,6 +31,8 @@ mod sack;
 mod window;
 
 const NEVER: Time = Time::NEVER;
+/// The segment size of a sender of which nothing has come (TCP_MSS_DEFAULT).
+const DEFAULT_MSS: u32 = 536;
 
 /// When data is acknowledged.
 #[derive(Clone, Debug)]

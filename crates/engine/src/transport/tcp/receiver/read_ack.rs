@@ -3,8 +3,7 @@
 
 use super::*;
 
-/// The segment size of a sender of which nothing has come (TCP_MSS_DEFAULT), and the least (TCP_MIN_MSS).
-pub(super) const DEFAULT_MSS: u32 = 536;
+/// The least segment size of a sender (TCP_MIN_MSS).
 const LEAST_MSS: u32 = 88;
 /// An IP header, which is part of a segment's.
 const IP_HEADER: u32 = 20;

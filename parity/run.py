@@ -26,7 +26,7 @@ from pathlib import Path
 
 import incast
 from incast import IncastError, RunError, Scenario, ScenarioError
-from parity import days, htsim, linux, linux_incast, ns3, page, pictures, published, switches
+from parity import days, htsim, linux, linux_incast, ns3, page, pictures, published, sccp_linux, switches
 from parity.checks import (
     EXPLAINED,
     HOLDS,
@@ -51,7 +51,14 @@ PICTURES = ROOT / "docs" / "images" / "fidelity"
 
 def references() -> list[Reference]:
     """Return every reference, in the order of the page."""
-    found = (ns3.reference(), htsim.reference(), days.reference(), linux.reference(), linux_incast.reference())
+    found = (
+        ns3.reference(),
+        htsim.reference(),
+        days.reference(),
+        linux.reference(),
+        linux_incast.reference(),
+        sccp_linux.reference(),
+    )
     return [published.added(switches.added(reference)) for reference in found]
 
 

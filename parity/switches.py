@@ -498,6 +498,34 @@ INCAST = {
 }
 """Rules of Linux which queries meet."""
 
+SCCP = {
+    "sccp-linux/free/sccp300q-per-n20-50000B": (
+        Switch(
+            "whole-segments",
+            "segments are cut to the window, as short as it may be",
+            "transport.whole_segments=false transport.sws_avoidance=false",
+        ),
+        Switch("half-window-mss", "segments of 1448 B, whatever the window", "transport.half_window_mss=false"),
+        Switch("quickack-route", "ACKs wait for a second segment", "transport.quickack_route=false"),
+        Switch("host-time", "workers answer at once", "hosts.send.packet_time=0s"),
+    ),
+    "sccp-linux/free/sccp300-per-n5-200000B": (
+        Switch("push-half-window", "only the end of a response says PSH", "transport.push_half_window=false"),
+        Switch("read-ack", "what is read is not acknowledged for it", "transport.read_ack=false"),
+    ),
+    "sccp-linux/stall/sccp300q-per-n40-25000B": (
+        Switch("window-update", "a smaller window is taken from an ACK with news", "transport.window_update=news"),
+        Switch("persist", "the persist timer waits a second", "transport.persist_timeout=1s"),
+    ),
+    "sccp-linux/first/sccp600f-per-n20-50000B": (
+        Switch("window-update-rfc", "windows change as RFC 9293 says", "transport.window_update=rfc9293"),
+    ),
+    "sccp-linux/free/sccp300-fresh-n20-50000B-skipsyn": (
+        Switch("fin-with-data", "FIN is a segment of its own", "transport.fin_with_data=false"),
+    ),
+}
+"""Rules of Linux which small windows meet."""
+
 TURNED = "One switch toggled in one of the runs above, and the figures that this moves. "
 ALONE = (
     "If a rule has no effect in any of them, its switch is toggled in a run of ours without a reference, with the "
@@ -535,6 +563,12 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
             Section("linux-incast/switches", "What each rule of Linux is worth to queries", f"{TURNED}{ALONE}"),
             INCAST,
             INCAST_RUNS,
+        ),
+    ),
+    "sccp-linux": (
+        Table(
+            Section("sccp-linux/switches", "What each rule of Linux is worth to small windows", TURNED.strip()),
+            SCCP,
         ),
     ),
 }

@@ -38,6 +38,16 @@ pub struct TransportSpec {
     pub quickack: u32,
     /// A segment that ends a write of the application (PSH) is acknowledged at once.
     pub push_ack: bool,
+    /// A message on a two-way connection, or a one-way flow, says PSH on its last segment, and on those with which more
+    /// than half of the largest window has been written since the last PSH (Linux, forced_push).
+    pub push_half_window: bool,
+    /// What the application reads at once is acknowledged at once if PSH came with it, or if it is shorter than the
+    /// segments before (536 bytes at first): where the side is interactive the second time since the last ACK, else the
+    /// first time (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf). In place of `push_ack`.
+    pub read_ack: bool,
+    /// The host that data is for acknowledges each segment at once (Linux: `quickack` of a route); the one that
+    /// requests are for does as `delayed_ack` says.
+    pub quickack_route: bool,
     /// A segment on which the sender says that it reduced its window (CWR) is acknowledged at once.
     pub cwr_ack: bool,
     /// Linux: the receiver's window starts at the whole segments that fit into 65,535 bytes (65,160 with

@@ -83,6 +83,17 @@ keys! {
     /// A segment that ends a write of the application (PSH) is acknowledged at once: Linux, once the receiver has read
     /// it.
     push_ack: bool,
+    /// A message on a two-way connection, or a one-way flow, says PSH on its last segment, and on every segment with
+    /// which more than half of the largest window offered has been written since the last PSH (Linux, forced_push).
+    push_half_window: bool,
+    /// The application reads at once, and what it reads is acknowledged at once if it came with PSH or in a segment
+    /// shorter than those before (than 536 bytes at first). Where the side is interactive (`pingpong`) only the second
+    /// short segment since the last ACK does so (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf). It takes the place
+    /// of `push_ack`.
+    read_ack: bool,
+    /// The root of a query, and the receiver of a one-way flow, acknowledge every segment at once; workers acknowledge
+    /// requests as `delayed_ack` says (Linux: a route with `quickack` at the host that receives).
+    quickack_route: bool,
     /// A segment with CWR (the sender has reduced its window) is acknowledged at once.
     cwr_ack: bool,
     /// The receiver's window starts at the whole segments that fit into 65535 bytes (65160 with segments of 1448). It

@@ -86,6 +86,18 @@ fn rules_for_small_windows_are_keys_of_the_transport() {
     let linux = ", window_update = \"linux\", whole_segments = true, half_window_mss = true";
     assert_eq!(of(with(linux).unwrap()), (spec::WindowUpdate::Linux, true, true));
     assert_eq!(of(with(", window_update = \"rfc9293\"").unwrap()).0, spec::WindowUpdate::Rfc9293);
+    let acks = |s: spec::Spec| {
+        let t = &s.transports[0];
+        (t.push_half_window, t.read_ack, t.quickack_route)
+    };
+    assert_eq!(acks(with("").unwrap()), (false, false, false));
+    for (key, given) in [
+        ("push_half_window", (true, false, false)),
+        ("read_ack", (false, true, false)),
+        ("quickack_route", (false, false, true)),
+    ] {
+        assert_eq!(acks(with(&format!(", {key} = true")).unwrap()), given);
+    }
     let error = with(", window_update = \"never\"").unwrap_err();
     let expected = "window_update = \"never\": expected one of \"news\", \"rfc9293\", \"linux\"";
     assert!(error.contains(expected), "{error}");

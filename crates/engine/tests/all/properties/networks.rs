@@ -102,7 +102,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
     let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
     let tick = || pick(&[Time::ZERO, Time::ms(1)]);
     let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));
-    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 26]>()).prop_map(
+    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 29]>()).prop_map(
         |(sizes, rules, pacing, ticks, s, u)| TransportSpec {
             scoreboard: rules.0,
             recovery: rules.1,
@@ -157,6 +157,9 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
             ecn_fallback: u[23],
             whole_segments: u[24],
             half_window_mss: u[25],
+            push_half_window: u[26],
+            read_ack: u[27],
+            quickack_route: u[28],
             timeout_min: Time::ms(2),
             ..sizes
         },

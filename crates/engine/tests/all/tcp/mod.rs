@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `sender/output` | `window`, `window_usage`, `send_buffer`, `limited_transmit` |
 //! | `sender/loss` | `fast_recovery`, `scoreboard`, `rack`, `late` |
-//! | `sender/process` | `send_buffer`; `../messages.rs` |
+//! | `sender/process` | `send_buffer`, `read_ack` (PSH); `../messages.rs` |
 //! | `sender/renewal`, `receiver/renewal` | `../renewal.rs` |
 //! | `receiver/answer` | `ack_policy` (time stamps), `ns3` (size) |
 //! | `scoreboard/{mod, late, ns3, rack}` | `scoreboard`, `late`, `ns3`, `rack` |
@@ -31,6 +31,7 @@ mod pacing;
 mod peer_window;
 mod prr;
 mod rack;
+mod read_ack;
 mod reno_sack;
 mod renumbering;
 mod rto;

@@ -219,7 +219,16 @@ fn a_worker_bounds_its_segments_by_the_handshakes_last_ack() {
 fn queries_over_lossy_links_run_under_every_rule() {
     for window_update in RULES {
         let linux = window_update == WindowUpdate::Linux;
-        let t = TransportSpec { window_update, whole_segments: linux, half_window_mss: linux, quickack: 16, ..tcp() };
+        let t = TransportSpec {
+            window_update,
+            whole_segments: linux,
+            half_window_mss: linux,
+            push_half_window: linux,
+            read_ack: linux,
+            pingpong: linux,
+            quickack: 16,
+            ..tcp()
+        };
         let mut spec = asking(3, 30_000, t);
         spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
         spec.queries[0].count = Some(5);

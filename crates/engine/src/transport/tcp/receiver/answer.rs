@@ -51,7 +51,7 @@ impl Receiver {
         packet.wnd = wnd;
         packet.set_echo(ts, hops, host);
         self.shift(ctx, &mut packet);
-        self.acks.pending = 0;
+        (self.acks.pending, self.acks.pushed) = (0, 0);
         self.uncompress(ctx);
         self.acks.acked = self.next;
         self.acks.deadline = NEVER;

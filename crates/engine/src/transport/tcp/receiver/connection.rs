@@ -11,7 +11,7 @@ impl Receiver {
             }
             let (owed, carried) = (side.owed, std::mem::take(&mut side.carried));
             if !owed {
-                self.acks.pending = 0;
+                (self.acks.pending, self.acks.pushed) = (0, 0);
                 self.acks.acked = self.next;
                 self.acks.deadline = NEVER;
                 self.acks.echo = None;

@@ -25,11 +25,14 @@ mod compression;
 mod connection;
 mod ecn;
 mod prediction;
+mod read_ack;
 mod renewal;
 mod sack;
 mod window;
 
 const NEVER: Time = Time::NEVER;
+/// The segment size of a sender of which nothing has come (TCP_MSS_DEFAULT).
+const DEFAULT_MSS: u32 = 536;
 
 /// When data is acknowledged.
 #[derive(Clone, Debug)]
@@ -42,6 +45,12 @@ struct AckPolicy {
     quick: u32,
     /// In-order segments not yet acknowledged.
     pending: u32,
+    /// The longest segment so far, or where they have become shorter the length of two in a row; the length of the
+    /// latest, if that was shorter.
+    segment: u32,
+    shorter: u32,
+    /// Segments since the latest ACK that ask for one when they are read.
+    pushed: u8,
     /// The number of the latest ACK.
     acked: u64,
     /// The echo of the next ACK: send time and hops of the earliest segment it covers, and when that came to
@@ -153,6 +162,7 @@ impl Receiver {
         let path = if spec.reverse_path.is_some() { flag::PATH } else { 0 };
         let app_size = spec.app.size().unwrap_or(u64::MAX);
         let size = app_size.saturating_add(t.extra_packets as u64 * t.mss as u64);
+        let asked = net.duplex(flow).is_some_and(|duplex| !duplex.response);
         Receiver {
             flow,
             ip: IpSink::new(net, flow, host),
@@ -169,9 +179,12 @@ impl Receiver {
             sack: SackBlocks::default(),
             acks: AckPolicy {
                 marked_at_once: profile.ack_marked_at_once,
-                every: t.delayed_ack.max(1),
+                every: if t.quickack_route && !asked { 1 } else { t.delayed_ack.max(1) },
                 quick: t.quickack,
                 pending: 0,
+                segment: t.mss.min(DEFAULT_MSS),
+                shorter: 0,
+                pushed: 0,
                 acked: 0,
                 echo: None,
                 deadline: NEVER,
@@ -398,6 +411,7 @@ impl Receiver {
             reordering.reached(self.next, !whole);
         }
         let now_ack = match whole {
+            true if t.read_ack && p.len > 0 => had_gap | self.is_read(ctx, t, p),
             true => had_gap || t.push_ack && p.has(flag::PSH),
             false => self.next - self.acks.acked > t.mss as u64,
         };

@@ -6,7 +6,7 @@ use super::*;
 impl Receiver {
     /// Whether the rules of `t` let segments be predicted. Those do not that look at every segment.
     pub(super) fn is_predictable(t: &TransportSpec) -> bool {
-        !(t.classic_quickack || t.window_growth || t.push_ack || t.cwr_ack)
+        !(t.classic_quickack || t.window_growth || t.push_ack || t.read_ack || t.cwr_ack)
     }
 
     /// No segment is predicted from now on.

@@ -51,6 +51,9 @@ impl Sender {
         if t.half_window_mss {
             self.bound_mss(ctx, t);
         }
+        if t.push_half_window {
+            self.note_pushes();
+        }
         if ctx.sides.get(self.side as usize).is_some_and(|side| side.without_ecn) {
             self.ecn.mode = Ecn::Off;
         }

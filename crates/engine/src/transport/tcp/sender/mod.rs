@@ -216,6 +216,8 @@ struct Process {
     woken: bool,
     /// ... but only until it has sent a segment.
     interrupted: bool,
+    /// Of a message so many bytes are pushed at a time (`push_half_window`).
+    pushed: u64,
     /// Where its writes end, not sent yet; only where segments say so (`push_ack`).
     writes: VecDeque<u64>,
 }
@@ -344,7 +346,7 @@ impl Sender {
             pacing: PacingState { from: Time::ZERO, at: NEVER, last_send: Time::ZERO, restarting: false },
             wake_at: NEVER,
             app: AppState::new(spec.app, start),
-            process: Process { at: NEVER, woken: false, interrupted: false, writes: VecDeque::new() },
+            process: Process { at: NEVER, woken: false, interrupted: false, pushed: 0, writes: VecDeque::new() },
             closing: Closing::default(),
             side: NO_SIDE,
             passive: false,

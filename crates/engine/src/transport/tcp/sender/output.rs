@@ -75,6 +75,9 @@ impl Sender {
             if t.push_ack && self.ends_a_write(seq + len as u64) {
                 flags |= flag::PSH;
             }
+            if t.push_half_window && self.is_pushed(ctx.net, seq + len as u64) {
+                flags |= flag::PSH;
+            }
             self.emit(ctx, Kind::Data, seq, len, flags, t.header + len);
         }
         self.sent_to = seq + len as u64;

@@ -17,7 +17,12 @@ impl Sender {
 
     /// Whether the rules of `t` and of the controller let new data go without a look at each segment.
     pub(super) fn is_output_plain(&self, t: &TransportSpec) -> bool {
-        let looks = t.fin_with_data || t.push_ack || t.notsent_lowat > 0 || t.tail_loss_probe || t.mtu > 0;
+        let looks = t.fin_with_data
+            || t.push_ack
+            || t.push_half_window
+            || t.notsent_lowat > 0
+            || t.tail_loss_probe
+            || t.mtu > 0;
         let paced = !matches!(t.pacing, PacingSpec::Controller);
         self.predictable && !looks && !paced && !self.profile.telemetry
     }

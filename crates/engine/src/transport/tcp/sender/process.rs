@@ -5,6 +5,7 @@ use super::*;
 impl Sender {
     /// Writes a message. What does not fit into the send buffer follows as it drains.
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
+        self.note_pushes();
         self.app.on_message(bytes);
         self.pump(ctx);
     }
@@ -14,6 +15,7 @@ impl Sender {
         if !ctx.net.transport(self.transport).wakeup {
             return self.on_message(ctx, bytes);
         }
+        self.note_pushes();
         self.app.on_message(bytes);
         let woken = &mut ctx.hosts[self.ip.host].run_queue.woken;
         woken.push(self.ip.flow);
@@ -25,6 +27,22 @@ impl Sender {
             self.pump(ctx);
             self.process.interrupted = false;
         }
+    }
+
+    /// A message is written: PSH is on every segment with which more than half of the largest window has been written
+    /// since the last (tcp_sendmsg_locked, forced_push).
+    pub(super) fn note_pushes(&mut self) {
+        let mss = self.mss as u64;
+        self.process.pushed = (self.peer.max / 2 / mss + 1) * mss;
+    }
+
+    /// Whether a segment up to `end` says PSH: the last of a message does, too.
+    #[cold]
+    pub(super) fn is_pushed(&self, net: &FabricMap, end: u64) -> bool {
+        let message = net.duplex(self.ip.flow).map(|duplex| duplex.size);
+        let size = message.or(self.app.end()).unwrap_or(u64::MAX);
+        let written = (end - 1) % size.max(1) + 1;
+        written == size || self.process.pushed > 0 && written.is_multiple_of(self.process.pushed)
     }
 
     /// The task of the application that a packet woke, or of the retransmission timer, unless something stopped it at

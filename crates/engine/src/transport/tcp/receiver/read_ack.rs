@@ -1,0 +1,43 @@
+//! ACKs that an application causes by reading what has come (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf): of what
+//! seems to be the end of something. It reads at once here.
+
+use super::*;
+
+/// The least segment size of a sender (TCP_MIN_MSS).
+const LEAST_MSS: u32 = 88;
+/// An IP header, which is part of a segment's.
+const IP_HEADER: u32 = 20;
+
+impl Receiver {
+    /// The application reads a segment in order. Whether that acknowledges it (tcp_cleanup_rbuf).
+    #[cold]
+    pub(super) fn is_read(&mut self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
+        self.measure(t, p);
+        let interactive = ctx.sides.get(self.side as usize).is_some_and(|side| side.pingpong);
+        self.acks.pushed > u8::from(interactive)
+    }
+
+    /// Guesses the sender's segments, and notes those that end something (tcp_measure_rcv_mss).
+    fn measure(&mut self, t: &TransportSpec, p: &Packet) {
+        let (len, before) = (p.len as u32, std::mem::take(&mut self.acks.shorter));
+        let acks = &mut self.acks;
+        if len >= acks.segment {
+            acks.segment = len.min(t.mss);
+            if p.has(flag::PSH) {
+                acks.pushed = acks.pushed.max(1);
+            }
+            return;
+        }
+        let header = t.header.saturating_sub(IP_HEADER);
+        // headers count here, options do not there (struct tcphdr)
+        let least = if p.has(flag::PSH) || p.has(flag::FIN) { DEFAULT_MSS } else { LEAST_MSS };
+        if len + header >= least + 20 {
+            acks.shorter = len;
+            if len == before {
+                acks.segment = len;
+                return;
+            }
+        }
+        acks.pushed = (acks.pushed + 1).min(2);
+    }
+}

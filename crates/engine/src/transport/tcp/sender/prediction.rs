@@ -19,7 +19,7 @@ impl Sender {
     pub(super) fn is_output_plain(&self, t: &TransportSpec) -> bool {
         let looks = t.fin_with_data || t.push_ack || t.notsent_lowat > 0 || t.tail_loss_probe || t.mtu > 0;
         let paced = !matches!(t.pacing, PacingSpec::Controller);
-        self.predictable && !looks && !paced && !self.profile.telemetry
+        self.predictable && !looks && !paced && !self.profile.telemetry && !self.profile.explicit_rate
     }
 
     /// No ACK is predicted from now on.

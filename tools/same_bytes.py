@@ -53,6 +53,7 @@ SCENARIOS = [
     "priority",
     "random-hotspot",
     "random-pairs",
+    "rcp-processor-sharing",
     "star",
     "three-tier-incast",
     "sccp-incast",
@@ -79,6 +80,7 @@ CONTROLLERS = [
     "hpcc",
     "dcqcn",
     "timely",
+    "rcp",
 ]
 """Every controller; ``tests/python/test_same_bytes.py`` holds that none is missing."""
 
@@ -94,6 +96,9 @@ FORMS = {
     "timely": "paper",
     "fastflow": "spcl",
 }
+
+NEEDS = {"rcp": ('program=[{kind="rcp"}]',)}
+"""What a controller does not run without."""
 
 SMALL = ("topology.k=4", "traffic.app.size=300kB", "run.duration=20ms")
 LOSSY = (*SMALL, "queue.limit=8p")
@@ -126,8 +131,9 @@ def cases() -> Iterator[Case]:
     for name in SCENARIOS:
         yield Case(name, name)
     for kind in CONTROLLERS:
-        yield Case(f"controller-{kind}", "permutation", (*LOSSY, f"controller.kind={kind}"))
-        yield Case(f"incast-{kind}", "incast", (f"controller.kind={kind}", "run.duration=100ms"))
+        chosen = (f"controller.kind={kind}", *NEEDS.get(kind, ()))
+        yield Case(f"controller-{kind}", "permutation", (*LOSSY, *chosen))
+        yield Case(f"incast-{kind}", "incast", (*chosen, "run.duration=100ms"))
     for kind, forms in FORMS.items():
         for form in forms.split():
             chosen = (f"controller.kind={kind}", f"controller.form={form}")

@@ -49,6 +49,7 @@ pub mod gcn;
 pub mod hpcc;
 pub mod newreno;
 pub mod paced_rate;
+pub mod rcp;
 pub mod reno_window;
 pub mod swift;
 pub mod timely;
@@ -85,4 +86,5 @@ controllers! {
     hpcc::Hpcc,
     dcqcn::Dcqcn,
     bbr::Bbr,
+    rcp::Rcp,
 }

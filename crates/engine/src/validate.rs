@@ -3,7 +3,7 @@
 use crate::event::packet::STAMPS;
 use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
-use crate::spec::{Discipline, LinkSpec, Program, ProgramSpec, Rules, RunError, Spec, Ties, TransportSpec};
+use crate::spec::{Discipline, LinkSpec, Program, ProgramSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec};
 use incast_cc::Time;
 
 fn invalid(text: String) -> Result<(), RunError> {
@@ -65,8 +65,23 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
         Program::Phantom(phantom) if !(phantom.drain > 0.0 && phantom.drain <= 1.0) => {
             invalid(format!("a phantom queue drains at {} of its link, expected above 0 and at most 1", phantom.drain))
         }
+        Program::Rcp(rcp) => check_rcp(rcp),
         _ => Ok(()),
     }
+}
+
+/// Gains and shares of explicit rates.
+fn check_rcp(rcp: &Rcp) -> Result<(), RunError> {
+    let share = |x: f64| x > 0.0 && x <= 1.0;
+    let gains = rcp.alpha > 0.0 && rcp.alpha.is_finite() && rcp.beta >= 0.0 && rcp.beta.is_finite();
+    if gains && share(rcp.utilisation) && share(rcp.initial) && rcp.period > Time::ZERO && rcp.rtt != Some(Time::ZERO) {
+        return Ok(());
+    }
+    invalid(format!(
+        "rcp with alpha {}, beta {}, utilisation {}, initial {}, period {} and rtt {:?}, expected alpha and times above 0, \
+         beta of at least 0, and shares above 0 and at most 1",
+        rcp.alpha, rcp.beta, rcp.utilisation, rcp.initial, rcp.period, rcp.rtt
+    ))
 }
 
 /// The queue of a link, and what it asks of the traffic, whose highest class is `most`.

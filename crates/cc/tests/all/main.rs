@@ -12,6 +12,7 @@ mod hpcc;
 mod lswift;
 mod mswift;
 mod newreno;
+mod rcp;
 mod registry;
 mod reno_window;
 mod swift;

@@ -117,7 +117,7 @@ fn parameters_that_contradict_one_another_are_found() {
 }
 
 /// Those that start with what the path holds, or with a rate: their pages say so.
-const OWN_START: [&str; 4] = ["fastflow", "timely", "hpcc", "dcqcn"];
+const OWN_START: [&str; 5] = ["fastflow", "timely", "hpcc", "dcqcn", "rcp"];
 
 #[test]
 fn times_that_delays_are_held_against_are_above_0() {

@@ -403,6 +403,40 @@ impl Telemetry {
     }
 }
 
+/// Explicit rates: what a packet asks of the switches on its way, what its sender tells them, and what comes back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rates {
+    /// What the switches of its way have granted so far, bits per second on their links; infinite before the first.
+    /// `None` where the packet asks for none.
+    pub granted: Option<f64>,
+    /// The sender's smoothed round-trip time, of a packet that asks; zero where it is not known.
+    pub rtt: Time,
+    /// What was granted to the packet that it acknowledges.
+    pub echoed: Option<f64>,
+}
+
+/// Data that only the packets of some controllers carry.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Aside {
+    /// Stamps of ports.
+    Stamps(Telemetry),
+    /// Explicit rates.
+    Rates(Rates),
+}
+
+impl Aside {
+    /// Its explicit rates; a packet with stamps gets them in their place.
+    pub fn rates(&mut self) -> &mut Rates {
+        if let Aside::Stamps(_) = self {
+            *self = Aside::Rates(Rates::default());
+        }
+        match self {
+            Aside::Rates(rates) => rates,
+            Aside::Stamps(_) => unreachable!("they have just been replaced"),
+        }
+    }
+}
+
 /// The sequence number nearest to `number` that has these lowest 32 bits.
 pub fn nearest(number: u64, low: u32) -> u64 {
     number.wrapping_add_signed(low.wrapping_sub(number as u32) as i32 as i64)
@@ -455,8 +489,18 @@ pub struct Ext {
     pub host: Time,
     /// Pure ACK: low bits of its own number, one more than SEQ, where [`WindowUpdate`](crate::spec::WindowUpdate) asks.
     pub number: u32,
-    /// Stamps of ports, for controllers that ask for them; aside, since all who do not carry this too.
-    pub telemetry: Option<Box<Telemetry>>,
+    /// For controllers that ask for it; aside, since all who do not carry this too.
+    pub aside: Option<Box<Aside>>,
+}
+
+impl Ext {
+    /// The explicit rates of its packet, if it has any.
+    pub fn rates(&mut self) -> Option<&mut Rates> {
+        match self.aside.as_deref_mut() {
+            Some(Aside::Rates(rates)) => Some(rates),
+            _ => None,
+        }
+    }
 }
 
 const _: () = assert!(size_of::<Ext>() <= 64);

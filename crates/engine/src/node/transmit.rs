@@ -3,7 +3,7 @@
 use crate::event::interval::Interval;
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox, Stamp};
-use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
+use crate::event::packet::{Aside, Ext, Kind, NO_TIE_RANK, Packet, flag};
 use crate::ids::PortIx;
 use crate::node::context::{Counts, Effects, NodeCtx};
 use crate::node::departure_marks::pass_marking_later;
@@ -114,8 +114,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.watch(port);
         let p = &mut self.ports[port];
         let (mut packet, mut ext) = (*packet, ext);
-        if let Some(Ext { telemetry: Some(telemetry), .. }) = ext.as_deref_mut()
-            && !packet.is_reverse()
+        if !packet.is_reverse()
+            && let Some(Aside::Stamps(telemetry)) = ext.as_deref_mut().and_then(|ext| ext.aside.as_deref_mut())
         {
             telemetry.push(p.stamp(now));
         }

@@ -6,6 +6,7 @@
 
 mod idle;
 mod phantom;
+mod rcp;
 mod rule;
 mod sccp;
 

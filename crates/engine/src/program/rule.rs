@@ -58,6 +58,11 @@ impl At<'_> {
         port.free_at().max(self.now) + port.serialization(packet.size as u64)
     }
 
+    /// Bytes that a port has still to transmit, with what its link adds to them.
+    pub fn queue(&self, port: usize) -> u64 {
+        self.ports[port].stamp(self.now).queue as u64
+    }
+
     /// The connection that a packet belongs to, and the way it goes.
     pub fn direction(&self, packet: &Packet) -> Direction {
         self.connections.direction(packet)

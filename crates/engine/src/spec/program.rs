@@ -13,6 +13,8 @@ macro_rules! programs {
             Idle => idle::Flows,
             /// Marks by queues that no packet waits in.
             Phantom => phantom::Queues,
+            /// Rates that switches grant to flows.
+            Rcp => rcp::Rates,
         }
     };
 }
@@ -77,4 +79,24 @@ pub struct Phantom {
 pub struct Idle {
     /// A direction is idle when nothing has been sent in it for so long.
     pub timeout: Time,
+}
+
+/// Explicit rates (RCP): a port grants one rate to all flows that leave by it, and finds it from what came and what waits
+/// (`docs/programs/rcp.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rcp {
+    /// Gain of the rate that is left over.
+    pub alpha: f64,
+    /// Gain of the queue.
+    pub beta: f64,
+    /// Share of the link's rate that is granted.
+    pub utilisation: f64,
+    /// The rate changes once in the mean round-trip time, or once in this time where that is shorter.
+    pub period: Time,
+    /// Mean round-trip time at the beginning; `None`: the first that a packet tells.
+    pub rtt: Option<Time>,
+    /// Rate at the beginning, as a share of the link's.
+    pub initial: f64,
+    /// Least rate, bytes a round trip.
+    pub least: u64,
 }

@@ -1,6 +1,7 @@
 //! Controller x loss x buffer as one table, `grid.txt`. `UPDATE_SNAPSHOTS=1 cargo test -p incast-engine grid` writes it
 //! anew; `git diff` then says what a change moved.
 
+use crate::explicit_rates::rcp_program;
 use crate::support::*;
 use std::fmt::Write;
 
@@ -27,6 +28,9 @@ fn cell(config: &Config, loss: f64, buffer: u64) -> String {
     spec.queues = vec![drop_tail(1000), marking(buffer, buffer / 5)];
     (spec.links[9].queue, spec.links[9].loss) = (1, Loss::Packet(loss));
     spec.flows = (0..4).map(|h| bulk(h, 4, Some(1_000_000))).collect();
+    if config.profile().explicit_rate {
+        spec.programs = vec![ProgramSpec { nodes: vec![5], program: Program::Rcp(rcp_program()) }];
+    }
     run_for(&mut spec, Time::s(2));
     let o = run(&spec);
     let sum = |f: fn(&FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();

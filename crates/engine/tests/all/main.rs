@@ -6,6 +6,7 @@ mod application;
 mod classes;
 mod datagrams;
 mod ecn_threshold;
+mod explicit_rates;
 mod failures;
 mod grid;
 mod hosts;

@@ -1,7 +1,7 @@
 //! Programs of switches and hosts: `[[program]]`. A kind is a struct of its keys that is a [`NodeProgram`], and a line
 //! in the list of [`Program`].
 
-use crate::text::default::{bytes, microseconds, number};
+use crate::text::default::{bytes, microseconds, number, thousandths};
 use crate::text::pattern::fits;
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Size, Time};
@@ -41,6 +41,9 @@ kinds! {
         /// packets by that: senders that go by marks leave the rest of the link's rate unused, and its real queue
         /// nearly empty.
         Phantom = "phantom",
+        /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round trip
+        /// by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
+        Rcp = "rcp",
     }
 }
 
@@ -260,6 +263,78 @@ impl NodeProgram for Phantom {
                 link.name
             );
             at.text("kind", "phantom", message);
+        }
+    }
+}
+
+/// Explicit rates.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Rcp {
+    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
+    /// `"edge*, core0"`.
+    #[serde(default = "switches")]
+    pub on: String,
+    /// Gain of the rate that is left over.
+    #[serde(default = "thousandths::<400>")]
+    pub alpha: f64,
+    /// Gain of the queue.
+    #[serde(default = "thousandths::<400>")]
+    pub beta: f64,
+    /// Share of the link's rate that is granted in all.
+    #[serde(default = "thousandths::<1000>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub utilisation: f64,
+    /// The longest time between two changes of a port's rate; without it the mean round-trip time.
+    pub period: Option<Time>,
+    /// The mean round-trip time at the beginning; without it the first that a packet tells, and the rate does not change
+    /// before.
+    pub rtt: Option<Time>,
+    /// Rate at the beginning, as a share of the link's.
+    #[serde(default = "thousandths::<50>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub initial: f64,
+    /// The least rate: so much in a mean round-trip time.
+    #[serde(default = "bytes::<1500>")]
+    pub least: Size,
+}
+
+impl NodeProgram for Rcp {
+    fn on(&self) -> &str {
+        &self.on
+    }
+
+    fn spec(&self, _mss: u32) -> spec::Program {
+        spec::Program::Rcp(spec::Rcp {
+            alpha: self.alpha,
+            beta: self.beta,
+            utilisation: self.utilisation,
+            period: self.period.map_or(cc::Time::NEVER, |period| period.0),
+            rtt: self.rtt.map(|rtt| rtt.0),
+            initial: self.initial,
+            least: self.least.0.0,
+        })
+    }
+
+    fn check(&self, at: &mut Report) {
+        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
+            at.value("alpha", self.alpha, "expected a number above 0: a rate would never rise");
+        }
+        if !(self.beta >= 0.0 && self.beta.is_finite()) {
+            at.value("beta", self.beta, "expected a number of at least 0");
+        }
+        for (key, share) in [("utilisation", self.utilisation), ("initial", self.initial)] {
+            if !(share > 0.0 && share <= 1.0) {
+                at.value(key, share, "expected a share of the link's rate above 0 and at most 1");
+            }
+        }
+        for (key, time) in [("period", self.period), ("rtt", self.rtt)] {
+            if let Some(time) = time.filter(|time| time.0 == cc::Time::ZERO) {
+                at.text(key, time, "expected a time above 0");
+            }
+        }
+        if self.least.0.0 == 0 {
+            at.text("least", self.least, "expected at least 1B: a rate of nothing never rises again");
         }
     }
 }

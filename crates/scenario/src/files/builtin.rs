@@ -20,6 +20,7 @@ builtin!(
     "incast",
     "incast-trimming",
     "sccp-incast",
+    "rcp-processor-sharing",
     "pfc-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",
@@ -75,6 +76,7 @@ sizes!(
     "homa-w5-knots-packets" Upper,
     "facebook-web-server" Upper,
     "facebook-cache-follower" Upper,
+    "pareto-packets" Linear,
 );
 
 /// The text of a file that comes with the program, by its name after [`PREFIX`].

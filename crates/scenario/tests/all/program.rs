@@ -128,3 +128,76 @@ fn phantom_queues_leave_the_real_ones_nearly_empty() {
     let refused = said("dumbbell", &[("program", "[{ kind = \"phantom\", drain = 0.0 }]")]);
     assert!(refused.contains("program.0.drain"), "{refused}");
 }
+
+/// Mean completion times in seconds of flows of the scenario `rcp-processor-sharing` that began in its measured interval,
+/// by size: packets from, flows, mean packets, mean time.
+fn completion_times(sets: &[(&str, &str)]) -> Vec<(u64, usize, f64, f64)> {
+    let outcome = incast_engine::run(&scenario("rcp-processor-sharing", sets).build().unwrap(), &mut |_| true).unwrap();
+    let bounds = [5, 16, 64, 256, u64::MAX];
+    let class = |range: &[u64]| {
+        let took: Vec<(f64, f64)> = { outcome.flows.iter() }
+            .filter(|f| (range[0]..range[1]).contains(&(f.size.unwrap() / 1448)) && f.start_ps >= 5_000_000_000_000)
+            .filter_map(|f| Some((f.size? as f64 / 1448.0, (f.received_ps? - f.start_ps) as f64 / 1e12)))
+            .collect();
+        let mean = |of: fn(&(f64, f64)) -> f64| took.iter().map(of).sum::<f64>() / took.len() as f64;
+        (range[0], took.len(), mean(|t| t.0), mean(|t| t.1))
+    };
+    bounds.windows(2).map(class).collect()
+}
+
+#[test]
+fn explicit_rates_keep_short_flows_near_processor_sharing_where_slow_start_takes_several_times_as_long() {
+    let rcp = completion_times(&[]);
+    let tcp = completion_times(&[("controller", "newreno")]);
+    println!("packets    flows   RCP   TCP   processor sharing   slow start alone, seconds");
+    let mut ratios = Vec::new();
+    for (rcp, tcp) in rcp.iter().zip(&tcp) {
+        let &(from, flows, packets, took) = rcp;
+        // packets of 1500 bytes at 150 Mb/s; a load of 0.9, and 100 ms
+        let alone = packets * 12_000.0 / 150e6;
+        let (sharing, slow_start) = (0.15 + alone / 0.1, ((packets + 1.0).log2() + 0.5) * 0.1 + alone);
+        println!("{from:4} up {flows:10} {took:5.2} {:5.2} {sharing:19.2} {slow_start:12.2}", tcp.3);
+        ratios.push((took / sharing, tcp.3 / sharing));
+    }
+    // flows of less than 16 packets are nine of ten
+    assert!(rcp[0].1 > 2 * rcp[1].1 && rcp[1].1 > 100);
+    assert!(ratios[0].0 < 1.25 && ratios[1].0 < 2.0, "{ratios:?}");
+    assert!(ratios[0].1 > 3.0 && ratios[1].1 > 4.0, "{ratios:?}");
+}
+
+#[test]
+fn rates_are_granted_by_programs_and_bad_values_of_them_are_refused() {
+    let with = |sets: &[(&str, &str)]| said("rcp-processor-sharing", sets);
+    let says = |message: String, words: &[&str]| {
+        words.iter().for_each(|word| assert!(message.contains(word), "{word} not in: {message}"));
+    };
+    says(with(&[("program", "[]")]), &["controller = \"rcp\"", "traffic.pareto", "kind = \"rcp\""]);
+    says(with(&[("program", "[{ kind = \"phantom\" }]")]), &["controller = \"rcp\"", "kind = \"rcp\""]);
+    for (key, value, words) in [
+        ("alpha", "0.0", "above 0"),
+        ("beta", "-0.1", "at least 0"),
+        ("utilisation", "0.0", "above 0"),
+        ("initial", "0.0", "above 0"),
+        ("period", "0s", "above 0"),
+        ("rtt", "0s", "above 0"),
+        ("least", "0B", "at least 1B"),
+    ] {
+        let key = format!("program.0.{key}");
+        says(with(&[(&key, value)]), &[&key, words]);
+    }
+    // a program that nobody asks does nothing, and one at some nodes of a way is enough
+    assert_eq!(with(&[("controller", "newreno")]), "");
+    assert_eq!(with(&[("program.0.on", "left")]), "");
+}
+
+#[test]
+fn rates_at_hosts_and_beside_a_shared_buffer_keep_flows_going() {
+    let series = [("measure.series.ports", "[\"left>right\"]"), ("run.duration", "300ms"), ("run.warmup", "0s")];
+    for sets in [("program.0.on", "switches, hosts"), ("buffer", "{ size = \"2MB\" }"), ("program.0.on", "left")] {
+        let mut s = scenario("rcp-processor-sharing", &[&series[..], &[sets]].concat());
+        s.set("traffic.pareto.arrivals.until", "200ms").unwrap();
+        let outcome = incast_engine::run(&s.build().unwrap(), &mut |_| true).unwrap();
+        assert!(outcome.samples.iter().any(|s| s.name == "rcp_rate_bps"), "{sets:?}");
+        assert!(outcome.flows.iter().any(|f| f.received_ps.is_some()), "{sets:?}");
+    }
+}

@@ -42,8 +42,8 @@ impl Receiver {
         if self.side != NO_SIDE && !syn && t.window_update.looks_at_seq() {
             ext.get_or_insert_default().number = self.number(ctx) as u32;
         }
-        if let Some(held) = self.telemetry.take() {
-            ext.get_or_insert_default().telemetry = Some(held);
+        if let Some(held) = self.aside.take() {
+            ext.get_or_insert_default().aside = Some(held);
         }
         // how long the host has had what it acknowledges
         let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
@@ -108,11 +108,19 @@ impl Receiver {
         self.tell(ctx, Kind::Nack, p.seq(), 0);
     }
 
-    /// The next ACK returns these stamps.
+    /// The next ACK returns what ports have stamped, or granted; of a two-way connection data too returns rates.
     #[cold]
-    pub(super) fn hold(&mut self, ext: &mut Ext) {
-        if let Some(telemetry) = ext.telemetry.take() {
-            self.telemetry = Some(telemetry);
+    pub(super) fn hold(&mut self, ctx: &mut NodeCtx<impl Effects>, ext: &mut Ext) {
+        let Some(mut aside) = ext.aside.take() else { return };
+        if let Aside::Rates(rates) = &mut *aside {
+            if rates.granted.is_none() {
+                return;
+            }
+            *rates = Rates { echoed: rates.granted, ..Rates::default() };
+            if let Some(side) = ctx.sides.get_mut(self.side as usize) {
+                side.ext.aside = Some(aside.clone());
+            }
         }
+        self.aside = Some(aside);
     }
 }

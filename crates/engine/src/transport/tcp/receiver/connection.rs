@@ -31,7 +31,7 @@ impl Receiver {
             if t.sack && !self.ooo.is_empty() { self.sack.report(&self.ooo, self.next) } else { Ext::default() };
         let side = &mut ctx.sides[self.side as usize];
         let (ts, hops, came) = self.acks.echo.unwrap_or((side.ext.ts, side.ext.hops, side.came));
-        side.ext = Ext { ts, hops, ..blocks };
+        side.ext = Ext { ts, hops, aside: side.ext.aside.take(), ..blocks };
         side.came = came;
         side.ack = self.next;
         side.wnd = wnd;

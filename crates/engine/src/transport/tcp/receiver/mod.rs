@@ -2,7 +2,7 @@
 //! by mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
 
 use crate::event::order::Timer;
-use crate::event::packet::{Ext, Kind, Packet, Telemetry, flag};
+use crate::event::packet::{Aside, Ext, Kind, Packet, Rates, flag};
 use crate::host::RunQueue;
 use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx, NodeId};
@@ -146,8 +146,8 @@ pub struct Receiver {
     /// When SYN was last answered, and the time until the sender's next packet.
     syn_acked_at: Time,
     handshake_rtt: Time,
-    /// Stamps of the data packet that came last, until an ACK has returned them.
-    telemetry: Option<Box<Telemetry>>,
+    /// Stamps of the data packet that came last, or the rate granted to it, until an ACK has returned them.
+    aside: Option<Box<Aside>>,
     /// Entropy of the packet that came last.
     entropy: u16,
 }
@@ -213,7 +213,7 @@ impl Receiver {
             },
             syn_acked_at: NEVER,
             handshake_rtt: Time::ZERO,
-            telemetry: None,
+            aside: None,
             entropy: 0,
         }
     }
@@ -269,8 +269,8 @@ impl Receiver {
         if p.len > p.size && p.is_trimmed() {
             return self.answer_trimmed(ctx, p);
         }
-        if let Some(ext) = ext.filter(|_| p.is(Kind::Data)) {
-            self.hold(ext);
+        if let Some(ext) = ext.filter(|_| p.is(Kind::Data) || p.is(Kind::Syn)) {
+            self.hold(ctx, ext);
         }
         if !self.ip.is_whole(ctx, p) {
             return;

@@ -153,9 +153,8 @@ impl Sender {
         }
         let segments = before - self.board.len();
         if let Some(ext) = ext {
-            // data that acknowledges carries its own stamps
-            if let Some(telemetry) = ext.telemetry.as_ref().filter(|_| !p.is(Kind::Piggyback)) {
-                self.tell_telemetry(ctx, telemetry);
+            if let Some(aside) = ext.aside.as_deref() {
+                self.tell_aside(ctx, p, aside);
             }
             let blocks = ext.sack.near(p.ack);
             for (start, end) in blocks {
@@ -268,8 +267,30 @@ impl Sender {
         }
     }
 
-    /// The stamps that an ACK returns.
+    /// What an ACK returns for controllers that have asked for it.
     #[cold]
+    pub(super) fn tell_aside(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, aside: &Aside) {
+        match aside {
+            // data that acknowledges carries its own stamps
+            Aside::Stamps(telemetry) if !p.is(Kind::Piggyback) => self.tell_telemetry(ctx, telemetry),
+            Aside::Stamps(_) => {}
+            Aside::Rates(rates) => {
+                if let Some(granted) = rates.echoed {
+                    self.tell_rate(ctx, granted);
+                }
+            }
+        }
+    }
+
+    /// The rate that an ACK returns, of which headers and the link's framing are a part.
+    fn tell_rate(&mut self, ctx: &NodeCtx<impl Effects>, granted: f64) {
+        let t = ctx.net.transport(self.transport);
+        let framing = ctx.ports[ctx.hosts[self.ip.host].port].framing();
+        let full = self.mss + t.header + framing;
+        self.cc.on_rate(granted * self.mss as f64 / full as f64);
+    }
+
+    /// The stamps that an ACK returns.
     fn tell_telemetry(&mut self, ctx: &NodeCtx<impl Effects>, telemetry: &Telemetry) {
         let none = Hop { time: Time::ZERO, tx_bytes: Bytes(0), queue: Bytes(0), rate: Rate::INFINITE };
         let mut hops = [none; STAMPS];

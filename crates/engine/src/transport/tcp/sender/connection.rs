@@ -112,6 +112,9 @@ impl Sender {
                 if self.timer.consecutive == 0 {
                     self.take_rtt(ctx, p.echo());
                 }
+                if let Some(aside) = ext.and_then(|ext| ext.aside.as_deref()) {
+                    self.tell_aside(ctx, p, aside);
+                }
                 let number = ctx.sides.get(self.side as usize).map_or(0, |side| side.ack);
                 self.peer = PeerWindow::opened(self.una, p.wnd as u64, number);
                 if t.lone_syn {

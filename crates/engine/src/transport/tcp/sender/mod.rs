@@ -31,7 +31,7 @@ use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
 use crate::app::{AppState, Start, Write};
 use crate::event::order::Timer;
-use crate::event::packet::{Ext, Kind, Packet, STAMPS, Telemetry, flag};
+use crate::event::packet::{Aside, Ext, Kind, Packet, Rates, STAMPS, Telemetry, flag};
 use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;

@@ -32,9 +32,20 @@ impl Sender {
         let mut ext = if packet.has(flag::DUPLEX) { self.piggyback(ctx, &mut packet) } else { None };
         if packet.has(flag::SLOW_PATH) && self.profile.telemetry && packet.len > 0 {
             // ports are to stamp it
-            ext.get_or_insert_default().telemetry = Some(Box::default());
+            ext.get_or_insert_default().aside = Some(Box::new(Aside::Stamps(Telemetry::default())));
+        }
+        if self.profile.explicit_rate && (packet.len > 0 || kind == Kind::Syn) {
+            self.ask_for_rate(ext.get_or_insert_default());
         }
         self.ip.send(ctx, t, &packet, ext.as_mut());
+    }
+
+    /// A packet asks the switches on its way for a rate.
+    #[cold]
+    fn ask_for_rate(&self, ext: &mut Ext) {
+        let aside = ext.aside.get_or_insert_with(|| Box::new(Aside::Rates(Rates::default())));
+        let rates = aside.rates();
+        (rates.granted, rates.rtt) = (Some(f64::INFINITY), self.rtt.srtt);
     }
 
     /// Two-way connections: the packet acknowledges what its host has received of the other flow.

@@ -1,0 +1,88 @@
+//! RCP: the sender's half of the Rate Control Protocol (Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005). It
+//! paces at the least rate that the switches of its way grant to each of their flows; they find that rate
+//! (`docs/programs/rcp.md`).
+
+use crate::paced_rate::PacedRate;
+use crate::registry::{Kind, ParamSet};
+use crate::{Ack, Congestion, Controller, Env, Idle, Pacing, Profile, Timeout};
+
+params! {
+    /// Rate of a flow that no switch has granted any yet: without a handshake, on the side of a two-way connection that
+    /// did not open it, and after a pause.
+    initial_rate: f64 = "0.05", "of the line rate", "own choice: what a switch begins with",
+        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Smallest rate.
+    min_rate: f64 = "1e-6", "of the line rate", "own choice: a switch has its own, a packet a round trip",
+        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Largest number of packets in flight.
+    max_cwnd: f64 = "1000000.0", "packets", "own choice; RCP has no window",
+        "a number of at least 1" => |x| *x >= 1.0;
+    together {
+        "min_rate": "at most initial_rate" => |p| p.min_rate <= p.initial_rate;
+    }
+}
+
+/// Its description, as `describe` prints it.
+pub static KIND: Kind = Kind {
+    name: "rcp",
+    title: "RCP",
+    source: "Dukkipati, Kobayashi, Zhang-Shen, McKeown, Processor Sharing Flows in the Internet, IWQoS 2005; \
+             Dukkipati, Rate Control Protocol (RCP), PhD thesis, Stanford 2007",
+    what: "Paces at the rate that the switches of its way grant to every flow, from the answer to the SYN on.",
+    differences: &[
+        "Packets always ask for more than any link has; RCP lets a sender ask for less.",
+        "A rate is granted in bytes on the link; the sender takes the share of it that a full segment's payload is.",
+        "Losses and timeouts do not change the rate, and the transport repairs losses: the switches see what is sent \
+         again.",
+        "After a pause of a retransmission timeout a flow begins at initial_rate, where the transport restarts after \
+         idle times; RCP's sender refreshes its rate once a round trip instead.",
+    ],
+    state: &[("pacing_rate_bps", "rate, bits per second of payload")],
+    profile: Profile { own_recovery: true, ack_every_packet: true, explicit_rate: true, ..Profile::TCP },
+    params: Params::PARAMS,
+};
+
+/// An RCP sender.
+#[derive(Clone, Debug)]
+pub struct Rcp {
+    rate: PacedRate,
+    initial: f64,
+}
+
+impl Rcp {
+    /// A new flow.
+    pub fn new(params: &Params, env: &Env) -> Rcp {
+        let rate = PacedRate::new(params.initial_rate, params.min_rate, params.max_cwnd, env);
+        Rcp { initial: rate.get(), rate }
+    }
+}
+
+impl Controller for Rcp {
+    fn on_rate(&mut self, granted: f64) {
+        self.rate.set(granted);
+    }
+
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_loss(&mut self, _event: &Congestion) {}
+
+    fn on_timeout(&mut self, _event: &Timeout) {}
+
+    fn on_idle(&mut self, _idle: &Idle) {
+        self.rate.set(self.rate.get().min(self.initial));
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.rate.cwnd()
+    }
+
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        self.rate.pacing()
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("pacing_rate_bps", self.rate.get());
+    }
+}

@@ -1,0 +1,294 @@
+//! Explicit rates (RCP): each port grants one rate to all flows that leave by it, without a list of flows.
+
+use super::rule::{At, Beside, SwitchProgram, Verdict};
+use crate::event::packet::{self, Ext, Packet};
+use crate::spec::Rcp;
+use incast_cc::{Rate, Time};
+
+/// The rates that the ports of a node grant.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    rule: Rcp,
+    ports: Vec<Port>,
+    /// No port changes its rate before.
+    due: Time,
+}
+
+/// A port. Rates in bits per second on the link, times of its own in picoseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Port {
+    /// What each flow may send; 0 before the first packet.
+    rate: f64,
+    /// Mean round-trip time of the packets that ask; 0 where it is not known.
+    rtt: f64,
+    /// The period at work: how long it is, and when it began.
+    period: Time,
+    began: Time,
+    /// When it ends; never where periods leave all as it is.
+    ends: Time,
+    /// What came in it, bytes.
+    came: u64,
+    /// Of packets that tell their round-trip time: bytes, and the sum of their times these.
+    told: u64,
+    told_rtt: f64,
+}
+
+impl Port {
+    /// With no packet yet.
+    fn new(rule: &Rcp) -> Port {
+        Port {
+            rate: 0.0,
+            rtt: rule.rtt.map_or(0.0, |rtt| rtt.0 as f64),
+            period: Time::ZERO,
+            began: Time::ZERO,
+            ends: Time::NEVER,
+            came: 0,
+            told: 0,
+            told_rtt: 0.0,
+        }
+    }
+
+    /// A packet of `size` bytes comes, whose sender has this smoothed round-trip time, if it tells.
+    fn arrive(&mut self, rule: &Rcp, now: Time, size: u64, rtt: Option<Time>) {
+        if self.ends == Time::NEVER {
+            self.resume(rule, now, rtt);
+        }
+        self.came += size;
+        if let Some(rtt) = rtt {
+            self.told += size;
+            self.told_rtt += size as f64 * rtt.0 as f64;
+        }
+    }
+
+    /// A packet that asks for a rate gets no more than the port grants.
+    fn grant(&self, rates: &mut packet::Rates) {
+        rates.granted = rates.granted.map(|granted| granted.min(self.rate));
+    }
+
+    /// Periods begin, or go on as if they had never stopped.
+    #[cold]
+    fn resume(&mut self, rule: &Rcp, now: Time, rtt: Option<Time>) {
+        if self.period == Time::ZERO {
+            if self.rtt == 0.0 {
+                self.rtt = rtt.map_or(0.0, |rtt| rtt.0 as f64);
+            }
+            if self.rtt == 0.0 {
+                return;
+            }
+            (self.period, self.began) = (self.length(rule), now);
+        } else {
+            let over = (now - self.began).0.div_ceil(self.period.0).max(1) - 1;
+            self.began += self.period * over;
+        }
+        self.ends = self.began.saturating_add(self.period);
+    }
+
+    /// How long a period is.
+    fn length(&self, rule: &Rcp) -> Time {
+        Time(self.rtt as u64).min(rule.period).max(Time::ps(1))
+    }
+
+    /// Its period ends, with so many bytes waiting for a link of this rate.
+    fn end(&mut self, rule: &Rcp, queue: u64, link: f64) {
+        let period = self.period.0 as f64;
+        if self.told > 0 {
+            let mean = self.told_rtt / self.told as f64;
+            self.rtt += (period / self.rtt).min(1.0) * (mean - self.rtt);
+        }
+        let most = rule.utilisation * link;
+        let came = self.came as f64 * 8e12 / period;
+        let waits = queue as f64 * 8e12 / self.rtt;
+        let factor = 1.0 + period / self.rtt * (rule.alpha * (most - came) - rule.beta * waits) / most;
+        let least = rule.least as f64 * 8e12 / self.rtt;
+        let idle = self.came == 0 && queue == 0 && self.rate == most;
+        self.rate = (self.rate * factor).max(least).min(most);
+        self.began = self.ends;
+        (self.came, self.told, self.told_rtt) = (0, 0, 0.0);
+        if idle {
+            self.ends = Time::NEVER;
+        } else {
+            self.period = self.length(rule);
+            self.ends = self.began.saturating_add(self.period);
+        }
+    }
+}
+
+impl Rates {
+    /// At a node of so many ports.
+    pub fn new(rule: &Rcp, ports: usize) -> Rates {
+        Rates { rule: rule.clone(), ports: vec![Port::new(rule); ports], due: Time::NEVER }
+    }
+}
+
+impl SwitchProgram for Rates {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+        let Some(local) = at.egress else { return Verdict::Pass };
+        let link = at.rate(local);
+        if link == Rate::INFINITE {
+            return Verdict::Pass;
+        }
+        let port = &mut self.ports[local];
+        if port.rate == 0.0 {
+            port.rate = self.rule.initial.min(self.rule.utilisation) * link.as_f64();
+        }
+        let rates = beside.ext.as_deref_mut().and_then(Ext::rates).filter(|rates| rates.granted.is_some());
+        let rtt = rates.as_ref().map(|rates| rates.rtt).filter(|rtt| *rtt > Time::ZERO);
+        port.arrive(&self.rule, at.now, at.bytes(local, packet), rtt);
+        if let Some(rates) = rates.filter(|_| !at.ports[local].is_explicit()) {
+            port.grant(rates);
+        }
+        self.due = self.due.min(port.ends);
+        Verdict::Pass
+    }
+
+    fn asks_egress(&self) -> bool {
+        true
+    }
+
+    /// What waits in an explicit queue is granted the rate as it is when it leaves.
+    fn egress(&mut self, at: &At, _packet: &mut Packet, ext: Option<&mut Ext>) {
+        if let (Some(local), Some(rates)) = (at.egress, ext.and_then(Ext::rates))
+            && at.rate(local) != Rate::INFINITE
+        {
+            self.ports[local].grant(rates);
+        }
+    }
+
+    fn has_timer(&self) -> bool {
+        true
+    }
+
+    fn due(&self) -> Time {
+        self.due
+    }
+
+    fn timer(&mut self, at: &At, _beside: &mut Beside) {
+        for (local, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.ends <= at.now) {
+            port.end(&self.rule, at.queue(local), at.rate(local).as_f64());
+        }
+        self.due = self.ports.iter().map(|port| port.ends).min().unwrap_or(Time::NEVER);
+    }
+
+    fn observe(&self, _at: &At, port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        let port = &self.ports[port];
+        if port.rate > 0.0 {
+            visit("rcp_rate_bps", port.rate);
+        }
+        if port.rtt > 0.0 {
+            visit("rcp_rtt_s", port.rtt / 1e12);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const C: f64 = 1e10;
+
+    fn rule() -> Rcp {
+        Rcp {
+            alpha: 0.4,
+            beta: 0.4,
+            utilisation: 1.0,
+            period: Time::NEVER,
+            rtt: Some(Time::us(100)),
+            initial: 0.5,
+            least: 1500,
+        }
+    }
+
+    /// A port of 10 Gb/s whose periods of 100 us have begun at 0, at this rate.
+    fn port(rule: &Rcp, rate: f64) -> Port {
+        let mut port = Port { rate, ..Port::new(rule) };
+        port.arrive(rule, Time::ZERO, 0, None);
+        port
+    }
+
+    /// Its rate after a period in which so many bytes came, in shares of the link's.
+    fn after(rule: &Rcp, rate: f64, came: u64, queue: u64) -> f64 {
+        let mut port = port(rule, rate * C);
+        port.arrive(rule, Time::us(50), came, Some(Time::us(100)));
+        port.end(rule, queue, C);
+        port.rate / C
+    }
+
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-12, "{a} {b}");
+    }
+
+    #[test]
+    fn a_rate_follows_what_is_left_over_and_what_waits() {
+        // 9 of 10 Gb/s in 100 us are 112,500 bytes
+        close(after(&rule(), 0.1, 112_500, 0), 0.1 * 1.04);
+        // 62,500 bytes wait as long as half a round trip takes: 0.4 * 0.1 - 0.4 * 0.5
+        close(after(&rule(), 0.1, 112_500, 62_500), 0.1 * 0.84);
+        // the thesis' gains
+        let thesis = Rcp { alpha: 0.1, beta: 1.0, ..rule() };
+        close(after(&thesis, 0.1, 112_500, 62_500), 0.1 * (1.0 + 0.01 - 0.5));
+        // a share of the link alone is granted: 9 of 9 Gb/s leave nothing
+        let most = Rcp { utilisation: 0.9, ..rule() };
+        close(after(&most, 0.1, 112_500, 0), 0.1);
+        close(after(&most, 0.9, 0, 0), 0.9);
+    }
+
+    #[test]
+    fn a_rate_is_between_a_packet_a_round_trip_and_the_links() {
+        close(after(&rule(), 1.0, 0, 0), 1.0);
+        close(after(&rule(), 0.8, 0, 0), 1.0);
+        // 1500 bytes in 100 us
+        close(after(&rule(), 0.1, 125_000, 10_000_000), 0.012);
+    }
+
+    #[test]
+    fn a_shorter_period_changes_the_rate_by_its_share_of_the_round_trip() {
+        let rule = Rcp { period: Time::us(10), ..rule() };
+        // 9 Gb/s in 10 us
+        close(after(&rule, 0.1, 11_250, 0), 0.1 * 1.004);
+        let mut port = port(&rule, 0.1 * C);
+        // the mean moves a tenth of the way to what packets tell, by their bytes: 100 us and 300 us alike
+        port.arrive(&rule, Time::us(1), 1000, Some(Time::us(100)));
+        port.arrive(&rule, Time::us(2), 1000, Some(Time::us(300)));
+        port.arrive(&rule, Time::us(3), 50_000, None);
+        port.end(&rule, 0, C);
+        close(port.rtt / 1e6, 110.0);
+    }
+
+    #[test]
+    fn the_first_packet_that_tells_its_round_trip_begins_the_first_period() {
+        let rule = Rcp { rtt: None, ..rule() };
+        let mut port = Port { rate: C, ..Port::new(&rule) };
+        port.arrive(&rule, Time::us(7), 64, None);
+        assert_eq!(port.ends, Time::NEVER);
+        port.arrive(&rule, Time::us(9), 1500, Some(Time::us(40)));
+        assert_eq!((port.rtt, port.ends), (4e7, Time::us(49)));
+    }
+
+    #[test]
+    fn a_port_that_stopped_is_as_if_it_had_gone_on() {
+        let rule = rule();
+        for gap in [1, 99, 100, 101, 250, 300, 1000] {
+            let mut stops = port(&rule, 0.9 * C);
+            stops.arrive(&rule, Time::us(10), 1500, Some(Time::us(100)));
+            let mut goes_on = stops;
+            let mut ended = 0;
+            // to the full rate, and one period in which nothing comes
+            while stops.ends != Time::NEVER {
+                stops.end(&rule, 0, C);
+                ended += 1;
+            }
+            assert_eq!(ended, 2);
+            let again = Time::us(100 * ended + gap);
+            while goes_on.ends < again {
+                goes_on.end(&rule, 0, C);
+                // what stops it undone
+                goes_on.ends = goes_on.began + goes_on.period;
+            }
+            for port in [&mut stops, &mut goes_on] {
+                port.arrive(&rule, again, 140_000, Some(Time::us(120)));
+            }
+            assert_eq!(stops, goes_on, "{gap} us");
+            assert_eq!(stops.ends, Time::us(100 * (ended + gap.div_ceil(100))));
+        }
+    }
+}

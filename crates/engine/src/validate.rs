@@ -3,6 +3,7 @@
 use crate::event::packet::STAMPS;
 use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
+use crate::program::table;
 use crate::spec::{Discipline, LinkSpec, Program, ProgramSpec, Rules, RunError, Spec, Ties, TransportSpec};
 use incast_cc::Time;
 
@@ -62,6 +63,7 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
         Program::Phantom(phantom) if !(phantom.drain > 0.0 && phantom.drain <= 1.0) => {
             invalid(format!("a phantom queue drains at {} of its link, expected above 0 and at most 1", phantom.drain))
         }
+        Program::Table(table) => table::check(own, table, spec).or_else(invalid),
         _ => Ok(()),
     }
 }

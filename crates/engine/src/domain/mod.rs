@@ -207,7 +207,8 @@ impl Domain {
         let hosts = self.nodes.hosts.iter_mut().filter_map(|host| host.programs.as_deref_mut());
         let switches = self.programs.iter_mut().filter_map(|programs| programs.as_deref_mut());
         for programs in hosts.chain(switches).filter(|programs| programs.is_observed()) {
-            programs.observe(end, &self.nodes.ports, net.spec.observe.interval, true, rec);
+            let view = (&*self.nodes.ports, &*net.spec.flows);
+            programs.observe(end, view, net.spec.observe.interval, true, rec);
         }
     }
 

@@ -19,7 +19,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     ) {
         let (mut packet, came_marked) = (*packet, packet.has(flag::CE));
         self.observe_programs(programs, true);
-        match programs.ingress(self.now, self.ports, (ingress, Some(egress)), &mut packet) {
+        match programs.ingress(self.now, (self.ports, &self.net.spec.flows), (ingress, Some(egress)), &mut packet) {
             Ok(port) => {
                 let port = port.unwrap_or(egress);
                 let marks = self.ports[port].marks();
@@ -29,7 +29,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                     self.ports[port].count_mark();
                 }
                 if programs.asks_queue {
-                    programs.queued(self.now, self.ports, (ingress, port), &packet, accepted);
+                    programs.queued(self.now, (self.ports, &self.net.spec.flows), (ingress, port), &packet, accepted);
                 }
             }
             Err(Refused) => self.refused(&packet, Site::Link(self.ports[egress].link)),
@@ -43,7 +43,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         let (port, node) = (self.hosts[host].port, self.hosts[host].node);
         let Some(mut programs) = self.hosts[host].programs.take() else { return true };
         self.observe_programs(&mut programs, true);
-        let goes_on = programs.ingress(self.now, self.ports, (Some(port), None), packet).is_ok();
+        let goes_on =
+            programs.ingress(self.now, (self.ports, &self.net.spec.flows), (Some(port), None), packet).is_ok();
         if !goes_on {
             self.refused(packet, Site::Node(node));
         }
@@ -71,7 +72,8 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[inline]
     fn observe_programs(&mut self, programs: &mut Programs, before: bool) {
         if programs.is_observed() {
-            programs.observe(self.now, self.ports, self.net.spec.observe.interval, before, self.rec);
+            let view = (&*self.ports, &*self.net.spec.flows);
+            programs.observe(self.now, view, self.net.spec.observe.interval, before, self.rec);
         }
     }
 }

@@ -7,14 +7,15 @@
 mod phantom;
 mod rule;
 mod sccp;
+pub mod table;
 
-use crate::event::packet::Packet;
+use crate::event::packet::{Packet, flag};
 use crate::event::series::Series;
-use crate::ids::{NodeId, PortIx};
+use crate::ids::{LinkId, NodeId, PortIx};
 use crate::port::Port;
-use crate::spec::{self, Spec, programs};
+use crate::spec::{self, FlowSpec, Spec, programs};
 use incast_cc::Time;
-use incast_record::Recorder;
+use incast_record::{EntryRecord, Recorder};
 pub use rule::{At, SwitchProgram, Verdict};
 
 macro_rules! active {
@@ -61,6 +62,18 @@ macro_rules! active {
                     $(Active::$name(program) => program.observe(at, port, visit),)+
                 }
             }
+
+            fn placed(&mut self, spec: &Spec, links: &[LinkId]) {
+                match self {
+                    $(Active::$name(program) => program.placed(spec, links),)+
+                }
+            }
+
+            fn report(&self, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
+                match self {
+                    $(Active::$name(program) => program.report(end, visit),)+
+                }
+            }
         }
     };
 }
@@ -81,13 +94,23 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Those of a node with so many ports, the first of which is `first`; `None` where it runs none.
-    pub fn new(spec: &Spec, node: NodeId, first: PortIx, ports: usize) -> Option<Box<Programs>> {
+    /// Those of a node whose ports feed `links`, the first of which is `first`; `None` where it runs none.
+    pub fn new(spec: &Spec, node: NodeId, first: PortIx, links: &[LinkId]) -> Option<Box<Programs>> {
         let own = spec.programs.iter().filter(|p| p.nodes.binary_search(&node.0).is_ok());
-        let list: Vec<Active> = own.map(|p| Active::new(&p.program, ports)).collect();
+        let mut list: Vec<Active> = own.map(|p| Active::new(&p.program, links.len())).collect();
+        list.iter_mut().for_each(|program| program.placed(spec, links));
         let asks_queue = list.iter().any(SwitchProgram::asks_queue);
         (!list.is_empty())
-            .then(|| Box::new(Programs { node, first, count: ports, list, asks_queue, series: Vec::new() }))
+            .then(|| Box::new(Programs { node, first, count: links.len(), list, asks_queue, series: Vec::new() }))
+    }
+
+    /// Shows what entries of tables have counted up to `end`.
+    pub fn report(&self, spec: &Spec, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
+        let own = (0..).zip(&spec.programs).filter(|(_, p)| p.nodes.binary_search(&self.node.0).is_ok());
+        for ((program, _), active) in own.zip(&self.list) {
+            let node = &spec.node_names[self.node];
+            active.report(end, &mut |entry| visit(EntryRecord { node: node.clone(), program, ..entry }));
+        }
     }
 
     /// Makes its state at a port a time series.
@@ -96,28 +119,38 @@ impl Programs {
     }
 
     /// What programs see of a packet that comes in by port `ingress` of the domain and is to leave by `egress`.
-    fn at<'p>(&self, now: Time, ports: &'p [Port], ingress: Option<PortIx>, egress: Option<PortIx>) -> At<'p> {
+    fn at<'p>(
+        &self,
+        now: Time,
+        (ports, flows): (&'p [Port], &'p [FlowSpec]),
+        ingress: Option<PortIx>,
+        egress: Option<PortIx>,
+    ) -> At<'p> {
         let local = |port: PortIx| port.ix() - self.first.ix();
         let (ingress, egress) = (ingress.map(local), egress.map(local));
         let ports = &ports[self.first.ix()..][..self.count];
-        At { now, node: self.node, ports, ingress, egress }
+        At { now, node: self.node, ports, flows, ingress, egress }
     }
 
     /// They see a packet, and may change it: whether it goes on, and by which port.
     pub fn ingress(
         &mut self,
         now: Time,
-        ports: &[Port],
+        view: (&[Port], &[FlowSpec]),
         (ingress, egress): (Option<PortIx>, Option<PortIx>),
         packet: &mut Packet,
     ) -> Result<Option<PortIx>, Refused> {
-        let mut at = self.at(now, ports, ingress, egress);
+        let mut at = self.at(now, view, ingress, egress);
         for program in &mut self.list {
             match program.ingress(&at, packet) {
                 Verdict::Pass => {}
                 Verdict::Drop => return Err(Refused),
                 Verdict::To(port) => {
                     assert!(port < self.count, "a program sends a packet to port {port} of {}", self.count);
+                    if at.egress != Some(port) {
+                        // from here on its prescribed path, if it has one, is not its way
+                        packet.flags &= !flag::PATH;
+                    }
                     at.egress = Some(port);
                 }
             }
@@ -129,12 +162,12 @@ impl Programs {
     pub fn queued(
         &mut self,
         now: Time,
-        ports: &[Port],
+        view: (&[Port], &[FlowSpec]),
         (ingress, egress): (Option<PortIx>, PortIx),
         packet: &Packet,
         accepted: bool,
     ) {
-        let at = self.at(now, ports, ingress, Some(egress));
+        let at = self.at(now, view, ingress, Some(egress));
         self.list.iter_mut().for_each(|program| program.queued(&at, packet, accepted));
     }
 
@@ -146,8 +179,15 @@ impl Programs {
 
     /// Continues time series up to `now`, before something happens (`before`) or after.
     #[cold]
-    pub fn observe<R: Recorder>(&mut self, now: Time, ports: &[Port], every: Option<Time>, before: bool, rec: &mut R) {
-        let at = self.at(now, ports, None, None);
+    pub fn observe<R: Recorder>(
+        &mut self,
+        now: Time,
+        view: (&[Port], &[FlowSpec]),
+        every: Option<Time>,
+        before: bool,
+        rec: &mut R,
+    ) {
+        let at = self.at(now, view, None, None);
         let Programs { list, series, .. } = self;
         for (port, series) in series {
             let mut show = |visit: &mut dyn FnMut(&'static str, f64)| {

@@ -1,9 +1,11 @@
 //! What a program is, and what it sees.
 
 use crate::event::packet::Packet;
-use crate::ids::NodeId;
+use crate::ids::{LinkId, NodeId};
 use crate::port::Port;
+use crate::spec::{FlowSpec, Spec};
 use incast_cc::{Rate, Time};
+use incast_record::EntryRecord;
 
 /// What a program sees at a node.
 #[derive(Clone, Copy)]
@@ -14,6 +16,8 @@ pub struct At<'a> {
     pub node: NodeId,
     /// Its ports, as they are now.
     pub ports: &'a [Port],
+    /// Flows of the run: far away in memory, for what the packet does not say itself.
+    pub flows: &'a [FlowSpec],
     /// The port that the packet came in by: that of the link back to where it came from. `None` where it comes from
     /// the node's own stack, or no link leads back.
     pub ingress: Option<usize>,
@@ -52,6 +56,9 @@ pub enum Verdict {
 
 /// A program: state of one node, changed in the order of the packets at that node.
 pub trait SwitchProgram {
+    /// Its node has ports that feed `links`, in the order of ports.
+    fn placed(&mut self, _spec: &Spec, _links: &[LinkId]) {}
+
     /// A packet is at the node, its way is known, and its queue has not seen it. The program may change it.
     fn ingress(&mut self, at: &At, packet: &mut Packet) -> Verdict;
 
@@ -65,4 +72,7 @@ pub trait SwitchProgram {
 
     /// Shows its state at a port, for time series.
     fn observe(&self, _at: &At, _port: usize, _visit: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// Shows what its entries have counted up to `end`, where it has some. The caller fills in node and program.
+    fn report(&self, _end: Time, _visit: &mut dyn FnMut(EntryRecord)) {}
 }

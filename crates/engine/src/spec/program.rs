@@ -1,5 +1,6 @@
 //! Programs of switches and hosts.
 
+use super::table::Table;
 use incast_cc::Time;
 
 /// The list of programs, given to the macro `$to`: each with its parameters, and with its rule in
@@ -11,6 +12,8 @@ macro_rules! programs {
             Sccp => sccp::Counts,
             /// Marks by queues that no packet waits in.
             Phantom => phantom::Queues,
+            /// Match-action tables.
+            Table => table::Pipeline,
         }
     };
 }

@@ -20,6 +20,7 @@ builtin!(
     "incast",
     "incast-trimming",
     "sccp-incast",
+    "sccp-table",
     "pfc-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",

@@ -10,6 +10,7 @@ use crate::host::nic::FairNic;
 use crate::ids::{EngineId, FlowId, HostIx, LinkId, Node, QueryId, SenderIx, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
+use crate::program::Programs;
 use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
@@ -182,15 +183,15 @@ impl Endpoints {
         }
     }
 
-    /// The port of a link, or a host's fair NIC, ends a transmission.
+    /// The port of a link, or a host's fair NIC, ends a transmission; `programs` are those of switches.
     #[inline]
-    pub fn departure(&mut self, ctx: &mut NodeCtx<impl Effects>, link: LinkId) {
+    pub fn departure(&mut self, ctx: &mut NodeCtx<impl Effects>, link: LinkId, programs: &mut [Option<Box<Programs>>]) {
         let net = ctx.net;
         let (host, nic) = match net.origins[link].get() {
             Node::Host(host) => (host, ctx.hosts[host].nic.as_mut()),
             Node::Switch(_) => (HostIx(0), None),
         };
-        let Some(nic) = nic else { return ctx.depart(net.port_of[link]) };
+        let Some(nic) = nic else { return ctx.depart(net.port_of[link], programs) };
         let flow = nic.departed();
         // Departures precede all else of their generation, so what one causes at this instant is
         // still of it: a NIC without serialization sends a window of any length within one.

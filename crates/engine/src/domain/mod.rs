@@ -7,6 +7,7 @@ pub mod endpoints;
 mod lingering;
 mod outcome;
 mod probe;
+mod programs;
 mod queries;
 mod renewal;
 mod weights;
@@ -17,9 +18,9 @@ use crate::event::outbox::Instant;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::event::prefetch;
 use crate::host::nic::FairNic;
-use crate::ids::{Node, NodeId, NodeIx, Side};
+use crate::ids::{Node, NodeId, NodeIx};
 use crate::map::fabric::FabricMap;
-use crate::node::context::{Effects, Env, NodeCtx, Nodes};
+use crate::node::context::{Effects, Env, Nodes};
 use crate::node::departure_marks::pass_marking_later;
 use crate::node::trace::{Site, observe_port};
 use crate::node::transmit::pass;
@@ -174,7 +175,7 @@ impl Domain {
             }
         }
         if net.hosts_differ {
-            return deliver_otherwise(&mut self.endpoints, ctx, packet, ext);
+            return self.endpoints.deliver_otherwise(ctx, packet, ext);
         }
         self.endpoints.deliver(&mut ctx, packet, ext);
     }
@@ -184,9 +185,10 @@ impl Domain {
         let net = env.net;
         let mut ctx = self.nodes.ctx(at, u16::MAX, env);
         match timer {
-            Timer::Departure(link) => self.endpoints.departure(&mut ctx, link),
+            Timer::Departure(link) => self.endpoints.departure(&mut ctx, link, &mut self.programs),
             Timer::Transition(link) => ctx.transition(link),
             Timer::Process(engine) => self.endpoints.processed(&mut ctx, engine),
+            Timer::Program(node) => ctx.time_programs(node, &mut self.programs),
             Timer::Activation(trigger) => {
                 let count = &mut self.activations[net.triggers.list[trigger].count as usize];
                 *count += 1;
@@ -204,40 +206,8 @@ impl Domain {
         for port in self.nodes.ports.iter_mut().filter(|p| p.is_probed()) {
             observe_port(port, until, net, rec);
         }
-        let hosts = self.nodes.hosts.iter_mut().filter_map(|host| host.programs.as_deref_mut());
-        let switches = self.programs.iter_mut().filter_map(|programs| programs.as_deref_mut());
-        for programs in hosts.chain(switches).filter(|programs| programs.is_observed()) {
-            let view = (&*self.nodes.ports, &*net.spec.flows);
-            programs.observe(end, view, net.spec.observe.interval, true, rec);
-        }
+        self.finish_programs(end, net, rec);
     }
-
-    /// The programs of a node, if it runs some.
-    pub fn programs(&mut self, node: NodeIx) -> Option<&mut Programs> {
-        match node.get() {
-            Node::Host(host) => self.nodes.hosts[host].programs.as_deref_mut(),
-            Node::Switch(switch) => self.programs.get_mut(switch.ix())?.as_deref_mut(),
-        }
-    }
-}
-
-/// An arrival at a host, where some hosts run programs or cost their packets something.
-#[cold]
-fn deliver_otherwise(
-    endpoints: &mut Endpoints,
-    mut ctx: NodeCtx<impl Effects>,
-    packet: &Packet,
-    ext: Option<&mut Ext>,
-) {
-    let host = ctx.net.links[packet.link].node.of_host();
-    let mut packet = *packet;
-    if ctx.hosts[host].programs.is_some() && !ctx.meet_programs(host, &mut packet) {
-        return;
-    }
-    if ctx.hosts[host].receive.is_some() {
-        return ctx.process(host, Side::Receive, &packet, ext);
-    }
-    endpoints.deliver(&mut ctx, &packet, ext);
 }
 
 /// The port that a flow's prescribed path takes next.

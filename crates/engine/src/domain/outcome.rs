@@ -99,6 +99,7 @@ impl Left {
             port.overflow().chain(port.waiting()).for_each(|p| self.note(p));
             port.close(end, &measured(interval, end));
         }
+        domain.all_programs().for_each(|programs| programs.kept(&mut |p| self.note(p)));
         for host in &domain.nodes.hosts {
             host.nic.iter().for_each(|nic| nic.waiting().for_each(|p| self.note(p)));
             [&host.receive, &host.send].into_iter().flatten().for_each(|e| e.waiting().for_each(|p| self.note(p)));

@@ -10,7 +10,7 @@
 
 use crate::event::packet::{Ext, NO_TIE_RANK, Packet};
 use crate::hash;
-use crate::ids::{EngineId, FlowId, LinkId, OpeningId, QueryId, TriggerId};
+use crate::ids::{EngineId, FlowId, LinkId, NodeId, OpeningId, QueryId, TriggerId};
 use crate::spec::Ties;
 use incast_cc::Time;
 
@@ -149,6 +149,8 @@ timers! {
     Activation(TriggerId),
     /// Flows of a host open together.
     Opening(OpeningId),
+    /// The timer of a node's programs.
+    Program(NodeId),
     /// A link or the one back goes down or comes up, or its port has been silent for long enough after that
     /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
     Transition(LinkId),
@@ -177,7 +179,6 @@ pub enum Event {
 mod tests {
     use super::*;
     use crate::event::packet::Kind;
-    use crate::ids::NodeId;
 
     #[test]
     fn packets_of_links_without_ranks_are_not_told_apart() {

@@ -23,14 +23,16 @@ pub enum Kind {
     Nack,
     /// Pause frame of priority flow control, from a switch to the neighbour.
     Pause,
+    /// A host tells the programs on a flow's way that it is idle, or no longer.
+    Idle,
     /// The acknowledgement that data of a two-way connection carries, as the sender reads it. Never on a wire.
     Piggyback,
 }
 
 impl Kind {
-    const ALL: [Kind; 9] = {
+    const ALL: [Kind; 10] = {
         use Kind::*;
-        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Piggyback]
+        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Piggyback]
     };
 }
 
@@ -115,6 +117,9 @@ const _: () = assert!(size_of::<Packet>() == 64);
 
 const NO_EXT: u32 = 0xff_ffff << 8;
 
+/// IP bytes of a packet that tells of an idle flow.
+pub const IDLE_PACKET: u16 = 64;
+
 /// Bytes of a pause frame on a wire without overhead; Ethernet's makes them 64 and what goes around a frame.
 pub const PAUSE_FRAME: u16 = 46;
 
@@ -166,6 +171,24 @@ impl Packet {
             size: PAUSE_FRAME,
             ..Packet::forward(Kind::Pause, of.flow, of.dst, class as u64 | (pause as u64) << 8, 0, now)
         }
+    }
+
+    /// A packet on the way of packets like `of`, in whose flow and direction nothing is sent for now (`idle`), or
+    /// something is again. Hosts take no notice of it.
+    pub fn idle_packet(of: &Packet, idle: bool, now: Time) -> Packet {
+        Packet {
+            flags: of.flags & (flag::REVERSE | flag::PATH),
+            size: IDLE_PACKET,
+            id: of.id,
+            choice: of.choice,
+            ..Packet::forward(Kind::Idle, of.flow, of.dst, idle as u64, 0, now)
+        }
+    }
+
+    /// Whether a flow is idle from here on, by a packet that tells.
+    pub fn is_idle(&self) -> bool {
+        debug_assert!(self.is(Kind::Idle));
+        self.number > 0
     }
 
     /// Adds to its sequence number, if it has one, and to its acknowledgement number, modulo 2^64.

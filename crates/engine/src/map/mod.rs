@@ -2,6 +2,7 @@
 
 mod adjacency;
 pub(crate) mod back;
+mod connections;
 pub(crate) mod duplexes;
 pub(crate) mod fabric;
 pub mod failover;

@@ -1,10 +1,12 @@
 //! A packet at a node that runs programs.
 
+use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet, flag};
-use crate::ids::{HostIx, Node, PortIx};
+use crate::ids::{HostIx, Node, NodeId, PortIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
-use crate::program::{Programs, Refused};
+use crate::port::explicit::Departed;
+use crate::program::{Place, Programs, Sending, Step};
 use incast_record::Happening;
 
 impl<E: Effects> NodeCtx<'_, E> {
@@ -13,44 +15,150 @@ impl<E: Effects> NodeCtx<'_, E> {
     pub fn pass_programs(
         &mut self,
         programs: &mut Programs,
-        (ingress, egress): (Option<PortIx>, PortIx),
+        way: (Option<PortIx>, PortIx),
         packet: &Packet,
         ext: Option<&mut Ext>,
     ) {
-        let (mut packet, came_marked) = (*packet, packet.has(flag::CE));
         self.observe_programs(programs, true);
-        match programs.ingress(self.now, (self.ports, &self.net.spec.flows), (ingress, Some(egress)), &mut packet) {
-            Ok(port) => {
-                let port = port.unwrap_or(egress);
-                let marks = self.ports[port].marks();
-                let accepted = self.offer(port, &packet, ext);
-                // its queue may have marked it as well
-                if accepted && packet.has(flag::CE) && !came_marked && self.ports[port].marks() == marks {
-                    self.ports[port].count_mark();
+        self.pass_from(programs, 0, way, packet, ext);
+        self.settle_programs(programs);
+    }
+
+    /// Programs from number `from` on see a packet.
+    fn pass_from(
+        &mut self,
+        programs: &mut Programs,
+        from: usize,
+        (ingress, egress): (Option<PortIx>, PortIx),
+        packet: &Packet,
+        mut ext: Option<&mut Ext>,
+    ) {
+        let (mut packet, came_marked) = (*packet, packet.has(flag::CE));
+        let (mut from, mut egress) = (from, egress);
+        loop {
+            let place = Place { now: self.now, ports: self.ports, connections: self.net };
+            match programs.ingress(&place, (ingress, Some(egress)), from, &mut packet, ext.as_deref_mut()) {
+                Step::Passed(port) => {
+                    egress = port.unwrap_or(egress);
+                    break;
                 }
-                if programs.asks_queue {
-                    programs.queued(self.now, (self.ports, &self.net.spec.flows), (ingress, port), &packet, accepted);
+                Step::Sends(next, port) => {
+                    (from, egress) = (next, port.unwrap_or(egress));
+                    self.send_of_programs(programs);
+                }
+                Step::Kept => return self.send_of_programs(programs),
+                Step::Dropped => {
+                    self.refused(&packet, Site::Link(self.ports[egress].link));
+                    return self.send_of_programs(programs);
                 }
             }
-            Err(Refused) => self.refused(&packet, Site::Link(self.ports[egress].link)),
         }
-        self.observe_programs(programs, false);
+        let marks = self.ports[egress].marks();
+        let accepted = self.offer(egress, &packet, ext);
+        // its queue may have marked it as well
+        if accepted && packet.has(flag::CE) && !came_marked && self.ports[egress].marks() == marks {
+            self.ports[egress].count_mark();
+        }
+        if programs.asks_queue {
+            let place = Place { now: self.now, ports: self.ports, connections: self.net };
+            programs.queued(&place, (ingress, egress), &packet, accepted);
+        }
+    }
+
+    /// Packets that programs have sent go their way.
+    #[cold]
+    fn send_of_programs(&mut self, programs: &mut Programs) {
+        while let Some((from, sending)) = programs.take_sent() {
+            let (ingress, egress) = programs.ports_of(&sending);
+            let Sending { packet, mut ext, .. } = sending;
+            match egress {
+                Some(egress) => self.pass_from(programs, from, (ingress, egress), &packet, ext.as_mut()),
+                None => self.refused(&packet, Site::Node(programs.node())),
+            }
+        }
+    }
+
+    /// The timer of a node's programs fires; `switches` are those of switches.
+    #[cold]
+    pub fn time_programs(&mut self, node: NodeId, switches: &mut [Option<Box<Programs>>]) {
+        match self.net.place[node].node.get() {
+            Node::Host(host) => {
+                let Some(mut programs) = self.hosts[host].programs.take() else { return };
+                self.fire(&mut programs);
+                self.hosts[host].programs = Some(programs);
+            }
+            Node::Switch(switch) => {
+                if let Some(programs) = switches.get_mut(switch.ix()).and_then(|own| own.as_deref_mut()) {
+                    self.fire(programs);
+                }
+            }
+        }
+    }
+
+    /// The timer of `programs` fires.
+    fn fire(&mut self, programs: &mut Programs) {
+        self.observe_programs(programs, true);
+        programs.timer(&Place { now: self.now, ports: self.ports, connections: self.net });
+        self.send_of_programs(programs);
+        self.settle_programs(programs);
     }
 
     /// The programs of a host see a packet that has come to it: whether it goes on to the stack.
     #[cold]
-    pub fn meet_programs(&mut self, host: HostIx, packet: &mut Packet) -> bool {
+    pub fn meet_programs(&mut self, host: HostIx, packet: &mut Packet, mut ext: Option<&mut Ext>) -> bool {
         let (port, node) = (self.hosts[host].port, self.hosts[host].node);
         let Some(mut programs) = self.hosts[host].programs.take() else { return true };
         self.observe_programs(&mut programs, true);
-        let goes_on =
-            programs.ingress(self.now, (self.ports, &self.net.spec.flows), (Some(port), None), packet).is_ok();
-        if !goes_on {
-            self.refused(packet, Site::Node(node));
-        }
-        self.observe_programs(&mut programs, false);
+        let mut from = 0;
+        let goes_on = loop {
+            let place = Place { now: self.now, ports: self.ports, connections: self.net };
+            match programs.ingress(&place, (Some(port), None), from, packet, ext.as_deref_mut()) {
+                Step::Passed(_) => break true,
+                Step::Kept => break false,
+                Step::Dropped => {
+                    self.refused(packet, Site::Node(node));
+                    break false;
+                }
+                Step::Sends(next, _) => from = next,
+            }
+            self.send_of_programs(&mut programs);
+        };
+        self.send_of_programs(&mut programs);
+        self.settle_programs(&mut programs);
         self.hosts[host].programs = Some(programs);
         goes_on
+    }
+
+    /// The transmission of a packet ends at port `egress`, which has an explicit queue.
+    fn leave_programs(&mut self, programs: &mut Programs, egress: PortIx, packet: &mut Packet, ext: Option<&mut Ext>) {
+        if !programs.asks_egress {
+            return;
+        }
+        self.observe_programs(programs, true);
+        let came_marked = packet.has(flag::CE);
+        programs.egress(&Place { now: self.now, ports: self.ports, connections: self.net }, egress, packet, ext);
+        if packet.has(flag::CE) && !came_marked {
+            self.ports[egress].count_mark();
+        }
+        self.settle_programs(programs);
+    }
+
+    /// The programs of the node of `port`, if it runs some, see a packet that leaves; `switches` are those of switches.
+    #[cold]
+    pub fn leave_programmed(&mut self, port: PortIx, switches: &mut [Option<Box<Programs>>], departed: &mut Departed) {
+        let Departed { packet, ext, .. } = departed;
+        match self.net.origins[self.ports[port].link].get() {
+            Node::Host(host) => {
+                let Some(mut programs) = self.hosts[host].programs.take() else { return };
+                self.leave_programs(&mut programs, port, packet, ext.as_mut());
+                self.hosts[host].programs = Some(programs);
+            }
+            Node::Switch(switch) => {
+                if let Some(programs) = switches.get_mut(switch.ix()).and_then(|own| own.as_deref_mut()) {
+                    self.leave_programs(programs, port, packet, ext.as_mut());
+                }
+            }
+        }
     }
 
     /// The host that has `port` and runs programs, if it is a host's.
@@ -69,11 +177,20 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
+    /// Programs have acted: their timer is set, and time series continue.
+    #[inline]
+    fn settle_programs(&mut self, programs: &mut Programs) {
+        if let Some(due) = programs.rearms(self.now) {
+            self.timer(due, Timer::Program(programs.node()));
+        }
+        self.observe_programs(programs, false);
+    }
+
     #[inline]
     fn observe_programs(&mut self, programs: &mut Programs, before: bool) {
         if programs.is_observed() {
-            let view = (&*self.ports, &*self.net.spec.flows);
-            programs.observe(self.now, view, self.net.spec.observe.interval, before, self.rec);
+            let place = Place { now: self.now, ports: self.ports, connections: self.net };
+            programs.observe(&place, self.net.spec.observe.interval, before, self.rec);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::port::buffer::Room;
 use crate::port::class_queue::Dropped;
 use crate::port::explicit::Offered;
 use crate::port::{Port, Sent};
+use crate::program::Programs;
 use incast_record::Happening;
 
 /// A packet passes a FIFO port that nobody watches. Inlined into the walk of a window: it is the work
@@ -195,8 +196,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// An explicit queue ends a transmission.
-    pub fn depart(&mut self, port: PortIx) {
+    /// An explicit queue ends a transmission; `programs` are those of switches.
+    pub fn depart(&mut self, port: PortIx, programs: &mut [Option<Box<Programs>>]) {
         if self.net.pfc.is_some() {
             // what waited while the port did not send is accounted for
             self.watch(port);
@@ -218,6 +219,9 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         if departed.lost {
             return;
+        }
+        if self.ports[port].is_programmed() && !departed.packet.is(Kind::Pause) {
+            self.leave_programmed(port, programs, &mut departed);
         }
         if departed.marked && departed.packet.has(flag::SLOW_PATH) {
             self.trace(&departed.packet, Happening::Mark, Site::Link(link));

@@ -4,19 +4,21 @@
 //! state belongs to one node and changes in the order of that node's packets, so that the outcome is the same under any
 //! partition into domains. A node without a program pays nothing: its ports are as ever.
 
+mod idle;
 mod phantom;
 mod rule;
 mod sccp;
 pub mod table;
 
-use crate::event::packet::{Packet, flag};
+use crate::event::packet::{Ext, Packet, flag};
 use crate::event::series::Series;
 use crate::ids::{LinkId, NodeId, PortIx};
 use crate::port::Port;
-use crate::spec::{self, FlowSpec, Spec, programs};
+use crate::spec::{self, Spec, programs};
 use incast_cc::Time;
 use incast_record::{EntryRecord, Recorder};
-pub use rule::{At, SwitchProgram, Verdict};
+pub use rule::{At, Beside, Connections, Direction, Sending, SwitchProgram, Verdict};
+use std::collections::VecDeque;
 
 macro_rules! active {
     ($($(#[$doc:meta])+ $name:ident => $file:ident::$rule:ident,)+) => {
@@ -33,47 +35,15 @@ macro_rules! active {
                     $(spec::Program::$name(parameters) => Active::$name($file::$rule::new(parameters, ports)),)+
                 }
             }
-
         }
 
-        impl SwitchProgram for Active {
-            #[inline(always)]
-            fn ingress(&mut self, at: &At, packet: &mut Packet) -> Verdict {
-                match self {
-                    $(Active::$name(program) => program.ingress(at, packet),)+
+        /// Asks the program, whichever it is.
+        macro_rules! each {
+            ($active:expr, $program:ident => $answer:expr) => {
+                match $active {
+                    $(Active::$name($program) => $answer,)+
                 }
-            }
-
-            fn asks_queue(&self) -> bool {
-                match self {
-                    $(Active::$name(program) => program.asks_queue(),)+
-                }
-            }
-
-            #[inline(always)]
-            fn queued(&mut self, at: &At, packet: &Packet, accepted: bool) {
-                match self {
-                    $(Active::$name(program) => program.queued(at, packet, accepted),)+
-                }
-            }
-
-            fn observe(&self, at: &At, port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
-                match self {
-                    $(Active::$name(program) => program.observe(at, port, visit),)+
-                }
-            }
-
-            fn placed(&mut self, spec: &Spec, links: &[LinkId]) {
-                match self {
-                    $(Active::$name(program) => program.placed(spec, links),)+
-                }
-            }
-
-            fn report(&self, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
-                match self {
-                    $(Active::$name(program) => program.report(end, visit),)+
-                }
-            }
+            };
         }
     };
 }
@@ -89,8 +59,31 @@ pub struct Programs {
     list: Vec<Active>,
     /// One of them is told what becomes of packets at the queue.
     pub asks_queue: bool,
+    /// One of them sees packets that leave.
+    pub asks_egress: bool,
+    /// One of them has a timer.
+    has_timer: bool,
+    /// The timer is set for this time.
+    armed: Time,
+    /// What they send, each with the number of the first program that sees it.
+    sends: VecDeque<(usize, Sending)>,
+    /// Room for what one sends.
+    room: Vec<Sending>,
     /// Time series of ports, by local port.
     series: Vec<(usize, Series)>,
+}
+
+/// Where a packet has come to among the programs of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// All have seen it: it leaves by this port, or goes to the node's own stack.
+    Passed(Option<PortIx>),
+    /// What a program sends goes first: see [`Programs::take_sent`]. The packet goes on at the program of this number.
+    Sends(usize, Option<PortIx>),
+    /// A program keeps it.
+    Kept,
+    /// A program drops it.
+    Dropped,
 }
 
 impl Programs {
@@ -98,19 +91,23 @@ impl Programs {
     pub fn new(spec: &Spec, node: NodeId, first: PortIx, links: &[LinkId]) -> Option<Box<Programs>> {
         let own = spec.programs.iter().filter(|p| p.nodes.binary_search(&node.0).is_ok());
         let mut list: Vec<Active> = own.map(|p| Active::new(&p.program, links.len())).collect();
-        list.iter_mut().for_each(|program| program.placed(spec, links));
-        let asks_queue = list.iter().any(SwitchProgram::asks_queue);
-        (!list.is_empty())
-            .then(|| Box::new(Programs { node, first, count: links.len(), list, asks_queue, series: Vec::new() }))
-    }
-
-    /// Shows what entries of tables have counted up to `end`.
-    pub fn report(&self, spec: &Spec, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
-        let own = (0..).zip(&spec.programs).filter(|(_, p)| p.nodes.binary_search(&self.node.0).is_ok());
-        for ((program, _), active) in own.zip(&self.list) {
-            let node = &spec.node_names[self.node];
-            active.report(end, &mut |entry| visit(EntryRecord { node: node.clone(), program, ..entry }));
+        if list.is_empty() {
+            return None;
         }
+        list.iter_mut().for_each(|active| each!(active, program => program.placed(spec, links)));
+        Some(Box::new(Programs {
+            node,
+            first,
+            count: links.len(),
+            asks_queue: list.iter().any(|active| each!(active, program => program.asks_queue())),
+            asks_egress: list.iter().any(|active| each!(active, program => program.asks_egress())),
+            has_timer: list.iter().any(|active| each!(active, program => program.has_timer())),
+            armed: Time::NEVER,
+            sends: VecDeque::new(),
+            room: Vec::new(),
+            series: Vec::new(),
+            list,
+        }))
     }
 
     /// Makes its state at a port a time series.
@@ -118,57 +115,130 @@ impl Programs {
         self.series.push((port.ix() - self.first.ix(), Series::new(name)));
     }
 
-    /// What programs see of a packet that comes in by port `ingress` of the domain and is to leave by `egress`.
-    fn at<'p>(
-        &self,
-        now: Time,
-        (ports, flows): (&'p [Port], &'p [FlowSpec]),
-        ingress: Option<PortIx>,
-        egress: Option<PortIx>,
-    ) -> At<'p> {
-        let local = |port: PortIx| port.ix() - self.first.ix();
-        let (ingress, egress) = (ingress.map(local), egress.map(local));
-        let ports = &ports[self.first.ix()..][..self.count];
-        At { now, node: self.node, ports, flows, ingress, egress }
+    /// The port of the domain that is number `local` of the node.
+    fn port(&self, local: usize) -> PortIx {
+        assert!(local < self.count, "a program sends a packet to port {local} of {}", self.count);
+        self.first.plus(local as u32)
     }
 
-    /// They see a packet, and may change it: whether it goes on, and by which port.
+    /// A packet has come in by port `ingress` of the domain, and is to leave by `egress`: the programs from number
+    /// `from` on see it, and may change it.
     pub fn ingress(
         &mut self,
-        now: Time,
-        view: (&[Port], &[FlowSpec]),
+        place: &Place,
         (ingress, egress): (Option<PortIx>, Option<PortIx>),
+        from: usize,
         packet: &mut Packet,
-    ) -> Result<Option<PortIx>, Refused> {
-        let mut at = self.at(now, view, ingress, egress);
-        for program in &mut self.list {
-            match program.ingress(&at, packet) {
+        mut ext: Option<&mut Ext>,
+    ) -> Step {
+        let mut at = place.at(self.node, (self.first, self.count), ingress, egress);
+        let last = self.list.len();
+        for i in from..last {
+            let mut beside = Beside::new(ext.as_deref_mut(), &mut self.room);
+            match each!(&mut self.list[i], program => program.ingress(&at, packet, &mut beside)) {
                 Verdict::Pass => {}
-                Verdict::Drop => return Err(Refused),
+                Verdict::Drop => return self.stop(i, Step::Dropped),
+                Verdict::Keep => return self.stop(i, Step::Kept),
                 Verdict::To(port) => {
-                    assert!(port < self.count, "a program sends a packet to port {port} of {}", self.count);
                     if at.egress != Some(port) {
-                        // from here on its prescribed path, if it has one, is not its way
+                        // a prescribed path, if it has one, is not its way from here on
                         packet.flags &= !flag::PATH;
                     }
                     at.egress = Some(port);
                 }
             }
+            if !self.room.is_empty() {
+                let egress = at.egress.map(|port| self.port(port));
+                return self.stop(i, Step::Sends(i + 1, egress));
+            }
         }
-        Ok(at.egress.map(|port| self.first.plus(port as u32)))
+        Step::Passed(at.egress.map(|port| self.port(port)))
+    }
+
+    /// Program `i` was the last that saw the packet: what it sends goes to those after it.
+    fn stop(&mut self, i: usize, step: Step) -> Step {
+        self.sends.extend(self.room.drain(..).map(|sending| (i + 1, sending)));
+        step
+    }
+
+    /// The next packet that a program sends, and the number of the first program that sees it.
+    pub fn take_sent(&mut self) -> Option<(usize, Sending)> {
+        self.sends.pop_front()
+    }
+
+    /// A local port, as the domain numbers it.
+    pub fn ports_of(&self, sending: &Sending) -> (Option<PortIx>, Option<PortIx>) {
+        (sending.ingress.map(|port| self.port(port)), sending.egress.map(|port| self.port(port)))
     }
 
     /// The queue of port `egress` has taken a packet, or has refused it.
     pub fn queued(
         &mut self,
-        now: Time,
-        view: (&[Port], &[FlowSpec]),
+        place: &Place,
         (ingress, egress): (Option<PortIx>, PortIx),
         packet: &Packet,
         accepted: bool,
     ) {
-        let at = self.at(now, view, ingress, Some(egress));
-        self.list.iter_mut().for_each(|program| program.queued(&at, packet, accepted));
+        let at = place.at(self.node, (self.first, self.count), ingress, Some(egress));
+        self.list.iter_mut().for_each(|active| each!(active, program => program.queued(&at, packet, accepted)));
+    }
+
+    /// The transmission of a packet ends at port `egress`.
+    pub fn egress(&mut self, place: &Place, egress: PortIx, packet: &mut Packet, mut ext: Option<&mut Ext>) {
+        let at = place.at(self.node, (self.first, self.count), None, Some(egress));
+        for active in &mut self.list {
+            each!(active, program => program.egress(&at, packet, ext.as_deref_mut()));
+        }
+    }
+
+    /// Their timer fires, which was set for `now` or has been set anew since.
+    pub fn timer(&mut self, place: &Place) {
+        if place.now != self.armed {
+            return;
+        }
+        self.armed = Time::NEVER;
+        let at = place.at(self.node, (self.first, self.count), None, None);
+        for i in 0..self.list.len() {
+            if each!(&self.list[i], program => program.due()) <= place.now {
+                let mut beside = Beside::new(None, &mut self.room);
+                each!(&mut self.list[i], program => program.timer(&at, &mut beside));
+                self.stop(i, Step::Kept);
+            }
+        }
+    }
+
+    /// When the timer is to be set anew, if it is.
+    #[inline]
+    pub fn rearms(&mut self, now: Time) -> Option<Time> {
+        if !self.has_timer {
+            return None;
+        }
+        let due = self.list.iter().map(|active| each!(active, program => program.due())).min().unwrap_or(Time::NEVER);
+        let due = due.max(now);
+        (due < self.armed).then(|| {
+            self.armed = due;
+            due
+        })
+    }
+
+    /// The node that runs them.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// Shows the packets that they keep.
+    pub fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.list.iter().for_each(|active| each!(active, program => program.kept(visit)));
+    }
+
+    /// Shows what entries of tables have counted up to `end`.
+    pub fn report(&self, spec: &Spec, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
+        let own = (0..).zip(&spec.programs).filter(|(_, p)| p.nodes.binary_search(&self.node.0).is_ok());
+        for ((program, _), active) in own.zip(&self.list) {
+            let node = &spec.node_names[self.node];
+            let mut with_node = |entry| visit(EntryRecord { node: node.clone(), program, ..entry });
+            each!(active, rule => rule.report(end, &mut with_node));
+        }
     }
 
     /// Whether anything of its state is observed.
@@ -177,30 +247,53 @@ impl Programs {
         !self.series.is_empty()
     }
 
-    /// Continues time series up to `now`, before something happens (`before`) or after.
+    /// Continues time series up to now, before something happens (`before`) or after.
     #[cold]
-    pub fn observe<R: Recorder>(
-        &mut self,
-        now: Time,
-        view: (&[Port], &[FlowSpec]),
-        every: Option<Time>,
-        before: bool,
-        rec: &mut R,
-    ) {
-        let at = self.at(now, view, None, None);
+    pub fn observe<R: Recorder>(&mut self, place: &Place, every: Option<Time>, before: bool, rec: &mut R) {
+        let at = place.at(self.node, (self.first, self.count), None, None);
         let Programs { list, series, .. } = self;
         for (port, series) in series {
             let mut show = |visit: &mut dyn FnMut(&'static str, f64)| {
-                list.iter_mut().for_each(|program| program.observe(&at, *port, visit));
+                list.iter_mut().for_each(|active| each!(active, program => program.observe(&at, *port, visit)));
             };
             match before {
-                true => series.before(now, every, &mut show, rec),
-                false => series.after(now, every, &mut show, rec),
+                true => series.before(place.now, every, &mut show, rec),
+                false => series.after(place.now, every, &mut show, rec),
             }
         }
     }
 }
 
-/// A program drops the packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refused;
+/// When and where programs are at work.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// Now.
+    pub now: Time,
+    /// Ports of the domain.
+    pub ports: &'a [Port],
+    /// Tells connections apart.
+    pub connections: &'a dyn Connections,
+}
+
+impl<'a> Place<'a> {
+    /// What programs of a node see, the first of whose ports is `first`, of a packet that comes in by port `ingress` of
+    /// the domain and is to leave by `egress`.
+    fn at(
+        &self,
+        node: NodeId,
+        (first, count): (PortIx, usize),
+        ingress: Option<PortIx>,
+        egress: Option<PortIx>,
+    ) -> At<'a> {
+        let local = |port: PortIx| port.ix() - first.ix();
+        let (ingress, egress) = (ingress.map(local), egress.map(local));
+        At {
+            now: self.now,
+            node,
+            ports: &self.ports[first.ix()..][..count],
+            ingress,
+            egress,
+            connections: self.connections,
+        }
+    }
+}

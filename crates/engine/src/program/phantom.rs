@@ -1,6 +1,6 @@
 //! Phantom queues (HULL): queues that no packet waits in, which a link a little slower than the real one would have.
 
-use super::rule::{At, SwitchProgram, Verdict};
+use super::rule::{At, Beside, SwitchProgram, Verdict};
 use crate::event::packet::{Packet, flag};
 use crate::spec::Phantom;
 use incast_cc::Time;
@@ -37,7 +37,7 @@ impl Queues {
 }
 
 impl SwitchProgram for Queues {
-    fn ingress(&mut self, at: &At, packet: &mut Packet) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, _beside: &mut Beside) -> Verdict {
         if let Some(port) = at.egress {
             let drain = self.rule.drain * at.rate(port).as_f64();
             self.next = self.ports[port].after(at.departure(port, packet), at.bytes(port, packet), drain);

@@ -1,11 +1,12 @@
 //! What a program is, and what it sees.
 
-use crate::event::packet::Packet;
-use crate::ids::{LinkId, NodeId};
+use crate::event::packet::{Ext, Packet};
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::port::Port;
 use crate::spec::{FlowSpec, Spec};
 use incast_cc::{Rate, Time};
 use incast_record::EntryRecord;
+use std::mem::take;
 
 /// What a program sees at a node.
 #[derive(Clone, Copy)]
@@ -16,13 +17,32 @@ pub struct At<'a> {
     pub node: NodeId,
     /// Its ports, as they are now.
     pub ports: &'a [Port],
-    /// Flows of the run: far away in memory, for what the packet does not say itself.
-    pub flows: &'a [FlowSpec],
     /// The port that the packet came in by: that of the link back to where it came from. `None` where it comes from
     /// the node's own stack, or no link leads back.
     pub ingress: Option<usize>,
     /// The port that it will leave by; `None` where it goes to the node's own stack.
     pub egress: Option<usize>,
+    /// Tells connections apart.
+    pub connections: &'a dyn Connections,
+}
+
+/// Tells which connection a packet belongs to.
+pub trait Connections {
+    /// The connection of a packet, and the way it goes.
+    fn direction(&self, packet: &Packet) -> Direction;
+    /// A flow as asked for: far away in memory, for what its packets do not say.
+    fn flow(&self, flow: FlowId) -> &FlowSpec;
+}
+
+/// A direction of a connection, as packets of either of its flows tell it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Direction {
+    /// The flow that opens the connection.
+    pub flow: FlowId,
+    /// Towards the host that opens it.
+    pub back: bool,
+    /// Which of the flow's connections, one after the other.
+    pub number: u64,
 }
 
 impl At<'_> {
@@ -41,6 +61,49 @@ impl At<'_> {
         let port = &self.ports[port];
         port.free_at().max(self.now) + port.serialization(packet.size as u64)
     }
+
+    /// The connection that a packet belongs to, and the way it goes.
+    pub fn direction(&self, packet: &Packet) -> Direction {
+        self.connections.direction(packet)
+    }
+}
+
+/// A packet that a program sends.
+#[derive(Clone, Debug)]
+pub struct Sending {
+    /// The packet.
+    pub packet: Packet,
+    /// Its extension.
+    pub ext: Option<Ext>,
+    /// The port that it came in by, where it has waited at the node.
+    pub ingress: Option<usize>,
+    /// The port that it leaves by; `None`: it is dropped.
+    pub egress: Option<usize>,
+}
+
+/// What there is beside the packet at work: its extension, and packets that the program sends.
+#[derive(Debug)]
+pub struct Beside<'a> {
+    /// Its extension, if it has one.
+    pub ext: Option<&'a mut Ext>,
+    sends: &'a mut Vec<Sending>,
+}
+
+impl<'a> Beside<'a> {
+    /// With this extension; what is sent goes to `sends`.
+    pub fn new(ext: Option<&'a mut Ext>, sends: &'a mut Vec<Sending>) -> Beside<'a> {
+        Beside { ext, sends }
+    }
+
+    /// Sends a packet, before the one at work. Programs of the node that come after this one see it.
+    pub fn send(&mut self, sending: Sending) {
+        self.sends.push(sending);
+    }
+
+    /// Takes the extension of the packet at work, which the program keeps ([`Verdict::Keep`]).
+    pub fn take_ext(&mut self) -> Option<Ext> {
+        self.ext.as_deref_mut().map(take)
+    }
 }
 
 /// What becomes of a packet.
@@ -52,6 +115,8 @@ pub enum Verdict {
     Drop,
     /// It leaves by another port; what is at its host stays there.
     To(usize),
+    /// The program has copied it, and will send it later.
+    Keep,
 }
 
 /// A program: state of one node, changed in the order of the packets at that node.
@@ -60,7 +125,7 @@ pub trait SwitchProgram {
     fn placed(&mut self, _spec: &Spec, _links: &[LinkId]) {}
 
     /// A packet is at the node, its way is known, and its queue has not seen it. The program may change it.
-    fn ingress(&mut self, at: &At, packet: &mut Packet) -> Verdict;
+    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict;
 
     /// It is told what becomes of packets at the queue.
     fn asks_queue(&self) -> bool {
@@ -69,6 +134,30 @@ pub trait SwitchProgram {
 
     /// The queue of the port that the packet leaves by has taken it, or has refused it.
     fn queued(&mut self, _at: &At, _packet: &Packet, _accepted: bool) {}
+
+    /// It sees packets that leave.
+    fn asks_egress(&self) -> bool {
+        false
+    }
+
+    /// The transmission of a packet ends at port [`At::egress`], whose queue is explicit. The program may change it.
+    fn egress(&mut self, _at: &At, _packet: &mut Packet, _ext: Option<&mut Ext>) {}
+
+    /// It has a timer.
+    fn has_timer(&self) -> bool {
+        false
+    }
+
+    /// When its timer is due; [`Time::NEVER`] where it is not set.
+    fn due(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// Its timer is due.
+    fn timer(&mut self, _at: &At, _beside: &mut Beside) {}
+
+    /// Shows the packets that it keeps.
+    fn kept(&self, _visit: &mut dyn FnMut(&Packet)) {}
 
     /// Shows its state at a port, for time series.
     fn observe(&self, _at: &At, _port: usize, _visit: &mut dyn FnMut(&'static str, f64)) {}

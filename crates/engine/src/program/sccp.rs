@@ -1,8 +1,7 @@
 //! Windows set by switches that count flows: SCCP (section III and table I of its paper; `docs/programs/sccp.md`).
 
-use super::rule::{At, SwitchProgram, Verdict};
+use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
 use crate::event::packet::{Kind, Packet, flag};
-use crate::ids::FlowId;
 use crate::spec::Sccp;
 use incast_cc::Rate;
 use std::collections::BTreeSet;
@@ -14,7 +13,7 @@ pub struct Counts {
     /// By local port.
     ports: Vec<Count>,
     /// Directions of flows that count, by the port that they leave by; where repeated SYNs and FINs count once.
-    known: BTreeSet<(FlowId, bool, usize)>,
+    known: BTreeSet<(Direction, usize)>,
 }
 
 /// The flows of a port.
@@ -44,6 +43,8 @@ fn says(packet: &Packet) -> Option<Says> {
         Kind::Syn => Some(Says::Opens),
         Kind::Rst => Some(Says::Aborts),
         Kind::Data | Kind::Ack if packet.has(flag::FIN) => Some(Says::Closes),
+        Kind::Idle if packet.is_idle() => Some(Says::Closes),
+        Kind::Idle => Some(Says::Opens),
         _ => None,
     }
 }
@@ -77,14 +78,14 @@ impl Counts {
         wnd.min(units.saturating_mul(unit).min(u32::MAX as u64) as u32)
     }
 
-    fn add(&mut self, at: &At, packet: &Packet, port: usize) {
-        if !self.rule.remembers || self.known.insert((packet.flow, packet.is_reverse(), port)) {
+    fn add(&mut self, at: &At, direction: Direction, port: usize) {
+        if !self.rule.remembers || self.known.insert((direction, port)) {
             self.set(at, port, self.ports[port].flows + 1);
         }
     }
 
-    fn take(&mut self, at: &At, (flow, reverse): (FlowId, bool), port: usize) {
-        if !self.rule.remembers || self.known.remove(&(flow, reverse, port)) {
+    fn take(&mut self, at: &At, direction: Direction, port: usize) {
+        if !self.rule.remembers || self.known.remove(&(direction, port)) {
             self.set(at, port, self.ports[port].flows.saturating_sub(1));
         }
     }
@@ -97,14 +98,14 @@ impl Counts {
     #[cold]
     fn count(&mut self, at: &At, packet: &Packet, says: Says) {
         let Some(egress) = at.egress else { return };
-        let (flow, reverse) = (packet.flow, packet.is_reverse());
+        let direction = at.direction(packet);
         match says {
-            Says::Opens => self.add(at, packet, egress),
-            Says::Closes => self.take(at, (flow, reverse), egress),
+            Says::Opens => self.add(at, direction, egress),
+            Says::Closes => self.take(at, direction, egress),
             Says::Aborts if self.rule.reset => {
-                self.take(at, (flow, reverse), egress);
+                self.take(at, direction, egress);
                 if let Some(ingress) = at.ingress {
-                    self.take(at, (flow, !reverse), ingress);
+                    self.take(at, Direction { back: !direction.back, ..direction }, ingress);
                 }
             }
             Says::Aborts => {}
@@ -113,7 +114,7 @@ impl Counts {
 }
 
 impl SwitchProgram for Counts {
-    fn ingress(&mut self, at: &At, packet: &mut Packet) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, _beside: &mut Beside) -> Verdict {
         if !self.rule.accepted
             && let Some(says) = says(packet)
         {

@@ -10,6 +10,8 @@ macro_rules! programs {
         $to! {
             /// Windows set by switches that count flows.
             Sccp => sccp::Counts,
+            /// Hosts that tell switches of idle flows.
+            Idle => idle::Flows,
             /// Marks by queues that no packet waits in.
             Phantom => phantom::Queues,
             /// Match-action tables.
@@ -70,4 +72,12 @@ pub struct Phantom {
     pub drain: f64,
     /// A packet with which the queue is longer than this is marked, bytes.
     pub mark: u64,
+}
+
+/// Idle flows: the host of a direction of a connection tells the programs on its way when nothing has been sent in it
+/// for a time, and when something is again (`docs/programs/idle.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Idle {
+    /// A direction is idle when nothing has been sent in it for so long.
+    pub timeout: Time,
 }

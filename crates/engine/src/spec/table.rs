@@ -142,6 +142,10 @@ pub enum KindOf {
     Cnp,
     /// Negative acknowledgement of trimmed data.
     Nack,
+    /// A host says that its flow is idle.
+    Idle,
+    /// A host says that its flow is so no longer.
+    Resumed,
     /// Something else of the simulator.
     Other,
 }

@@ -78,6 +78,7 @@ const fn by_kind(kind: Kind) -> (u64, u64) {
         Kind::Datagram => ((KindOf::Datagram as u64) << 8, ecn),
         Kind::Cnp => ((KindOf::Cnp as u64) << 8, ecn),
         Kind::Nack => ((KindOf::Nack as u64) << 8, ecn),
+        Kind::Idle => ((KindOf::Idle as u64) << 8, ecn),
         Kind::Pause | Kind::Piggyback => ((KindOf::Other as u64) << 8, ecn),
     }
 }
@@ -86,6 +87,8 @@ const fn by_kind(kind: Kind) -> (u64, u64) {
 #[inline]
 fn header(packet: &Packet) -> u64 {
     let (own, of_flags) = by_kind(packet.kind());
+    let resumed = packet.is(Kind::Idle) && !packet.is_idle();
+    let own = if resumed { (KindOf::Resumed as u64) << 8 } else { own };
     let bits = own | BY_FLAGS[packet.flags as usize & 127] & of_flags;
     // what says something about the connection stands in the first fragment alone
     let later = !packet.is_reverse() && packet.part().0 > 0;
@@ -109,7 +112,7 @@ impl Key {
 
     #[cold]
     fn third(at: &At, packet: &Packet) -> u64 {
-        let flow = &at.flows[packet.flow.ix()];
+        let flow = at.connections.flow(packet.flow);
         let (source, class) = match packet.is_reverse() {
             true => (flow.dst, flow.ack_class),
             false => (flow.src, flow.class),

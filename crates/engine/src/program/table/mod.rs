@@ -10,7 +10,7 @@ mod key;
 mod meter;
 mod registers;
 
-use super::rule::{At, SwitchProgram, Verdict};
+use super::rule::{At, Beside, SwitchProgram, Verdict};
 use crate::event::packet::Packet;
 use crate::ids::{LinkId, NodeId};
 use crate::spec::Spec;
@@ -213,7 +213,7 @@ impl SwitchProgram for Pipeline {
         self.third = self.stages.iter().flat_map(|stage| &stage.entries).any(|entry| entry.mask.asks_third());
     }
 
-    fn ingress(&mut self, at: &At, packet: &mut Packet) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, _beside: &mut Beside) -> Verdict {
         let (mut at, planned) = (*at, at.egress);
         let mut number = 0;
         let mut key = Key::of(&at, packet, self.third);

@@ -61,6 +61,10 @@ pub enum Kind {
     Cnp,
     /// A negative acknowledgement of data that a queue has trimmed.
     Nack,
+    /// A host's word that a flow is idle.
+    Idle,
+    /// A host's word that a flow is so no longer.
+    Resumed,
 }
 
 const FLAGS: [(&str, u32); 7] = [
@@ -94,6 +98,8 @@ impl Kind {
             Kind::Datagram => exact(KindOf::Datagram),
             Kind::Cnp => exact(KindOf::Cnp),
             Kind::Nack => exact(KindOf::Nack),
+            Kind::Idle => exact(KindOf::Idle),
+            Kind::Resumed => exact(KindOf::Resumed),
         }
     }
 }
@@ -130,7 +136,7 @@ impl Match {
     }
 
     fn flag_bits(&self, text: &str, at: &mut Report) -> Option<(u32, u32)> {
-        if let Some(kind @ (Kind::Datagram | Kind::Cnp | Kind::Nack)) = self.kind {
+        if let Some(kind) = self.kind.filter(|kind| kind.masked().0 & KindOf::TCP == 0) {
             let message = format!("are TCP's, which {} does not have", crate::text::words::word_of(&kind));
             at.text("flags", text, message);
         }

@@ -1,0 +1,103 @@
+//! Idle flows: a host tells the switches on a flow's way that it sends nothing for now (section III.E of SCCP's paper
+//! leaves that open; `docs/programs/idle.md`).
+
+use super::rule::{At, Beside, Direction, Sending, SwitchProgram, Verdict};
+use crate::event::packet::{Kind, Packet, flag};
+use crate::spec::Idle;
+use incast_cc::Time;
+use std::collections::BTreeMap;
+
+/// What a host sends: the directions of connections that are open.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    timeout: Time,
+    open: BTreeMap<Direction, Flow>,
+    /// No direction is idle before, whatever else is sent.
+    due: Time,
+    /// Packets sent that tell of idle flows.
+    told: u64,
+}
+
+/// A direction of a connection.
+#[derive(Clone, Debug)]
+struct Flow {
+    /// When something was sent last, and what.
+    last: Time,
+    packet: Packet,
+    /// Switches have been told.
+    idle: bool,
+}
+
+impl Flows {
+    /// At a host.
+    pub fn new(rule: &Idle, _ports: usize) -> Flows {
+        Flows { timeout: rule.timeout, open: BTreeMap::new(), due: Time::NEVER, told: 0 }
+    }
+
+    /// Tells that the direction of `packet` is idle from now on, or no longer.
+    fn tell(&mut self, at: &At, packet: &Packet, idle: bool, beside: &mut Beside) {
+        self.told += 1;
+        let packet = Packet::idle_packet(packet, idle, at.now);
+        // a host has one port
+        beside.send(Sending { packet, ext: None, ingress: None, egress: Some(0) });
+    }
+}
+
+impl SwitchProgram for Flows {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+        if at.ingress.is_some() || !matches!(packet.kind(), Kind::Syn | Kind::Data | Kind::Ack) {
+            return Verdict::Pass;
+        }
+        let direction = at.direction(packet);
+        let ends = at.now.saturating_add(self.timeout);
+        let known = match packet.has(flag::FIN) {
+            true => self.open.remove(&direction),
+            false => self.open.get_mut(&direction).map(|flow| {
+                let before = flow.clone();
+                *flow = Flow { last: at.now, packet: *packet, idle: false };
+                before
+            }),
+        };
+        match known {
+            Some(before) if before.idle => {
+                self.tell(at, packet, false, beside);
+                self.due = self.due.min(ends);
+            }
+            None if packet.is(Kind::Syn) => {
+                self.open.insert(direction, Flow { last: at.now, packet: *packet, idle: false });
+                self.due = self.due.min(ends);
+            }
+            _ => {}
+        }
+        Verdict::Pass
+    }
+
+    fn has_timer(&self) -> bool {
+        true
+    }
+
+    fn due(&self) -> Time {
+        self.due
+    }
+
+    fn timer(&mut self, at: &At, beside: &mut Beside) {
+        let timeout = self.timeout;
+        let ends = |flow: &Flow| flow.last.saturating_add(timeout);
+        let over: Vec<Packet> = self
+            .open
+            .values_mut()
+            .filter(|flow| !flow.idle && ends(flow) <= at.now)
+            .map(|flow| {
+                flow.idle = true;
+                flow.packet
+            })
+            .collect();
+        over.iter().for_each(|packet| self.tell(at, packet, true, beside));
+        self.due = self.open.values().filter(|flow| !flow.idle).map(ends).min().unwrap_or(Time::NEVER);
+    }
+
+    fn observe(&self, _at: &At, _port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("idle_flows", self.open.values().filter(|flow| flow.idle).count() as f64);
+        visit("idle_packets", self.told as f64);
+    }
+}

@@ -222,6 +222,11 @@ impl Packet {
         self.flags & flags == flags
     }
 
+    /// Another way than its prescribed path, if it has one, is its way from here on.
+    pub fn leave_path(&mut self) {
+        self.flags &= !flag::PATH;
+    }
+
     /// Highest traffic class that a program can give it.
     pub const MOST_CLASS: u8 = 6;
 

@@ -10,7 +10,7 @@ mod rule;
 mod sccp;
 pub mod table;
 
-use crate::event::packet::{Ext, Packet, flag};
+use crate::event::packet::{Ext, Packet};
 use crate::event::series::Series;
 use crate::ids::{LinkId, NodeId, PortIx};
 use crate::port::Port;
@@ -141,8 +141,7 @@ impl Programs {
                 Verdict::Keep => return self.stop(i, Step::Kept),
                 Verdict::To(port) => {
                     if at.egress != Some(port) {
-                        // a prescribed path, if it has one, is not its way from here on
-                        packet.flags &= !flag::PATH;
+                        packet.leave_path();
                     }
                     at.egress = Some(port);
                 }

@@ -10,8 +10,45 @@ pub struct Table {
     pub registers: Arc<[Register]>,
     /// Its meters.
     pub meters: Vec<Meter>,
-    /// Its tables, in the order in which packets meet them.
+    /// Its tables, in the order in which packets meet them: those of arriving packets, then those of leaving ones.
     pub stages: Arc<[Stage]>,
+    /// What answers packets that tables send to the controller.
+    pub controller: Option<Controller>,
+}
+
+/// A controller, as one node sees it: every node has a channel and a server there of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Controller {
+    /// Of the channel, each way.
+    pub latency: Time,
+    /// What the controller needs for a packet; the packets of a node one after another.
+    pub processing: Time,
+    /// Packets that wait at a node at most; more are dropped.
+    pub buffer: Option<u32>,
+    /// A packet that no entry matches after its answer is dropped; else it goes on to the next table.
+    pub drops: bool,
+    /// What it installs.
+    pub install: Arc<[Template]>,
+}
+
+/// An entry that the controller installs for a packet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Template {
+    /// Number of the table.
+    pub stage: usize,
+    /// It is installed for packets that this matches, and matches such packets, ...
+    pub entry: Entry,
+    /// ... of which these parts are as in the packet that asked.
+    pub exact: Vec<Exact>,
+}
+
+/// A part of a packet that an installed entry takes from the one that asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exact {
+    /// A field, all its bits.
+    Field(Field),
+    /// A port.
+    Port(Side),
 }
 
 /// An integer that entries read and write.
@@ -52,6 +89,8 @@ pub struct Stage {
     pub entries: Vec<Entry>,
     /// What becomes of packets that no entry matches.
     pub miss: Miss,
+    /// It meets packets at the end of their transmission, at ports with explicit queues.
+    pub egress: bool,
 }
 
 /// What becomes of packets that no entry of a table matches.
@@ -61,6 +100,8 @@ pub enum Miss {
     Pass,
     /// They go no further.
     Drop,
+    /// They wait at the node until the controller answers.
+    Controller,
 }
 
 /// One entry of a table.
@@ -282,6 +323,8 @@ pub enum Op {
     Subtract,
     /// Their product.
     Multiply,
+    /// Bits that a rate (bit/s) makes in a time (ps), rounded down.
+    Bits,
     /// The lower over the upper, rounded down; no value where that is 0.
     Divide,
     /// The lesser.

@@ -95,8 +95,8 @@ fn finished(part: Part) -> Result<Formula, String> {
     for op in &part.ops {
         held = match op {
             Op::Negate | Op::Not => held,
-            Op::UnlessFalse(_) | Op::UnlessTrue(_) | Op::Add | Op::Subtract | Op::Multiply | Op::Divide => held - 1,
-            Op::Min | Op::Max | Op::Less | Op::AtMost | Op::Equal => held - 1,
+            Op::UnlessFalse(_) | Op::UnlessTrue(_) | Op::Add | Op::Subtract | Op::Multiply | Op::Bits => held - 1,
+            Op::Divide | Op::Min | Op::Max | Op::Less | Op::AtMost | Op::Equal => held - 1,
             _ => held + 1,
         };
         most = most.max(held);
@@ -388,7 +388,7 @@ fn times(left: Part, right: Part) -> Result<Part, String> {
         (Number, unit @ (Number | Time | Rate)) | (unit @ (Time | Rate), Number) => {
             Ok(left.then(right, Op::Multiply, unit))
         }
-        (Rate, Time) | (Time, Rate) => Ok(left.then(right, Op::Multiply, Number).scaled(Op::Divide)),
+        (Rate, Time) | (Time, Rate) => Ok(left.then(right, Op::Bits, Number)),
         (a, b) => Err(format!("multiplies {} by {}", a.words(), b.words())),
     }
 }
@@ -437,9 +437,8 @@ mod tests {
     #[test]
     fn a_rate_times_a_time_is_a_number_of_bits() {
         let share = ops("rate[ingress] * 300us / 8 / flows[ingress]");
-        let bits = [Rate(Side::Ingress), Number(300_000_000), Multiply, Number(SECOND), Divide];
-        assert_eq!(share[..5], bits);
-        assert_eq!(share[5..], [Number(8), Divide, Port(0, Side::Ingress), Divide]);
+        assert_eq!(share[..3], [Rate(Side::Ingress), Number(300_000_000), Bits]);
+        assert_eq!(share[3..], [Number(8), Divide, Port(0, Side::Ingress), Divide]);
         let wait = ops("queue[egress] * 8 / rate[egress] / 1us");
         assert_eq!(wait[2..7], [Multiply, Number(SECOND), Multiply, Rate(Side::Egress), Divide]);
     }

@@ -1,5 +1,6 @@
-//! Values of formulas: integers of 128 bits that keep to their range, and no value at all.
+//! Values of formulas: integers that keep to the range of 128 bits, and no value at all.
 
+use super::number::Number;
 use super::registers::Registers;
 use crate::event::packet::Packet;
 use crate::program::rule::At;
@@ -14,97 +15,84 @@ pub fn port(at: &At, side: Side) -> Option<usize> {
     }
 }
 
-/// Down to a whole number; `None` over 0.
-#[inline]
-fn divide(a: i128, b: i128) -> Option<i128> {
-    // the processor divides 64 bits several times faster than a routine divides 128
-    if let (Ok(a), Ok(b)) = (u64::try_from(a), u64::try_from(b)) {
-        return a.checked_div(b).map(i128::from);
-    }
-    if b == 0 {
-        return None;
-    }
-    let whole = a.saturating_div(b);
-    Some(if a % b != 0 && (a < 0) != (b < 0) { whole - 1 } else { whole })
-}
-
-/// Values under way, the latest on top.
-struct Stack {
-    values: [i128; DEPTH],
-    count: usize,
-}
-
-impl Stack {
-    #[inline]
-    fn push(&mut self, value: i128) -> Option<()> {
-        *self.values.get_mut(self.count)? = value;
-        self.count += 1;
-        Some(())
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Option<i128> {
-        self.count = self.count.checked_sub(1)?;
-        self.values.get(self.count).copied()
-    }
-}
-
 /// The value of a formula for a packet; `None` where it divides by 0, or speaks of a port that is none.
+#[inline]
 pub fn value(formula: &[Op], at: &At, packet: &Packet, registers: &Registers) -> Option<i128> {
-    let mut stack = Stack { values: [0; DEPTH], count: 0 };
+    match run::<i64>(formula, at, packet, registers) {
+        Some(value) => Some(value.into()),
+        None => wide(formula, at, packet, registers),
+    }
+}
+
+/// The same, where 64 bits do not hold all that is computed on the way, or there is no value.
+#[cold]
+fn wide(formula: &[Op], at: &At, packet: &Packet, registers: &Registers) -> Option<i128> {
+    run::<i128>(formula, at, packet, registers)
+}
+
+/// Takes the steps of a formula with numbers of one kind. [`fault`] has seen that the stack holds its values.
+#[inline]
+fn run<N: Number>(formula: &[Op], at: &At, packet: &Packet, registers: &Registers) -> Option<N> {
+    let (mut stack, mut top, mut below) = ([N::of(0); DEPTH], N::of(0), 0usize);
     let mut next = 0;
     while let Some(op) = formula.get(next) {
         next += 1;
-        let of_packet = match *op {
-            Op::Number(n) => Some(n as i128),
-            Op::Window => Some(packet.wnd as i128),
-            Op::Size => Some(packet.size as i128),
-            Op::Len => Some(packet.len as i128),
-            Op::Flow => Some(packet.flow.0 as i128),
-            Op::Now => Some(at.now.0 as i128),
-            Op::Rate(side) => Some(at.rate(port(at, side)?).0 as i128),
-            Op::Queue(side) => Some(at.ports[port(at, side)?].filling(at.now).1 as i128),
-            Op::Sent(side) => Some(at.ports[port(at, side)?].sent(at.now) as i128),
-            Op::Node(register) => Some(registers.node(register) as i128),
-            Op::Port(register, side) => Some(registers.port(register, port(at, side)?) as i128),
-            _ => None,
-        };
-        if let Some(value) = of_packet {
-            stack.push(value)?;
-            continue;
-        }
-        let top = stack.pop()?;
-        let result = match *op {
-            Op::Negate => top.saturating_neg(),
-            Op::Not => (top == 0) as i128,
+        let pushed = match *op {
+            Op::Number(n) => N::of(n),
+            Op::Window => N::of(packet.wnd.into()),
+            Op::Size => N::of(packet.size.into()),
+            Op::Len => N::of(packet.len.into()),
+            Op::Flow => N::of(packet.flow.0.into()),
+            Op::Now => N::of_unsigned(at.now.0)?,
+            Op::Rate(side) => N::of_unsigned(at.rate(port(at, side)?).0)?,
+            Op::Queue(side) => N::of_unsigned(at.ports[port(at, side)?].filling(at.now).1)?,
+            Op::Sent(side) => N::of_unsigned(at.ports[port(at, side)?].sent(at.now))?,
+            Op::Node(register) => N::of(registers.node(register)),
+            Op::Port(register, side) => N::of(registers.port(register, port(at, side)?)),
+            Op::Negate => {
+                top = N::of(0).less(top)?;
+                continue;
+            }
+            Op::Not => {
+                top = N::of((top == N::of(0)).into());
+                continue;
+            }
             Op::UnlessFalse(steps) | Op::UnlessTrue(steps) => {
-                if (top == 0) == matches!(op, Op::UnlessFalse(_)) {
-                    stack.push(top)?;
+                if (top == N::of(0)) == matches!(op, Op::UnlessFalse(_)) {
                     next += steps as usize;
+                } else {
+                    below = below.wrapping_sub(1);
+                    top = stack[below % DEPTH];
                 }
                 continue;
             }
             _ => {
-                let lower = stack.pop()?;
-                match *op {
-                    Op::Add => lower.saturating_add(top),
-                    Op::Subtract => lower.saturating_sub(top),
-                    Op::Multiply => lower.saturating_mul(top),
-                    Op::Divide => divide(lower, top)?,
+                below = below.wrapping_sub(1);
+                let lower = stack[below % DEPTH];
+                top = match *op {
+                    Op::Add => lower.plus(top)?,
+                    Op::Subtract => lower.less(top)?,
+                    Op::Multiply => lower.times(top)?,
+                    Op::Bits => lower.bits(top)?,
+                    Op::Divide => lower.over(top)?,
                     Op::Min => lower.min(top),
                     Op::Max => lower.max(top),
-                    Op::Less => (lower < top) as i128,
-                    Op::AtMost => (lower <= top) as i128,
-                    _ => (lower == top) as i128,
-                }
+                    Op::Less => N::of((lower < top).into()),
+                    Op::AtMost => N::of((lower <= top).into()),
+                    _ => N::of((lower == top).into()),
+                };
+                continue;
             }
         };
-        stack.push(result)?;
+        // the place of the first value's top is never read
+        stack[below % DEPTH] = top;
+        below = below.wrapping_add(1);
+        top = pushed;
     }
-    stack.pop()
+    Some(top)
 }
 
-/// Why a formula cannot be computed, if so; `own` registers of the node and `ports` those of ports are known.
+/// Why a formula cannot be computed, if so; `known` tells registers, of the node or of ports.
 pub fn fault(formula: &[Op], known: impl Fn(u16, bool) -> bool) -> Option<&'static str> {
     let mut held = 0usize;
     for (i, op) in formula.iter().enumerate() {
@@ -116,7 +104,7 @@ pub fn fault(formula: &[Op], known: impl Fn(u16, bool) -> bool) -> Option<&'stat
                 }
                 (1, 0)
             }
-            Op::Add | Op::Subtract | Op::Multiply | Op::Divide => (2, 1),
+            Op::Add | Op::Subtract | Op::Multiply | Op::Bits | Op::Divide => (2, 1),
             Op::Min | Op::Max | Op::Less | Op::AtMost | Op::Equal => (2, 1),
             Op::Node(register) if !known(register, false) => return Some("it reads a register that is none"),
             Op::Port(register, _) if !known(register, true) => return Some("it reads a register that is none"),
@@ -134,19 +122,6 @@ pub fn fault(formula: &[Op], known: impl Fn(u16, bool) -> bool) -> Option<&'stat
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn divisions_round_down_and_over_0_have_no_value() {
-        assert_eq!(divide(7, 2), Some(3));
-        assert_eq!(divide(-7, 2), Some(-4));
-        assert_eq!(divide(7, -2), Some(-4));
-        assert_eq!(divide(-7, -2), Some(3));
-        assert_eq!(divide(-8, 2), Some(-4));
-        assert_eq!(divide(1 << 100, 3), Some((1 << 100) / 3));
-        assert_eq!(divide(1, 0), None);
-        assert_eq!(divide(i128::MIN, -1), Some(i128::MAX));
-        assert_eq!(divide(1 << 100, 0), None);
-    }
 
     #[test]
     fn a_formula_that_cannot_be_computed_is_known() {

@@ -2,7 +2,7 @@
 
 use crate::event::packet::{Kind, Packet, flag};
 use crate::program::rule::At;
-use crate::spec::table::{Field, KindOf, Masked, Match, Side, Way, tcp_flag as tcp};
+use crate::spec::table::{Exact, Field, KindOf, Masked, Match, Side, Way, tcp_flag as tcp};
 
 /// The parts of a packet that entries match, or a mask over them.
 ///
@@ -22,6 +22,31 @@ const fn place(field: Field) -> (usize, u32) {
         Field::Source => (2, 0),
         Field::Len => (2, 32),
         Field::Class => (2, 48),
+    }
+}
+
+/// All bits of a field.
+const fn width(field: Field) -> u64 {
+    match field {
+        Field::Flags | Field::Class => 0xff,
+        Field::Kind => 0x1f,
+        Field::Ecn => 3,
+        Field::Size | Field::Len => 0xffff,
+        Field::Flow | Field::Destination | Field::Source => 0xffff_ffff,
+    }
+}
+
+const fn name(field: Field) -> &'static str {
+    match field {
+        Field::Flags => "flags",
+        Field::Kind => "kind",
+        Field::Ecn => "ecn",
+        Field::Size => "size",
+        Field::Flow => "flow",
+        Field::Destination => "destination",
+        Field::Source => "source",
+        Field::Len => "len",
+        Field::Class => "class",
     }
 }
 
@@ -64,7 +89,7 @@ const BY_FLAGS: [u64; 128] = {
     table
 };
 
-/// Bits of a kind, and those of TCP's header that it may have.
+/// Bits of a kind, and those of TCP's header and of ECN that it may have.
 const fn by_kind(kind: Kind) -> (u64, u64) {
     let ecn = 3 << 13;
     let segment = ecn | tcp::ALL as u64;
@@ -126,6 +151,49 @@ impl Key {
     pub fn fits(&self, value: &Key, mask: &Key) -> bool {
         let differs = |i: usize| (self.0[i] ^ value.0[i]) & mask.0[i];
         differs(0) | differs(1) | differs(2) == 0
+    }
+
+    /// Flags, kind and ECN bits.
+    #[inline]
+    pub fn header(&self) -> u16 {
+        self.0[0] as u16
+    }
+
+    /// A mask over flags, kind and ECN bits.
+    pub fn header_mask() -> Key {
+        Key([u16::MAX as u64, 0, 0])
+    }
+
+    /// Its bits that a mask has.
+    pub fn masked(&self, mask: &Key) -> Key {
+        Key([0, 1, 2].map(|i| self.0[i] & mask.0[i]))
+    }
+
+    /// Its bits and those of another.
+    pub fn and(&self, other: &Key) -> Key {
+        Key([0, 1, 2].map(|i| self.0[i] | other.0[i]))
+    }
+
+    /// All bits of these parts.
+    pub fn of_exact(parts: &[Exact]) -> Key {
+        let mut mask = Key::default();
+        for part in parts {
+            match part {
+                Exact::Field(field) => mask.put(place(*field), width(*field)),
+                Exact::Port(side) => mask.put((0, port_place(*side)), PORT),
+            }
+        }
+        mask
+    }
+
+    /// The value of a part, as results show it.
+    pub fn part(&self, part: Exact) -> (&'static str, u64) {
+        let (name, (word, bit), width) = match part {
+            Exact::Field(field) => (name(field), place(field), width(field)),
+            Exact::Port(Side::Ingress) => ("ingress", (0, port_place(Side::Ingress)), PORT),
+            Exact::Port(Side::Egress) => ("egress", (0, port_place(Side::Egress)), PORT),
+        };
+        (name, self.0[word] >> bit & width)
     }
 
     /// Whether a mask has bits of the third word.

@@ -2,24 +2,31 @@
 //!
 //! The tables of a pipeline meet a packet one after another. In each the entry of the highest priority that matches
 //! counts the packet and acts. Keys are packed ([`key`]), formulas are computed without an allocation ([`formula`]),
-//! and the end of an entry's time is seen when a packet comes: nothing happens between packets.
+//! and the end of an entry's time is seen when a packet comes: nothing happens between packets, but for answers of the
+//! controller ([`controller`]).
 
 mod check;
+mod controller;
 mod formula;
 mod key;
 mod meter;
+mod number;
 mod registers;
+mod stage;
 
-use super::rule::{At, Beside, SwitchProgram, Verdict};
-use crate::event::packet::Packet;
+use super::rule::{At, Beside, Sending, SwitchProgram, Verdict};
+use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use crate::spec::Spec;
-use crate::spec::table::{Above, Action, Entry, Formula, Miss, Table};
+use crate::spec::table::{Above, Action, Miss, Table, Template};
+use controller::{Channel, Waiting};
 use incast_cc::Time;
 use incast_record::EntryRecord;
-use key::{Key, local};
+use key::Key;
 use meter::Meter;
 use registers::{Registers, mark};
+use stage::{Act, Stage};
+use std::sync::Arc;
 
 pub use check::check;
 
@@ -31,50 +38,30 @@ const MOST_HOPS: u8 = 64;
 pub struct Pipeline {
     rule: Table,
     stages: Vec<Stage>,
+    /// The first table of leaving packets.
+    egress: usize,
+    state: State,
+    /// An entry matches what only the packet's flow says.
+    third: bool,
+    channel: Option<Box<Channel>>,
+}
+
+/// What actions read and write.
+#[derive(Clone, Debug)]
+struct State {
     registers: Registers,
     meters: Vec<Meter>,
     /// By local port: the host that it leads to, if it leads to one.
     hosts: Vec<Option<NodeId>>,
-    /// An entry matches, or asks for, what only the packet's flow says.
-    third: bool,
 }
 
-/// One table.
-#[derive(Clone, Debug)]
-struct Stage {
-    entries: Vec<Installed>,
-    miss: Miss,
-}
-
-/// An entry at one node.
-#[derive(Clone, Debug)]
-struct Installed {
-    value: Key,
-    mask: Key,
-    /// After it the entry no longer matches: for want of packets, and whatever comes.
-    idle_until: Time,
-    until: Time,
-    idle: Option<Time>,
-    when: Option<Formula>,
-    acts: Box<[Act]>,
-    /// Its place in the specification.
-    number: u32,
-    packets: u64,
-    bytes: u64,
-}
-
-/// An action at one node.
-#[derive(Clone, Debug)]
-enum Act {
-    Does(Action),
-    /// Leaves by this local port.
-    Output(usize),
-}
-
-/// How a packet goes on after an entry, or a table.
+/// How a packet goes on after an entry, or after tables.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Stage(usize),
     Drop,
+    /// The controller is asked by this table.
+    Ask(usize),
 }
 
 impl Pipeline {
@@ -83,19 +70,114 @@ impl Pipeline {
         Pipeline {
             rule: rule.clone(),
             stages: Vec::new(),
-            registers: Registers::new(rule.registers.len(), ports),
-            meters: rule.meters.iter().map(Meter::new).collect(),
-            hosts: vec![None; ports],
+            egress: rule.stages.iter().take_while(|stage| !stage.egress).count(),
+            state: State {
+                registers: Registers::new(rule.registers.len(), ports),
+                meters: rule.meters.iter().map(Meter::new).collect(),
+                hosts: vec![None; ports],
+            },
             third: false,
+            channel: rule.controller.as_ref().map(|controller| Box::new(Channel::new(controller))),
         }
     }
 
-    /// What an entry does with a packet.
+    /// A packet meets the tables from `first` up to `end`. What no entry matches at `answered`, which has the controller's
+    /// answer, does not ask again.
     #[inline]
-    fn act(&mut self, (stage, entry): (usize, usize), at: &mut At, packet: &mut Packet) -> Next {
-        let Pipeline { stages, registers, meters, hosts, .. } = self;
+    fn pass(
+        &mut self,
+        (first, end): (usize, usize),
+        answered: Option<usize>,
+        at: &mut At,
+        packet: &mut Packet,
+    ) -> Next {
+        let mut number = first;
+        let mut key = Key::of(at, packet, self.third);
+        while number < end {
+            let Pipeline { stages, state, .. } = self;
+            let stage = &mut stages[number];
+            let Some(row) = stage.meet(&key, at, packet, &state.registers) else {
+                match stage.miss {
+                    Miss::Pass => number += 1,
+                    Miss::Drop => return Next::Drop,
+                    // what is for the node's own stack does not wait
+                    Miss::Controller if at.egress.is_none() => number += 1,
+                    Miss::Controller if answered == Some(number) => match self.drops_unmatched() {
+                        true => return Next::Drop,
+                        false => number += 1,
+                    },
+                    Miss::Controller => return Next::Ask(number),
+                }
+                continue;
+            };
+            let row = stage.row(row);
+            match state.act(number, &row.acts, at, packet) {
+                Next::Stage(next) => number = next,
+                other => return other,
+            }
+            if row.changes && number < end {
+                key = Key::of(at, packet, self.third);
+            }
+        }
+        Next::Stage(end)
+    }
+
+    fn drops_unmatched(&self) -> bool {
+        self.channel.as_ref().is_some_and(|channel| channel.rule().drops)
+    }
+
+    /// A packet waits until the controller answers table `stage`: whether there is room for it.
+    #[cold]
+    fn ask(
+        &mut self,
+        stage: usize,
+        (planned, at): (Option<usize>, &At),
+        packet: &mut Packet,
+        ext: impl FnOnce() -> Option<Ext>,
+    ) -> bool {
+        if at.egress != planned {
+            packet.leave_path();
+        }
+        let key = Key::of(at, packet, true);
+        match self.channel.as_deref_mut().filter(|channel| channel.has_room()) {
+            Some(channel) => {
+                let (way, ext) = ((at.ingress, at.egress), ext());
+                channel.ask(at.now, Waiting { due: Time::ZERO, packet: *packet, ext, way, stage, key });
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The controller has answered a packet: what it installs is there, and the packet goes on where it waited.
+    fn answer(&mut self, at: &At, waiting: Waiting, templates: &[Template], beside: &mut Beside) {
+        for (number, template) in templates.iter().enumerate() {
+            self.stages[template.stage].install(number, &waiting.key, at.now);
+        }
+        let Waiting { mut packet, mut ext, way: (ingress, planned), stage, .. } = waiting;
+        let mut at = At { ingress, egress: planned, ..*at };
+        let egress = match self.pass((stage, self.egress), Some(stage), &mut at, &mut packet) {
+            Next::Stage(_) => at.egress,
+            Next::Drop => None,
+            Next::Ask(stage) => match self.ask(stage, (planned, &at), &mut packet, || ext.take()) {
+                true => return,
+                false => None,
+            },
+        };
+        if egress != planned {
+            packet.leave_path();
+        }
+        beside.send(Sending { packet, ext, ingress, egress });
+    }
+}
+
+impl State {
+    /// What is done with a packet in table `stage`.
+    #[inline]
+    fn act(&mut self, stage: usize, acts: &[Act], at: &mut At, packet: &mut Packet) -> Next {
+        let State { registers, meters, hosts } = self;
         let mut next = stage + 1;
-        for act in &stages[stage].entries[entry].acts {
+        for act in acts {
             let action = match act {
                 Act::Does(action) => action,
                 Act::Output(port) => match leave(at, packet, *port, hosts) {
@@ -150,19 +232,6 @@ impl Pipeline {
         }
         Next::Stage(next)
     }
-
-    /// The entry of a table that a packet meets.
-    #[inline]
-    fn find(&self, stage: &Stage, key: &Key, at: &At, packet: &Packet) -> Option<usize> {
-        stage.entries.iter().position(|entry| {
-            key.fits(&entry.value, &entry.mask)
-                && at.now < entry.idle_until
-                && at.now < entry.until
-                && entry.when.as_ref().is_none_or(|when| {
-                    formula::value(when, at, packet, &self.registers).is_some_and(|value| value != 0)
-                })
-        })
-    }
 }
 
 /// A packet is to leave by `port`: whether it does. What would reach another host than its own, or has come too far,
@@ -177,92 +246,69 @@ fn leave(at: &mut At, packet: &Packet, port: usize, hosts: &[Option<NodeId>]) ->
     packet.hop < MOST_HOPS && hosts[port].is_none_or(|host| host == packet.dst)
 }
 
-impl Installed {
-    /// An entry at a node whose ports feed `links`; `None` where it can match nothing.
-    fn new(entry: &Entry, number: u32, links: &[u32]) -> Option<Installed> {
-        let (value, mask) = Key::of_match(&entry.matches, links)?;
-        let act = |action: &Action| match action {
-            Action::Output(to) => local(to, links).map(Act::Output),
-            other => Some(Act::Does(other.clone())),
-        };
-        Some(Installed {
-            value,
-            mask,
-            idle_until: entry.idle.unwrap_or(Time::NEVER),
-            until: entry.hard.unwrap_or(Time::NEVER),
-            idle: entry.idle,
-            when: entry.when.clone(),
-            acts: entry.actions.iter().filter_map(act).collect(),
-            number,
-            packets: 0,
-            bytes: 0,
-        })
-    }
-}
-
 impl SwitchProgram for Pipeline {
     fn placed(&mut self, spec: &Spec, links: &[LinkId]) {
         let own: Vec<u32> = links.iter().map(|link| link.0).collect();
         let host = |link: &LinkId| Some(spec.links[*link].to).filter(|to| *to < spec.hosts).map(NodeId);
-        self.hosts = links.iter().map(host).collect();
-        let stages = self.rule.stages.iter().map(|stage| Stage {
-            entries: (0..).zip(&stage.entries).filter_map(|(i, entry)| Installed::new(entry, i, &own)).collect(),
-            miss: stage.miss,
-        });
-        self.stages = stages.collect();
-        self.third = self.stages.iter().flat_map(|stage| &stage.entries).any(|entry| entry.mask.asks_third());
+        self.state.hosts = links.iter().map(host).collect();
+        let templates = self.rule.controller.as_ref().map_or(&[][..], |controller| &controller.install);
+        let stages = self.rule.stages.iter().enumerate();
+        self.stages = stages.map(|(number, stage)| Stage::new(number, stage, templates, &own)).collect();
+        self.third = self.stages.iter().any(Stage::asks_third);
     }
 
-    fn ingress(&mut self, at: &At, packet: &mut Packet, _beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
         let (mut at, planned) = (*at, at.egress);
-        let mut number = 0;
-        let mut key = Key::of(&at, packet, self.third);
-        while let Some(stage) = self.stages.get(number) {
-            let Some(entry) = self.find(stage, &key, &at, packet) else {
-                match stage.miss {
-                    Miss::Pass => number += 1,
-                    Miss::Drop => return Verdict::Drop,
-                }
-                continue;
-            };
-            let met = &mut self.stages[number].entries[entry];
-            met.packets += 1;
-            met.bytes += packet.size as u64;
-            if let Some(idle) = met.idle {
-                met.idle_until = at.now.saturating_add(idle);
-            }
-            match self.act((number, entry), &mut at, packet) {
-                Next::Stage(next) => number = next,
-                Next::Drop => return Verdict::Drop,
-            }
-            if number < self.stages.len() {
-                key = Key::of(&at, packet, self.third);
-            }
+        match self.pass((0, self.egress), None, &mut at, packet) {
+            Next::Stage(_) => match at.egress {
+                Some(port) if at.egress != planned => Verdict::To(port),
+                _ => Verdict::Pass,
+            },
+            Next::Drop => Verdict::Drop,
+            Next::Ask(stage) => match self.ask(stage, (planned, &at), packet, || beside.take_ext()) {
+                true => Verdict::Keep,
+                false => Verdict::Drop,
+            },
         }
-        match at.egress {
-            Some(port) if at.egress != planned => Verdict::To(port),
-            _ => Verdict::Pass,
+    }
+
+    fn asks_egress(&self) -> bool {
+        self.egress < self.rule.stages.len()
+    }
+
+    fn egress(&mut self, at: &At, packet: &mut Packet, _ext: Option<&mut Ext>) {
+        let end = self.stages.len();
+        self.pass((self.egress, end), None, &mut { *at }, packet);
+    }
+
+    fn has_timer(&self) -> bool {
+        self.channel.is_some()
+    }
+
+    fn due(&self) -> Time {
+        self.channel.as_ref().map_or(Time::NEVER, |channel| channel.due())
+    }
+
+    fn timer(&mut self, at: &At, beside: &mut Beside) {
+        while let Some((waiting, templates)) = self.channel.as_mut().and_then(|channel| {
+            let waiting = channel.answered(at.now)?;
+            Some((waiting, Arc::clone(&channel.rule().install)))
+        }) {
+            self.answer(at, waiting, &templates, beside);
         }
+    }
+
+    fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.channel.iter().flat_map(|channel| channel.waiting()).for_each(visit);
     }
 
     fn observe(&self, _at: &At, port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.registers.observe(&self.rule.registers, port, visit);
+        self.state.registers.observe(&self.rule.registers, port, visit);
     }
 
     fn report(&self, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
         for (stage, own) in self.stages.iter().zip(&*self.rule.stages) {
-            for entry in &stage.entries {
-                let of = &own.entries[entry.number as usize];
-                visit(EntryRecord {
-                    table: own.name.clone(),
-                    entry: of.name.clone(),
-                    priority: of.priority.into(),
-                    ended_ps: Some(entry.idle_until.min(entry.until)).filter(|ended| *ended <= end).map(|t| t.0),
-                    packets: entry.packets,
-                    bytes: entry.bytes,
-                    ..EntryRecord::default()
-                });
-            }
+            stage.report(end, &mut |entry| visit(EntryRecord { table: own.name.clone(), ..entry }));
         }
     }
 }

@@ -60,6 +60,9 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
             "sccp with scale {} and floor {} B, expected at most 14 and at least 1",
             sccp.scale, sccp.floor
         )),
+        Program::Idle(idle) if idle.timeout == Time::ZERO || own.nodes.iter().any(|node| *node >= spec.hosts) => {
+            invalid("flows are idle after a time above 0, at hosts".into())
+        }
         Program::Phantom(phantom) if !(phantom.drain > 0.0 && phantom.drain <= 1.0) => {
             invalid(format!("a phantom queue drains at {} of its link, expected above 0 and at most 1", phantom.drain))
         }

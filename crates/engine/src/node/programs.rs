@@ -70,7 +70,8 @@ impl<E: Effects> NodeCtx<'_, E> {
     fn send_of_programs(&mut self, programs: &mut Programs) {
         while let Some((from, sending)) = programs.take_sent() {
             let (ingress, egress) = programs.ports_of(&sending);
-            let Sending { packet, mut ext, .. } = sending;
+            let Sending { packet, mut ext, made, .. } = sending;
+            self.counts.sent += made as u64;
             match egress {
                 Some(egress) => self.pass_from(programs, from, (ingress, egress), &packet, ext.as_mut()),
                 None => self.refused(&packet, Site::Node(programs.node())),

@@ -1,7 +1,7 @@
 //! Idle flows: a host tells the switches on a flow's way that it sends nothing for now (section III.E of SCCP's paper
 //! leaves that open; `docs/programs/idle.md`).
 
-use super::rule::{At, Beside, Direction, Sending, SwitchProgram, Verdict};
+use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::spec::Idle;
 use incast_cc::Time;
@@ -39,7 +39,7 @@ impl Flows {
         self.told += 1;
         let packet = Packet::idle_packet(packet, idle, at.now);
         // a host has one port
-        beside.send(Sending { packet, ext: None, ingress: None, egress: Some(0) });
+        beside.send(packet, 0);
     }
 }
 

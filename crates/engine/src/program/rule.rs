@@ -79,6 +79,8 @@ pub struct Sending {
     pub ingress: Option<usize>,
     /// The port that it leaves by; `None`: it is dropped.
     pub egress: Option<usize>,
+    /// The program has made it; else it has kept it.
+    pub made: bool,
 }
 
 /// What there is beside the packet at work: its extension, and packets that the program sends.
@@ -95,9 +97,15 @@ impl<'a> Beside<'a> {
         Beside { ext, sends }
     }
 
-    /// Sends a packet, before the one at work. Programs of the node that come after this one see it.
-    pub fn send(&mut self, sending: Sending) {
-        self.sends.push(sending);
+    /// Sends a packet that the program has made, before the one at work. Programs of the node that come after this one
+    /// see it.
+    pub fn send(&mut self, packet: Packet, egress: usize) {
+        self.sends.push(Sending { packet, ext: None, ingress: None, egress: Some(egress), made: true });
+    }
+
+    /// Sends a packet that the program has kept, as [`Beside::send`] does; without `egress` it is dropped.
+    pub fn release(&mut self, (packet, ext): (Packet, Option<Ext>), ingress: Option<usize>, egress: Option<usize>) {
+        self.sends.push(Sending { packet, ext, ingress, egress, made: false });
     }
 
     /// Takes the extension of the packet at work, which the program keeps ([`Verdict::Keep`]).

@@ -175,3 +175,104 @@ fn a_phantom_queue_marks_before_the_real_one_is_long() {
     assert!(full.bytes as f64 * 8.0 / 0.15 / 1e9 > 0.97, "{}", full.bytes);
     assert!(full.queue_mean_packets > p.queue_mean_packets);
 }
+
+/// Host 0 asks `workers` hosts for 10 kB each, now and then, on connections that stay open (`close` none) or not; the
+/// switch counts flows, and hosts tell it which are idle.
+fn pausing(workers: u32, close: Option<Close>, timeout: Time) -> Spec {
+    let mut spec = asking(workers, 10_000, TransportSpec { delayed_ack: 1, sws_avoidance: false, ..tcp() });
+    let query = &mut spec.queries[0];
+    (query.first, query.think, query.close) = (Time::ms(1), Time::ms(30), close);
+    if close.is_some() {
+        spec.flows.iter_mut().for_each(|f| f.start = Time::ms(1));
+    }
+    let hosts = (0..=workers).collect();
+    spec.programs = vec![
+        ProgramSpec { nodes: hosts, program: Program::Idle(Idle { timeout }) },
+        ProgramSpec { nodes: vec![workers + 1], program: Program::Sccp(sccp()) },
+    ];
+    run_for(&mut spec, Time::ms(200));
+    spec.observe.ports = (0..spec.links.len() as u32).collect();
+    spec
+}
+
+#[test]
+fn hosts_tell_of_flows_that_are_idle_and_of_those_that_are_no_longer() {
+    let spec = pausing(4, None, Time::ms(5));
+    let o = compared(&spec);
+    let counts = values(&o, "s>h0", "flows");
+    // opened, and idle 5 ms after each of three queries
+    let up_and_down = [1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0, 0.0];
+    assert_eq!(counts[..1], [0.0][..]);
+    let rounds: Vec<&[f64]> = counts[1..].chunks(8).collect();
+    assert_eq!(rounds.len(), 3, "{:?}", series(&o, "s>h0", "flows"));
+    assert!(rounds.iter().all(|round| *round == up_and_down), "{counts:?}");
+    // the time from the last packet to the notice
+    let idle = series(&o, "h1>s", "idle_flows").into_iter().find(|(_, n)| *n == 1.0).unwrap().0;
+    let finish = messages(&o, MessageKind::Query)[0].finish_ps.unwrap();
+    assert!((finish..finish + 6 * MS).contains(&idle), "{idle} after {finish}");
+    // one packet when it falls silent, one when it speaks again
+    assert_eq!(values(&o, "h1>s", "idle_packets"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let silent = compared(&Spec { programs: spec.programs[1..].to_vec(), ..spec.clone() });
+    assert_eq!(values(&silent, "s>h0", "flows").last(), Some(&4.0), "without, they count for good");
+    assert_eq!(o.packets_sent - silent.packets_sent, 8 * 5, "of 8 directions");
+}
+
+#[test]
+fn a_flow_that_ends_while_it_is_idle_counts_once() {
+    // the connections close 8 ms after they fell silent
+    let mut spec = incast(4, 20_000, &[5], sccp());
+    let on_off = OnOff { rate: Rate::mbps(100), on: Time::ms(2), off: Time::ms(8), write: 10_000, off_first: false };
+    spec.flows.iter_mut().for_each(|f| (f.app, f.stop) = (App::OnOff(on_off), Time::ms(19)));
+    spec.programs
+        .insert(0, ProgramSpec { nodes: (0..5).collect(), program: Program::Idle(Idle { timeout: Time::ms(3) }) });
+    let o = compared(&spec);
+    assert!(values(&o, "h1>s", "idle_packets").last().unwrap() >= &2.0);
+    for port in ["s>h0", "s>h1", "s>h4"] {
+        let counts = values(&o, port, "flows");
+        let most = if port == "s>h0" { 4.0 } else { 1.0 };
+        assert!(counts.iter().all(|n| *n <= most), "{port}: {counts:?}");
+        assert_eq!(counts.last(), Some(&0.0), "{port}: {counts:?}");
+    }
+}
+
+#[test]
+fn ghosts_of_connections_that_were_reset_fade() {
+    let ghosts = |idle: bool| {
+        let mut spec = pausing(4, Some(Close::Reset), Time::ms(5));
+        spec.queries[0].count = Some(5);
+        if !idle {
+            spec.programs.remove(0);
+        }
+        *values(&compared(&spec), "s>h0", "flows").last().unwrap()
+    };
+    assert_eq!(ghosts(false), 20.0, "four a query");
+    assert_eq!(ghosts(true), 0.0);
+}
+
+#[test]
+fn repeated_syns_and_fins_of_queries_count_once_where_flows_are_remembered() {
+    for close in [Close::Worker, Close::Root] {
+        let left = |remembers: bool| {
+            let mut spec = pausing(3, Some(close), Time::ms(5));
+            (spec.queries[0].count, spec.queries[0].think) = (Some(20), Time::us(50));
+            spec.transports[0].syn_timeout = Time::ms(20);
+            spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
+            spec.programs = vec![ProgramSpec { nodes: vec![4], program: Program::Sccp(Sccp { remembers, ..sccp() }) }];
+            run_for(&mut spec, Time::s(60));
+            let o = compared(&spec);
+            assert_eq!(messages(&o, MessageKind::Query).len(), 20);
+            ["s>h0", "s>h1", "s>h2", "s>h3"].map(|port| *values(&o, port, "flows").last().unwrap())
+        };
+        assert_eq!(left(true), [0.0; 4], "{close:?}");
+        assert!(left(false).iter().any(|n| *n > 0.0), "{close:?}");
+    }
+}
+
+#[test]
+fn idle_packets_that_are_lost_leave_a_flow_counted() {
+    let mut spec = pausing(4, None, Time::ms(5));
+    spec.links.iter_mut().filter(|l| l.from == 2).for_each(|l| l.loss = Loss::Packet(0.3));
+    spec.observe.trace = vec![2, 3];
+    let o = compared(&spec);
+    assert!(o.packets_sent == o.packets_delivered + o.packets_dropped + o.packets_in_flight);
+}

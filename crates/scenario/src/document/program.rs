@@ -23,6 +23,10 @@ kinds! {
         /// through it: a segment with SYN that leaves by it adds one, a segment with FIN takes one. Segments that come
         /// in by it have their window lowered to an equal share of what its link holds in `common_rtt`.
         Sccp = "sccp",
+        /// Flows that are idle. A host tells the programs on a flow's way when it has sent nothing for `timeout`, and when it
+        /// sends again, by packets of 64 bytes that go where the flow's do: a port that counts flows counts those that
+        /// send.
+        Idle = "idle",
         /// Phantom queues (HULL). Each port counts what would wait for a link a little slower than its own, and marks
         /// packets by that: senders that go by marks leave the rest of the link's rate unused, and its real queue
         /// nearly empty.
@@ -172,18 +176,11 @@ impl NodeProgram for Sccp {
     }
 
     fn check_run(&self, spec: &Spec, nodes: &[u32], at: &mut Report) {
-        let asks = |f: &spec::FlowSpec| f.app.datagram_gap().is_none();
-        if let Some(flow) = spec.flows.iter().find(|f| asks(f) && !spec.transports[f.transport as usize].handshake) {
-            let entry = &spec.groups[flow.group as usize];
+        if let Some(entry) = without_handshake(spec) {
             let message = format!(
                 "counts flows by SYN and FIN, which traffic.{entry} does not send; expected transport.handshake = true"
             );
             return at.text("kind", "sccp", message);
-        }
-        if self.dedupe && !spec.queries.is_empty() {
-            let message = "expected false beside queries: a switch does not tell which SYN and FIN of a two-way \
-                           connection belong together";
-            return at.value("dedupe", true, message);
         }
         if spec.choice.spreads() {
             let message = "counts the flows of each port, and routing.kind sends packets of one flow by several; \
@@ -191,7 +188,7 @@ impl NodeProgram for Sccp {
             return at.text("kind", "sccp", message);
         }
         let fabric = Fabric::new(spec);
-        let flows = (0..).map(FlowId).zip(&spec.flows).filter(|(_, f)| asks(f));
+        let flows = (0..).map(FlowId).zip(&spec.flows).filter(|(_, f)| connects(f));
         for (f, flow) in flows {
             let (data, acks) = (fabric.path(f, false), fabric.path(f, true));
             // both directions of a link lie side by side
@@ -259,6 +256,74 @@ impl NodeProgram for Phantom {
             at.text("kind", "phantom", message);
         }
     }
+}
+
+/// Idle flows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Idle {
+    /// Hosts that run it: `hosts`, or names with `*` for any letters, apart by commas, such as `"h0, h1*"`.
+    #[serde(default = "hosts")]
+    pub on: String,
+    /// A direction of a connection is idle when its host has sent nothing in it for so long.
+    #[serde(default = "microseconds::<50_000>")]
+    pub timeout: Time,
+}
+
+fn hosts() -> String {
+    "hosts".into()
+}
+
+impl NodeProgram for Idle {
+    fn on(&self) -> &str {
+        &self.on
+    }
+
+    fn spec(&self, _mss: u32) -> spec::Program {
+        spec::Program::Idle(spec::Idle { timeout: self.timeout.0 })
+    }
+
+    fn check(&self, at: &mut Report) {
+        if self.timeout.0 == cc::Time::ZERO {
+            at.text("timeout", self.timeout, "expected a time above 0: every flow would be idle at once");
+        }
+    }
+
+    fn check_run(&self, spec: &Spec, nodes: &[u32], at: &mut Report) {
+        if let Some(switch) = nodes.iter().find(|node| **node >= spec.hosts) {
+            let message = format!(
+                "expected hosts: {} is a switch, which does not know of its flows' pauses",
+                spec.node_names[*switch as usize]
+            );
+            return at.text("on", &self.on, message);
+        }
+        if let Some(entry) = without_handshake(spec) {
+            let message = format!(
+                "knows flows by their SYN, which traffic.{entry} does not send; expected transport.handshake = true"
+            );
+            return at.text("kind", "idle", message);
+        }
+        let earlier = spec.programs.iter().take_while(|p| !matches!(p.program, spec::Program::Idle(_)));
+        let shares = |p: &spec::ProgramSpec| p.nodes.iter().any(|node| nodes.binary_search(node).is_ok());
+        if let Some((i, _)) = earlier.enumerate().find(|(_, p)| shares(p)) {
+            let message = format!(
+                "expected it before program.{i}, which runs at some of these hosts too: what it sends is seen by \
+                 programs that come after it"
+            );
+            at.text("kind", "idle", message);
+        }
+    }
+}
+
+/// Whether a flow is a connection.
+fn connects(flow: &spec::FlowSpec) -> bool {
+    flow.app.datagram_gap().is_none()
+}
+
+/// The first entry of traffic whose connections begin without a handshake.
+fn without_handshake(spec: &Spec) -> Option<&str> {
+    let lacks = |f: &&spec::FlowSpec| connects(f) && !spec.transports[f.transport as usize].handshake;
+    spec.flows.iter().find(lacks).map(|flow| spec.groups[flow.group as usize].as_ref())
 }
 
 /// The nodes that the words of a user name; what is wrong goes to `at`.

@@ -85,7 +85,12 @@ fn what_a_program_cannot_work_with_is_refused() {
     says(with(&[("program.0.floor", "0B")]), &["program.0.floor", "at least 1B"]);
     says(with(&[("program.0.rounding", "up")]), &["program.0.rounding", "scale above 0"]);
     says(with(&[("transport.handshake", "false")]), &["program.0.kind", "transport.handshake = true"]);
-    says(with(&[("program.0.dedupe", "true")]), &["program.0.dedupe", "beside queries"]);
+    let idle = |program: &str| with(&[("program", program)]);
+    says(idle("[{ kind = \"idle\", timeout = \"0s\" }]"), &["program.0.timeout", "above 0"]);
+    says(idle("[{ kind = \"idle\", on = \"switches\" }]"), &["program.0.on", "expected hosts: gateway is a switch"]);
+    let late = idle("[{ kind = \"sccp\", on = \"hosts\" }, { kind = \"idle\" }]");
+    says(late, &["program.1.kind", "expected it before program.0"]);
+    assert_eq!(idle("[{ kind = \"idle\" }, { kind = \"sccp\", on = \"*\" }]"), "");
     let twice = "[{ kind = \"sccp\" }, { kind = \"sccp\", on = \"gateway\" }]";
     says(with(&[("program", twice)]), &["program.1.on", "program.0"]);
     let tree = |sets: &[(&str, &str)]| {

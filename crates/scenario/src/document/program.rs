@@ -279,11 +279,11 @@ impl NodeProgram for Idle {
         &self.on
     }
 
-    fn spec(&self, _mss: u32) -> spec::Program {
+    fn spec(&self, _around: &Around) -> spec::Program {
         spec::Program::Idle(spec::Idle { timeout: self.timeout.0 })
     }
 
-    fn check(&self, at: &mut Report) {
+    fn check(&self, _around: &Around, at: &mut Report) {
         if self.timeout.0 == cc::Time::ZERO {
             at.text("timeout", self.timeout, "expected a time above 0: every flow would be idle at once");
         }

@@ -123,6 +123,12 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// Schema of the table that a value may be, or that each entry of a list may be.
+    pub fn entry(self) -> Option<Schema<'a>> {
+        let s = self.resolved();
+        if s.is_list() { s.at(&s.node["items"]).table() } else { s.table() }
+    }
+
     /// Default of a key as written in TOML; `None` where there is none.
     pub fn default(&self) -> Option<String> {
         match &self.node["default"] {

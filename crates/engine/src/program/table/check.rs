@@ -33,7 +33,10 @@ pub fn check(own: &ProgramSpec, table: &Table, spec: &Spec) -> Result<(), String
     }
     for template in table.controller.iter().flat_map(|controller| controller.install.iter()) {
         if table.stages.get(template.stage).is_none_or(|stage| stage.egress) {
-            return Err(format!("entry {} is installed in table {}, which is none", template.entry.name, template.stage));
+            return Err(format!(
+                "entry {} is installed in table {}, which is none",
+                template.entry.name, template.stage
+            ));
         }
         check_entry(table, template.stage, &template.entry)?;
     }

@@ -14,7 +14,7 @@ mod number;
 mod registers;
 mod stage;
 
-use super::rule::{At, Beside, Sending, SwitchProgram, Verdict};
+use super::rule::{At, Beside, SwitchProgram, Verdict};
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use crate::spec::Spec;
@@ -167,7 +167,7 @@ impl Pipeline {
         if egress != planned {
             packet.leave_path();
         }
-        beside.send(Sending { packet, ext, ingress, egress });
+        beside.release((packet, ext), ingress, egress);
     }
 }
 

@@ -208,6 +208,12 @@ impl Stage {
                 return Some(i);
             }
         }
+        if self.rows.len() > REMEMBERED { self.meet_late(key, at, packet, registers) } else { None }
+    }
+
+    /// The entry behind those of which candidates are remembered.
+    #[cold]
+    fn meet_late(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> Option<usize> {
         (REMEMBERED..self.rows.len()).find(|i| self.rows[*i].meets(key, at, packet, registers))
     }
 
@@ -260,9 +266,12 @@ impl Row {
     /// Whether a packet meets an entry of it, which then counts the packet.
     #[inline]
     fn meets(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> bool {
-        if !key.fits(&self.value, &self.mask) {
-            return false;
-        }
+        key.fits(&self.value, &self.mask) && self.counts(key, at, packet, registers)
+    }
+
+    /// Whether an entry of it, that matches a packet by its key, is there and holds; if so it counts the packet.
+    #[inline(never)]
+    fn counts(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> bool {
         let entry = match &mut self.entries {
             Entries::One(entry) => entry,
             Entries::Many(many) => match many.entries.get_mut(&key.masked(&many.mask)) {

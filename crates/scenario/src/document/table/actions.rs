@@ -1,7 +1,7 @@
 //! What entries do with packets.
 
-use super::super::node_program::Around;
 use super::value::{Value, way};
+use crate::document::node_program::Around;
 use crate::text::expression::number;
 use crate::text::problem::Report;
 use incast_engine::spec::table::{self, Formula, Register, Side, Target, Way};
@@ -61,10 +61,13 @@ impl From<Port> for Side {
 }
 
 /// What actions may name.
+#[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub registers: &'a [Register],
     pub meters: &'a [&'a str],
     pub tables: &'a [String],
+    /// By table: packets that leave meet it.
+    pub egress: &'a [bool],
     /// Of the table at work.
     pub number: usize,
 }
@@ -92,6 +95,9 @@ impl Action {
                     at.key(key, format!("goes with add, set, lower and raise; expected nothing beside {verb}"));
                 }
             }
+        }
+        if known.egress[known.number] && matches!(verb, "drop" | "output" | "class" | "meter") {
+            at.key(verb, "expected add, set, lower, raise, mark or goto: a packet that leaves has its way behind it");
         }
         match verb {
             "add" | "set" | "lower" | "raise" => self.write(verb, known, at),
@@ -128,7 +134,10 @@ impl Action {
                 let name = self.meter.as_ref()?;
                 let meter = known.meters.iter().position(|known| known == name);
                 if meter.is_none() {
-                    let message = format!("no meter has this name; expected one of {}", listed(known.meters));
+                    let message = match known.meters {
+                        [] => "there is no meter; expected one of this name in meters".into(),
+                        meters => format!("no meter has this name; expected one of {}", meters.join(", ")),
+                    };
                     at.text("meter", name, message);
                 }
                 meter.map(table::Action::Meter)
@@ -143,8 +152,11 @@ impl Action {
             return Some(known.tables.len());
         }
         let number = known.tables.iter().position(|table| table == name);
-        if number.is_none_or(|number| number <= known.number) {
-            let later: Vec<&str> = known.tables.iter().skip(known.number + 1).map(String::as_str).collect();
+        let side = known.egress[known.number];
+        if number.is_none_or(|number| number <= known.number || known.egress[number] != side) {
+            let tables = known.tables.iter().zip(known.egress).skip(known.number + 1);
+            let later: Vec<&str> =
+                tables.filter(|(_, egress)| **egress == side).map(|(table, _)| table.as_str()).collect();
             let what =
                 if number.is_none() { "no table has this name" } else { "is no later table: packets only go on" };
             let then = if later.is_empty() { String::new() } else { format!("{}, or ", later.join(", ")) };

@@ -1,18 +1,22 @@
 //! Match-action tables: `[[program]] kind = "table"`.
 
 mod actions;
+mod controller;
+mod entry;
 mod matches;
 mod value;
 
-use super::node_program::{Around, NodeProgram};
-use crate::text::expression::{RESERVED, condition};
+use crate::document::node_program::{Around, NodeProgram};
+use crate::text::expression::RESERVED;
 use crate::text::name::interned;
 use crate::text::problem::Report;
-use crate::text::quantity::{Rate, Size, Time};
-use actions::{Action, Known};
+use crate::text::quantity::{Rate, Size};
+use actions::Known;
+use controller::Controller;
+use entry::Entry;
 use incast_cc as cc;
 use incast_engine::spec::{self, Spec, table};
-use matches::{Match, overlap};
+use matches::overlap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,6 +38,8 @@ pub struct Table {
     pub meters: Vec<Meter>,
     /// The tables, in the order in which packets meet them.
     pub tables: Vec<Stage>,
+    /// What answers packets that a table with `miss = "controller"` has no entry for.
+    pub controller: Option<Controller>,
 }
 
 fn switches() -> String {
@@ -88,6 +94,21 @@ pub struct Stage {
     /// What becomes of packets that no entry matches.
     #[serde(default)]
     pub miss: Miss,
+    /// When packets meet it.
+    #[serde(default)]
+    pub at: Point,
+}
+
+/// When packets meet a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Point {
+    /// When they are at the node, before their queue.
+    #[default]
+    Ingress,
+    /// At the end of their transmission, at ports with explicit queues. Such tables come last, and do not drop packets
+    /// or change their way.
+    Egress,
 }
 
 /// What becomes of packets that no entry of a table matches.
@@ -99,30 +120,8 @@ pub enum Miss {
     Pass,
     /// They are dropped.
     Drop,
-}
-
-/// One entry of a table.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
-pub struct Entry {
-    /// Name in results; its number in the table unless given.
-    pub name: Option<String>,
-    /// Of several entries that match a packet the one of the highest priority acts. Entries of one priority may not
-    /// overlap.
-    #[serde(default)]
-    pub priority: u16,
-    /// The packets that it matches: all, unless something is said.
-    #[serde(default, rename = "match")]
-    pub matches: Match,
-    /// Condition without which it does not match, such as `"flows[ingress] > 0"`.
-    pub when: Option<String>,
-    /// What is done with a packet, in order. Then it goes to the next table.
-    #[serde(default)]
-    pub actions: Vec<Action>,
-    /// It ends after so long without a packet; never, unless given.
-    pub idle: Option<Time>,
-    /// It ends so long after it was installed; never, unless given.
-    pub hard: Option<Time>,
+    /// They wait at the node until the controller answers. What is for the node's own stack goes on.
+    Controller,
 }
 
 /// The name of one of a list: its own, or its number.
@@ -151,22 +150,34 @@ impl Table {
         if self.tables.is_empty() {
             at.key("tables", "expected at least one table");
         }
+        let egress: Vec<bool> = self.tables.iter().map(|stage| stage.at == Point::Egress).collect();
+        let meter_names: Vec<&str> = self.meters.iter().map(|meter| meter.name.as_str()).collect();
+        let known = Known { registers: &registers, meters: &meter_names, tables: &names, egress: &egress, number: 0 };
+        let asks = |(i, stage): (usize, &Stage)| (stage.miss == Miss::Controller).then_some(i);
+        let asking: Vec<usize> = self.tables.iter().enumerate().filter_map(asks).collect();
+        let controller = self.controller.as_ref().map(|controller| {
+            let compiled = controller.compiled(around, &known, &asking, &mut at.below("controller"));
+            (controller, compiled)
+        });
         let mut stages = Vec::new();
         for ((number, stage), name) in self.tables.iter().enumerate().zip(&names) {
             if name == "end" {
                 at.text(format!("tables.{name}.name"), name, "is the word for the end of all tables; expected another");
             }
-            let meters: Vec<&str> = self.meters.iter().map(|meter| meter.name.as_str()).collect();
-            let known = Known { registers: &registers, meters: &meters, tables: &names, number };
             let at = &mut at.below(format!("tables.{name}"));
-            let entries = stage.compiled(around, &known, at);
+            let install = controller.iter().flat_map(|(_, compiled)| compiled.install.iter());
+            let installed: Vec<&table::Entry> = install.filter(|t| t.stage == number).map(|t| &t.entry).collect();
+            let entries = stage.compiled(around, &Known { number, ..known }, &installed, at);
             let miss = match stage.miss {
                 Miss::Pass => table::Miss::Pass,
                 Miss::Drop => table::Miss::Drop,
+                Miss::Controller => table::Miss::Controller,
             };
-            stages.push(table::Stage { name: name.clone(), entries, miss });
+            stage.check_place(egress[..number].contains(&true), self.controller.is_some(), at);
+            stages.push(table::Stage { name: name.clone(), entries, miss, egress: egress[number] });
         }
-        table::Table { registers: registers.into(), meters, stages: stages.into() }
+        let controller = controller.map(|(_, compiled)| compiled);
+        table::Table { registers: registers.into(), meters, stages: stages.into(), controller }
     }
 
     fn compiled_registers(&self, at: &mut Report) -> Vec<table::Register> {
@@ -210,59 +221,71 @@ impl Table {
 }
 
 impl Stage {
-    /// Its entries, the highest priority first.
-    fn compiled(&self, around: &Around, known: &Known, at: &mut Report) -> Vec<table::Entry> {
+    /// What does not go with when packets meet it; `after`: a table of leaving packets comes before it.
+    fn check_place(&self, after: bool, answered: bool, at: &mut Report) {
+        if self.at == Point::Ingress && after {
+            at.text("at", "ingress", "comes after a table of packets that leave; expected it before");
+        }
+        if self.miss != Miss::Controller {
+            return;
+        }
+        if self.at == Point::Egress {
+            at.text("miss", "controller", "expected pass or drop: packets that leave do not wait");
+        } else if !answered {
+            at.text("miss", "controller", "no controller answers; expected a table controller beside tables");
+        }
+    }
+
+    /// Its entries, the highest priority first. The controller installs entries beside them.
+    fn compiled(
+        &self,
+        around: &Around,
+        known: &Known,
+        installed: &[&table::Entry],
+        at: &mut Report,
+    ) -> Vec<table::Entry> {
         let names: Vec<String> = self.entries.iter().zip(0..).map(|(entry, i)| name_of(&entry.name, i)).collect();
         twice(names.iter(), "entries", at);
         let mut entries: Vec<table::Entry> = Vec::new();
         for (entry, name) in self.entries.iter().zip(names) {
             let at = &mut at.below(format!("entries.{name}"));
             let compiled = entry.compiled(name, around, known, at);
-            let rival = |other: &&table::Entry| {
-                other.priority == compiled.priority && overlap(&other.matches, &compiled.matches)
-            };
-            if let Some(other) = entries.iter().find(rival) {
-                let message = format!(
-                    "overlaps entry {} of the same priority: a packet may match both; expected another priority, or \
-                     matches that no packet shares",
-                    other.name
-                );
-                at.value("priority", entry.priority, message);
-            }
+            rivals(&compiled, entries.iter().chain(installed.iter().copied()), at);
             entries.push(compiled);
+        }
+        for (i, entry) in installed.iter().enumerate() {
+            rivals(entry, installed[..i].iter().copied(), &mut at.below(format!("installed.{}", entry.name)));
         }
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.priority));
         entries
     }
 }
 
-impl Entry {
-    fn compiled(&self, name: String, around: &Around, known: &Known, at: &mut Report) -> table::Entry {
-        let when = self.when.as_ref().and_then(|text| match condition(text, known.registers) {
-            Ok(formula) => Some(formula),
-            Err(message) => {
-                at.text("when", text, message);
-                None
-            }
-        });
-        for (key, time) in [("idle", self.idle), ("hard", self.hard)] {
-            if let Some(time) = time.filter(|time| time.0 == cc::Time::ZERO) {
-                at.text(key, time, "expected a time above 0; without the key the entry stays");
-            }
-        }
-        let matches = self.matches.compiled(around, &mut at.below("match"));
-        let mut actions = Vec::new();
-        for (i, action) in self.actions.iter().enumerate() {
-            actions.extend(action.compiled(around, known, &mut at.below(format!("actions.{i}"))));
-        }
-        table::Entry {
-            name,
-            priority: self.priority,
-            matches,
-            when,
-            actions,
-            idle: self.idle.map(|time| time.0),
-            hard: self.hard.map(|time| time.0),
+/// Reports that an entry overlaps one of `others` of its priority.
+fn rivals<'e>(entry: &table::Entry, others: impl IntoIterator<Item = &'e table::Entry>, at: &mut Report) {
+    let rival = |other: &&table::Entry| other.priority == entry.priority && overlap(&other.matches, &entry.matches);
+    if let Some(other) = others.into_iter().find(rival) {
+        let message = format!(
+            "overlaps entry {} of the same priority: a packet may match both; expected another priority, or matches \
+             that no packet shares",
+            other.name
+        );
+        at.value("priority", entry.priority, message);
+    }
+}
+
+impl Table {
+    /// Tables of leaving packets stand at ports with explicit queues alone.
+    fn check_egress(&self, spec: &Spec, nodes: &[u32], at: &mut Report) {
+        let own = |link: &&spec::LinkSpec| nodes.binary_search(&link.from).is_ok();
+        let Some(number) = self.tables.iter().position(|stage| stage.at == Point::Egress) else { return };
+        if let Some(link) = spec.links.iter().filter(own).find(|link| !spec.is_explicit(link)) {
+            let message = format!(
+                "asks for ports with explicit queues, and {} settles its departures when packets arrive; expected \
+                 queues for classes, marks at departure or a shared buffer at all ports of its nodes",
+                link.name
+            );
+            at.text(format!("tables.{}.at", name_of(&self.tables[number].name, number)), "egress", message);
         }
     }
 }
@@ -281,6 +304,7 @@ impl NodeProgram for Table {
     }
 
     fn check_run(&self, spec: &Spec, nodes: &[u32], at: &mut Report) {
+        self.check_egress(spec, nodes, at);
         let own = spec.links.iter().filter(|link| nodes.binary_search(&link.from).is_ok());
         let classes = own.map(|link| spec.queues[link.queue as usize].classes().len()).max().unwrap_or(0);
         for (number, stage) in self.tables.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Values of entries: numbers, numbers with a mask, ports and hosts by name.
 
-use super::super::node_program::Around;
+use crate::document::node_program::Around;
 use crate::text::pattern::fits;
 use crate::text::problem::Report;
 use incast_engine::spec::table::Way;
@@ -63,7 +63,7 @@ pub(super) fn masked(value: &Value, all: u32, names: &[String], key: &str, at: &
         value.wrong(key, expected(), at);
         return None;
     };
-    if mask > all {
+    if mask > all || value_of > all {
         value.wrong(key, expected(), at);
         return None;
     }

@@ -57,6 +57,7 @@ SCENARIOS = [
     "star",
     "three-tier-incast",
     "sccp-incast",
+    "sccp-table",
     "two-senders",
     "websearch",
 ]

@@ -66,9 +66,9 @@ def rates_of(flows: pa.Table, datagrams: Collection[str]) -> tuple[float, ...]:
 class Result:
     """One finished run.
 
-    ``flows``, ``ports``, ``classes``, ``engines``, ``queries``, ``writes``, ``samples`` and ``trace`` are Arrow tables;
-    each column's field carries its ``unit`` and ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a
-    Polars frame without copying.
+    ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``queries``, ``writes``, ``samples`` and ``trace`` are
+    Arrow tables; each column's field carries its ``unit`` and ``definition`` as metadata.
+    ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
     """
 
     manifest: dict[str, Any]
@@ -104,6 +104,11 @@ class Result:
     def engines(self) -> pa.Table:
         """One row an engine of a host; none where hosts cost nothing."""
         return self._table("engines")
+
+    @cached_property
+    def entries(self) -> pa.Table:
+        """One row an entry of a match-action table at a node; none where no node runs tables."""
+        return self._table("entries")
 
     @cached_property
     def queries(self) -> pa.Table:

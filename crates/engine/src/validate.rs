@@ -3,6 +3,7 @@
 use crate::event::packet::STAMPS;
 use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
+use crate::program::table;
 use crate::spec::{Discipline, LinkSpec, Program, ProgramSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec};
 use incast_cc::Time;
 
@@ -66,6 +67,7 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
             invalid(format!("a phantom queue drains at {} of its link, expected above 0 and at most 1", phantom.drain))
         }
         Program::Rcp(rcp) => check_rcp(rcp),
+        Program::Table(table) => table::check(own, table, spec).or_else(invalid),
         _ => Ok(()),
     }
 }

@@ -6,6 +6,7 @@
 //! sizes bytes, unless a name says otherwise.
 
 mod collector;
+mod entries;
 mod figure;
 mod flows;
 mod histogram;
@@ -61,6 +62,8 @@ pub struct Outcome {
     /// One an engine of a host that processes its packets, by host, receiving side first; empty where
     /// hosts cost nothing.
     pub engines: Vec<EngineRecord>,
+    /// Entries of tables, by node, program and table; empty where no node runs tables.
+    pub entries: Vec<EntryRecord>,
     /// Queries and writes, ordered by (kind, group, host, flow, number).
     pub messages: Vec<MessageRecord>,
     /// One-way delays (picoseconds) of delivered data packets, one histogram a group.
@@ -368,6 +371,29 @@ pub struct EngineRecord {
     pub wait_sum_ps: u64,
     /// The longest of them.
     pub wait_max_ps: u64,
+}
+
+/// One entry of a table at a node that runs a program with tables; whole run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EntryRecord {
+    /// Name of the node.
+    pub node: String,
+    /// Number of the program in the scenario.
+    pub program: u32,
+    /// Name of the table.
+    pub table: String,
+    /// Name of the entry.
+    pub entry: String,
+    /// Priority.
+    pub priority: u32,
+    /// When it was installed.
+    pub installed_ps: u64,
+    /// When its time was over; `None` where it was there at the end.
+    pub ended_ps: Option<u64>,
+    /// Packets that it matched.
+    pub packets: u64,
+    /// Their IP bytes.
+    pub bytes: u64,
 }
 
 /// One point of a time series.

@@ -5,17 +5,18 @@
 
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
-use crate::{Outcome, flows, hosts, messages, ports, series};
+use crate::{Outcome, entries, flows, hosts, messages, ports, series};
 
 /// Makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// Every table by the name of its file.
-pub const TABLES: [(&str, Make); 8] = [
+pub const TABLES: [(&str, Make); 9] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
     ("engines", engines),
+    ("entries", entries),
     ("queries", messages::queries),
     ("writes", messages::writes),
     ("samples", samples),
@@ -43,6 +44,11 @@ pub fn ports(outcome: &Outcome) -> Vec<Column> {
 /// `engines.parquet`: one row an engine of a host that processes its packets; none where hosts cost nothing.
 pub fn engines(outcome: &Outcome) -> Vec<Column> {
     of(hosts::COLUMNS, &outcome.engines, outcome)
+}
+
+/// `entries.parquet`: one row an entry of a table at a node; none where no node runs tables.
+pub fn entries(outcome: &Outcome) -> Vec<Column> {
+    of(entries::COLUMNS, &outcome.entries, outcome)
 }
 
 /// `samples.parquet`: one row a point of a time series, ordered by series, then time.

@@ -227,6 +227,9 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
                 _ => schema.map(keys_of).unwrap_or_default(),
             };
             d.tables = schema.map(tables_of).unwrap_or_default();
+            if let Some(schema) = schema.filter(|_| kind == "programs") {
+                tables_within(schema, "", &mut d.tables);
+            }
         }
     }
     Ok(d)
@@ -274,6 +277,22 @@ fn tables_of(schema: Schema) -> Vec<SubTable> {
         }
     }
     tables
+}
+
+/// Tables in lists and tables of a schema, at any depth, by their path; those of the same keys share one.
+fn tables_within(schema: Schema, path: &str, tables: &mut Vec<SubTable>) {
+    for (name, s, _) in schema.keys() {
+        let Some(table) = s.entry() else { continue };
+        let at = format!("{path}{name}");
+        let keys = keys_of(table);
+        let alike = |t: &&mut SubTable| t.keys.iter().map(|k| &k.name).eq(keys.iter().map(|k| &k.name));
+        match tables.iter_mut().find(alike) {
+            Some(known) if known.of.contains(&at) => {}
+            Some(known) => known.of.push(at.clone()),
+            None => tables.push(SubTable { of: vec![at.clone()], keys }),
+        }
+        tables_within(table, &format!("{at}."), tables);
+    }
 }
 
 /// The transport's keys with a preset's values for defaults.

@@ -13,7 +13,7 @@ use crate::port::Port;
 use crate::spec::{Limit, Spec};
 use crate::threads::team::cut;
 use incast_cc::Time;
-use incast_record::{Collector, EngineRecord, FlowRecord, MessageKind, Outcome, PortRecord, Role};
+use incast_record::{Collector, EngineRecord, EntryRecord, FlowRecord, MessageKind, Outcome, PortRecord, Role};
 use std::collections::BTreeMap;
 
 /// Controllers that govern flows, and by their number in `spec` the one there: flows of datagrams have none, and come
@@ -181,6 +181,7 @@ impl Simulation<'_> {
         });
         let ports = self.port_records(&stuck, end, &interval);
         let engines = self.engine_records(end, &interval);
+        let entries = self.entry_records(end);
         let sum = |f: fn(&Counts) -> u64| self.domains.iter().map(|d| f(&d.nodes.counts)).sum();
         let mut outcome = Outcome {
             seed: spec.seed,
@@ -199,6 +200,7 @@ impl Simulation<'_> {
             labels: spec.labels.clone(),
             ports,
             engines,
+            entries,
             ..Outcome::default()
         };
         count_timeouts(&self.net, &mut left.collector, end);
@@ -260,6 +262,21 @@ impl Simulation<'_> {
             PortRecord { deadlocked_ps, limit_packets, limit_bytes, ..record }
         };
         self.team.list(net.spec.links.len(), |range| range.map(record).collect())
+    }
+
+    /// What entries of tables have counted, by node.
+    fn entry_records(&mut self, end: Time) -> Vec<EntryRecord> {
+        let (spec, mut entries) = (self.net.spec, Vec::new());
+        let mut nodes: Vec<u32> = spec.programs.iter().flat_map(|p| p.nodes.iter().copied()).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        for node in nodes {
+            let at = self.net.place[node as usize];
+            if let Some(programs) = self.domains[at.domain].programs(at.node) {
+                programs.report(spec, end, &mut |entry| entries.push(entry));
+            }
+        }
+        entries
     }
 
     fn engine_records(&mut self, end: Time, interval: &Interval) -> Vec<EngineRecord> {

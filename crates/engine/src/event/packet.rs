@@ -64,6 +64,8 @@ pub mod flag {
     pub const SLOW_PATH: u16 = 1 << 11;
     /// Belongs to a two-way connection.
     pub const DUPLEX: u16 = 1 << 12;
+    /// Three bits: the traffic class that a program has given it, and one; 0 where its flow says which.
+    pub const CLASS: u16 = 7 << 13;
 }
 
 /// Tie rank of packets of links that may deliver two at one instant: none is told apart.
@@ -218,6 +220,26 @@ impl Packet {
     #[inline]
     pub fn has(&self, flags: u16) -> bool {
         self.flags & flags == flags
+    }
+
+    /// Another way than its prescribed path, if it has one, is its way from here on.
+    pub fn leave_path(&mut self) {
+        self.flags &= !flag::PATH;
+    }
+
+    /// Highest traffic class that a program can give it.
+    pub const MOST_CLASS: u8 = 6;
+
+    /// Traffic class that a program has given it.
+    #[inline]
+    pub fn own_class(&self) -> Option<u8> {
+        ((self.flags >> 13) as u8).checked_sub(1)
+    }
+
+    /// A program gives it a traffic class, at most [`Packet::MOST_CLASS`].
+    pub fn set_class(&mut self, class: u8) {
+        debug_assert!(class <= Packet::MOST_CLASS);
+        self.flags = self.flags & !flag::CLASS | (class as u16 + 1) << 13;
     }
 
     /// Whether it travels towards the flow's source.

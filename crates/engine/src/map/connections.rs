@@ -1,8 +1,10 @@
 //! Connections, as packets tell them: what programs of switches ask for.
 
 use crate::event::packet::Packet;
+use crate::ids::FlowId;
 use crate::map::fabric::FabricMap;
 use crate::program::{Connections, Direction};
+use crate::spec::FlowSpec;
 
 impl Connections for FabricMap<'_> {
     fn direction(&self, packet: &Packet) -> Direction {
@@ -16,5 +18,9 @@ impl Connections for FabricMap<'_> {
             true => Direction { flow: duplex.other, back: !back, number },
             false => Direction { flow, back, number },
         }
+    }
+
+    fn flow(&self, flow: FlowId) -> &FlowSpec {
+        &self.spec.flows[flow]
     }
 }

@@ -9,14 +9,15 @@ mod phantom;
 mod rcp;
 mod rule;
 mod sccp;
+pub mod table;
 
 use crate::event::packet::{Ext, Packet};
 use crate::event::series::Series;
-use crate::ids::{NodeId, PortIx};
+use crate::ids::{LinkId, NodeId, PortIx};
 use crate::port::Port;
 use crate::spec::{self, Spec, programs};
 use incast_cc::Time;
-use incast_record::Recorder;
+use incast_record::{EntryRecord, Recorder};
 pub use rule::{At, Beside, Connections, Direction, Sending, SwitchProgram, Verdict};
 use std::collections::VecDeque;
 
@@ -87,17 +88,18 @@ pub enum Step {
 }
 
 impl Programs {
-    /// Those of a node with so many ports, the first of which is `first`; `None` where it runs none.
-    pub fn new(spec: &Spec, node: NodeId, first: PortIx, ports: usize) -> Option<Box<Programs>> {
+    /// Those of a node whose ports feed `links`, the first of which is `first`; `None` where it runs none.
+    pub fn new(spec: &Spec, node: NodeId, first: PortIx, links: &[LinkId]) -> Option<Box<Programs>> {
         let own = spec.programs.iter().filter(|p| p.nodes.binary_search(&node.0).is_ok());
-        let list: Vec<Active> = own.map(|p| Active::new(&p.program, ports)).collect();
+        let mut list: Vec<Active> = own.map(|p| Active::new(&p.program, links.len())).collect();
         if list.is_empty() {
             return None;
         }
+        list.iter_mut().for_each(|active| each!(active, program => program.placed(spec, links)));
         Some(Box::new(Programs {
             node,
             first,
-            count: ports,
+            count: links.len(),
             asks_queue: list.iter().any(|active| each!(active, program => program.asks_queue())),
             asks_egress: list.iter().any(|active| each!(active, program => program.asks_egress())),
             has_timer: list.iter().any(|active| each!(active, program => program.has_timer())),
@@ -138,7 +140,12 @@ impl Programs {
                 Verdict::Pass => {}
                 Verdict::Drop => return self.stop(i, Step::Dropped),
                 Verdict::Keep => return self.stop(i, Step::Kept),
-                Verdict::To(port) => at.egress = Some(port),
+                Verdict::To(port) => {
+                    if at.egress != Some(port) {
+                        packet.leave_path();
+                    }
+                    at.egress = Some(port);
+                }
             }
             if !self.room.is_empty() {
                 let egress = at.egress.map(|port| self.port(port));
@@ -222,6 +229,16 @@ impl Programs {
     /// Shows the packets that they keep.
     pub fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
         self.list.iter().for_each(|active| each!(active, program => program.kept(visit)));
+    }
+
+    /// Shows what entries of tables have counted up to `end`.
+    pub fn report(&self, spec: &Spec, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
+        let own = (0..).zip(&spec.programs).filter(|(_, p)| p.nodes.binary_search(&self.node.0).is_ok());
+        for ((program, _), active) in own.zip(&self.list) {
+            let node = &spec.node_names[self.node];
+            let mut with_node = |entry| visit(EntryRecord { node: node.clone(), program, ..entry });
+            each!(active, rule => rule.report(end, &mut with_node));
+        }
     }
 
     /// Whether anything of its state is observed.

@@ -1,9 +1,11 @@
 //! What a program is, and what it sees.
 
 use crate::event::packet::{Ext, Packet};
-use crate::ids::{FlowId, NodeId};
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::port::Port;
+use crate::spec::{FlowSpec, Spec};
 use incast_cc::{Rate, Time};
+use incast_record::EntryRecord;
 use std::mem::take;
 
 /// What a program sees at a node.
@@ -28,6 +30,8 @@ pub struct At<'a> {
 pub trait Connections {
     /// The connection of a packet, and the way it goes.
     fn direction(&self, packet: &Packet) -> Direction;
+    /// A flow as asked for: far away in memory, for what its packets do not say.
+    fn flow(&self, flow: FlowId) -> &FlowSpec;
 }
 
 /// A direction of a connection, as packets of either of its flows tell it.
@@ -130,6 +134,9 @@ pub enum Verdict {
 
 /// A program: state of one node, changed in the order of the packets at that node.
 pub trait SwitchProgram {
+    /// Its node has ports that feed `links`, in the order of ports.
+    fn placed(&mut self, _spec: &Spec, _links: &[LinkId]) {}
+
     /// A packet is at the node, its way is known, and its queue has not seen it. The program may change it.
     fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict;
 
@@ -167,4 +174,7 @@ pub trait SwitchProgram {
 
     /// Shows its state at a port, for time series.
     fn observe(&self, _at: &At, _port: usize, _visit: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// Shows what its entries have counted up to `end`, where it has some. The caller fills in node and program.
+    fn report(&self, _end: Time, _visit: &mut dyn FnMut(EntryRecord)) {}
 }

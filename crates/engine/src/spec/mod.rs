@@ -15,6 +15,7 @@ mod link;
 mod program;
 mod queue;
 mod routing;
+pub mod table;
 mod traffic;
 mod transport;
 

@@ -1,5 +1,6 @@
 //! Programs of switches and hosts.
 
+use super::table::Table;
 use incast_cc::Time;
 
 /// The list of programs, given to the macro `$to`: each with its parameters, and with its rule in
@@ -15,6 +16,8 @@ macro_rules! programs {
             Phantom => phantom::Queues,
             /// Rates that switches grant to flows.
             Rcp => rcp::Rates,
+            /// Match-action tables.
+            Table => table::Pipeline,
         }
     };
 }

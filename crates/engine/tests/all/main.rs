@@ -25,6 +25,7 @@ mod rewritten_windows;
 mod routing;
 mod shared_buffer;
 mod symmetric;
+mod tables;
 mod tcp;
 mod threads;
 mod triggers;

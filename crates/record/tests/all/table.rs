@@ -95,13 +95,14 @@ fn tables(outcome: &Outcome) -> Vec<(String, Vec<Column>)> {
     TABLES.iter().map(|(name, make)| (format!("{name}.parquet"), make(outcome))).collect()
 }
 
-fn rows(outcome: &Outcome) -> [usize; 8] {
+fn rows(outcome: &Outcome) -> [usize; 9] {
     let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         outcome.flows.len(),
         outcome.ports.len(),
         outcome.ports.iter().map(|p| p.classes.len()).sum(),
         outcome.engines.len(),
+        outcome.entries.len(),
         of(MessageKind::Query),
         of(MessageKind::Write),
         outcome.samples.len(),

@@ -1,6 +1,8 @@
 //! Programs of switches and hosts: `[[program]]`. A kind is a struct of its keys that is a [`NodeProgram`], and a line
 //! in the list of [`Program`].
 
+use super::node_program::{Around, NodeProgram};
+use super::table::Table;
 use crate::text::default::{bytes, microseconds, number, thousandths};
 use crate::text::pattern::fits;
 use crate::text::problem::{Problem, Report};
@@ -13,18 +15,6 @@ use incast_engine::spec::{self, LinkSpec, Spec};
 use incast_engine::{FlowId, LinkId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// What kinds of programs answer, each in its own words.
-pub trait NodeProgram {
-    /// The nodes that run it, in the words of the user.
-    fn on(&self) -> &str;
-    /// As the engine has it, for transports with segments of `mss` bytes.
-    fn spec(&self, mss: u32) -> spec::Program;
-    /// Contradictions between its keys, and values that types allow.
-    fn check(&self, _at: &mut Report) {}
-    /// What of a run does not go with it, where `nodes` run it.
-    fn check_run(&self, _spec: &Spec, _nodes: &[u32], _at: &mut Report) {}
-}
 
 kinds! {
     /// Code of switches and hosts that sees every packet of a node, and may change it.
@@ -44,6 +34,10 @@ kinds! {
         /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round trip
         /// by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
         Rcp = "rcp",
+        /// Match-action tables: what an OpenFlow switch does with packets, as data. Packets meet the tables in order. In
+        /// each the entry of the highest priority that matches counts the packet and acts: on registers, on the
+        /// packet's window and mark, on its way.
+        Table = "table",
     }
 }
 
@@ -152,11 +146,11 @@ impl NodeProgram for Sccp {
         &self.on
     }
 
-    fn spec(&self, mss: u32) -> spec::Program {
+    fn spec(&self, around: &Around) -> spec::Program {
         spec::Program::Sccp(spec::Sccp {
             common_rtt: self.common_rtt.0,
             floor: match self.floor {
-                Floor::Segment(Segment::Mss) => mss as u64,
+                Floor::Segment(Segment::Mss) => around.mss as u64,
                 Floor::Bytes(size) => size.0.0,
             },
             accepted: self.counts == Counts::Queued,
@@ -168,7 +162,7 @@ impl NodeProgram for Sccp {
         })
     }
 
-    fn check(&self, at: &mut Report) {
+    fn check(&self, _around: &Around, at: &mut Report) {
         if self.common_rtt.0 == cc::Time::ZERO {
             at.text("common_rtt", self.common_rtt, "expected a time above 0: no flow could have anything under way");
         }
@@ -243,11 +237,11 @@ impl NodeProgram for Phantom {
         &self.on
     }
 
-    fn spec(&self, _mss: u32) -> spec::Program {
+    fn spec(&self, _around: &Around) -> spec::Program {
         spec::Program::Phantom(spec::Phantom { drain: self.drain, mark: self.mark.0.0 })
     }
 
-    fn check(&self, at: &mut Report) {
+    fn check(&self, _around: &Around, at: &mut Report) {
         if !(self.drain > 0.0 && self.drain <= 1.0) {
             at.value("drain", self.drain, "expected a share of the link's rate above 0 and at most 1");
         }
@@ -304,7 +298,7 @@ impl NodeProgram for Rcp {
         &self.on
     }
 
-    fn spec(&self, _mss: u32) -> spec::Program {
+    fn spec(&self, _around: &Around) -> spec::Program {
         spec::Program::Rcp(spec::Rcp {
             alpha: self.alpha,
             beta: self.beta,
@@ -316,7 +310,7 @@ impl NodeProgram for Rcp {
         })
     }
 
-    fn check(&self, at: &mut Report) {
+    fn check(&self, _around: &Around, at: &mut Report) {
         if !(self.alpha > 0.0 && self.alpha.is_finite()) {
             at.value("alpha", self.alpha, "expected a number above 0: a rate would never rise");
         }
@@ -360,11 +354,11 @@ impl NodeProgram for Idle {
         &self.on
     }
 
-    fn spec(&self, _mss: u32) -> spec::Program {
+    fn spec(&self, _around: &Around) -> spec::Program {
         spec::Program::Idle(spec::Idle { timeout: self.timeout.0 })
     }
 
-    fn check(&self, at: &mut Report) {
+    fn check(&self, _around: &Around, at: &mut Report) {
         if self.timeout.0 == cc::Time::ZERO {
             at.text("timeout", self.timeout, "expected a time above 0: every flow would be idle at once");
         }
@@ -444,15 +438,17 @@ pub(crate) fn programs(
     let mut programs = Vec::new();
     for (i, program) in list.iter().enumerate() {
         let at = &mut Report::new(format!("program.{i}"), problems);
-        program.check(at);
         let nodes = nodes(program.on(), network.hosts, &network.names, at);
+        let around = Around { mss, network, nodes: &nodes };
+        program.check(&around, at);
         let same = |before: &usize| list[*before].word() == program.word();
         let shares = |before: &usize| programs_share(&programs, *before, &nodes);
         if let Some(before) = (0..i).filter(same).find(shares) {
             let message = format!("program.{before} is of this kind and runs at some of these nodes too; expected one");
             at.text("on", program.on(), message);
         }
-        programs.push(spec::ProgramSpec { nodes, program: program.spec(mss) });
+        let program = program.spec(&around);
+        programs.push(spec::ProgramSpec { nodes, program });
     }
     programs
 }

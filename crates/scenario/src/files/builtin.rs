@@ -21,6 +21,7 @@ builtin!(
     "incast-trimming",
     "sccp-incast",
     "rcp-processor-sharing",
+    "sccp-table",
     "pfc-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",

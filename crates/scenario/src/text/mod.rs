@@ -3,7 +3,9 @@
 
 pub mod controller;
 pub(crate) mod default;
+pub(crate) mod expression;
 pub mod external;
+pub(crate) mod name;
 pub(crate) mod pattern;
 pub mod problem;
 pub mod quantity;

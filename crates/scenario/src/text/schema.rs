@@ -123,6 +123,12 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// Schema of the table that a value may be, or that each entry of a list may be.
+    pub fn entry(self) -> Option<Schema<'a>> {
+        let s = self.resolved();
+        if s.is_list() { s.at(&s.node["items"]).table() } else { s.table() }
+    }
+
     /// Default of a key as written in TOML; `None` where there is none.
     pub fn default(&self) -> Option<String> {
         match &self.node["default"] {
@@ -171,6 +177,9 @@ impl<'a> Schema<'a> {
             let words: Vec<String> = variants.iter().map(|v| format!("\"{}\"", v.1)).collect();
             return format!("a table with {} = {}", variants[0].0, words.join(" or "));
         }
+        if let Some(values) = s.named_values() {
+            return format!("a table of names with {}", values.expected());
+        }
         let keys: Vec<&str> = s.keys().iter().map(|k| k.0).collect();
         match s.types().first().copied() {
             Some("object") if (1..=12).contains(&keys.len()) => format!("a table of {}", keys.join(", ")),
@@ -217,6 +226,9 @@ impl<'a> Schema<'a> {
         let s = self.resolved();
         let Some((key, rest)) = path.split_first() else { return Some(s) };
         let key_of = |v: Schema<'a>| {
+            if let Some(values) = v.named_values() {
+                return values.find(rest, document.and_then(|d| d.get(key)));
+            }
             let node = &v.node["properties"][*key];
             (!node.is_null()).then(|| v.at(node)).and_then(|n| n.find(rest, document.and_then(|d| d.get(key))))
         };
@@ -448,7 +460,16 @@ impl<'a> Schema<'a> {
         Problem { message, suggestion: inside.map(|table| format!("{table}.{key}")), ..problem }
     }
 
+    /// Schema of the values of a table whose keys are names that users choose.
+    fn named_values(&self) -> Option<Schema<'a>> {
+        let values = &self.node["additionalProperties"];
+        values.is_object().then(|| self.at(values))
+    }
+
     fn check_keys(&self, table: &toml::Table, tag: Option<&str>, path: &str, out: &mut Vec<Problem>) {
+        if let Some(values) = self.named_values() {
+            return table.iter().for_each(|(key, value)| values.check(value, &join(path, key), out));
+        }
         let keys = self.keys();
         for (key, value) in table {
             match keys.iter().find(|k| k.0 == key) {

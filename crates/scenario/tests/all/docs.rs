@@ -20,7 +20,7 @@ fn pages() -> Vec<PathBuf> {
             .iter()
             .map(|n| docs.join(format!("{n}.md")))
             .collect();
-    for folder in ["topologies", "queues"] {
+    for folder in ["topologies", "queues", "programs"] {
         pages.extend(std::fs::read_dir(docs.join(folder)).unwrap().map(|f| f.unwrap().path()));
     }
     pages.sort();
@@ -64,6 +64,10 @@ fn generated(marker: &str) -> String {
         }
         ["keys:", "arrivals"] => table(&catalogue::keys_of(root.items("traffic").find(&["arrivals"], None).unwrap())),
         ["keys:", "roots"] => table(&catalogue::keys_of(root.items("traffic").find(&["roots"], None).unwrap())),
+        ["keys:", kind, name, path] => {
+            let tables = describe(kind, name).unwrap().tables;
+            table(&tables.iter().find(|t| t.of.iter().any(|of| of == path)).unwrap().keys)
+        }
         ["keys:", kind, name] => table(&describe(kind, name).unwrap().keys),
         ["list:", "app"] => {
             words(&app.variants().unwrap().iter().map(|v| (v.1.to_owned(), v.2.doc().to_owned())).collect::<Vec<_>>())
@@ -113,14 +117,16 @@ fn tables_are_up_to_date() {
     assert!(tables >= 20, "{tables}");
 }
 
-/// A ```toml block replaces the parts of `hotspot` that it has, and is then a scenario.
+/// A ```toml block replaces the parts of `hotspot` that it has, or of `sccp-incast` if it has a program, and is then a
+/// scenario.
 #[test]
 fn examples_are_scenarios() {
     let mut examples = 0;
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
         for block in text.split("```toml\n").skip(1).map(|b| b.split("```").next().unwrap()) {
-            let mut base: toml::Table = builtin::text("hotspot").unwrap().parse().unwrap();
+            let base = if block.contains("[[program]]") { "sccp-incast" } else { "hotspot" };
+            let mut base: toml::Table = builtin::text(base).unwrap().parse().unwrap();
             let example: toml::Table = block.parse().unwrap_or_else(|e| panic!("{}: {e}", page.display()));
             base.extend(example);
             let built = Scenario::from_toml(&base.to_string(), Path::new("."), "example").and_then(|s| s.build());

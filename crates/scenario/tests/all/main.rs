@@ -16,6 +16,7 @@ mod placement;
 mod program;
 mod routing;
 mod scenario;
+mod table;
 mod topologies;
 mod traffic_matrix;
 mod wording;

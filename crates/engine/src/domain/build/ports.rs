@@ -75,7 +75,7 @@ impl<'a> Maker<'a> {
             }
             domain.switches.push(Switch::new(self.spec, node, first, links));
             if !self.spec.programs.is_empty() {
-                domain.programs.push(Programs::new(self.spec, node, first, links.len()));
+                domain.programs.push(Programs::new(self.spec, node, first, links));
             }
         }
         Ok(domain)
@@ -161,7 +161,7 @@ impl<'a> Maker<'a> {
         let costs = spec.host_costs.get(node.ix()).cloned().unwrap_or_default();
         let engines = |costs: Option<ProcessingSpec>| costs.map(|c| Box::new(Processing::new(&c)));
         let (receive, send) = (engines(costs.receive), engines(costs.send));
-        let programs = Programs::new(spec, node, port, 1);
+        let programs = Programs::new(spec, node, port, links);
         Ok(Host { node, port, nic, receive, send, programs, run_queue: RunQueue::default() })
     }
 }

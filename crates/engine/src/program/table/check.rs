@@ -1,0 +1,83 @@
+//! What a pipeline says that no run can do: whoever built it has made a mistake.
+
+use super::formula::fault;
+use super::key::MOST_PORTS;
+use crate::event::packet::Packet;
+use crate::spec::table::{Action, Entry, Miss, Table, Target};
+use crate::spec::{LinkSpec, ProgramSpec, Spec};
+
+/// Checks a pipeline and the nodes that run it.
+pub fn check(own: &ProgramSpec, table: &Table, spec: &Spec) -> Result<(), String> {
+    let mut ports = vec![0; spec.node_names.len()];
+    spec.links.iter().for_each(|link| ports[link.from as usize] += 1);
+    if let Some(node) = own.nodes.iter().find(|node| ports[**node as usize] > MOST_PORTS) {
+        return Err(format!("node {node} has more than {MOST_PORTS} ports, which tables do not tell apart"));
+    }
+    if !table.stages.is_sorted_by_key(|stage| stage.egress) {
+        return Err("expected the tables of arriving packets before those of leaving ones".into());
+    }
+    if table.stages.iter().any(|stage| stage.egress) {
+        let own = |link: &&LinkSpec| own.nodes.binary_search(&link.from).is_ok();
+        if let Some(link) = spec.links.iter().filter(own).find(|link| !spec.is_explicit(link)) {
+            return Err(format!("tables of leaving packets, and link {} has no explicit queue", link.name));
+        }
+    }
+    for (number, stage) in table.stages.iter().enumerate() {
+        if !stage.entries.is_sorted_by(|a, b| a.priority >= b.priority) {
+            return Err(format!("table {}: expected the entries of the highest priority first", stage.name));
+        }
+        if stage.miss == Miss::Controller && (table.controller.is_none() || stage.egress) {
+            return Err(format!("table {}: no controller answers it", stage.name));
+        }
+        stage.entries.iter().try_for_each(|entry| check_entry(table, number, entry))?;
+    }
+    for template in table.controller.iter().flat_map(|controller| controller.install.iter()) {
+        if table.stages.get(template.stage).is_none_or(|stage| stage.egress) {
+            return Err(format!(
+                "entry {} is installed in table {}, which is none",
+                template.entry.name, template.stage
+            ));
+        }
+        check_entry(table, template.stage, &template.entry)?;
+    }
+    Ok(())
+}
+
+fn check_entry(table: &Table, number: usize, entry: &Entry) -> Result<(), String> {
+    match wrong(table, number, entry) {
+        Some(what) => Err(format!("table {}, entry {}: {what}", table.stages[number].name, entry.name)),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with an entry of table `number`.
+fn wrong(table: &Table, number: usize, entry: &Entry) -> Option<&'static str> {
+    let known = |register: u16, per_port: bool| {
+        table.registers.get(register as usize).is_some_and(|own| own.per_port == per_port)
+    };
+    let egress = table.stages[number].egress;
+    let of_action = |action: &Action| {
+        let (target, formula) = match action {
+            Action::Add(target, formula) | Action::Set(target, formula) => (target, formula),
+            Action::Lower(target, formula) | Action::Raise(target, formula) => (target, formula),
+            Action::Meter(_) | Action::Class(_) if egress => return Some("a packet that leaves has its way behind it"),
+            Action::Goto(later) => return (*later <= number).then_some("it goes to a table that is no later one"),
+            Action::Meter(meter) => return (*meter >= table.meters.len()).then_some("it has a meter that is none"),
+            Action::Class(class) => {
+                return (*class > Packet::MOST_CLASS).then_some("it sets a class that packets have no room for");
+            }
+            Action::Drop | Action::Back | Action::Output(_) if egress => {
+                return Some("a packet that leaves has its way behind it");
+            }
+            Action::Mark | Action::Drop | Action::Back | Action::Output(_) => return None,
+        };
+        let is_there = match *target {
+            Target::Node(register) => known(register, false),
+            Target::Port(register, _) => known(register, true),
+            Target::Window | Target::Mark => true,
+        };
+        if is_there { fault(formula, known) } else { Some("it writes a register that is none") }
+    };
+    let of_condition = entry.when.as_ref().and_then(|when| fault(when, known));
+    of_condition.or_else(|| entry.actions.iter().find_map(of_action))
+}

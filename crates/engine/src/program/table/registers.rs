@@ -1,0 +1,79 @@
+//! Registers of a node and of its ports.
+
+use super::formula::port;
+use crate::event::packet::{Packet, flag};
+use crate::program::rule::At;
+use crate::spec::table::{Register, Target};
+
+/// The values of the registers at one node.
+#[derive(Clone, Debug)]
+pub struct Registers {
+    /// Of the node, then those of port 0, of port 1 and so on; each as many as there are registers.
+    values: Vec<i64>,
+    count: usize,
+}
+
+impl Registers {
+    /// At a node of so many ports; all 0.
+    pub fn new(count: usize, ports: usize) -> Registers {
+        Registers { values: vec![0; count * (ports + 1)], count }
+    }
+
+    /// A register of the node.
+    #[inline]
+    pub fn node(&self, register: u16) -> i64 {
+        self.values[register as usize]
+    }
+
+    /// A register of a port.
+    #[inline]
+    pub fn port(&self, register: u16, port: usize) -> i64 {
+        self.values[self.count * (port + 1) + register as usize]
+    }
+
+    /// Shows them at a port.
+    pub fn observe(&self, list: &[Register], at: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        for (register, i) in list.iter().zip(0..) {
+            let value = if register.per_port { self.port(i, at) } else { self.node(i) };
+            visit(register.name, value as f64);
+        }
+    }
+
+    /// The value of a target, if it is there.
+    fn read(&self, target: Target, at: &At, packet: &Packet) -> Option<i128> {
+        Some(match target {
+            Target::Window => packet.wnd as i128,
+            Target::Mark => packet.has(flag::CE) as i128,
+            Target::Node(register) => self.node(register) as i128,
+            Target::Port(register, side) => self.port(register, port(at, side)?) as i128,
+        })
+    }
+
+    /// Makes a target what `change` makes of it, as near as it can be.
+    #[inline]
+    pub fn change(&mut self, target: Target, at: &At, packet: &mut Packet, change: impl FnOnce(i128) -> i128) {
+        let Some(old) = self.read(target, at, packet) else { return };
+        let new = change(old);
+        let whole = new.clamp(i64::MIN as i128, i64::MAX as i128) as i64;
+        match target {
+            Target::Window => packet.wnd = new.clamp(0, u32::MAX as i128) as u32,
+            Target::Mark if new != 0 => mark(packet),
+            Target::Mark => packet.flags &= !flag::CE,
+            Target::Node(register) => self.values[register as usize] = whole,
+            Target::Port(register, side) => self.set(register, port(at, side), whole),
+        }
+    }
+
+    fn set(&mut self, register: u16, port: Option<usize>, value: i64) {
+        if let Some(port) = port {
+            self.values[self.count * (port + 1) + register as usize] = value;
+        }
+    }
+}
+
+/// Marks a packet, if it is ECN-capable.
+pub fn mark(packet: &mut Packet) {
+    if packet.has(flag::ECT) {
+        packet.flags |= flag::CE;
+    }
+}

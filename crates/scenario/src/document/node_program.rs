@@ -1,0 +1,27 @@
+//! What kinds of programs answer, each in its own words.
+
+use crate::text::problem::Report;
+use crate::topology::network::Network;
+use incast_engine::spec::{self, Spec};
+
+/// Where a program is to run.
+pub struct Around<'a> {
+    /// Largest segment of the run's transports, bytes.
+    pub mss: u32,
+    /// The network.
+    pub network: &'a Network,
+    /// The nodes that run it, rising.
+    pub nodes: &'a [u32],
+}
+
+/// A kind of program.
+pub trait NodeProgram {
+    /// The nodes that run it, in the words of the user.
+    fn on(&self) -> &str;
+    /// As the engine has it.
+    fn spec(&self, around: &Around) -> spec::Program;
+    /// Contradictions between its keys, and values that types allow.
+    fn check(&self, _around: &Around, _at: &mut Report) {}
+    /// What of a run does not go with it, where `nodes` run it.
+    fn check_run(&self, _spec: &Spec, _nodes: &[u32], _at: &mut Report) {}
+}

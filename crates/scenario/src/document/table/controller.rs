@@ -1,0 +1,181 @@
+//! The controller that tables ask, and what it installs.
+
+use super::actions::{Action, Known};
+use super::entry::Entry;
+use super::matches::Match;
+use crate::document::node_program::Around;
+use crate::text::problem::Report;
+use crate::text::quantity::Time;
+use incast_engine::spec::table::{self, Exact, Field, Side};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What answers packets that tables with `miss = "controller"` send to it. Every node has a channel and a server there of
+/// its own.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Controller {
+    /// Latency of the channel, each way. The channel is none of the network's links.
+    pub latency: Time,
+    /// Time that the controller takes for a packet; those of a node one after another.
+    #[serde(default = "nothing")]
+    pub processing: Time,
+    /// Packets that wait at a node at most, more are dropped; any number, unless given.
+    pub buffer: Option<u32>,
+    /// What becomes of a packet that no entry of its table matches after the answer.
+    #[serde(default)]
+    pub otherwise: Otherwise,
+    /// The entries that it installs for a packet: all whose `match` fits it.
+    #[serde(default)]
+    pub install: Vec<Template>,
+}
+
+fn nothing() -> Time {
+    Time(incast_cc::Time::ZERO)
+}
+
+/// What becomes of a packet that no entry matches after the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Otherwise {
+    /// It goes on to the next table.
+    #[default]
+    Pass,
+    /// It is dropped.
+    Drop,
+}
+
+/// An entry that the controller installs for a packet.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Template {
+    /// Name in results, with the values of `exact`; its number unless given.
+    pub name: Option<String>,
+    /// Table that it is installed in; the one that asks, where one table does.
+    pub table: Option<String>,
+    /// Parts that installed entries take from the packet that asked: of `flow`, `source`, `destination`, `kind`,
+    /// `class`, `ingress`, `egress`.
+    #[serde(default)]
+    pub exact: Vec<Part>,
+    /// Packets for which it is installed, and which the installed entry matches.
+    #[serde(default, rename = "match")]
+    pub matches: Match,
+    /// As of an entry.
+    #[serde(default)]
+    pub priority: u16,
+    /// As of an entry.
+    pub when: Option<String>,
+    /// As of an entry.
+    #[serde(default)]
+    pub actions: Vec<Action>,
+    /// As of an entry.
+    pub idle: Option<Time>,
+    /// As of an entry.
+    pub hard: Option<Time>,
+}
+
+/// A part of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Its flow.
+    Flow,
+    /// Host that sent it.
+    Source,
+    /// Host that it is for.
+    Destination,
+    /// Its kind.
+    Kind,
+    /// Its traffic class.
+    Class,
+    /// The port that it came in by.
+    Ingress,
+    /// The port that it is to leave by.
+    Egress,
+}
+
+impl Part {
+    fn exact(self) -> Exact {
+        match self {
+            Part::Flow => Exact::Field(Field::Flow),
+            Part::Source => Exact::Field(Field::Source),
+            Part::Destination => Exact::Field(Field::Destination),
+            Part::Kind => Exact::Field(Field::Kind),
+            Part::Class => Exact::Field(Field::Class),
+            Part::Ingress => Exact::Port(Side::Ingress),
+            Part::Egress => Exact::Port(Side::Egress),
+        }
+    }
+}
+
+impl Controller {
+    /// As the engine has it; what is wrong goes to `at`. `asking`: the numbers of the tables that ask it.
+    pub(super) fn compiled(
+        &self,
+        around: &Around,
+        known: &Known,
+        asking: &[usize],
+        at: &mut Report,
+    ) -> table::Controller {
+        if asking.is_empty() {
+            at.key("", "no table asks it; expected miss = \"controller\" of one");
+        }
+        if self.buffer == Some(0) {
+            at.value("buffer", 0, "expected at least 1: every packet that asks would be dropped");
+        }
+        let mut install = Vec::new();
+        for (i, template) in self.install.iter().enumerate() {
+            let name = template.name.clone().unwrap_or_else(|| i.to_string());
+            let at = &mut at.below(format!("install.{name}"));
+            let Some(stage) = template.stage(known, asking, at) else { continue };
+            let known = Known { number: stage, ..*known };
+            let entry = template.entry().compiled(name, around, &known, at);
+            install.push(table::Template {
+                stage,
+                entry,
+                exact: template.exact.iter().map(|part| part.exact()).collect(),
+            });
+        }
+        table::Controller {
+            latency: self.latency.0,
+            processing: self.processing.0,
+            buffer: self.buffer,
+            drops: self.otherwise == Otherwise::Drop,
+            install: install.into(),
+        }
+    }
+}
+
+impl Template {
+    /// The number of its table.
+    fn stage(&self, known: &Known, asking: &[usize], at: &mut Report) -> Option<usize> {
+        let Some(name) = &self.table else {
+            if let [one] = asking {
+                return Some(*one);
+            }
+            let message = format!("missing; expected one of the tables ({})", known.tables.join(", "));
+            at.key("table", message);
+            return None;
+        };
+        let stage = known.tables.iter().position(|table| table == name);
+        let egress = stage.is_some_and(|stage| known.egress[stage]);
+        if stage.is_none() || egress {
+            let what = if egress { "meets packets that leave" } else { "no table has this name" };
+            at.text("table", name, format!("{what}; expected a table of packets that arrive"));
+            return None;
+        }
+        stage
+    }
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: None,
+            priority: self.priority,
+            matches: self.matches.clone(),
+            when: self.when.clone(),
+            actions: self.actions.clone(),
+            idle: self.idle,
+            hard: self.hard,
+        }
+    }
+}

@@ -44,13 +44,13 @@ def reference() -> Reference:
         "[docs/programs/sccp.md](programs/sccp.md)). Connections are persistent and open 1 ms apart, or new for every "
         "query (fresh), or opened by the workers (push). RTT 240 us and 86 packets of buffer unless said.\n\n"
         "The reference's timers are up to 1 us late a hop, and its processes take time when they read the clock: in "
-        "its packet traces data leaves a worker 1.0 to 4.1 us after the request that asks for it, on average 1.3 and 1.4 "
-        "us on persistent connections and 2.4 us on fresh ones. The scenario has 1.3 us for all (`hosts.send`). Where "
-        "a burst just fills the buffer, that decides how many packets are lost.\n\n"
+        "its packet traces data leaves a worker 1.0 to 4.1 us after the request that asks for it, on average 1.3 and "
+        "1.4 us on persistent connections and 2.4 us on fresh ones. The scenario has 1.3 us for all (`hosts.send`). "
+        "Where a burst just fills the buffer, that decides how many packets are lost.\n\n"
         "How far ours may be off is what the reference says of its own cells, by kind: what decides a query's time. Of "
         "drops 5 % are allowed, and two packets where that is less than two, as of the largest queue. Of 443 cells "
-        "nine are there twice; of the 434 others 32 are only shown, and so are figures without a tolerance here. Segment "
-        "sizes of single connections are not compared here: tests of the engine hold them.",
+        "nine are there twice; of the 434 others 32 are only shown, and so are figures without a tolerance here. "
+        "Segment sizes of single connections are not compared here: tests of the engine hold them.",
         (
             Section(
                 "sccp-linux/free",

@@ -246,8 +246,8 @@ pub struct Profile {
     /// Receivers of marked data notify the sender by packets of their own (CNPs), at most one each such time; the
     /// controller gets them by [`Controller::on_cnp`].
     pub cnp: Option<Time>,
-    /// Its packets ask the switches of their way for a rate, and receivers return the least granted: the controller gets
-    /// it by [`Controller::on_rate`].
+    /// Its packets ask the switches of their way for a rate, and receivers return the least granted: the controller
+    /// gets it by [`Controller::on_rate`].
     pub explicit_rate: bool,
     /// The transport samples delivery rates: the controller gets them by [`Controller::on_delivery`].
     pub delivery: bool,
@@ -325,9 +325,9 @@ pub trait Controller {
     /// With [`Profile::telemetry`]: stamps of the ports that the packet crossed which caused an ACK, in its order.
     /// Comes before the `on_ack` of that ACK, and not for ACKs that bring none.
     fn on_telemetry(&mut self, _hops: &[Hop]) {}
-    /// With [`Profile::explicit_rate`]: the least rate that the switches of a packet's way have granted, bits per second of
-    /// payload; infinite where none has. Comes with the answer to the SYN, and before the `on_ack` of an ACK that brings
-    /// one.
+    /// With [`Profile::explicit_rate`]: the least rate that the switches of a packet's way have granted, bits per
+    /// second of payload; infinite where none has. Comes with the answer to the SYN, and before the `on_ack` of an ACK
+    /// that brings one.
     fn on_rate(&mut self, _granted: f64) {}
     /// With [`Profile::delivery`] and a scoreboard that is not ns-3's: a sample of the delivery rate. Comes before the
     /// `on_ack` of the ACK that reports the delivery, and not for ACKs that report none.

@@ -1,6 +1,6 @@
 //! What a specification must be like: whatever contradicts itself is refused before anything is built.
 
-use crate::event::packet::STAMPS;
+use crate::event::aside::STAMPS;
 use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
 use crate::program::table;
@@ -80,8 +80,8 @@ fn check_rcp(rcp: &Rcp) -> Result<(), RunError> {
         return Ok(());
     }
     invalid(format!(
-        "rcp with alpha {}, beta {}, utilisation {}, initial {}, period {} and rtt {:?}, expected alpha and times above 0, \
-         beta of at least 0, and shares above 0 and at most 1",
+        "rcp with alpha {}, beta {}, utilisation {}, initial {}, period {} and rtt {:?}, expected alpha and times \
+         above 0, beta of at least 0, and shares above 0 and at most 1",
         rcp.alpha, rcp.beta, rcp.utilisation, rcp.initial, rcp.period, rcp.rtt
     ))
 }

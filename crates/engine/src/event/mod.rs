@@ -1,5 +1,6 @@
 //! Words of simulated time and of packets: what every other room speaks.
 
+pub mod aside;
 pub mod interval;
 pub mod order;
 pub mod outbox;

@@ -1,9 +1,10 @@
 //! A packet at a port: what the port decides, and where the packet goes from there.
 
+use crate::event::aside::Aside;
 use crate::event::interval::Interval;
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox, Stamp};
-use crate::event::packet::{Aside, Ext, Kind, NO_TIE_RANK, Packet, flag};
+use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
 use crate::ids::PortIx;
 use crate::node::context::{Counts, Effects, NodeCtx};
 use crate::node::departure_marks::pass_marking_later;

@@ -1,7 +1,8 @@
 //! Explicit rates (RCP): each port grants one rate to all flows that leave by it, without a list of flows.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
-use crate::event::packet::{self, Ext, Packet};
+use crate::event::aside;
+use crate::event::packet::{Ext, Packet};
 use crate::spec::Rcp;
 use incast_cc::{Rate, Time};
 
@@ -61,7 +62,7 @@ impl Port {
     }
 
     /// A packet that asks for a rate gets no more than the port grants.
-    fn grant(&self, rates: &mut packet::Rates) {
+    fn grant(&self, rates: &mut aside::Rates) {
         rates.granted = rates.granted.map(|granted| granted.min(self.rate));
     }
 

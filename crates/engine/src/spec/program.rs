@@ -84,8 +84,8 @@ pub struct Idle {
     pub timeout: Time,
 }
 
-/// Explicit rates (RCP): a port grants one rate to all flows that leave by it, and finds it from what came and what waits
-/// (`docs/programs/rcp.md` has the source).
+/// Explicit rates (RCP): a port grants one rate to all flows that leave by it, and finds it from what came and what
+/// waits (`docs/programs/rcp.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rcp {
     /// Gain of the rate that is left over.

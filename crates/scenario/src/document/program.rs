@@ -31,8 +31,8 @@ kinds! {
         /// packets by that: senders that go by marks leave the rest of the link's rate unused, and its real queue
         /// nearly empty.
         Phantom = "phantom",
-        /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round trip
-        /// by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
+        /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round
+        /// trip by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
         Rcp = "rcp",
         /// Match-action tables: what an OpenFlow switch does with packets, as data. Packets meet the tables in order. In
         /// each the entry of the highest priority that matches counts the packet and acts: on registers, on the
@@ -281,8 +281,8 @@ pub struct Rcp {
     pub utilisation: f64,
     /// The longest time between two changes of a port's rate; without it the mean round-trip time.
     pub period: Option<Time>,
-    /// The mean round-trip time at the beginning; without it the first that a packet tells, and the rate does not change
-    /// before.
+    /// The mean round-trip time at the beginning; without it the first that a packet tells, and the rate does not
+    /// change before.
     pub rtt: Option<Time>,
     /// Rate at the beginning, as a share of the link's.
     #[serde(default = "thousandths::<50>")]

@@ -129,8 +129,8 @@ fn phantom_queues_leave_the_real_ones_nearly_empty() {
     assert!(refused.contains("program.0.drain"), "{refused}");
 }
 
-/// Mean completion times in seconds of flows of the scenario `rcp-processor-sharing` that began in its measured interval,
-/// by size: packets from, flows, mean packets, mean time.
+/// Mean completion times in seconds of flows of the scenario `rcp-processor-sharing` that began in its measured
+/// interval, by size: packets from, flows, mean packets, mean time.
 fn completion_times(sets: &[(&str, &str)]) -> Vec<(u64, usize, f64, f64)> {
     let outcome = incast_engine::run(&scenario("rcp-processor-sharing", sets).build().unwrap(), &mut |_| true).unwrap();
     let bounds = [5, 16, 64, 256, u64::MAX];

@@ -1,8 +1,9 @@
 //! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped
 //! by mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
 
+use crate::event::aside::{Aside, Rates};
 use crate::event::order::Timer;
-use crate::event::packet::{Aside, Ext, Kind, Packet, Rates, flag};
+use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::RunQueue;
 use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx, NodeId};

@@ -5,6 +5,7 @@
 //! partition into domains. A node without a program pays nothing: its ports are as ever.
 
 mod idle;
+mod packet;
 mod phantom;
 mod rcp;
 mod rule;

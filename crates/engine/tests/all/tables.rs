@@ -55,14 +55,14 @@ fn table(stages: Vec<Stage>, controller: Option<Controller>) -> Program {
     Program::Table(Table { registers, meters: Vec::new(), stages: stages.into(), controller })
 }
 
-/// `workers` hosts of a star at 1 Gb/s send 25 kB each to host 0 through buffers of 8 packets, which lose SYNs, data and
-/// FINs; some segments are lost on the wire, and the receivers of some flows reset them.
+/// `workers` hosts of a star at 1 Gb/s send 25 kB each to host 0 through buffers of 8 packets, which lose SYNs, data
+/// and FINs; some segments are lost on the wire, and the receivers of some flows reset them.
 fn hard(workers: u32, program: Program) -> Spec {
     let mut spec = star(workers + 1, Rate::gbps(1), Time::us(25));
     spec.transports = vec![TransportSpec { handshake: true, delayed_ack: 1, sws_avoidance: false, ..tcp() }];
     spec.controllers = vec![controller("newreno", &[])];
     spec.flows = (1..=workers).map(|w| bulk(w, 0, Some(25_000))).collect();
-    spec.flows.iter_mut().step_by(5).for_each(|f| f.sink_stop = Some(Time::ms(2)));
+    spec.flows.iter_mut().step_by(5).for_each(|f| f.sink_stop = Time::ms(2));
     spec.queues = vec![drop_tail(8)];
     spec.links[2].loss = Loss::List(vec![3, 7]);
     spec.programs = vec![ProgramSpec { nodes: vec![3, workers + 1], program }];

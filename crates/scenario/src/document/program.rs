@@ -23,9 +23,9 @@ kinds! {
         /// through it: a segment with SYN that leaves by it adds one, a segment with FIN takes one. Segments that come
         /// in by it have their window lowered to an equal share of what its link holds in `common_rtt`.
         Sccp = "sccp",
-        /// Flows that are idle. A host tells the programs on a flow's way when it has sent nothing for `timeout`, and when it
-        /// sends again, by packets of 64 bytes that go where the flow's do: a port that counts flows counts those that
-        /// send.
+        /// Flows that are idle. A host tells the programs on a flow's way when it has sent nothing for `timeout`, and
+        /// when it sends again, by packets of 64 bytes that go where the flow's do: a port that counts flows counts
+        /// those that send.
         Idle = "idle",
         /// Phantom queues (HULL). Each port counts what would wait for a link a little slower than its own, and marks
         /// packets by that: senders that go by marks leave the rest of the link's rate unused, and its real queue
@@ -34,8 +34,8 @@ kinds! {
         /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round
         /// trip by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
         Rcp = "rcp",
-        /// Match-action tables: what an OpenFlow switch does with packets, as data. Packets meet the tables in order. In
-        /// each the entry of the highest priority that matches counts the packet and acts: on registers, on the
+        /// Match-action tables: what an OpenFlow switch does with packets, as data. Packets meet the tables in order.
+        /// In each the entry of the highest priority that matches counts the packet and acts: on registers, on the
         /// packet's window and mark, on its way.
         Table = "table",
     }

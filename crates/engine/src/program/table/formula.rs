@@ -1,19 +1,10 @@
 //! Values of formulas: integers that keep to the range of 128 bits, and no value at all.
 
 use super::number::Number;
-use super::registers::Registers;
+use super::registers::{Registers, port};
 use crate::event::packet::Packet;
 use crate::program::rule::At;
-use crate::spec::table::{DEPTH, Op, Side};
-
-/// The port on a side, if there is one.
-#[inline]
-pub fn port(at: &At, side: Side) -> Option<usize> {
-    match side {
-        Side::Ingress => at.ingress,
-        Side::Egress => at.egress,
-    }
-}
+use crate::spec::table::{DEPTH, Op};
 
 /// The value of a formula for a packet; `None` where it divides by 0, or speaks of a port that is none.
 #[inline]
@@ -122,6 +113,7 @@ pub fn fault(formula: &[Op], known: impl Fn(u16, bool) -> bool) -> Option<&'stat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::table::Side;
 
     #[test]
     fn a_formula_that_cannot_be_computed_is_known() {

@@ -1,9 +1,17 @@
 //! Registers of a node and of its ports.
 
-use super::formula::port;
 use crate::event::packet::{Packet, flag};
 use crate::program::rule::At;
-use crate::spec::table::{Register, Target};
+use crate::spec::table::{Register, Side, Target};
+
+/// The port on a side, if there is one.
+#[inline]
+pub fn port(at: &At, side: Side) -> Option<usize> {
+    match side {
+        Side::Ingress => at.ingress,
+        Side::Egress => at.egress,
+    }
+}
 
 /// The values of the registers at one node.
 #[derive(Clone, Debug)]

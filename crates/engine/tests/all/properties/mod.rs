@@ -105,7 +105,9 @@ proptest! {
             explicit.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
         }
         let (one, other) = (run(&arithmetic), run(&explicit));
-        let same = |a: &Sample, b: &Sample| (&a.entity, a.name, a.time_ps, a.value.to_bits()) == (&b.entity, b.name, b.time_ps, b.value.to_bits());
+        use incast_record::Sample;
+        let whole = |s: &Sample| (s.entity.clone(), s.name, s.time_ps, s.value.to_bits());
+        let same = |a: &Sample, b: &Sample| whole(a) == whole(b);
         let differs = one.samples.iter().zip(&other.samples).find(|(a, b)| !same(a, b));
         prop_assert!(differs.is_none(), "{:?}", differs);
         prop_assert_eq!(format!("{:?}", one.ports), format!("{:?}", other.ports));

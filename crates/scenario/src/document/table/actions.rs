@@ -8,7 +8,8 @@ use incast_engine::spec::table::{self, Formula, Register, Side, Target, Way};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is done with a packet: one of `add`, `set`, `lower`, `raise`, `mark`, `drop`, `output`, `class`, `goto`, `meter`.
+/// What is done with a packet: one of `add`, `set`, `lower`, `raise`, `mark`, `drop`, `output`, `class`, `goto`,
+/// `meter`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(inline)]
@@ -30,8 +31,8 @@ pub struct Action {
     pub mark: Option<bool>,
     /// `true` drops it.
     pub drop: Option<bool>,
-    /// It leaves by this port: that of a link (`"s>h3"`), the one that leads to a node (`"h3"`), or `"ingress"`, the one
-    /// that it came in by. What is for the node itself stays there, and nodes without such a port do nothing.
+    /// It leaves by this port: that of a link (`"s>h3"`), the one that leads to a node (`"h3"`), or `"ingress"`, the
+    /// one that it came in by. What is for the node itself stays there, and nodes without such a port do nothing.
     pub output: Option<String>,
     /// It has this traffic class from here on.
     pub class: Option<u8>,

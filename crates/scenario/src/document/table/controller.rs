@@ -10,8 +10,8 @@ use incast_engine::spec::table::{self, Exact, Field, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What answers packets that tables with `miss = "controller"` send to it. Every node has a channel and a server there of
-/// its own.
+/// What answers packets that tables with `miss = "controller"` send to it. Every node has a channel and a server
+/// there of its own.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Controller {

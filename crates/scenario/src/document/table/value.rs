@@ -108,8 +108,8 @@ pub(super) fn way(text: &str, key: &str, around: &Around, at: &mut Report) -> Op
         let some = network.links.iter().find(|link| nodes.binary_search(&link.from).is_ok());
         let (link, to) = some.map_or(("s>h0", "h0"), |l| (&*l.name, network.names[l.to as usize].as_str()));
         let message = format!(
-            "no port of these nodes has this name; expected a link such as {link}, the node that it leads to ({to}), or \
-             stack"
+            "no port of these nodes has this name; expected a link such as {link}, the node that it leads to ({to}), \
+             or stack"
         );
         at.text(key, text, message);
     }

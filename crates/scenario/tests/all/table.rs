@@ -143,7 +143,7 @@ fn of_entries_that_match_the_one_of_the_highest_priority_acts() {
     assert_eq!((rows[0].1, rows[1].1), (0, 0));
     // 60 kB are 42 segments of 1460 bytes; SYN, data, FIN and their answers
     let flow = &o.flows[1];
-    assert!(rows[2].1 as u64 >= 2 * flow.sent, "{rows:?}");
+    assert!(rows[2].1 >= 2 * flow.sent, "{rows:?}");
     assert_eq!(rows[3].1, o.flows[0].sent + 1, "data of flow 0, and its FIN: {rows:?}");
     let bytes = o.entries[3].bytes;
     assert!(bytes > 60_000 && bytes < 60_000 + 60 * rows[3].1, "{bytes} bytes");

@@ -81,8 +81,8 @@ impl Pipeline {
         }
     }
 
-    /// A packet meets the tables from `first` up to `end`. What no entry matches at `answered`, which has the controller's
-    /// answer, does not ask again.
+    /// A packet meets the tables from `first` up to `end`. What no entry matches at `answered`, which has the
+    /// controller's answer, does not ask again.
     #[inline]
     fn pass(
         &mut self,

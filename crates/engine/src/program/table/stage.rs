@@ -217,8 +217,8 @@ impl Stage {
         (REMEMBERED..self.rows.len()).find(|i| self.rows[*i].meets(key, at, packet, registers))
     }
 
-    /// The controller answers a packet with template `number`: its entry is installed, or takes the place of an equal one
-    /// and its counts.
+    /// The controller answers a packet with template `number`: its entry is installed, or takes the place of an equal
+    /// one and its counts.
     pub fn install(&mut self, number: usize, key: &Key, now: Time) {
         let Some(row) = self.rows.iter_mut().find(|row| row.template == Some(number)) else { return };
         let (idle, hard) = (row.idle, row.hard);

@@ -8,13 +8,11 @@ pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
 pub mod links;
-pub mod node_program;
 pub(crate) mod pattern;
 pub mod program;
 pub mod queue;
 pub mod roots;
 pub mod routing;
-pub mod table;
 pub mod traffic;
 pub mod transport;
 

@@ -1,6 +1,6 @@
 //! Values of entries: numbers, numbers with a mask, ports and hosts by name.
 
-use crate::document::node_program::Around;
+use crate::document::program::kind::Around;
 use crate::text::pattern::fits;
 use crate::text::problem::Report;
 use incast_engine::spec::table::Way;

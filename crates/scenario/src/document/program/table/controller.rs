@@ -3,7 +3,7 @@
 use super::actions::{Action, Known};
 use super::entry::Entry;
 use super::matches::Match;
-use crate::document::node_program::Around;
+use crate::document::program::kind::Around;
 use crate::text::problem::Report;
 use crate::text::quantity::Time;
 use incast_engine::spec::table::{self, Exact, Field, Side};

@@ -25,3 +25,19 @@ pub trait NodeProgram {
     /// What of a run does not go with it, where `nodes` run it.
     fn check_run(&self, _spec: &Spec, _nodes: &[u32], _at: &mut Report) {}
 }
+
+/// Programs of switches run at all of them unless the user says where.
+pub(super) fn switches() -> String {
+    "switches".into()
+}
+
+/// Whether a flow is a connection.
+pub(super) fn connects(flow: &spec::FlowSpec) -> bool {
+    flow.app.datagram_gap().is_none()
+}
+
+/// The first entry of traffic whose connections begin without a handshake.
+pub(super) fn without_handshake(spec: &Spec) -> Option<&str> {
+    let lacks = |f: &&spec::FlowSpec| connects(f) && !spec.transports[f.transport as usize].handshake;
+    spec.flows.iter().find(lacks).map(|flow| spec.groups[flow.group as usize].as_ref())
+}

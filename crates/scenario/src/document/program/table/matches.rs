@@ -1,7 +1,7 @@
 //! The packets that an entry matches.
 
 use super::value::{Value, masked, outside, way};
-use crate::document::node_program::Around;
+use crate::document::program::kind::Around;
 use crate::text::problem::Report;
 use incast_engine::spec::table::{self, Field, KindOf, Masked, Way, tcp_flag};
 use schemars::JsonSchema;

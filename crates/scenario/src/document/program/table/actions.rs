@@ -1,7 +1,7 @@
 //! What entries do with packets.
 
 use super::value::{Value, way};
-use crate::document::node_program::Around;
+use crate::document::program::kind::Around;
 use crate::text::expression::number;
 use crate::text::problem::Report;
 use incast_engine::spec::table::{self, Formula, Register, Side, Target, Way};

@@ -2,7 +2,7 @@
 
 use super::actions::{Action, Known};
 use super::matches::Match;
-use crate::document::node_program::Around;
+use crate::document::program::kind::Around;
 use crate::text::expression::condition;
 use crate::text::problem::Report;
 use crate::text::quantity::Time;

@@ -6,7 +6,7 @@ mod entry;
 mod matches;
 mod value;
 
-use crate::document::node_program::{Around, NodeProgram};
+use crate::document::program::kind::{Around, NodeProgram};
 use crate::text::expression::RESERVED;
 use crate::text::name::interned;
 use crate::text::problem::Report;

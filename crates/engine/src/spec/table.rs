@@ -21,6 +21,8 @@ pub struct Table {
 pub struct Controller {
     /// Of the channel, each way.
     pub latency: Time,
+    /// What the way to the controller's node adds to that, by node that asks, rising; empty where it is at none.
+    pub ways: Vec<(u32, Time)>,
     /// What the controller needs for a packet; the packets of a node one after another.
     pub processing: Time,
     /// Packets that wait at a node at most; more are dropped.

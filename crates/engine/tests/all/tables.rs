@@ -106,6 +106,7 @@ fn timeouts_answers_of_the_controller_and_ways_do_not_depend_on_the_engine() {
     acks.hard = Some(Time::ms(2));
     let rule = |drops: bool, buffer: Option<u32>| Controller {
         latency: Time::us(30),
+        ways: Vec::new(),
         processing: Time::us(2),
         buffer,
         drops,

@@ -237,6 +237,18 @@ fn the_first_packets_of_a_flow_wait_for_the_controller() {
 }
 
 #[test]
+fn a_controller_at_a_node_is_as_far_as_the_quickest_way_there() {
+    let at = |place: &str| {
+        let controller = format!("controller = {{ {place}, install = [{{ match = {{ kind = \"tcp\" }} }}] }}");
+        two(&format!("{controller}, tables = [{{ name = \"ways\", miss = \"controller\" }}]"))
+    };
+    // the link to the sink takes 40 us
+    let far = at("latency = \"60us\", node = \"sink\"");
+    assert_eq!(format!("{:?}", far.flows), format!("{:?}", at("latency = \"100us\"").flows));
+    assert!(far.flows[0].finish_ps > at("node = \"gateway\"").flows[0].finish_ps, "at the switch itself");
+}
+
+#[test]
 fn a_controller_without_an_entry_drops_or_lets_pass_and_keeps_so_many_packets() {
     let asks = |keys: &str| {
         two(&format!(
@@ -357,6 +369,9 @@ fn what_tables_cannot_be_is_refused() {
     }
     says("tables = [{ miss = \"controller\" }]", &["tables.0.miss = \"controller\"", "no controller"]);
     says("tables = [{}], controller = { latency = \"1ms\" }", &["program.0.controller", "no table asks"]);
+    let place = |keys: &str| format!("tables = [{{ miss = \"controller\" }}], controller = {{ {keys} }}");
+    says(&place(""), &["program.0.controller.latency", "the node that the controller is at"]);
+    says(&place("node = \"h7\""), &["program.0.controller.node = \"h7\"", "no node has this name"]);
     let both = "tables = [{ name = \"a\", miss = \"controller\" }, { name = \"b\", miss = \"controller\" }], \
                 controller = { latency = \"1ms\", install = [{ }] }";
     says(both, &["controller.install.0.table", "a, b"]);

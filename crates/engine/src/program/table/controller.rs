@@ -27,6 +27,8 @@ pub struct Waiting {
 #[derive(Clone, Debug)]
 pub struct Channel {
     rule: table::Controller,
+    /// Each way.
+    latency: Time,
     /// In the order of the answers.
     waiting: VecDeque<Waiting>,
     /// When the controller is done with all that it has.
@@ -36,7 +38,13 @@ pub struct Channel {
 impl Channel {
     /// Nothing waits.
     pub fn new(rule: &table::Controller) -> Channel {
-        Channel { rule: rule.clone(), waiting: VecDeque::new(), free_at: Time::ZERO }
+        Channel { rule: rule.clone(), latency: rule.latency, waiting: VecDeque::new(), free_at: Time::ZERO }
+    }
+
+    /// It is that of this node.
+    pub fn place(&mut self, node: u32) {
+        let way = self.rule.ways.binary_search_by_key(&node, |(at, _)| *at);
+        self.latency = self.rule.latency + way.map_or(Time::ZERO, |i| self.rule.ways[i].1);
     }
 
     /// What it does.
@@ -51,9 +59,9 @@ impl Channel {
 
     /// A packet asks `now`, and waits; its `due` is set here.
     pub fn ask(&mut self, now: Time, waiting: Waiting) {
-        let arrives = now.saturating_add(self.rule.latency);
+        let arrives = now.saturating_add(self.latency);
         self.free_at = self.free_at.max(arrives).saturating_add(self.rule.processing);
-        self.waiting.push_back(Waiting { due: self.free_at.saturating_add(self.rule.latency), ..waiting });
+        self.waiting.push_back(Waiting { due: self.free_at.saturating_add(self.latency), ..waiting });
     }
 
     /// When the next answer comes.

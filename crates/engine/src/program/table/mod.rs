@@ -255,6 +255,9 @@ impl SwitchProgram for Pipeline {
         let stages = self.rule.stages.iter().enumerate();
         self.stages = stages.map(|(number, stage)| Stage::new(number, stage, templates, &own)).collect();
         self.third = self.stages.iter().any(Stage::asks_third);
+        if let (Some(channel), Some(link)) = (&mut self.channel, links.first()) {
+            channel.place(spec.links[*link].from);
+        }
     }
 
     fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {

@@ -62,7 +62,8 @@ fn nodes(on: &str, hosts: u32, names: &[String], at: &mut Report) -> Vec<u32> {
             let asked = if word.is_empty() { "nothing" } else { word };
             let some = |node: u32| names.get(node as usize).map_or("", String::as_str);
             let message = format!(
-                "no node is named {asked}; expected switches, hosts, or names such as {} and {}, with * for any letters",
+                "no node is named {asked}; expected switches, hosts, or names such as {} and {}, with * for any \
+                 letters",
                 some(0),
                 some(hosts)
             );

@@ -6,17 +6,24 @@ use super::matches::Match;
 use crate::document::program::kind::Around;
 use crate::text::problem::Report;
 use crate::text::quantity::Time;
+use crate::topology::network::Network;
+use incast_cc as cc;
 use incast_engine::spec::table::{self, Exact, Field, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// What answers packets that tables with `miss = "controller"` send to it. Every node has a channel and a server
 /// there of its own.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Controller {
-    /// Latency of the channel, each way. The channel is none of the network's links.
+    /// Latency of the channel, each way; required without `node`. The channel is none of the network's links.
+    #[serde(default = "nothing")]
     pub latency: Time,
+    /// Node that the controller is at: the delays of the links on the quickest way there add to `latency`.
+    pub node: Option<String>,
     /// Time that the controller takes for a packet; those of a node one after another.
     #[serde(default = "nothing")]
     pub processing: Time,
@@ -31,7 +38,7 @@ pub struct Controller {
 }
 
 fn nothing() -> Time {
-    Time(incast_cc::Time::ZERO)
+    Time(cc::Time::ZERO)
 }
 
 /// What becomes of a packet that no entry matches after the answer.
@@ -123,6 +130,10 @@ impl Controller {
         if self.buffer == Some(0) {
             at.value("buffer", 0, "expected at least 1: every packet that asks would be dropped");
         }
+        if self.node.is_none() && self.latency.0 == cc::Time::ZERO {
+            at.key("latency", "missing; expected a time above 0, or the node that the controller is at");
+        }
+        let ways = self.node.as_ref().map_or(Vec::new(), |node| ways(node, around, at));
         let mut install = Vec::new();
         for (i, template) in self.install.iter().enumerate() {
             let name = template.name.clone().unwrap_or_else(|| i.to_string());
@@ -138,12 +149,48 @@ impl Controller {
         }
         table::Controller {
             latency: self.latency.0,
+            ways,
             processing: self.processing.0,
             buffer: self.buffer,
             drops: self.otherwise == Otherwise::Drop,
             install: install.into(),
         }
     }
+}
+
+/// By node that asks: the delays of the links on the quickest way to node `name`, which no host but itself forwards.
+fn ways(name: &str, around: &Around, at: &mut Report) -> Vec<(u32, cc::Time)> {
+    let Network { names, hosts, links, .. } = around.network;
+    let Some(end) = names.iter().position(|known| known == name) else {
+        let some = names.first().map_or("", String::as_str);
+        at.text("node", name, format!("no node has this name; expected one such as {some}"));
+        return Vec::new();
+    };
+    let mut into = vec![Vec::new(); names.len()];
+    links.iter().for_each(|link| into[link.to as usize].push((link.from as usize, link.delay)));
+    let mut found = vec![None; names.len()];
+    let mut next = BinaryHeap::from([Reverse((cc::Time::ZERO, end))]);
+    while let Some(Reverse((delay, node))) = next.pop() {
+        if found[node].is_some() {
+            continue;
+        }
+        found[node] = Some(delay);
+        if node == end || node >= *hosts as usize {
+            next.extend(into[node].iter().map(|(from, more)| Reverse((delay.saturating_add(*more), *from))));
+        }
+    }
+    let mut ways = Vec::new();
+    for node in around.nodes {
+        match found[*node as usize] {
+            Some(delay) => ways.push((*node, delay)),
+            None => {
+                let asking = &names[*node as usize];
+                at.text("node", name, format!("no way leads there from {asking}, which asks; expected one"));
+                break;
+            }
+        }
+    }
+    ways
 }
 
 impl Template {

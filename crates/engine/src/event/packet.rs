@@ -177,19 +177,23 @@ impl Packet {
     /// A packet on the way of packets like `of`, in whose flow and direction nothing is sent for now (`idle`), or
     /// something is again. Hosts take no notice of it.
     pub fn idle_packet(of: &Packet, idle: bool, now: Time) -> Packet {
+        let number = if of.is_reverse() { 0 } else { of.number };
         Packet {
             flags: of.flags & (flag::REVERSE | flag::PATH),
             size: IDLE_PACKET,
             id: of.id,
             choice: of.choice,
-            ..Packet::forward(Kind::Idle, of.flow, of.dst, idle as u64, 0, now)
+            // numbers tell which connection of the flow it is
+            ack: of.ack,
+            part: (idle as u8) << 4,
+            ..Packet::forward(Kind::Idle, of.flow, of.dst, number, 0, now)
         }
     }
 
     /// Whether a flow is idle from here on, by a packet that tells.
     pub fn is_idle(&self) -> bool {
         debug_assert!(self.is(Kind::Idle));
-        self.number > 0
+        self.part > 0
     }
 
     /// Adds to its sequence number, if it has one, and to its acknowledgement number, modulo 2^64.

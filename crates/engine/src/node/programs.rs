@@ -19,6 +19,9 @@ impl<E: Effects> NodeCtx<'_, E> {
         packet: &Packet,
         ext: Option<&mut Ext>,
     ) {
+        if !programs.is_attended() {
+            return self.pass_from(programs, 0, way, packet, ext);
+        }
         self.observe_programs(programs, true);
         self.pass_from(programs, 0, way, packet, ext);
         self.settle_programs(programs);

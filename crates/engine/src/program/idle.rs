@@ -26,6 +26,8 @@ struct Flow {
     packet: Packet,
     /// Switches have been told.
     idle: bool,
+    /// The connection was reset: nothing will follow.
+    reset: bool,
 }
 
 impl Flows {
@@ -45,16 +47,23 @@ impl Flows {
 
 impl SwitchProgram for Flows {
     fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
-        if at.ingress.is_some() || !matches!(packet.kind(), Kind::Syn | Kind::Data | Kind::Ack) {
+        let own = at.ingress.is_none();
+        let mut direction = at.direction(packet);
+        if packet.is(Kind::Rst) {
+            // nothing follows in the host's direction, whichever host resets
+            direction.back ^= !own;
+            self.open.get_mut(&direction).into_iter().for_each(|flow| flow.reset = true);
             return Verdict::Pass;
         }
-        let direction = at.direction(packet);
+        if !own || !matches!(packet.kind(), Kind::Syn | Kind::Data | Kind::Ack) {
+            return Verdict::Pass;
+        }
         let ends = at.now.saturating_add(self.timeout);
         let known = match packet.has(flag::FIN) {
             true => self.open.remove(&direction),
             false => self.open.get_mut(&direction).map(|flow| {
                 let before = flow.clone();
-                *flow = Flow { last: at.now, packet: *packet, idle: false };
+                *flow = Flow { last: at.now, packet: *packet, idle: false, reset: false };
                 before
             }),
         };
@@ -64,7 +73,7 @@ impl SwitchProgram for Flows {
                 self.due = self.due.min(ends);
             }
             None if packet.is(Kind::Syn) => {
-                self.open.insert(direction, Flow { last: at.now, packet: *packet, idle: false });
+                self.open.insert(direction, Flow { last: at.now, packet: *packet, idle: false, reset: false });
                 self.due = self.due.min(ends);
             }
             _ => {}
@@ -93,6 +102,7 @@ impl SwitchProgram for Flows {
             })
             .collect();
         over.iter().for_each(|packet| self.tell(at, packet, true, beside));
+        self.open.retain(|_, flow| !(flow.idle && flow.reset));
         self.due = self.open.values().filter(|flow| !flow.idle).map(ends).min().unwrap_or(Time::NEVER);
     }
 

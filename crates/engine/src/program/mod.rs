@@ -242,6 +242,12 @@ impl Programs {
         }
     }
 
+    /// Whether there is something to do before and after a packet: time series, a timer.
+    #[inline]
+    pub fn is_attended(&self) -> bool {
+        self.has_timer || self.is_observed()
+    }
+
     /// Whether anything of its state is observed.
     #[inline]
     pub fn is_observed(&self) -> bool {

@@ -63,7 +63,10 @@ impl Port {
 
     /// A packet that asks for a rate gets no more than the port grants.
     fn grant(&self, rates: &mut aside::Rates) {
-        rates.granted = rates.granted.map(|granted| granted.min(self.rate));
+        // a port that no packet was planned for has no rate yet
+        if self.rate > 0.0 {
+            rates.granted = rates.granted.map(|granted| granted.min(self.rate));
+        }
     }
 
     /// Periods begin, or go on as if they had never stopped.
@@ -77,6 +80,8 @@ impl Port {
                 return;
             }
             (self.period, self.began) = (self.length(rule), now);
+            // what came before the first period is in none
+            self.came = 0;
         } else {
             let over = (now - self.began).0.div_ceil(self.period.0).max(1) - 1;
             self.began += self.period * over;

@@ -240,16 +240,19 @@ fn a_flow_that_ends_while_it_is_idle_counts_once() {
 
 #[test]
 fn ghosts_of_connections_that_were_reset_fade() {
-    let ghosts = |idle: bool| {
+    let ghosts = |idle: bool, remembers: bool| {
         let mut spec = pausing(4, Some(Close::Reset), Time::ms(5));
         spec.queries[0].count = Some(5);
+        spec.programs[1].program = Program::Sccp(Sccp { remembers, ..sccp() });
         if !idle {
             spec.programs.remove(0);
         }
         *values(&compared(&spec), "s>h0", "flows").last().unwrap()
     };
-    assert_eq!(ghosts(false), 20.0, "four a query");
-    assert_eq!(ghosts(true), 0.0);
+    for remembers in [false, true] {
+        assert_eq!(ghosts(false, remembers), 20.0, "four a query");
+        assert_eq!(ghosts(true, remembers), 0.0, "remembers: {remembers}");
+    }
 }
 
 #[test]

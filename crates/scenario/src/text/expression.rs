@@ -364,7 +364,8 @@ fn no_truth(part: &Part, sign: &str) -> Result<(), String> {
 fn joined(mut left: Part, right: Part, sign: &str, skip: fn(u16) -> Op) -> Result<Part, String> {
     truth(&left, sign)?;
     truth(&right, sign)?;
-    left.ops.push(skip(right.ops.len() as u16));
+    let steps = u16::try_from(right.ops.len()).map_err(|_| format!("has too much behind {sign}; expected less"))?;
+    left.ops.push(skip(steps));
     left.ops.extend(right.ops);
     Ok(left)
 }

@@ -54,6 +54,13 @@ impl NodeProgram for Idle {
             );
             return at.text("kind", "idle", message);
         }
+        let counts_resets =
+            |p: &&spec::ProgramSpec| matches!(&p.program, spec::Program::Sccp(s) if s.reset && !s.remembers);
+        if spec.programs.iter().any(|p| counts_resets(&p)) {
+            let message = "takes what a reset leaves behind from ports, and sccp with rst = \"decrement\" does, too: \
+                           expected dedupe = true there, or rst = \"ignore\"";
+            return at.text("kind", "idle", message);
+        }
         let earlier = spec.programs.iter().take_while(|p| !matches!(p.program, spec::Program::Idle(_)));
         let shares = |p: &spec::ProgramSpec| p.nodes.iter().any(|node| nodes.binary_search(node).is_ok());
         if let Some((i, _)) = earlier.enumerate().find(|(_, p)| shares(p)) {

@@ -5,17 +5,22 @@ use super::*;
 impl Sender {
     /// Writes a message. What does not fit into the send buffer follows as it drains.
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
-        self.note_pushes();
+        if ctx.net.transport(self.transport).push_half_window {
+            self.note_pushes();
+        }
         self.app.on_message(bytes);
         self.pump(ctx);
     }
 
     /// A packet wakes the application, which writes a message when its process runs.
     pub fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
-        if !ctx.net.transport(self.transport).wakeup {
+        let t = ctx.net.transport(self.transport);
+        if !t.wakeup {
             return self.on_message(ctx, bytes);
         }
-        self.note_pushes();
+        if t.push_half_window {
+            self.note_pushes();
+        }
         self.app.on_message(bytes);
         let woken = &mut ctx.hosts[self.ip.host].run_queue.woken;
         woken.push(self.ip.flow);

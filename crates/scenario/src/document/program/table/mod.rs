@@ -11,7 +11,7 @@ use crate::text::expression::RESERVED;
 use crate::text::name::interned;
 use crate::text::problem::Report;
 use crate::text::quantity::{Rate, Size};
-use actions::Known;
+use actions::{Action, Known};
 use controller::Controller;
 use entry::Entry;
 use incast_cc as cc;
@@ -307,20 +307,34 @@ impl NodeProgram for Table {
         self.check_egress(spec, nodes, at);
         let own = spec.links.iter().filter(|link| nodes.binary_search(&link.from).is_ok());
         let classes = own.map(|link| spec.queues[link.queue as usize].classes().len()).max().unwrap_or(0);
+        let of = |actions: &[Action]| -> Vec<(usize, u8)> {
+            actions.iter().enumerate().filter_map(|(j, action)| Some((j, action.class?))).collect()
+        };
+        let mut found = Vec::new();
         for (number, stage) in self.tables.iter().enumerate() {
             for (i, entry) in stage.entries.iter().enumerate() {
-                for (j, class) in entry.actions.iter().enumerate().filter_map(|(j, a)| Some((j, a.class?))) {
-                    if usize::from(class) >= classes {
-                        let (stage, entry) = (name_of(&stage.name, number), name_of(&entry.name, i));
-                        let message = match classes {
-                            0 => "no port of these nodes has queues for classes; expected queue.kind = \"classes\""
-                                .into(),
-                            n => format!("the ports of these nodes have {n} classes; expected at most {}", n - 1),
-                        };
-                        at.value(format!("tables.{stage}.entries.{entry}.actions.{j}.class"), class, message);
-                    }
-                }
+                let (stage, entry_name) = (name_of(&stage.name, number), name_of(&entry.name, i));
+                found.push((format!("tables.{stage}.entries.{entry_name}"), of(&entry.actions)));
             }
+        }
+        for (i, template) in self.controller.iter().flat_map(|controller| controller.install.iter().enumerate()) {
+            found.push((format!("controller.install.{}", name_of(&template.name, i)), of(&template.actions)));
+        }
+        for (place, (j, class)) in
+            found.into_iter().flat_map(|(place, of)| of.into_iter().map(move |c| (place.clone(), c)))
+        {
+            let message = match classes {
+                _ if spec.pfc().is_some() => {
+                    "expected no class beside priority flow control, which pauses the class that a packet came in"
+                        .into()
+                }
+                0 => "no port of these nodes has queues for classes; expected queue.kind = \"classes\"".into(),
+                n if usize::from(class) >= n => {
+                    format!("the ports of these nodes have {n} classes; expected at most {}", n - 1)
+                }
+                _ => continue,
+            };
+            at.value(format!("{place}.actions.{j}.class"), class, message);
         }
     }
 }

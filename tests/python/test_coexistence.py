@@ -68,13 +68,14 @@ def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> 
     (tmp_path / "own.py").write_text(OWN)
     names = [*(name for name, _ in _core.list_kind("controllers")), "own.py:Own"]
     every = [word for name in names for word in ("--cc", name)]
-    done = incast(
-        "coexist", *every, "--set", "run.duration=8ms", "--set", "run.warmup=4ms", "--seeds", "1", "--out", "r"
-    )
+    times = ("--set", "run.duration=8ms", "--set", "run.warmup=4ms")
+    # rcp sends at what switches grant
+    program = ("--set", 'program=[{ kind = "rcp" }]')
+    done = incast("coexist", *every, *times, *program, "--seeds", "1", "--out", "r")
     assert done.status == 0, done.err
     with (tmp_path / "r/pairs.csv").open(newline="") as file:
         rows = {(row["controller"], row["other"]): row for row in csv.DictReader(file)}
-    assert len(names) == 19
+    assert len(names) == 20
     assert set(rows) == set(itertools.product(names, names))
     for (a, b), row in rows.items():
         both = float(row["goodput_bps"]) + float(rows[b, a]["goodput_bps"])

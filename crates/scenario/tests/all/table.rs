@@ -369,6 +369,10 @@ fn what_tables_cannot_be_is_refused() {
     }
     says("tables = [{ miss = \"controller\" }]", &["tables.0.miss = \"controller\"", "no controller"]);
     says("tables = [{}], controller = { latency = \"1ms\" }", &["program.0.controller", "no table asks"]);
+    let leaves = |keys: &str| format!("tables = [{{ at = \"egress\", {keys} }}]");
+    says(&leaves("miss = \"drop\""), &["tables.0.miss = \"drop\"", "expected pass"]);
+    says(&leaves("entries = [{ match = { ingress = \"sink\" } }]"), &["entries.0.match.ingress", "tells no ingress"]);
+    says("registers = { queue_packets = \"port\" }, tables = [{}]", &["registers.queue_packets", "time series"]);
     let place = |keys: &str| format!("tables = [{{ miss = \"controller\" }}], controller = {{ {keys} }}");
     says(&place(""), &["program.0.controller.latency", "the node that the controller is at"]);
     says(&place("node = \"h7\""), &["program.0.controller.node = \"h7\"", "no node has this name"]);

@@ -131,7 +131,7 @@ impl Controller {
             at.value("buffer", 0, "expected at least 1: every packet that asks would be dropped");
         }
         if self.node.is_none() && self.latency.0 == cc::Time::ZERO {
-            at.key("latency", "missing; expected a time above 0, or the node that the controller is at");
+            at.key("latency", "missing or 0s; expected a time above 0, or the node that the controller is at");
         }
         let ways = self.node.as_ref().map_or(Vec::new(), |node| ways(node, around, at));
         let mut install = Vec::new();

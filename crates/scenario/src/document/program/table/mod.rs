@@ -188,6 +188,8 @@ impl Table {
                 at.key(format!("registers.{name}"), "expected a name of small letters, digits and _");
             } else if RESERVED.contains(&name.as_str()) || name == "ce" {
                 at.key(format!("registers.{name}"), "has a meaning in expressions; expected another name");
+            } else if name.starts_with("queue_") {
+                at.key(format!("registers.{name}"), "is a variable of a port's time series; expected another name");
             }
         }
         let register = |(name, scope): (&String, &Scope)| table::Register {
@@ -226,12 +228,21 @@ impl Stage {
         if self.at == Point::Ingress && after {
             at.text("at", "ingress", "comes after a table of packets that leave; expected it before");
         }
-        if self.miss != Miss::Controller {
-            return;
+        let egress = self.entries.iter().enumerate().filter(|_| self.at == Point::Egress);
+        for (i, entry) in egress {
+            let name = name_of(&entry.name, i);
+            let none = "a packet that leaves tells no ingress; expected none in a table with at = \"egress\"";
+            if entry.matches.ingress.is_some() {
+                at.key(format!("entries.{name}.match.ingress"), none);
+            }
+            if entry.when.as_ref().is_some_and(|when| when.contains("[ingress]")) {
+                at.key(format!("entries.{name}.when"), none);
+            }
         }
-        if self.at == Point::Egress {
-            at.text("miss", "controller", "expected pass or drop: packets that leave do not wait");
-        } else if !answered {
+        if self.at == Point::Egress && self.miss != Miss::Pass {
+            let word = crate::text::words::word_of(&self.miss);
+            at.text("miss", word, "expected pass: a packet that leaves has its way behind it, and does not wait");
+        } else if self.miss == Miss::Controller && !answered {
             at.text("miss", "controller", "no controller answers; expected a table controller beside tables");
         }
     }

@@ -107,9 +107,10 @@ pub(super) fn way(text: &str, key: &str, around: &Around, at: &mut Report) -> Op
     } else if links.is_empty() {
         let some = network.links.iter().find(|link| nodes.binary_search(&link.from).is_ok());
         let (link, to) = some.map_or(("s>h0", "h0"), |l| (&*l.name, network.names[l.to as usize].as_str()));
+        let own = if key == "output" { "or ingress" } else { "or stack" };
         let message = format!(
             "no port of these nodes has this name; expected a link such as {link}, the node that it leads to ({to}), \
-             or stack"
+             {own}"
         );
         at.text(key, text, message);
     }

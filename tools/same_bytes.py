@@ -92,7 +92,7 @@ FORMS = {
     "westwood": "linux ns3",
     "westwood-plus": "ns3",
     "dctcp": "ns3 htsim linux",
-    "swift": "htsim seed-000",
+    "swift": "htsim seed-000 cse322",
     "dcqcn": "paper vendor",
     "timely": "paper",
     "fastflow": "spcl",

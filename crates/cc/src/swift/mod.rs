@@ -50,6 +50,7 @@ pub use window::Verdict;
 
 use crate::registry::{Kind, ParamSet};
 use crate::{Env, Profile};
+use emulation::cse322::Bounds;
 use emulation::{Arithmetic, Recovery};
 use sender::{Family, Latest};
 
@@ -63,6 +64,15 @@ params! {
             decrease_clock = "literal",
             ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "1.3333333333333333", max_cwnd = "40.0",
             retx_reset_threshold = "3"
+        }
+        /// The Swift of a student's report on ns-3: slow start of NewReno below ssthresh, then a fixed target of 25 us
+        /// in whole segments, windows between one segment and 20000 B, the printed decrease rule, ns-3's own way out of
+        /// fast recovery. Beyond round trips of 33 us it is slow start, or one segment.
+        "cse322" = "report of CSE 322, Bangladesh University of Engineering and Technology, 2022, sections 4 and 5" {
+            target = "static", static_target = "25us", arithmetic = "segments", recovery = "newreno",
+            slow_start = "true", bounds = "bytes", decrease_clock = "literal",
+            ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "500.0", max_cwnd = "20000.0",
+            retx_reset_threshold = "4"
         }
         /// The same decisions from the same delays as htsim's Swift, as long as nothing is lost:
         /// its hop count is always zero, its types are integers. The transport around it is
@@ -84,9 +94,18 @@ params! {
     /// when it ends.
     recovery: Recovery = "own", "",
         "section 3.6; in ns-3 code that leaves TcpNewReno's rule in place, newreno; htsim, at-exit";
+    /// Whether NewReno's slow start goes before: below ssthresh one packet an ACK, whatever the delay.
+    slow_start: bool = "false", "", "section 3.1, which has none; ns-3 code of the form cse322 has it";
+    /// Unit of min_cwnd and max_cwnd: "packets", or "bytes", rounded to the nearest whole number of packets, at least
+    /// one.
+    bounds: Bounds = "packets", "", "own choice; the form cse322 has bytes";
     then ..endpoint: endpoint::Params;
     then ..window: window::Params;
     profile => |p, profile| Profile { own_recovery: p.recovery == Recovery::Own, ..profile };
+    together {
+        "slow_start": "false unless recovery = newreno, which sets ssthresh" =>
+            |p| !p.slow_start || p.recovery == Recovery::NewReno;
+    }
 }
 
 /// State that members of the family with two windows expose for tracing.
@@ -135,7 +154,9 @@ pub type Swift = Family<Latest>;
 impl Swift {
     /// A new flow.
     pub fn new(p: &Params, env: &Env) -> Swift {
-        Family::start(Latest { target: p.target(env) }, &p.window, Some(&p.endpoint), env).recovering(p.recovery)
+        let window = p.bounds.in_packets(&p.window, env.mss);
+        Family::start(Latest { target: p.target(env) }, &window, Some(&p.endpoint), env)
+            .recovering(p.recovery, p.slow_start)
     }
 }
 

@@ -124,8 +124,8 @@ impl<R: DelaySignal> Family<R> {
     }
 
     /// The same with another way through losses.
-    pub(super) fn recovering(mut self, recovery: Recovery) -> Family<R> {
-        self.c.other.recovery = recovery;
+    pub(super) fn recovering(mut self, recovery: Recovery, slow_start: bool) -> Family<R> {
+        (self.c.other.recovery, self.c.other.slow_start) = (recovery, slow_start);
         self.textbook = self.c.other.is_none();
         self
     }

@@ -31,8 +31,8 @@ params! {
     together {
         "min_cwnd": "at most max_cwnd" => |p| p.min_cwnd <= p.max_cwnd;
         "max_cwnd": "at least 1 with below_one = false" => |p| p.below_one || p.max_cwnd >= 1.0;
-        "counts": "delivered with arithmetic = bytes, which has a count of its own" =>
-            |p| p.emulation.counts == Counts::Delivered || p.emulation.arithmetic != Arithmetic::Bytes;
+        "counts": "delivered with arithmetic = bytes or segments, which have a count of their own" =>
+            |p| p.emulation.counts == Counts::Delivered || !p.emulation.chosen().counts_segments();
     }
 }
 
@@ -120,6 +120,9 @@ impl Window {
     pub(super) fn on_ack<const TEXTBOOK: bool>(&mut self, c: &Constants, verdict: Verdict, n: f64, at: Moment) {
         let before = self.w;
         match verdict {
+            Verdict::Grow if !TEXTBOOK && c.other.arithmetic == Arithmetic::Segments => {
+                self.w = Emulation::whole_increase(c.ai, self.w, n);
+            }
             Verdict::Grow => self.w += if self.w >= 1.0 { n * c.ai / self.w } else { n * c.ai },
             Verdict::Cut(s) if self.can_decrease(at) => {
                 self.w *= (1.0 - s).max(1.0 - c.max_mdf);

@@ -1,8 +1,9 @@
-//! Swift as other programs have it, against hand-computed vectors: an ns-3 study, and htsim.
+//! Swift as other programs have it, against hand-computed vectors: two ns-3 studies, and htsim.
 
 use crate::events::{MSS, ack, assert_close, assert_printed, changed, congestion, env, round, segments, timeout, us};
 use crate::swift::{fixed, target_us, window};
 use incast_cc::registry::ParamSet;
+use incast_cc::swift::emulation::cse322::Bounds;
 use incast_cc::swift::emulation::{Arithmetic, Gate, PaceBy, Recovery};
 use incast_cc::swift::target_delay::{FsWindow, Target};
 use incast_cc::swift::{Params, Swift};
@@ -141,8 +142,129 @@ fn in_the_study_what_was_measured_last_counts_for_an_ack_without_a_sample() {
     assert_eq!(cc.cwnd(), before);
 }
 
+/// Swift of the form cse322, at segments of `mss` bytes and an initial window of `window` of them.
+fn cse322(mss: u32, window: f64) -> Cc {
+    let mut config = Config::new("swift").unwrap();
+    config.set("form", "cse322").unwrap();
+    config.check().unwrap();
+    assert!(!config.profile().own_recovery, "the transport recovers");
+    config.build(&env(mss, window))
+}
+
+/// The same past its slow start: a loss of `in_flight` bytes set ssthresh, the window is `window` segments.
+fn cse322_in_avoidance(window: u64) -> Cc {
+    let mut cc = cse322(500, 40.0);
+    cc.on_loss(&congestion(Time::ms(1), window * 1000));
+    cc.on_recovered(Time::ms(2), 0);
+    assert_eq!((cc.cwnd(), cc.ssthresh()), (window as f64 * 500.0, window as f64 * 500.0));
+    cc
+}
+
+#[test]
+fn cse322_bounds_its_window_by_the_segments_nearest_to_500_and_20000_bytes() {
+    for (mss, least, most) in [(500, 500.0, 20_000.0), (536, 536.0, 19_832.0), (1024, 1024.0, 20_480.0)] {
+        assert_eq!(cse322(mss, 100.0).cwnd(), most, "{mss}");
+        let mut cc = cse322(mss, 10.0);
+        (1..=4).for_each(|n| cc.on_timeout(&timeout(Time::ms(n), 5000, n as u32)));
+        assert_eq!(cc.cwnd(), least, "{mss}");
+    }
+}
+
+#[test]
+fn cse322_starts_slowly_as_newreno_whatever_the_delay() {
+    let mut cc = cse322(500, 10.0);
+    let mut at = |bytes: u64| {
+        cc.on_ack(&ack(Time::ms(1), bytes, us(5000.0)));
+        cc.cwnd()
+    };
+    assert_eq!(at(500), 5500.0, "a segment an ACK");
+    assert_eq!(at(1000), 6000.0, "also an ACK of two");
+    assert_eq!(at(300), 6000.0, "no whole segment yet");
+    (0..100).for_each(|_| _ = at(500));
+    assert_eq!(at(500), 20_000.0);
+}
+
+#[test]
+fn cse322_grows_below_25_us_by_whole_quotients_of_two() {
+    // two segments: 2 + 2/2 acked; three and more: 2/3 is 0
+    for (window, acked, after) in [(2, 500, 1500.0), (2, 1500, 2500.0), (3, 1500, 1500.0), (20, 5000, 10_000.0)] {
+        let mut cc = cse322_in_avoidance(window);
+        cc.on_ack(&ack(Time::ms(3), 0, us(24.0)));
+        cc.on_ack(&Ack { delivered: acked, ..ack(Time::ms(3), acked, us(24.0)) });
+        assert_eq!(cc.cwnd(), after, "{window}");
+    }
+    // one segment is below any ssthresh: NewReno's step to the threshold of two, then 2/2 for what is left
+    let mut cc = cse322_in_avoidance(2);
+    cc.on_timeout(&timeout(Time::ms(9), 1000, 1));
+    assert_eq!((cc.cwnd(), cc.ssthresh()), (500.0, 1000.0));
+    cc.on_ack(&ack(Time::ms(10), 500, us(24.0)));
+    assert_eq!(cc.cwnd(), 1000.0);
+    cc.on_ack(&ack(Time::ms(11), 500, us(24.0)));
+    assert_eq!(cc.cwnd(), 1500.0);
+}
+
+#[test]
+fn cse322_falls_to_one_segment_beyond_33_us() {
+    // 1 - 4 (d - 25) / d: 1 at 25 us, 4/7 at 28, 1/3 at 30, nothing from 33.3 us on
+    for (delay, after) in [(25.0, 10_000.0), (28.0, 5714.0), (30.0, 3333.0), (34.0, 500.0), (1e4, 500.0)] {
+        let mut cc = cse322_in_avoidance(20);
+        cc.on_ack(&ack(Time::ms(30), 500, us(delay)));
+        assert_eq!(cc.cwnd(), after, "{delay} us");
+    }
+    // and begins again below ssthresh
+    let mut cc = cse322_in_avoidance(20);
+    cc.on_ack(&ack(Time::ms(30), 500, us(5000.0)));
+    cc.on_ack(&ack(Time::ms(31), 500, us(5000.0)));
+    assert_eq!(cc.cwnd(), 1000.0);
+}
+
+#[test]
+fn cse322_freezes_while_acks_come_more_than_once_a_round_trip() {
+    let mut cc = cse322_in_avoidance(20);
+    let mut at = |now: f64| {
+        cc.on_ack(&ack(us(now), 500, us(5000.0)));
+        cc.cwnd()
+    };
+    // the loss at 1 ms left the time of the last decrease there: 4 ms are less than a sample
+    assert_eq!(at(5000.0), 10_000.0);
+    (1..100).for_each(|i| assert_eq!(at(5000.0 + 4000.0 * f64::from(i)), 10_000.0));
+    assert_eq!(at(406_000.0), 500.0, "a gap of a sample lets it through");
+}
+
+#[test]
+fn cse322_takes_the_least_window_beyond_three_timeouts_in_a_row() {
+    let mut cc = cse322_in_avoidance(20);
+    // 1 - gamma leaves nothing, clamped; within a sample of the last decrease it may not be
+    cc.on_ack(&ack(us(2500.0), 500, us(50_000.0)));
+    for n in 1..=3 {
+        cc.on_timeout(&timeout(us(3000.0), 9000, n));
+        assert_eq!(cc.cwnd(), 10_000.0, "{n}");
+    }
+    cc.on_timeout(&timeout(us(3000.0), 9000, 4));
+    assert_eq!(cc.cwnd(), 500.0);
+    assert_eq!(cc.ssthresh(), 4500.0, "half of what was in flight at the first");
+    assert_eq!(cc.pacing(), Pacing::None);
+}
+
 #[test]
 fn each_choice_of_another_form_can_be_made_alone() {
+    // slow start before the paper's increase: a packet an ACK at any delay
+    let slow = changed(fixed(40.0), |p| (p.recovery, p.slow_start) = (Recovery::NewReno, true));
+    let mut cc = Swift::new(&slow, &env(MSS, 4.0));
+    cc.on_ack(&ack(Time::ms(1), segments(1), us(1000.0)));
+    assert_eq!(cc.cwnd(), 5000.0);
+    let alone = changed(fixed(40.0), |p| p.slow_start = true);
+    assert_eq!(alone.check().unwrap_err().key, "slow_start");
+    // 3 + 1/3 packets, in whole quotients 3
+    let whole = changed(fixed(40.0), |p| p.window.emulation.arithmetic = Arithmetic::Segments);
+    let mut cc = Swift::new(&whole, &env(MSS, 3.0));
+    cc.on_ack(&ack(Time::ms(1), segments(1), us(30.0)));
+    assert_eq!(cc.cwnd(), 3000.0);
+    // 2500 B are three packets, 2400 B two
+    for (bytes, most) in [(2500.0, 3000.0), (2400.0, 2000.0)] {
+        let bounded = changed(fixed(40.0), |p| (p.bounds, p.window.max_cwnd) = (Bounds::Bytes, bytes));
+        assert_eq!(Swift::new(&bounded, &env(MSS, 10.0)).cwnd(), most);
+    }
     // 15000 + 1000 1000 / 15000
     let whole = changed(fixed(40.0), |p| p.window.emulation.arithmetic = Arithmetic::Integer);
     let mut cc = Swift::new(&whole, &env(MSS, 15.0));

@@ -369,7 +369,7 @@ impl Preset {
     pub fn of_form(form: &str) -> Option<Preset> {
         match form {
             "linux" => Some(Preset::Linux),
-            "ns3" | "yasomam" => Some(Preset::Ns3),
+            "ns3" | "yasomam" | "cse322" => Some(Preset::Ns3),
             "htsim" => Some(Preset::Htsim),
             _ => None,
         }

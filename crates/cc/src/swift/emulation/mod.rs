@@ -1,7 +1,9 @@
-//! Differences of other implementations of Swift from the paper: htsim's (`form = "htsim"`) and that of an ns-3
-//! study of Swift and DCTCP (`form = "yasomam"`). Each difference is a parameter, so that what it is worth can be
-//! measured; this file declares them, the other one acts by them. The paper's own path is in [`super::sender`].
+//! Differences of other implementations of Swift from the paper: htsim's (`form = "htsim"`), and those of two ns-3
+//! studies of Swift and DCTCP (`form = "yasomam"`, `form = "cse322"`). Each difference is a parameter, so that what it
+//! is worth can be measured; this file declares them, `sender` acts by them, `cse322` has what that study alone does.
+//! The paper's own path is in [`super::sender`].
 
+pub mod cse322;
 mod sender;
 
 choice! {
@@ -22,6 +24,8 @@ choice! {
         /// Whole bytes, rounded down; an ACK counts whole segments and leaves the rest to the
         /// next.
         Bytes = "bytes",
+        /// As bytes, and additive increase in whole segments of the window: ai / cwnd is rounded down.
+        Segments = "segments",
         /// Whole bytes and targets of whole picoseconds, rounded down; an ACK counts the bytes it
         /// brings.
         Integer = "integer",
@@ -90,8 +94,9 @@ params! {
     counts: Counts = "delivered", "", "own choice; htsim, without SACK, cumulative";
     /// The round-trip time for the pacing of windows below one packet: "rtt" the latest sample, "srtt" the smoothed.
     pace_by: PaceBy = "rtt", "", "section 3.4; htsim smooths";
-    /// Numbers of windows and targets: "real"; whole "bytes", and whole segments an ACK; or "integer" bytes and
-    /// picoseconds, all rounded down at every change.
+    /// Numbers of windows and targets: "real"; whole "bytes", and whole segments an ACK; "segments", the same with
+    /// additive increase in whole segments, ai / cwnd rounded down; or "integer" bytes and picoseconds, all rounded down
+    /// at every change.
     arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts bytes, htsim has integers";
 }
 
@@ -104,12 +109,14 @@ pub(in crate::swift) struct Emulation {
     pub(in crate::swift) pace_by: PaceBy,
     pub(in crate::swift) arithmetic: Arithmetic,
     pub(in crate::swift) recovery: Recovery,
+    /// NewReno's slow start below ssthresh.
+    pub(in crate::swift) slow_start: bool,
 }
 
 impl Params {
     pub(in crate::swift) fn chosen(&self) -> Emulation {
         let Params { decrease_clock, gate, counts, pace_by, arithmetic } = *self;
-        Emulation { decrease_clock, gate, counts, pace_by, arithmetic, recovery: Recovery::Own }
+        Emulation { decrease_clock, gate, counts, pace_by, arithmetic, recovery: Recovery::Own, slow_start: false }
     }
 }
 
@@ -124,7 +131,19 @@ impl Emulation {
                 pace_by: PaceBy::Rtt,
                 arithmetic: Arithmetic::Real,
                 recovery: Recovery::Own,
+                slow_start: false,
             }
+    }
+
+    /// Whether an ACK counts whole segments (ns-3).
+    pub(in crate::swift) fn counts_segments(&self) -> bool {
+        matches!(self.arithmetic, Arithmetic::Bytes | Arithmetic::Segments)
+    }
+
+    /// Additive increase of a window of `w` packets by `n`, in whole packets: `ai / w` is rounded down, then multiplied.
+    pub(in crate::swift) fn whole_increase(ai: f64, w: f64, n: f64) -> f64 {
+        let whole = libm::floor(w);
+        whole + libm::floor(ai / whole.max(1.0)) * n
     }
 
     /// A window of `w` packets of `mss` bytes in its arithmetic.

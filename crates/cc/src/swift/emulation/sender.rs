@@ -1,6 +1,6 @@
 //! A sender that does something otherwise than the paper.
 
-use super::{Arithmetic, Counts, Gate, PaceBy, Recovery};
+use super::{Counts, Gate, PaceBy, Recovery};
 use crate::swift::sender::{DelaySignal, Family};
 use crate::swift::window::Moment;
 use crate::units::ps;
@@ -27,10 +27,10 @@ impl<R: DelaySignal> Family<R> {
         if self.c.other.gate == Gate::None {
             at.rtt = Time::ZERO;
         }
-        let n = match (self.c.other.arithmetic, self.c.other.counts) {
-            (Arithmetic::Bytes, _) => self.count_segments(ack),
-            (_, Counts::Delivered) => ack.delivered as f64 / self.c.mss,
-            (_, Counts::Cumulative) => ack.acked as f64 / self.c.mss,
+        let mut n = match self.c.other.counts {
+            _ if self.c.other.counts_segments() => self.count_segments(ack),
+            Counts::Delivered => ack.delivered as f64 / self.c.mss,
+            Counts::Cumulative => ack.acked as f64 / self.c.mss,
         };
         let mut exit_cut = false;
         match recovery {
@@ -41,6 +41,12 @@ impl<R: DelaySignal> Family<R> {
                 exit_cut = core::mem::take(&mut self.recovered) && self.fcwnd.can_decrease(at);
             }
             _ => {}
+        }
+        if self.c.other.slow_start {
+            match self.slow_start(n, at) {
+                Some(left) => n = left,
+                None => return self.publish(),
+            }
         }
         self.fcwnd.on_ack::<false>(&self.c, verdict, n, at);
         if exit_cut {

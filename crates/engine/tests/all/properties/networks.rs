@@ -179,6 +179,7 @@ pub fn controllers() -> Vec<Config> {
         controller("swift", &[]),
         controller("swift", &[("target", "min-rtt"), ("epsilon", "auto")]),
         controller("swift", &[("form", "yasomam")]),
+        controller("swift", &[("form", "cse322")]),
         controller("swift", &[("form", "htsim")]),
         controller("swift", &[("form", "htsim"), ("recovery", "at-exit")]),
         controller("swift", &[("below_one", "false"), ("endpoint_target", "5us")]),

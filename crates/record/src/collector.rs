@@ -1,6 +1,6 @@
 //! The recorder a run uses unless it brings its own: it keeps everything.
 
-use crate::{Histogram, MessageRecord, Outcome, PacketEvent, Recorder, Sample};
+use crate::{AckEntry, AckEvent, AckStep, Histogram, MessageRecord, Outcome, PacketEvent, Recorder, Sample};
 use std::collections::BTreeMap;
 
 /// Keeps delays and round-trip times as one histogram a group, and samples and packet events as
@@ -15,6 +15,8 @@ pub struct Collector {
     pub samples: Vec<Sample>,
     /// Packet events, in the order of the calls.
     pub trace: Vec<PacketEvent>,
+    /// Steps of packets of ACK directions, in the order of the calls.
+    pub acks: Vec<AckEvent>,
     /// Queries and writes, in the order of the calls.
     pub messages: Vec<MessageRecord>,
     /// Timeouts (flow, ps) of flows that carry messages, in the order of the calls.
@@ -44,6 +46,7 @@ impl Collector {
         self.rtt.iter_mut().zip(&other.rtt).for_each(|(mine, theirs)| mine.merge(theirs));
         self.samples.extend(other.samples);
         self.trace.extend(other.trace);
+        self.acks.extend(other.acks);
         self.messages.extend(other.messages);
         self.timeouts.extend(other.timeouts);
         self.finished += other.finished;
@@ -61,6 +64,12 @@ impl Collector {
         self.samples.sort_by(|a, b| (&a.entity, a.name, a.time_ps).cmp(&(&b.entity, b.name, b.time_ps)));
         self.trace.sort_by(|a, b| (a.time_ps, a.flow, &a.place).cmp(&(b.time_ps, b.flow, &b.place)));
         self.messages.sort_by_key(|m| (m.kind, m.group, m.host, m.flow, m.number));
+        self.acks.sort_unstable();
+        for of_flow in self.acks.chunk_by(|a, b| a.flow == b.flow) {
+            if let Some(record) = outcome.flows.get_mut(of_flow[0].flow as usize) {
+                record.fm_acks = Some(ack_entry(of_flow));
+            }
+        }
         for (flow, drops) in self.host_drops {
             if let Some(record) = outcome.flows.get_mut(flow as usize) {
                 record.host_dropped_m = drops;
@@ -72,6 +81,33 @@ impl Collector {
         outcome.samples = self.samples;
         outcome.trace = self.trace;
     }
+}
+
+/// The entry that the steps of the packets of one flow make, in the order of time. A number that comes again is the
+/// latest packet of that number: no path keeps a packet for 65,536 others.
+fn ack_entry(events: &[AckEvent]) -> AckEntry {
+    let mut entry = AckEntry::default();
+    let mut under_way: BTreeMap<u16, u64> = BTreeMap::new();
+    for event in events {
+        if let AckStep::Sent { measured } = event.step {
+            under_way.remove(&event.id);
+            if measured {
+                under_way.insert(event.id, event.time_ps);
+                entry.tx_packets += 1;
+                entry.first_tx_ps.get_or_insert(event.time_ps);
+            }
+        } else if let Some(sent) = under_way.remove(&event.id) {
+            if event.step == AckStep::Lost {
+                entry.lost_packets += 1;
+            } else {
+                entry.rx_packets += 1;
+                entry.rx_bytes += u64::from(event.size);
+                entry.delay_sum_ps += event.time_ps - sent;
+                entry.last_rx_ps = Some(event.time_ps);
+            }
+        }
+    }
+    entry
 }
 
 impl Recorder for Collector {
@@ -87,6 +123,10 @@ impl Recorder for Collector {
 
     fn sample(&mut self, sample: Sample) {
         self.samples.push(sample);
+    }
+
+    fn ack(&mut self, event: AckEvent) {
+        self.acks.push(event);
     }
 
     fn packet(&mut self, event: PacketEvent) {

@@ -6,7 +6,7 @@ use crate::figure::Of::{Index, OptF64, OptTime, OptU64, Rate, Time, U32, U64};
 use crate::figure::{Figure, Figures, Quantity, rows};
 use crate::messages::Completions;
 use crate::statistics::{PS, bits_per_second, jain, mean, mean_s, percentile_nearest_rank, ratio, seconds};
-use crate::{FlowRecord, Histogram, Outcome, Role};
+use crate::{AckEntry, FlowRecord, Histogram, Outcome, Role};
 
 /// `flows.parquet`.
 pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
@@ -268,16 +268,93 @@ fn span_ps(flows: &[&FlowRecord]) -> Option<u64> {
 
 /// The part `flowmonitor` of the summary: what scripts over ns-3's FlowMonitor compute.
 pub(crate) const FLOWMONITOR: Figures<Outcome> = &rows! {
-    "flowmonitor.throughput_kibps" ["Kibit/s"] = |o| mean_of(&known(o), kibit_per_second),
+    "flowmonitor.throughput_kibps" ["Kibit/s"] = |o| throughput_of(&data_entries(o)),
         "As scripts over ns-3's FlowMonitor compute it: mean over data flows of received IP bytes * 8 / (last \
          reception - first transmission) / 1024. A flow that sent and received nothing counts as 0; one that sent \
          nothing is no FlowMonitor flow and is left out.";
-    "flowmonitor.delay_s" ["s"] = |o| mean_time(&known(o), |f| f.fm_delay_sum_ps, |f| f.fm_rx_packets),
+    "flowmonitor.delay_s" ["s"] = |o| delay_of(&data_entries(o)),
         "Sum of the delays of received IP packets divided by their number, data direction, all flows.";
     "flowmonitor.loss_pct" ["%"] = |o| mean_of(&known(o), unreceived_pct),
         "Unweighted mean over data flows that sent of 100 * (tx - rx) / tx IP packets; retransmissions are new \
          packets, packets in flight at the end count as lost.";
+    "flowmonitor.delivery_pct" ["%"] = |o| received_pct(&data_entries(o)),
+        "100 * rx / tx IP packets, data direction, all flows added up.";
+    "flowmonitor.drop_pct" ["%"] = |o| lost_pct(&data_entries(o)),
+        "100 * lost / tx IP packets, data direction, all flows added up: data segments that a queue or a host dropped, \
+         or a link lost. What is in flight at the end is neither received nor lost.";
+    "flowmonitor.entries.throughput_kibps" ["Kibit/s"] = |o| all_entries(o).and_then(|e| throughput_of(&e)),
+        "As flowmonitor.throughput_kibps over all entries: ACK directions are FlowMonitor flows of their own, and enter \
+         the mean as such. Missing, as all figures of entries, unless measure.acks is true.";
+    "flowmonitor.entries.delay_s" ["s"] = |o| all_entries(o).and_then(|e| delay_of(&e)),
+        "Sum of the delays of received IP packets divided by their number, ACK directions included.";
+    "flowmonitor.entries.delivery_pct" ["%"] = |o| all_entries(o).and_then(|e| received_pct(&e)),
+        "As flowmonitor.delivery_pct, ACK directions included.";
+    "flowmonitor.entries.drop_pct" ["%"] = |o| all_entries(o).and_then(|e| lost_pct(&e)),
+        "As flowmonitor.drop_pct, ACK directions included.";
 };
+
+/// A FlowMonitor flow: one direction of a connection.
+#[derive(Clone, Copy)]
+struct Entry {
+    tx_packets: u64,
+    rx_packets: u64,
+    rx_bytes: u64,
+    lost_packets: u64,
+    delay_sum_ps: u64,
+    first_tx_ps: Option<u64>,
+    last_rx_ps: Option<u64>,
+}
+
+impl Entry {
+    fn of_data(flow: &FlowRecord) -> Entry {
+        Entry {
+            tx_packets: flow.fm_tx_packets,
+            rx_packets: flow.fm_rx_packets,
+            rx_bytes: flow.fm_rx_bytes,
+            lost_packets: flow.dropped_m,
+            delay_sum_ps: flow.fm_delay_sum_ps,
+            first_tx_ps: flow.fm_first_tx_ps,
+            last_rx_ps: flow.fm_last_rx_ps,
+        }
+    }
+
+    fn of_acks(acks: &AckEntry) -> Entry {
+        let AckEntry { tx_packets, rx_packets, rx_bytes, lost_packets, delay_sum_ps, first_tx_ps, last_rx_ps } = *acks;
+        Entry { tx_packets, rx_packets, rx_bytes, lost_packets, delay_sum_ps, first_tx_ps, last_rx_ps }
+    }
+}
+
+fn data_entries(outcome: &Outcome) -> Vec<Entry> {
+    known(outcome).into_iter().map(Entry::of_data).collect()
+}
+
+/// Both directions; none where ACK directions were not counted.
+fn all_entries(outcome: &Outcome) -> Option<Vec<Entry>> {
+    let acks: Vec<&AckEntry> = outcome.flows.iter().filter_map(|f| f.fm_acks.as_ref()).collect();
+    let sent = acks.iter().filter(|entry| entry.tx_packets > 0).map(|entry| Entry::of_acks(entry));
+    (!acks.is_empty()).then(|| data_entries(outcome).into_iter().chain(sent).collect())
+}
+
+fn throughput_of(entries: &[Entry]) -> Option<f64> {
+    let rate = |e: &Entry| kibit_per_second(e.rx_bytes, e.first_tx_ps, e.last_rx_ps);
+    mean(&entries.iter().filter_map(rate).collect::<Vec<_>>())
+}
+
+fn delay_of(entries: &[Entry]) -> Option<f64> {
+    ratio(sum(entries, |e| e.delay_sum_ps), sum(entries, |e| e.rx_packets) * PS)
+}
+
+fn received_pct(entries: &[Entry]) -> Option<f64> {
+    ratio(100.0 * sum(entries, |e| e.rx_packets), sum(entries, |e| e.tx_packets))
+}
+
+fn lost_pct(entries: &[Entry]) -> Option<f64> {
+    ratio(100.0 * sum(entries, |e| e.lost_packets), sum(entries, |e| e.tx_packets))
+}
+
+fn sum(entries: &[Entry], count: fn(&Entry) -> u64) -> f64 {
+    entries.iter().map(count).sum::<u64>() as f64
+}
 
 fn unreceived_pct(flow: &FlowRecord) -> Option<f64> {
     let lost = flow.fm_tx_packets as f64 - flow.fm_rx_packets as f64;
@@ -292,10 +369,10 @@ fn known(outcome: &Outcome) -> Vec<&FlowRecord> {
 /// FlowMonitor's throughput of one flow, from first transmission to last reception. ns-3 starts
 /// `timeLastRxPacket` at 0, so a flow without a reception comes out as 0 bits over a negative
 /// time: 0. A reception at the instant of the first transmission (zero-latency path) has no rate.
-fn kibit_per_second(flow: &FlowRecord) -> Option<f64> {
-    match (flow.fm_first_tx_ps, flow.fm_last_rx_ps) {
+fn kibit_per_second(bytes: u64, first_tx: Option<u64>, last_rx: Option<u64>) -> Option<f64> {
+    match (first_tx, last_rx) {
         (Some(first), Some(last)) => {
-            ratio(flow.fm_rx_bytes as f64 * 8.0, seconds(last.saturating_sub(first))).map(|bps| bps / 1024.0)
+            ratio(bytes as f64 * 8.0, seconds(last.saturating_sub(first))).map(|bps| bps / 1024.0)
         }
         _ => Some(0.0),
     }

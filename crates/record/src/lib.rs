@@ -271,6 +271,57 @@ pub struct FlowRecord {
     pub fm_first_tx_ps: Option<u64>,
     /// FlowMonitor: last reception.
     pub fm_last_rx_ps: Option<u64>,
+    /// FlowMonitor: the ACK direction, an entry of its own; `None` where it was not asked for, and of a two-way
+    /// connection, each of whose directions is a flow here.
+    pub fm_acks: Option<AckEntry>,
+}
+
+/// FlowMonitor's entry of the ACK direction of a flow: packets that carry no data, sent in the measured interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AckEntry {
+    /// IP packets sent.
+    pub tx_packets: u64,
+    /// Of them received.
+    pub rx_packets: u64,
+    /// IP bytes of those, headers included.
+    pub rx_bytes: u64,
+    /// Packets that a queue or a host dropped, or a link lost.
+    pub lost_packets: u64,
+    /// Sum of delays of the received packets.
+    pub delay_sum_ps: u64,
+    /// First transmission.
+    pub first_tx_ps: Option<u64>,
+    /// Last reception.
+    pub last_rx_ps: Option<u64>,
+}
+
+/// What happened to a packet of an ACK direction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum AckStep {
+    /// The receiver of the data sent it, inside the measured interval or not.
+    Sent {
+        /// Whether it was inside.
+        measured: bool,
+    },
+    /// It came to the sender of the data.
+    Arrived,
+    /// It never will.
+    Lost,
+}
+
+/// A step of a packet of an ACK direction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct AckEvent {
+    /// Flow number.
+    pub flow: u32,
+    /// When.
+    pub time_ps: u64,
+    /// What.
+    pub step: AckStep,
+    /// Number of the packet in its direction, in 16 bits.
+    pub id: u16,
+    /// IP bytes.
+    pub size: u16,
 }
 
 /// One directed link with the queue at its sending end.
@@ -461,6 +512,8 @@ pub trait Recorder {
     fn rtt(&mut self, group: u32, rtt_ps: u64);
     /// A point of a time series.
     fn sample(&mut self, sample: Sample);
+    /// A step of a packet of an ACK direction, in runs that count these.
+    fn ack(&mut self, event: AckEvent);
     /// A traced packet.
     fn packet(&mut self, event: PacketEvent);
     /// A query or write is complete, or the run ended before it was. Its `timeouts` are counted

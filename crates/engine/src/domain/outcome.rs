@@ -166,6 +166,7 @@ impl Simulation<'_> {
         let mut left = closed.into_iter().fold(left, Left::and);
         if !over {
             left.collector.trace.retain(|event| event.time_ps < end.0);
+            left.collector.acks.retain(|event| event.time_ps < end.0);
         }
         let segments = left.segments(spec.flows.len());
         let (controllers, number) = governing(spec);

@@ -6,7 +6,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::port::{Port, Sent};
 use incast_cc::Time;
-use incast_record::{Happening, PacketEvent, Recorder, Sample};
+use incast_record::{AckEvent, AckStep, Happening, PacketEvent, Recorder, Sample};
 use std::sync::Arc;
 
 /// Names of flags.
@@ -69,8 +69,11 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[cold]
     fn trace_at(&mut self, time: Time, packet: &Packet, event: Happening, site: Site) {
         let spec = self.net.spec;
+        if spec.observe.acks {
+            self.count_ack(time, packet, event, site);
+        }
         if !spec.observe.trace.contains(&packet.flow.0) {
-            return; // a packet that ports stamp
+            return; // a packet that ports stamp, or an ACK that is counted
         }
         let place = match site {
             Site::Link(link) => spec.links[link].name.to_string(),
@@ -94,6 +97,23 @@ impl<E: Effects> NodeCtx<'_, E> {
             size: packet.size as u32,
             flags: flags.join("|"),
         });
+    }
+}
+
+impl<E: Effects> NodeCtx<'_, E> {
+    /// Records a step of a packet of an ACK direction, if it is one of a connection that has such a direction.
+    fn count_ack(&mut self, time: Time, packet: &Packet, event: Happening, site: Site) {
+        let counted = packet.is(Kind::Ack) || packet.is(Kind::Syn) || packet.is(Kind::Rst);
+        if !packet.is_reverse() || packet.has(flag::DUPLEX) || !counted {
+            return;
+        }
+        let step = match (event, site) {
+            (Happening::Send, _) => AckStep::Sent { measured: self.measured() },
+            (Happening::Arrive, Site::Node(node)) if node == packet.dst => AckStep::Arrived,
+            (Happening::Drop | Happening::Loss, _) => AckStep::Lost,
+            _ => return,
+        };
+        self.rec.ack(AckEvent { flow: packet.flow.0, time_ps: time.0, step, id: packet.id, size: packet.size });
     }
 }
 

@@ -169,4 +169,6 @@ pub struct Observe {
     pub interval: Option<Time>,
     /// Flows whose packets are traced.
     pub trace: Vec<u32>,
+    /// Packets of ACK directions are counted.
+    pub acks: bool,
 }

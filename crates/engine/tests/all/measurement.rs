@@ -33,6 +33,55 @@ fn an_idle_path_has_its_closed_form_delay() {
 }
 
 #[test]
+fn ack_directions_are_entries_of_their_own() {
+    let mut spec = ticking();
+    assert_eq!(run(&spec).flows[0].fm_acks, None, "not asked for");
+    spec.observe.acks = true;
+    // ACKs number 3 and 7 are lost on their first link
+    assert_eq!(&*spec.links[1].name, "h1>s");
+    spec.links[1].loss = Loss::List(vec![3, 7]);
+    let outcome = compared(&spec);
+    let first = MS + THERE;
+    let entry = incast_record::AckEntry {
+        tx_packets: 99,
+        rx_packets: 97,
+        rx_bytes: 97 * 40,
+        lost_packets: 2,
+        delay_sum_ps: 97 * BACK,
+        first_tx_ps: Some(first),
+        last_rx_ps: Some(first + 98 * MS + BACK),
+    };
+    assert_eq!(outcome.flows[0].fm_acks, Some(entry));
+    // those sent inside an interval count wherever it ends
+    (spec.measure_from, spec.measure_to) = (Time::ms(20), Time(60 * MS + THERE + 1));
+    spec.links[1].loss = Loss::None;
+    let entry = compared(&spec).flows[0].fm_acks.unwrap();
+    assert_eq!((entry.tx_packets, entry.rx_packets, entry.lost_packets), (41, 41, 0));
+    // counting changes nothing, also beside traced flows
+    let counted = compared(&spec);
+    (spec.observe.acks, spec.observe.trace) = (false, vec![0]);
+    let traced = compared(&spec);
+    spec.observe.acks = true;
+    let both = compared(&spec);
+    assert_eq!(format!("{:?}", traced.trace), format!("{:?}", both.trace));
+    assert_eq!(counted.ports.len(), traced.ports.len());
+    assert_eq!(format!("{:?}", counted.ports), format!("{:?}", traced.ports));
+}
+
+#[test]
+fn acks_under_way_at_the_end_are_neither_received_nor_lost() {
+    let mut spec = wire(Rate::mbps(20), Time::us(700), tcp(), "newreno", bulk(0, 1, None));
+    spec.links[1].loss = Loss::Packet(0.05);
+    run_for(&mut spec, Time::ms(300));
+    spec.observe.acks = true;
+    let outcome = compared(&spec);
+    let entry = outcome.flows[0].fm_acks.unwrap();
+    assert!(entry.lost_packets > 5, "{entry:?}");
+    let under_way = entry.tx_packets - entry.rx_packets - entry.lost_packets;
+    assert!((1..10).contains(&under_way), "{entry:?}");
+}
+
+#[test]
 fn only_the_measured_interval_counts() {
     let mut spec = ticking();
     // from the very instant of a sending, to just before one

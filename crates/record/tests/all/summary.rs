@@ -3,7 +3,9 @@
 use incast_record::statistics::{jain, nearest_rank, percentile_nearest_rank};
 use incast_record::summary::{figures, summarize, summary_text};
 use incast_record::table::{self, Values};
-use incast_record::{EngineRecord, FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role};
+use incast_record::{
+    AckEntry, EngineRecord, FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role,
+};
 use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -319,6 +321,44 @@ fn flowmonitor_divides_by_1024_and_counts_what_never_arrived() {
 }
 
 #[test]
+fn flowmonitors_entries_are_both_directions() {
+    let mut o = Outcome { measure_to_ps: SECOND, ..Outcome::default() };
+    let data = FlowRecord {
+        fm_tx_packets: 100,
+        fm_rx_packets: 80,
+        fm_rx_bytes: 64_000,
+        fm_delay_sum_ps: 80 * MS,
+        dropped_m: 15,
+        fm_first_tx_ps: Some(0),
+        fm_last_rx_ps: Some(SECOND / 2),
+        ..FlowRecord::default()
+    };
+    o.flows = vec![data.clone(), data.clone(), FlowRecord { flow: 2, ..FlowRecord::default() }];
+    let s = summarize(&o, "s", "v");
+    assert_near(&s, "flowmonitor.delivery_pct", 80.0);
+    assert_near(&s, "flowmonitor.drop_pct", 15.0);
+    assert_eq!(figure(&s, "flowmonitor.entries.delay_s"), &Value::Null, "not asked for");
+    // one has an ACK direction, one whose SYN never came has none, and one sent nothing
+    o.flows[0].fm_acks = Some(AckEntry {
+        tx_packets: 50,
+        rx_packets: 40,
+        rx_bytes: 2_048,
+        lost_packets: 5,
+        delay_sum_ps: 40 * MS / 4,
+        first_tx_ps: Some(SECOND / 4),
+        last_rx_ps: Some(SECOND / 2),
+    });
+    o.flows[1].fm_acks = Some(AckEntry::default());
+    let s = summarize(&o, "s", "v");
+    // 2 * 1000 Kibit/s of data, 64 of ACKs
+    assert_near(&s, "flowmonitor.entries.throughput_kibps", (1000.0 + 1000.0 + 64.0) / 3.0);
+    assert_near(&s, "flowmonitor.entries.delay_s", (160e-3 + 10e-3) / 200.0);
+    assert_near(&s, "flowmonitor.entries.delivery_pct", 80.0);
+    assert_near(&s, "flowmonitor.entries.drop_pct", 14.0);
+    assert_near(&s, "flowmonitor.throughput_kibps", 1000.0);
+}
+
+#[test]
 fn what_does_not_exist_is_null() {
     let s = summarize(&Outcome::default(), "empty", "v");
     for path in [
@@ -348,6 +388,10 @@ fn what_does_not_exist_is_null() {
         "flowmonitor.throughput_kibps",
         "flowmonitor.delay_s",
         "flowmonitor.loss_pct",
+        "flowmonitor.delivery_pct",
+        "flowmonitor.drop_pct",
+        "flowmonitor.entries.throughput_kibps",
+        "flowmonitor.entries.drop_pct",
     ] {
         assert_eq!(figure(&s, path), &Value::Null, "{path}");
     }

@@ -71,5 +71,12 @@ pub(super) fn observe(
             problems.push(Problem::quoted("measure.series.interval", every, message));
         }
     }
-    spec::Observe { queue_interval, flows: m.series.flows.clone(), ports, interval, trace: m.trace.clone() }
+    spec::Observe {
+        queue_interval,
+        flows: m.series.flows.clone(),
+        ports,
+        interval,
+        trace: m.trace.clone(),
+        acks: m.acks,
+    }
 }

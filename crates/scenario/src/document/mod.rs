@@ -208,6 +208,10 @@ pub struct Measure {
     /// Numbers of flows whose packets are traced, one line an event.
     #[serde(default)]
     pub trace: Vec<u32>,
+    /// Whether packets of ACK directions are counted, for the figures `flowmonitor.entries`: it takes memory and time
+    /// for each of them.
+    #[serde(default)]
+    pub acks: bool,
 }
 
 /// Time series: cwnd, ssthresh, RTT, the controller's own state; queue lengths.

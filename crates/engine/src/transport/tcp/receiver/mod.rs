@@ -159,7 +159,8 @@ impl Receiver {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
         let profile = net.spec.controllers[spec.controller as usize].profile();
-        let traced = net.spec.observe.trace.contains(&flow.0);
+        let observe = &net.spec.observe;
+        let traced = observe.acks || observe.trace.contains(&flow.0);
         let path = if spec.reverse_path.is_some() { flag::PATH } else { 0 };
         let app_size = spec.app.size().unwrap_or(u64::MAX);
         let size = app_size.saturating_add(t.extra_packets as u64 * t.mss as u64);

@@ -137,3 +137,64 @@ plots = [{ name = "y", kind = "line", y = ["y"], log = ["x"], caption = "y" }]
 claims = [{ says = "A line", where = "everywhere", holds = "slope(x(), y('line')) > 0.999" }]
 '''
 )
+
+BY_FLOW = (
+    PAPER.partition("points =")[0]
+    + '''settings = { "measure.series.flows" = [0, 2], "measure.series.interval" = "1ms" }
+points = [{ x = "all" }, { x = "flow 0", where = { flow = "0" } }, { x = "flow 3", where = { flow = "3" } }]
+series = [{ name = "Swift" }, { name = "DCTCP", set = { controller = "dctcp" } }]
+published = [
+    { series = "DCTCP", x = "flow 0", measure = "sent", value = 500.0 },
+    { series = "DCTCP", x = "flow 3", measure = "sent", value = 500.0 },
+]
+
+[figures.fig1.measures]
+flows = { table = "flows", column = "flow", reduce = "count", label = "Flows" }
+sent = { table = "flows", column = "sent_packets", where = { group = "load" }, reduce = "sum", label = "Segments" }
+
+[[figures.fig1.plots]]
+name = "windows"
+kind = "samples"
+where = { name = "cwnd_bytes", time_s = "> 0.01" }
+points = ["all"]
+scale = 1e-3
+y_label = "Window (kB)"
+caption = "Windows."
+
+[[figures.fig1.plots]]
+name = "bars"
+kind = "rows"
+as = "bars"
+table = "flows"
+points = ["all"]
+column = "sent_packets"
+x_label = "Flow"
+y_label = "Segments"
+caption = "Segments of each flow."
+
+[[figures.fig1.plots]]
+name = "dots"
+kind = "rows"
+as = "dots"
+table = "flows"
+series = ["Swift"]
+points = ["all"]
+column = "sent_packets"
+x_column = "throughput_bps"
+x_scale = 1e-6
+x_label = "Throughput (Mb/s)"
+y_label = "Segments"
+log = ["y"]
+caption = "Segments over throughput."
+
+[[figures.fig1.claims]]
+says = "A point may be a flow"
+where = "section 1"
+each_seed = true
+holds = """
+flows('Swift', 'all') == 4 and flows('Swift', 'flow 3') == 1
+and count(0 < sent(s, at) for s in ['Swift', 'DCTCP'] for at in ['flow 0', 'flow 3']) == 4
+and all(sent(s, 'flow 0') + sent(s, 'flow 3') < sent(s, 'all') for s in ['Swift', 'DCTCP'])"""
+'''
+)
+"""A figure whose points are flows, with pictures of time series and of rows."""

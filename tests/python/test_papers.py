@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from matplotlib.figure import Figure as Canvas
 
 from conftest import Command, command, environment, left_in
 from incast.errors import PaperError
-from incast.papers import definition, reading
+from incast.papers import definition, drawing, reading
 from incast.papers.definition import Measure
 from incast.papers.measuring import reduced
-from own_paper import PAPER, SCENARIO, WORKED_OUT
+from own_paper import BY_FLOW, PAPER, SCENARIO, WORKED_OUT
 
 
 def test_a_figure_of_the_swift_paper_runs_and_holds(incast: Command, tmp_path: Path) -> None:
@@ -281,6 +282,40 @@ def test_texts_are_counted_and_nothing_else(incast: Command, paper: Path) -> Non
         answer = incast("paper", "run", str(paper), "--out", column, "--workers", "1")
         answer.refused("paper.toml: figures.fig1.plots[1]", told)
         assert not list((paper.parent / column).rglob("manifest.json")), "the first run tells"
+
+
+def test_points_may_be_flows_and_pictures_of_series_and_rows(incast: Command, paper: Path) -> None:
+    (paper / "paper.toml").write_text(BY_FLOW)
+    answer = incast("paper", "run", str(paper), "--out", "p")
+    assert answer.out.startswith("fig1: holds - Delay over flows\n"), answer.out + answer.err
+    runs = list((paper.parent / "p" / "runs").rglob("manifest.json"))
+    assert len(runs) == 4, "points that set the same share their runs"
+    for name in ("windows", "bars", "dots"):
+        assert (paper.parent / "p" / f"fig1-{name}.png").read_bytes().startswith(b"\x89PNG")
+    for text, wrong, told in [
+        ('as = "bars"', 'as = "pies"', "figures.fig1.plots[1].as = 'pies': expected one of bars, dots"),
+        ('x_column = "throughput_bps"', 'x_column = "group"', '.x_column = "group": expected a column of numbers'),
+        ('x_column = "throughput_bps"', 'x_column = "rate"', 'plots[2]: table flows has no column "rate"'),
+        ('where = { name = "cwnd_bytes"', 'where = { nam = "cwnd_bytes"', 'table samples has no column "nam"'),
+        ('where = { flow = "0" }', "where = { flow = 0 }", "points[1].where.flow = 0: expected a text"),
+        ("count(0 <", "count(0 -", "expected a comparison, not a number"),
+    ]:
+        assert text in BY_FLOW
+        (paper / "paper.toml").write_text(BY_FLOW.replace(text, wrong))
+        incast("paper", "run", str(paper), "--out", "q", "--workers", "1").refused(told)
+        shutil.rmtree(paper.parent / "q", ignore_errors=True)
+
+
+def test_panels_over_time_show_all_of_every_series() -> None:
+    """An axis that panels share has room for what is drawn last."""
+    axes = Canvas().subplots(1, 2, sharey=True)
+    shown: list[tuple[str, drawing.Lines]] = [
+        ("low", {"a": ([0.0, 1.0], [1.0, 2.0])}),
+        ("high", {"a": ([0.0, 1.0], [3.0, 9.0]), "b": ([0.0, 1.0], [0.5, 1.0])}),
+    ]
+    drawing.panel_lines(list(axes), shown, [])
+    assert [one.get_ylim()[0] for one in axes] == [0.0, 0.0]
+    assert all(one.get_ylim()[1] >= 9.0 for one in axes)
 
 
 def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, paper: Path) -> None:

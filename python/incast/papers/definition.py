@@ -31,6 +31,8 @@ class Point:
     set: Mapping[str, Any] = field(default_factory=dict)
     span_s: tuple[float, float] | None = None
     """The part of the run that measures on tables look at; all of it where there is none."""
+    where: Mapping[str, str] = field(default_factory=dict)
+    """Values that columns must have in the rows that measures on tables look at, beside those that measures name."""
     scenario: str | None = None
     """File of its runs, where it is not the figure's."""
 
@@ -95,9 +97,15 @@ class Plot:
     series: Sequence[str] = ()
     """Series that are drawn; all where it is empty."""
     points: Sequence[X] = ()
-    """Points that a distribution is drawn of; all where it is empty."""
+    """Points that a distribution, series over time or rows are drawn of; all where it is empty."""
     table: str = "flows"
     column: str = ""
+    x_column: str = ""
+    """Column of the x axis of rows; their number in the table, from 1, where it is empty."""
+    x_scale: float = 1.0
+    """Factor of ``x_column``."""
+    mark: str = ""
+    """What a row is drawn as."""
     where: Mapping[str, str] = field(default_factory=dict)
     """Values that columns must have."""
     scale: float = 1.0

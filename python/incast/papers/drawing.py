@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from matplotlib.axes import Axes
 
 from incast.errors import PaperError
-from incast.figures import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes
+from incast.figures import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes, time_unit
 from incast.papers import expression
 from incast.papers.definition import Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
@@ -27,7 +30,14 @@ FLOWS_SHOWN = 12
 
 def draw(done: Evaluated) -> dict[str, bytes]:
     """Draw a figure's pictures; names of files to their PNG."""
-    kinds = {"line": _line, "cdf": _distribution, "ccdf": _distribution, "timeline": _timeline}
+    kinds = {
+        "line": _line,
+        "cdf": _distribution,
+        "ccdf": _distribution,
+        "timeline": _timeline,
+        "samples": _samples,
+        "rows": _rows,
+    }
     return {f"{done.figure.name}-{plot.name}": kinds[plot.kind](done, plot) for plot in done.figure.plots}
 
 
@@ -92,7 +102,9 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
             axes.plot(
                 [place + shift for place, _ in told],
                 [value for _, value in told],
-                linestyle="none",
+                # What the paper has over several points is a curve beside ours.
+                linestyle=":" if numeric and len(told) > 1 else "none",
+                color=COLOURS[look],
                 marker="D",
                 markersize=7,
                 markerfacecolor="white",
@@ -199,6 +211,97 @@ def _distribution(done: Evaluated, plot: Plot) -> bytes:
     return png_bytes(canvas)
 
 
+def _shown(done: Evaluated, plot: Plot) -> list[tuple[str, Path]]:
+    """Name what a picture of tables of single runs shows, and where: each series at each of its points, seed 1."""
+    points = [point for point in done.figure.points if point.x in plot.points or not plot.points]
+    several = len(points) > 1
+    return [
+        (f"{series.name}, {point.x}" if several else series.name, done.folders[series.name, point.x, 1])
+        for point in points
+        for series in _drawn(done.figure, plot)
+    ]
+
+
+def _samples(done: Evaluated, plot: Plot) -> bytes:
+    """Draw time series: a panel a series and point, a line what was observed."""
+    found = [(name, rows(read_table(folder, "samples"), plot.where)) for name, folder in _shown(done, plot)]
+    ends = [pc.max(table["time_s"]).as_py() or 0.0 for _, table in found if table.num_columns > 0]
+    unit, factor = time_unit(max(ends, default=0.0))
+    shown: list[tuple[str, Lines]] = []
+    for name, table in found:
+        lines: Lines = {}
+        if table.num_columns > 0:
+            entities = table["entity"].cast(pa.string())
+            for entity in entities.unique().to_pylist()[:FLOWS_SHOWN]:
+                mine = table.filter(pc.equal(entities, entity))
+                lines[entity] = mine["time_s"].to_numpy() * factor, mine["value"].to_numpy() * plot.scale
+        shown.append((name, lines))
+    canvas = new_canvas(max(7.2, 4.6 * len(shown)), 4.4)
+    panels = canvas.subplots(1, len(shown), squeeze=False, sharey=True)[0]
+    panel_lines(panels, shown, plot.log)
+    for axes in panels:
+        axes.set_xlabel(f"Simulated time ({unit})", fontsize=9, color=INK)
+    panels[0].set_ylabel(plot.y_label, fontsize=9, color=INK)
+    legend(canvas, panels)
+    return png_bytes(canvas)
+
+
+Lines = dict[str, tuple[Sequence[float], Sequence[float]]]
+"""Times and values of what was observed, by its name."""
+
+
+def panel_lines(panels: Sequence[Axes], shown: Sequence[tuple[str, Lines]], log: Sequence[str]) -> None:
+    """Draw a panel each, by its title, on panels that share the y axis: a value holds until the next one."""
+    for axes, (name, lines) in zip(panels, shown, strict=True):
+        for i, (entity, (times, values)) in enumerate(lines.items()):
+            axes.plot(times, values, label=entity, drawstyle="steps-post", **line(i, marker=False))
+        dress(axes)
+        if len(shown) > 1:
+            axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
+    # Once all is drawn: a limit that is set earlier would leave out what comes later.
+    if "y" in log:
+        panels[0].set_yscale("log")
+    else:
+        panels[0].set_ylim(bottom=0)
+
+
+def _rows(done: Evaluated, plot: Plot) -> bytes:
+    """Draw a column of a table row by row, over another column or over the rows: bars or dots."""
+    shown = _shown(done, plot)
+    canvas = new_canvas(7.2, 4.4)
+    axes = canvas.subplots()
+    width = 0.8 / len(shown)
+    drawn = _drawn(done.figure, plot)
+    numbers = looks(drawn * (len(shown) // len(drawn)))
+    for i, (name, folder) in enumerate(shown):
+        table = rows(read_table(folder, plot.table), plot.where)
+        if table.num_columns == 0:
+            continue
+        values = table[plot.column].cast(pa.float64()).to_numpy() * plot.scale
+        if plot.x_column:
+            places = table[plot.x_column].cast(pa.float64()).to_numpy() * plot.x_scale
+        else:
+            places = np.arange(1, len(values) + 1, dtype=float)
+        if plot.mark == "bars":
+            shift = (i - (len(shown) - 1) / 2) * width
+            axes.bar(places + shift, values, width * 0.92, color=COLOURS[numbers[i]], label=name)
+        else:
+            axes.plot(places, values, label=name, **{**line(numbers[i]), "linestyle": "none"})
+    dress(axes)
+    if "x" in plot.log:
+        axes.set_xscale("log")
+    if "y" in plot.log:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    if plot.mark == "bars":
+        axes.grid(visible=False, axis="x")
+    axes.set_xlabel(plot.x_label, fontsize=9, color=INK)
+    axes.set_ylabel(plot.y_label, fontsize=9, color=INK)
+    legend(canvas, [axes])
+    return png_bytes(canvas)
+
+
 def _timeline(done: Evaluated, plot: Plot) -> bytes:
     """Draw what flows had acknowledged over time, by the ends of their writes: a panel a series, seed 1."""
     figure = done.figure
@@ -219,10 +322,10 @@ def _timeline(done: Evaluated, plot: Plot) -> bytes:
             label = names[flow] if several else f"flow {flow}"
             axes.plot((edges[:-1] + plot.bin_s / 2) * 1e3, rates, label=label, **line(i, marker=False))
         dress(axes)
-        axes.set_ylim(bottom=0)
         if len(drawn) > 1:
             axes.set_title(series.name, fontsize=10, color=INK, loc="left", fontweight="bold")
         axes.set_xlabel("Simulated time (ms)", fontsize=9, color=INK)
+    panels[0].set_ylim(bottom=0)
     panels[0].set_ylabel("Throughput of a flow (Gb/s)", fontsize=9, color=INK)
     legend(canvas, panels)
     return png_bytes(canvas)

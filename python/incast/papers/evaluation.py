@@ -76,7 +76,7 @@ def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluate
     values: dict[str, dict[tuple[str, X, int], float]] = {name: {} for name in figure.measures}
     for key, job in of_figure.items():
         for name, measure in figure.measures.items():
-            found = runs[job.folder].number(measure, points[key[1]].span_s)
+            found = runs[job.folder].number(measure, points[key[1]])
             if found is not None:
                 values[name][key] = found * measure.scale
     for (series, x, name), number in work_out(paper, figure).items():

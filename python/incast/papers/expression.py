@@ -140,6 +140,11 @@ def some(*values: Value) -> bool:
     return any(_truth(value) for value in _listed(values))
 
 
+def count(*values: Value) -> int:
+    """How many statements of a list are true."""
+    return sum(_truth(value) for value in _listed(values))
+
+
 def _truth(value: Value) -> bool:
     # Numbers are no statements: all of them but 0 would hold.
     if not isinstance(value, bool | np.bool_):
@@ -158,6 +163,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "abs": lambda value: abs(as_number(value)),
     "all": every,
     "any": some,
+    "count": count,
     "falling": falling,
     "max": lambda *values: max(_numbers(values)),
     "mean": mean,

@@ -6,6 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,17 +62,18 @@ class Run:
         self.manifest: dict[str, Any] = result.manifest
         self.tables: dict[str, pa.Table] = {}
 
-    def number(self, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
-        """Read a measure; ``None`` where it does not exist, or is none of runs."""
+    def number(self, measure: Measure, point: Point) -> float | None:
+        """Read a measure at a point; ``None`` where it does not exist, or is none of runs."""
         if measure.of is not None:
             return self._summary(measure, measure.of)
         if measure.table is None:
             return None
-        return reduced(self._table(measure.table), measure, span_s)
+        narrowed = replace(measure, where={**measure.where, **point.where})
+        return reduced(self._table(measure.table), narrowed, point.span_s)
 
     def find_columns(self, plot: Plot) -> None:
-        """Refuse the picture of a distribution whose columns the table has not, or not of numbers."""
-        if plot.kind not in ("cdf", "ccdf"):
+        """Refuse the picture of a table whose columns the table has not, or not of numbers."""
+        if plot.kind not in ("cdf", "ccdf", "samples", "rows"):
             return
         table = self._table(plot.table)
         if table.num_columns > 0:
@@ -79,6 +81,9 @@ class Run:
             _expect_comparable(table, plot.table, plot.place, plot.where)
             _find_columns(table, plot.table, plot.place, [plot.column])
             _expect_numbers(table, plot.table, plot.place, column=plot.column)
+            if plot.x_column:
+                _find_columns(table, plot.table, plot.place, [plot.x_column])
+                _expect_numbers(table, plot.table, plot.place, x_column=plot.x_column)
 
     def _table(self, name: str) -> pa.Table:
         if name not in self.tables:

@@ -100,7 +100,7 @@ def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> P
             if (figure.name, point.scenario) in read:
                 continue
             for measure in figure.measures.values():
-                run.number(measure, point.span_s)
+                run.number(measure, point)
             for plot in figure.plots:
                 run.find_columns(plot)
             read.add((figure.name, point.scenario))

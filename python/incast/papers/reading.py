@@ -99,7 +99,8 @@ def load(folder: Path) -> Paper:
 
 
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
-PLOTS = ("line", "cdf", "ccdf", "timeline")
+PLOTS = ("line", "cdf", "ccdf", "timeline", "samples", "rows")
+MARKS = ("bars", "dots")
 TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")
 
 
@@ -190,7 +191,7 @@ def _point(table: Table, folder: Path) -> Point:
     if span is not None and not (len(span) == 2 and span[0] < span[1]):
         raise table.wrong("span_s", "expected a beginning and a later end, in seconds")
     scenario = table.file("scenario", folder) if table.has("scenario") else None
-    point = Point(x, table.mapping("set"), None if span is None else (span[0], span[1]), scenario)
+    point = Point(x, table.mapping("set"), None if span is None else (span[0], span[1]), _where(table), scenario)
     table.done()
     return point
 
@@ -259,6 +260,32 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             where=_where(table),
             scale=table.factor("scale"),
             x_label=table.text("x_label"),
+            log=table.texts("log"),
+            **shared,
+        )
+    elif kind == "samples":
+        plot = Plot(
+            points=table.xs("points", [point.x for point in points]),
+            table="samples",
+            column="value",
+            where=_where(table),
+            scale=table.factor("scale"),
+            y_label=table.text("y_label"),
+            log=table.texts("log"),
+            **shared,
+        )
+    elif kind == "rows":
+        plot = Plot(
+            points=table.xs("points", [point.x for point in points]),
+            table=table.word("table", TABLES),
+            column=table.text("column"),
+            x_column=table.text("x_column", ""),
+            x_scale=table.factor("x_scale"),
+            mark=table.word("as", MARKS),
+            where=_where(table),
+            scale=table.factor("scale"),
+            x_label=table.text("x_label"),
+            y_label=table.text("y_label"),
             log=table.texts("log"),
             **shared,
         )

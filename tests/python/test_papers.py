@@ -67,6 +67,18 @@ def test_switches_that_set_windows_keep_queries_without_loss(incast: Command, tm
     assert "holds: SCCP gives the background" in answer.out
 
 
+def test_a_students_swift_is_fair_where_nothing_is_lost(incast: Command, tmp_path: Path) -> None:
+    """Figure 16 of the report of CSE 322, its windows (15), and its flows one by one (17), with one seed."""
+    answer = incast("paper", "run", "cse322/fig16", "--seeds", "1", "--out", "c")
+    assert answer.status == 0, answer.err
+    assert "does not hold: Swift is fair" in answer.out
+    assert "\n  holds: Where nothing is lost it is" in answer.out
+    answer = incast("paper", "run", "cse322/fig15", "--seeds", "1", "--out", "c")
+    assert answer.out.startswith("fig15: all 2 claims hold - "), answer.out + answer.err
+    answer = incast("paper", "run", "cse322/fig17", "--seeds", "1", "--out", "c")
+    assert "\n  holds: Swift loses fewer packets in most flows than a DCTCP that no queue marks" in answer.out
+
+
 def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: Path) -> None:
     """HULL's trade, with one seed."""
     answer = incast("paper", "run", "hull", "--seeds", "1", "--out", "h")

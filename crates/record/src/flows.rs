@@ -283,8 +283,8 @@ pub(crate) const FLOWMONITOR: Figures<Outcome> = &rows! {
         "100 * lost / tx IP packets, data direction, all flows added up: data segments that a queue or a host dropped, \
          or a link lost. What is in flight at the end is neither received nor lost.";
     "flowmonitor.entries.throughput_kibps" ["Kibit/s"] = |o| all_entries(o).and_then(|e| throughput_of(&e)),
-        "As flowmonitor.throughput_kibps over all entries: ACK directions are FlowMonitor flows of their own, and enter \
-         the mean as such. Missing, as all figures of entries, unless measure.acks is true.";
+        "As flowmonitor.throughput_kibps over all entries: ACK directions are FlowMonitor flows of their own, and \
+         enter the mean as such. Missing, as all figures of entries, unless measure.acks is true.";
     "flowmonitor.entries.delay_s" ["s"] = |o| all_entries(o).and_then(|e| delay_of(&e)),
         "Sum of the delays of received IP packets divided by their number, ACK directions included.";
     "flowmonitor.entries.delivery_pct" ["%"] = |o| all_entries(o).and_then(|e| received_pct(&e)),

@@ -95,8 +95,8 @@ params! {
     /// The round-trip time for the pacing of windows below one packet: "rtt" the latest sample, "srtt" the smoothed.
     pace_by: PaceBy = "rtt", "", "section 3.4; htsim smooths";
     /// Numbers of windows and targets: "real"; whole "bytes", and whole segments an ACK; "segments", the same with
-    /// additive increase in whole segments, ai / cwnd rounded down; or "integer" bytes and picoseconds, all rounded down
-    /// at every change.
+    /// additive increase in whole segments, ai / cwnd rounded down; or "integer" bytes and picoseconds, all rounded
+    /// down at every change.
     arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts bytes, htsim has integers";
 }
 
@@ -140,7 +140,8 @@ impl Emulation {
         matches!(self.arithmetic, Arithmetic::Bytes | Arithmetic::Segments)
     }
 
-    /// Additive increase of a window of `w` packets by `n`, in whole packets: `ai / w` is rounded down, then multiplied.
+    /// Additive increase of a window of `w` packets by `n`, in whole packets: `ai / w` is rounded down before it is
+    /// multiplied.
     pub(in crate::swift) fn whole_increase(ai: f64, w: f64, n: f64) -> f64 {
         let whole = libm::floor(w);
         whole + libm::floor(ai / whole.max(1.0)) * n

@@ -5,7 +5,7 @@ use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{Discipline, LinkSpec, Program, ProgramSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec};
-use incast_cc::Time;
+use incast_cc::{Rate, Time};
 
 fn invalid(text: String) -> Result<(), RunError> {
     Err(RunError::Invalid(text))
@@ -66,9 +66,20 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
         Program::Phantom(phantom) if !(phantom.drain > 0.0 && phantom.drain <= 1.0) => {
             invalid(format!("a phantom queue drains at {} of its link, expected above 0 and at most 1", phantom.drain))
         }
+        Program::Phantom(_) => check_phantom(spec, own),
         Program::Rcp(rcp) => check_rcp(rcp),
         Program::Table(table) => table::check(own, table, spec).or_else(invalid),
         _ => Ok(()),
+    }
+}
+
+/// Phantom queues go by departures that follow from the arrivals.
+fn check_phantom(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
+    let other = |l: &&LinkSpec| spec.is_explicit(l) || l.bucket > 0 || l.rate == Rate::INFINITE;
+    let mut links = spec.links.iter().filter(|l| own.nodes.binary_search(&l.from).is_ok());
+    match links.find(other) {
+        Some(link) => invalid(format!("phantom queues, and link {} has no plain FIFO queue, or no rate", link.name)),
+        None => Ok(()),
     }
 }
 

@@ -20,6 +20,10 @@ impl<E: Effects> NodeCtx<'_, E> {
         ext: Option<&mut Ext>,
     ) {
         if !programs.is_attended() {
+            if programs.ignore(way.0, packet) {
+                self.offer(way.1, packet, ext);
+                return;
+            }
             return self.pass_from(programs, 0, way, packet, ext);
         }
         self.observe_programs(programs, true);
@@ -82,21 +86,41 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// The timer of a node's programs fires; `switches` are those of switches.
-    #[cold]
-    pub fn time_programs(&mut self, node: NodeId, switches: &mut [Option<Box<Programs>>]) {
-        match self.net.place[node].node.get() {
+    /// Does something with the programs of a node, if it runs some; `switches` are those of switches.
+    fn with_programs(
+        &mut self,
+        node: Node,
+        switches: &mut [Option<Box<Programs>>],
+        act: impl FnOnce(&mut Self, &mut Programs),
+    ) {
+        match node {
             Node::Host(host) => {
-                let Some(mut programs) = self.hosts[host].programs.take() else { return };
-                self.fire(&mut programs);
-                self.hosts[host].programs = Some(programs);
+                self.with_programs_of_host(host, act);
             }
             Node::Switch(switch) => {
                 if let Some(programs) = switches.get_mut(switch.ix()).and_then(|own| own.as_deref_mut()) {
-                    self.fire(programs);
+                    act(self, programs);
                 }
             }
         }
+    }
+
+    /// Does something with the programs of a host; `None` where it runs none, or they are at work.
+    pub fn with_programs_of_host<T>(
+        &mut self,
+        host: HostIx,
+        act: impl FnOnce(&mut Self, &mut Programs) -> T,
+    ) -> Option<T> {
+        let mut programs = self.hosts[host].programs.take()?;
+        let done = act(self, &mut programs);
+        self.hosts[host].programs = Some(programs);
+        Some(done)
+    }
+
+    /// The timer of a node's programs fires; `switches` are those of switches.
+    #[cold]
+    pub fn time_programs(&mut self, node: NodeId, switches: &mut [Option<Box<Programs>>]) {
+        self.with_programs(self.net.place[node].node.get(), switches, |ctx, programs| ctx.fire(programs));
     }
 
     /// The timer of `programs` fires.
@@ -109,27 +133,36 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// The programs of a host see a packet that has come to it: whether it goes on to the stack.
     #[cold]
-    pub fn meet_programs(&mut self, host: HostIx, packet: &mut Packet, mut ext: Option<&mut Ext>) -> bool {
-        let (port, node) = (self.hosts[host].port, self.hosts[host].node);
-        let Some(mut programs) = self.hosts[host].programs.take() else { return true };
-        self.observe_programs(&mut programs, true);
+    pub fn meet_programs(&mut self, host: HostIx, packet: &mut Packet, ext: Option<&mut Ext>) -> bool {
+        let way = (Some(self.hosts[host].port), None);
+        self.with_programs_of_host(host, |ctx, programs| ctx.meet(programs, way, packet, ext)).unwrap_or(true)
+    }
+
+    /// Programs see a packet for their node's own stack: whether it goes on.
+    fn meet(
+        &mut self,
+        programs: &mut Programs,
+        way: (Option<PortIx>, Option<PortIx>),
+        packet: &mut Packet,
+        mut ext: Option<&mut Ext>,
+    ) -> bool {
+        self.observe_programs(programs, true);
         let mut from = 0;
         let goes_on = loop {
             let place = Place { now: self.now, ports: self.ports, connections: self.net };
-            match programs.ingress(&place, (Some(port), None), from, packet, ext.as_deref_mut()) {
+            match programs.ingress(&place, way, from, packet, ext.as_deref_mut()) {
                 Step::Passed(_) => break true,
                 Step::Kept => break false,
                 Step::Dropped => {
-                    self.refused(packet, Site::Node(node));
+                    self.refused(packet, Site::Node(programs.node()));
                     break false;
                 }
                 Step::Sends(next, _) => from = next,
             }
-            self.send_of_programs(&mut programs);
+            self.send_of_programs(programs);
         };
-        self.send_of_programs(&mut programs);
-        self.settle_programs(&mut programs);
-        self.hosts[host].programs = Some(programs);
+        self.send_of_programs(programs);
+        self.settle_programs(programs);
         goes_on
     }
 
@@ -151,18 +184,8 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[cold]
     pub fn leave_programmed(&mut self, port: PortIx, switches: &mut [Option<Box<Programs>>], departed: &mut Departed) {
         let Departed { packet, ext, .. } = departed;
-        match self.net.origins[self.ports[port].link].get() {
-            Node::Host(host) => {
-                let Some(mut programs) = self.hosts[host].programs.take() else { return };
-                self.leave_programs(&mut programs, port, packet, ext.as_mut());
-                self.hosts[host].programs = Some(programs);
-            }
-            Node::Switch(switch) => {
-                if let Some(programs) = switches.get_mut(switch.ix()).and_then(|own| own.as_deref_mut()) {
-                    self.leave_programs(programs, port, packet, ext.as_mut());
-                }
-            }
-        }
+        let node = self.net.origins[self.ports[port].link].get();
+        self.with_programs(node, switches, |ctx, programs| ctx.leave_programs(programs, port, packet, ext.as_mut()));
     }
 
     /// The host that has `port` and runs programs, if it is a host's.

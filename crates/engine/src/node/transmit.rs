@@ -85,12 +85,14 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// of a host that runs programs.
     #[cold]
     fn transmit_unusual(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
+        let mut ext = ext;
+        let act = |ctx: &mut Self, programs: &mut Programs| {
+            ctx.pass_programs(programs, (None, port), packet, ext.as_deref_mut());
+        };
         if self.ports[port].is_programmed()
             && let Some(host) = self.programmed_host(port)
-            && let Some(mut programs) = self.hosts[host].programs.take()
+            && self.with_programs_of_host(host, act).is_some()
         {
-            self.pass_programs(&mut programs, (None, port), packet, ext);
-            self.hosts[host].programs = Some(programs);
             return;
         }
         self.offer_unusual(port, packet, ext);

@@ -231,7 +231,7 @@ impl Port {
     }
 
     /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
-    pub(super) fn wire_from(&self, start: Time, size: u64) -> Time {
+    pub fn wire_from(&self, start: Time, size: u64) -> Time {
         match &self.rare.faults {
             Some(faults) => faults.wire_from(start, size, &self.settings),
             None => self.settings.serialization(size),

@@ -123,6 +123,13 @@ impl Programs {
         self.first.plus(local as u32)
     }
 
+    /// A packet that has come in by port `ingress` of the domain is nothing to any of them, now and at its queue.
+    #[inline]
+    pub fn ignore(&self, ingress: Option<PortIx>, packet: &Packet) -> bool {
+        let local = ingress.map(|port| port.ix() - self.first.ix());
+        !self.asks_queue && self.list.iter().all(|active| each!(active, program => program.ignores(local, packet)))
+    }
+
     /// A packet has come in by port `ingress` of the domain, and is to leave by `egress`: the programs from number
     /// `from` on see it, and may change it.
     pub fn ingress(

@@ -10,8 +10,6 @@ use incast_cc::Time;
 pub struct Queues {
     rule: Phantom,
     ports: Vec<Queue>,
-    /// What the packet at work makes of its port's queue, once the real queue takes it.
-    next: Queue,
 }
 
 /// A queue as of the end of the latest transmission.
@@ -32,18 +30,23 @@ impl Queue {
 impl Queues {
     /// At a node of so many ports.
     pub fn new(rule: &Phantom, ports: usize) -> Queues {
-        Queues { rule: rule.clone(), ports: vec![Queue::default(); ports], next: Queue::default() }
+        Queues { rule: rule.clone(), ports: vec![Queue::default(); ports] }
+    }
+
+    /// The queue of a port after a packet the end of whose transmission is at `end`.
+    fn after(&self, at: &At, port: usize, packet: &Packet, end: Time) -> Queue {
+        let drain = self.rule.drain * at.rate(port).as_f64();
+        self.ports[port].after(end, at.bytes(port, packet), drain)
     }
 }
 
 impl SwitchProgram for Queues {
     fn ingress(&mut self, at: &At, packet: &mut Packet, _beside: &mut Beside) -> Verdict {
-        if let Some(port) = at.egress {
-            let drain = self.rule.drain * at.rate(port).as_f64();
-            self.next = self.ports[port].after(at.departure(port, packet), at.bytes(port, packet), drain);
-            if self.next.bytes > self.rule.mark as f64 && packet.has(flag::ECT) {
-                packet.flags |= flag::CE;
-            }
+        if let Some(port) = at.egress
+            && packet.has(flag::ECT)
+            && self.after(at, port, packet, at.departure(port, packet)).bytes > self.rule.mark as f64
+        {
+            packet.flags |= flag::CE;
         }
         Verdict::Pass
     }
@@ -52,11 +55,12 @@ impl SwitchProgram for Queues {
         true
     }
 
-    fn queued(&mut self, at: &At, _packet: &Packet, accepted: bool) {
+    /// What the real queue takes counts: a program after this one may have kept the packet, or sent it by another port.
+    fn queued(&mut self, at: &At, packet: &Packet, accepted: bool) {
         if let Some(port) = at.egress
             && accepted
         {
-            self.ports[port] = self.next;
+            self.ports[port] = self.after(at, port, packet, at.ports[port].free_at().max(at.now));
         }
     }
 

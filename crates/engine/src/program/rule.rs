@@ -58,8 +58,9 @@ impl At<'_> {
 
     /// The end of the transmission of a packet that the FIFO queue of a port takes now.
     pub fn departure(&self, port: usize, packet: &Packet) -> Time {
-        let port = &self.ports[port];
-        port.free_at().max(self.now) + port.serialization(packet.size as u64)
+        let (bytes, port) = (self.bytes(port, packet), &self.ports[port]);
+        let begins = port.free_at().max(self.now);
+        begins + port.wire_from(begins, bytes)
     }
 
     /// Bytes that a port has still to transmit, with what its link adds to them.
@@ -136,6 +137,12 @@ pub enum Verdict {
 pub trait SwitchProgram {
     /// Its node has ports that feed `links`, in the order of ports.
     fn placed(&mut self, _spec: &Spec, _links: &[LinkId]) {}
+
+    /// [`SwitchProgram::ingress`] would leave all as it is: of the packet, which came in by port `ingress`, and of the
+    /// program. Most packets are no more than this question where a program has a short answer.
+    fn ignores(&self, _ingress: Option<usize>, _packet: &Packet) -> bool {
+        false
+    }
 
     /// A packet is at the node, its way is known, and its queue has not seen it. The program may change it.
     fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict;

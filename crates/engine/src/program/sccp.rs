@@ -34,6 +34,7 @@ enum Says {
 }
 
 /// What a segment says of its flow, if anything.
+#[inline]
 fn says(packet: &Packet) -> Option<Says> {
     if !packet.is_reverse() && packet.part().0 > 0 {
         // a later fragment has no TCP header
@@ -78,6 +79,16 @@ impl Counts {
         wnd.min(units.saturating_mul(unit).min(u32::MAX as u64) as u32)
     }
 
+    /// The share to which the window of a packet that came in by this port is lowered, if it is.
+    #[inline]
+    fn lowers(&self, ingress: Option<usize>, packet: &Packet) -> Option<u64> {
+        let share = self.ports[ingress?].share;
+        let lowers = share < packet.wnd as u64
+            && packet.has(flag::ACK)
+            && matches!(packet.kind(), Kind::Data | Kind::Ack | Kind::Syn);
+        lowers.then_some(share)
+    }
+
     fn add(&mut self, at: &At, direction: Direction, port: usize) {
         if !self.rule.remembers || self.known.insert((direction, port)) {
             self.set(at, port, self.ports[port].flows + 1);
@@ -114,18 +125,18 @@ impl Counts {
 }
 
 impl SwitchProgram for Counts {
+    #[inline]
+    fn ignores(&self, ingress: Option<usize>, packet: &Packet) -> bool {
+        says(packet).is_none() && self.lowers(ingress, packet).is_none()
+    }
+
     fn ingress(&mut self, at: &At, packet: &mut Packet, _beside: &mut Beside) -> Verdict {
         if !self.rule.accepted
             && let Some(says) = says(packet)
         {
             self.count(at, packet, says);
         }
-        if let Some(port) = at.ingress
-            && let share = self.ports[port].share
-            && share < packet.wnd as u64
-            && packet.has(flag::ACK)
-            && matches!(packet.kind(), Kind::Data | Kind::Ack | Kind::Syn)
-        {
+        if let Some(share) = self.lowers(at.ingress, packet) {
             packet.wnd = self.window(packet.wnd, share, packet.is(Kind::Syn));
         }
         Verdict::Pass

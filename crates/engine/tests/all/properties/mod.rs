@@ -4,10 +4,12 @@
 
 mod laws;
 mod networks;
+mod programs;
 
 use crate::support::*;
 use laws::laws;
 use networks::*;
+use programs::keep_those_without_queues;
 use proptest::prelude::*;
 
 proptest! {
@@ -90,6 +92,7 @@ proptest! {
         }
         arithmetic.queues[0].explicit = false;
         arithmetic.buffer = None;
+        keep_those_without_queues(&mut arithmetic);
         // what a failure takes is seen at its arrival by arithmetic, at its departure in a queue
         arithmetic.failures.retain(|f| matches!(f.effect, Effect::Degraded { loss: 0.0, .. }));
         arithmetic.queues[0].count_overhead = counted;
@@ -97,12 +100,14 @@ proptest! {
         only_first_class(&mut arithmetic.queues[0]);
         // a departure is an event there, and comes before an arrival however late it began
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
+        if one_class {
+            arithmetic.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
+        }
         let mut explicit = arithmetic.clone();
         explicit.queues[0].explicit = true;
         if one_class && explicit.queues[0].device == 0 {
             let queue = with_classes(explicit.queues.remove(0), 1, strict);
             explicit.queues.insert(0, QueueSpec { count_overhead: counted, ..queue });
-            explicit.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
         }
         let (one, other) = (run(&arithmetic), run(&explicit));
         use incast_record::Sample;
@@ -121,6 +126,7 @@ proptest! {
         let mut arithmetic = spec;
         arithmetic.queues[0].explicit = false;
         arithmetic.buffer = None;
+        keep_those_without_queues(&mut arithmetic);
         arithmetic.links.iter_mut().for_each(|l| l.bucket = 0);
         only_first_class(&mut arithmetic.queues[0]);
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };

@@ -1,5 +1,6 @@
 //! Random networks: every kind of queue, transport, controller, application, route and failure.
 
+use super::programs::programs;
 use crate::support::*;
 use proptest::prelude::*;
 
@@ -203,10 +204,11 @@ pub fn controllers() -> Vec<Config> {
         controller("dcqcn", &[("form", "vendor")]),
         controller("bbr", &[]),
         controller("bbr", &[("rtt_window", "10ms"), ("probe_rtt", "1ms")]),
+        controller("rcp", &[]),
     ]
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 33;
+pub const CONTROLLERS: u32 = 34;
 
 fn apps() -> impl Strategy<Value = App> {
     prop_oneof![
@@ -472,12 +474,10 @@ pub fn networks() -> impl Strategy<Value = Spec> {
     let nic = pick(&[None, None, Some(1u32), Some(3)]);
     let ties = pick(&[Ties::Hash, Ties::Link, Ties::Scheduled]);
     let bucket = pick(&[0u32, 0, 1600, 20_000]);
-    // half of the networks run programs
-    let code = prop_oneof![Just(0u8), any::<u8>()];
-    let rest = (any::<(u8, u32, u32)>(), ties, bucket, askings(), costs(), (faults(), code));
+    let rest = (any::<(u8, u32, u32)>(), ties, bucket, askings(), costs(), (faults(), programs()));
     (any::<u64>(), shape, rate, delay, queues(), losses, transports, drafts(), (nic, rest)).prop_map(
         |(seed, shape, rate, delay, queue, losses, transports, drafts, (nic, rest))| {
-            let ((choice, slow, quick), ties, bucket, askings, costs, (faults, code)) = rest;
+            let ((choice, slow, quick), ties, bucket, askings, costs, (faults, programs)) = rest;
             let mut spec = match shape {
                 Shape::Star(n) => star(n, rate, delay),
                 Shape::Dumbbell(n) => dumbbell(n, rate, delay),
@@ -526,7 +526,7 @@ pub fn networks() -> impl Strategy<Value = Spec> {
             wait(&mut spec, &drafts);
             ask(&mut spec, &askings);
             fail(&mut spec, &faults);
-            spec.programs = programs(&spec, code);
+            spec.programs = programs.place(&spec);
             spec
         },
     )
@@ -544,32 +544,6 @@ fn pfc(spec: &Spec, seed: u64) -> Option<PfcSpec> {
         headroom: Headroom::Bytes(seed % 1500),
         margin: 1000,
     })
-}
-
-/// Programs of switches and hosts, by the bits of a number.
-fn programs(spec: &Spec, choice: u8) -> Vec<ProgramSpec> {
-    let bit = |n: u8| choice >> n & 1 > 0;
-    let sccp = Sccp {
-        common_rtt: Time::us(300),
-        floor: if bit(2) { 1 } else { 1448 },
-        accepted: bit(3),
-        reset: bit(4),
-        remembers: bit(5),
-        scale: if bit(6) { 7 } else { 0 },
-        up: bit(6) && bit(2),
-        ignorant: false,
-    };
-    let (hosts, nodes) = (spec.hosts, spec.node_names.len() as u32);
-    let idle = Program::Idle(Idle { timeout: if bit(7) { Time::ms(2) } else { Time::us(100) } });
-    let at = if bit(7) { 0..nodes } else { hosts..nodes };
-    let mut programs = Vec::new();
-    if bit(0) {
-        programs.push(ProgramSpec { nodes: (0..hosts).collect(), program: idle });
-    }
-    if bit(1) {
-        programs.push(ProgramSpec { nodes: at.collect(), program: Program::Sccp(sccp) });
-    }
-    programs
 }
 
 /// Failures: link by number, when (us) and for how long, how, and when that is seen (us).

@@ -47,6 +47,10 @@ def reference() -> Reference:
         "its packet traces data leaves a worker 1.0 to 4.1 us after the request that asks for it, on average 1.3 and "
         "1.4 us on persistent connections and 2.4 us on fresh ones. The scenario has 1.3 us for all (`hosts.send`). "
         "Where a burst just fills the buffer, that decides how many packets are lost.\n\n"
+        "Workers write a response and then shut the connection down. Where the windows let the write send all of it, "
+        "FIN is a packet of its own (`transport.close_after_write`): with 60 to 130 fresh connections of up to 10 "
+        "segments Linux loses a FIN a flow or two beside its data. A FIN that is lost goes again alone here, and on the "
+        "last segment there if that is short (tcp_retrans_try_collapse): up to 3 % more packets are lost here.\n\n"
         "How far ours may be off is what the reference says of its own cells, by kind: what decides a query's time. Of "
         "drops 5 % are allowed, and two packets where that is less than two, as of the largest queue. Of 443 cells "
         "nine are there twice; of the 434 others 32 are only shown, and so are figures without a tolerance here. "
@@ -463,62 +467,43 @@ PROCESS_NS: Mapping[str, tuple[int, tuple[str, ...]]] = MappingProxyType(
         "sccp300q-fresh-n80-12500B": (1820, ("drops",)),
         "sccp300-fresh-n80-12500B-skipsyn": (1820, ("drops",)),
         "sccp600f-fresh-n10-100000B-bg": (1150, ("largest queue",)),
+        "reno-fresh-n80-12500B-rtt100": (2400, ("median",)),
+        "reno-fresh-n130-50000B-b117-rto200-protobfifo": (2100, ("median",)),
+        "sccp300fq-fresh-n20-50000B-synonly": (2600, ("with a timeout",)),
+        "reno-push-n10-100000B": (1700, ("median",)),
+        "reno-push-n20-50000B": (2300, ("drops",)),
+        "reno-per-n10-100000B": (1700, ("mean",)),
+        "reno-per-n80-100000B-active10": (1700, ("with a timeout",)),
+        "dctcp-per-n40-25000B-bg": (1800, ("mean", "drops")),
     }
 )
-"""Figures which the time of the workers' processes decides, by cell, and a time with which they hold."""
+"""Figures which the time of the workers' processes decides, by cell, and a time with which they hold.
 
-ACKS_LOST = (
-    "not explained. More packets without data are lost there: of 425 drops a query of 60 x 10 kB at most 268 are data, "
-    "of ours 313 of 333"
-)
-SLOW_PHASE = "not explained; seeds and 1.0 to 2.0 us for a worker's process give {}"
+Of the 32 times 1.0, 1.1, ... 4.1 us at least seven give each of the last eight cells."""
+
+SLOW_PHASE = "not explained; seeds and 1.0 to 4.1 us for a worker's process give {}"
 KNOWN: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        **{
-            (own, "drops"): ACKS_LOST
-            for own in (
-                "reno-fresh-n80-12500B",
-                "reno-fresh-n80-12500B-rtt100",
-                "reno-fresh-n80-12500B-bfifo",
-                "reno-fresh-n80-12500B-def",
-                "reno-fresh-n60-10000B-b117-rto200-proto",
-                "reno-fresh-n130-10000B-b117-rto200-proto",
-                "reno-push-n10-100000B",
-                "reno-push-n80-12500B",
-                "dctcp-fresh-n80-12500B",
-                "sccp300-fresh-n80-12500B-synonly",
-                "sccp300fq-fresh-n80-12500B-synonly",
-            )
-        },
-        ("reno-fresh-n80-12500B-def", "median"): SLOW_PHASE.format("19 ms: RACK repairs here what times out there"),
-        ("reno-fresh-n130-10000B-b117-rto200-proto", "median"): SLOW_PHASE.format("615 ms: a tick of 8 ms less"),
-        ("reno-fresh-n130-50000B-b117-rto200-protobfifo", "median"): SLOW_PHASE.format("623 to 829 ms"),
-        ("reno-fresh-n10-100000B", "with a timeout"): SLOW_PHASE.format("6 to 15 queries"),
-        ("sccp300-fresh-n10-100000B-synonly", "with a timeout"): SLOW_PHASE.format("6 to 15 queries"),
-        ("sccp300fq-fresh-n20-50000B-synonly", "with a timeout"): SLOW_PHASE.format("16 to 20 queries"),
-        ("reno-push-n10-100000B", "median"): SLOW_PHASE.format("8.8 to 17.0 ms"),
+        ("reno-fresh-n10-100000B", "with a timeout"): SLOW_PHASE.format("2 to 15 queries"),
+        ("sccp300-fresh-n10-100000B-synonly", "with a timeout"): SLOW_PHASE.format("2 to 15 queries"),
         ("reno-push-n10-100000B", "with a timeout"): SLOW_PHASE.format("8 to 14 queries"),
-        ("reno-push-n20-50000B", "drops"): SLOW_PHASE.format("3875 to 3997"),
+        ("reno-push-n10-100000B", "drops"): SLOW_PHASE.format("2149 to 2178"),
         ("reno-fresh-n20-50000B-rtt100", "median"): SLOW_PHASE.format("17.0 to 18.9 ms"),
-        ("reno-fresh-n40-25000B-rtt100", "median"): SLOW_PHASE.format("22.9 to 42.0 ms"),
-        ("reno-per-n80-12500B-scaled", "median"): SLOW_PHASE.format("94.0 to 95.2 ms"),
-        ("sccp300-per-n80-12500B-unaware", "median"): SLOW_PHASE.format("94.0 to 95.2 ms"),
-        ("reno-per-n80-100000B-active10", "with a timeout"): SLOW_PHASE.format("2 to 6 queries"),
-        ("reno-per-n10-100000B", "mean"): SLOW_PHASE.format("9.5 to 11.2 ms"),
-        ("reno-per-n10-100000B-b43", "mean"): SLOW_PHASE.format("11.4 to 17.0 ms"),
-        ("reno-per-n10-100000B-rto200", "mean"): SLOW_PHASE.format("18.9 to 79.3 ms"),
+        ("reno-fresh-n40-25000B-rtt100", "median"): SLOW_PHASE.format("15.3 to 42.0 ms, 1.5 us the largest"),
+        ("reno-per-n80-12500B-scaled", "median"): SLOW_PHASE.format("91.0 to 95.4 ms, one of 32 below 94"),
+        ("sccp300-per-n80-12500B-unaware", "median"): SLOW_PHASE.format("91.0 to 95.4 ms, one of 32 below 94"),
+        ("reno-per-n10-100000B-b43", "mean"): SLOW_PHASE.format("11.4 to 21.6 ms, three of 32 above 20"),
+        ("reno-per-n10-100000B-rto200", "mean"): SLOW_PHASE.format("18.7 to 99.7 ms, one of 32 near 90"),
         ("reno-per-n10-100000B-rto200-def", "mean"): SLOW_PHASE.format(
-            "8.6 ms: one timeout of 200 ms there, none here"
+            "8.6 to 18.8 ms: one timeout of 200 ms there, and with two of 32 here"
         ),
-        ("reno-per-n10-50000B", "mean"): SLOW_PHASE.format("5.6 to 10.4 ms"),
+        ("reno-per-n10-50000B", "mean"): SLOW_PHASE.format("5.6 to 11.1 ms"),
         ("dctcp-per-n40-10000B", "mean"): SLOW_PHASE.format("5.2 to 6.3 ms"),
-        ("dctcp-per-n40-10000B", "drops"): SLOW_PHASE.format("269 to 294"),
-        ("dctcp-per-n40-25000B-b43", "mean"): SLOW_PHASE.format("38 to 70 ms"),
-        ("dctcp-per-n40-25000B-bg", "mean"): SLOW_PHASE.format("11.0 to 35.3 ms"),
-        ("dctcp-per-n40-25000B-bg", "drops"): SLOW_PHASE.format("465 to 1015"),
-        ("dctcp-per-n10-10000B", "mean queue"): SLOW_PHASE.format("15.1 to 15.5 packets"),
-        ("sccp300-push-n40-25000B", "drops"): SLOW_PHASE.format("160 to 180: a packet a query"),
-        ("sccp600f-fresh-n80-12500B-rtt100", "median"): SLOW_PHASE.format("28.5 to 46.5 ms"),
+        ("dctcp-per-n40-10000B", "drops"): SLOW_PHASE.format("210 to 294"),
+        ("dctcp-per-n40-25000B-b43", "mean"): SLOW_PHASE.format("38 to 71 ms, one of 32 near 54"),
+        ("dctcp-per-n10-10000B", "mean queue"): SLOW_PHASE.format("13.6 to 15.5 packets"),
+        ("sccp300-push-n40-25000B", "drops"): SLOW_PHASE.format("120 to 180: a packet a query"),
+        ("sccp600f-fresh-n80-12500B-rtt100", "median"): SLOW_PHASE.format("26.4 to 46.5 ms, none within 1.5 ms"),
         ("sccp300-per-n10-100000B-bg", "median"): SLOW_PHASE.format("9.68 to 9.73 ms: 0.95 % less"),
         ("sccp300f-per-n10-100000B-bg", "median"): SLOW_PHASE.format("9.68 to 9.73 ms: 0.95 % less"),
         ("sccp300-per-n80-12500B-bg", "median"): SLOW_PHASE.format("27 waits, not 26"),

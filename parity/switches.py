@@ -520,6 +520,9 @@ SCCP = {
     "sccp-linux/first/sccp600f-per-n20-50000B": (
         Switch("window-update-rfc", "windows change as RFC 9293 says", "transport.window_update=rfc9293"),
     ),
+    "sccp-linux/rto/reno-fresh-n60-10000B-b117-rto200-proto": (
+        Switch("close-after-write", "FIN on the last data, sent at once as it is", "transport.close_after_write=false"),
+    ),
     "sccp-linux/free/sccp300-fresh-n20-50000B-skipsyn": (
         Switch("fin-with-data", "FIN is a segment of its own", "transport.fin_with_data=false"),
     ),

@@ -40,7 +40,7 @@ pub use files::builtin;
 pub use text::problem::{Errors, Problem};
 
 use document::Document;
-use document::edit::{LeftOut, entry, insert, unknown_key};
+use document::edit::{LeftOut, entry, insert, resolved, unknown_key};
 use files::{read_file, read_named};
 use incast_engine::spec::Spec;
 use std::path::{Path, PathBuf};
@@ -162,7 +162,7 @@ impl Scenario {
 
     /// Sets a key: `set("topology.k", "8")`. `traffic.flows` is the key of the only traffic
     /// entry, `traffic.<name>.flows` that of one of several; entries of other lists go by number,
-    /// `failures.0.detection`. A value is written as in TOML; the quotes of a text may be left out.
+    /// `failures.0.detection`, or by name where they have one, `program.0.tables.count.miss`. A value is written as in TOML; the quotes of a text may be left out.
     ///
     /// Setting a `kind` to another one drops the sibling keys that the new kind does not have, of a
     /// controller all of them; setting a `preset` or a controller's `form` drops the siblings that
@@ -182,6 +182,8 @@ impl Scenario {
             _ => (&mut table, schema, parts, String::new()),
         };
         let document = Toml::Table(place.clone());
+        let (parts, spoken) = resolved(&parts, &document);
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let Some(found) = schema.find(&parts, Some(&document)) else {
             return Err(unknown_key(schema, &parts, &document, &path).into());
         };
@@ -198,7 +200,8 @@ impl Scenario {
         let full = format!("{path}{}", parts.join("."));
         let mut problems = Vec::new();
         schema.check(&Toml::Table(place.clone()), path.trim_end_matches('.'), &mut problems);
-        problems.retain(|p| p.key.strip_prefix(&full).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
+        let spoken = format!("{path}{}", spoken.join("."));
+        problems.retain(|p| p.key.strip_prefix(&spoken).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
         if !problems.is_empty() {
             return Err(Errors(problems));
         }

@@ -21,6 +21,9 @@ pub struct TransportSpec {
     /// acknowledges it and then sends a FIN of its own, on which no mark is echoed (ns-3). Otherwise
     /// FIN is a segment of its own, answered by one packet.
     pub fin_with_data: bool,
+    /// The application closes behind its last write: what that sends at once leaves without FIN, which follows as a
+    /// segment of its own (Linux, tcp_send_fin). With `fin_with_data`.
+    pub close_after_write: bool,
     /// Without a handshake: the flow opens with a SYN of `syn_size` bytes, whose pure ACK lets data
     /// flow and is an ACK of one byte to the controller; no third packet, no FIN (htsim's TCP).
     pub lone_syn: bool,

@@ -45,6 +45,31 @@ fn each_query_opens_and_closes_its_connection() {
     }
 }
 
+/// Linux: `write()` and `shutdown()`. FIN travels on the last data where the window has kept some back.
+#[test]
+fn fin_follows_a_write_that_was_sent_at_once() {
+    for (response, close_after_write, with_data) in [(4000, false, true), (4000, true, false), (30_000, true, true)] {
+        let t = TransportSpec { fin_with_data: true, close_after_write, initial_window: 10.0, ..tcp() };
+        let o = compared(&asking_anew(2, response, t, Close::Worker));
+        took(&o);
+        for worker in ["h1", "h2"] {
+            let fins = events(&o, worker, Happening::Send).into_iter().filter(|e| e.flags.contains("FIN"));
+            let payloads: Vec<bool> = fins.map(|e| e.payload > 0).collect();
+            assert_eq!(payloads, [with_data; 3], "{response} bytes, closed behind the write: {close_after_write}");
+        }
+        assert!(o.flows.iter().all(|f| f.retransmissions == 0));
+    }
+    // lost FINs are sent again
+    let t = TransportSpec { fin_with_data: true, close_after_write: true, initial_window: 10.0, ..tcp() };
+    let mut spec = asking_anew(3, 9000, t, Close::Worker);
+    spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
+    run_for(&mut spec, Time::s(60));
+    let o = compared(&spec);
+    took(&o);
+    let lost = events(&o, "h1", Happening::Send).into_iter().filter(|e| e.flags.contains("FIN")).count();
+    assert!(o.flows.iter().map(|f| f.retransmissions).sum::<u64>() > 0 && lost >= 3);
+}
+
 #[test]
 fn every_connection_is_as_fresh_as_the_first() {
     let o = compared(&asking_anew(1, 1000, tcp(), Close::Worker));

@@ -6,6 +6,7 @@ use super::{Built, triggers};
 use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::App;
+use crate::document::program;
 use crate::document::traffic::Traffic;
 use crate::document::transport::{Preset, Transport};
 use crate::text::controller::Controller;
@@ -45,6 +46,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
         found.extend(waiting_in_vain(doc, spec, &at_work));
     }
     doc.routing.without_effect(spec, &mut found);
+    program::without_effect(&doc.program, spec, &mut found);
     for (i, single) in doc.links.iter().enumerate().filter(|(_, single)| single.changes_nothing()) {
         found.push(format!("links.{i} changes nothing: it names {} alone", single.link));
     }
@@ -146,6 +148,7 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, choice: &
     let (g, sack) = (given, on(resolved.sack));
     let clock = (on(resolved.timestamps), "with timestamps = false");
     let opens = (on(resolved.handshake), "with handshake = false");
+    let rides = (on(resolved.fin_with_data), "with fin_with_data = false");
     let no_sack = (!sack, "with sack = true");
     let sack = (sack, "with sack = false");
     let not_ns3 = (resolved.scoreboard != Some(Word(Rules::Ns3)), "with scoreboard = \"ns3\"");
@@ -160,6 +163,7 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, choice: &
         ("segment_rtt", flag(g.segment_rtt), clock),
         ("duplicate_rtt", flag(g.duplicate_rtt), clock),
         ("fin_with_data", flag(g.fin_with_data), opens),
+        ("close_after_write", flag(g.close_after_write), rides),
         ("ecn_fallback", flag(g.ecn_fallback), opens),
         ("segment_rtt", flag(g.segment_rtt), not_ns3),
         ("tail_loss_probe", flag(g.tail_loss_probe), not_ns3),

@@ -60,6 +60,22 @@ pub(crate) fn entry<'t, 's, 'k>(
     }
 }
 
+/// A key path with the numbers of entries of lists that it calls by their names, and the same with names wherever there
+/// are some, as problems have it.
+pub(crate) fn resolved(parts: &[&str], document: &Toml) -> (Vec<String>, Vec<String>) {
+    let mut place = Some(document);
+    let name = |item: &Toml| item.get("name").and_then(Toml::as_str).map(str::to_owned);
+    let resolve = |part: &&str| {
+        let list = place.and_then(Toml::as_array);
+        let called = list.and_then(|list| list.iter().position(|item| name(item).as_deref() == Some(*part)));
+        let key = called.map_or_else(|| (*part).to_owned(), |i| i.to_string());
+        place = place.and_then(|place| below(place, &key));
+        let spoken = place.filter(|_| list.is_some()).and_then(name).unwrap_or_else(|| key.clone());
+        (key, spoken)
+    };
+    parts.iter().map(resolve).unzip()
+}
+
 /// The first part of a key path that does not exist, with a suggestion.
 pub(crate) fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> Problem {
     let mut known = 0;

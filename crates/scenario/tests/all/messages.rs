@@ -88,13 +88,14 @@ fn rules_for_small_windows_are_keys_of_the_transport() {
     assert_eq!(of(with(", window_update = \"rfc9293\"").unwrap()).0, spec::WindowUpdate::Rfc9293);
     let acks = |s: spec::Spec| {
         let t = &s.transports[0];
-        (t.push_half_window, t.read_ack, t.quickack_route)
+        (t.push_half_window, t.read_ack, t.quickack_route, t.close_after_write)
     };
-    assert_eq!(acks(with("").unwrap()), (false, false, false));
+    assert_eq!(acks(with("").unwrap()), (false, false, false, false));
     for (key, given) in [
-        ("push_half_window", (true, false, false)),
-        ("read_ack", (false, true, false)),
-        ("quickack_route", (false, false, true)),
+        ("push_half_window", (true, false, false, false)),
+        ("read_ack", (false, true, false, false)),
+        ("quickack_route", (false, false, true, false)),
+        ("close_after_write", (false, false, false, true)),
     ] {
         assert_eq!(acks(with(&format!(", {key} = true")).unwrap()), given);
     }

@@ -129,6 +129,25 @@ fn phantom_queues_leave_the_real_ones_nearly_empty() {
     assert!(refused.contains("program.0.drain"), "{refused}");
 }
 
+#[test]
+fn a_program_that_can_do_nothing_is_noted() {
+    let notes = |name: &str, sets: &[(&str, &str)]| scenario(name, sets).notes().unwrap();
+    let phantom = ("program", "[{ kind = \"phantom\" }]");
+    let queue = ("queue", "{ kind = \"drop-tail\", limit = \"100p\" }");
+    let no_flow = "program.0 (phantom) does nothing: no flow is ECN-capable, and other packets are not marked";
+    assert_eq!(notes("dumbbell", &[phantom, queue, ("controller", "newreno")]), [no_flow]);
+    assert_eq!(notes("dumbbell", &[phantom, queue, ("controller", "dctcp")]), [""; 0]);
+    assert_eq!(notes("dumbbell", &[phantom, queue, ("controller", "newreno"), ("transport.ecn", "classic")]), [""; 0]);
+    let rcp = notes("dumbbell", &[("program", "[{ kind = \"rcp\" }]"), ("controller", "newreno")]);
+    assert_eq!(rcp.len(), 1);
+    assert!(rcp[0].starts_with("program.0 (rcp) does nothing: no flow asks for a rate"), "{rcp:?}");
+    assert_eq!(notes("rcp-processor-sharing", &[]), [""; 0]);
+    let idle = |program: &str| notes("sccp-incast", &[("program", program)]);
+    let no_count = "program.0 (idle) does nothing: no program counts flows, as sccp and tables do";
+    assert_eq!(idle("[{ kind = \"idle\" }]"), [no_count]);
+    assert_eq!(idle("[{ kind = \"idle\" }, { kind = \"sccp\" }]"), [""; 0]);
+}
+
 /// Mean completion times in seconds of flows of the scenario `rcp-processor-sharing` that began in its measured
 /// interval, by size: packets from, flows, mean packets, mean time.
 fn completion_times(sets: &[(&str, &str)]) -> Vec<(u64, usize, f64, f64)> {

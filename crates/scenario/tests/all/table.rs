@@ -292,6 +292,21 @@ fn tables_of_packets_that_leave_mark_by_what_is_left_behind() {
 }
 
 #[test]
+fn keys_name_tables_and_entries_as_errors_do() {
+    let mut s = scenario("sccp-table", &[]);
+    s.set("program.0.tables.window.entries.share.priority", "7").unwrap();
+    let same = scenario("sccp-table", &[("program.0.tables.1.entries.0.priority", "7")]);
+    assert_eq!(s.resolved_toml().unwrap(), same.resolved_toml().unwrap());
+    let wrong = s.set("program.0.tables.window.entries.share.priority", "70000").unwrap_err().to_string();
+    assert!(wrong.starts_with("program.0.tables.window.entries.share.priority = 70000: expected"), "{wrong}");
+    // ... and by numbers the same
+    let wrong = s.set("program.0.tables.1.entries.0.priority", "70000").unwrap_err().to_string();
+    assert!(wrong.starts_with("program.0.tables.window.entries.share.priority = 70000: expected"), "{wrong}");
+    let unknown = s.set("program.0.tables.windows.miss", "drop").unwrap_err().to_string();
+    assert!(unknown.contains("there are 2 entries of program.0.tables"), "{unknown}");
+}
+
+#[test]
 fn what_tables_cannot_be_is_refused() {
     let says = |program: &str, words: &[&str]| {
         let message = two_said(program);
@@ -316,6 +331,9 @@ fn what_tables_cannot_be_is_refused() {
     entry("match = { flow = \"0x5/0x3\" }", &["match.flow = \"0x5/0x3\"", "outside its mask (0x4)"]);
     entry("match = { size = 70000 }", &["match.size = 70000", "up to 65535"]);
     entry("match = { source = \"h99\" }", &["match.source = \"h99\"", "name or number"]);
+    entry("match = { source = 99 }", &["program.0.tables.a.entries.0.match.source = 99", "expected one of 0 to"]);
+    entry("match = { destination = 99 }", &["match.destination = 99", "hosts"]);
+    entry("match = { flow = 2 }", &["match.flow = 2", "the run has 2 flows; expected one of 0 to 1"]);
     entry("match = { egress = \"nowhere\" }", &["match.egress = \"nowhere\"", "gateway>"]);
     entry("match = { ingress = \"source*\" }", &["match.ingress", "several ports of gateway"]);
     entry(

@@ -9,7 +9,7 @@ mod programs;
 use crate::support::*;
 use laws::laws;
 use networks::*;
-use programs::keep_those_without_queues;
+use programs::{drop_those_of_fifo_ports, keep_those_without_queues};
 use proptest::prelude::*;
 
 proptest! {
@@ -31,6 +31,7 @@ proptest! {
             (t.mss, t.sack) = (t.mss.min(1448), true);
             t.scoreboard = if t.scoreboard == Rules::Ns3 { Rules::Rfc6675 } else { t.scoreboard };
         }
+        drop_those_of_fifo_ports(&mut spec);
         spec.observe.flows = (0..spec.flows.len() as u32).collect();
         spec.observe.trace = spec.observe.flows.clone();
         compared(&spec);
@@ -44,6 +45,7 @@ proptest! {
         let mut spec = spec;
         let mark = if bytes { Limit::Bytes(k * 1000) } else { Limit::Packets(k) };
         spec.queues[0].discipline = Discipline::EcnAtDeparture(EcnAtDeparture { mark });
+        drop_those_of_fifo_ports(&mut spec);
         spec.queues[0].limit = Limit::Packets(limit);
         spec.ties = if spec.ties == Ties::Scheduled { Ties::Hash } else { spec.ties };
         spec.buffer = None;

@@ -103,7 +103,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
     let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
     let tick = || pick(&[Time::ZERO, Time::ms(1)]);
     let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));
-    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 29]>()).prop_map(
+    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 30]>()).prop_map(
         |(sizes, rules, pacing, ticks, s, u)| TransportSpec {
             scoreboard: rules.0,
             recovery: rules.1,
@@ -161,6 +161,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
             push_half_window: u[26],
             read_ack: u[27],
             quickack_route: u[28],
+            close_after_write: u[29],
             timeout_min: Time::ms(2),
             ..sizes
         },

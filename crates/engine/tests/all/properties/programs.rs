@@ -398,6 +398,11 @@ pub fn redirect(spec: &Spec) -> bool {
     })
 }
 
+/// Takes away what goes by departures that follow from the arrivals.
+pub fn drop_those_of_fifo_ports(spec: &mut Spec) {
+    spec.programs.retain(|own| !matches!(own.program, Program::Phantom(_)));
+}
+
 /// Takes away what sees packets when they leave, and what asks when they will.
 pub fn keep_those_without_queues(spec: &mut Spec) {
     spec.programs.retain(|own| match &own.program {

@@ -21,6 +21,7 @@ pub fn htsim() -> TransportSpec {
         quickack: 0,
         push_ack: false,
         push_half_window: false,
+        close_after_write: false,
         read_ack: false,
         quickack_route: false,
         cwr_ack: false,

@@ -40,6 +40,11 @@ impl NodeProgram for Idle {
         }
     }
 
+    fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
+        let counts = |own: &spec::ProgramSpec| matches!(own.program, spec::Program::Sccp(_) | spec::Program::Table(_));
+        (!spec.programs.iter().any(counts)).then_some("no program counts flows, as sccp and tables do")
+    }
+
     fn check_run(&self, spec: &Spec, nodes: &[u32], at: &mut Report) {
         if let Some(switch) = nodes.iter().find(|node| **node >= spec.hosts) {
             let message = format!(

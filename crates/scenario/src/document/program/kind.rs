@@ -24,6 +24,10 @@ pub trait NodeProgram {
     fn check(&self, _around: &Around, _at: &mut Report) {}
     /// What of a run does not go with it, where `nodes` run it.
     fn check_run(&self, _spec: &Spec, _nodes: &[u32], _at: &mut Report) {}
+    /// Why it can do nothing in a run, if it cannot.
+    fn without_effect(&self, _spec: &Spec) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Programs of switches run at all of them unless the user says where.
@@ -34,6 +38,11 @@ pub(super) fn switches() -> String {
 /// Whether a flow is a connection.
 pub(super) fn connects(flow: &spec::FlowSpec) -> bool {
     flow.app.datagram_gap().is_none()
+}
+
+/// Whether a flow paces at a rate that switches grant.
+pub(super) fn asks_for_rate(spec: &Spec, flow: &spec::FlowSpec) -> bool {
+    connects(flow) && spec.controllers[flow.controller as usize].profile().explicit_rate
 }
 
 /// The first entry of traffic whose connections begin without a handshake.

@@ -14,7 +14,7 @@ use crate::text::words::kinds;
 use crate::topology::network::Network;
 use idle::Idle;
 use incast_engine::spec::{self, Spec};
-use kind::{Around, NodeProgram};
+use kind::{Around, NodeProgram, asks_for_rate};
 use phantom::Phantom;
 use rcp::Rcp;
 use sccp::Sccp;
@@ -109,10 +109,7 @@ fn programs_share(programs: &[spec::ProgramSpec], before: usize, nodes: &[u32]) 
 /// What of a run does not go with its programs.
 pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Problem>) {
     let grants = spec.programs.iter().any(|own| matches!(own.program, spec::Program::Rcp(_)));
-    let asks = |f: &&spec::FlowSpec| {
-        f.app.datagram_gap().is_none() && spec.controllers[f.controller as usize].profile().explicit_rate
-    };
-    if let Some(flow) = spec.flows.iter().find(asks).filter(|_| !grants) {
+    if let Some(flow) = spec.flows.iter().find(|flow| asks_for_rate(spec, flow)).filter(|_| !grants) {
         let controller = spec.controllers[flow.controller as usize].kind().name;
         let entry = &spec.groups[flow.group as usize];
         let message = format!(
@@ -124,4 +121,10 @@ pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Proble
     for (i, (program, own)) in list.iter().zip(&spec.programs).enumerate() {
         program.check_run(spec, &own.nodes, &mut Report::new(format!("program.{i}"), problems));
     }
+}
+
+/// Programs that can do nothing in a run, a sentence each.
+pub(crate) fn without_effect(list: &[Program], spec: &Spec, found: &mut Vec<String>) {
+    let idle = list.iter().enumerate().filter_map(|(i, program)| Some((i, program, program.without_effect(spec)?)));
+    found.extend(idle.map(|(i, program, why)| format!("program.{i} ({}) does nothing: {why}", program.word())));
 }

@@ -1,6 +1,6 @@
 //! Keys of phantom queues.
 
-use super::kind::{Around, NodeProgram, switches};
+use super::kind::{Around, NodeProgram, connects, switches};
 use crate::text::default::bytes;
 use crate::text::problem::Report;
 use crate::text::quantity::Size;
@@ -43,6 +43,14 @@ impl NodeProgram for Phantom {
         if !(self.drain > 0.0 && self.drain <= 1.0) {
             at.value("drain", self.drain, "expected a share of the link's rate above 0 and at most 1");
         }
+    }
+
+    fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
+        let capable = |flow: &spec::FlowSpec| {
+            let (transport, controller) = (&spec.transports[flow.transport as usize], flow.controller as usize);
+            connects(flow) && transport.ecn.unwrap_or(spec.controllers[controller].profile().ecn) != cc::Ecn::Off
+        };
+        (!spec.flows.iter().any(capable)).then_some("no flow is ECN-capable, and other packets are not marked")
     }
 
     fn check_run(&self, spec: &Spec, nodes: &[u32], at: &mut Report) {

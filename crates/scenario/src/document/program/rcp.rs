@@ -1,11 +1,11 @@
 //! Keys of explicit rates.
 
-use super::kind::{Around, NodeProgram, switches};
+use super::kind::{Around, NodeProgram, asks_for_rate, switches};
 use crate::text::default::{bytes, thousandths};
 use crate::text::problem::Report;
 use crate::text::quantity::{Size, Time};
 use incast_cc as cc;
-use incast_engine::spec;
+use incast_engine::spec::{self, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,5 +78,10 @@ impl NodeProgram for Rcp {
         if self.least.0.0 == 0 {
             at.text("least", self.least, "expected at least 1B: a rate of nothing never rises again");
         }
+    }
+
+    fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
+        let asked = spec.flows.iter().any(|flow| asks_for_rate(spec, flow));
+        (!asked).then_some("no flow asks for a rate, as those with controller = \"rcp\" do")
     }
 }

@@ -51,9 +51,7 @@ impl Sender {
         if t.half_window_mss {
             self.bound_mss(ctx, t);
         }
-        if t.push_half_window {
-            self.note_pushes();
-        }
+        self.note_write(ctx);
         if ctx.sides.get(self.side as usize).is_some_and(|side| side.without_ecn) {
             self.ecn.mode = Ecn::Off;
         }
@@ -153,7 +151,7 @@ impl Sender {
         }
         if p.has(flag::FIN) && self.connection == Connection::Done {
             let t = ctx.net.transport(self.transport);
-            if t.fin_with_data {
+            if self.fin_rides(t) {
                 self.emit(ctx, Kind::Ack, self.una + 1, 0, flag::ACK, t.ack_size);
             }
         }
@@ -208,6 +206,12 @@ impl Sender {
         (self.connection, self.timer.deadline) = (Connection::Dead, NEVER);
     }
 
+    /// FIN is on the last data, unless it has already been sent as a segment of its own.
+    #[inline]
+    pub(super) fn fin_rides(&self, t: &TransportSpec) -> bool {
+        t.fin_with_data && !self.closing.apart
+    }
+
     /// The application's stop time has come.
     pub fn stop(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if matches!(self.connection, Connection::Done | Connection::Dead) {
@@ -243,7 +247,7 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         if !t.handshake {
             self.connection = Connection::Done;
-        } else if t.fin_with_data {
+        } else if self.fin_rides(t) {
             // the answer to the peer's own FIN is sent when that comes
             if self.closing.fin && self.una >= self.nxt {
                 self.connection = Connection::Done;

@@ -77,6 +77,10 @@ pub enum Connection {
 struct Closing {
     /// FIN was sent: as a segment of its own after the data, or on the last of it.
     fin: bool,
+    /// ... as a segment of its own, though `fin_with_data` would have it on the last data.
+    apart: bool,
+    /// When the application wrote last; only where that decides how it closes (`close_after_write`).
+    wrote: Option<Time>,
     /// The receiving application closed before the flow's end,
     by_peer: bool,
     /// ... when everything had been sent once.

@@ -80,7 +80,8 @@ impl Sender {
         if self.closing.fin && Some(seq) == self.app.end() {
             self.emit(ctx, Kind::Data, seq, 0, flag::FIN | retx, t.ack_size);
         } else {
-            let last = t.fin_with_data && t.handshake && Some(seq + len as u64) == self.app.end();
+            let last = self.fin_rides(t) && t.handshake && Some(seq + len as u64) == self.app.end();
+            let last = last && (!t.close_after_write || self.closing.wrote != Some(ctx.now));
             self.closing.fin |= last;
             let mut flags = retx | if last { flag::FIN } else { 0 };
             if t.push_ack && self.ends_a_write(seq + len as u64) {
@@ -441,7 +442,7 @@ impl Sender {
         match self.app.end() {
             Some(end) if end == self.app.written => {
                 if t.handshake && !self.closing.fin && self.nxt == end {
-                    self.closing.fin = true;
+                    (self.closing.fin, self.closing.apart) = (true, t.close_after_write);
                     self.send_new(ctx, 1);
                 }
             }

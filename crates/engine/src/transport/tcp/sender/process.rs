@@ -5,9 +5,7 @@ use super::*;
 impl Sender {
     /// Writes a message. What does not fit into the send buffer follows as it drains.
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
-        if ctx.net.transport(self.transport).push_half_window {
-            self.note_pushes();
-        }
+        self.note_write(ctx);
         self.app.on_message(bytes);
         self.pump(ctx);
     }
@@ -18,9 +16,7 @@ impl Sender {
         if !t.wakeup {
             return self.on_message(ctx, bytes);
         }
-        if t.push_half_window {
-            self.note_pushes();
-        }
+        self.note_write(ctx);
         self.app.on_message(bytes);
         let woken = &mut ctx.hosts[self.ip.host].run_queue.woken;
         woken.push(self.ip.flow);
@@ -34,11 +30,15 @@ impl Sender {
         }
     }
 
-    /// A message is written: PSH is on every segment with which more than half of the largest window has been written
-    /// since the last (tcp_sendmsg_locked, forced_push).
-    pub(super) fn note_pushes(&mut self) {
-        let mss = self.mss as u64;
-        self.process.pushed = (self.peer.max / 2 / mss + 1) * mss;
+    /// A message is written, or the first of a flow. PSH is on every segment with which more than half of the largest
+    /// window has been written since the last (tcp_sendmsg_locked, forced_push).
+    pub(super) fn note_write(&mut self, ctx: &NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.transport);
+        if t.push_half_window {
+            let mss = self.mss as u64;
+            self.process.pushed = (self.peer.max / 2 / mss + 1) * mss;
+        }
+        self.closing.wrote = t.close_after_write.then_some(ctx.now);
     }
 
     /// Whether a segment up to `end` says PSH: the last of a message does, too.

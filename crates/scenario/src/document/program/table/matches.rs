@@ -1,8 +1,9 @@
 //! The packets that an entry matches.
 
-use super::value::{Value, masked, outside, way};
+use super::value::{Value, exact, masked, outside, way};
 use crate::document::program::kind::Around;
 use crate::text::problem::Report;
+use incast_engine::spec::Spec;
 use incast_engine::spec::table::{self, Field, KindOf, Masked, Way, tcp_flag};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,6 +134,21 @@ impl Match {
         let mut port = |key, text: &Option<String>| text.as_ref().and_then(|text| way(text, key, around, at));
         let (ingress, egress) = (port("ingress", &self.ingress), port("egress", &self.egress));
         table::Match { fields, ingress, egress }
+    }
+
+    /// Flows and hosts that a run does not have.
+    pub(super) fn check_run(&self, spec: &Spec, at: &mut Report) {
+        let (flows, hosts) = (spec.flows.len() as u64, u64::from(spec.hosts));
+        let numbers = [
+            ("flow", &self.flow, flows, "flows"),
+            ("source", &self.source, hosts, "hosts"),
+            ("destination", &self.destination, hosts, "hosts"),
+        ];
+        for (key, value, count, what) in numbers {
+            if let Some(value) = value.as_ref().filter(|value| exact(value).is_some_and(|number| number >= count)) {
+                value.wrong(key, format!("the run has {count} {what}; expected one of 0 to {}", count.max(1) - 1), at);
+            }
+        }
     }
 
     fn flag_bits(&self, text: &str, at: &mut Report) -> Option<(u32, u32)> {

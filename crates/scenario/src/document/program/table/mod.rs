@@ -16,7 +16,7 @@ use controller::Controller;
 use entry::Entry;
 use incast_cc as cc;
 use incast_engine::spec::{self, Spec, table};
-use matches::overlap;
+use matches::{Match, overlap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -318,22 +318,22 @@ impl NodeProgram for Table {
         self.check_egress(spec, nodes, at);
         let own = spec.links.iter().filter(|link| nodes.binary_search(&link.from).is_ok());
         let classes = own.map(|link| spec.queues[link.queue as usize].classes().len()).max().unwrap_or(0);
-        let of = |actions: &[Action]| -> Vec<(usize, u8)> {
-            actions.iter().enumerate().filter_map(|(j, action)| Some((j, action.class?))).collect()
-        };
-        let mut found = Vec::new();
+        let mut found: Vec<(String, &Match, &[Action])> = Vec::new();
         for (number, stage) in self.tables.iter().enumerate() {
             for (i, entry) in stage.entries.iter().enumerate() {
                 let (stage, entry_name) = (name_of(&stage.name, number), name_of(&entry.name, i));
-                found.push((format!("tables.{stage}.entries.{entry_name}"), of(&entry.actions)));
+                found.push((format!("tables.{stage}.entries.{entry_name}"), &entry.matches, &entry.actions));
             }
         }
         for (i, template) in self.controller.iter().flat_map(|controller| controller.install.iter().enumerate()) {
-            found.push((format!("controller.install.{}", name_of(&template.name, i)), of(&template.actions)));
+            let place = format!("controller.install.{}", name_of(&template.name, i));
+            found.push((place, &template.matches, &template.actions));
         }
-        for (place, (j, class)) in
-            found.into_iter().flat_map(|(place, of)| of.into_iter().map(move |c| (place.clone(), c)))
-        {
+        for (place, matches, _) in &found {
+            matches.check_run(spec, &mut at.below(format!("{place}.match")));
+        }
+        let actions = found.iter().flat_map(|(place, _, actions)| (0..).zip(*actions).map(move |own| (place, own)));
+        for (place, j, class) in actions.filter_map(|(place, (j, action))| Some((place, j, action.class?))) {
             let message = match classes {
                 _ if spec.pfc().is_some() => {
                     "expected no class beside priority flow control, which pauses the class that a packet came in"

@@ -70,6 +70,14 @@ pub(super) fn masked(value: &Value, all: u32, names: &[String], key: &str, at: &
     outside(value_of, mask, || value.wrong(key, outside_words(value_of & !mask), at)).then_some((value_of, mask))
 }
 
+/// The number that a value without a mask is; none of a name.
+pub(super) fn exact(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(n) => u64::try_from(*n).ok(),
+        Value::Text(text) => whole(text).map(u64::from),
+    }
+}
+
 /// Whether a value has no bits outside its mask; else it is told.
 pub(super) fn outside(value: u32, mask: u32, tell: impl FnOnce()) -> bool {
     let fits = value & !mask == 0;

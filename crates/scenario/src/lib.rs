@@ -162,7 +162,8 @@ impl Scenario {
 
     /// Sets a key: `set("topology.k", "8")`. `traffic.flows` is the key of the only traffic
     /// entry, `traffic.<name>.flows` that of one of several; entries of other lists go by number,
-    /// `failures.0.detection`, or by name where they have one, `program.0.tables.count.miss`. A value is written as in TOML; the quotes of a text may be left out.
+    /// `failures.0.detection`, or by name where they have one, `program.0.tables.count.miss`. A
+    /// value is written as in TOML; the quotes of a text may be left out.
     ///
     /// Setting a `kind` to another one drops the sibling keys that the new kind does not have, of a
     /// controller all of them; setting a `preset` or a controller's `form` drops the siblings that

@@ -64,9 +64,9 @@ keys! {
     /// FIN travels on the last data segment if the application has closed by then. The receiver answers with an ACK and
     /// a FIN of its own, on which no mark is echoed (ns-3). Otherwise FIN is a segment of its own with one answer.
     fin_with_data: bool,
-    /// The application closes behind its last write, not with it: where the windows let that write send everything at once,
-    /// no data waits that FIN could travel on, and FIN is a segment of its own (Linux: `write()`, then `shutdown()`;
-    /// tcp_send_fin). With `fin_with_data`.
+    /// The application closes behind its last write, not with it: where the windows let that write send everything at
+    /// once, no data waits that FIN could travel on, and FIN is a segment of its own (Linux: `write()`, then
+    /// `shutdown()`; tcp_send_fin). With `fin_with_data`.
     close_after_write: bool,
     /// Without `handshake`: a flow opens with a SYN of `syn_size` bytes. Data flows after its pure ACK, which is an ACK
     /// of one byte to the controller. There is no third packet and no FIN (htsim's TCP).

@@ -133,8 +133,8 @@ fn two_said(program: &str) -> String {
 fn of_entries_that_match_the_one_of_the_highest_priority_acts() {
     let o = two(
         "tables = [{ entries = [{ name = \"all\" }, { name = \"data\", priority = 2, match = { kind = \"data\" } }, \
-         { name = \"one\", priority = 3, match = { flow = 1 } }, { name = \"none\", priority = 9, match = { flow = 7 } \
-         }, { name = \"never\", priority = 8, when = \"size > 9kB\" }] }]",
+         { name = \"one\", priority = 3, match = { flow = 1 } }, { name = \"none\", priority = 9, \
+         match = { flow = \"7/7\" } }, { name = \"never\", priority = 8, when = \"size > 9kB\" }] }]",
     );
     let rows = |o: &Outcome| o.entries.iter().map(|e| (e.entry.clone(), e.packets)).collect::<Vec<_>>();
     let names: Vec<_> = o.entries.iter().map(|e| (e.entry.as_str(), e.priority)).collect();
@@ -152,7 +152,7 @@ fn of_entries_that_match_the_one_of_the_highest_priority_acts() {
 #[test]
 fn tables_choose_ways_and_drop_and_mark_packets() {
     let entry = |keys: &str| two(&format!("tables = [{{ entries = [{{ {keys} }}] }}]"));
-    let plain = entry("match = { flow = 9 }");
+    let plain = entry("match = { flow = \"9/15\" }");
     assert!(plain.flows.iter().all(|f| f.finish_ps.is_some()));
     // a port to another host than the packet's own leads nowhere
     let astray = entry("match = { flow = 1, kind = \"data\" }, actions = [{ output = \"source0\" }]");

@@ -52,7 +52,7 @@ impl Sender {
     pub(super) fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         let t = ctx.net.transport(self.transport);
         // a FIN on the last data segment takes a number of its own
-        let ack = if self.closing.fin && self.fin_rides(t) { p.ack.min(self.nxt) } else { p.ack };
+        let ack = if self.fin_rides(t) && self.closing.fin { p.ack.min(self.nxt) } else { p.ack };
         if ack > self.nxt || ack < self.una {
             return;
         }

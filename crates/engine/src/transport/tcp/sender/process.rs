@@ -32,6 +32,8 @@ impl Sender {
 
     /// A message is written, or the first of a flow. PSH is on every segment with which more than half of the largest
     /// window has been written since the last (tcp_sendmsg_locked, forced_push).
+    #[cold]
+    #[inline(never)]
     pub(super) fn note_write(&mut self, ctx: &NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         if t.push_half_window {

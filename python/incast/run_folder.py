@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     # Arrow takes long to load: only what reads or writes tables waits for it.
     import pyarrow as pa
 
-TABLES = ("flows", "ports", "classes", "engines", "entries", "queries", "writes", "samples", "trace")
-OPTIONAL = ("classes", "engines", "entries", "queries", "writes", "trace")
+TABLES = ("flows", "ports", "classes", "engines", "entries", "radios", "queries", "writes", "samples", "trace")
+OPTIONAL = ("classes", "engines", "entries", "radios", "queries", "writes", "trace")
 """Tables that are written only where they have a row."""
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1

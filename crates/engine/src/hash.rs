@@ -37,6 +37,14 @@ pub mod purpose {
     pub const FAILURE: u32 = 11;
     /// What an application draws, by flow.
     pub const APPLICATION: u32 = 12;
+    /// Bit errors of radio frames.
+    pub const RADIO_ERROR: u32 = 13;
+    /// Backoffs and other delays of stations.
+    pub const RADIO_BACKOFF: u32 = 14;
+    /// Numbers of stations' first frames.
+    pub const RADIO_NUMBER: u32 = 15;
+    /// Shadowing between two stations.
+    pub const SHADOWING: u32 = 16;
 }
 
 /// Mixes one word.

@@ -59,6 +59,8 @@ ids! {
     TriggerId
     /// An [`Opening`](crate::map::triggers::Opening): flows of a host that a trigger opens together.
     OpeningId
+    /// A radio cell.
+    CellId
     /// An engine of a host ([`Processing`](crate::host::processing::Processing)).
     EngineId
     /// A domain.

@@ -22,6 +22,7 @@ pub mod map;
 pub(crate) mod node;
 pub(crate) mod port;
 pub(crate) mod program;
+pub(crate) mod radio;
 pub(crate) mod reference;
 pub(crate) mod run;
 pub mod spec;
@@ -30,7 +31,7 @@ pub(crate) mod threads;
 pub(crate) mod transport;
 pub(crate) mod validate;
 
-pub use ids::{EngineId, FlowId, LinkId, NodeId, OpeningId, TriggerId};
+pub use ids::{CellId, EngineId, FlowId, LinkId, NodeId, OpeningId, TriggerId};
 pub use run::progress::Progress;
 pub use spec::RunError;
 pub use threads::clock::Cost;
@@ -41,7 +42,7 @@ pub mod testing {
     pub use crate::app::{AppState, Start};
     pub use crate::domain::build::Simulation;
     pub use crate::event::interval::Interval;
-    pub use crate::event::order::Timer;
+    pub use crate::event::order::{Order, Timer};
     pub use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
     pub use crate::event::packet::{Blocks, Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
@@ -52,6 +53,10 @@ pub mod testing {
     pub use crate::port::explicit::Offered;
     pub use crate::port::{Port, Sent};
     pub use crate::program::{At, Programs, SwitchProgram, Verdict};
+    pub use crate::radio::channel::Heard;
+    pub use crate::radio::frame::{Frame, What};
+    pub use crate::radio::station::Count;
+    pub use crate::radio::{Cell, Effect, Sighting};
     pub use crate::run::windows;
     pub use crate::run::windows::Threads;
     pub use crate::run::worker::Visit;

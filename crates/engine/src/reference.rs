@@ -82,6 +82,7 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             Timer::Opening(opening) => net.place[net.triggers.openings[opening].host].domain,
             Timer::Process(engine) => net.place[engine.host()].domain,
             Timer::Program(node) => net.place[node.ix()].domain,
+            Timer::Cell(cell) => net.cells[cell].domain,
             Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) => {
                 net.ends[flow].receiver_domain
             }

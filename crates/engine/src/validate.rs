@@ -4,7 +4,10 @@ use crate::event::aside::STAMPS;
 use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
 use crate::program::table;
-use crate::spec::{Discipline, LinkSpec, Program, ProgramSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec};
+use crate::spec::{
+    CellSpec, Discipline, LinkSpec, Loss, MOST_DATAGRAM, MOST_PSDU, MOST_STATIONS, Program, ProgramSpec, Rcp, Rules,
+    RunError, Spec, Ties, TransportSpec,
+};
 use incast_cc::{Rate, Time};
 
 fn invalid(text: String) -> Result<(), RunError> {
@@ -41,6 +44,7 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
         return invalid(format!("a host has {} engines a side, expected 1 to {}", costs.engines, EngineId::MOST));
     }
     spec.programs.iter().try_for_each(|own| check_program(spec, own))?;
+    spec.cells.iter().enumerate().try_for_each(|(i, cell)| check_cell(spec, i as u32, cell))?;
     let class = spec.flows.iter().map(|f| f.class.max(f.ack_class) as usize).max().unwrap_or(0);
     spec.links.iter().try_for_each(|link| check_queue(spec, link, class))
 }
@@ -70,6 +74,80 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
         Program::Rcp(rcp) => check_rcp(rcp),
         Program::Table(table) => table::check(own, table, spec).or_else(invalid),
         _ => Ok(()),
+    }
+}
+
+/// A radio cell: its stations and their links, and what radio does not go with.
+fn check_cell(spec: &Spec, number: u32, cell: &CellSpec) -> Result<(), RunError> {
+    let name = |node: u32| spec.node_names.get(node as usize).map_or("?", String::as_str);
+    let channel = cell.channel;
+    if channel < spec.hosts || channel as usize >= spec.node_names.len() {
+        return invalid(format!("cell {number}: its channel, node {channel}, is no switch"));
+    }
+    let count = cell.stations.len();
+    if !(2..=MOST_STATIONS).contains(&count) {
+        return invalid(format!("cell {}: {count} stations, expected 2 to {MOST_STATIONS}", name(channel)));
+    }
+    let ends = |from: u32, to: u32| move |l: &&LinkSpec| (l.from, l.to) == (from, to);
+    for station in &cell.stations {
+        let up = spec.links.iter().filter(ends(station.node, channel)).collect::<Vec<_>>();
+        let down = spec.links.iter().filter(ends(channel, station.node)).count();
+        let twice = cell.stations.iter().filter(|s| s.node == station.node).count() > 1;
+        if up.len() != 1 || down != 1 || up[0].cell != Some(number) || twice {
+            return invalid(format!(
+                "cell {}: node {} is a station once, with a link to the channel and one from it",
+                name(channel),
+                name(station.node)
+            ));
+        }
+        check_radio_port(spec, up[0])?;
+        if !(station.at.0.is_finite() && station.at.1.is_finite()) {
+            return invalid(format!("cell {}: station {} has no place", name(channel), name(station.node)));
+        }
+    }
+    let own = spec.links.iter().filter(|l| l.cell == Some(number) || l.to == channel || l.from == channel).count();
+    if own != 2 * count {
+        return invalid(format!("cell {}: {own} links for {count} stations, expected two each", name(channel)));
+    }
+    let runs = |node: u32| spec.programs.iter().any(|own| own.nodes.binary_search(&node).is_ok());
+    if let Some(node) = cell.stations.iter().map(|s| s.node).chain([channel]).find(|node| runs(*node)) {
+        return invalid(format!("cell {}: node {} runs a program, expected none", name(channel), name(node)));
+    }
+    let framing = &cell.framing;
+    if framing.overhead.saturating_add(framing.payload) > MOST_PSDU {
+        return invalid(format!("cell {}: frames beyond {MOST_PSDU} bytes", name(channel)));
+    }
+    for t in &spec.transports {
+        let size = (t.mss + t.header).max(t.ack_size + 4 * t.sack_block).max(t.syn_size);
+        let fits = match &framing.adaptation {
+            Some(_) => size <= MOST_DATAGRAM && (t.mtu == 0 || t.mtu >= MOST_DATAGRAM),
+            None => size <= framing.payload,
+        };
+        if !fits {
+            return invalid(format!(
+                "cell {}: packets of {size} bytes do not fit: expected at most {} bytes",
+                name(channel),
+                if framing.adaptation.is_some() { MOST_DATAGRAM } else { framing.payload }
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A port of a radio station.
+fn check_radio_port(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
+    let wire = match &spec.queues[link.queue as usize].discipline {
+        Discipline::EcnAtDeparture(_) => Some("marks at departures"),
+        Discipline::FairNic { .. } => Some("a fair NIC"),
+        Discipline::Trimming(_) => Some("trimming"),
+        _ if spec.pfc().is_some() => Some("priority flow control"),
+        _ if link.loss != Loss::None || link.bucket > 0 => Some("losses or a token bucket of a wire"),
+        _ if spec.failures.iter().any(|f| spec.links[f.link as usize].cell == link.cell) => Some("failures of links"),
+        _ => None,
+    };
+    match wire {
+        Some(what) => invalid(format!("link {}: a radio station's port has no {what}", link.name)),
+        None => Ok(()),
     }
 }
 

@@ -14,6 +14,7 @@ mod hosts;
 mod messages;
 mod name;
 mod ports;
+mod radios;
 mod series;
 pub mod statistics;
 pub mod summary;
@@ -64,6 +65,8 @@ pub struct Outcome {
     pub engines: Vec<EngineRecord>,
     /// Entries of tables, by node, program and table; empty where no node runs tables.
     pub entries: Vec<EntryRecord>,
+    /// One a station of a radio cell.
+    pub radios: Vec<RadioRecord>,
     /// Queries and writes, ordered by (kind, group, host, flow, number).
     pub messages: Vec<MessageRecord>,
     /// One-way delays (picoseconds) of delivered data packets, one histogram a group.
@@ -447,6 +450,61 @@ pub struct EntryRecord {
     pub bytes: u64,
 }
 
+/// What a station of a radio cell counted in the measured interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RadioRecord {
+    /// Name of the node.
+    pub station: String,
+    /// Name of the cell.
+    pub cell: String,
+    /// Where it is, metres.
+    pub x: f64,
+    /// Where it is, metres.
+    pub y: f64,
+    /// Frames acknowledged, or sent where no acknowledgement is asked for.
+    pub delivered: u64,
+    /// Frames dropped as the channel was busy too often.
+    pub access_failures: u64,
+    /// Frames dropped as no acknowledgement came.
+    pub unacknowledged: u64,
+    /// Transmissions of frames.
+    pub tries: u64,
+    /// Acknowledgements sent.
+    pub acks: u64,
+    /// Accesses to the channel begun.
+    pub accesses: u64,
+    /// Clear channel assessments.
+    pub assessments: u64,
+    /// Those that found the channel busy.
+    pub busy_assessments: u64,
+    /// Acknowledgements of others' frames that ended a wait.
+    pub foreign_acks: u64,
+    /// Frames received that were for it, or for all.
+    pub received: u64,
+    /// Frames for it alone that it did not follow.
+    pub missed: u64,
+    /// Frames for it alone that it followed, and that others destroyed.
+    pub collided: u64,
+    /// Frames that it had already received, and knew it.
+    pub repeated: u64,
+    /// Packets that arrived again.
+    pub duplicates: u64,
+    /// Datagrams whose fragments were given up.
+    pub incomplete: u64,
+    /// Datagrams that it sent and that the cell lost.
+    pub lost: u64,
+    /// Time that acknowledged frames were at the head of the queue until they were received, summed.
+    pub service_ps: u64,
+    /// Time in which it transmitted.
+    pub transmitting_ps: u64,
+    /// Time in which it followed frames.
+    pub receiving_ps: u64,
+    /// Time in which something was on the air of its cell.
+    pub channel_busy_ps: u64,
+    /// Power, mW, while it transmits, receives, listens.
+    pub power_mw: [f64; 3],
+}
+
 /// One point of a time series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
@@ -477,6 +535,10 @@ named! {
         Arrive "arrive",
         /// The receiving transport took it.
         Receive "receive",
+        /// A radio frame of it begins.
+        Transmit "transmit",
+        /// A station has received a radio frame of it.
+        Hear "hear",
     }
 }
 

@@ -12,7 +12,7 @@ use crate::figure::{Figure, fill, fill_totals, rows, stated, stated_totals};
 use crate::flows::{self, Flows};
 use crate::messages::{self, Completions};
 use crate::statistics::seconds;
-use crate::{MessageKind, Outcome, PortRecord, hosts, ports};
+use crate::{MessageKind, Outcome, PortRecord, hosts, ports, radios};
 
 /// A run by the names it goes by.
 struct Run<'a> {
@@ -54,6 +54,7 @@ pub fn figures() -> impl Iterator<Item = Stated> {
         .chain(stated_totals(ports::COLUMNS))
         .chain(stated(ports::FIGURES))
         .chain(stated(hosts::FIGURES))
+        .chain(stated(radios::FIGURES))
         .chain([GROUPS])
         .chain(stated(flows::FLOWMONITOR))
 }
@@ -71,6 +72,7 @@ pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
     fill_totals(&mut summary, ports::COLUMNS, &outcome.ports.iter().collect::<Vec<&PortRecord>>());
     fill(&mut summary, ports::FIGURES, outcome);
     fill(&mut summary, hosts::FIGURES, outcome);
+    fill(&mut summary, radios::FIGURES, outcome);
     summary.insert("groups".to_owned(), groups(outcome));
     fill(&mut summary, flows::FLOWMONITOR, outcome);
     let by_key = |text: fn(Stated) -> &'static str| figures().map(|f| (f.key.to_owned(), text(f).into())).collect();

@@ -5,18 +5,19 @@
 
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
-use crate::{Outcome, entries, flows, hosts, messages, ports, series};
+use crate::{Outcome, entries, flows, hosts, messages, ports, radios, series};
 
 /// Makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// Every table by the name of its file.
-pub const TABLES: [(&str, Make); 9] = [
+pub const TABLES: [(&str, Make); 10] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
     ("engines", engines),
     ("entries", entries),
+    ("radios", radios),
     ("queries", messages::queries),
     ("writes", messages::writes),
     ("samples", samples),
@@ -49,6 +50,11 @@ pub fn engines(outcome: &Outcome) -> Vec<Column> {
 /// `entries.parquet`: one row an entry of a table at a node; none where no node runs tables.
 pub fn entries(outcome: &Outcome) -> Vec<Column> {
     of(entries::COLUMNS, &outcome.entries, outcome)
+}
+
+/// `radios.parquet`: one row a station of a radio cell, by cell; none where there is no cell.
+pub fn radios(outcome: &Outcome) -> Vec<Column> {
+    of(radios::COLUMNS, &outcome.radios, outcome)
 }
 
 /// `samples.parquet`: one row a point of a time series, ordered by series, then time.

@@ -16,7 +16,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let summary = incast_record::summary::summarize(&outcome, scenario.name(), env!("CARGO_PKG_VERSION"));
     println!("{} hops in {s:.3} s: {:.2} million a second", outcome.hops, outcome.hops as f64 / s / 1e6);
     println!("processor time by thread: {:.3?}", cost.threads);
-    for key in ["flows", "fct", "queues", "flowmonitor"] {
+    for key in ["flows", "fct", "queues", "radios", "flowmonitor"] {
         println!("{:#}", summary[key]);
     }
     for key in ["queries", "writes"].into_iter().filter(|key| summary[*key]["count"] != 0) {

@@ -227,7 +227,7 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
                 _ => schema.map(keys_of).unwrap_or_default(),
             };
             d.tables = schema.map(tables_of).unwrap_or_default();
-            if let Some(schema) = schema.filter(|_| kind == "programs") {
+            if let Some(schema) = schema.filter(|_| matches!(kind, "programs" | "topologies")) {
                 tables_within(schema, "", &mut d.tables);
             }
         }

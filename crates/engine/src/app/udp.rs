@@ -3,13 +3,15 @@
 use super::application::{Application, Start};
 use incast_cc::Time;
 
-/// No transport beneath it (UDP): full segments at a constant pace from the flow's start to its stop. Nothing is
+/// No transport beneath it (UDP): full segments at a pace from the flow's start to its stop. Nothing is
 /// acknowledged or sent again, there is no window and no ECN; the controller has no part in it. Where the NIC takes
 /// only so many packets of a flow, the ones beyond are never sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Udp {
-    /// Time from one segment to the next, above 0.
+    /// Time from one segment to the next, above 0: its mean where `random`.
     pub gap: Time,
+    /// Times between segments are exponentially distributed (a Poisson process).
+    pub random: bool,
 }
 
 /// It has no state.

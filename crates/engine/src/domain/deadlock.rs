@@ -18,7 +18,7 @@ pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<LinkId, Time>
     let mut buffers: BTreeMap<u32, &Pool> = BTreeMap::new();
     for domain in domains {
         let own = domain.nodes.ports.iter().filter_map(|p| Some((net.spec.links[p.link].from, p.pool()?)));
-        buffers.extend(own.map(|(switch, pool)| (switch, &domain.nodes.pools[pool])));
+        buffers.extend(own.map(|(switch, pool)| (switch, &domain.nodes.shared.pools[pool])));
     }
     let asked = |link: LinkId, class: u8| buffers.get(&net.spec.links[link].to)?.paused(pfc.account(link, class)?);
     let stalled = ports().flat_map(|p| p.stalled().map(|(class, since, at)| (p.link, class, since, at)));

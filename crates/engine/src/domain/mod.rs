@@ -189,6 +189,7 @@ impl Domain {
             Timer::Transition(link) => ctx.transition(link),
             Timer::Process(engine) => self.endpoints.processed(&mut ctx, engine),
             Timer::Program(node) => ctx.time_programs(node, &mut self.programs),
+            Timer::Cell(cell) => ctx.advance_cell(cell),
             Timer::Activation(trigger) => {
                 let count = &mut self.activations[net.triggers.list[trigger].count as usize];
                 *count += 1;

@@ -6,6 +6,7 @@ use crate::domain::deadlock::deadlocked;
 use crate::event::interval::Interval;
 use crate::event::packet::{Kind, Packet, flag};
 use crate::ids::{FlowId, LinkId, Side};
+use crate::map::cells::CellMap;
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::FlowIdeal;
 use crate::node::context::Counts;
@@ -13,7 +14,9 @@ use crate::port::Port;
 use crate::spec::{Limit, Spec};
 use crate::threads::team::cut;
 use incast_cc::Time;
-use incast_record::{Collector, EngineRecord, EntryRecord, FlowRecord, MessageKind, Outcome, PortRecord, Role};
+use incast_record::{
+    Collector, EngineRecord, EntryRecord, FlowRecord, MessageKind, Outcome, PortRecord, RadioRecord, Role,
+};
 use std::collections::BTreeMap;
 
 /// Controllers that govern flows, and by their number in `spec` the one there: flows of datagrams have none, and come
@@ -99,6 +102,10 @@ impl Left {
             port.overflow().chain(port.waiting()).for_each(|p| self.note(p));
             port.close(end, &measured(interval, end));
         }
+        for cell in &mut domain.nodes.shared.cells {
+            cell.under_way().for_each(|p| self.note(p));
+            cell.close(end);
+        }
         domain.all_programs().for_each(|programs| programs.kept(&mut |p| self.note(p)));
         for host in &domain.nodes.hosts {
             host.nic.iter().for_each(|nic| nic.waiting().for_each(|p| self.note(p)));
@@ -183,6 +190,7 @@ impl Simulation<'_> {
         let ports = self.port_records(&stuck, end, &interval);
         let engines = self.engine_records(end, &interval);
         let entries = self.entry_records(end);
+        let radios = self.radio_records();
         let sum = |f: fn(&Counts) -> u64| self.domains.iter().map(|d| f(&d.nodes.counts)).sum();
         let mut outcome = Outcome {
             seed: spec.seed,
@@ -202,6 +210,7 @@ impl Simulation<'_> {
             ports,
             engines,
             entries,
+            radios,
             ..Outcome::default()
         };
         count_timeouts(&self.net, &mut left.collector, end);
@@ -278,6 +287,12 @@ impl Simulation<'_> {
             }
         }
         entries
+    }
+
+    /// What the stations of radio cells have counted, by cell.
+    fn radio_records(&self) -> Vec<RadioRecord> {
+        let own = |cell: &CellMap| &self.domains[cell.domain].nodes.shared.cells[cell.local as usize];
+        self.net.cells.iter().flat_map(|cell| own(cell).records(self.net.spec)).collect()
     }
 
     fn engine_records(&mut self, end: Time, interval: &Interval) -> Vec<EngineRecord> {

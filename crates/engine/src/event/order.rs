@@ -10,7 +10,7 @@
 
 use crate::event::packet::{Ext, NO_TIE_RANK, Packet};
 use crate::hash;
-use crate::ids::{EngineId, FlowId, LinkId, NodeId, OpeningId, QueryId, TriggerId};
+use crate::ids::{CellId, EngineId, FlowId, LinkId, NodeId, OpeningId, QueryId, TriggerId};
 use crate::spec::Ties;
 use incast_cc::Time;
 
@@ -151,6 +151,8 @@ timers! {
     Opening(OpeningId),
     /// The timer of a node's programs.
     Program(NodeId),
+    /// Something happens in a radio cell.
+    Cell(CellId),
     /// A link or the one back goes down or comes up, or its port has been silent for long enough after that
     /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
     Transition(LinkId),

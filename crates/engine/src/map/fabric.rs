@@ -5,6 +5,7 @@ use crate::event::order::Order;
 use crate::event::packet::Packet;
 use crate::host::messages::Duplex;
 use crate::ids::{DomainId, FlowId, NodeIx, PortIx, ReceiverIx, SenderIx};
+use crate::map::cells::CellMap;
 use crate::map::mirror::Mirror;
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
@@ -77,6 +78,8 @@ pub struct FabricMap<'a> {
     pub queries: Vec<u32>,
     /// Numbers of paths.
     pub paths: Numbered,
+    /// Where the stations of radio cells are.
+    pub cells: Vec<CellMap>,
     /// Ways backwards, where routing is symmetric.
     pub mirror: Option<Mirror>,
 }

@@ -11,6 +11,7 @@ use crate::ids::{FlowId, LinkId, NodeId};
 use crate::map::adjacency::Adjacency;
 use crate::map::mirror::Mirror;
 use crate::map::paths::hops;
+use crate::radio::frames::Frames;
 use crate::spec::{LinkSpec, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
 use std::collections::BTreeMap;
@@ -241,7 +242,20 @@ impl<'a> Fabric<'a> {
 
     /// Time for one packet of `size` IP bytes along `links`.
     fn cross(&self, links: &[LinkId], size: u64) -> Time {
-        links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.spec.links[l].crossing(size)))
+        links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.crossing(&self.spec.links[l], size)))
+    }
+
+    /// When a packet that has to wait for no other leaves a link.
+    fn crossing(&self, link: &LinkSpec, size: u64) -> Time {
+        if link.cell.is_some() { self.takes(link, size) } else { link.crossing(size) }
+    }
+
+    /// The time for which a packet of `size` IP bytes has a link, all else being at rest: in a radio cell the least.
+    fn takes(&self, link: &LinkSpec, size: u64) -> Time {
+        let Some(cell) = link.cell.map(|cell| &self.spec.cells[cell as usize]) else {
+            return link.rate.serialize(size + link.overhead as u64);
+        };
+        Frames::of(&cell.framing, size as u32, false).least_time(cell.mac.acknowledged)
     }
 
     fn idle_rtt(&self, there: &[LinkId], back: &[LinkId], t: &TransportSpec) -> Time {
@@ -251,7 +265,7 @@ impl<'a> Fabric<'a> {
     /// Serialization of a full segment, all its fragments, on one link.
     pub fn period(&self, link: LinkId, t: &TransportSpec) -> Time {
         let l = &self.spec.links[link];
-        fragments(t, t.mss).fold(Time::ZERO, |sum, size| sum + l.rate.serialize(size + l.overhead as u64))
+        fragments(t, t.mss).fold(Time::ZERO, |sum, size| sum + self.takes(l, size))
     }
 
     /// From the first bit at the source to the last bit at the destination of `size` bytes, and the preset's
@@ -287,7 +301,7 @@ impl<'a> Fabric<'a> {
                 for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
                     let l = &self.spec.links[l];
                     *came = at;
-                    *free = at.max(*free).saturating_add(l.rate.serialize(size + l.overhead as u64));
+                    *free = at.max(*free).saturating_add(self.takes(l, size));
                     at = if l.bucket > 0 { leave(l, *free, at) } else { *free }.saturating_add(l.delay);
                 }
             }
@@ -305,7 +319,7 @@ impl<'a> Fabric<'a> {
                 let first = *free;
                 // behind a bucket fragments come at other distances: at least the last has to pass
                 let held = match saved {
-                    true => link.rate.serialize(last + link.overhead as u64),
+                    true => self.takes(link, last),
                     false => first.saturating_sub(*came),
                 };
                 saved |= link.bucket > 0;

@@ -2,6 +2,7 @@
 
 mod adjacency;
 pub(crate) mod back;
+pub(crate) mod cells;
 mod connections;
 pub(crate) mod duplexes;
 pub(crate) mod fabric;

@@ -8,6 +8,7 @@ use crate::host::messages::ConnectionSide;
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::port::buffer::Pool;
+use crate::radio::Cell;
 use incast_cc::Time;
 use incast_record::Recorder;
 
@@ -58,6 +59,15 @@ pub struct Counts {
     pub last: Time,
 }
 
+/// State that nodes of a domain share, where there is some.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Buffers of the switches.
+    pub pools: Vec<Pool>,
+    /// Radio cells.
+    pub cells: Vec<Cell>,
+}
+
 /// State of a domain's nodes that an event's context borrows.
 #[derive(Debug, Default)]
 pub struct Nodes {
@@ -65,8 +75,8 @@ pub struct Nodes {
     pub ports: Vec<Port>,
     /// Hosts.
     pub hosts: Vec<Host>,
-    /// Shared buffers of the switches, where they have some.
-    pub pools: Vec<Pool>,
+    /// State that nodes share.
+    pub shared: Shared,
     /// Sides of two-way connections on the hosts.
     pub sides: Vec<ConnectionSide>,
     /// Counts.
@@ -87,7 +97,7 @@ impl Nodes {
             rec: env.rec,
             ports: &mut self.ports,
             hosts: &mut self.hosts,
-            pools: &mut self.pools,
+            shared: &mut self.shared,
             sides: &mut self.sides,
             counts: &mut self.counts,
         }
@@ -114,8 +124,8 @@ pub struct NodeCtx<'a, E: Effects> {
     pub ports: &'a mut [Port],
     /// Hosts of the domain.
     pub hosts: &'a mut [Host],
-    /// Shared buffers of its switches.
-    pub pools: &'a mut [Pool],
+    /// State that its nodes share.
+    pub shared: &'a mut Shared,
     /// Sides of two-way connections on its hosts.
     pub sides: &'a mut [ConnectionSide],
     /// Counts.

@@ -5,6 +5,7 @@ pub mod departure_marks;
 pub mod host;
 pub mod pfc;
 mod programs;
+mod radio;
 pub mod trace;
 pub mod transmit;
 pub mod triggers;

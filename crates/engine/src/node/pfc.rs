@@ -12,7 +12,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[cold]
     pub fn balance(&mut self, pool: PoolIx, account: u32, packet: &Packet, left: bool) {
         let Some(pfc) = &self.net.pfc else { return };
-        let pool = &mut self.pools[pool];
+        let pool = &mut self.shared.pools[pool];
         let (link, class) = (pool.account(account).link, pool.account(account).class);
         let cleared = pfc.cleared(link, self.now);
         let told = match left {
@@ -84,7 +84,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let from = pfc.back[link];
         for class in 0..pfc.places.len() {
             let Some(account) = from.and_then(|from| pfc.account(from, class as u8)) else { continue };
-            if self.pools[pool].account(account).is_empty() {
+            if self.shared.pools[pool].account(account).is_empty() {
                 continue;
             }
             // any packet of the account stands for the one that came last, which may have left: where there is next to

@@ -86,17 +86,38 @@ impl<E: Effects> NodeCtx<'_, E> {
         };
         let flags = FLAGS.iter().filter(|(bit, _)| packet.has(*bit)).map(|(_, name)| *name);
         let flags: Vec<&str> = kind.into_iter().chain(flags).collect();
-        self.rec.packet(PacketEvent {
-            time_ps: time.0,
-            flow: packet.flow.0,
-            place,
-            event,
-            seq: if packet.is_reverse() { 0 } else { packet.seq() },
-            ack: packet.ack,
-            payload: packet.len as u32,
-            size: packet.size as u32,
-            flags: flags.join("|"),
-        });
+        self.rec.packet(line(time, packet, event, (place, packet.size as u32, flags.join("|"))));
+    }
+
+    /// Leaves a line of a radio frame of `packet` in the packet trace: at which station, bytes of its PSDU, flags.
+    #[cold]
+    pub fn trace_frame(
+        &mut self,
+        time: Time,
+        packet: &Packet,
+        event: Happening,
+        (station, psdu, flags): (NodeId, u8, String),
+    ) {
+        let spec = self.net.spec;
+        if spec.observe.trace.contains(&packet.flow.0) {
+            let place = spec.node_names[station].clone();
+            self.rec.packet(line(time, packet, event, (place, psdu as u32, flags)));
+        }
+    }
+}
+
+/// A line of the packet trace.
+fn line(time: Time, packet: &Packet, event: Happening, (place, size, flags): (String, u32, String)) -> PacketEvent {
+    PacketEvent {
+        time_ps: time.0,
+        flow: packet.flow.0,
+        place,
+        event,
+        seq: if packet.is_reverse() { 0 } else { packet.seq() },
+        ack: packet.ack,
+        payload: packet.len as u32,
+        size,
+        flags,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::node::departure_marks::pass_marking_later;
 use crate::node::trace::Site;
 use crate::port::buffer::Room;
 use crate::port::class_queue::Dropped;
-use crate::port::explicit::Offered;
+use crate::port::explicit::{Departed, Offered};
 use crate::port::{Port, Sent};
 use crate::program::Programs;
 use incast_record::Happening;
@@ -148,7 +148,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let class = if p.has_classes() { self.net.class(packet) } else { 0 };
         let pool = p.pool();
         let account = pool.and(self.net.pfc.as_ref()).and_then(|pfc| pfc.account(packet.link, class));
-        let room = pool.map(|i| Room { pool: &mut self.pools[i], account });
+        let room = pool.map(|i| Room { pool: &mut self.shared.pools[i], account });
         let offered = p.offer(now, packet, ext.as_deref_mut(), class, room, &self.net.interval);
         let link = p.link;
         self.count_dropped(port);
@@ -169,8 +169,10 @@ impl<E: Effects> NodeCtx<'_, E> {
                 }
                 self.counts.hops += 1;
                 self.counts.dropped += lost as u64;
-                if let Some(ends) = ends {
-                    self.timer(ends, Timer::Departure(link));
+                match ends {
+                    Some(_) if self.ports[port].station().is_some() => self.acquire(port),
+                    Some(ends) => self.timer(ends, Timer::Departure(link)),
+                    None => {}
                 }
                 // what was refused asks for no pause: an account that is empty would never take it back
                 if let (Some(pool), Some(account)) = (pool, account) {
@@ -187,7 +189,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             let p = &self.ports[port];
             let (link, pool) = (p.link, p.pool());
             if let (Some(pool), Some(place)) = (pool, place) {
-                self.pools[pool].release(&packet, place.account, place.held, place.size);
+                self.shared.pools[pool].release(&packet, place.account, place.held, place.size);
                 place.account.iter().for_each(|account| self.balance(pool, *account, &packet, true));
             }
             if !lost {
@@ -199,21 +201,27 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// An explicit queue ends a transmission; `programs` are those of switches.
-    pub fn depart(&mut self, port: PortIx, programs: &mut [Option<Box<Programs>>]) {
+    /// The packet at the head of an explicit queue leaves it.
+    pub fn end_service(&mut self, port: PortIx) -> Option<Departed> {
         if self.net.pfc.is_some() {
             // what waited while the port did not send is accounted for
             self.watch(port);
         }
         let p = &mut self.ports[port];
         let pool = p.pool();
-        let shared = pool.map(|i| &mut self.pools[i]);
-        let Some(mut departed) = p.depart(self.now, shared, &self.net.interval) else { return };
-        let link = p.link;
+        let shared = pool.map(|i| &mut self.shared.pools[i]);
+        let departed = p.depart(self.now, shared, &self.net.interval)?;
         self.count_dropped(port);
         if let (Some(pool), Some(account)) = (pool, departed.account) {
             self.balance(pool, account, &departed.packet, true);
         }
+        Some(departed)
+    }
+
+    /// An explicit queue ends a transmission; `programs` are those of switches.
+    pub fn depart(&mut self, port: PortIx, programs: &mut [Option<Box<Programs>>]) {
+        let Some(mut departed) = self.end_service(port) else { return };
+        let link = self.ports[port].link;
         if let Some(next) = departed.next {
             // departures precede all else of their generation: one that follows at this instant is still of it, so that
             // a port without serialization sends whatever it holds within one

@@ -155,6 +155,20 @@ impl Port {
         self.rare.queues.as_mut()?.dropped.pop()
     }
 
+    /// Hands over the packet at the head of its queue, which a radio cell takes: with its extension, and since when it
+    /// is here. Whether it arrives is the cell's to know.
+    pub fn hand_over(&mut self) -> Option<(Packet, Option<Ext>, Time)> {
+        let service = self.rare.queues.as_mut()?.service.as_mut()?;
+        let Waiting { packet, ext, lost, since, .. } = &mut service.waiting;
+        *lost = true;
+        Some((*packet, ext.take(), *since))
+    }
+
+    /// A packet that it has handed over is lost.
+    pub fn count_loss(&mut self) {
+        self.rare.events.losses += 1;
+    }
+
     /// Ends the transmission under way at `now`; `None` if there is none.
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
         let below = self.settings.below;

@@ -9,7 +9,7 @@ use super::ring::Ring;
 use super::settings::Settings;
 use super::tie_rank::TieRank;
 use crate::event::interval::Interval;
-use crate::ids::{LinkId, PoolIx};
+use crate::ids::{CellId, LinkId, PoolIx};
 use crate::port::discipline::{ActiveDiscipline, QueueDiscipline};
 use crate::spec::{LinkSpec, QueueSpec, Ties};
 use incast_cc::{Rate, Time};
@@ -66,6 +66,8 @@ pub(super) struct Rare {
     pub seed: u64,
     /// Number of the shared buffer that its queues are in, in its domain.
     pool: Option<PoolIx>,
+    /// The radio cell that it sends in, and its station there.
+    station: Option<(CellId, u16)>,
     /// The discipline of a FIFO port with its state, from when it is first asked for ([`Rare::discipline`]).
     discipline: Option<Box<ActiveDiscipline>>,
     pub faults: Option<Box<Faults>>,
@@ -111,6 +113,7 @@ impl Port {
             rare: Box::new(Rare {
                 seed,
                 pool: None,
+                station: None,
                 queues: Queues::of(queue, settings.rate, link, seed),
                 discipline: None,
                 faults: None,
@@ -184,6 +187,17 @@ impl Port {
     /// Packets wait in an explicit queue.
     pub fn is_explicit(&self) -> bool {
         self.unusual & unusual::EXPLICIT != 0
+    }
+
+    /// Its link leads to the channel of a radio cell: it is that of this station.
+    pub fn join(&mut self, cell: CellId, station: u16) {
+        self.rare.station = Some((cell, station));
+    }
+
+    /// The radio cell that it sends in, and its station there.
+    #[inline]
+    pub fn station(&self) -> Option<(CellId, u16)> {
+        self.rare.station
     }
 
     /// Puts its explicit queues into shared buffer `pool` of its domain.

@@ -68,6 +68,8 @@ pub struct LinkSpec {
     pub queue: u32,
     /// Losses on the wire.
     pub loss: Loss,
+    /// The cell whose channel it leads to, an index into [`Spec::cells`](super::Spec::cells); `None`: a wire.
+    pub cell: Option<u32>,
     /// Which link of the tree it is, for reports: `"edge3>h6"`.
     pub name: Name,
 }

@@ -9,6 +9,7 @@ pub use crate::app::parameters::*;
 use incast_cc::{Config, Time};
 pub use incast_record::{Label, Name};
 
+mod cell;
 mod error;
 mod host;
 mod link;
@@ -19,6 +20,7 @@ pub mod table;
 mod traffic;
 mod transport;
 
+pub use cell::*;
 pub use error::*;
 pub use host::*;
 pub use link::*;
@@ -91,6 +93,8 @@ pub struct Spec {
     pub failures: Vec<Failure>,
     /// Programs of switches and hosts, in the order in which packets meet them at a node.
     pub programs: Vec<ProgramSpec>,
+    /// Radio cells.
+    pub cells: Vec<CellSpec>,
 }
 
 /// Threads of a run at most.
@@ -121,7 +125,10 @@ pub enum Ties {
 impl Spec {
     /// The port of `link` keeps explicit queues: for its discipline, or because they share a buffer, or obey pauses.
     pub fn is_explicit(&self, link: &LinkSpec) -> bool {
-        self.queues[link.queue as usize].is_explicit() || self.shares_buffer(link) || self.pfc().is_some()
+        self.queues[link.queue as usize].is_explicit()
+            || self.shares_buffer(link)
+            || self.pfc().is_some()
+            || link.cell.is_some()
     }
 
     /// Priority flow control, if switches have it.

@@ -9,6 +9,7 @@ pub mod tcp;
 pub mod timer;
 pub mod udp;
 
+use crate::app::parameters::App;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
@@ -58,9 +59,9 @@ macro_rules! forward {
 impl SendEndpoint {
     /// That of flow `flow`, on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> SendEndpoint {
-        match net.flow(flow).app.datagram_gap() {
-            Some(gap) => SendEndpoint::Udp(udp::Sender::new(net, flow, host, gap)),
-            None => SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, host)),
+        match net.flow(flow).app {
+            App::Udp(app) => SendEndpoint::Udp(udp::Sender::new(net, flow, host, app)),
+            _ => SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, host)),
         }
     }
 

@@ -1,9 +1,11 @@
-//! UDP: full segments at a constant pace, which nobody acknowledges or sends again.
+//! UDP: full segments at a pace of their own, which nobody acknowledges or sends again.
 
 use super::ip::{IpSink, IpSource};
 use super::opening::Opening;
+use crate::app::parameters::Udp;
 use crate::event::order::Timer;
 use crate::event::packet::{Kind, Packet};
+use crate::hash::{purpose, uniform};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -17,20 +19,25 @@ pub struct Sender {
     pub probe: Option<u32>,
     pub(super) ip: IpSource,
     transport: u32,
-    /// Time from one datagram to the next.
+    /// Time from one datagram to the next, the mean where `random`.
     gap: Time,
+    random: bool,
+    /// Times between datagrams that have been drawn.
+    drawn: u64,
     written: u64,
     opening: Opening,
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`, a datagram every `gap`.
-    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx, gap: Time) -> Sender {
+    /// The sender of flow `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx, Udp { gap, random }: Udp) -> Sender {
         Sender {
             probe: None,
             ip: IpSource::new(net, flow, host, false),
             transport: net.flow(flow).transport,
             gap: gap.max(Time::ps(1)),
+            random,
+            drawn: 0,
             written: 0,
             opening: Opening::new(net, flow),
         }
@@ -62,10 +69,21 @@ impl Sender {
             self.written += t.mss as u64;
             self.ip.send(ctx, t, &packet, None);
         }
-        let next = ctx.now.saturating_add(self.gap);
+        let next = ctx.now.saturating_add(self.next_gap(ctx.net));
         if next < stop {
             ctx.timer(next, Timer::App(self.ip.flow));
         }
+    }
+
+    /// Time to the next datagram.
+    fn next_gap(&mut self, net: &FabricMap) -> Time {
+        if !self.random {
+            return self.gap;
+        }
+        self.drawn += 1;
+        let drawn = uniform(net.spec.seed, purpose::APPLICATION, self.ip.flow.0 as u64, self.drawn);
+        let gap = self.gap.0 as f64 * -libm::log(1.0 - drawn);
+        Time((gap as u64).max(1))
     }
 
     /// Adds what it knows to the flow's record.

@@ -4,7 +4,7 @@ use crate::support::*;
 
 /// A full packet every 8 us over 1 Gb/s, where it takes 4 us.
 fn udp(src: u32, dst: u32) -> FlowSpec {
-    FlowSpec { app: App::Udp(Udp { gap: Time::us(8) }), ..bulk(src, dst, None) }
+    FlowSpec { app: App::Udp(Udp { gap: Time::us(8), random: false }), ..bulk(src, dst, None) }
 }
 
 /// 500-byte packets with headers: 4 us on a link.
@@ -58,7 +58,7 @@ fn what_is_lost_stays_lost() {
 #[test]
 fn a_segment_in_fragments_arrives_whole_or_not() {
     let transport = TransportSpec { mss: 3000, header: 28, mtu: 1500, ..htsim() };
-    let flow = FlowSpec { app: App::Udp(Udp { gap: Time::us(50) }), ..bulk(0, 1, None) };
+    let flow = FlowSpec { app: App::Udp(Udp { gap: Time::us(50), random: false }), ..bulk(0, 1, None) };
     let mut spec = wire(Rate::gbps(1), Time::us(1), transport, "swift", flow);
     run_for(&mut spec, Time::ms(1));
     // three fragments a segment: one of the second segment's

@@ -454,7 +454,7 @@ fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
     for explicit in [false, true] {
         let mut spec = twelve(Effect::Down { detection: Time::ZERO }, explicit);
         spec.failures[0].until = Time::NEVER;
-        spec.flows[0].app = App::Udp(Udp { gap: Time::us(1) });
+        spec.flows[0].app = App::Udp(Udp { gap: Time::us(1), random: false });
         spec.flows[0].stop = Time::us(20);
         for (duration, end, lost, under_way) in
             [(Time::ms(1), Time::us(64), 18, 0), (Time::us(50), Time::us(50), 13, 5)]
@@ -478,7 +478,7 @@ fn any_number_of_packets_may_leave_at_one_instant() {
         let mut spec = twelve(slow.clone(), explicit);
         spec.links[0].rate = Rate::INFINITE;
         spec.queues[0].limit = Limit::Packets(100_000);
-        spec.flows[0].app = App::Udp(Udp { gap: Time::ns(1) });
+        spec.flows[0].app = App::Udp(Udp { gap: Time::ns(1), random: false });
         spec.flows[0].stop = Time::us(60);
         spec.observe.trace.clear();
         (spec.failures[0].from, spec.failures[0].until) = (Time::ZERO, Time::us(100));

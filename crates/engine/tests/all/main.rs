@@ -16,6 +16,7 @@ mod pfc;
 mod programs;
 mod properties;
 mod published;
+mod radio;
 mod random_drop;
 mod red;
 mod reference;

@@ -92,7 +92,9 @@ fn whoever_listens_is_asked_every_few_windows_where_these_are_long() {
     // 128 packets a microsecond, and windows of 100 of these
     let mut spec = star(16, Rate::gbps(100), Time::us(100));
     let gap = Time::ns(125);
-    spec.flows = (0..16).map(|h| FlowSpec { app: App::Udp(Udp { gap }), ..bulk(h, (h + 1) % 16, None) }).collect();
+    spec.flows = (0..16)
+        .map(|h| FlowSpec { app: App::Udp(Udp { gap, random: false }), ..bulk(h, (h + 1) % 16, None) })
+        .collect();
     run_for(&mut spec, Time::s(1));
     let mut told = vec![0];
     let mut listener = |progress: Progress| {

@@ -104,7 +104,7 @@ fn a_datagram_cut_to_its_header_is_not_delivered() {
     // each of three at half the rate of the link that they share
     let mut spec = incast(3, trimming(8, 1000, 10));
     let gap = Rate::gbps(50).serialize(4000);
-    spec.flows = (0..3).map(|h| FlowSpec { app: App::Udp(Udp { gap }), ..bulk(h, 3, None) }).collect();
+    spec.flows = (0..3).map(|h| FlowSpec { app: App::Udp(Udp { gap, random: false }), ..bulk(h, 3, None) }).collect();
     (spec.duration, spec.measure_to) = (Time::us(100), Time::us(100));
     let outcome = run(&spec);
     let mss = spec.transports[0].mss as u64;
@@ -123,7 +123,8 @@ fn a_packet_is_lost_once_whether_the_queue_drops_it_or_the_wire_loses_it() {
             let mut spec = incast(4, queue.clone());
             spec.links.iter_mut().find(|l| l.name == "s>h4").unwrap().loss = Loss::Packet(0.2);
             let gap = Rate::gbps(50).serialize(4000);
-            spec.flows = (0..4).map(|h| FlowSpec { app: App::Udp(Udp { gap }), ..bulk(h, 4, None) }).collect();
+            spec.flows =
+                (0..4).map(|h| FlowSpec { app: App::Udp(Udp { gap, random: false }), ..bulk(h, 4, None) }).collect();
             run_for(&mut spec, Time::us(400));
             let o = run(&spec);
             let port = o.ports.iter().find(|p| p.name == "s>h4").unwrap();

@@ -78,8 +78,74 @@ pub(super) fn ports(
             check_at_switches(doc, own, at);
         }
     }
+    check_cells(network, transports, problems);
     if let Some(buffer) = &doc.buffer {
         buffer.check(&doc.queue, own_queues, network, packet, problems);
+    }
+}
+
+/// What goes with wires and not with a radio station.
+pub(super) fn stations(spec: &Spec) -> Result<(), Errors> {
+    let mut problems = Vec::new();
+    let on_air = |l: &&LinkSpec| l.cell.is_some();
+    for link in spec.links.iter().filter(on_air) {
+        let kind = match spec.queues[link.queue as usize].discipline {
+            spec::Discipline::EcnAtDeparture(_) => "marks at departures",
+            spec::Discipline::FairNic { .. } => "a fair NIC",
+            spec::Discipline::Trimming(_) => "a queue that trims",
+            _ => continue,
+        };
+        let message = format!("the port {} of a radio station has {kind}; expected another kind of queue", link.name);
+        problems.push(Problem::new("queue.kind", message));
+        break;
+    }
+    let cells = !spec.cells.is_empty();
+    if cells && spec.pfc().is_some() {
+        problems.push(Problem::new("buffer.pfc", "expected none beside radio cells: nothing pauses a channel"));
+    }
+    let node_on_air = |node: &u32| spec.links.iter().filter(on_air).any(|l| l.from == *node || l.to == *node);
+    for (i, own) in spec.programs.iter().enumerate() {
+        if let Some(node) = own.nodes.iter().find(|node| node_on_air(node)) {
+            let name = &spec.node_names[*node as usize];
+            let message = format!("{name} is of a radio cell; expected nodes whose ports are all on wires");
+            problems.push(Problem::new(format!("program.{i}.nodes"), message));
+        }
+    }
+    for failure in &spec.failures {
+        let link = &spec.links[failure.link as usize];
+        if link.cell.is_some() || spec.cells.iter().any(|cell| cell.channel == link.from) {
+            let message = format!("{} is of a radio cell; expected links on wires", link.name);
+            problems.push(Problem::new("failures", message));
+            break;
+        }
+    }
+    Errors::unless_none(problems, ())
+}
+
+/// Packets that no frame, or no packet of 6LoWPAN, can be.
+fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
+    for (cell, t) in network.cells.iter().flat_map(|cell| transports.iter().map(move |t| (cell, t))) {
+        let size = t.mss + t.header;
+        let (most, what) = match &cell.framing.adaptation {
+            Some(_) => (spec::MOST_DATAGRAM, "a packet on a link of 6LoWPAN has"),
+            None => (cell.framing.payload, "without 6LoWPAN a packet is one frame, which carries"),
+        };
+        if size > most {
+            let message = format!(
+                "makes packets of {size} bytes with transport.header, {}; expected at most {}: {what} {most} at most",
+                t.header,
+                most.saturating_sub(t.header)
+            );
+            problems.push(Problem::with_value("transport.mss", t.mss, message));
+        }
+        if cell.framing.adaptation.is_some() && t.mtu > 0 && t.mtu < spec::MOST_DATAGRAM {
+            let message = format!("expected 0 or at least {}: IPv6 asks for that of every link", spec::MOST_DATAGRAM);
+            problems.push(Problem::with_value("transport.mtu", t.mtu, message));
+        }
+        if cell.framing.adaptation.is_some() && t.header < 48 {
+            let message = "expected at least 48, IPv6 and UDP; transport.preset = \"ns3-ipv6\" has 72, IPv6 and TCP";
+            problems.push(Problem::with_value("transport.header", t.header, message));
+        }
     }
 }
 

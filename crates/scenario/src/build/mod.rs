@@ -103,6 +103,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
         labels,
         failures: Vec::new(),
         programs,
+        cells: network.cells,
     };
     checks::circles(doc, &spec, &listed)?;
     keep_to_one_path(doc, &mut spec);
@@ -112,6 +113,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     program::check_run(&doc.program, &spec, &mut problems);
     Errors::unless_none(problems, ())?;
     let failing = failures::apply(&failures, &mut spec)?;
+    checks::stations(&spec)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;
     Ok(Built { spec, failures, failing })
 }

@@ -39,8 +39,8 @@ kinds! {
         Query = "query",
         /// Keeps a number of writes in flight: the next write comes a think time after one is acknowledged.
         ClosedLoop = "closed-loop",
-        /// Full segments at a constant pace, without a transport: no ACKs, nothing is sent again, no controller, no
-        /// ECN.
+        /// Full segments at a constant or random pace, without a transport: no ACKs, nothing is sent again, no
+        /// controller, no ECN.
         Udp = "udp",
     }
 }
@@ -51,12 +51,42 @@ kinds! {
 pub struct Udp {
     /// Rate on the sender's link, headers and the link's overhead included.
     pub rate: LineRate,
+    /// Times between datagrams.
+    #[serde(default)]
+    pub gaps: Word<Gaps>,
+}
+
+/// Times between datagrams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Gaps {
+    /// All alike.
+    #[default]
+    Constant,
+    /// Exponentially distributed.
+    Poisson,
+}
+
+words! {
+    /// Times between datagrams.
+    "Gaps" Gaps {
+        /// All alike.
+        "constant" => Gaps::Constant,
+        /// Exponentially distributed: a Poisson process of that rate.
+        "poisson" => Gaps::Poisson,
+    }
+}
+
+impl Udp {
+    /// Whether the times between its datagrams are random.
+    pub(crate) fn is_random(&self) -> bool {
+        self.gaps.0 == Gaps::Poisson
+    }
 }
 
 impl Application for Udp {
     fn spec(&self) -> spec::App {
         // the pace follows from the sender's link ([`Traffic::paced`])
-        spec::App::Udp(spec::Udp { gap: cc::Time::ZERO })
+        spec::App::Udp(spec::Udp { gap: cc::Time::ZERO, random: self.is_random() })
     }
 }
 

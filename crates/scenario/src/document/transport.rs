@@ -335,6 +335,8 @@ pub enum Preset {
     /// ns-3.43's TCP: buffers of 128 KiB, minimum RTO of 1 s, PRR. Without two accidents that decide published ns-3
     /// results: the time-stamp clock is exact, and a full segment fits the MTU.
     Ns3,
+    /// `ns3` over IPv6, for radio cells: segments of 536 bytes, headers of 72.
+    Ns3Ipv6,
     /// htsim's TCP family: 4000-byte packets with no header, 40-byte ACKs, no handshake, 15
     /// packets of initial window, an ACK per packet, NewReno recovery without SACK, one packet
     /// more than the size asks for.
@@ -352,17 +354,19 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 5] = [
+const FILES: [(Preset, &str, &str); 6] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
+    (Preset::Ns3Ipv6, "ns3-ipv6", include_str!("../../presets/ns3-ipv6.toml")),
     (Preset::Htsim, "htsim", include_str!("../../presets/htsim.toml")),
     (Preset::Swift, "swift", include_str!("../../presets/swift.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 5] = [Preset::Linux, Preset::LinuxDefault, Preset::Ns3, Preset::Htsim, Preset::Swift];
+    pub const ALL: [Preset; 6] =
+        [Preset::Linux, Preset::LinuxDefault, Preset::Ns3, Preset::Ns3Ipv6, Preset::Htsim, Preset::Swift];
 
     /// Name as in scenarios.
     pub fn name(self) -> &'static str {
@@ -381,7 +385,11 @@ impl Preset {
 
     /// The reference whose transport it is, with such switches or others.
     pub fn reference(self) -> Preset {
-        if self == Preset::LinuxDefault { Preset::Linux } else { self }
+        match self {
+            Preset::LinuxDefault => Preset::Linux,
+            Preset::Ns3Ipv6 => Preset::Ns3,
+            _ => self,
+        }
     }
 
     /// Every value of the preset.
@@ -391,7 +399,7 @@ impl Preset {
 
     /// The values of its file.
     fn read(self) -> &'static Values {
-        static READ: [OnceLock<Values>; 5] = [const { OnceLock::new() }; 5];
+        static READ: [OnceLock<Values>; 6] = [const { OnceLock::new() }; 6];
         READ[self as usize].get_or_init(|| {
             let (_, name, text) = FILES[self as usize];
             let mut table: toml::Table = text.parse().unwrap_or_else(|e| panic!("presets/{name}.toml: {e}"));

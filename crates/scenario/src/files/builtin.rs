@@ -38,6 +38,9 @@ builtin!(
     "three-tier-incast",
     "websearch",
     "htsim-permutation",
+    "wireless-cell",
+    "wireless-mesh",
+    "sensor-gateway",
 );
 
 /// The beginning of the name of a file that comes with the program.

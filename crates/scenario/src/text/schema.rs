@@ -129,10 +129,13 @@ impl<'a> Schema<'a> {
         if s.is_list() { s.at(&s.node["items"]).table() } else { s.table() }
     }
 
-    /// Default of a key as written in TOML; `None` where there is none.
+    /// Default of a key as written in TOML; `None` where there is none, or where it is a table of many keys, which have
+    /// defaults of their own.
     pub fn default(&self) -> Option<String> {
+        const FEW: usize = 3;
         match &self.node["default"] {
             Json::Null => None,
+            Json::Object(table) if table.len() > FEW => None,
             v => Some(v.to_string()),
         }
     }

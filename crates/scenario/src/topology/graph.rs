@@ -158,7 +158,7 @@ impl Graph {
 
 impl Network {
     /// Shortest paths in links: next-hop sets of every switch, and racks.
-    fn route(&mut self) {
+    pub(super) fn route(&mut self) {
         let nodes = self.names.len();
         let hosts = self.hosts as usize;
         let mut out: Vec<Vec<u32>> = vec![Vec::new(); nodes];

@@ -140,6 +140,7 @@ impl Link {
             bucket,
             queue: 0,
             loss,
+            cell: None,
             name: Name::default(),
         };
         let (back_rate, back_delay) = (self.back_rate.unwrap_or(self.rate), self.back_delay.unwrap_or(self.delay));

@@ -1,6 +1,7 @@
 //! Topologies. One file each: its keys, and how it becomes nodes, links and next hops. A new one
 //! is a file, a `mod` line and a variant of [`Topology`] with its arms.
 
+pub mod cell;
 pub mod dumbbell;
 pub mod fat_tree;
 pub mod graph;
@@ -33,6 +34,9 @@ pub enum Topology {
     /// Three tiers of switches: a ToR switch a rack, each linked to one aggregation switch, and each of these to every
     /// core.
     ThreeTier(three_tier::ThreeTier),
+    /// Radio cells of IEEE 802.15.4: stations that share a channel, by themselves or behind gateways to servers on
+    /// wires.
+    Cell(cell::Cell),
     /// Any shape, from a file that lists nodes and links; routes are the shortest in links.
     Graph(graph::Graph),
 }
@@ -68,6 +72,7 @@ impl Topology {
             Topology::Star(t) => {
                 vec![("topology.source_link", t.source_link.clone()), ("topology.sink_link", t.sink_link.clone())]
             }
+            Topology::Cell(t) => t.wires(),
             Topology::Graph(_) => Vec::new(),
         }
     }
@@ -80,6 +85,7 @@ impl Topology {
             Topology::Star(t) => t.build(),
             Topology::LeafSpine(t) => t.build(),
             Topology::ThreeTier(t) => t.build(),
+            Topology::Cell(t) => t.build(dir),
             Topology::Graph(t) => t.build(dir),
         }?;
         network.name_links();

@@ -1,7 +1,7 @@
 //! A network: nodes, links and next hops, as every topology makes one.
 
 use crate::text::problem::{Errors, Problem};
-use incast_engine::spec::{LinkSpec, Router};
+use incast_engine::spec::{CellSpec, LinkSpec, Router};
 
 /// Most hosts a scenario may have.
 pub const MAX_HOSTS: u64 = 1 << 20;
@@ -24,6 +24,8 @@ pub struct Network {
     /// Sender i of the pattern `pairs` sends to the host named here; empty where the topology
     /// has no sides.
     pub sides: Option<(u32, u32)>,
+    /// Radio cells.
+    pub cells: Vec<CellSpec>,
 }
 
 impl Network {

@@ -122,7 +122,10 @@ impl Traffic {
             PartOrRate::Rate(rate) => rate,
         };
         let gap = rate.serialize(ideal::wire_bytes(flows.settings(flow.transport), link.overhead));
-        Ok(spec::FlowSpec { app: spec::App::Udp(spec::Udp { gap: gap.max(cc::Time(1)) }), ..flow })
+        Ok(spec::FlowSpec {
+            app: spec::App::Udp(spec::Udp { gap: gap.max(cc::Time(1)), random: udp.is_random() }),
+            ..flow
+        })
     }
 
     /// A write that enters the send buffer whole or not at all has to fit into it.

@@ -11,7 +11,7 @@ use incast_scenario::{Scenario, builtin, catalogue, describe, list};
 use std::path::{Path, PathBuf};
 
 const RESULTS: &str = include_str!("../../../../docs/results.md");
-const PRESETS: [&str; 5] = ["linux", "linux-default", "ns3", "htsim", "swift"];
+const PRESETS: [&str; 6] = ["linux", "linux-default", "ns3", "ns3-ipv6", "htsim", "swift"];
 
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

@@ -96,7 +96,7 @@ fn elephants_keep_to_one_path_and_half_of_the_line() {
         assert_eq!(spec.links[path[0] as usize].from, flow.src);
         assert_eq!(spec.links[*path.last().unwrap() as usize].to, flow.dst);
         // packets of 4000 bytes, headers included, over 100 Gb/s: 320 ns each
-        assert_eq!(flow.app, App::Udp(Udp { gap: incast_cc::Time::ns(640) }));
+        assert_eq!(flow.app, App::Udp(Udp { gap: incast_cc::Time::ns(640), random: false }));
     }
     // under ECMP all paths are single ones
     let spec = scenario(1, &[("routing.kind", "ecmp")]).build().unwrap();

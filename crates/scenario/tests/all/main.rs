@@ -14,6 +14,7 @@ mod linux;
 mod messages;
 mod placement;
 mod program;
+mod radio;
 mod routing;
 mod scenario;
 mod table;

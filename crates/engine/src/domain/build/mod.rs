@@ -11,6 +11,7 @@ use crate::event::order::{Order, Timer};
 use crate::hash;
 use crate::ids::{DomainId, FlowId, QueryId};
 use crate::map::back;
+use crate::map::cells;
 use crate::map::duplexes;
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
@@ -101,6 +102,7 @@ impl<'a> Simulation<'a> {
         // where no link has a delay and all is one domain, windows are as long as this
         let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
         let Layout { place, port_of, .. } = layout;
+        let cells = cells::of(spec, &port_of, |node| place[node as usize].domain);
         let mut net = FabricMap {
             spec,
             order: Order { seed: spec.seed, ties: spec.ties },
@@ -120,6 +122,7 @@ impl<'a> Simulation<'a> {
             back: if spec.programs.is_empty() { Vec::new() } else { back::ports(spec, &port_of) },
             port_of,
             mirror: Mirror::new(spec),
+            cells,
             hosts_cost: !spec.host_costs.is_empty(),
             hosts_differ: !spec.host_costs.is_empty() || (0..spec.hosts).any(|host| spec.runs_programs(host)),
             entropy: spec.choice.has_entropy(),

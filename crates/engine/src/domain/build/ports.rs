@@ -2,10 +2,11 @@
 
 use crate::domain::Domain;
 use crate::event::interval::Interval;
+use crate::event::order::Order;
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
 use crate::host::{Host, RunQueue};
-use crate::ids::{LinkId, NodeId, PoolIx, PortIx};
+use crate::ids::{CellId, LinkId, NodeId, PoolIx, PortIx};
 use crate::map::ideal::Fabric;
 use crate::map::layout::Layout;
 use crate::map::pfc::Pfc;
@@ -14,6 +15,7 @@ use crate::port::buffer::{Account, Pool};
 use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
 use crate::program::Programs;
+use crate::radio::Cell;
 use crate::spec::{BufferSpec, Discipline, LinkSpec, ProcessingSpec, QueueSpec, RunError, Spec};
 use crate::switch::Switch;
 use incast_cc::Time;
@@ -71,13 +73,17 @@ impl<'a> Maker<'a> {
                 continue;
             }
             if let Some(buffer) = &self.spec.buffer {
-                domain.nodes.pools.push(self.pool(node, buffer).map_err(|error| (node, error))?);
+                domain.nodes.shared.pools.push(self.pool(node, buffer).map_err(|error| (node, error))?);
             }
             domain.switches.push(Switch::new(self.spec, node, first, links));
             if !self.spec.programs.is_empty() {
                 domain.programs.push(Programs::new(self.spec, node, first, links));
             }
         }
+        let own = self.spec.cells.iter().filter(|cell| nodes.contains(&NodeId(cell.channel)));
+        let order = Order { seed: self.spec.seed, ties: self.spec.ties };
+        let traced = !self.spec.observe.trace.is_empty();
+        domain.nodes.shared.cells = own.map(|cell| Cell::new(cell, order, self.parts.interval, traced)).collect();
         Ok(domain)
     }
 
@@ -108,7 +114,7 @@ impl<'a> Maker<'a> {
         let kind = self.kind(spec);
         let mut port = Port::with(kind.settings.clone(), &kind.queue, link, parts.spec.seed, parts.interval);
         if self.spec.shares_buffer(spec) {
-            port.share(PoolIx(nodes.pools.len() as u32));
+            port.share(PoolIx(nodes.shared.pools.len() as u32));
         }
         if let Some(faults) = parts.faults.get(&link.0) {
             port.fail(faults.clone());
@@ -120,6 +126,11 @@ impl<'a> Maker<'a> {
         }
         if parts.spec.runs_programs(spec.from) {
             port.pass_programs();
+        }
+        if let Some(cell) = spec.cell {
+            let stations = &parts.spec.cells[cell as usize].stations;
+            let station = stations.iter().position(|station| station.node == spec.from).unwrap_or_default();
+            port.join(CellId(cell), station as u16);
         }
         nodes.ports.push(port);
     }

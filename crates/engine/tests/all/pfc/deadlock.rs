@@ -33,7 +33,7 @@ fn a_ring_of_buffers_that_wait_for_each_other_stops_for_good() {
     assert!(port(&o, "a>c").deadlocked_ps.is_none());
     // without so much to send it stays away
     let mut spec = ring(100_000);
-    spec.flows.iter_mut().for_each(|f| f.app = App::Udp(Udp { gap: Time::us(2) }));
+    spec.flows.iter_mut().for_each(|f| f.app = App::Udp(Udp { gap: Time::us(2), random: false }));
     let o = compared(&spec);
     assert!(o.ports.iter().all(|p| p.deadlocked_ps.is_none() && p.pauses == 0));
 }
@@ -50,7 +50,7 @@ fn what_is_called_a_deadlock_is_for_good() {
         };
         let mut spec = ring(70_000 + n(60_000));
         for f in &mut spec.flows {
-            f.app = App::Udp(Udp { gap: Time(800_000 + n(1_200_000)) });
+            f.app = App::Udp(Udp { gap: Time(800_000 + n(1_200_000)), random: false });
             f.start = Time::ns(n(3000));
         }
         let pfc = spec.buffer.as_mut().unwrap().pfc.as_mut().unwrap();

@@ -155,7 +155,13 @@ fn no_fabric_drops_a_packet_whatever_fails() {
                 let src = (dst + 1 + n(15) as u32) % 16;
                 let (transport, class) = (n(2) as u32, n(classes as u64) as u8);
                 let gap = Time::ns(400 + n(2000));
-                FlowSpec { app: App::Udp(Udp { gap }), transport, class, stop: Time::us(100), ..bulk(src, dst, None) }
+                FlowSpec {
+                    app: App::Udp(Udp { gap, random: false }),
+                    transport,
+                    class,
+                    stop: Time::us(100),
+                    ..bulk(src, dst, None)
+                }
             })
             .collect();
         let pairs: Vec<u32> = (0..spec.links.len() as u32).filter(|l| spec.links[*l as usize].to > 23).collect();

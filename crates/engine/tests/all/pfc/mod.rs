@@ -20,7 +20,7 @@ fn with(pfc: PfcSpec, size: u64) -> Option<BufferSpec> {
 
 /// Packets of `mss` bytes without headers, back to back at `rate`.
 fn flood(src: u32, dst: u32, mss: u32, rate: Rate) -> FlowSpec {
-    FlowSpec { app: App::Udp(Udp { gap: rate.serialize(mss as u64) }), ..bulk(src, dst, None) }
+    FlowSpec { app: App::Udp(Udp { gap: rate.serialize(mss as u64), random: false }), ..bulk(src, dst, None) }
 }
 
 /// A star whose links differ in rate, overhead and delay, with packets of several sizes and classes, and pauses of all
@@ -70,7 +70,7 @@ fn draft(seed: u64, headroom: Option<Headroom>) -> Spec {
         let gap = Time(spec.links[src as usize].rate.serialize(whole).0 * (1 + n(3)));
         let (start, stop) = (Time::ns(n(20_000)), Time::us(60 + n(60)));
         let class = n(classes as u64) as u8;
-        FlowSpec { app: App::Udp(Udp { gap }), transport, class, start, stop, ..bulk(src, dst, None) }
+        FlowSpec { app: App::Udp(Udp { gap, random: false }), transport, class, start, stop, ..bulk(src, dst, None) }
     };
     spec.flows = (0..1 + 3 * hosts).map(flow).collect();
     let threshold = [None, Some(Threshold::Fixed(n(20_000))), Some(Threshold::Dynamic(0.1))][n(3) as usize];

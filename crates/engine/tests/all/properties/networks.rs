@@ -229,7 +229,7 @@ fn apps() -> impl Strategy<Value = App> {
                 App::ClosedLoop(ClosedLoop { write, outstanding, think, count })
             }
         ),
-        1 => pick(&[40u64, 300, 5000]).prop_map(|us| App::Udp(Udp { gap: Time::us(us) })),
+        1 => pick(&[40u64, 300, 5000]).prop_map(|us| App::Udp(Udp { gap: Time::us(us), random: false })),
     ]
 }
 

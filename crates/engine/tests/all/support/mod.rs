@@ -54,7 +54,18 @@ pub fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
 
 /// A link with the first queue.
 pub fn link(from: u32, to: u32, rate: Rate, delay: Time, name: String) -> LinkSpec {
-    LinkSpec { from, to, rate, delay, overhead: 0, bucket: 0, queue: 0, loss: Loss::None, name: name.into() }
+    LinkSpec {
+        from,
+        to,
+        rate,
+        delay,
+        overhead: 0,
+        bucket: 0,
+        queue: 0,
+        loss: Loss::None,
+        cell: None,
+        name: name.into(),
+    }
 }
 
 /// Ends and measures a run at `duration`.
@@ -122,6 +133,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         ties: Ties::Hash,
         failures: Vec::new(),
         programs: Vec::new(),
+        cells: Vec::new(),
         host_costs: Vec::new(),
         threads: Some(1),
         cores: None,

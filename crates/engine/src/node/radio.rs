@@ -1,0 +1,110 @@
+//! A port that sends in a radio cell: the cell takes the packet at the head of its queue, and says what became of it.
+
+use crate::event::order::Timer;
+use crate::event::packet::flag;
+use crate::ids::{CellId, NodeId, PortIx};
+use crate::node::context::{Effects, NodeCtx};
+use crate::node::trace::Site;
+use crate::radio::frame::What;
+use crate::radio::{Effect, Sighting};
+use incast_cc::Time;
+use incast_record::Happening;
+use std::mem::take;
+
+impl<E: Effects> NodeCtx<'_, E> {
+    /// The packet at the head of a port's queue asks for the channel of its cell.
+    #[cold]
+    pub fn acquire(&mut self, port: PortIx) {
+        let Some((cell, _)) = self.ports[port].station() else { return };
+        self.hand_to_cell(port);
+        self.arm(cell);
+    }
+
+    /// Something is due in a cell.
+    #[cold]
+    pub fn advance_cell(&mut self, cell: CellId) {
+        let net = self.net;
+        let map = &net.cells[cell];
+        let own = &mut self.shared.cells[map.local as usize];
+        if own.armed <= self.now {
+            own.armed = Time::NEVER;
+        }
+        own.advance(self.now);
+        let mut effects = take(&mut own.effects);
+        self.trace_frames(cell);
+        for effect in effects.drain(..) {
+            self.counts.last = self.counts.last.max(self.now);
+            match effect {
+                Effect::Arrived { to, mut packet, mut ext, again } => {
+                    // a packet that arrives again is one more
+                    self.counts.sent += again as u64;
+                    packet.hop = packet.hop.wrapping_add(1);
+                    self.transmit(map.down[to as usize], &packet, ext.as_mut());
+                }
+                Effect::Done { station } => {
+                    let port = map.up[station as usize];
+                    if self.end_service(port).is_some_and(|departed| departed.next.is_some()) {
+                        self.hand_to_cell(port);
+                    }
+                    self.shared.cells[map.local as usize].resume(self.now, station);
+                }
+                Effect::Lost { from, packet } => {
+                    self.counts.dropped += 1;
+                    let port = &mut self.ports[map.up[from as usize]];
+                    port.count_loss();
+                    let link = port.link;
+                    if packet.has(flag::SLOW_PATH) {
+                        self.trace(&packet, Happening::Loss, Site::Link(link));
+                    }
+                }
+            }
+        }
+        self.shared.cells[map.local as usize].effects = effects;
+        self.arm(cell);
+    }
+
+    /// Leaves the lines of frames in the packet trace.
+    fn trace_frames(&mut self, cell: CellId) {
+        let own = &mut self.shared.cells[self.net.cells[cell].local as usize];
+        let Some(seen) = own.sightings.as_mut().map(take) else { return };
+        for Sighting { time, station, begins, frame, packet } in seen {
+            let node = NodeId(self.shared.cells[self.net.cells[cell].local as usize].node(station));
+            let Some((packet, count)) = packet.filter(|(packet, _)| packet.has(flag::SLOW_PATH)) else { continue };
+            let event = if begins { Happening::Transmit } else { Happening::Hear };
+            let flags = match frame.what {
+                What::Ack(_) => "acknowledgement".to_owned(),
+                What::Data(part) => format!("{}/{count}", part.index + 1),
+            };
+            self.trace_frame(time, &packet, event, (node, frame.psdu, flags));
+        }
+    }
+
+    /// The cell takes the packet at the head of a port's queue.
+    fn hand_to_cell(&mut self, port: PortIx) {
+        let net = self.net;
+        let Some((cell, station)) = self.ports[port].station() else { return };
+        let map = &net.cells[cell];
+        while let Some((packet, ext, since)) = self.ports[port].hand_over() {
+            if let Some(to) = map.next(net.spec, net.ecmp_salt, &net.port_of, &packet) {
+                let own = &mut self.shared.cells[map.local as usize];
+                return own.submit(self.now, (station, to), since, &packet, ext);
+            }
+            // no way leads there
+            self.counts.dropped += 1;
+            self.ports[port].count_loss();
+            if self.end_service(port).is_none_or(|departed| departed.next.is_none()) {
+                return;
+            }
+        }
+    }
+
+    /// Sets the event at which the next thing happens in a cell, if none is set.
+    fn arm(&mut self, cell: CellId) {
+        let own = &mut self.shared.cells[self.net.cells[cell].local as usize];
+        let next = own.next();
+        if next < own.armed {
+            own.armed = next;
+            self.timer(next, Timer::Cell(cell));
+        }
+    }
+}

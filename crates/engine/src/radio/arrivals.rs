@@ -1,0 +1,126 @@
+//! Frames that reach a station: acknowledged, put together, passed on, forwarded.
+
+use super::agenda::Kind;
+use super::frame::{ALL, Flood, Part, What};
+use super::station::{Relayed, State};
+use super::{Cell, Effect, Forwarded};
+use crate::hash::pick;
+use crate::spec::MeshSpec;
+use incast_cc::Time;
+
+impl Cell {
+    /// The last bit of frame `number` reaches a station that it may concern.
+    pub(super) fn heard(&mut self, station: u16, number: u64, now: Time) {
+        let on = *self.channel.frame(number);
+        let heard = self.channel.hears(station, number, now);
+        let What::Data(part) = on.frame.what else {
+            if heard {
+                self.see(now, station, false, on.frame);
+                self.acknowledged(station, on.frame, now);
+            }
+            return;
+        };
+        if !heard {
+            let lost = self.channel.lost(station, number);
+            let count = &mut self.stations[station as usize].count;
+            if part.to != ALL {
+                count.collided += lost as u64;
+                count.missed += !lost as u64;
+            }
+            return self.release(part.datagram);
+        }
+        self.see(now, station, false, on.frame);
+        let s = &mut self.stations[station as usize];
+        s.count.received += 1;
+        if part.to != ALL && self.spec.mac.acknowledged {
+            self.acknowledge(station, on.frame.number, part, now);
+        }
+        if self.is_new(station, on.from, on.frame.number) {
+            self.take(station, part, on.frame.psdu, now);
+        }
+        self.release(part.datagram);
+    }
+
+    /// Whether a frame of this number is not the one that a station had last from another.
+    fn is_new(&mut self, station: u16, from: u16, number: u8) -> bool {
+        let s = &mut self.stations[station as usize];
+        let Some(last) = s.numbers.get_mut(from as usize) else { return true };
+        let new = last.replace(number) != Some(number);
+        s.count.repeated += !new as u64;
+        new
+    }
+
+    /// A station takes a part of a datagram.
+    fn take(&mut self, station: u16, part: Part, psdu: u8, now: Time) {
+        let Some(adaptation) = &self.spec.framing.adaptation else { return self.arrive(station, part) };
+        let (mesh, reassembly) = (adaptation.mesh, adaptation.reassembly);
+        if let (Some(flood), Some(mesh)) = (part.flood, mesh)
+            && !self.passes(station, part, psdu, flood, mesh, now)
+        {
+            return;
+        }
+        let s = &mut self.stations[station as usize];
+        s.count.incomplete += s.reassembly.expire(now);
+        let Some(datagram) = self.datagrams.get(part.datagram) else { return };
+        let (serial, count) = (datagram.serial, datagram.frames.count);
+        if count == 1 || s.reassembly.add(serial, part.index, count, now.saturating_add(reassembly)) {
+            self.arrive(station, part);
+        }
+    }
+
+    /// A frame that is flooded reaches a station, which forwards it if it is new and for another: whether it is for
+    /// this one.
+    fn passes(&mut self, station: u16, part: Part, psdu: u8, flood: Flood, mesh: MeshSpec, now: Time) -> bool {
+        let s = &mut self.stations[station as usize];
+        let latest = &mut s.flooded[flood.origin as usize];
+        if latest.contains(&flood.serial) {
+            s.count.repeated += 1;
+            return false;
+        }
+        latest.push_back(flood.serial);
+        if latest.len() > mesh.remembered as usize {
+            latest.pop_front();
+        }
+        if self.datagrams.get(part.datagram).is_some_and(|datagram| datagram.to == station) {
+            return true;
+        }
+        if flood.left > 0 && flood.origin != station {
+            let flood = Some(Flood { left: flood.left - 1, ..flood });
+            let forwarded = Forwarded { part: Part { flood, ..part }, psdu };
+            self.datagrams.copy(part.datagram, 1);
+            let jitter = Time::ms(pick(self.draw(station), mesh.jitter_ms + 1) as u64);
+            let place = match self.free.pop() {
+                Some(place) => {
+                    self.forwarded[place as usize] = forwarded;
+                    place
+                }
+                None => {
+                    self.forwarded.push(forwarded);
+                    self.forwarded.len() as u32 - 1
+                }
+            };
+            self.plan(now + jitter, Kind::Forward, station, place as u64);
+        }
+        false
+    }
+
+    /// A station forwards a frame: it joins its queue.
+    pub(super) fn forward(&mut self, station: u16, place: u32, now: Time) {
+        let Forwarded { part, psdu } = self.forwarded[place as usize];
+        self.free.push(place);
+        let s = &mut self.stations[station as usize];
+        s.relayed.push_back(Relayed { part, psdu, since: now });
+        if s.state == State::Idle {
+            self.start(station, now);
+        }
+    }
+
+    /// A packet has arrived whole.
+    fn arrive(&mut self, to: u16, part: Part) {
+        let Some(datagram) = self.datagrams.get(part.datagram) else { return };
+        let again = std::mem::replace(&mut datagram.arrived, true);
+        let (packet, ext) = (datagram.packet, datagram.ext.clone());
+        self.stations[to as usize].count.duplicates += again as u64;
+        self.effects.push(Effect::Arrived { to, packet, ext, again });
+    }
+}

@@ -1,0 +1,484 @@
+//! The channel of a cell: what is on the air, and which frames each station receives.
+//!
+//! A frame is an entry of a log. Nothing happens at a station when a frame begins or ends there: what it has received
+//! is found out when somebody asks ([`Channel::hears`]), or before its transceiver changes state, by going through what
+//! has reached it since. So a frame costs no event at the stations that it does not concern.
+
+use super::errors::{milliwatts, success};
+use super::frame::{ALL, Frame, What};
+use super::timing::{self, ASSESSMENT};
+use crate::hash::{purpose, uniform};
+use crate::spec::{Assessment, CellSpec, Errors, Propagation};
+use incast_cc::Time;
+use std::collections::VecDeque;
+
+/// Speed of light, metres a second.
+const LIGHT: f64 = 299_792_458.0;
+/// A frame is followed from this ratio of signal to interference and noise on: -5 dB.
+const FOLLOWED_FROM: f64 = 0.316_227_766_016_837_94;
+/// Frames that reach a station out of order are at most so many after the first that has not reached it.
+const OUT_OF_ORDER: u64 = 64;
+
+/// A frame on the air, or one of late.
+#[derive(Clone, Copy, Debug)]
+pub struct OnAir {
+    /// Who sends it.
+    pub from: u16,
+    /// First and last instant at the sender.
+    pub start: Time,
+    /// End at the sender.
+    pub end: Time,
+    /// The frame.
+    pub frame: Frame,
+}
+
+/// The frame that a station follows.
+#[derive(Clone, Copy, Debug)]
+struct Followed {
+    number: u64,
+    /// Its end here.
+    ends: Time,
+    /// From here on interference is still to be looked at.
+    checked: Time,
+    checks: u32,
+    /// It may concern the station: else nobody asks whether it came through.
+    concerns: bool,
+    /// No other signal has been on since it began.
+    alone: bool,
+    destroyed: bool,
+}
+
+/// What a station hears.
+#[derive(Clone, Debug)]
+struct Ear {
+    /// The first frame of the log that has not reached it, and which of those after it have, by a bit each.
+    next: u64,
+    beyond: u64,
+    /// It is deaf from then until then.
+    deaf: (Time, Time),
+    followed: Option<Followed>,
+    /// The last frame that it has received whole.
+    received: Option<u64>,
+    /// The last frame that it has followed and lost.
+    lost: Option<u64>,
+    count: Heard,
+}
+
+/// Counts of what a station hears.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Heard {
+    /// Frames that concern it received whole.
+    pub received: u64,
+    /// Frames that concern it followed and destroyed by others.
+    pub destroyed: u64,
+    /// Time in which it followed frames.
+    pub following: Time,
+}
+
+/// The channel.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    stations: usize,
+    errors: Errors,
+    assessment: Assessment,
+    noise: f64,
+    busy_from: f64,
+    seed: u64,
+    entity: u64,
+    /// By sender and receiver: received power in mW, and the time on the way.
+    power: Vec<f64>,
+    delay: Vec<Time>,
+    /// The longest time on the way.
+    pub longest: Time,
+    log: VecDeque<OnAir>,
+    /// Number of the first frame of the log.
+    first: u64,
+    ears: Vec<Ear>,
+    /// Time in which something was on the air, up to the end of the last frame that is over.
+    busy: Time,
+    /// Frames on the air end by then.
+    quiet_from: Time,
+    busy_from_then: Time,
+}
+
+impl Channel {
+    /// The channel of `spec`, in a run with this seed.
+    pub fn new(spec: &CellSpec, seed: u64) -> Channel {
+        let n = spec.stations.len();
+        let (mut power, mut delay) = (vec![0.0; n * n], vec![Time::ZERO; n * n]);
+        for (i, a) in spec.stations.iter().enumerate() {
+            for (j, b) in spec.stations.iter().enumerate().filter(|(j, _)| *j != i) {
+                let distance = libm::hypot(a.at.0 - b.at.0, a.at.1 - b.at.1);
+                let pair = (i.min(j) as u64) << 32 | i.max(j) as u64;
+                power[i * n + j] = received(spec, distance, shadow(seed, spec.channel, pair));
+                delay[i * n + j] = Time::ns(libm::round(distance / LIGHT * 1e9) as u64);
+            }
+        }
+        let ear = Ear {
+            next: 0,
+            beyond: 0,
+            deaf: (Time::NEVER, Time::ZERO),
+            followed: None,
+            received: None,
+            lost: None,
+            count: Heard::default(),
+        };
+        Channel {
+            stations: n,
+            errors: spec.phy.errors,
+            assessment: spec.phy.assessment,
+            noise: milliwatts(spec.phy.noise),
+            busy_from: milliwatts(spec.phy.busy_from),
+            seed,
+            entity: spec.channel as u64,
+            longest: delay.iter().copied().max().unwrap_or_default(),
+            power,
+            delay,
+            log: VecDeque::new(),
+            first: 0,
+            ears: vec![ear; n],
+            busy: Time::ZERO,
+            quiet_from: Time::ZERO,
+            busy_from_then: Time::ZERO,
+        }
+    }
+
+    fn pair(&self, from: u16, to: u16) -> usize {
+        from as usize * self.stations + to as usize
+    }
+
+    /// The time from one station to another.
+    pub fn delay(&self, from: u16, to: u16) -> Time {
+        self.delay[self.pair(from, to)]
+    }
+
+    /// A signal of one station can be followed at another, where there is no other.
+    pub fn reaches(&self, from: u16, to: u16) -> bool {
+        from != to && self.power[self.pair(from, to)] > FOLLOWED_FROM * self.noise
+    }
+
+    /// A frame begins: its number.
+    pub fn begin(&mut self, from: u16, start: Time, frame: Frame) -> u64 {
+        self.forget(start);
+        let end = start + timing::airtime(frame.psdu);
+        if start > self.quiet_from {
+            self.busy += self.quiet_from - self.busy_from_then;
+            self.busy_from_then = start;
+        }
+        self.quiet_from = self.quiet_from.max(end);
+        self.log.push_back(OnAir { from, start, end, frame });
+        self.first + self.log.len() as u64 - 1
+    }
+
+    /// A frame that is not forgotten.
+    pub fn frame(&self, number: u64) -> &OnAir {
+        &self.log[(number - self.first) as usize]
+    }
+
+    /// Time in which something was on the air, up to `now`.
+    pub fn busy(&self, now: Time) -> Time {
+        self.busy + self.quiet_from.min(now).saturating_sub(self.busy_from_then)
+    }
+
+    /// Time that a frame which a station is sending at `now` still takes.
+    pub fn rest(&self, station: u16, now: Time) -> Time {
+        let last = self.log.iter().rev().find(|on| on.from == station);
+        last.map_or(Time::ZERO, |on| on.end.saturating_sub(now))
+    }
+
+    /// What a station has heard by `now`.
+    pub fn heard(&mut self, station: u16, now: Time) -> Heard {
+        self.listen(station, now);
+        let ear = &self.ears[station as usize];
+        // a frame that is still on counts up to now
+        let begun = |f: Followed| now.saturating_sub(self.arrival(f.number, station));
+        let following = ear.count.following + ear.followed.map_or(Time::ZERO, begun);
+        Heard { following, ..ear.count }
+    }
+
+    /// What a station has counted so far.
+    pub fn counted(&self, station: u16) -> Heard {
+        self.ears[station as usize].count
+    }
+
+    /// A station does not hear from `now` on. What it followed is lost.
+    pub fn deafen(&mut self, station: u16, now: Time) {
+        self.listen(station, now);
+        let ear = &mut self.ears[station as usize];
+        ear.deaf = (now, Time::NEVER);
+        if let Some(followed) = ear.followed.take() {
+            ear.lost = Some(followed.number);
+        }
+    }
+
+    /// A station that does not hear will from `then` on.
+    pub fn hear_from(&mut self, station: u16, then: Time) {
+        self.ears[station as usize].deaf.1 = then;
+    }
+
+    /// Whether a station has received frame `number`, whose end reaches it at `now`.
+    pub fn hears(&mut self, station: u16, number: u64, now: Time) -> bool {
+        self.listen(station, now);
+        self.ears[station as usize].received == Some(number)
+    }
+
+    /// Whether a station followed frame `number`, of which it has received nothing, and lost it.
+    pub fn lost(&self, station: u16, number: u64) -> bool {
+        self.ears[station as usize].lost == Some(number)
+    }
+
+    /// Whether the channel is busy at a station whose assessment ends at `now`.
+    pub fn is_busy(&mut self, station: u16, now: Time) -> bool {
+        let from = match self.assessment {
+            Assessment::End => now,
+            Assessment::Window => now.saturating_sub(ASSESSMENT),
+        };
+        let mut power = 0.0;
+        for on in self.log.iter().rev() {
+            let pair = self.pair(on.from, station);
+            let (power_of, delay) = (self.power[pair], self.delay[pair]);
+            if on.start + delay <= now && on.end + delay > from {
+                power += power_of;
+            }
+        }
+        power >= self.busy_from || {
+            self.listen(station, now);
+            self.ears[station as usize].followed.is_some()
+        }
+    }
+
+    /// When frame `number` reaches a station.
+    fn arrival(&self, number: u64, station: u16) -> Time {
+        let on = self.frame(number);
+        on.start + self.delay(on.from, station)
+    }
+
+    /// Goes through what has reached a station by `until`.
+    fn listen(&mut self, station: u16, until: Time) {
+        loop {
+            let next = self.next_at(station, until);
+            let ends = self.ears[station as usize].followed.map(|f| f.ends);
+            match (next, ends) {
+                (Some((at, _)), Some(ends)) if ends <= at => self.finish(station),
+                (Some((at, number)), _) => self.reach(station, number, at),
+                (None, Some(ends)) if ends <= until => self.finish(station),
+                (None, _) => return,
+            }
+        }
+    }
+
+    /// The frame that reaches a station next, if one does by `until`.
+    fn next_at(&self, station: u16, until: Time) -> Option<(Time, u64)> {
+        let ear = &self.ears[station as usize];
+        let mut earliest: Option<(Time, u64)> = None;
+        let skipped = (ear.next - self.first) as usize;
+        for (i, on) in self.log.iter().enumerate().skip(skipped) {
+            if earliest.map_or(until, |(at, _)| at) < on.start {
+                break;
+            }
+            let (number, beyond) = (self.first + i as u64, i - skipped);
+            if beyond > 0 && ear.beyond >> (beyond - 1) & 1 == 1 {
+                continue;
+            }
+            let at = on.start + self.delay(on.from, station);
+            if at <= until && earliest.is_none_or(|(other, _)| at < other) {
+                earliest = Some((at, number));
+            }
+        }
+        earliest
+    }
+
+    /// Frame `number` begins at a station at `at`.
+    fn reach(&mut self, station: u16, number: u64, at: Time) {
+        let on = *self.frame(number);
+        if on.from != station {
+            let signal = self.power[self.pair(on.from, station)];
+            if self.ears[station as usize].followed.is_some() {
+                self.check(station, at, Some(number));
+                self.disturb(station, signal);
+            } else {
+                let (from, until) = self.ears[station as usize].deaf;
+                let hears = at < from || at >= until;
+                let others = if hears { self.interference(station, at, number) } else { 0.0 };
+                if hears && signal > FOLLOWED_FROM * (others + self.noise) {
+                    let ends = on.end + self.delay(on.from, station);
+                    let destroyed = self.errors == Errors::Overlap && others > FOLLOWED_FROM * self.noise;
+                    let concerns = match on.frame.what {
+                        What::Ack(_) => true,
+                        What::Data(part) => part.to == station || part.to == ALL,
+                    };
+                    let alone = others == 0.0;
+                    let followed = Followed { number, ends, checked: at, checks: 0, concerns, alone, destroyed };
+                    self.ears[station as usize].followed = Some(followed);
+                }
+            }
+        }
+        let ear = &mut self.ears[station as usize];
+        match number - ear.next {
+            0 => {
+                ear.next += 1;
+                while ear.beyond & 1 == 1 {
+                    ear.next += 1;
+                    ear.beyond >>= 1;
+                }
+                ear.beyond >>= 1;
+            }
+            n => ear.beyond |= 1 << (n.min(OUT_OF_ORDER) - 1),
+        }
+    }
+
+    /// Another signal begins while a station follows a frame.
+    fn disturb(&mut self, station: u16, signal: f64) {
+        let destroys = self.errors == Errors::Overlap && signal > FOLLOWED_FROM * self.noise;
+        if let Some(followed) = &mut self.ears[station as usize].followed {
+            followed.alone &= signal == 0.0;
+            followed.destroyed |= destroys;
+        }
+    }
+
+    /// The frame that a station follows ends.
+    fn finish(&mut self, station: u16) {
+        let Some(Followed { number, ends, .. }) = self.ears[station as usize].followed else { return };
+        self.check(station, ends, None);
+        let arrived = self.arrival(number, station);
+        let ear = &mut self.ears[station as usize];
+        let Some(followed) = ear.followed.take() else { return };
+        ear.count.following += ends - arrived;
+        if !followed.concerns {
+            return;
+        }
+        if followed.destroyed {
+            ear.lost = Some(number);
+            ear.count.destroyed += 1;
+        } else {
+            ear.received = Some(number);
+            ear.count.received += 1;
+        }
+    }
+
+    /// Looks at the interference with the frame that a station follows, from the last look until `at`: before signal
+    /// number `before` begins, or at the frame's end.
+    fn check(&mut self, station: u16, at: Time, before: Option<u64>) {
+        let followed = self.ears[station as usize].followed;
+        let Some(followed) = followed.filter(|followed| followed.concerns) else { return };
+        if followed.alone {
+            if let Some(f) = &mut self.ears[station as usize].followed {
+                f.checked = at;
+            }
+            return;
+        }
+        let signal = self.power[self.pair(self.frame(followed.number).from, station)];
+        let (mut survives, mut since) = (1.0, followed.checked);
+        if !matches!(self.errors, Errors::Overlap | Errors::None) && !followed.destroyed {
+            if self.errors == Errors::Sinr {
+                for end in self.ends_between(station, since, at, followed.number) {
+                    let others = self.interference_before(station, end, followed.number);
+                    survives *= self.survival(signal, others, end - since);
+                    since = end;
+                }
+            }
+            let others = match before {
+                Some(number) => self.interference_with(station, at, followed.number, number),
+                None => self.interference_before(station, at, followed.number),
+            };
+            survives *= self.survival(signal, others, at - since);
+        }
+        let (seed, entity) = (self.seed, self.entity << 32 | station as u64);
+        let Some(f) = &mut self.ears[station as usize].followed else { return };
+        if survives < 1.0 {
+            let drawn = uniform(seed, purpose::RADIO_ERROR, entity, f.number << 16 | f.checks as u64);
+            f.destroyed |= drawn >= survives;
+        }
+        f.checks += 1;
+        f.checked = at;
+    }
+
+    /// Probability that a part of a frame comes through.
+    fn survival(&self, signal: f64, others: f64, time: Time) -> f64 {
+        if time == Time::ZERO { 1.0 } else { success(signal / (others + self.noise), timing::bits(time)) }
+    }
+
+    /// Ends of other signals at a station between two instants, in order.
+    fn ends_between(&self, station: u16, from: Time, to: Time, followed: u64) -> Vec<Time> {
+        let numbered = (self.first..).zip(&self.log);
+        let others = numbered.filter(|(number, on)| *number != followed && on.from != station);
+        let heard = others.filter(|(_, on)| self.power[self.pair(on.from, station)] > 0.0);
+        let ends = heard.map(|(_, on)| on.end + self.delay(on.from, station));
+        let mut ends: Vec<Time> = ends.filter(|end| from < *end && *end < to).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends
+    }
+
+    /// Power of the signals at a station that `counts` by their numbers, beginnings and ends there.
+    fn sum(&self, station: u16, counts: impl Fn(u64, Time, Time) -> bool) -> f64 {
+        let mut power = 0.0;
+        for (number, on) in (self.first..).zip(&self.log) {
+            if on.from == station {
+                continue;
+            }
+            let pair = self.pair(on.from, station);
+            let delay = self.delay[pair];
+            if counts(number, on.start + delay, on.end + delay) {
+                power += self.power[pair];
+            }
+        }
+        power
+    }
+
+    /// Power of the signals that are on when signal `number` begins at a station.
+    fn interference(&self, station: u16, at: Time, number: u64) -> f64 {
+        self.sum(station, |n, begins, ends| n != number && (begins, n) < (at, number) && ends > at)
+    }
+
+    /// Power of the signals beside that of `followed` that are on as signal `before` begins at a station.
+    fn interference_with(&self, station: u16, at: Time, followed: u64, before: u64) -> f64 {
+        self.sum(station, |n, begins, ends| n != followed && n != before && (begins, n) < (at, before) && ends > at)
+    }
+
+    /// Power of the signals beside that of `followed` that are on just before `at`. Of those that end then ns-3 has the
+    /// ones that began after it.
+    fn interference_before(&self, station: u16, at: Time, followed: u64) -> f64 {
+        let all = self.errors == Errors::Sinr;
+        self.sum(station, |n, begins, ends| {
+            n != followed && begins <= at && (ends > at || ends == at && (all || n > followed))
+        })
+    }
+
+    /// Forgets frames that are over everywhere and that no later one overlaps, after all stations have gone through
+    /// them.
+    fn forget(&mut self, now: Time) {
+        // what is over before the longest frame began can disturb no frame that is on
+        let horizon = now.saturating_sub(timing::airtime(u8::MAX)).saturating_sub(self.longest);
+        while self.log.front().is_some_and(|on| on.end + self.longest < horizon) {
+            let gone = self.first;
+            for station in 0..self.stations as u16 {
+                let ear = &self.ears[station as usize];
+                if ear.next <= gone || ear.followed.is_some_and(|followed| followed.number == gone) {
+                    self.listen(station, now);
+                }
+            }
+            self.log.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+/// Received power, mW, of a signal over a distance in metres; `shadow` is a standard normal number.
+fn received(spec: &CellSpec, distance: f64, shadow: f64) -> f64 {
+    match spec.propagation {
+        Propagation::Range(most) if distance <= most => milliwatts(spec.phy.power),
+        Propagation::Range(_) => 0.0,
+        Propagation::LogDistance { reference, exponent, shadowing } => {
+            let loss = reference + 10.0 * exponent * libm::log10(distance.max(1.0));
+            milliwatts(spec.phy.power - loss - shadowing * shadow)
+        }
+    }
+}
+
+/// A standard normal number for a pair of stations, by two uniform ones (Box and Muller, 1958).
+fn shadow(seed: u64, channel: u32, pair: u64) -> f64 {
+    let draw = |counter| uniform(seed ^ (channel as u64) << 32, purpose::SHADOWING, pair, counter);
+    let (u, v) = (1.0 - draw(0), draw(1));
+    libm::sqrt(-2.0 * libm::log(u)) * libm::cos(core::f64::consts::TAU * v)
+}

@@ -1,0 +1,80 @@
+//! Packets that a cell has: at their stations, on the air, and waiting to be forwarded.
+
+use super::frames::Frames;
+use crate::event::packet::{Ext, Packet};
+
+/// A packet in the cell.
+#[derive(Clone, Debug)]
+pub struct Datagram {
+    /// The packet.
+    pub packet: Packet,
+    /// Its extension.
+    pub ext: Option<Ext>,
+    /// Station that sends it, and the one that it is for.
+    pub from: u16,
+    /// The station that it is for.
+    pub to: u16,
+    /// Its frames.
+    pub frames: Frames,
+    /// Tells it from all others of the cell.
+    pub serial: u64,
+    /// Frames of it that are in a queue, on the air, or waiting to be forwarded.
+    copies: u32,
+    /// It has arrived.
+    pub arrived: bool,
+}
+
+/// The packets in a cell.
+#[derive(Clone, Debug, Default)]
+pub struct Datagrams {
+    places: Vec<Option<Datagram>>,
+    free: Vec<u32>,
+    serial: u64,
+}
+
+impl Datagrams {
+    /// Adds a packet, all of whose frames are in the queue: its place.
+    pub fn add(&mut self, packet: Packet, ext: Option<Ext>, (from, to): (u16, u16), frames: Frames) -> u32 {
+        self.serial += 1;
+        let (serial, copies) = (self.serial, frames.count as u32);
+        let datagram = Some(Datagram { packet, ext, from, to, frames, serial, copies, arrived: false });
+        match self.free.pop() {
+            Some(place) => {
+                self.places[place as usize] = datagram;
+                place
+            }
+            None => {
+                self.places.push(datagram);
+                self.places.len() as u32 - 1
+            }
+        }
+    }
+
+    /// The packet in a place, while copies of it are left.
+    pub fn get(&mut self, place: u32) -> Option<&mut Datagram> {
+        self.places[place as usize].as_mut()
+    }
+
+    /// There are so many more copies of a packet.
+    pub fn copy(&mut self, place: u32, copies: u32) {
+        if let Some(datagram) = self.get(place) {
+            datagram.copies += copies;
+        }
+    }
+
+    /// There is a copy less: the packet, if that was the last and it has not arrived.
+    pub fn release(&mut self, place: u32) -> Option<Datagram> {
+        let datagram = self.get(place)?;
+        datagram.copies -= 1;
+        if datagram.copies > 0 {
+            return None;
+        }
+        self.free.push(place);
+        self.places[place as usize].take().filter(|datagram| !datagram.arrived)
+    }
+
+    /// Packets that have not arrived and still may.
+    pub fn under_way(&self) -> impl Iterator<Item = &Packet> {
+        self.places.iter().flatten().filter(|datagram| !datagram.arrived).map(|datagram| &datagram.packet)
+    }
+}

@@ -1,0 +1,56 @@
+//! Bit errors of O-QPSK with spreading (IEEE 802.15.4-2011, E.4.1.8).
+
+use libm::{exp, pow};
+
+/// Binomial coefficients of 16 over 2 to 16, with signs.
+const TERMS: [f64; 15] = [
+    120.0, -560.0, 1820.0, -4368.0, 8008.0, -11440.0, 12870.0, -11440.0, 8008.0, -4368.0, 1820.0, -560.0, 120.0, -16.0,
+    1.0,
+];
+
+/// Probability of a bit error at a ratio of signal to interference and noise, not in dB.
+pub fn bit_error(ratio: f64) -> f64 {
+    let sum: f64 = (2..).zip(TERMS).map(|(k, term)| term * exp(20.0 * ratio * (1.0 / k as f64 - 1.0))).sum();
+    (sum * 8.0 / 15.0 / 16.0).clamp(0.0, 1.0)
+}
+
+/// From this ratio on, 10 dB, fewer than one frame in 10^30 is destroyed.
+const CLEAR: f64 = 10.0;
+
+/// Probability that `bits` bits come through.
+pub fn success(ratio: f64, bits: u64) -> f64 {
+    if ratio >= CLEAR {
+        return 1.0;
+    }
+    pow(1.0 - bit_error(ratio), bits as f64)
+}
+
+/// A power in mW of one in dBm.
+pub fn milliwatts(dbm: f64) -> f64 {
+    pow(10.0, dbm / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{milliwatts, success};
+
+    #[test]
+    fn frames_survive_an_equal_interferer_as_in_ns3() {
+        // ns-3.43's model: PSDU bytes, SINR in dB, probability that a frame with its PHY header survives
+        let rows = [
+            (127, 0.0, 0.842, 0.0005),
+            (111, 0.0, 0.860, 0.0005),
+            (60, 0.0, 0.918, 0.0005),
+            (5, 0.0, 0.986, 0.0005),
+            (127, -1.0, 0.294, 0.0005),
+            (127, -2.0, 0.0039, 0.00005),
+            (127, 1.0, 0.986, 0.0005),
+        ];
+        for (bytes, db, expected, tolerance) in rows {
+            let survives = success(milliwatts(db), (bytes + 6) * 8);
+            assert!((survives - expected).abs() <= tolerance, "{bytes} B at {db} dB: {survives}");
+        }
+        let two = success(0.5, (111 + 6) * 8);
+        assert!(two < 1e-6, "{two}");
+    }
+}

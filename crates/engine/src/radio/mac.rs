@@ -1,0 +1,228 @@
+//! Unslotted CSMA-CA, acknowledgements and retries of a cell's stations (IEEE 802.15.4-2011, 5.1.1.4, 5.1.6.4).
+
+use super::Cell;
+use super::Effect;
+use super::agenda::Kind;
+use super::frame::{ALL, Flood, Frame, Part, What};
+use super::station::{Sends, State};
+use super::timing::{self, ACK_WAIT, ASSESSMENT, BACKOFF, TURNAROUND};
+use crate::hash::pick;
+use incast_cc::Time;
+
+/// How a frame ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    /// Acknowledged, or sent where no acknowledgement is asked for.
+    Delivered,
+    AccessFailure,
+    Unacknowledged,
+}
+
+impl Cell {
+    /// A station begins to seek access to the channel for the frame in service, or for the next one if there is one,
+    /// as soon as it can receive and the space after the last frame is over.
+    pub(super) fn start(&mut self, station: u16, now: Time) {
+        let mac = self.spec.mac;
+        let mesh = self.spec.framing.adaptation.as_ref().and_then(|a| a.mesh);
+        let s = &mut self.stations[station as usize];
+        let had = s.service.is_some();
+        if !s.serve(now) {
+            return;
+        }
+        let Some(service) = &mut s.service else { return };
+        if !had
+            && service.own
+            && let Some(mesh) = mesh
+        {
+            let serial = s.next_serial;
+            s.next_serial = serial.wrapping_add(1);
+            service.part.flood = Some(Flood { origin: station, left: mesh.hops as u8, serial });
+        }
+        if mac.reception_restarts || service.busy == 0 {
+            (service.busy, service.exponent) = (0, mac.least_exponent);
+        }
+        let exponent = service.exponent;
+        s.count.accesses += 1;
+        s.enter(State::Access);
+        let begins = now.max(s.space_until).max(s.hears_from);
+        self.back_off(station, begins, exponent);
+    }
+
+    /// A station waits for a random time, and then assesses the channel.
+    fn back_off(&mut self, station: u16, from: Time, exponent: u32) {
+        let periods = pick(self.draw(station), 1 << exponent) as u64;
+        self.plan_in_state(from + BACKOFF * periods + ASSESSMENT, Kind::Assessed, station);
+    }
+
+    /// An assessment ends.
+    pub(super) fn assessed(&mut self, station: u16, now: Time) {
+        let busy = self.channel.is_busy(station, now);
+        let mac = self.spec.mac;
+        let s = &mut self.stations[station as usize];
+        s.count.assessments += 1;
+        let Some(service) = &mut s.service else { return };
+        if !busy {
+            s.enter(State::Turning(Sends::Data));
+            self.channel.deafen(station, now);
+            return self.plan_in_state(now + TURNAROUND, Kind::Begin, station);
+        }
+        s.count.busy += 1;
+        service.busy += 1;
+        service.exponent = (service.exponent + 1).min(mac.most_exponent);
+        if service.busy <= mac.backoffs {
+            let exponent = service.exponent;
+            return self.back_off(station, now, exponent);
+        }
+        s.enter(State::Idle);
+        self.finish(station, Outcome::AccessFailure, now);
+    }
+
+    /// The transceiver transmits: a frame begins.
+    pub(super) fn begin(&mut self, station: u16, now: Time) {
+        let s = &mut self.stations[station as usize];
+        let State::Turning(sends) = s.state else { return };
+        let frame = match (sends, &s.service) {
+            (Sends::Ack(number, part), _) => Frame { psdu: timing::ACK, number, what: What::Ack(part) },
+            (Sends::Data, Some(service)) => {
+                Frame { psdu: service.psdu, number: service.number, what: What::Data(service.part) }
+            }
+            (Sends::Data, None) => return,
+        };
+        let takes = timing::airtime(frame.psdu);
+        s.count.tries += (sends == Sends::Data) as u64;
+        s.count.acks += (sends != Sends::Data) as u64;
+        s.count.transmitting += takes;
+        s.enter(State::Sending(sends));
+        self.plan_in_state(now + takes, Kind::End, station);
+        let number = self.channel.begin(station, now, frame);
+        self.see(now, station, true, frame);
+        self.announce(station, number, now + takes, frame);
+    }
+
+    /// The end of a frame reaches the stations that it may concern: where it is for one, that; an acknowledgement all
+    /// that wait for one.
+    fn announce(&mut self, station: u16, number: u64, end: Time, frame: Frame) {
+        let at = |cell: &Cell, to: u16| end + cell.channel.delay(station, to);
+        match frame.what {
+            What::Data(part) if part.to != ALL => {
+                self.datagrams.copy(part.datagram, 1);
+                self.plan(at(self, part.to), Kind::Heard, part.to, number);
+            }
+            what => {
+                for to in 0..self.stations.len() as u16 {
+                    let waits = !matches!(what, What::Ack(_)) || self.stations[to as usize].state == State::Waiting;
+                    if !waits || !self.channel.reaches(station, to) {
+                        continue;
+                    }
+                    if let What::Data(part) = what {
+                        self.datagrams.copy(part.datagram, 1);
+                    }
+                    self.plan(at(self, to), Kind::Heard, to, number);
+                }
+            }
+        }
+    }
+
+    /// A frame has left its station, whose transceiver turns to receiving.
+    pub(super) fn end(&mut self, station: u16, now: Time) {
+        let asks = self.spec.mac.acknowledged;
+        let s = &mut self.stations[station as usize];
+        let State::Sending(sends) = s.state else { return };
+        s.hears_from = now + TURNAROUND;
+        self.channel.hear_from(station, now + TURNAROUND);
+        match (sends, &s.service) {
+            (Sends::Data, Some(service)) if asks && service.part.to != ALL => {
+                s.enter(State::Waiting);
+                self.plan_in_state(now + ACK_WAIT, Kind::Timeout, station);
+            }
+            (Sends::Data, Some(service)) => {
+                s.space_until = now + timing::space(service.psdu);
+                s.enter(State::Idle);
+                self.finish(station, Outcome::Delivered, now);
+            }
+            _ => {
+                s.enter(State::Idle);
+                self.start(station, now);
+            }
+        }
+    }
+
+    /// No acknowledgement has come in time.
+    pub(super) fn timeout(&mut self, station: u16, now: Time) {
+        if self.tries_again(station, now) {
+            self.start(station, now);
+        }
+    }
+
+    /// A try has failed: whether the frame stays in service. The station is idle.
+    fn tries_again(&mut self, station: u16, now: Time) -> bool {
+        let most = self.spec.mac.retries;
+        let s = &mut self.stations[station as usize];
+        s.enter(State::Idle);
+        let Some(service) = &mut s.service else { return false };
+        if service.retries < most {
+            service.retries += 1;
+            service.busy = 0;
+            return true;
+        }
+        self.finish(station, Outcome::Unacknowledged, now);
+        false
+    }
+
+    /// An acknowledgement has come to a station that may wait for one.
+    pub(super) fn acknowledged(&mut self, station: u16, frame: Frame, now: Time) {
+        let s = &mut self.stations[station as usize];
+        let Some(service) = s.service.filter(|_| s.state == State::Waiting) else { return };
+        if frame.number == service.number {
+            // the receiver had it whole an acknowledgement and a turnaround before
+            let received = now.saturating_sub(timing::airtime(timing::ACK)).saturating_sub(TURNAROUND);
+            s.count.service += received.saturating_sub(service.since);
+            s.space_until = now + timing::space(service.psdu);
+            s.enter(State::Idle);
+            self.finish(station, Outcome::Delivered, now);
+        } else if self.spec.mac.foreign_acks_fail {
+            s.count.foreign_acks += 1;
+            if self.tries_again(station, now) {
+                self.start(station, now);
+            }
+        }
+    }
+
+    /// A frame has come that a station is to acknowledge: that goes before all else.
+    pub(super) fn acknowledge(&mut self, station: u16, number: u8, part: Part, now: Time) {
+        if self.stations[station as usize].state == State::Waiting {
+            self.tries_again(station, now);
+        }
+        self.channel.deafen(station, now);
+        self.stations[station as usize].enter(State::Turning(Sends::Ack(number, part)));
+        self.plan_in_state(now + TURNAROUND, Kind::Begin, station);
+    }
+
+    /// The frame in service has ended; an idle station goes on with the next, once its queue has said what that is.
+    fn finish(&mut self, station: u16, outcome: Outcome, now: Time) {
+        let s = &mut self.stations[station as usize];
+        let Some(service) = s.service.take() else { return };
+        let count = &mut s.count;
+        *match outcome {
+            Outcome::Delivered => &mut count.delivered,
+            Outcome::AccessFailure => &mut count.access_failures,
+            Outcome::Unacknowledged => &mut count.unacknowledged,
+        } += 1;
+        let mut done = false;
+        if service.own
+            && let Some(own) = &mut s.own
+        {
+            own.next += 1;
+            done = own.next == own.frames.count;
+        }
+        if done {
+            s.own = None;
+        }
+        self.release(service.part.datagram);
+        if done {
+            self.effects.push(Effect::Done { station });
+        } else {
+            self.resume(now, station);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A radio cell (IEEE 802.15.4): stations that take turns on one channel. Pure: told the time.
+//!
+//! A station hands over the packet at the head of its queue ([`Cell::submit`]); the cell makes frames of it
+//! ([`frames`]), lets them take the channel ([`mac`](self), [`channel`]), and puts packets together again where they
+//! arrive ([`reassembly`]). [`Cell::advance`] lets everything happen that is due, and the effects on the nodes lie in
+//! [`Cell::effects`].
+//!
+//! Sources: IEEE 802.15.4-2011; RFC 4944 and RFC 6282; ns-3.43's `lr-wpan` and `sixlowpan`, where the two differ.
+
+mod agenda;
+mod arrivals;
+pub mod channel;
+mod datagrams;
+pub mod errors;
+pub mod frame;
+pub mod frames;
+mod mac;
+pub mod reassembly;
+mod report;
+pub mod station;
+pub mod timing;
+
+use self::agenda::{Agenda, Entry, Kind};
+use self::channel::Channel;
+use self::datagrams::Datagrams;
+use self::frame::{ALL, Frame, Part, What};
+use self::frames::Frames;
+use self::station::{Own, Snapshot, State, Station};
+use crate::event::interval::Interval;
+use crate::event::order::Order;
+use crate::event::packet::{Ext, Kind as PacketKind, Packet};
+use crate::hash::{self, purpose};
+use crate::spec::{CellSpec, Ties};
+use incast_cc::Time;
+
+/// The work of a cell for the nodes of its stations.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// A packet has arrived at a station.
+    Arrived {
+        /// The station.
+        to: u16,
+        /// The packet.
+        packet: Packet,
+        /// Its extension.
+        ext: Option<Ext>,
+        /// It had already.
+        again: bool,
+    },
+    /// A station is done with the packet at the head of its queue. [`Cell::resume`] follows.
+    Done {
+        /// The station.
+        station: u16,
+    },
+    /// A packet has been lost in the cell.
+    Lost {
+        /// The station that sent it.
+        from: u16,
+        /// The packet.
+        packet: Packet,
+    },
+}
+
+/// A frame that waits to be forwarded by a station.
+#[derive(Clone, Copy, Debug)]
+struct Forwarded {
+    part: Part,
+    psdu: u8,
+}
+
+/// A frame that is on the air, as whoever watches frames is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting {
+    /// When.
+    pub time: Time,
+    /// The station.
+    pub station: u16,
+    /// The first bit leaves it; else the last bit has reached it, and it has received the frame.
+    pub begins: bool,
+    /// The frame.
+    pub frame: Frame,
+    /// Its packet, or that of the frame that it acknowledges, while the cell has it; and its frames.
+    pub packet: Option<(Packet, u16)>,
+}
+
+/// A cell.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    spec: CellSpec,
+    order: Order,
+    interval: Interval,
+    channel: Channel,
+    stations: Vec<Station>,
+    agenda: Agenda,
+    datagrams: Datagrams,
+    forwarded: Vec<Forwarded>,
+    free: Vec<u32>,
+    /// The effects on the nodes, in order, not yet taken.
+    pub effects: Vec<Effect>,
+    /// An event of the engine is set for then.
+    pub armed: Time,
+    /// Counts at the beginning and at the end of the measured interval.
+    at_from: Option<Snapshot>,
+    at_to: Option<Snapshot>,
+    /// Where frames are watched, what was seen.
+    pub sightings: Option<Vec<Sighting>>,
+}
+
+impl Cell {
+    /// The cell of `spec`, whose frames are watched if somebody traces packets.
+    pub fn new(spec: &CellSpec, order: Order, interval: &Interval, traced: bool) -> Cell {
+        let number = |i: u64| hash::bits(order.seed, purpose::RADIO_NUMBER, spec.channel as u64, i) as u8;
+        let mut stations: Vec<Station> = (0..spec.stations.len() as u64).map(|i| Station::new(number(i))).collect();
+        if spec.framing.adaptation.as_ref().is_some_and(|a| a.mesh.is_some()) {
+            let origins = stations.len();
+            stations.iter_mut().for_each(|s| s.flooded = vec![Default::default(); origins]);
+        }
+        if spec.mac.duplicates_rejected {
+            let others = stations.len();
+            stations.iter_mut().for_each(|s| s.numbers = vec![None; others]);
+        }
+        Cell {
+            spec: spec.clone(),
+            order,
+            interval: *interval,
+            channel: Channel::new(spec, order.seed),
+            stations,
+            agenda: Agenda::default(),
+            datagrams: Datagrams::default(),
+            forwarded: Vec::new(),
+            free: Vec::new(),
+            effects: Vec::new(),
+            armed: Time::NEVER,
+            at_from: None,
+            at_to: None,
+            sightings: traced.then(Vec::new),
+        }
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Time {
+        self.agenda.next()
+    }
+
+    /// Packets that have not arrived and still may.
+    pub fn under_way(&self) -> impl Iterator<Item = &Packet> {
+        self.datagrams.under_way()
+    }
+
+    /// The number of the node of a station.
+    pub fn node(&self, station: u16) -> u32 {
+        self.spec.stations[station as usize].node
+    }
+
+    /// The packet at the head of a station's queue, where it is since then, is to go to station `to`.
+    pub fn submit(&mut self, now: Time, (from, to): (u16, u16), since: Time, packet: &Packet, ext: Option<Ext>) {
+        self.roll(now);
+        let framing = &self.spec.framing;
+        let frames = Frames::of(framing, packet.size as u32, packet.is(PacketKind::Datagram));
+        let next_hop = if framing.adaptation.as_ref().is_some_and(|a| a.mesh.is_some()) { ALL } else { to };
+        let datagram = self.datagrams.add(*packet, ext, (from, to), frames);
+        self.stations[from as usize].own = Some(Own { datagram, frames, next: 0, to: next_hop, since });
+        self.resume(now, from);
+    }
+
+    /// A station that has nothing else to do goes on with what waits.
+    pub fn resume(&mut self, now: Time, station: u16) {
+        if self.stations[station as usize].state == State::Idle {
+            self.start(station, now);
+        }
+    }
+
+    /// Lets everything happen that is due by `now`.
+    pub fn advance(&mut self, now: Time) {
+        self.roll(now);
+        while let Some(entry) = self.agenda.due(now) {
+            let Entry { time, kind, station, of, .. } = entry;
+            let void = of != self.stations[station as usize].epoch as u64;
+            match kind {
+                Kind::Heard => self.heard(station, of, time),
+                Kind::Forward => self.forward(station, of as u32, time),
+                _ if void => {}
+                Kind::Assessed => self.assessed(station, time),
+                Kind::Begin => self.begin(station, time),
+                Kind::End => self.end(station, time),
+                Kind::Timeout => self.timeout(station, time),
+            }
+        }
+    }
+
+    /// Adds to the agenda what is to happen at a station.
+    fn plan(&mut self, time: Time, kind: Kind, station: u16, of: u64) {
+        let node = self.spec.stations[station as usize].node;
+        let tie = match self.order.ties {
+            Ties::Hash => hash::tie(self.order.seed, node as u64 | 1 << 41, time),
+            Ties::Link | Ties::Scheduled => 0,
+        };
+        self.agenda.add(Entry { time, kind, tie, station, of });
+    }
+
+    /// Adds to the agenda what is to happen at a station in the state that it is in.
+    fn plan_in_state(&mut self, time: Time, kind: Kind, station: u16) {
+        let epoch = self.stations[station as usize].epoch as u64;
+        self.plan(time, kind, station, epoch);
+    }
+
+    /// A random number for a station.
+    fn draw(&mut self, station: u16) -> u64 {
+        let s = &mut self.stations[station as usize];
+        s.draws += 1;
+        let entity = (self.spec.channel as u64) << 32 | station as u64;
+        hash::bits(self.order.seed, purpose::RADIO_BACKOFF, entity, s.draws)
+    }
+
+    /// A copy of a datagram is gone.
+    fn release(&mut self, datagram: u32) {
+        if let Some(lost) = self.datagrams.release(datagram) {
+            self.stations[lost.from as usize].count.lost += 1;
+            self.effects.push(Effect::Lost { from: lost.from, packet: lost.packet });
+        }
+    }
+
+    fn see(&mut self, time: Time, station: u16, begins: bool, frame: Frame) {
+        if let Some(sightings) = &mut self.sightings {
+            let (What::Ack(part) | What::Data(part)) = frame.what;
+            let packet = self.datagrams.get(part.datagram).map(|datagram| (datagram.packet, datagram.frames.count));
+            sightings.push(Sighting { time, station, begins, frame, packet });
+        }
+    }
+}

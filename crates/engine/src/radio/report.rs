@@ -1,0 +1,90 @@
+//! The record of a cell's stations over the measured interval.
+
+use super::Cell;
+use super::channel::Heard;
+use super::station::{Count, Snapshot};
+use crate::ids::NodeId;
+use crate::spec::Spec;
+use incast_cc::Time;
+use incast_record::RadioRecord;
+
+impl Cell {
+    /// Keeps the counts at the ends of the measured interval, before anything happens at `now`.
+    pub(super) fn roll(&mut self, now: Time) {
+        if self.at_from.is_none() && now >= self.interval.from {
+            self.at_from = Some(self.snapshot(self.interval.from));
+        }
+        if self.at_to.is_none() && now >= self.interval.to {
+            self.at_to = Some(self.snapshot(self.interval.to));
+        }
+    }
+
+    /// The counts at an instant since which nothing has happened.
+    fn snapshot(&mut self, at: Time) -> Snapshot {
+        let stations = (0..self.stations.len() as u16).map(|i| {
+            let mut count = self.stations[i as usize].count;
+            count.transmitting = count.transmitting.saturating_sub(self.channel.rest(i, at));
+            (count, self.channel.heard(i, at))
+        });
+        let stations = stations.collect();
+        Snapshot { stations, busy: self.channel.busy(at) }
+    }
+
+    /// The counts of its stations as they are.
+    pub fn counts(&self) -> (Vec<Count>, Vec<Heard>) {
+        let heard = (0..self.stations.len() as u16).map(|i| self.channel.counted(i));
+        (self.stations.iter().map(|s| s.count).collect(), heard.collect())
+    }
+
+    /// Fragments whose time is over by `end` have been given up.
+    pub fn close(&mut self, end: Time) {
+        for station in &mut self.stations {
+            station.count.incomplete += station.reassembly.expire(end);
+        }
+        self.roll(end);
+        if self.at_to.is_none() {
+            self.at_to = Some(self.snapshot(end));
+        }
+    }
+
+    /// The records of its stations, once it is closed.
+    pub fn records(&self, spec: &Spec) -> Vec<RadioRecord> {
+        let (Some(from), Some(to)) = (&self.at_from, &self.at_to) else { return Vec::new() };
+        let ends = from.stations.iter().zip(&to.stations);
+        let rows = self.spec.stations.iter().zip(ends).map(|(station, ((before, heard_before), (after, heard)))| {
+            let of = |figure: fn(&Count) -> u64| figure(after) - figure(before);
+            RadioRecord {
+                station: spec.node_names[NodeId(station.node)].clone(),
+                cell: spec.node_names[NodeId(self.spec.channel)].clone(),
+                x: station.at.0,
+                y: station.at.1,
+                delivered: of(|c| c.delivered),
+                access_failures: of(|c| c.access_failures),
+                unacknowledged: of(|c| c.unacknowledged),
+                tries: of(|c| c.tries),
+                acks: of(|c| c.acks),
+                accesses: of(|c| c.accesses),
+                assessments: of(|c| c.assessments),
+                busy_assessments: of(|c| c.busy),
+                foreign_acks: of(|c| c.foreign_acks),
+                received: of(|c| c.received),
+                missed: of(|c| c.missed),
+                collided: of(|c| c.collided),
+                repeated: of(|c| c.repeated),
+                duplicates: of(|c| c.duplicates),
+                incomplete: of(|c| c.incomplete),
+                lost: of(|c| c.lost),
+                service_ps: of(|c| c.service.0),
+                transmitting_ps: of(|c| c.transmitting.0),
+                receiving_ps: (heard.following - heard_before.following).0,
+                channel_busy_ps: (to.busy - from.busy).0,
+                power_mw: [
+                    self.spec.energy.volts * self.spec.energy.transmitting,
+                    self.spec.energy.volts * self.spec.energy.receiving,
+                    self.spec.energy.volts * self.spec.energy.listening,
+                ],
+            }
+        });
+        rows.collect()
+    }
+}

@@ -1,0 +1,214 @@
+//! A station of a cell: its transceiver and MAC.
+
+use super::channel::Heard;
+use super::frame::Part;
+use super::frames::Frames;
+use super::reassembly::Reassembly;
+use incast_cc::Time;
+use std::collections::VecDeque;
+
+/// What the MAC of a station is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Nothing is to be sent.
+    Idle,
+    /// Backoff, or a clear channel assessment.
+    Access,
+    /// The transceiver turns to transmitting.
+    Turning(Sends),
+    /// A frame leaves.
+    Sending(Sends),
+    /// It waits for an acknowledgement.
+    Waiting,
+}
+
+/// What a station sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sends {
+    /// The frame in service.
+    Data,
+    /// An acknowledgement of the frame with this number, of this part.
+    Ack(u8, Part),
+}
+
+/// The packet at the head of a station's queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Own {
+    /// Place of the datagram.
+    pub datagram: u32,
+    /// Its frames, and the next of them.
+    pub frames: Frames,
+    /// The next of them.
+    pub next: u16,
+    /// The station that they are sent to.
+    pub to: u16,
+    /// It is in the queue since then.
+    pub since: Time,
+}
+
+/// A frame that waits to be forwarded, since then.
+#[derive(Clone, Copy, Debug)]
+pub struct Relayed {
+    /// The frame.
+    pub part: Part,
+    /// Bytes of its PSDU.
+    pub psdu: u8,
+    /// It is in the queue since then.
+    pub since: Time,
+}
+
+/// The frame in service.
+#[derive(Clone, Copy, Debug)]
+pub struct Service {
+    /// The frame.
+    pub part: Part,
+    /// Bytes of its PSDU.
+    pub psdu: u8,
+    /// Its number.
+    pub number: u8,
+    /// It is of the station's own packet.
+    pub own: bool,
+    /// Retries so far.
+    pub retries: u32,
+    /// Backoff exponent, and how often the channel was busy in this try.
+    pub exponent: u32,
+    /// How often the channel was busy in this try.
+    pub busy: u32,
+    /// It is at the head of the queue since then.
+    pub since: Time,
+}
+
+/// Counts of a station's MAC.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Count {
+    /// Frames finished: acknowledged, or sent where no acknowledgement is asked for.
+    pub delivered: u64,
+    /// Frames dropped as the channel was busy too often.
+    pub access_failures: u64,
+    /// Frames dropped as no acknowledgement came.
+    pub unacknowledged: u64,
+    /// Transmissions of frames, and of acknowledgements.
+    pub tries: u64,
+    /// Transmissions of acknowledgements.
+    pub acks: u64,
+    /// Accesses to the channel, with any outcome.
+    pub accesses: u64,
+    /// Clear channel assessments.
+    pub assessments: u64,
+    /// Those that found it busy.
+    pub busy: u64,
+    /// Acknowledgements of others' frames that ended a wait.
+    pub foreign_acks: u64,
+    /// Frames for it that it received.
+    pub received: u64,
+    /// Frames for it alone that it did not hear at all: deaf, sending, following another, out of range.
+    pub missed: u64,
+    /// Frames for it alone that it followed, and that others destroyed.
+    pub collided: u64,
+    /// Frames that it had already received, and knew it.
+    pub repeated: u64,
+    /// Packets that arrived again.
+    pub duplicates: u64,
+    /// Datagrams of which fragments were left when the time for the others was over.
+    pub incomplete: u64,
+    /// Datagrams that it sent and that were lost in the cell.
+    pub lost: u64,
+    /// Time in which it transmitted.
+    pub transmitting: Time,
+    /// Time that frames that were acknowledged spent at the head of the queue until they were received.
+    pub service: Time,
+}
+
+/// Counts of all stations at an instant.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// By station.
+    pub stations: Vec<(Count, Heard)>,
+    /// Time in which something was on the air.
+    pub busy: Time,
+}
+
+/// A station.
+#[derive(Clone, Debug)]
+pub struct Station {
+    /// What its MAC is doing.
+    pub state: State,
+    /// Entries of the agenda for another state than this are void.
+    pub epoch: u32,
+    /// The packet at the head of its queue.
+    pub own: Option<Own>,
+    /// Frames of others to be forwarded.
+    pub relayed: VecDeque<Relayed>,
+    /// The frame in service.
+    pub service: Option<Service>,
+    /// The next frame does not begin before: the space after the last one.
+    pub space_until: Time,
+    /// It can receive from then on.
+    pub hears_from: Time,
+    /// Number of the next frame.
+    pub next_number: u8,
+    /// Number of the next frame that it floods.
+    pub next_serial: u8,
+    /// Random numbers drawn for it.
+    pub draws: u64,
+    /// Fragments that wait for others.
+    pub reassembly: Reassembly,
+    /// Numbers of the latest frames that were flooded, by origin, the oldest first.
+    pub flooded: Vec<VecDeque<u8>>,
+    /// Number of the last frame from each station, where that tells repeated ones.
+    pub numbers: Vec<Option<u8>>,
+    /// Counts.
+    pub count: Count,
+}
+
+impl Station {
+    /// A station whose frames are numbered from `number` on.
+    pub fn new(number: u8) -> Station {
+        Station {
+            state: State::Idle,
+            epoch: 0,
+            own: None,
+            relayed: VecDeque::new(),
+            service: None,
+            space_until: Time::ZERO,
+            hears_from: Time::ZERO,
+            next_number: number,
+            next_serial: 0,
+            draws: 0,
+            reassembly: Reassembly::default(),
+            flooded: Vec::new(),
+            numbers: Vec::new(),
+            count: Count::default(),
+        }
+    }
+
+    /// Enters a state: what was to happen in the one before is void.
+    pub fn enter(&mut self, state: State) {
+        self.state = state;
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// Takes the next frame into service at `now`, if it has none and one waits.
+    pub fn serve(&mut self, now: Time) -> bool {
+        if self.service.is_some() {
+            return true;
+        }
+        let relayed = self.relayed.front().map(|r| r.since);
+        let own = self.own.as_ref().filter(|own| relayed.is_none_or(|since| own.since <= since || own.next > 0));
+        let (part, psdu, is_own) = match own {
+            Some(own) => {
+                let flood = None;
+                (Part { datagram: own.datagram, index: own.next, to: own.to, flood }, own.frames.psdu(own.next), true)
+            }
+            None => match self.relayed.pop_front() {
+                Some(Relayed { part, psdu, .. }) => (part, psdu, false),
+                None => return false,
+            },
+        };
+        let number = self.next_number;
+        self.next_number = number.wrapping_add(1);
+        let (retries, exponent, busy) = (0, 0, 0);
+        self.service = Some(Service { part, psdu, number, own: is_own, retries, exponent, busy, since: now });
+        true
+    }
+}

@@ -1,0 +1,121 @@
+//! Cells under the engine of windows and under the reference engine.
+
+use super::{circle, framing, raw};
+use crate::support::*;
+use incast_cc::Time;
+
+/// Transport of ns-3 over IPv6, as far as it matters here.
+fn transport() -> TransportSpec {
+    TransportSpec {
+        mss: 536,
+        header: 72,
+        ack_size: 72,
+        syn_size: 76,
+        handshake: true,
+        delayed_ack: 2,
+        sack_block: 8,
+        rto_min: Time::s(1),
+        rto_initial: Time::s(1),
+        syn_timeout: Time::s(3),
+        initial_window: 10.0,
+        least_segment: false,
+        send_buffer: 1 << 17,
+        receive_buffer: 1 << 17,
+        ..htsim()
+    }
+}
+
+/// The link of a station to its channel, and the one back.
+pub fn on_air(link: &mut LinkSpec, cell: Option<u32>) {
+    link.rate = if cell.is_some() { Rate::bps(250_000) } else { Rate::INFINITE };
+    (link.delay, link.cell) = (Time::ZERO, cell);
+}
+
+/// Hosts 1 to `senders` send to host 0, each so many bytes.
+fn cell(senders: u32, size: Option<u64>) -> Spec {
+    let n = senders + 1;
+    let mut spec = star(n, Rate::bps(250_000), Time::ZERO);
+    spec.links.iter_mut().for_each(|l| on_air(l, (l.to == n).then_some(0)));
+    spec.queues = vec![endless_queue()];
+    spec.cells = vec![CellSpec { framing: framing(), ..circle(senders) }];
+    spec.transports = vec![transport()];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.flows = (1..n).map(|h| bulk(h, 0, size)).collect();
+    spec.observe.queue_interval = Time::ms(100);
+    run_for(&mut spec, Time::s(20));
+    spec
+}
+
+#[test]
+fn a_cell_is_the_same_under_both_engines() {
+    let outcome = compared(&cell(4, None));
+    // a SYN that does not get through is tried again after 3, 6, 12 s
+    assert!(outcome.flows.iter().filter(|f| f.delivered > 0).count() >= 3, "{:?}", outcome.flows);
+    assert!(outcome.ports.iter().any(|p| p.losses > 0), "nothing was lost");
+    let lost: u64 = outcome.radios.iter().map(|r| r.lost).sum();
+    assert_eq!(lost, outcome.ports.iter().map(|p| p.losses).sum::<u64>());
+}
+
+#[test]
+fn datagrams_and_floods_are_the_same_under_both_engines() {
+    for mesh in [None, Some(MeshSpec { hops: 3, remembered: 10, jitter_ms: 9 })] {
+        let mut spec = cell(6, None);
+        let adaptation = framing().adaptation.map(|a| AdaptationSpec { mesh, ..a });
+        spec.cells[0].framing = FramingSpec { adaptation, ..framing() };
+        // a line of stations that each hear the next two
+        spec.cells[0].stations.iter_mut().enumerate().for_each(|(i, s)| s.at = (35.0 * i as f64, 0.0));
+        for flow in &mut spec.flows {
+            flow.app = App::Udp(Udp { gap: Time::ms(400), random: false });
+        }
+        spec.transports[0] = TransportSpec { mss: 100, header: 48, ..transport() };
+        run_for(&mut spec, Time::s(10));
+        let outcome = compared(&spec);
+        let reached = outcome.flows.iter().filter(|f| f.delivered > 0).count();
+        // without floods nothing comes from beyond the range
+        assert_eq!(reached, if mesh.is_some() { 6 } else { 2 }, "{mesh:?}");
+    }
+}
+
+#[test]
+fn readings_of_the_standard_are_the_same_under_both_engines() {
+    for errors in [Errors::Sinr, Errors::Overlap, Errors::None] {
+        let mut spec = cell(5, Some(4_000));
+        let own = &mut spec.cells[0];
+        own.phy = PhySpec { errors, assessment: Assessment::Window, ..own.phy };
+        own.mac = MacSpec { foreign_acks_fail: false, duplicates_rejected: true, reception_restarts: false, ..own.mac };
+        own.propagation = Propagation::LogDistance { reference: 46.6777, exponent: 3.0, shadowing: 4.0 };
+        spec.ends_when_finished = true;
+        let outcome = compared(&spec);
+        assert!(outcome.flows.iter().any(|f| f.delivered == 4_000));
+        assert_eq!(outcome.radios.iter().map(|r| r.foreign_acks).sum::<u64>(), 0);
+    }
+}
+
+#[test]
+fn a_raw_cell_behind_wires_is_the_same_under_both_engines() {
+    // hosts 0 to 2 are stations, host 3 is on a wire; node 4 is the channel, 5 the gateway
+    let mut spec = star(4, Rate::mbps(1), Time::ms(1));
+    rewire(
+        &mut spec,
+        &["a", "b", "c", "server", "air", "gateway"],
+        &[(0, 4), (4, 0), (1, 4), (4, 1), (2, 4), (4, 2), (5, 4), (4, 5), (5, 3), (3, 5)],
+    );
+    spec.links[..8].iter_mut().for_each(|l| on_air(l, (l.to == 4).then_some(0)));
+    spec.queues = vec![endless_queue()];
+    let places = [(10.0, 0.0), (-10.0, 0.0), (0.0, 10.0)];
+    let stations = (0..3).zip(places).map(|(node, at)| StationSpec { node, at });
+    let gateway = StationSpec { node: 5, at: (0.0, 0.0) };
+    let stations = stations.chain([gateway]).collect();
+    spec.cells = vec![raw(CellSpec { channel: 4, stations, ..circle(3) })];
+    let table = |ports: [u32; 4]| Router::Table { set: ports.to_vec(), sets: (0..4).map(|p| vec![p]).collect() };
+    // ports of the channel: a, b, c, gateway; of the gateway: channel, server
+    spec.routers = vec![table([0, 1, 2, 3]), table([0, 0, 0, 1])];
+    spec.domain_of = vec![0, 0, 0, 1, 0, 0];
+    spec.transports = vec![TransportSpec { mss: 40, header: 60, ..htsim() }];
+    spec.flows = (0..3).map(|h| bulk(h, 3, Some(1_000))).collect();
+    spec.flows.push(bulk(3, 0, Some(1_000)));
+    spec.transports[0].rto_min = Time::s(1);
+    run_for(&mut spec, Time::s(20));
+    let outcome = compared(&spec);
+    assert!(outcome.flows.iter().all(|f| f.delivered == 1_000), "{:?}", outcome.flows);
+}

@@ -1,0 +1,120 @@
+//! Radio cells.
+
+pub mod engines;
+mod saturated;
+mod vectors;
+
+use incast_cc::Time;
+use incast_engine::spec::{
+    AdaptationSpec, Assessment, CellSpec, EnergySpec, Errors, FramingSpec, MacSpec, PhySpec, Propagation, StationSpec,
+};
+use incast_engine::testing::{Cell, Effect, Interval, Kind, Order, Packet};
+use incast_engine::{FlowId, NodeId};
+
+/// A sink in the middle of a circle of 10 m with `senders` stations, as ns-3 has it.
+pub fn circle(senders: u32) -> CellSpec {
+    let place = |i: u32| {
+        let turn = core::f64::consts::TAU * (i - 1) as f64 / senders as f64;
+        (10.0 * turn.cos(), 10.0 * turn.sin())
+    };
+    let stations = (0..=senders).map(|i| StationSpec { node: i, at: if i == 0 { (0.0, 0.0) } else { place(i) } });
+    CellSpec {
+        channel: senders + 1,
+        stations: stations.collect(),
+        propagation: Propagation::Range(80.0),
+        phy: PhySpec {
+            power: 0.0,
+            noise: -106.99,
+            busy_from: -96.58,
+            errors: Errors::Ns3,
+            assessment: Assessment::End,
+        },
+        mac: MacSpec {
+            least_exponent: 3,
+            most_exponent: 5,
+            backoffs: 4,
+            retries: 3,
+            acknowledged: true,
+            foreign_acks_fail: true,
+            duplicates_rejected: false,
+            reception_restarts: true,
+        },
+        framing: framing(),
+        energy: EnergySpec { volts: 3.0, transmitting: 17.4, receiving: 18.8, listening: 18.8 },
+    }
+}
+
+/// 6LoWPAN as ns-3 has it.
+pub fn framing() -> FramingSpec {
+    let adaptation = AdaptationSpec { tcp_header: 38, udp_header: 42, reassembly: Time::s(60), mesh: None };
+    FramingSpec { overhead: 11, payload: 114, adaptation: Some(adaptation) }
+}
+
+/// A cell whose packets are frames.
+pub fn raw(spec: CellSpec) -> CellSpec {
+    CellSpec { framing: FramingSpec { adaptation: None, ..framing() }, ..spec }
+}
+
+/// Drives a cell without anything around it.
+pub struct Drive {
+    pub cell: Cell,
+    /// What arrived: nanoseconds, station, number of the packet.
+    pub arrived: Vec<(u64, u16, u16)>,
+    pub lost: u64,
+    pub again: u64,
+    /// Stations that always have a packet of so many bytes for another.
+    busy: Vec<(u16, u16, u32)>,
+    sent: u16,
+    now: Time,
+}
+
+impl Drive {
+    pub fn new(spec: &CellSpec) -> Drive {
+        let order = Order { seed: 1, ties: incast_engine::spec::Ties::Link };
+        Drive::with(spec, order)
+    }
+
+    pub fn with(spec: &CellSpec, order: Order) -> Drive {
+        let interval = Interval { from: Time::ZERO, to: Time::NEVER, every: Time::s(1) };
+        let cell = Cell::new(spec, order, &interval, true);
+        Drive { cell, arrived: Vec::new(), lost: 0, again: 0, busy: Vec::new(), sent: 0, now: Time::ZERO }
+    }
+
+    /// A station has a datagram of so many IP bytes for another.
+    pub fn submit(&mut self, now: Time, way: (u16, u16), size: u32) {
+        self.sent += 1;
+        let mut packet = Packet::forward(Kind::Datagram, FlowId(0), NodeId(way.1 as u32), 0, 0, now);
+        (packet.size, packet.id) = (size as u16, self.sent);
+        self.cell.submit(now, way, now, &packet, None);
+    }
+
+    /// A station always has a datagram of so many bytes for another, from `now` on.
+    pub fn keep_busy(&mut self, now: Time, (from, to): (u16, u16), size: u32) {
+        self.now = now;
+        self.busy.push((from, to, size));
+        self.submit(now, (from, to), size);
+    }
+
+    pub fn until(&mut self, end: Time) {
+        while self.cell.next() <= end {
+            self.now = self.cell.next();
+            self.cell.advance(self.now);
+            let effects = std::mem::take(&mut self.cell.effects);
+            for effect in effects {
+                match effect {
+                    Effect::Arrived { to, packet, again, .. } => {
+                        self.arrived.push((self.now.0 / 1000, to, packet.id));
+                        self.again += again as u64;
+                    }
+                    Effect::Done { station } => {
+                        if let Some(&(from, to, size)) = self.busy.iter().find(|b| b.0 == station) {
+                            self.submit(self.now, (from, to), size);
+                        }
+                        self.cell.resume(self.now, station);
+                    }
+                    Effect::Lost { .. } => self.lost += 1,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Where the stations of a cell are, and how far they reach.
+
+use crate::files::read_named;
+use crate::files::rows::Rows;
+use crate::text::problem::{Errors, Problem, Report};
+use incast_engine::spec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Where stations are. The first place is that of the sink, or of the gateway.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Placement {
+    /// The first in the middle, the others on a circle, evenly.
+    Circle {
+        /// Radius, metres.
+        radius: f64,
+    },
+    /// On a square grid, row by row. The first is the corner, or the place nearest to the middle.
+    Grid {
+        /// Distance between neighbours, metres; this or `side`.
+        step: Option<f64>,
+        /// Length of a row, metres; this or `step`.
+        side: Option<f64>,
+        /// Stations of a row; the square root of their number, rounded up, unless given.
+        #[schemars(range(min = 1))]
+        columns: Option<u32>,
+        /// The first is the one nearest to the middle.
+        #[serde(default)]
+        centre: bool,
+    },
+    /// The first in the middle, the others at `distance` to its left and right in turn: with more than half the range,
+    /// each half is deaf to the other.
+    Hidden {
+        /// Distance from the first, metres.
+        distance: f64,
+    },
+    /// As a file says, in CSV with the columns `x` and `y`, metres, one line a station.
+    File {
+        /// Name of the file; relative to the scenario file.
+        file: String,
+    },
+}
+
+impl Placement {
+    /// The places of `count` stations of a cell.
+    pub(super) fn places(&self, count: u32, dir: &Path) -> Result<Vec<(f64, f64)>, Errors> {
+        let places = match self {
+            Placement::Circle { radius } => {
+                let turn = |i: u32| core::f64::consts::TAU * f64::from(i) / f64::from(count.max(2) - 1);
+                let at = |i: u32| (radius * libm::cos(turn(i)), radius * libm::sin(turn(i)));
+                std::iter::once((0.0, 0.0)).chain((0..count - 1).map(at)).collect()
+            }
+            Placement::Hidden { distance } => {
+                let at = |i: u32| (if i.is_multiple_of(2) { -distance } else { *distance }, 0.0);
+                std::iter::once((0.0, 0.0)).chain((1..count).map(at)).collect()
+            }
+            Placement::Grid { step, side, columns, centre } => {
+                let columns = columns.unwrap_or_else(|| libm::ceil(libm::sqrt(f64::from(count))) as u32).max(1);
+                let step = step.unwrap_or_else(|| side.unwrap_or(0.0) / f64::from((columns - 1).max(1)));
+                let at = |i: u32| (f64::from(i % columns) * step, f64::from(i / columns) * step);
+                let mut places: Vec<(f64, f64)> = (0..count).map(at).collect();
+                if *centre {
+                    let first = nearest_to_middle(&places);
+                    let place = places.remove(first);
+                    places.insert(0, place);
+                }
+                places
+            }
+            Placement::File { file } => from_file(file, count, dir)?,
+        };
+        self.check_apart(&places)?;
+        Ok(places)
+    }
+
+    /// Two stations at one place would be no distance apart. Those of a hidden placement may share theirs.
+    fn check_apart(&self, places: &[(f64, f64)]) -> Result<(), Errors> {
+        if let Placement::Hidden { .. } = self {
+            return Ok(());
+        }
+        let mut sorted: Vec<(usize, (f64, f64))> = places.iter().copied().enumerate().collect();
+        sorted.sort_by(|a, b| a.1.0.total_cmp(&b.1.0).then(a.1.1.total_cmp(&b.1.1)).then(a.0.cmp(&b.0)));
+        let Some(pair) = sorted.windows(2).find(|pair| pair[0].1 == pair[1].1) else { return Ok(()) };
+        let (first, second) = (pair[0].0 + 1, pair[1].0 + 1);
+        let (x, y) = pair[0].1;
+        let message =
+            format!("stations number {first} and {second} are both at {x} m, {y} m; expected places of their own");
+        Err(Problem::new("topology.placement", message).into())
+    }
+
+    /// Distances that are none.
+    pub(super) fn check(&self, at: &mut Report) {
+        let mut distance = |key: &str, value: f64| {
+            if !(value > 0.0 && value <= 1e6) {
+                at.value(key, value, "expected a distance above 0 m, at most 1000 km");
+            }
+        };
+        match self {
+            Placement::Circle { radius } => distance("radius", *radius),
+            Placement::Hidden { distance: own } => distance("distance", *own),
+            Placement::Grid { step: Some(step), side: None, .. } => distance("step", *step),
+            Placement::Grid { step: None, side: Some(side), .. } => distance("side", *side),
+            Placement::Grid { .. } => at.key("step", "expected either step or side"),
+            Placement::File { .. } => {}
+        }
+        if let Placement::Grid { columns: Some(0), .. } = self {
+            at.value("columns", 0, "expected at least 1");
+        }
+    }
+}
+
+/// The place nearest to the centroid, the first of equal ones.
+fn nearest_to_middle(places: &[(f64, f64)]) -> usize {
+    let n = places.len() as f64;
+    let sum = places.iter().fold((0.0, 0.0), |sum, place| (sum.0 + place.0, sum.1 + place.1));
+    let middle = (sum.0 / n, sum.1 / n);
+    let far = |place: &(f64, f64)| libm::hypot(place.0 - middle.0, place.1 - middle.1);
+    let mut nearest = 0;
+    for (i, place) in places.iter().enumerate() {
+        if far(place) < far(&places[nearest]) {
+            nearest = i;
+        }
+    }
+    nearest
+}
+
+fn from_file(file: &str, count: u32, dir: &Path) -> Result<Vec<(f64, f64)>, Errors> {
+    let text = read_named("topology.placement.file", dir, file)?;
+    let rows = Rows::read(file, &text, &["x", "y"], &["x", "y"])?;
+    let mut problems = Vec::new();
+    let mut places = Vec::new();
+    for row in rows.iter() {
+        let metres = |text: &str| match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err("expected a number of metres".to_owned()),
+        };
+        let mut metres = |column| {
+            if row.get(column).is_none() {
+                problems.push(row.wrong(column, "expected a number of metres"));
+            }
+            row.parse(column, metres, &mut problems)
+        };
+        let (x, y) = (metres("x"), metres("y"));
+        places.extend(x.zip(y));
+    }
+    if problems.is_empty() && places.len() != count as usize {
+        let message = format!("{} places; expected {count}, one a station", places.len());
+        problems.push(Problem::new(file, message));
+    }
+    Errors::unless_none(problems, places)
+}
+
+/// How far stations reach.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Propagation {
+    /// All power up to a distance, and none beyond.
+    Range {
+        /// Distance, metres.
+        range: f64,
+    },
+    /// `reference_db + 10 exponent log10(distance / 1 m)` dB are lost.
+    LogDistance {
+        /// Loss at 1 m, dB; 46.6777 is ns-3's default.
+        #[serde(default = "reference")]
+        reference_db: f64,
+        /// Exponent; 3 is ns-3's default.
+        #[serde(default = "exponent")]
+        exponent: f64,
+        /// Standard deviation of shadowing, dB: a normal number for every pair of stations.
+        #[serde(default)]
+        shadowing_db: f64,
+    },
+}
+
+fn reference() -> f64 {
+    46.6777
+}
+
+fn exponent() -> f64 {
+    3.0
+}
+
+impl Default for Propagation {
+    fn default() -> Propagation {
+        Propagation::Range { range: 80.0 }
+    }
+}
+
+impl Propagation {
+    pub(super) fn spec(&self) -> spec::Propagation {
+        match *self {
+            Propagation::Range { range } => spec::Propagation::Range(range),
+            Propagation::LogDistance { reference_db, exponent, shadowing_db } => {
+                spec::Propagation::LogDistance { reference: reference_db, exponent, shadowing: shadowing_db }
+            }
+        }
+    }
+
+    pub(super) fn check(&self, at: &mut Report) {
+        match *self {
+            Propagation::Range { range } if !(range > 0.0 && range <= 1e6) => {
+                at.value("range", range, "expected a distance above 0 m, at most 1000 km");
+            }
+            Propagation::LogDistance { reference_db, exponent, shadowing_db } => {
+                let values = [("reference_db", reference_db, 200.0), ("exponent", exponent, 10.0)];
+                for (key, value, most) in values.into_iter().chain([("shadowing_db", shadowing_db, 50.0)]) {
+                    if !(0.0..=most).contains(&value) {
+                        at.value(key, value, format!("expected 0 to {most}"));
+                    }
+                }
+            }
+            Propagation::Range { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! The radios of a cell: transceivers, MAC, 6LoWPAN.
+
+use crate::text::problem::Report;
+use crate::text::quantity::{Rate, Time};
+use crate::text::words::{Word, words};
+use incast_cc as cc;
+use incast_engine::spec::{
+    AdaptationSpec, Assessment, EnergySpec, Errors, FramingSpec, MOST_PSDU, MacSpec, MeshSpec, PhySpec,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Rate of the 2.4 GHz PHY.
+pub const RATE: cc::Rate = cc::Rate::bps(250_000);
+
+/// Whose rules radios keep where two readings differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reading {
+    /// ns-3.43's.
+    #[default]
+    Ns3,
+    /// The standard's.
+    Standard,
+}
+
+words! {
+    /// Whose rules radios keep: the defaults of `errors`, `assessment`, `foreign_acks`, `duplicates` and `reception`.
+    "Reading" Reading {
+        /// ns-3.43's `lr-wpan`.
+        "ns3" => Reading::Ns3,
+        /// IEEE 802.15.4-2011's.
+        "standard" => Reading::Standard,
+    }
+}
+
+words! {
+    /// Frames that overlapping signals destroy.
+    "Errors" Errors {
+        /// By the bit errors of O-QPSK; interference counts when a further signal begins and at the end of the frame,
+        /// as it is then. A signal that begins and ends within a frame does no harm.
+        "ns3" => Errors::Ns3,
+        /// By the bit errors of O-QPSK; interference counts all the time.
+        "sinr" => Errors::Sinr,
+        /// All that a signal within range overlaps.
+        "overlap" => Errors::Overlap,
+        /// None: a station still receives one frame at a time.
+        "none" => Errors::None,
+    }
+}
+
+words! {
+    /// When a clear channel assessment of 128 us looks at the channel.
+    "Assessment" Assessment {
+        /// At its end.
+        "end" => Assessment::End,
+        /// All the time.
+        "window" => Assessment::Window,
+    }
+}
+
+/// What a station does with an acknowledgement of another number than it waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ForeignAcks {
+    /// Its try has failed.
+    Fail,
+    /// It goes on waiting.
+    Ignore,
+}
+
+words! {
+    /// What a station that waits does with an acknowledgement of another number: acknowledgements carry no address.
+    "ForeignAcks" ForeignAcks {
+        /// Its try has failed (IEEE 802.15.4-2006, 7.5.6.4.3; ns-3.43).
+        "fail" => ForeignAcks::Fail,
+        /// It goes on waiting (IEEE 802.15.4-2011, 5.1.6.4.3).
+        "ignore" => ForeignAcks::Ignore,
+    }
+}
+
+/// What a station does with a frame that it has already received from the same station.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Duplicates {
+    /// It goes up.
+    Deliver,
+    /// It is acknowledged, and goes no further.
+    Reject,
+}
+
+words! {
+    /// What a station does with a frame that has the number of the last one from the same station.
+    "Duplicates" Duplicates {
+        /// It takes it as any other (ns-3.43).
+        "deliver" => Duplicates::Deliver,
+        /// It acknowledges it, and nothing more (IEEE 802.15.4-2011, 5.1.6.2).
+        "reject" => Duplicates::Reject,
+    }
+}
+
+/// What the reception of a frame does to the access to the channel that a station is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reception {
+    /// It begins anew.
+    Restarts,
+    /// It goes on.
+    Continues,
+}
+
+words! {
+    /// What happens to a station's own access to the channel when it acknowledges a frame meanwhile.
+    "Reception" Reception {
+        /// It begins anew, with the least exponent (ns-3.43).
+        "restarts" => Reception::Restarts,
+        /// It goes on with the exponent that it had.
+        "continues" => Reception::Continues,
+    }
+}
+
+/// How packets become frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Adaptation {
+    /// Compression and fragments.
+    #[default]
+    SixLowPan,
+    /// A packet is a frame.
+    None,
+}
+
+words! {
+    /// How packets become frames.
+    "Adaptation" Adaptation {
+        /// IPv6 headers are compressed, and packets cut into fragments (RFC 6282, RFC 4944). The transport's headers
+        /// must count 40 bytes of IPv6: `transport.preset = "ns3-ipv6"` does.
+        "6lowpan" => Adaptation::SixLowPan,
+        /// A packet is one frame, as raw MAC frames are.
+        "none" => Adaptation::None,
+    }
+}
+
+/// Mesh-under flooding (RFC 4944, 11).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Mesh {
+    /// Times that a frame is forwarded at most.
+    #[serde(default = "hops")]
+    #[schemars(range(min = 1, max = 255))]
+    pub hops: u32,
+    /// Latest frames of each origin that a station remembers, and does not forward again.
+    #[serde(default = "hops")]
+    #[schemars(range(min = 1, max = 256))]
+    pub remembered: u32,
+    /// A station forwards a frame after a random whole number of milliseconds, up to this one.
+    #[serde(default = "jitter")]
+    #[schemars(range(max = 10_000))]
+    pub jitter_ms: u32,
+}
+
+fn hops() -> u32 {
+    10
+}
+
+fn jitter() -> u32 {
+    9
+}
+
+/// Currents of a transceiver.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Energy {
+    /// Supply, volts.
+    #[serde(default = "volts")]
+    pub volts: f64,
+    /// Current while it transmits, mA; 17.4 is the CC2420's at 0 dBm (its data sheet, table 5).
+    #[serde(default = "transmitting")]
+    pub transmitting_ma: f64,
+    /// Current while it receives a frame, mA; 18.8 is the CC2420's.
+    #[serde(default = "receiving")]
+    pub receiving_ma: f64,
+    /// Current while it listens, mA; 18.8 is the CC2420's.
+    #[serde(default = "receiving")]
+    pub listening_ma: f64,
+}
+
+fn volts() -> f64 {
+    3.0
+}
+
+fn transmitting() -> f64 {
+    17.4
+}
+
+fn receiving() -> f64 {
+    18.8
+}
+
+impl Default for Energy {
+    fn default() -> Energy {
+        let (transmitting_ma, receiving_ma) = (transmitting(), receiving());
+        Energy { volts: volts(), transmitting_ma, receiving_ma, listening_ma: receiving_ma }
+    }
+}
+
+/// Radios of IEEE 802.15.4 at 2.4 GHz, without beacons.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Radio {
+    /// Whose rules they keep where nothing else is said.
+    pub reading: Word<Reading>,
+    /// Rate of the PHY: 250 kb/s and no other.
+    pub rate: Rate,
+    /// Power of transmissions, dBm.
+    pub power_dbm: f64,
+    /// Power of the noise, dBm.
+    pub noise_dbm: f64,
+    /// From this power on the channel is busy, dBm: 10 dB above the sensitivity.
+    pub busy_from_dbm: f64,
+    /// Frames that overlapping signals destroy; "ns3" or "sinr" by `reading` unless given.
+    pub errors: Option<Word<Errors>>,
+    /// When a clear channel assessment looks; "end" or "window" by `reading` unless given.
+    pub assessment: Option<Word<Assessment>>,
+    /// Least backoff exponent (macMinBE).
+    #[schemars(range(max = 8))]
+    pub least_exponent: u32,
+    /// Greatest backoff exponent (macMaxBE).
+    #[schemars(range(max = 8))]
+    pub most_exponent: u32,
+    /// A frame fails that finds the channel busy more often than this (macMaxCSMABackoffs).
+    #[schemars(range(max = 100))]
+    pub backoffs: u32,
+    /// Retries of a frame that is not acknowledged (macMaxFrameRetries).
+    #[schemars(range(max = 100))]
+    pub retries: u32,
+    /// Frames to one station are acknowledged.
+    pub acknowledged: bool,
+    /// Acknowledgements of others; "fail" or "ignore" by `reading` unless given.
+    pub foreign_acks: Option<Word<ForeignAcks>>,
+    /// Frames received before; "deliver" or "reject" by `reading` unless given.
+    pub duplicates: Option<Word<Duplicates>>,
+    /// A station's own access when it receives a frame; "restarts" or "continues" by `reading` unless given.
+    pub reception: Option<Word<Reception>>,
+    /// Bytes of MAC header and check sequence: 11 with 16-bit addresses in one PAN, 13 in ns-3 up to 3.36.
+    #[schemars(range(min = 5, max = 50))]
+    pub frame_overhead: u32,
+    /// Bytes that a frame carries above the MAC.
+    #[schemars(range(min = 60, max = 122))]
+    pub frame_payload: u32,
+    /// How packets become frames.
+    pub adaptation: Word<Adaptation>,
+    /// Bytes of the compressed IPv6 header of TCP: both addresses in full and the flow label, as ns-3 sends them.
+    #[schemars(range(min = 2, max = 41))]
+    pub tcp_header: u32,
+    /// Bytes of the compressed headers, IPv6 and UDP, of a datagram, as ns-3 sends them.
+    #[schemars(range(min = 3, max = 49))]
+    pub udp_header: u32,
+    /// Fragments wait for the others for so long.
+    pub reassembly: Time,
+    /// Frames are flooded; unless given they go to the next hop.
+    pub mesh: Option<Mesh>,
+    /// Currents.
+    pub energy: Energy,
+}
+
+impl Default for Radio {
+    fn default() -> Radio {
+        Radio {
+            reading: Word(Reading::Ns3),
+            rate: Rate(RATE),
+            power_dbm: 0.0,
+            noise_dbm: -106.99,
+            busy_from_dbm: -96.58,
+            errors: None,
+            assessment: None,
+            least_exponent: 3,
+            most_exponent: 5,
+            backoffs: 4,
+            retries: 3,
+            acknowledged: true,
+            foreign_acks: None,
+            duplicates: None,
+            reception: None,
+            frame_overhead: 11,
+            frame_payload: 114,
+            adaptation: Word(Adaptation::SixLowPan),
+            tcp_header: 38,
+            udp_header: 42,
+            reassembly: Time(cc::Time::s(60)),
+            mesh: None,
+            energy: Energy::default(),
+        }
+    }
+}
+
+impl Radio {
+    fn is_standard(&self) -> bool {
+        self.reading.0 == Reading::Standard
+    }
+
+    /// Values that do not go together, or that no radio has.
+    pub fn check(&self, at: &mut Report) {
+        if self.rate.0 != RATE {
+            at.text("rate", self.rate, "expected 250kbps: the 2.4 GHz PHY of IEEE 802.15.4 has no other");
+        }
+        if self.least_exponent > self.most_exponent {
+            let message = format!("expected at most most_exponent, {}", self.most_exponent);
+            at.value("least_exponent", self.least_exponent, message);
+        }
+        if self.most_exponent > 8 {
+            at.value("most_exponent", self.most_exponent, "expected at most 8");
+        }
+        if self.frame_overhead + self.frame_payload > MOST_PSDU {
+            let message = format!(
+                "expected at most {}: a PSDU has {MOST_PSDU} bytes at most, and frame_overhead is {}",
+                MOST_PSDU.saturating_sub(self.frame_overhead),
+                self.frame_overhead
+            );
+            at.value("frame_payload", self.frame_payload, message);
+        }
+        if self.frame_payload < 60 {
+            let message = "expected at least 60, so that a first fragment has room for headers and eight bytes";
+            at.value("frame_payload", self.frame_payload, message);
+        }
+        for (key, value) in [("tcp_header", self.tcp_header), ("udp_header", self.udp_header)] {
+            if !(2..=49).contains(&value) {
+                at.value(key, value, "expected 2 to 49 bytes");
+            }
+        }
+        if self.reassembly.0 == cc::Time::ZERO {
+            at.text("reassembly", self.reassembly, "expected a time above 0");
+        }
+        let levels = [self.power_dbm, self.noise_dbm, self.busy_from_dbm];
+        for (key, value) in ["power_dbm", "noise_dbm", "busy_from_dbm"].into_iter().zip(levels) {
+            if !(-200.0..=60.0).contains(&value) {
+                at.value(key, value, "expected -200 to 60 dBm");
+            }
+        }
+        if let Some(mesh) = &self.mesh {
+            if self.adaptation.0 == Adaptation::None {
+                at.key("mesh", "expected none with adaptation = \"none\": 6LoWPAN floods frames");
+            }
+            for (key, value, most) in [("mesh.hops", mesh.hops, 255), ("mesh.remembered", mesh.remembered, 256)] {
+                if !(1..=most).contains(&value) {
+                    at.value(key, value, format!("expected 1 to {most}"));
+                }
+            }
+            if mesh.jitter_ms > 10_000 {
+                at.value("mesh.jitter_ms", mesh.jitter_ms, "expected at most 10000 ms");
+            }
+        }
+        let own = &self.energy;
+        let amounts = [own.volts, own.transmitting_ma, own.receiving_ma, own.listening_ma];
+        for (key, value) in ["volts", "transmitting_ma", "receiving_ma", "listening_ma"].into_iter().zip(amounts) {
+            if !(value >= 0.0 && value.is_finite()) {
+                at.value(format!("energy.{key}"), value, "expected 0 or more");
+            }
+        }
+    }
+
+    pub(super) fn phy(&self) -> PhySpec {
+        let standard = self.is_standard();
+        let assessment = if standard { Assessment::Window } else { Assessment::End };
+        PhySpec {
+            power: self.power_dbm,
+            noise: self.noise_dbm,
+            busy_from: self.busy_from_dbm,
+            errors: self.errors.map_or(if standard { Errors::Sinr } else { Errors::Ns3 }, |w| w.0),
+            assessment: self.assessment.map_or(assessment, |w| w.0),
+        }
+    }
+
+    pub(super) fn mac(&self) -> MacSpec {
+        let ns3 = !self.is_standard();
+        MacSpec {
+            least_exponent: self.least_exponent,
+            most_exponent: self.most_exponent,
+            backoffs: self.backoffs,
+            retries: self.retries,
+            acknowledged: self.acknowledged,
+            foreign_acks_fail: self.foreign_acks.map_or(ns3, |w| w.0 == ForeignAcks::Fail),
+            duplicates_rejected: self.duplicates.map_or(!ns3, |w| w.0 == Duplicates::Reject),
+            reception_restarts: self.reception.map_or(ns3, |w| w.0 == Reception::Restarts),
+        }
+    }
+
+    pub(super) fn framing(&self) -> FramingSpec {
+        let mesh = self.mesh.as_ref().map(|mesh| MeshSpec {
+            hops: mesh.hops,
+            remembered: mesh.remembered,
+            jitter_ms: mesh.jitter_ms,
+        });
+        let adaptation = (self.adaptation.0 == Adaptation::SixLowPan).then_some(AdaptationSpec {
+            tcp_header: self.tcp_header,
+            udp_header: self.udp_header,
+            reassembly: self.reassembly.0,
+            mesh,
+        });
+        FramingSpec { overhead: self.frame_overhead, payload: self.frame_payload, adaptation }
+    }
+
+    pub(super) fn energy(&self) -> EnergySpec {
+        EnergySpec {
+            volts: self.energy.volts,
+            transmitting: self.energy.transmitting_ma,
+            receiving: self.energy.receiving_ma,
+            listening: self.energy.listening_ma,
+        }
+    }
+}

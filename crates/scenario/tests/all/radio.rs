@@ -1,0 +1,99 @@
+//! Radio cells as scenarios: frames of ns-3.43's TCP over 6LoWPAN, and what is refused.
+
+use incast_record::{Happening, PacketEvent};
+use incast_scenario::Scenario;
+
+/// One station at 10 m from the sink, without backoff; the frames of its flow until `until_us`.
+fn frames(sets: &[(&str, &str)], until_us: u64) -> Vec<(u64, Happening, String, u32)> {
+    let mut scenario = Scenario::load("wireless-cell").unwrap();
+    let own = [
+        ("run.duration", "2s"),
+        ("run.warmup", "0s"),
+        ("topology.sources", "1"),
+        ("topology.radio.least_exponent", "0"),
+        ("topology.radio.most_exponent", "0"),
+        ("traffic.upload.jitter", "0s"),
+        ("measure.trace", "[0]"),
+    ];
+    for (key, value) in own.iter().chain(sets) {
+        scenario.set(key, value).unwrap();
+    }
+    let outcome = incast_engine::run(&scenario.build().unwrap(), &mut |_| true).unwrap();
+    let on_air = |e: &&PacketEvent| matches!(e.event, Happening::Transmit | Happening::Hear);
+    let row = |e: &PacketEvent| (e.time_ps / 1000, e.event, e.place.clone(), e.size);
+    let mut rows: Vec<_> = outcome.trace.iter().filter(on_air).map(row).collect();
+    rows.retain(|row| row.0 <= until_us * 1000);
+    rows.sort_by_key(|row| row.0);
+    rows
+}
+
+/// Frames sent at 10 m distance, in ns: from the source or not, and PSDU; each is heard and acknowledged.
+fn expected(sent: &[(u64, bool, u32)], until_us: u64) -> Vec<(u64, Happening, String, u32)> {
+    let mut rows = Vec::new();
+    for &(at, from_source, psdu) in sent {
+        let (own, other) = if from_source { ("source0", "sink") } else { ("sink", "source0") };
+        let heard = at + (12 + 2 * u64::from(psdu)) * 16_000 + 33;
+        rows.push((at, Happening::Transmit, own.to_owned(), psdu));
+        rows.push((heard, Happening::Hear, other.to_owned(), psdu));
+        rows.push((heard + 192_000, Happening::Transmit, other.to_owned(), 5));
+        rows.push((heard + 544_033, Happening::Hear, own.to_owned(), 5));
+    }
+    rows.retain(|row| row.0 <= until_us * 1000);
+    rows
+}
+
+#[test]
+fn a_connection_of_536_byte_segments_is_frame_for_frame_that_of_ns3() {
+    // SYN, SYN-ACK, ACK, and the six frames of the first segment, then its ACK
+    let sent = [
+        (320_000, true, 85),
+        (4_288_033, false, 85),
+        (8_256_066, true, 81),
+        (12_544_132, true, 125),
+        (18_240_198, true, 120),
+        (23_776_264, true, 120),
+        (29_312_330, true, 120),
+        (34_848_396, true, 120),
+        (40_384_462, true, 96),
+        (44_704_495, false, 81),
+    ];
+    assert_eq!(frames(&[], 44_705), expected(&sent, 44_705));
+}
+
+#[test]
+fn a_segment_of_100_bytes_is_frame_for_frame_that_of_ns3() {
+    let app = [("traffic.upload.app.size", "100B"), ("transport.mss", "100")];
+    let sent = [
+        (320_000, true, 85),
+        (4_288_033, false, 85),
+        (8_256_066, true, 81),
+        (12_544_132, true, 125),
+        (18_240_198, true, 76),
+        (21_920_231, false, 81),
+    ];
+    assert_eq!(frames(&app, 25_249), expected(&sent, 25_249));
+}
+
+#[test]
+fn what_no_cell_can_be_is_refused() {
+    let cases: [(&[(&str, &str)], &str); 12] = [
+        (&[("topology.sources", "0")], "topology.sources"),
+        (&[("topology.cells", "2")], "topology.cells"),
+        (&[("topology.servers", "1")], "topology.gateway_link"),
+        (&[("topology.radio.rate", "1Mbps")], "topology.radio.rate"),
+        (&[("topology.radio.frame_payload", "120")], "topology.radio.frame_payload"),
+        (&[("topology.radio.least_exponent", "6")], "topology.radio.least_exponent"),
+        (&[("topology.placement", "{ kind = \"circle\", radius = 0.0 }")], "topology.placement.radius"),
+        (&[("topology.placement", "{ kind = \"grid\" }")], "topology.placement.step"),
+        (&[("topology.placement", "{ kind = \"file\", file = \"nowhere.csv\" }")], "topology.placement.file"),
+        (&[("topology.propagation", "{ kind = \"range\", range = -1.0 }")], "topology.propagation.range"),
+        (&[("transport.mss", "1460")], "transport.mss"),
+        (&[("topology.radio.adaptation", "none")], "transport.mss"),
+    ];
+    for (sets, key) in cases {
+        let mut scenario = Scenario::load("wireless-cell").unwrap();
+        let result = sets.iter().try_for_each(|(key, value)| scenario.set(key, value)).map_err(|e| e.to_string());
+        let error = result.and_then(|()| scenario.build().map(|_| ()).map_err(|e| e.to_string())).unwrap_err();
+        assert!(error.contains(key), "{sets:?}: {error}");
+    }
+}

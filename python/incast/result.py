@@ -66,8 +66,8 @@ def rates_of(flows: pa.Table, datagrams: Collection[str]) -> tuple[float, ...]:
 class Result:
     """One finished run.
 
-    ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``queries``, ``writes``, ``samples`` and ``trace`` are
-    Arrow tables; each column's field carries its ``unit`` and ``definition`` as metadata.
+    ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples`` and
+    ``trace`` are Arrow tables; each column's field carries its ``unit`` and ``definition`` as metadata.
     ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
     """
 
@@ -109,6 +109,11 @@ class Result:
     def entries(self) -> pa.Table:
         """One row an entry of a match-action table at a node; none where no node runs tables."""
         return self._table("entries")
+
+    @cached_property
+    def radios(self) -> pa.Table:
+        """One row a station of a radio cell; none where there is no cell."""
+        return self._table("radios")
 
     @cached_property
     def queries(self) -> pa.Table:

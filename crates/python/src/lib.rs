@@ -49,8 +49,8 @@ impl RunResult {
         &self.summary
     }
 
-    /// The columns of a table (`flows`, `ports`, `classes`, `engines`, `entries`, `queries`, `writes`, `samples`,
-    /// `trace`), each as
+    /// The columns of a table (`flows`, `ports`, `classes`, `engines`, `entries`, `radios`, `queries`, `writes`,
+    /// `samples`, `trace`), each as
     /// `(name, unit, definition, values, valid, names)`: `values` is an array, or a list of text;
     /// `valid` tells which values exist, where some may be missing; with `names`, the values are
     /// indices into them.

@@ -39,7 +39,7 @@ pub(crate) const COLUMNS: &[Quantity<RadioRecord>] = &rows! {
         "Packets of which it had fragments, given up in the measured interval as the others did not come.";
     "packets_lost" ["packets"] = U64(|r| r.lost),
         "Packets that it sent and that the cell lost in the measured interval.";
-    "service_mean_s" ["s"] = OptF64(|r| mean_s(r.service_ps, r.delivered)),
+    "service_mean_s" ["s"] = OptF64(|r| mean_s(r.service_ps, r.delivered).filter(|_| r.service_ps > 0)),
         "Mean time from when a frame is at the head of the queue to its reception, over acknowledged frames; missing \
          without any.";
     "transmitting_s" ["s"] = Time(|r| r.transmitting_ps), "Time in the measured interval that it transmitted.";

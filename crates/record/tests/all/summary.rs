@@ -426,7 +426,7 @@ fn leaves(prefix: &str, value: &Value, found: &mut Vec<String>) {
 fn every_figure_has_unit_and_definition_and_nothing_else_has() {
     let s = summarize(&outcome(), "s", "v");
     let mut found = Vec::new();
-    for part in ["run", "flows", "fct", "queries", "writes", "queues", "hosts"] {
+    for part in ["run", "flows", "fct", "queries", "writes", "queues", "hosts", "radios"] {
         leaves(part, &s[part], &mut found);
     }
     found.push("groups.*".into());
@@ -449,6 +449,7 @@ fn every_figure_has_unit_and_definition_and_nothing_else_has() {
             "writes",
             "queues",
             "hosts",
+            "radios",
             "groups",
             "flowmonitor",
             "units",

@@ -95,7 +95,7 @@ fn tables(outcome: &Outcome) -> Vec<(String, Vec<Column>)> {
     TABLES.iter().map(|(name, make)| (format!("{name}.parquet"), make(outcome))).collect()
 }
 
-fn rows(outcome: &Outcome) -> [usize; 9] {
+fn rows(outcome: &Outcome) -> [usize; 10] {
     let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         outcome.flows.len(),
@@ -103,6 +103,7 @@ fn rows(outcome: &Outcome) -> [usize; 9] {
         outcome.ports.iter().map(|p| p.classes.len()).sum(),
         outcome.engines.len(),
         outcome.entries.len(),
+        outcome.radios.len(),
         of(MessageKind::Query),
         of(MessageKind::Write),
         outcome.samples.len(),
@@ -192,7 +193,7 @@ fn a_trace_keeps_exact_times_and_names_events() {
     assert_eq!(values(&t, "time_ps"), Values::U64(vec![80_001]));
     assert_eq!(values(&t, "flags"), dict(&[0], &["ACK|CE"]));
     assert_eq!(values(&t, "place"), dict(&[0], &["edge0>h1"]));
-    let names = ["send", "enqueue", "mark", "drop", "loss", "arrive", "receive"];
+    let names = ["send", "enqueue", "mark", "drop", "loss", "arrive", "receive", "transmit", "hear"];
     assert_eq!(values(&t, "event"), dict(&[3], &names));
 }
 

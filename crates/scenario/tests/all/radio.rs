@@ -1,5 +1,7 @@
 //! Radio cells as scenarios: frames of ns-3.43's TCP over 6LoWPAN, and what is refused.
 
+use incast_engine::spec::Spec;
+use incast_engine::testing::{Simulation, Threads, Visit, reference, windows};
 use incast_record::{Happening, PacketEvent};
 use incast_scenario::Scenario;
 
@@ -95,5 +97,39 @@ fn what_no_cell_can_be_is_refused() {
         let result = sets.iter().try_for_each(|(key, value)| scenario.set(key, value)).map_err(|e| e.to_string());
         let error = result.and_then(|()| scenario.build().map(|_| ()).map_err(|e| e.to_string())).unwrap_err();
         assert!(error.contains(key), "{sets:?}: {error}");
+    }
+}
+
+/// Two cells behind one gateway's switch: every partition, order of visits and number of threads gives the bytes of the
+/// reference engine.
+#[test]
+fn two_cells_behind_one_switch_are_the_same_under_both_engines() {
+    let mut scenario = Scenario::load("sensor-gateway").unwrap();
+    for (key, value) in [("run.duration", "10s"), ("run.warmup", "1s"), ("topology.sources", "8")] {
+        scenario.set(key, value).unwrap();
+    }
+    let given = scenario.build().unwrap();
+    let nodes = given.node_names.len() as u32;
+    let naive = reference::run(Simulation::new(&given).unwrap()).unwrap();
+    assert!(naive.flows.iter().all(|f| f.delivered > 0), "{:?}", naive.flows);
+    assert!(naive.radios.iter().any(|r| r.lost > 0), "{:?}", naive.radios);
+    assert_eq!(
+        naive.packets_sent,
+        naive.packets_delivered + naive.packets_dropped + naive.packets_in_flight,
+        "packets are conserved"
+    );
+    let expected = format!("{naive:?}");
+    let one = Spec { domain_of: vec![0; nodes as usize], ..given.clone() };
+    let each = Spec { domain_of: (0..nodes).collect(), ..given.clone() };
+    for spec in [&given, &one, &each] {
+        // stations of a cell are one domain, whatever is asked for; the wires of gateways part cells
+        let domains = Simulation::new(spec).unwrap().domains.len();
+        assert!(domains == 1 || domains >= 3, "{domains} domains");
+        for (visit, threads) in [(Visit::Forward, 1), (Visit::Reverse, 1), (Visit::Shuffled, 1), (Visit::Forward, 3)] {
+            let spec = Spec { threads: Some(threads), ..spec.clone() };
+            let threads = Threads::InTurn(threads as usize);
+            let outcome = windows::run(Simulation::new(&spec).unwrap(), visit, threads, &mut |_| true).unwrap();
+            assert_eq!(format!("{outcome:?}"), expected, "{visit:?}, {threads:?}, {domains} domains");
+        }
     }
 }

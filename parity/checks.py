@@ -16,7 +16,7 @@ from typing import Protocol
 
 from incast import Result
 from incast.scenario import toml_value
-from parity.tolerances import AtLeast, AtMost, Exact, Relative, SameChange, Tolerance, difference, holds
+from parity.tolerances import AtLeast, AtMost, Exact, Overlap, Relative, SameChange, Tolerance, difference, holds
 
 Number = Callable[[Result], "float | None"]
 """Takes a figure from a result, in the unit of the check; ``None`` where it does not exist."""
@@ -474,6 +474,8 @@ class Mean:
     cases: tuple[str, ...]
     figures: tuple[tuple[str, str, float, Tolerance | None], ...]
     """Figures of the cases: name, unit, the reference's mean, and how far ours may be."""
+    rules: Mapping[str, str] = field(default_factory=dict)
+    """What is known of figures that do not hold."""
 
     @property
     def needed(self) -> dict[str, tuple[str, ...]]:
@@ -486,7 +488,10 @@ class Mean:
         for name, unit, reference, tolerance in self.figures:
             ours = [value for case in self.cases if (value := rows[case, name].ours) is not None]
             mean = math.fsum(ours) / len(ours) if len(ours) == len(self.cases) else None
-            made.append(replace(row(name, unit, reference, mean, tolerance), case=self.id, title=self.title))
+            if isinstance(tolerance, Overlap):
+                tolerance = tolerance.over(ours)
+            judged = row(name, unit, reference, mean, tolerance)
+            made.append(replace(judged, case=self.id, title=self.title, rule=self.rules.get(name, "")))
         return made
 
 
@@ -508,6 +513,8 @@ class Section:
     """Introduction for the reader: what was run, where the reference's numbers are from."""
     picture: str = ""
     """``"ratios"`` or ``"values"`` (a dot a row), ``"traces"`` or ``"clouds"`` (a dot a flow), or none."""
+    listed: bool = True
+    """Whether the page has its rows; where it does not, the CSV file beside it has them."""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
+
+from incast.statistics import estimate
 
 
 class Tolerance(Protocol):
@@ -158,6 +161,50 @@ class AtLeast:
     def text(self) -> str:
         """The tolerance as the page words it."""
         return "at least"
+
+
+@dataclass(frozen=True)
+class Factor:
+    """At most so many times as much, or as little; both above zero."""
+
+    times: float
+    relative: bool = True
+
+    def holds(self, reference: float, ours: float) -> bool:
+        """Whether neither is more than so many times the other."""
+        return min(reference, ours) > 0 and max(reference, ours) <= self.times * min(reference, ours)
+
+    @property
+    def text(self) -> str:
+        """The tolerance as the page words it."""
+        return f"factor {self.times:g}"
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """For means over seeds: 95 % intervals that overlap, or another tolerance."""
+
+    theirs: float
+    """Half the reference's interval."""
+    otherwise: Tolerance | None = None
+    ours: float = 0.0
+    """Half of ours, which is known once the runs are: see ``over``."""
+    relative: bool = True
+
+    def over(self, values: Sequence[float]) -> Overlap:
+        """Return the tolerance for a mean over these values."""
+        known = estimate(values)
+        return replace(self, ours=(known.half_width if known else None) or 0.0)
+
+    def holds(self, reference: float, ours: float) -> bool:
+        """Whether the other tolerance holds, or the intervals overlap."""
+        near = self.otherwise is not None and self.otherwise.holds(reference, ours)
+        return near or abs(ours - reference) <= self.theirs + self.ours
+
+    @property
+    def text(self) -> str:
+        """The tolerance as the page words it."""
+        return "overlap" if self.otherwise is None else f"{self.otherwise.text} or overlap"
 
 
 @dataclass(frozen=True)

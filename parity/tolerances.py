@@ -191,11 +191,6 @@ class Overlap:
     """Half of ours, which is known once the runs are: see ``over``."""
     relative: bool = True
 
-    def over(self, values: Sequence[float]) -> Overlap:
-        """Return the tolerance for a mean over these values."""
-        known = estimate(values)
-        return replace(self, ours=(known.half_width if known else None) or 0.0)
-
     def holds(self, reference: float, ours: float) -> bool:
         """Whether the other tolerance holds, or the intervals overlap."""
         near = self.otherwise is not None and self.otherwise.holds(reference, ours)
@@ -228,6 +223,14 @@ class SameChange:
     def text(self) -> str:
         """The tolerance as the page words it."""
         return f"same way, within {self.part:.0%}; below {self.none:g} % is none"
+
+
+def over(tolerance: Tolerance | None, values: Sequence[float]) -> Tolerance | None:
+    """Return a tolerance as it is for a mean over values."""
+    if not isinstance(tolerance, Overlap):
+        return tolerance
+    known = estimate(values)
+    return replace(tolerance, ours=(known.half_width if known else None) or 0.0)
 
 
 def difference(reference: float, ours: float, *, relative: bool) -> str:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from incast import Result
 from incast.scenario import toml_value
-from parity.tolerances import AtLeast, AtMost, Exact, Relative, SameChange, Tolerance, difference, holds, over
+from parity.tolerances import AtLeast, AtMost, Exact, Overlap, Relative, SameChange, Tolerance, difference, holds, over
 
 Number = Callable[[Result], "float | None"]
 """Takes a figure from a result, in the unit of the check; ``None`` where it does not exist."""
@@ -492,7 +492,6 @@ class Mean:
         made = []
         for name, unit, reference, tolerance in self.figures:
             own = self._judged(name, unit, reference, tolerance, [rows[case, name].ours for case in self.cases])
-            own = replace(own, rule=self.rules.get(name, ""))
             if name in self.explained:
                 again = [rows[case, name].ours for case in self.again]
                 switched = self._judged(name, unit, reference, tolerance, again)
@@ -506,8 +505,12 @@ class Mean:
     ) -> Row:
         found = [value for value in ours if value is not None]
         mean = math.fsum(found) / len(found) if found and len(found) == len(ours) else None
-        judged = row(name, unit, reference, mean, over(tolerance, found))
-        return replace(judged, case=self.id, title=self.title)
+        bound = over(tolerance, found)
+        judged = row(name, unit, reference, mean, bound)
+        told = self.rules.get(name, "")
+        if judged.verdict == HOLDS and isinstance(bound, Overlap) and not holds(bound.otherwise, reference, mean):
+            told = told or f"±{bound.theirs:.2g} there and ±{bound.ours:.2g} here"
+        return replace(judged, case=self.id, title=self.title, rule=told)
 
     def _explained(self, own: Row, switched: Row, singles: Sequence[float]) -> Row:
         explanation = self.explained[own.figure]

@@ -243,8 +243,10 @@ def difference(reference: float, ours: float, *, relative: bool) -> str:
     return f"{away:+.4g}"
 
 
-def holds(tolerance: Tolerance, reference: float | None, ours: float | None) -> bool:
-    """Whether a tolerance holds; a figure that does not exist equals only another such."""
+def holds(tolerance: Tolerance | None, reference: float | None, ours: float | None) -> bool:
+    """Whether a tolerance holds, none never; a figure that does not exist equals only another such."""
+    if tolerance is None:
+        return False
     if reference is None or ours is None:
         return reference is ours
     return math.isfinite(reference) and math.isfinite(ours) and tolerance.holds(reference, ours)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from incast import Result
 from incast.scenario import toml_value
-from parity.tolerances import AtLeast, AtMost, Exact, Relative, SameChange, Tolerance, difference, holds
+from parity.tolerances import AtLeast, AtMost, Exact, Overlap, Relative, SameChange, Tolerance, difference, holds, over
 
 Number = Callable[[Result], "float | None"]
 """Takes a figure from a result, in the unit of the check; ``None`` where it does not exist."""
@@ -474,20 +474,56 @@ class Mean:
     cases: tuple[str, ...]
     figures: tuple[tuple[str, str, float, Tolerance | None], ...]
     """Figures of the cases: name, unit, the reference's mean, and how far ours may be."""
+    rules: Mapping[str, str] = field(default_factory=dict)
+    """What is known of figures that do not hold."""
+    explained: Mapping[str, Explanation] = field(default_factory=dict)
+    """Figures that are known not to hold: with settings, the mean of ``again`` has to; with seeds alone, the reference
+    has to lie between the least and the greatest of all single runs."""
+    again: tuple[str, ...] = ()
+    """The cases with the switch of the explanations turned, or further seeds."""
 
     @property
     def needed(self) -> dict[str, tuple[str, ...]]:
         """The cases whose rows it is made of, and their figures."""
-        return dict.fromkeys(self.cases, tuple(name for name, *_ in self.figures))
+        return dict.fromkeys((*self.cases, *self.again), tuple(name for name, *_ in self.figures))
 
     def of(self, rows: Mapping[tuple[str, str], Row]) -> list[Row]:
         """Compare, from the rows of the cases by case and figure."""
         made = []
         for name, unit, reference, tolerance in self.figures:
-            ours = [value for case in self.cases if (value := rows[case, name].ours) is not None]
-            mean = math.fsum(ours) / len(ours) if len(ours) == len(self.cases) else None
-            made.append(replace(row(name, unit, reference, mean, tolerance), case=self.id, title=self.title))
+            own = self._judged(name, unit, reference, tolerance, [rows[case, name].ours for case in self.cases])
+            if name in self.explained:
+                again = [rows[case, name].ours for case in self.again]
+                switched = self._judged(name, unit, reference, tolerance, again)
+                singles = [rows[case, name].ours for case in (*self.cases, *self.again)]
+                own = self._explained(own, switched, [value for value in singles if value is not None])
+            made.append(own)
         return made
+
+    def _judged(
+        self, name: str, unit: str, reference: float, tolerance: Tolerance | None, ours: Sequence[float | None]
+    ) -> Row:
+        found = [value for value in ours if value is not None]
+        mean = math.fsum(found) / len(found) if found and len(found) == len(ours) else None
+        bound = over(tolerance, found)
+        judged = row(name, unit, reference, mean, bound)
+        told = self.rules.get(name, "")
+        if judged.verdict == HOLDS and isinstance(bound, Overlap) and not holds(bound.otherwise, reference, mean):
+            told = told or f"±{bound.theirs:.2g} there and ±{bound.ours:.2g} here"
+        return replace(judged, case=self.id, title=self.title, rule=told)
+
+    def _explained(self, own: Row, switched: Row, singles: Sequence[float]) -> Row:
+        explanation = self.explained[own.figure]
+        if own.verdict != MISS:
+            return replace(own, verdict=MISS, rule="an explanation is given for a difference that is not there")
+        if explanation.settings or own.reference is None:
+            found, rule, turned = switched.verdict == HOLDS, explanation.rule, switched.ours
+        else:
+            found = min(singles) <= own.reference <= max(singles)
+            rule = f"{explanation.rule}: single runs from {min(singles):.4g} to {max(singles):.4g}"
+            turned = kept(math.fsum(singles) / len(singles))
+        verdict = EXPLAINED if found else MISS
+        return replace(own, verdict=verdict, rule=rule, switch=explanation.switch, switched=turned)
 
 
 Derived = Change | Mean
@@ -508,6 +544,8 @@ class Section:
     """Introduction for the reader: what was run, where the reference's numbers are from."""
     picture: str = ""
     """``"ratios"`` or ``"values"`` (a dot a row), ``"traces"`` or ``"clouds"`` (a dot a flow), or none."""
+    listed: bool = True
+    """Whether the page has its rows; where it does not, the CSV file beside it has them."""
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,8 @@ def exceptions(rows: Sequence[Row]) -> str:
 def about(section: Section, rows: Sequence[Row], reference: Reference, everything: Sequence[Row]) -> list[str]:
     """Write a section: its text, its picture, what changes move, what switches are worth, then a line a run."""
     parts = [f"### {section.title}", section.text]
+    if not section.listed:
+        return [*parts, f"{len(rows)} rows, which are in the [CSV](fidelity.csv)."]
     if section.picture:
         parts.append(f"![{section.title}: {ALT[section.picture]}](images/fidelity/{picture_name(section)})")
     changes = {change.id for change in reference.changes}

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import incast
 from incast import IncastError, RunError, Scenario, ScenarioError
-from parity import days, htsim, linux, linux_incast, ns3, page, pictures, published, sccp_linux, switches
+from parity import days, htsim, linux, linux_incast, lrwpan, ns3, page, pictures, published, sccp_linux, switches
 from parity.checks import (
     EXPLAINED,
     HOLDS,
@@ -53,6 +53,7 @@ def references() -> list[Reference]:
     """Return every reference, in the order of the page."""
     found = (
         ns3.reference(),
+        lrwpan.reference(),
         htsim.reference(),
         days.reference(),
         linux.reference(),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
+
+from incast.statistics import estimate
 
 
 class Tolerance(Protocol):
@@ -161,6 +164,45 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
+class Factor:
+    """At most so many times as much, or as little; both above zero."""
+
+    times: float
+    relative: bool = True
+
+    def holds(self, reference: float, ours: float) -> bool:
+        """Whether neither is more than so many times the other."""
+        return min(reference, ours) > 0 and max(reference, ours) <= self.times * min(reference, ours)
+
+    @property
+    def text(self) -> str:
+        """The tolerance as the page words it."""
+        return f"factor {self.times:g}"
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """For means over seeds: 95 % intervals that overlap, or another tolerance."""
+
+    theirs: float
+    """Half the reference's interval."""
+    otherwise: Tolerance | None = None
+    ours: float = 0.0
+    """Half of ours, which is known once the runs are: see ``over``."""
+    relative: bool = True
+
+    def holds(self, reference: float, ours: float) -> bool:
+        """Whether the other tolerance holds, or the intervals overlap."""
+        near = self.otherwise is not None and self.otherwise.holds(reference, ours)
+        return near or abs(ours - reference) <= self.theirs + self.ours
+
+    @property
+    def text(self) -> str:
+        """The tolerance as the page words it."""
+        return "overlap" if self.otherwise is None else f"{self.otherwise.text} or overlap"
+
+
+@dataclass(frozen=True)
 class SameChange:
     """For changes in percent: the reference's direction, and its amount within a part.
 
@@ -183,6 +225,14 @@ class SameChange:
         return f"same way, within {self.part:.0%}; below {self.none:g} % is none"
 
 
+def over(tolerance: Tolerance | None, values: Sequence[float]) -> Tolerance | None:
+    """Return a tolerance as it is for a mean over values."""
+    if not isinstance(tolerance, Overlap):
+        return tolerance
+    known = estimate(values)
+    return replace(tolerance, ours=(known.half_width if known else None) or 0.0)
+
+
 def difference(reference: float, ours: float, *, relative: bool) -> str:
     """Word the difference of ours from the reference: in percent where that says more."""
     away = ours - reference
@@ -193,8 +243,10 @@ def difference(reference: float, ours: float, *, relative: bool) -> str:
     return f"{away:+.4g}"
 
 
-def holds(tolerance: Tolerance, reference: float | None, ours: float | None) -> bool:
-    """Whether a tolerance holds; a figure that does not exist equals only another such."""
+def holds(tolerance: Tolerance | None, reference: float | None, ours: float | None) -> bool:
+    """Whether a tolerance holds, none never; a figure that does not exist equals only another such."""
+    if tolerance is None:
+        return False
     if reference is None or ours is None:
         return reference is ours
     return math.isfinite(reference) and math.isfinite(ours) and tolerance.holds(reference, ours)

@@ -43,6 +43,8 @@ from parity.tolerances import (
     AtMost,
     Digits,
     Exact,
+    Factor,
+    Overlap,
     Relative,
     SameChange,
     Tolerance,
@@ -70,6 +72,9 @@ LOSS = ZeroWhereZero(Widest((Absolute(0.2), Relative(0.15))))
         (Exact(), 250.0, [250.0], [249.0, 250.0000001]),
         (AtMost(), 1.0, [1.0, 0.0], [1.01]),
         (AtLeast(), 95.0, [95.0, 100.0], [94.99]),
+        (Factor(1.5), 3.0, [2.0, 4.5], [1.9, 4.6, -3.0, 0.0]),
+        (Overlap(1.0, Relative(0.03)), 100.0, [97.0, 103.0], [96.9, 103.1]),
+        (Overlap(1.0, ours=3.0), 100.0, [96.0, 104.0], [95.9, 104.1]),
         (SameChange(), 30.0, [20.0, 40.0], [19.9, 40.1, -30.0]),  # a third either way, same direction
         (SameChange(), -30.0, [-20.0, -40.0], [-19.9, 30.0]),
         (SameChange(), 0.9, [0.0, -0.9], [1.0, -1.5]),  # below 1 % the reference has not changed

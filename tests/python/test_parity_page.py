@@ -30,9 +30,11 @@ from parity.tolerances import (
     AtLeast,
     AtMost,
     Exact,
+    Overlap,
     Relative,
     Tolerance,
     holds,
+    over,
 )
 from parity_case import a_case
 
@@ -181,6 +183,7 @@ def test_every_kind_of_comparison_has_a_quick_case() -> None:
         "ns3/4.6",
         "ns3/vectors",
         "ns3/dumbbell",
+        "lrwpan/seeds",
         "htsim/single",
         "htsim/permutation",
         "linux/traces",
@@ -284,7 +287,19 @@ def test_means_on_the_page_follow_from_the_rows_of_their_seeds() -> None:
             assert line.reference == pytest.approx(reference, rel=1e-9)
             ours = [lines[case, name].ours for case in mean.cases]
             assert line.ours == pytest.approx(sum(ours) / len(ours), rel=1e-9), line
-            assert wrongly_judged(line, tolerance) == "", line
+            explanation = mean.explained.get(name)
+            if explanation is None:
+                assert wrongly_judged(line, over(tolerance, ours)) == "", line
+                continue
+            assert line.verdict in (EXPLAINED, MISS), line
+            assert not holds(over(tolerance, ours), line.reference, line.ours), line
+            if line.verdict == EXPLAINED:
+                assert line.switch == explanation.switch
+                again = [lines[case, name].ours for case in mean.again]
+                if explanation.settings:
+                    assert holds(over(tolerance, again), line.reference, sum(again) / len(again)), line
+                else:
+                    assert min(ours + again) <= line.reference <= max(ours + again), line
 
 
 def test_a_mean_lacks_no_run() -> None:
@@ -294,6 +309,38 @@ def test_a_mean_lacks_no_run() -> None:
     assert (made.case, made.title, made.ours, made.verdict) == ("w/m", "two seeds", 9.5, HOLDS)
     (made,) = mean.of({("w/a", "delay"): a, ("w/b", "delay"): replace(b, ours=None)})
     assert (made.ours, made.verdict) == (None, MISS)
+
+
+def a_mean(tolerance: Tolerance, ours: Sequence[float], again: Sequence[float], how: Explanation | None) -> Row:
+    cases = {f"w/{i}": value for i, value in enumerate([*ours, *again])}
+    names = tuple(cases)
+    explained = {} if how is None else {"delay": how}
+    figures = (("delay", "us", 10.0, tolerance),)
+    own, more = names[: len(ours)], names[len(ours) :]
+    mean = Mean("w/m", "seeds", own, figures, explained=explained, again=more)
+    (made,) = mean.of({(name, "delay"): row("delay", "us", None, value, None) for name, value in cases.items()})
+    return made
+
+
+def test_a_mean_holds_where_intervals_overlap() -> None:
+    assert a_mean(Overlap(1.0, Relative(0.1)), [10.9, 10.9], [], None).verdict == HOLDS
+    assert a_mean(Overlap(1.0, Relative(0.1)), [11.5, 11.5], [], None).verdict == MISS
+    wide = a_mean(Overlap(1.0, Relative(0.1)), [11.0, 12.0], [], None)  # half of ours is 6.35
+    assert (wide.verdict, wide.rule) == (HOLDS, "±1 there and ±6.4 here")
+    assert a_mean(Overlap(1.0), [10.9, 10.9], [], None).verdict == HOLDS
+    assert a_mean(Overlap(0.0), [10.9, 10.9], [], None).verdict == MISS
+
+
+def test_a_mean_is_explained_by_its_switch_or_its_seeds() -> None:
+    switch, seeds = Explanation("a rule", {"a": 1}), Explanation("chance", seeds=(1, 2, 3))
+    made = a_mean(Relative(0.1), [12.0, 13.0], [10.2, 10.4], switch)
+    assert (made.verdict, made.switch, made.switched) == (EXPLAINED, "a=1", pytest.approx(10.3))
+    assert a_mean(Relative(0.1), [12.0, 13.0], [12.0, 13.0], switch).verdict == MISS
+    assert a_mean(Relative(0.1), [12.0, 13.0], [9.0], switch).verdict == EXPLAINED
+    assert a_mean(Relative(0.1), [12.0, 13.0], [9.0], seeds).verdict == EXPLAINED
+    assert a_mean(Relative(0.1), [12.0, 13.0], [11.0], seeds).verdict == MISS
+    needless = a_mean(Relative(0.1), [10.0, 10.0], [9.0], seeds)
+    assert (needless.verdict, needless.rule) == (MISS, "an explanation is given for a difference that is not there")
 
 
 def test_a_verdict_that_does_not_follow_is_found() -> None:

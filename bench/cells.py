@@ -1,0 +1,97 @@
+"""Speed of radio cells beside ns-3's: ``python -m bench.cells``.
+
+CPU seconds of a simulated second, on one thread: the difference of a long and a short run, so that neither set-up nor
+summary counts; the least of the repetitions. ns-3.43's are of its event loop, measured on a machine of two cores.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from incast import Scenario
+
+REPETITIONS = 3
+SHORT = 5
+CIRCLE = {"kind": "circle", "radius": 10.0}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cell, how long it is simulated, and what ns-3 takes for a second of it."""
+
+    name: str
+    settings: dict[str, object]
+    seconds: int
+    ns3_s: float
+
+
+def saturated(stations: int, ns3_s: float) -> Case:
+    """Make a cell of senders that always have a frame: datagrams of more than their share, into queues of two."""
+    settings: dict[str, object] = {
+        "topology.sources": stations,
+        "topology.radio.adaptation": "none",
+        "transport": {"preset": "ns3-ipv6", "mss": 52, "header": 48},
+        "queue": {"kind": "drop-tail", "limit": "2p"},
+        "traffic": [
+            {"pattern": "pairs", "jitter": "1s", "app": {"kind": "udp", "rate": f"{50 + 110 // stations}kbps"}}
+        ],
+    }
+    return Case(f"saturated MAC, {stations}", settings, 200 if stations < 10 else 60, ns3_s)
+
+
+def bulk(flows: int, ns3_s: float) -> Case:
+    """Make a cell of bulk senders."""
+    traffic = [{"pattern": "pairs", "jitter": "1s", "app": {"kind": "bulk"}}]
+    return Case(f"TCP bulk of 536 B, {flows}", {"topology.sources": flows, "traffic": traffic}, 300, ns3_s)
+
+
+def mesh(stations: int, step: float, ns3_s: float) -> Case:
+    """Make a mesh that floods, 80 flows of 40 kb/s over it, with neighbour discovery."""
+    settings: dict[str, object] = {
+        "topology.sources": stations - 1,
+        "topology.placement": {"kind": "grid", "step": step, "columns": 10},
+        "topology.radio.mesh": {},
+        "topology.radio.discovery": {},
+        "transport": {"preset": "ns3-ipv6", "mss": 100, "send_buffer": "2MiB", "receive_buffer": "2MiB"},
+        "traffic": [
+            {"pattern": "pairs", "flows": 80, "app": {"kind": "cbr", "rate": "40kbps", "write": "100B"}},
+        ],
+    }
+    return Case(f"mesh of {stations}, {step:g} m", settings, 100, ns3_s)
+
+
+CASES = (
+    *(saturated(n, s) for n, s in ((1, 0.00181), (2, 0.00292), (5, 0.0067), (10, 0.0136), (20, 0.0284), (50, 0.0955))),
+    *(bulk(n, s) for n, s in ((1, 0.0033), (5, 0.00645), (10, 0.0105), (20, 0.0176), (40, 0.0357))),
+    *(mesh(n, d, s) for n, d, s in ((21, 20, 0.0397), (41, 20, 0.0383), (41, 40, 0.116), (41, 80, 0.086))),
+    mesh(101, 20, 0.312),
+)
+
+
+def cpu_s(scenario: Scenario, seconds: int) -> float:
+    """Time a run of so many simulated seconds."""
+    run = scenario.with_({"run.duration": f"{seconds}s", "run.warmup": "0s", "run.threads": 1})
+    before = time.process_time()
+    run.run(seed=1)
+    return time.process_time() - before
+
+
+def of_a_second(case: Case) -> float:
+    """Take the CPU seconds of a simulated second."""
+    scenario = Scenario.load("wireless-cell").with_({"topology.placement": CIRCLE} | case.settings)
+    long = min(cpu_s(scenario, case.seconds) for _ in range(REPETITIONS))
+    short = min(cpu_s(scenario, SHORT) for _ in range(REPETITIONS))
+    return (long - short) / (case.seconds - SHORT)
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{'cell':24} {'ms a second':>11} {'ns-3':>8} {'ratio':>7}")
+    for case in CASES:
+        ours = of_a_second(case)
+        print(f"{case.name:24} {1e3 * ours:11.3f} {1e3 * case.ns3_s:8.2f} {case.ns3_s / ours:7.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python lint bench mutants parity papers \
+.PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python lint bench bench-cells mutants parity papers \
         recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -83,6 +83,9 @@ layers: ## Rooms, imports, long functions and files: what tools/layers.py finds
 
 bench: build ## Speed on the benchmark cases beside a bare loop; raw runs go to bench/runs
 	$(BIN)/python -m bench.run
+
+bench-cells: build ## CPU time of radio cells beside ns-3's
+	$(BIN)/python -m bench.cells
 
 mutants: ## Mutation testing of the controllers (CONTROLLER=timely for one); writes docs/mutants.md
 	$(PYTHON) -m mutants.run $(CONTROLLER)

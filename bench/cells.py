@@ -1,4 +1,4 @@
-"""Speed of radio cells beside ns-3's: ``python -m bench.cells``.
+"""Speed of radio cells beside ns-3's: ``make bench-cells``.
 
 CPU seconds of a simulated second, on one thread: the difference of a long and a short run, so that neither set-up nor
 summary counts; the least of the repetitions. ns-3.43's are of its event loop, measured on a machine of two cores.

@@ -83,7 +83,7 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             Timer::Process(engine) => net.place[engine.host()].domain,
             Timer::Program(node) => net.place[node.ix()].domain,
             Timer::Cell(cell) => net.cells[cell].domain,
-            Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) => {
+            Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) | Timer::SynAck(flow) => {
                 net.ends[flow].receiver_domain
             }
             Timer::Start(flow)

@@ -5,8 +5,8 @@ use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
-    CellSpec, Discipline, LinkSpec, Loss, MOST_DATAGRAM, MOST_PSDU, MOST_STATIONS, Program, ProgramSpec, Rcp, Rules,
-    RunError, Spec, Ties, TransportSpec,
+    CellSpec, Discipline, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY, MOST_PSDU, MOST_STATIONS, Program,
+    ProgramSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec,
 };
 use incast_cc::{Rate, Time};
 
@@ -116,6 +116,21 @@ fn check_cell(spec: &Spec, number: u32, cell: &CellSpec) -> Result<(), RunError>
     let framing = &cell.framing;
     if framing.overhead.saturating_add(framing.payload) > MOST_PSDU {
         return invalid(format!("cell {}: frames beyond {MOST_PSDU} bytes", name(channel)));
+    }
+    if let Some(adaptation) = &framing.adaptation
+        && let Some(discovery) = adaptation.discovery
+    {
+        let most = MOST_DISCOVERY + if adaptation.mesh.is_some() { 7 } else { 0 };
+        if framing.payload < most || discovery.waiting == 0 || discovery.interval == Time::ZERO {
+            return invalid(format!(
+                "cell {}: neighbour discovery with frames of {} bytes, {} packets that wait and an interval of {}, \
+                 expected at least {most} bytes, 1 packet, and a time above 0",
+                name(channel),
+                framing.payload,
+                discovery.waiting,
+                discovery.interval
+            ));
+        }
     }
     for t in &spec.transports {
         let size = (t.mss + t.header).max(t.ack_size + 4 * t.sack_block).max(t.syn_size);

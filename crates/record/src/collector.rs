@@ -1,6 +1,9 @@
 //! The recorder a run uses unless it brings its own: it keeps everything.
 
-use crate::{AckEntry, AckEvent, AckStep, Histogram, MessageRecord, Outcome, PacketEvent, Recorder, Sample};
+use crate::{
+    Histogram, MessageRecord, MonitorEntry, MonitorEvent, MonitorRule, MonitorStep, Outcome, PacketEvent, Recorder,
+    Sample,
+};
 use std::collections::BTreeMap;
 
 /// Keeps delays and round-trip times as one histogram a group, and samples and packet events as
@@ -15,8 +18,8 @@ pub struct Collector {
     pub samples: Vec<Sample>,
     /// Packet events, in the order of the calls.
     pub trace: Vec<PacketEvent>,
-    /// Steps of packets of ACK directions, in the order of the calls.
-    pub acks: Vec<AckEvent>,
+    /// Steps of packets whose directions have entries, in the order of the calls.
+    pub monitored: Vec<MonitorEvent>,
     /// Queries and writes, in the order of the calls.
     pub messages: Vec<MessageRecord>,
     /// Timeouts (flow, ps) of flows that carry messages, in the order of the calls.
@@ -46,7 +49,7 @@ impl Collector {
         self.rtt.iter_mut().zip(&other.rtt).for_each(|(mine, theirs)| mine.merge(theirs));
         self.samples.extend(other.samples);
         self.trace.extend(other.trace);
-        self.acks.extend(other.acks);
+        self.monitored.extend(other.monitored);
         self.messages.extend(other.messages);
         self.timeouts.extend(other.timeouts);
         self.finished += other.finished;
@@ -59,15 +62,20 @@ impl Collector {
     /// Hands the collection to `outcome`, in an order that does not depend on how calls from
     /// different nodes were interleaved: samples by (entity, name, time), packet events by (time,
     /// flow, place); what is still equal keeps the order of the calls, which one node makes in
-    /// the order of happening. Messages by (kind, group, host, flow, number).
-    pub fn finish(mut self, outcome: &mut Outcome) {
+    /// the order of happening. Messages by (kind, group, host, flow, number). FlowMonitor's entries keep `rule`.
+    pub fn finish(mut self, outcome: &mut Outcome, rule: &MonitorRule) {
         self.samples.sort_by(|a, b| (&a.entity, a.name, a.time_ps).cmp(&(&b.entity, b.name, b.time_ps)));
         self.trace.sort_by(|a, b| (a.time_ps, a.flow, &a.place).cmp(&(b.time_ps, b.flow, &b.place)));
         self.messages.sort_by_key(|m| (m.kind, m.group, m.host, m.flow, m.number));
-        self.acks.sort_unstable();
-        for of_flow in self.acks.chunk_by(|a, b| a.flow == b.flow) {
-            if let Some(record) = outcome.flows.get_mut(of_flow[0].flow as usize) {
-                record.fm_acks = Some(ack_entry(of_flow));
+        self.monitored.sort_unstable();
+        for direction in self.monitored.chunk_by(|a, b| (a.flow, a.reverse) == (b.flow, b.reverse)) {
+            if let Some(record) = outcome.flows.get_mut(direction[0].flow as usize) {
+                let entry = entry(direction, rule, outcome.end_ps);
+                if direction[0].reverse {
+                    record.fm_acks = Some(entry);
+                } else {
+                    record.take_monitored(entry);
+                }
             }
         }
         for (flow, drops) in self.host_drops {
@@ -83,30 +91,50 @@ impl Collector {
     }
 }
 
-/// The entry that the steps of the packets of one flow make, in the order of time. A number that comes again is the
-/// latest packet of that number: no path keeps a packet for 65,536 others.
-fn ack_entry(events: &[AckEvent]) -> AckEntry {
-    let mut entry = AckEntry::default();
+/// Bytes that an ICMPv6 error adds to the packet within it: an IPv6 header and its own.
+const ICMPV6_ERROR: u64 = 48;
+/// FlowMonitor looks for lost packets so often.
+const LOOKS_EVERY: u64 = 1_000_000_000_000;
+
+/// The entry that the steps of the packets of one direction make, in the order of time, in a run that ended at `end`. A
+/// number that comes again is the latest packet of that number: no path keeps a packet for 65,536 others.
+fn entry(events: &[MonitorEvent], rule: &MonitorRule, end: u64) -> MonitorEntry {
+    let mut entry = MonitorEntry::default();
     let mut under_way: BTreeMap<u16, u64> = BTreeMap::new();
+    // FlowMonitor has taken a packet sent then for lost by `time`, looking every second
+    let missed = |sent: u64, time: u64| {
+        rule.lost_after_ps.is_some_and(|after| time >= (sent + after).div_ceil(LOOKS_EVERY) * LOOKS_EVERY)
+    };
+    // ... and at the end
+    let lost = |sent: u64| rule.lost_after_ps.is_some_and(|after| sent + after <= end);
     for event in events {
-        if let AckStep::Sent { measured } = event.step {
-            under_way.remove(&event.id);
+        if let MonitorStep::Sent { measured } = event.step {
+            if let Some(sent) = under_way.remove(&event.id) {
+                entry.lost_packets += u64::from(lost(sent));
+            }
             if measured {
                 under_way.insert(event.id, event.time_ps);
                 entry.tx_packets += 1;
                 entry.first_tx_ps.get_or_insert(event.time_ps);
             }
-        } else if let Some(sent) = under_way.remove(&event.id) {
-            if event.step == AckStep::Lost {
-                entry.lost_packets += 1;
-            } else {
-                entry.rx_packets += 1;
-                entry.rx_bytes += u64::from(event.size);
-                entry.delay_sum_ps += event.time_ps - sent;
-                entry.last_rx_ps = Some(event.time_ps);
-            }
+            continue;
+        }
+        let error = match event.step {
+            MonitorStep::Unreachable if rule.undeliverable_received => ICMPV6_ERROR,
+            MonitorStep::Lost | MonitorStep::Unreachable if rule.lost_after_ps.is_some() => continue,
+            _ => 0,
+        };
+        let Some(sent) = under_way.remove(&event.id) else { continue };
+        if missed(sent, event.time_ps) || error == 0 && event.step != MonitorStep::Arrived {
+            entry.lost_packets += 1;
+        } else {
+            entry.rx_packets += 1;
+            entry.rx_bytes += u64::from(event.size) + error;
+            entry.delay_sum_ps += event.time_ps - sent;
+            entry.last_rx_ps = Some(event.time_ps);
         }
     }
+    entry.lost_packets += under_way.values().filter(|sent| lost(**sent)).count() as u64;
     entry
 }
 
@@ -125,8 +153,8 @@ impl Recorder for Collector {
         self.samples.push(sample);
     }
 
-    fn ack(&mut self, event: AckEvent) {
-        self.acks.push(event);
+    fn monitor(&mut self, event: MonitorEvent) {
+        self.monitored.push(event);
     }
 
     fn packet(&mut self, event: PacketEvent) {

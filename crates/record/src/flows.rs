@@ -6,7 +6,7 @@ use crate::figure::Of::{Index, OptF64, OptTime, OptU64, Rate, Time, U32, U64};
 use crate::figure::{Figure, Figures, Quantity, rows};
 use crate::messages::Completions;
 use crate::statistics::{PS, bits_per_second, jain, mean, mean_s, percentile_nearest_rank, ratio, seconds};
-use crate::{AckEntry, FlowRecord, Histogram, Outcome, Role};
+use crate::{FlowRecord, Histogram, MonitorEntry, Outcome, Role};
 
 /// `flows.parquet`.
 pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
@@ -281,7 +281,8 @@ pub(crate) const FLOWMONITOR: Figures<Outcome> = &rows! {
         "100 * rx / tx IP packets, data direction, all flows added up.";
     "flowmonitor.drop_pct" ["%"] = |o| lost_pct(&data_entries(o)),
         "100 * lost / tx IP packets, data direction, all flows added up: data segments that a queue or a host dropped, \
-         or a link lost. What is in flight at the end is neither received nor lost.";
+         or a link lost. What is in flight at the end is neither received nor lost. With measure.lost_after those that \
+         FlowMonitor takes for lost.";
     "flowmonitor.entries.throughput_kibps" ["Kibit/s"] = |o| all_entries(o).and_then(|e| throughput_of(&e)),
         "As flowmonitor.throughput_kibps over all entries: ACK directions are FlowMonitor flows of their own, and \
          enter the mean as such. Missing, as all figures of entries, unless measure.acks is true.";
@@ -311,15 +312,16 @@ impl Entry {
             tx_packets: flow.fm_tx_packets,
             rx_packets: flow.fm_rx_packets,
             rx_bytes: flow.fm_rx_bytes,
-            lost_packets: flow.dropped_m,
+            lost_packets: flow.fm_lost_packets.unwrap_or(flow.dropped_m),
             delay_sum_ps: flow.fm_delay_sum_ps,
             first_tx_ps: flow.fm_first_tx_ps,
             last_rx_ps: flow.fm_last_rx_ps,
         }
     }
 
-    fn of_acks(acks: &AckEntry) -> Entry {
-        let AckEntry { tx_packets, rx_packets, rx_bytes, lost_packets, delay_sum_ps, first_tx_ps, last_rx_ps } = *acks;
+    fn of(own: &MonitorEntry) -> Entry {
+        let MonitorEntry { tx_packets, rx_packets, rx_bytes, lost_packets, delay_sum_ps, first_tx_ps, last_rx_ps } =
+            *own;
         Entry { tx_packets, rx_packets, rx_bytes, lost_packets, delay_sum_ps, first_tx_ps, last_rx_ps }
     }
 }
@@ -328,11 +330,12 @@ fn data_entries(outcome: &Outcome) -> Vec<Entry> {
     known(outcome).into_iter().map(Entry::of_data).collect()
 }
 
-/// Both directions; none where ACK directions were not counted.
+/// Both directions; none where ACK directions were not counted. FlowMonitor's rules come with both.
 fn all_entries(outcome: &Outcome) -> Option<Vec<Entry>> {
-    let acks: Vec<&AckEntry> = outcome.flows.iter().filter_map(|f| f.fm_acks.as_ref()).collect();
-    let sent = acks.iter().filter(|entry| entry.tx_packets > 0).map(|entry| Entry::of_acks(entry));
-    (!acks.is_empty()).then(|| data_entries(outcome).into_iter().chain(sent).collect())
+    let acks: Vec<&MonitorEntry> = outcome.flows.iter().filter_map(|f| f.fm_acks.as_ref()).collect();
+    let counted = !acks.is_empty() || outcome.flows.iter().any(|f| f.fm_lost_packets.is_some());
+    let sent = acks.iter().filter(|entry| entry.tx_packets > 0).map(|entry| Entry::of(entry));
+    counted.then(|| data_entries(outcome).into_iter().chain(sent).collect())
 }
 
 fn throughput_of(entries: &[Entry]) -> Option<f64> {

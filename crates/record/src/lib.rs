@@ -276,19 +276,35 @@ pub struct FlowRecord {
     pub fm_last_rx_ps: Option<u64>,
     /// FlowMonitor: the ACK direction, an entry of its own; `None` where it was not asked for, and of a two-way
     /// connection, each of whose directions is a flow here.
-    pub fm_acks: Option<AckEntry>,
+    pub fm_acks: Option<MonitorEntry>,
+    /// FlowMonitor: packets of the data direction that it takes for lost, where it has a rule for that; `None`: those
+    /// that a queue or a host dropped, or a link lost.
+    pub fm_lost_packets: Option<u64>,
 }
 
-/// FlowMonitor's entry of the ACK direction of a flow: packets that carry no data, sent in the measured interval.
+impl FlowRecord {
+    /// FlowMonitor's figures of the data direction are these.
+    pub(crate) fn take_monitored(&mut self, entry: MonitorEntry) {
+        self.fm_tx_packets = entry.tx_packets;
+        self.fm_rx_packets = entry.rx_packets;
+        self.fm_rx_bytes = entry.rx_bytes;
+        self.fm_delay_sum_ps = entry.delay_sum_ps;
+        self.fm_first_tx_ps = entry.first_tx_ps;
+        self.fm_last_rx_ps = entry.last_rx_ps;
+        self.fm_lost_packets = Some(entry.lost_packets);
+    }
+}
+
+/// FlowMonitor's entry of a direction of a flow: packets sent in the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AckEntry {
+pub struct MonitorEntry {
     /// IP packets sent.
     pub tx_packets: u64,
     /// Of them received.
     pub rx_packets: u64,
     /// IP bytes of those, headers included.
     pub rx_bytes: u64,
-    /// Packets that a queue or a host dropped, or a link lost.
+    /// Of them lost.
     pub lost_packets: u64,
     /// Sum of delays of the received packets.
     pub delay_sum_ps: u64,
@@ -298,29 +314,44 @@ pub struct AckEntry {
     pub last_rx_ps: Option<u64>,
 }
 
-/// What happened to a packet of an ACK direction.
+/// Which packets FlowMonitor takes for received and for lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MonitorRule {
+    /// Those that have not arrived after this time, when it looks, which is every second and at the end. `None`: those
+    /// that a queue or a host dropped, or a link lost, at once.
+    pub lost_after_ps: Option<u64>,
+    /// Those that their station gets back as unreachable are received: ns-3's probe follows the packet within the
+    /// ICMPv6 error.
+    pub undeliverable_received: bool,
+}
+
+/// What happened to a packet whose direction has an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum AckStep {
-    /// The receiver of the data sent it, inside the measured interval or not.
+pub enum MonitorStep {
+    /// It was sent, inside the measured interval or not.
     Sent {
         /// Whether it was inside.
         measured: bool,
     },
-    /// It came to the sender of the data.
+    /// It came to its destination.
     Arrived,
     /// It never will.
     Lost,
+    /// It never will, and its sender is told so.
+    Unreachable,
 }
 
-/// A step of a packet of an ACK direction.
+/// A step of a packet whose direction has an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct AckEvent {
+pub struct MonitorEvent {
     /// Flow number.
     pub flow: u32,
+    /// Whether the packet is of the ACK direction.
+    pub reverse: bool,
     /// When.
     pub time_ps: u64,
     /// What.
-    pub step: AckStep,
+    pub step: MonitorStep,
     /// Number of the packet in its direction, in 16 bits.
     pub id: u16,
     /// IP bytes.
@@ -493,6 +524,8 @@ pub struct RadioRecord {
     pub incomplete: u64,
     /// Datagrams that it sent and that the cell lost.
     pub lost: u64,
+    /// Messages of neighbour discovery that it sent.
+    pub discovery: u64,
     /// Time that acknowledged frames were at the head of the queue until they were received, summed.
     pub service_ps: u64,
     /// Time in which it transmitted.
@@ -531,6 +564,8 @@ named! {
         Drop "drop",
         /// A link lost it.
         Loss "loss",
+        /// A radio station gave it up, as no neighbour answers.
+        Unreachable "unreachable",
         /// It reached the far end of a link.
         Arrive "arrive",
         /// The receiving transport took it.
@@ -574,8 +609,8 @@ pub trait Recorder {
     fn rtt(&mut self, group: u32, rtt_ps: u64);
     /// A point of a time series.
     fn sample(&mut self, sample: Sample);
-    /// A step of a packet of an ACK direction, in runs that count these.
-    fn ack(&mut self, event: AckEvent);
+    /// A step of a packet whose direction has an entry.
+    fn monitor(&mut self, event: MonitorEvent);
     /// A traced packet.
     fn packet(&mut self, event: PacketEvent);
     /// A query or write is complete, or the run ended before it was. Its `timeouts` are counted

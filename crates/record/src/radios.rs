@@ -39,6 +39,8 @@ pub(crate) const COLUMNS: &[Quantity<RadioRecord>] = &rows! {
         "Packets of which it had fragments, given up in the measured interval as the others did not come.";
     "packets_lost" ["packets"] = U64(|r| r.lost),
         "Packets that it sent and that the cell lost in the measured interval.";
+    "discovery" ["packets"] = U64(|r| r.discovery),
+        "Messages of neighbour discovery that it sent in the measured interval.";
     "service_mean_s" ["s"] = OptF64(|r| mean_s(r.service_ps, r.delivered).filter(|_| r.service_ps > 0)),
         "Mean time from when a frame is at the head of the queue to its reception, over acknowledged frames; missing \
          without any.";
@@ -102,6 +104,8 @@ pub(crate) const FIGURES: Figures<Outcome> = &rows! {
         "Clear channel assessments for each access.";
     "radios.packets_lost" ["packets"] = |o| sum(o, |r| r.lost),
         "Packets that the cells lost in the measured interval.";
+    "radios.discovery" ["packets"] = |o| sum(o, |r| r.discovery),
+        "Messages of neighbour discovery sent in the measured interval.";
     "radios.channel_busy" ["1"] = |o| busiest(o),
         "Part of the measured interval in which anything was on the air, in the busiest cell.";
     "radios.energy_j" ["J"] = |o| total_energy(o),

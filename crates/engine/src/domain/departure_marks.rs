@@ -13,7 +13,7 @@ impl Simulation<'_> {
     pub fn mark_later(&mut self, length: Time, near: Time) {
         let spec = self.net.spec;
         let marks = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::EcnAtDeparture(_)));
-        if marks && spec.pfc().is_none() && spec.observe.trace.is_empty() && !spec.observe.acks {
+        if marks && spec.pfc().is_none() && spec.observe.trace.is_empty() && !spec.observe.monitors() {
             let ports = self.domains.iter_mut().flat_map(|d| &mut d.nodes.ports);
             ports.for_each(|port| port.mark_later(length, near));
         }

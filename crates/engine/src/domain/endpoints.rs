@@ -238,7 +238,7 @@ impl Endpoints {
                     observed(&mut self.probes, sender, ctx, |s, ctx| s.open(ctx));
                 }
             }
-            Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) => {
+            Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) | Timer::SynAck(flow) => {
                 let receiver = &mut self.receivers[net.ends[flow].receiver];
                 receiver.on_timer(ctx, timer);
                 let host = receiver.host();

@@ -11,6 +11,7 @@ use crate::map::fabric::FabricMap;
 use crate::map::ideal::FlowIdeal;
 use crate::node::context::Counts;
 use crate::port::Port;
+use crate::radio::Repeated;
 use crate::spec::{Limit, Spec};
 use crate::threads::team::cut;
 use incast_cc::Time;
@@ -173,7 +174,7 @@ impl Simulation<'_> {
         let mut left = closed.into_iter().fold(left, Left::and);
         if !over {
             left.collector.trace.retain(|event| event.time_ps < end.0);
-            left.collector.acks.retain(|event| event.time_ps < end.0);
+            left.collector.monitored.retain(|event| event.time_ps < end.0);
         }
         let segments = left.segments(spec.flows.len());
         let (controllers, number) = governing(spec);
@@ -214,7 +215,7 @@ impl Simulation<'_> {
             ..Outcome::default()
         };
         count_timeouts(&self.net, &mut left.collector, end);
-        left.collector.finish(&mut outcome);
+        left.collector.finish(&mut outcome, &spec.observe.monitor);
         self.team.share(cut(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
         outcome
     }
@@ -252,9 +253,21 @@ impl Simulation<'_> {
         let most = size.unwrap_or(u64::MAX);
         record.written = record.written.min(most);
         record.delivered = record.delivered.min(most);
-        record.dropped = (record.sent - record.arrived).saturating_sub(under_way.0);
-        record.dropped_m = (record.sent_m - record.arrived_m).saturating_sub(under_way.1);
+        for repeated in self.repeated(f) {
+            // a copy may be lost on wires behind a gateway, and is then none
+            record.arrived = record.arrived.saturating_sub(repeated.packets);
+            record.delivered = record.delivered.saturating_sub(repeated.bytes);
+            record.delivered_m = record.delivered_m.saturating_sub(repeated.bytes_m);
+        }
+        record.dropped = record.sent.saturating_sub(record.arrived).saturating_sub(under_way.0);
+        record.dropped_m = record.sent_m.saturating_sub(record.arrived_m).saturating_sub(under_way.1);
         record
+    }
+
+    /// What has arrived again in radio cells, of a flow's data direction.
+    fn repeated(&self, flow: FlowId) -> impl Iterator<Item = &Repeated> {
+        let own = |cell: &CellMap| &self.domains[cell.domain].nodes.shared.cells[cell.local as usize];
+        self.net.cells.iter().filter_map(move |cell| own(cell).repeated.get(&flow))
     }
 
     fn port_records(&self, stuck: &BTreeMap<LinkId, Time>, end: Time, interval: &Interval) -> Vec<PortRecord> {

@@ -153,6 +153,8 @@ timers! {
     Program(NodeId),
     /// Something happens in a radio cell.
     Cell(CellId),
+    /// A SYN-ACK is not answered.
+    SynAck(FlowId),
     /// A link or the one back goes down or comes up, or its port has been silent for long enough after that
     /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
     Transition(LinkId),

@@ -17,50 +17,63 @@ impl<E: Effects> NodeCtx<'_, E> {
     pub fn acquire(&mut self, port: PortIx) {
         let Some((cell, _)) = self.ports[port].station() else { return };
         self.hand_to_cell(port);
+        self.settle(cell);
         self.arm(cell);
     }
 
     /// Something is due in a cell.
     #[cold]
     pub fn advance_cell(&mut self, cell: CellId) {
-        let net = self.net;
-        let map = &net.cells[cell];
-        let own = &mut self.shared.cells[map.local as usize];
+        let own = &mut self.shared.cells[self.net.cells[cell].local as usize];
         if own.armed <= self.now {
             own.armed = Time::NEVER;
         }
         own.advance(self.now);
-        let mut effects = take(&mut own.effects);
+        self.settle(cell);
+        self.arm(cell);
+    }
+
+    /// What a cell has done reaches the nodes of its stations, and so on until there is no more.
+    fn settle(&mut self, cell: CellId) {
         self.trace_frames(cell);
-        for effect in effects.drain(..) {
-            self.counts.last = self.counts.last.max(self.now);
-            match effect {
-                Effect::Arrived { to, mut packet, mut ext, again } => {
-                    // a packet that arrives again is one more
-                    self.counts.sent += again as u64;
-                    packet.hop = packet.hop.wrapping_add(1);
-                    self.transmit(map.down[to as usize], &packet, ext.as_mut());
+        let own = self.net.cells[cell].local as usize;
+        let mut effects = take(&mut self.shared.cells[own].effects);
+        while !effects.is_empty() {
+            effects.drain(..).for_each(|effect| self.pass_on(cell, effect));
+            std::mem::swap(&mut effects, &mut self.shared.cells[own].effects);
+        }
+        self.shared.cells[own].effects = effects;
+    }
+
+    fn pass_on(&mut self, cell: CellId, effect: Effect) {
+        let net = self.net;
+        let map = &net.cells[cell];
+        self.counts.last = self.counts.last.max(self.now);
+        match effect {
+            Effect::Arrived { to, mut packet, mut ext, again } => {
+                // a packet that arrives again is one more
+                self.counts.sent += again as u64;
+                packet.hop = packet.hop.wrapping_add(1);
+                self.transmit(map.down[to as usize], &packet, ext.as_mut());
+            }
+            Effect::Done { station } => {
+                let port = map.up[station as usize];
+                if self.end_service(port).is_some_and(|departed| departed.next.is_some()) {
+                    self.hand_to_cell(port);
                 }
-                Effect::Done { station } => {
-                    let port = map.up[station as usize];
-                    if self.end_service(port).is_some_and(|departed| departed.next.is_some()) {
-                        self.hand_to_cell(port);
-                    }
-                    self.shared.cells[map.local as usize].resume(self.now, station);
-                }
-                Effect::Lost { from, packet } => {
-                    self.counts.dropped += 1;
-                    let port = &mut self.ports[map.up[from as usize]];
-                    port.count_loss();
-                    let link = port.link;
-                    if packet.has(flag::SLOW_PATH) {
-                        self.trace(&packet, Happening::Loss, Site::Link(link));
-                    }
+                self.shared.cells[map.local as usize].resume(self.now, station);
+            }
+            Effect::Lost { from, packet, unreachable } => {
+                self.counts.dropped += 1;
+                let port = &mut self.ports[map.up[from as usize]];
+                port.count_loss();
+                let link = port.link;
+                if packet.has(flag::SLOW_PATH) {
+                    let event = if unreachable { Happening::Unreachable } else { Happening::Loss };
+                    self.trace(&packet, event, Site::Link(link));
                 }
             }
         }
-        self.shared.cells[map.local as usize].effects = effects;
-        self.arm(cell);
     }
 
     /// Leaves the lines of frames in the packet trace.
@@ -87,11 +100,14 @@ impl<E: Effects> NodeCtx<'_, E> {
         while let Some((packet, ext, since)) = self.ports[port].hand_over() {
             if let Some(to) = map.next(net.spec, net.ecmp_salt, &net.port_of, &packet) {
                 let own = &mut self.shared.cells[map.local as usize];
-                return own.submit(self.now, (station, to), since, &packet, ext);
+                if own.submit(self.now, (station, to), since, &packet, ext) {
+                    return;
+                }
+            } else {
+                // no way leads there
+                self.counts.dropped += 1;
+                self.ports[port].count_loss();
             }
-            // no way leads there
-            self.counts.dropped += 1;
-            self.ports[port].count_loss();
             if self.end_service(port).is_none_or(|departed| departed.next.is_none()) {
                 return;
             }

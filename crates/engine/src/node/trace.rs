@@ -6,7 +6,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::port::{Port, Sent};
 use incast_cc::Time;
-use incast_record::{AckEvent, AckStep, Happening, PacketEvent, Recorder, Sample};
+use incast_record::{Happening, MonitorEvent, MonitorStep, PacketEvent, Recorder, Sample};
 use std::sync::Arc;
 
 /// Names of flags.
@@ -69,11 +69,11 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[cold]
     fn trace_at(&mut self, time: Time, packet: &Packet, event: Happening, site: Site) {
         let spec = self.net.spec;
-        if spec.observe.acks {
-            self.count_ack(time, packet, event, site);
+        if spec.observe.monitors() {
+            self.monitor(time, packet, event, site);
         }
         if !spec.observe.trace.contains(&packet.flow.0) {
-            return; // a packet that ports stamp, or an ACK that is counted
+            return; // a packet that ports stamp, or that is counted
         }
         let place = match site {
             Site::Link(link) => spec.links[link].name.to_string(),
@@ -122,19 +122,27 @@ fn line(time: Time, packet: &Packet, event: Happening, (place, size, flags): (St
 }
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// Records a step of a packet of an ACK direction, if it is one of a connection that has such a direction.
-    fn count_ack(&mut self, time: Time, packet: &Packet, event: Happening, site: Site) {
-        let counted = packet.is(Kind::Ack) || packet.is(Kind::Syn) || packet.is(Kind::Rst);
-        if !packet.is_reverse() || packet.has(flag::DUPLEX) || !counted {
+    /// Records a step of a packet, if its direction has an entry of FlowMonitor's.
+    fn monitor(&mut self, time: Time, packet: &Packet, event: Happening, site: Site) {
+        let observe = &self.net.spec.observe;
+        let reverse = packet.is_reverse();
+        let control = packet.is(Kind::Ack) || packet.is(Kind::Syn) || packet.is(Kind::Rst);
+        let counted =
+            if reverse { observe.acks && control && !packet.has(flag::DUPLEX) } else { observe.monitors_data() };
+        if !counted {
             return;
         }
+        let (number, last) = if reverse { (0, 0) } else { packet.part() };
         let step = match (event, site) {
-            (Happening::Send, _) => AckStep::Sent { measured: self.measured() },
-            (Happening::Arrive, Site::Node(node)) if node == packet.dst => AckStep::Arrived,
-            (Happening::Drop | Happening::Loss, _) => AckStep::Lost,
+            (Happening::Send, _) if number == 0 => MonitorStep::Sent { measured: self.measured() },
+            (Happening::Arrive, Site::Node(node)) if node == packet.dst && last == 0 => MonitorStep::Arrived,
+            (Happening::Receive, _) if last > 0 => MonitorStep::Arrived,
+            (Happening::Drop | Happening::Loss, _) => MonitorStep::Lost,
+            (Happening::Unreachable, _) => MonitorStep::Unreachable,
             _ => return,
         };
-        self.rec.ack(AckEvent { flow: packet.flow.0, time_ps: time.0, step, id: packet.id, size: packet.size });
+        let (flow, time_ps) = (packet.flow.0, time.0);
+        self.rec.monitor(MonitorEvent { flow, reverse, time_ps, step, id: packet.id, size: packet.size });
     }
 }
 

@@ -19,6 +19,8 @@ pub enum Kind {
     Timeout,
     /// A station forwards frame `of` of those that wait for that.
     Forward,
+    /// Neighbour discovery goes on: `of` is [`Step::number`](super::neighbours::Step::number).
+    Discover,
 }
 
 /// Something that is to happen.

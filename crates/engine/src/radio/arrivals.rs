@@ -1,9 +1,11 @@
 //! Frames that reach a station: acknowledged, put together, passed on, forwarded.
 
 use super::agenda::Kind;
+use super::datagrams::Content;
 use super::frame::{ALL, Flood, Part, What};
-use super::station::{Relayed, State};
+use super::station::{Queued, State};
 use super::{Cell, Effect, Forwarded};
+use crate::event::packet::{Kind as PacketKind, Packet, flag};
 use crate::hash::pick;
 use crate::spec::MeshSpec;
 use incast_cc::Time;
@@ -52,10 +54,10 @@ impl Cell {
 
     /// A station takes a part of a datagram.
     fn take(&mut self, station: u16, part: Part, psdu: u8, now: Time) {
-        let Some(adaptation) = &self.spec.framing.adaptation else { return self.arrive(station, part) };
+        let Some(adaptation) = &self.spec.framing.adaptation else { return self.arrive(station, part, now) };
         let (mesh, reassembly) = (adaptation.mesh, adaptation.reassembly);
         if let (Some(flood), Some(mesh)) = (part.flood, mesh)
-            && !self.passes(station, part, psdu, flood, mesh, now)
+            && !self.passes(station, (part, psdu), flood, mesh, now)
         {
             return;
         }
@@ -64,13 +66,13 @@ impl Cell {
         let Some(datagram) = self.datagrams.get(part.datagram) else { return };
         let (serial, count) = (datagram.serial, datagram.frames.count);
         if count == 1 || s.reassembly.add(serial, part.index, count, now.saturating_add(reassembly)) {
-            self.arrive(station, part);
+            self.arrive(station, part, now);
         }
     }
 
     /// A frame that is flooded reaches a station, which forwards it if it is new and for another: whether it is for
     /// this one.
-    fn passes(&mut self, station: u16, part: Part, psdu: u8, flood: Flood, mesh: MeshSpec, now: Time) -> bool {
+    fn passes(&mut self, station: u16, (part, psdu): (Part, u8), flood: Flood, mesh: MeshSpec, now: Time) -> bool {
         let s = &mut self.stations[station as usize];
         let latest = &mut s.flooded[flood.origin as usize];
         if latest.contains(&flood.serial) {
@@ -81,7 +83,8 @@ impl Cell {
         if latest.len() > mesh.remembered as usize {
             latest.pop_front();
         }
-        if self.datagrams.get(part.datagram).is_some_and(|datagram| datagram.to == station) {
+        let to = self.datagrams.get(part.datagram).map_or(ALL, |datagram| datagram.to);
+        if to == station {
             return true;
         }
         if flood.left > 0 && flood.origin != station {
@@ -101,7 +104,7 @@ impl Cell {
             };
             self.plan(now + jitter, Kind::Forward, station, place as u64);
         }
-        false
+        to == ALL
     }
 
     /// A station forwards a frame: it joins its queue.
@@ -109,18 +112,42 @@ impl Cell {
         let Forwarded { part, psdu } = self.forwarded[place as usize];
         self.free.push(place);
         let s = &mut self.stations[station as usize];
-        s.relayed.push_back(Relayed { part, psdu, since: now });
+        s.queued.push_back(Queued { part, psdu, since: now });
         if s.state == State::Idle {
             self.start(station, now);
         }
     }
 
-    /// A packet has arrived whole.
-    fn arrive(&mut self, to: u16, part: Part) {
+    /// A packet has arrived at a station again.
+    fn count_again(&mut self, to: u16, packet: &Packet, now: Time) {
+        self.stations[to as usize].count.duplicates += 1;
+        if packet.is_reverse() || packet.len == 0 {
+            return;
+        }
+        let own = self.repeated.entry(packet.flow).or_default();
+        own.packets += 1;
+        if packet.is(PacketKind::Datagram) {
+            own.bytes += packet.len as u64;
+            own.bytes_m += if self.interval.holds(now) { packet.len as u64 } else { 0 };
+        }
+    }
+
+    /// A datagram has arrived whole.
+    fn arrive(&mut self, to: u16, part: Part, now: Time) {
         let Some(datagram) = self.datagrams.get(part.datagram) else { return };
         let again = std::mem::replace(&mut datagram.arrived, true);
-        let (packet, ext) = (datagram.packet, datagram.ext.clone());
-        self.stations[to as usize].count.duplicates += again as u64;
-        self.effects.push(Effect::Arrived { to, packet, ext, again });
+        let (from, content) = (datagram.from, datagram.content.clone());
+        self.stations[to as usize].neighbours.confirm(from, now);
+        match content {
+            Content::Message(message) => self.learn(to, from, message, now),
+            Content::Packet(mut packet, ext) => {
+                if again {
+                    self.count_again(to, &packet, now);
+                    // figures of the measured interval have it already
+                    packet.flags &= !flag::MEASURED;
+                }
+                self.effects.push(Effect::Arrived { to, packet, ext, again });
+            }
+        }
     }
 }

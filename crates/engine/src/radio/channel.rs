@@ -4,7 +4,7 @@
 //! is found out when somebody asks ([`Channel::hears`]), or before its transceiver changes state, by going through what
 //! has reached it since. So a frame costs no event at the stations that it does not concern.
 
-use super::errors::{milliwatts, success};
+use super::errors::{Survival, milliwatts};
 use super::frame::{ALL, Frame, What};
 use super::timing::{self, ASSESSMENT};
 use crate::hash::{purpose, uniform};
@@ -94,6 +94,7 @@ pub struct Channel {
     /// Number of the first frame of the log.
     first: u64,
     ears: Vec<Ear>,
+    survival: Survival,
     /// Time in which something was on the air, up to the end of the last frame that is over.
     busy: Time,
     /// Frames on the air end by then.
@@ -137,6 +138,7 @@ impl Channel {
             log: VecDeque::new(),
             first: 0,
             ears: vec![ear; n],
+            survival: Survival::default(),
             busy: Time::ZERO,
             quiet_from: Time::ZERO,
             busy_from_then: Time::ZERO,
@@ -394,8 +396,8 @@ impl Channel {
     }
 
     /// Probability that a part of a frame comes through.
-    fn survival(&self, signal: f64, others: f64, time: Time) -> f64 {
-        if time == Time::ZERO { 1.0 } else { success(signal / (others + self.noise), timing::bits(time)) }
+    fn survival(&mut self, signal: f64, others: f64, time: Time) -> f64 {
+        if time == Time::ZERO { 1.0 } else { self.survival.of(signal / (others + self.noise), timing::bits(time)) }
     }
 
     /// Ends of other signals at a station between two instants, in order.

@@ -37,6 +37,12 @@ impl Frames {
         Frames { count: 1, first: psdu, middle: psdu, last: psdu }
     }
 
+    /// The frame of a message of neighbour discovery that has so many bytes.
+    pub fn of_message(spec: &FramingSpec, size: u32) -> Frames {
+        let mesh = spec.adaptation.as_ref().is_some_and(|a| a.mesh.is_some());
+        Frames::one(spec.overhead + if mesh { MESH } else { 0 } + size)
+    }
+
     fn compressed(spec: &FramingSpec, adaptation: &AdaptationSpec, size: u32, udp: bool) -> Frames {
         let mesh = if adaptation.mesh.is_some() { MESH } else { 0 };
         let (headers, compressed) =
@@ -86,7 +92,8 @@ mod tests {
 
     fn spec(mesh: bool) -> FramingSpec {
         let mesh = mesh.then_some(MeshSpec { hops: 10, remembered: 10, jitter_ms: 9 });
-        let adaptation = AdaptationSpec { tcp_header: 38, udp_header: 42, reassembly: Time::s(60), mesh };
+        let adaptation =
+            AdaptationSpec { tcp_header: 38, udp_header: 42, reassembly: Time::s(60), mesh, discovery: None };
         FramingSpec { overhead: 11, payload: 114, adaptation: Some(adaptation) }
     }
 
@@ -113,6 +120,13 @@ mod tests {
         udp.iter().for_each(|(bytes, psdus)| assert_eq!(sizes(false, 48 + bytes, true), *psdus));
         let mesh: [(u32, &[u8]); 4] = [(36, &[92]), (32, &[88]), (56, &[112]), (132, &[124, 91])];
         mesh.iter().for_each(|(bytes, psdus)| assert_eq!(sizes(true, 40 + bytes, false), *psdus));
+    }
+
+    #[test]
+    fn messages_of_neighbour_discovery_are_as_long_as_in_ns3() {
+        let sizes = |mesh: bool| [60, 70, 44, 23].map(|size| Frames::of_message(&spec(mesh), size).psdu(0));
+        assert_eq!(sizes(false), [71, 81, 55, 34]);
+        assert_eq!(sizes(true), [78, 88, 62, 41]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Cell {
         }
         let Some(service) = &mut s.service else { return };
         if !had
-            && service.own
+            && service.part.flood.is_none()
             && let Some(mesh) = mesh
         {
             let serial = s.next_serial;

@@ -1,9 +1,9 @@
 //! A radio cell (IEEE 802.15.4): stations that take turns on one channel. Pure: told the time.
 //!
-//! A station hands over the packet at the head of its queue ([`Cell::submit`]); the cell makes frames of it
-//! ([`frames`]), lets them take the channel ([`mac`](self), [`channel`]), and puts packets together again where they
-//! arrive ([`reassembly`]). [`Cell::advance`] lets everything happen that is due, and the effects on the nodes lie in
-//! [`Cell::effects`].
+//! A station hands over the packet at the head of its queue ([`Cell::submit`]); the cell finds the neighbour
+//! ([`neighbours`]), makes frames of it ([`frames`]), lets them take the channel ([`mac`](self), [`channel`]), and puts
+//! packets together again where they arrive ([`reassembly`]). [`Cell::advance`] lets everything happen that is due, and
+//! the effects on the nodes lie in [`Cell::effects`].
 //!
 //! Sources: IEEE 802.15.4-2011; RFC 4944 and RFC 6282; ns-3.43's `lr-wpan` and `sixlowpan`, where the two differ.
 
@@ -11,10 +11,12 @@ mod agenda;
 mod arrivals;
 pub mod channel;
 mod datagrams;
+mod discovery;
 pub mod errors;
 pub mod frame;
 pub mod frames;
 mod mac;
+pub mod neighbours;
 pub mod reassembly;
 mod report;
 pub mod station;
@@ -22,16 +24,19 @@ pub mod timing;
 
 use self::agenda::{Agenda, Entry, Kind};
 use self::channel::Channel;
-use self::datagrams::Datagrams;
+use self::datagrams::{Content, Datagram, Datagrams};
 use self::frame::{ALL, Frame, Part, What};
 use self::frames::Frames;
+use self::neighbours::Step;
 use self::station::{Own, Snapshot, State, Station};
 use crate::event::interval::Interval;
 use crate::event::order::Order;
 use crate::event::packet::{Ext, Kind as PacketKind, Packet};
 use crate::hash::{self, purpose};
+use crate::ids::FlowId;
 use crate::spec::{CellSpec, Ties};
 use incast_cc::Time;
+use std::collections::BTreeMap;
 
 /// The work of a cell for the nodes of its stations.
 #[derive(Clone, Debug)]
@@ -58,6 +63,8 @@ pub enum Effect {
         from: u16,
         /// The packet.
         packet: Packet,
+        /// As no neighbour answers: the station is told so.
+        unreachable: bool,
     },
 }
 
@@ -83,6 +90,17 @@ pub struct Sighting {
     pub packet: Option<(Packet, u16)>,
 }
 
+/// What has arrived again, of a flow's data direction.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Repeated {
+    /// Packets with data.
+    pub packets: u64,
+    /// Bytes of datagrams, which no transport tells from new ones; and those inside the measured interval.
+    pub bytes: u64,
+    /// Those inside the measured interval.
+    pub bytes_m: u64,
+}
+
 /// A cell.
 #[derive(Clone, Debug)]
 pub struct Cell {
@@ -95,6 +113,8 @@ pub struct Cell {
     datagrams: Datagrams,
     forwarded: Vec<Forwarded>,
     free: Vec<u32>,
+    /// What has arrived again, by flow.
+    pub repeated: BTreeMap<FlowId, Repeated>,
     /// The effects on the nodes, in order, not yet taken.
     pub effects: Vec<Effect>,
     /// An event of the engine is set for then.
@@ -119,7 +139,7 @@ impl Cell {
             let others = stations.len();
             stations.iter_mut().for_each(|s| s.numbers = vec![None; others]);
         }
-        Cell {
+        let mut cell = Cell {
             spec: spec.clone(),
             order,
             interval: *interval,
@@ -129,12 +149,16 @@ impl Cell {
             datagrams: Datagrams::default(),
             forwarded: Vec::new(),
             free: Vec::new(),
+            repeated: BTreeMap::new(),
             effects: Vec::new(),
             armed: Time::NEVER,
             at_from: None,
             at_to: None,
             sightings: traced.then(Vec::new),
-        }
+        };
+        cell.configure();
+        cell.armed = cell.next();
+        cell
     }
 
     /// When something happens next.
@@ -152,15 +176,32 @@ impl Cell {
         self.spec.stations[station as usize].node
     }
 
-    /// The packet at the head of a station's queue, where it is since then, is to go to station `to`.
-    pub fn submit(&mut self, now: Time, (from, to): (u16, u16), since: Time, packet: &Packet, ext: Option<Ext>) {
+    /// The packet at the head of a station's queue, where it is since then, is to go to station `to`: whether it is in
+    /// service now. Else it has left the queue, and waits until that neighbour is known.
+    pub fn submit(
+        &mut self,
+        now: Time,
+        (from, to): (u16, u16),
+        since: Time,
+        packet: &Packet,
+        ext: Option<Ext>,
+    ) -> bool {
         self.roll(now);
         let framing = &self.spec.framing;
         let frames = Frames::of(framing, packet.size as u32, packet.is(PacketKind::Datagram));
-        let next_hop = if framing.adaptation.as_ref().is_some_and(|a| a.mesh.is_some()) { ALL } else { to };
-        let datagram = self.datagrams.add(*packet, ext, (from, to), frames);
+        let datagram = self.datagrams.add(Content::Packet(*packet, ext), (from, to), frames);
+        if !self.is_known(from, to, datagram, now) {
+            return false;
+        }
+        let next_hop = self.next_hop(to);
         self.stations[from as usize].own = Some(Own { datagram, frames, next: 0, to: next_hop, since });
         self.resume(now, from);
+        true
+    }
+
+    /// Where a station sends the frames of a datagram for `to`.
+    fn next_hop(&self, to: u16) -> u16 {
+        if self.spec.framing.adaptation.as_ref().is_some_and(|a| a.mesh.is_some()) { ALL } else { to }
     }
 
     /// A station that has nothing else to do goes on with what waits.
@@ -179,6 +220,7 @@ impl Cell {
             match kind {
                 Kind::Heard => self.heard(station, of, time),
                 Kind::Forward => self.forward(station, of as u32, time),
+                Kind::Discover => self.discover(station, Step::of(of), time),
                 _ if void => {}
                 Kind::Assessed => self.assessed(station, time),
                 Kind::Begin => self.begin(station, time),
@@ -215,15 +257,26 @@ impl Cell {
     /// A copy of a datagram is gone.
     fn release(&mut self, datagram: u32) {
         if let Some(lost) = self.datagrams.release(datagram) {
-            self.stations[lost.from as usize].count.lost += 1;
-            self.effects.push(Effect::Lost { from: lost.from, packet: lost.packet });
+            self.lose(lost, false);
+        }
+    }
+
+    /// A datagram is lost.
+    fn lose(&mut self, datagram: Datagram, unreachable: bool) {
+        let from = datagram.from;
+        if let Content::Packet(packet, _) = datagram.content {
+            self.stations[from as usize].count.lost += 1;
+            self.effects.push(Effect::Lost { from, packet, unreachable });
         }
     }
 
     fn see(&mut self, time: Time, station: u16, begins: bool, frame: Frame) {
         if let Some(sightings) = &mut self.sightings {
             let (What::Ack(part) | What::Data(part)) = frame.what;
-            let packet = self.datagrams.get(part.datagram).map(|datagram| (datagram.packet, datagram.frames.count));
+            let packet = self.datagrams.get(part.datagram).and_then(|datagram| match &datagram.content {
+                Content::Packet(packet, _) => Some((*packet, datagram.frames.count)),
+                Content::Message(_) => None,
+            });
             sightings.push(Sighting { time, station, begins, frame, packet });
         }
     }

@@ -74,6 +74,7 @@ impl Cell {
                 duplicates: of(|c| c.duplicates),
                 incomplete: of(|c| c.incomplete),
                 lost: of(|c| c.lost),
+                discovery: of(|c| c.discovery),
                 service_ps: of(|c| c.service.0),
                 transmitting_ps: of(|c| c.transmitting.0),
                 receiving_ps: (heard.following - heard_before.following).0,

@@ -3,6 +3,7 @@
 use super::channel::Heard;
 use super::frame::Part;
 use super::frames::Frames;
+use super::neighbours::Neighbours;
 use super::reassembly::Reassembly;
 use incast_cc::Time;
 use std::collections::VecDeque;
@@ -46,9 +47,9 @@ pub struct Own {
     pub since: Time,
 }
 
-/// A frame that waits to be forwarded, since then.
+/// A frame that waits beside those of the packet at the head of the port's queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Relayed {
+pub struct Queued {
     /// The frame.
     pub part: Part,
     /// Bytes of its PSDU.
@@ -113,6 +114,8 @@ pub struct Count {
     pub incomplete: u64,
     /// Datagrams that it sent and that were lost in the cell.
     pub lost: u64,
+    /// Messages of neighbour discovery that it sent.
+    pub discovery: u64,
     /// Time in which it transmitted.
     pub transmitting: Time,
     /// Time that frames that were acknowledged spent at the head of the queue until they were received.
@@ -137,8 +140,8 @@ pub struct Station {
     pub epoch: u32,
     /// The packet at the head of its queue.
     pub own: Option<Own>,
-    /// Frames of others to be forwarded.
-    pub relayed: VecDeque<Relayed>,
+    /// Frames of others to be forwarded, of neighbour discovery, and of packets that have waited for it.
+    pub queued: VecDeque<Queued>,
     /// The frame in service.
     pub service: Option<Service>,
     /// The next frame does not begin before: the space after the last one.
@@ -157,6 +160,8 @@ pub struct Station {
     pub flooded: Vec<VecDeque<u8>>,
     /// Number of the last frame from each station, where that tells repeated ones.
     pub numbers: Vec<Option<u8>>,
+    /// What it knows of its neighbours, where it has to find out.
+    pub neighbours: Neighbours,
     /// Counts.
     pub count: Count,
 }
@@ -168,7 +173,7 @@ impl Station {
             state: State::Idle,
             epoch: 0,
             own: None,
-            relayed: VecDeque::new(),
+            queued: VecDeque::new(),
             service: None,
             space_until: Time::ZERO,
             hears_from: Time::ZERO,
@@ -178,6 +183,7 @@ impl Station {
             reassembly: Reassembly::default(),
             flooded: Vec::new(),
             numbers: Vec::new(),
+            neighbours: Neighbours::default(),
             count: Count::default(),
         }
     }
@@ -193,15 +199,15 @@ impl Station {
         if self.service.is_some() {
             return true;
         }
-        let relayed = self.relayed.front().map(|r| r.since);
-        let own = self.own.as_ref().filter(|own| relayed.is_none_or(|since| own.since <= since || own.next > 0));
+        let queued = self.queued.front().map(|q| q.since);
+        let own = self.own.as_ref().filter(|own| queued.is_none_or(|since| own.since <= since || own.next > 0));
         let (part, psdu, is_own) = match own {
             Some(own) => {
                 let flood = None;
                 (Part { datagram: own.datagram, index: own.next, to: own.to, flood }, own.frames.psdu(own.next), true)
             }
-            None => match self.relayed.pop_front() {
-                Some(Relayed { part, psdu, .. }) => (part, psdu, false),
+            None => match self.queued.pop_front() {
+                Some(Queued { part, psdu, .. }) => (part, psdu, false),
                 None => return false,
             },
         };

@@ -146,7 +146,35 @@ pub struct AdaptationSpec {
     pub reassembly: Time,
     /// Frames are flooded, each to all in range; `None`: they are sent to the next hop.
     pub mesh: Option<MeshSpec>,
+    /// Stations have to find their neighbours; `None`: they know them.
+    pub discovery: Option<DiscoverySpec>,
 }
+
+/// Neighbour discovery (RFC 4861, RFC 4862).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DiscoverySpec {
+    /// A message to all is sent after 0 to this many milliseconds, a whole number of them.
+    pub jitter_ms: u32,
+    /// Between two solicitations of a neighbour (RetransTimer).
+    pub interval: Time,
+    /// Solicitations of an unknown neighbour after the first.
+    pub retries: u32,
+    /// Packets that wait for a neighbour at most; the oldest goes.
+    pub waiting: u32,
+    /// A neighbour from which nothing has come is stale after this time (ReachableTime).
+    pub reachable: Time,
+    /// One that is stale and is sent to is probed after this time (DELAY_FIRST_PROBE_TIME).
+    pub delay: Time,
+    /// Probes of it (MAX_UNICAST_SOLICIT).
+    pub probes: u32,
+    /// Addresses of a station that it claims as the run begins (duplicate address detection).
+    pub addresses: u32,
+    /// Router solicitations of a station.
+    pub router_solicitations: u32,
+}
+
+/// Bytes of the longest message of neighbour discovery as 6LoWPAN compresses it.
+pub const MOST_DISCOVERY: u32 = 70;
 
 /// Mesh-under flooding (RFC 4944, 11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

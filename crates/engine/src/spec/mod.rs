@@ -7,7 +7,7 @@
 
 pub use crate::app::parameters::*;
 use incast_cc::{Config, Time};
-pub use incast_record::{Label, Name};
+pub use incast_record::{Label, MonitorRule, Name};
 
 mod cell;
 mod error;
@@ -178,4 +178,19 @@ pub struct Observe {
     pub trace: Vec<u32>,
     /// Packets of ACK directions are counted.
     pub acks: bool,
+    /// Which packets FlowMonitor's entries take for received and lost; unless that is by what happens to them, packets
+    /// of data directions are counted too.
+    pub monitor: MonitorRule,
+}
+
+impl Observe {
+    /// Whether packets of data directions are counted one by one.
+    pub fn monitors_data(&self) -> bool {
+        self.monitor != MonitorRule::default()
+    }
+
+    /// Whether packets are counted one by one.
+    pub fn monitors(&self) -> bool {
+        self.acks || self.monitors_data()
+    }
 }

@@ -31,6 +31,9 @@ pub struct TransportSpec {
     pub syn_timeout: Time,
     /// SYN retransmissions before the flow gives up.
     pub syn_retries: u32,
+    /// SYN-ACKs after the first, by the receiver's own timer of `syn_timeout`, which doubles, and as answers to SYNs
+    /// that come again; 0: these alone.
+    pub syn_ack_retries: u32,
     /// Timeouts in a row before the flow gives up (0: never).
     pub data_retries: u32,
     /// Segments per ACK; 1 acknowledges every segment at once.
@@ -244,6 +247,11 @@ pub struct TransportSpec {
 }
 
 impl TransportSpec {
+    /// SYN-ACKs echo the first SYN, whichever they answer, and are RTT samples also where a SYN was sent again (ns-3).
+    pub fn repeats_first_stamp(&self) -> bool {
+        self.syn_ack_retries > 0 && self.scoreboard == Rules::Ns3
+    }
+
     /// `now` on the clock that times segments.
     #[inline]
     pub fn clock(&self, now: Time) -> Time {

@@ -41,7 +41,8 @@ impl IpSource {
     /// Nothing is sent yet. `telemetry`: ports stamp its packets.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx, telemetry: bool) -> IpSource {
         let spec = net.flow(flow);
-        let traced = telemetry || net.spec.observe.trace.contains(&flow.0);
+        let observe = &net.spec.observe;
+        let traced = telemetry || observe.monitors_data() || observe.trace.contains(&flow.0);
         IpSource {
             flow,
             host,

@@ -42,7 +42,7 @@ fn ack_directions_are_entries_of_their_own() {
     spec.links[1].loss = Loss::List(vec![3, 7]);
     let outcome = compared(&spec);
     let first = MS + THERE;
-    let entry = incast_record::AckEntry {
+    let entry = incast_record::MonitorEntry {
         tx_packets: 99,
         rx_packets: 97,
         rx_bytes: 97 * 40,

@@ -1,6 +1,6 @@
 //! The histogram against sorted lists of the same values.
 
-use incast_record::{Collector, Histogram, Outcome, PacketEvent, Recorder, Sample};
+use incast_record::{Collector, Histogram, MonitorRule, Outcome, PacketEvent, Recorder, Sample};
 use incast_record::{Happening, statistics::percentile_nearest_rank};
 
 /// Values over twelve orders of magnitude: delays from nanoseconds to seconds, in picoseconds.
@@ -114,7 +114,7 @@ fn a_collection_does_not_show_how_nodes_took_turns() {
         collector.delay(1, 1000);
         collector.rtt(0, 2000);
         let mut outcome = Outcome::default();
-        collector.finish(&mut outcome);
+        collector.finish(&mut outcome, &MonitorRule::default());
         outcomes.push(outcome);
     }
     assert_eq!(outcomes[0].trace, outcomes[1].trace);

@@ -4,7 +4,7 @@ use incast_record::statistics::{jain, nearest_rank, percentile_nearest_rank};
 use incast_record::summary::{figures, summarize, summary_text};
 use incast_record::table::{self, Values};
 use incast_record::{
-    AckEntry, EngineRecord, FlowRecord, Histogram, MessageKind, MessageRecord, Outcome, PortRecord, Role,
+    EngineRecord, FlowRecord, Histogram, MessageKind, MessageRecord, MonitorEntry, Outcome, PortRecord, Role,
 };
 use serde_json::{Value, json};
 
@@ -339,7 +339,7 @@ fn flowmonitors_entries_are_both_directions() {
     assert_near(&s, "flowmonitor.drop_pct", 15.0);
     assert_eq!(figure(&s, "flowmonitor.entries.delay_s"), &Value::Null, "not asked for");
     // one has an ACK direction, one whose SYN never came has none, and one sent nothing
-    o.flows[0].fm_acks = Some(AckEntry {
+    o.flows[0].fm_acks = Some(MonitorEntry {
         tx_packets: 50,
         rx_packets: 40,
         rx_bytes: 2_048,
@@ -348,7 +348,7 @@ fn flowmonitors_entries_are_both_directions() {
         first_tx_ps: Some(SECOND / 4),
         last_rx_ps: Some(SECOND / 2),
     });
-    o.flows[1].fm_acks = Some(AckEntry::default());
+    o.flows[1].fm_acks = Some(MonitorEntry::default());
     let s = summarize(&o, "s", "v");
     // 2 * 1000 Kibit/s of data, 64 of ACKs
     assert_near(&s, "flowmonitor.entries.throughput_kibps", (1000.0 + 1000.0 + 64.0) / 3.0);

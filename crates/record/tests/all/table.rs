@@ -193,7 +193,7 @@ fn a_trace_keeps_exact_times_and_names_events() {
     assert_eq!(values(&t, "time_ps"), Values::U64(vec![80_001]));
     assert_eq!(values(&t, "flags"), dict(&[0], &["ACK|CE"]));
     assert_eq!(values(&t, "place"), dict(&[0], &["edge0>h1"]));
-    let names = ["send", "enqueue", "mark", "drop", "loss", "arrive", "receive", "transmit", "hear"];
+    let names = ["send", "enqueue", "mark", "drop", "loss", "unreachable", "arrive", "receive", "transmit", "hear"];
     assert_eq!(values(&t, "event"), dict(&[3], &names));
 }
 

@@ -1,9 +1,9 @@
 //! Observations: samples of queues, time series, traces.
 
-use crate::document::{Document, Interval};
+use crate::document::{Document, Interval, Undeliverable};
 use crate::text::problem::Problem;
 use incast_cc as cc;
-use incast_engine::spec::{self, LinkSpec};
+use incast_engine::spec::{self, LinkSpec, MonitorRule};
 use std::collections::HashMap;
 
 /// Most values of all time series at fixed intervals: about 1.2 GB in memory.
@@ -44,6 +44,15 @@ pub(super) fn observe(
             }
         }
     }
+    if !m.acks {
+        let message = "expected with acks = true: FlowMonitor's entries are of both directions";
+        if let Some(after) = m.lost_after {
+            problems.push(Problem::quoted("measure.lost_after", after, message));
+        }
+        if m.undeliverable.0 != Undeliverable::default() {
+            problems.push(Problem::quoted("measure.undeliverable", "received", message));
+        }
+    }
     let mut positive = |key: &str, t: cc::Time| {
         if t == cc::Time::ZERO {
             problems.push(Problem::quoted(key, "0s", "expected a time above 0"));
@@ -56,6 +65,7 @@ pub(super) fn observe(
         Interval::Change(_) => None,
         Interval::Every(t) => Some(positive("measure.series.interval", t.0)),
     };
+    let lost_after_ps = m.lost_after.map(|t| positive("measure.lost_after", t.0).0);
     if let Some(every) = interval.filter(|t| *t > cc::Time::ZERO) {
         let series = VALUES_PER_FLOW * m.series.flows.len() as u64 + m.series.ports.len() as u64;
         let smallest = (doc.run.duration.0.0 as u128 * series as u128).div_ceil(MAX_SAMPLES as u128) as u64;
@@ -78,5 +88,6 @@ pub(super) fn observe(
         interval,
         trace: m.trace.clone(),
         acks: m.acks,
+        monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
     }
 }

@@ -212,6 +212,34 @@ pub struct Measure {
     /// for each of them.
     #[serde(default)]
     pub acks: bool,
+    /// FlowMonitor's entries take a packet for lost that has not arrived after this time, ns-3's 10 s; unless given one
+    /// that a queue or a host drops, or a link loses.
+    #[serde(default)]
+    pub lost_after: Option<Time>,
+    /// What FlowMonitor's entries take a packet for that a radio station gives up as no neighbour answers.
+    #[serde(default)]
+    pub undeliverable: Word<Undeliverable>,
+}
+
+/// What FlowMonitor takes a packet for of whose neighbour nothing is heard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Undeliverable {
+    /// For lost.
+    #[default]
+    Lost,
+    /// For received.
+    Received,
+}
+
+words! {
+    /// What FlowMonitor's entries take a packet for that a station gives up.
+    "Undeliverable" Undeliverable {
+        /// For lost.
+        "lost" => Undeliverable::Lost,
+        /// For received, when it is given up and 48 bytes longer: ns-3's probe follows the packet within the ICMPv6
+        /// error that the station sends itself.
+        "received" => Undeliverable::Received,
+    }
 }
 
 /// Time series: cwnd, ssthresh, RTT, the controller's own state; queue lengths.

@@ -75,6 +75,10 @@ keys! {
     syn_timeout: Time,
     /// SYN retransmissions before the flow gives up.
     syn_retries: u32,
+    /// SYN-ACKs after the first that the receiver sends, by a timer as that of SYNs or as answers to SYNs that come
+    /// again, until anything else comes; 0: without a timer. With `scoreboard = "ns3"` each of them echoes the first
+    /// SYN's time stamp, which is an RTT sample also where a SYN was sent again (ns-3).
+    syn_ack_retries: u32,
     /// Timeouts in a row before the flow gives up; 0: never.
     data_retries: u32,
     /// Segments per ACK; 1 acknowledges every segment at once. `auto` is 1 under a controller that asks for it (Swift),

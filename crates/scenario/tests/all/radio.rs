@@ -78,7 +78,7 @@ fn a_segment_of_100_bytes_is_frame_for_frame_that_of_ns3() {
 
 #[test]
 fn what_no_cell_can_be_is_refused() {
-    let cases: [(&[(&str, &str)], &str); 12] = [
+    let cases: [(&[(&str, &str)], &str); 17] = [
         (&[("topology.sources", "0")], "topology.sources"),
         (&[("topology.cells", "2")], "topology.cells"),
         (&[("topology.servers", "1")], "topology.gateway_link"),
@@ -91,6 +91,11 @@ fn what_no_cell_can_be_is_refused() {
         (&[("topology.propagation", "{ kind = \"range\", range = -1.0 }")], "topology.propagation.range"),
         (&[("transport.mss", "1460")], "transport.mss"),
         (&[("topology.radio.adaptation", "none")], "transport.mss"),
+        (&[("topology.radio.discovery", "{ waiting = 0 }")], "topology.radio.discovery.waiting"),
+        (&[("topology.radio.discovery", "{ interval = \"0s\" }")], "topology.radio.discovery.interval"),
+        (&[("topology.radio.discovery", "{}"), ("topology.radio.frame_payload", "69")], "topology.radio.frame_payload"),
+        (&[("measure.lost_after", "10s")], "measure.lost_after"),
+        (&[("measure.undeliverable", "received")], "measure.undeliverable"),
     ];
     for (sets, key) in cases {
         let mut scenario = Scenario::load("wireless-cell").unwrap();
@@ -98,6 +103,23 @@ fn what_no_cell_can_be_is_refused() {
         let error = result.and_then(|()| scenario.build().map(|_| ()).map_err(|e| e.to_string())).unwrap_err();
         assert!(error.contains(key), "{sets:?}: {error}");
     }
+}
+
+#[test]
+fn stations_out_of_range_are_noted() {
+    let notes = |sets: &[(&str, &str)]| {
+        let mut scenario = Scenario::load("wireless-cell").unwrap();
+        let line = [("topology.placement", "{ kind = \"grid\", step = 50.0, columns = 21 }")];
+        sets.iter().chain(&line).for_each(|(key, value)| scenario.set(key, value).unwrap());
+        scenario.notes().unwrap().join("\n")
+    };
+    // 20 sources 50 m apart: one in range
+    assert!(notes(&[]).contains("19 of 20 sources of air are out of range of sink: a signal reaches 80 m"));
+    // ten times forwarded: eleven hops of 50 m
+    assert!(notes(&[("topology.radio.mesh", "{}")]).contains("9 of 20 sources of air are out of range of sink, over"));
+    assert!(notes(&[("topology.radio.mesh", "{ hops = 19 }")]).is_empty());
+    let far = "{ kind = \"log-distance\", exponent = 2.0 }";
+    assert!(notes(&[("topology.propagation", far)]).is_empty(), "no loss worth speaking of");
 }
 
 /// Two cells behind one gateway's switch: every partition, order of visits and number of threads gives the bytes of the

@@ -9,7 +9,7 @@ use crate::domain::Domain;
 use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer};
 use crate::hash;
-use crate::ids::{DomainId, FlowId, QueryId};
+use crate::ids::{CellId, DomainId, FlowId, QueryId};
 use crate::map::back;
 use crate::map::cells;
 use crate::map::duplexes;
@@ -153,7 +153,12 @@ impl<'a> Simulation<'a> {
         let transitions = self.net.pfc.iter().flat_map(|pfc| pfc.first_transitions());
         let transitions = transitions
             .map(move |(link, time)| (place[spec.links[link].from as usize].domain, time, Timer::Transition(link)));
-        flows.chain(queries).chain(transitions)
+        let cells = (0..).zip(&self.net.cells).map(|(number, cell)| {
+            let own = &self.domains[cell.domain].nodes.shared.cells[cell.local as usize];
+            (cell.domain, own.next(), Timer::Cell(CellId(number)))
+        });
+        let cells = cells.filter(|(_, at, _)| *at != Time::NEVER);
+        flows.chain(queries).chain(transitions).chain(cells)
     }
 
     /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than

@@ -1,11 +1,11 @@
 //! Cells under the engine of windows and under the reference engine.
 
-use super::{circle, framing, raw};
+use super::{circle, discovering, framing, raw};
 use crate::support::*;
 use incast_cc::Time;
 
 /// Transport of ns-3 over IPv6, as far as it matters here.
-fn transport() -> TransportSpec {
+pub fn transport() -> TransportSpec {
     TransportSpec {
         mss: 536,
         header: 72,
@@ -32,7 +32,7 @@ pub fn on_air(link: &mut LinkSpec, cell: Option<u32>) {
 }
 
 /// Hosts 1 to `senders` send to host 0, each so many bytes.
-fn cell(senders: u32, size: Option<u64>) -> Spec {
+pub fn cell(senders: u32, size: Option<u64>) -> Spec {
     let n = senders + 1;
     let mut spec = star(n, Rate::bps(250_000), Time::ZERO);
     spec.links.iter_mut().for_each(|l| on_air(l, (l.to == n).then_some(0)));
@@ -73,6 +73,30 @@ fn datagrams_and_floods_are_the_same_under_both_engines() {
         let reached = outcome.flows.iter().filter(|f| f.delivered > 0).count();
         // without floods nothing comes from beyond the range
         assert_eq!(reached, if mesh.is_some() { 6 } else { 2 }, "{mesh:?}");
+    }
+}
+
+#[test]
+fn neighbours_are_found_alike_under_both_engines() {
+    for mesh in [None, Some(MeshSpec { hops: 4, remembered: 10, jitter_ms: 9 })] {
+        let mut spec = cell(4, None);
+        spec.cells[0].framing =
+            FramingSpec { adaptation: framing().adaptation.map(|a| AdaptationSpec { mesh, ..a }), ..framing() };
+        spec.cells[0] = discovering(spec.cells[0].clone());
+        if let Some(discovery) = spec.cells[0].framing.adaptation.as_mut().and_then(|a| a.discovery.as_mut()) {
+            (discovery.addresses, discovery.router_solicitations, discovery.reachable) = (2, 5, Time::s(2));
+        }
+        spec.cells[0].stations.iter_mut().enumerate().for_each(|(i, s)| s.at = (35.0 * i as f64, 0.0));
+        spec.transports[0] = TransportSpec { mss: 100, ..transport() };
+        spec.observe.acks = true;
+        spec.observe.monitor = MonitorRule { lost_after_ps: Some(Time::s(10).0), undeliverable_received: true };
+        run_for(&mut spec, Time::s(30));
+        let outcome = compared(&spec);
+        assert!(outcome.radios.iter().all(|r| r.discovery >= 7), "{:?}", outcome.radios);
+        // SYNs of stations out of range come back after 4 s
+        let back = outcome.flows.iter().filter(|f| f.fm_rx_packets > 0 && f.delivered == 0).collect::<Vec<_>>();
+        assert!(mesh.is_some() || !back.is_empty());
+        assert!(mesh.is_some() || back.iter().all(|f| f.fm_delay_sum_ps % Time::s(4).0 == 0), "{back:?}");
     }
 }
 

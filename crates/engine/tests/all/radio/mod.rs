@@ -1,12 +1,15 @@
 //! Radio cells.
 
+mod discovery;
 pub mod engines;
+mod properties;
 mod saturated;
 mod vectors;
 
 use incast_cc::Time;
 use incast_engine::spec::{
-    AdaptationSpec, Assessment, CellSpec, EnergySpec, Errors, FramingSpec, MacSpec, PhySpec, Propagation, StationSpec,
+    AdaptationSpec, Assessment, CellSpec, DiscoverySpec, EnergySpec, Errors, FramingSpec, MacSpec, PhySpec,
+    Propagation, StationSpec,
 };
 use incast_engine::testing::{Cell, Effect, Interval, Kind, Order, Packet};
 use incast_engine::{FlowId, NodeId};
@@ -46,8 +49,26 @@ pub fn circle(senders: u32) -> CellSpec {
 
 /// 6LoWPAN as ns-3 has it.
 pub fn framing() -> FramingSpec {
-    let adaptation = AdaptationSpec { tcp_header: 38, udp_header: 42, reassembly: Time::s(60), mesh: None };
+    let adaptation =
+        AdaptationSpec { tcp_header: 38, udp_header: 42, reassembly: Time::s(60), mesh: None, discovery: None };
     FramingSpec { overhead: 11, payload: 114, adaptation: Some(adaptation) }
+}
+
+/// The cell of `spec`, whose stations find their neighbours as ns-3's do, but claim nothing.
+pub fn discovering(spec: CellSpec) -> CellSpec {
+    let discovery = Some(DiscoverySpec {
+        jitter_ms: 9,
+        interval: Time::s(1),
+        retries: 3,
+        waiting: 3,
+        reachable: Time::s(30),
+        delay: Time::s(5),
+        probes: 3,
+        addresses: 0,
+        router_solicitations: 0,
+    });
+    let adaptation = spec.framing.adaptation.clone().map(|a| AdaptationSpec { discovery, ..a });
+    CellSpec { framing: FramingSpec { adaptation, ..spec.framing }, ..spec }
 }
 
 /// A cell whose packets are frames.
@@ -60,8 +81,11 @@ pub struct Drive {
     pub cell: Cell,
     /// What arrived: nanoseconds, station, number of the packet.
     pub arrived: Vec<(u64, u16, u16)>,
-    pub lost: u64,
+    /// What was lost: nanoseconds, number of the packet, and whether as unreachable.
+    pub losses: Vec<(u64, u16, bool)>,
     pub again: u64,
+    /// Stations that were done with a packet and had none other.
+    pub done: Vec<u16>,
     /// Stations that always have a packet of so many bytes for another.
     busy: Vec<(u16, u16, u32)>,
     sent: u16,
@@ -77,15 +101,24 @@ impl Drive {
     pub fn with(spec: &CellSpec, order: Order) -> Drive {
         let interval = Interval { from: Time::ZERO, to: Time::NEVER, every: Time::s(1) };
         let cell = Cell::new(spec, order, &interval, true);
-        Drive { cell, arrived: Vec::new(), lost: 0, again: 0, busy: Vec::new(), sent: 0, now: Time::ZERO }
+        Drive {
+            cell,
+            arrived: Vec::new(),
+            losses: Vec::new(),
+            again: 0,
+            done: Vec::new(),
+            busy: Vec::new(),
+            sent: 0,
+            now: Time::ZERO,
+        }
     }
 
-    /// A station has a datagram of so many IP bytes for another.
-    pub fn submit(&mut self, now: Time, way: (u16, u16), size: u32) {
+    /// A station has a datagram of so many IP bytes for another: whether it is in service.
+    pub fn submit(&mut self, now: Time, way: (u16, u16), size: u32) -> bool {
         self.sent += 1;
         let mut packet = Packet::forward(Kind::Datagram, FlowId(0), NodeId(way.1 as u32), 0, 0, now);
         (packet.size, packet.id) = (size as u16, self.sent);
-        self.cell.submit(now, way, now, &packet, None);
+        self.cell.submit(now, way, now, &packet, None)
     }
 
     /// A station always has a datagram of so many bytes for another, from `now` on.
@@ -109,10 +142,14 @@ impl Drive {
                     Effect::Done { station } => {
                         if let Some(&(from, to, size)) = self.busy.iter().find(|b| b.0 == station) {
                             self.submit(self.now, (from, to), size);
+                        } else {
+                            self.done.push(station);
                         }
                         self.cell.resume(self.now, station);
                     }
-                    Effect::Lost { .. } => self.lost += 1,
+                    Effect::Lost { packet, unreachable, .. } => {
+                        self.losses.push((self.now.0 / 1000, packet.id, unreachable));
+                    }
                 }
             }
         }

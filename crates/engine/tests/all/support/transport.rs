@@ -15,6 +15,7 @@ pub fn htsim() -> TransportSpec {
         lone_syn: false,
         syn_timeout: Time::s(1),
         syn_retries: 6,
+        syn_ack_retries: 0,
         data_retries: 0,
         delayed_ack: 1,
         delayed_ack_timeout: Time::ms(200),

@@ -27,6 +27,43 @@ fn a_lost_handshake_is_repeated() {
 }
 
 #[test]
+fn a_syn_ack_without_an_answer_is_repeated() {
+    let transport = TransportSpec { syn_timeout: Time::s(3), syn_ack_retries: 5, ..tcp() };
+    let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(10_000)));
+    spec.observe.trace = vec![0];
+    run_for(&mut spec, Time::s(300));
+    // the first SYN arrives, and nothing else: six SYN-ACKs, each twice as long after the one before
+    spec.links[3].loss = Loss::List((1..2000).collect());
+    let outcome = compared(&spec);
+    let sent = |place| -> Vec<u64> {
+        events(&outcome, place, Happening::Send).iter().map(|e| e.time_ps / (1000 * MS)).collect()
+    };
+    assert_eq!(sent("h1"), [0, 3, 9, 21, 45, 93]);
+    // SYNs that come again are answered too, and count
+    spec.links[3].loss = Loss::List((2..2000).collect());
+    spec.links[2].loss = Loss::List((0..20).collect());
+    let outcome = compared(&spec);
+    let answers = events(&outcome, "h1", Happening::Send).len();
+    assert_eq!(answers, 6);
+}
+
+/// ns-3's `EstimateRtt` and `ProcessOptionTimestamp`: the time stamp of the first SYN is echoed, and taken.
+#[test]
+fn a_repeated_handshake_is_a_sample_to_ns3() {
+    for (scoreboard, sampled) in [(Rules::Ns3, true), (Rules::Rfc6675, false)] {
+        let transport =
+            TransportSpec { syn_timeout: Time::s(3), syn_ack_retries: 5, timestamps: true, scoreboard, ..tcp() };
+        let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(10_000)));
+        spec.links[2].loss = Loss::List(vec![0]);
+        spec.observe.flows = vec![0];
+        let outcome = compared(&spec);
+        let samples = series(&outcome, "flow 0", "rtt_s");
+        assert_eq!(samples[0].1 > 3.0, sampled, "{samples:?}");
+        assert_eq!(outcome.flows[0].delivered, 10_000);
+    }
+}
+
+#[test]
 fn an_unanswered_connection_is_given_up() {
     let transport = TransportSpec { syn_timeout: Time::s(1), syn_retries: 3, ..tcp() };
     let mut bench = bench(transport, "newreno", bulk(0, 1, Some(10_000)));

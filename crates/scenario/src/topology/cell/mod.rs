@@ -1,6 +1,7 @@
 //! The radio cell: stations that share a channel, and a sink among them; or several cells behind gateways, and servers
 //! on wires.
 
+pub(crate) mod notes;
 pub mod placement;
 pub mod radio;
 

@@ -5,7 +5,8 @@ use crate::text::quantity::{Rate, Time};
 use crate::text::words::{Word, words};
 use incast_cc as cc;
 use incast_engine::spec::{
-    AdaptationSpec, Assessment, EnergySpec, Errors, FramingSpec, MOST_PSDU, MacSpec, MeshSpec, PhySpec,
+    AdaptationSpec, Assessment, DiscoverySpec, EnergySpec, Errors, FramingSpec, MOST_DISCOVERY, MOST_PSDU, MacSpec,
+    MeshSpec, PhySpec,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -161,6 +162,98 @@ fn jitter() -> u32 {
     9
 }
 
+/// Neighbour discovery (RFC 4861, RFC 4862), with ns-3.43's values.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Discovery {
+    /// A message to all is sent after a random whole number of milliseconds, up to this one.
+    #[schemars(range(max = 10_000))]
+    pub jitter_ms: u32,
+    /// Time between two solicitations of a neighbour.
+    pub interval: Time,
+    /// Solicitations of a neighbour that does not answer, after the first.
+    #[schemars(range(max = 100))]
+    pub retries: u32,
+    /// Packets that wait for a neighbour at most; the oldest is lost.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub waiting: u32,
+    /// A neighbour of which nothing is heard for this time is stale.
+    pub reachable: Time,
+    /// A stale neighbour that is sent to is probed after this time.
+    pub delay: Time,
+    /// Probes of a stale neighbour that does not answer.
+    #[schemars(range(max = 100))]
+    pub probes: u32,
+    /// Addresses of a station that it claims as the run begins (duplicate address detection); 0: none.
+    #[schemars(range(max = 16))]
+    pub addresses: u32,
+    /// Router solicitations of a station, after about 1, 2, 4, 8, 16 ... seconds.
+    #[schemars(range(max = 16))]
+    pub router_solicitations: u32,
+}
+
+impl Default for Discovery {
+    fn default() -> Discovery {
+        Discovery {
+            jitter_ms: jitter(),
+            interval: Time(cc::Time::s(1)),
+            retries: 3,
+            waiting: 3,
+            reachable: Time(cc::Time::s(30)),
+            delay: Time(cc::Time::s(5)),
+            probes: 3,
+            addresses: 2,
+            router_solicitations: 5,
+        }
+    }
+}
+
+impl Discovery {
+    /// Values that do not go together, or that no station has.
+    fn check(&self, radio: &Radio, at: &mut Report) {
+        if radio.adaptation.0 == Adaptation::None {
+            at.key("discovery", "expected none with adaptation = \"none\": it is of IPv6 over 6LoWPAN");
+        }
+        let least = MOST_DISCOVERY + if radio.mesh.is_some() { 7 } else { 0 };
+        if radio.frame_payload < least {
+            let message = format!("expected at least {least} with discovery: its longest message is not cut");
+            at.value("frame_payload", radio.frame_payload, message);
+        }
+        if !(1..=1_000).contains(&self.waiting) {
+            at.value("discovery.waiting", self.waiting, "expected 1 to 1000");
+        }
+        let counts = [
+            ("jitter_ms", self.jitter_ms, 10_000),
+            ("retries", self.retries, 100),
+            ("probes", self.probes, 100),
+            ("addresses", self.addresses, 16),
+            ("router_solicitations", self.router_solicitations, 16),
+        ];
+        for (key, value, most) in counts.into_iter().filter(|(_, value, most)| value > most) {
+            at.value(format!("discovery.{key}"), value, format!("expected at most {most}"));
+        }
+        for (key, time) in [("interval", self.interval), ("reachable", self.reachable), ("delay", self.delay)] {
+            if time.0 == cc::Time::ZERO {
+                at.text(format!("discovery.{key}"), time, "expected a time above 0");
+            }
+        }
+    }
+
+    fn spec(&self) -> DiscoverySpec {
+        DiscoverySpec {
+            jitter_ms: self.jitter_ms,
+            interval: self.interval.0,
+            retries: self.retries,
+            waiting: self.waiting,
+            reachable: self.reachable.0,
+            delay: self.delay.0,
+            probes: self.probes,
+            addresses: self.addresses,
+            router_solicitations: self.router_solicitations,
+        }
+    }
+}
+
 /// Currents of a transceiver.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Energy {
@@ -253,6 +346,8 @@ pub struct Radio {
     pub reassembly: Time,
     /// Frames are flooded; unless given they go to the next hop.
     pub mesh: Option<Mesh>,
+    /// Stations have to find their neighbours; unless given they know them.
+    pub discovery: Option<Discovery>,
     /// Currents.
     pub energy: Energy,
 }
@@ -282,6 +377,7 @@ impl Default for Radio {
             udp_header: 42,
             reassembly: Time(cc::Time::s(60)),
             mesh: None,
+            discovery: None,
             energy: Energy::default(),
         }
     }
@@ -343,6 +439,9 @@ impl Radio {
                 at.value("mesh.jitter_ms", mesh.jitter_ms, "expected at most 10000 ms");
             }
         }
+        if let Some(discovery) = &self.discovery {
+            discovery.check(self, at);
+        }
         let own = &self.energy;
         let amounts = [own.volts, own.transmitting_ma, own.receiving_ma, own.listening_ma];
         for (key, value) in ["volts", "transmitting_ma", "receiving_ma", "listening_ma"].into_iter().zip(amounts) {
@@ -389,6 +488,7 @@ impl Radio {
             udp_header: self.udp_header,
             reassembly: self.reassembly.0,
             mesh,
+            discovery: self.discovery.as_ref().map(Discovery::spec),
         });
         FramingSpec { overhead: self.frame_overhead, payload: self.frame_payload, adaptation }
     }

@@ -59,6 +59,49 @@ impl Receiver {
         self.watch_window(ctx, t);
     }
 
+    /// A SYN-ACK has been sent that echoes `echo`: it is sent again by itself if nothing but SYNs come (ns-3's
+    /// `TcpSocketBase::SendEmptyPacket`: answers to SYNs that come again count, and leave the timer as it is).
+    #[cold]
+    pub(super) fn await_answer(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        t: &TransportSpec,
+        echo: Option<(Time, u8, Time)>,
+    ) {
+        if self.has_data() {
+            return;
+        }
+        if let Some(own) = &mut self.syn_ack {
+            (own.echo, own.sent) = (echo, own.sent + 1);
+            return;
+        }
+        let at = ctx.now.saturating_add(t.syn_timeout);
+        self.syn_ack = Some(Box::new(SynAck { echo, sent: 1, at }));
+        ctx.timer(at, Timer::SynAck(self.flow));
+    }
+
+    /// The timer of an unanswered SYN-ACK is over.
+    #[cold]
+    pub(super) fn repeat_syn_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        let done = self.has_data() || self.sink.closed;
+        let Some(own) = self.syn_ack.as_mut().filter(|own| own.at == ctx.now) else { return };
+        if done || own.sent > t.syn_ack_retries {
+            self.syn_ack = None;
+            return;
+        }
+        own.at = ctx.now.saturating_add(t.syn_timeout.saturating_mul(1 << own.sent.min(32)));
+        own.sent += 1;
+        let (at, echo) = (own.at, own.echo);
+        self.acks.echo = echo;
+        self.acknowledge(ctx, Kind::Syn, 0, if t.lone_syn { t.ack_size } else { t.syn_size });
+        ctx.timer(at, Timer::SynAck(self.flow));
+    }
+
+    /// Whether data, or the end of it, has come.
+    fn has_data(&self) -> bool {
+        self.next > 0 || !self.ooo.is_empty() || self.fin_at.is_some()
+    }
+
     /// With a slow reader and a shut window, sets the timer of the update that opens it again.
     #[inline]
     pub(super) fn watch_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {

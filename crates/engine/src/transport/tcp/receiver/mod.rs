@@ -147,10 +147,23 @@ pub struct Receiver {
     /// When SYN was last answered, and the time until the sender's next packet.
     syn_acked_at: Time,
     handshake_rtt: Time,
+    /// The SYN-ACK that nothing has answered, where it is sent again.
+    syn_ack: Option<Box<SynAck>>,
     /// Stamps of the data packet that came last, or the rate granted to it, until an ACK has returned them.
     aside: Option<Box<Aside>>,
     /// Entropy of the packet that came last.
     entropy: u16,
+}
+
+/// A SYN-ACK that nothing has answered.
+#[derive(Clone, Debug)]
+struct SynAck {
+    /// What it says of the SYN: when and over how many links it came, and how long the host had it.
+    echo: Option<(Time, u8, Time)>,
+    /// How often it was sent.
+    sent: u32,
+    /// When it is sent next.
+    at: Time,
 }
 
 impl Receiver {
@@ -214,6 +227,7 @@ impl Receiver {
                 complete: None,
             },
             syn_acked_at: NEVER,
+            syn_ack: None,
             handshake_rtt: Time::ZERO,
             aside: None,
             entropy: 0,
@@ -298,21 +312,30 @@ impl Receiver {
         if p.is(Kind::Rst) {
             self.sink.closed = true;
         } else if p.is(Kind::Syn) {
-            self.acks.echo = Some((p.sent_at(), p.hop, ctx.now - ctx.held));
+            // ns-3 echoes the first SYN, whichever it answers (ProcessOptionTimestamp: the others are not in order)
+            let first = self.syn_ack.as_ref().filter(|_| t.repeats_first_stamp()).and_then(|own| own.echo);
+            self.acks.echo = first.or(Some((p.sent_at(), p.hop, ctx.now - ctx.held)));
             if t.ecn_fallback {
                 self.negotiate_ecn(ctx, t, p);
             }
             self.syn_acked_at = ctx.now;
+            let echo = self.acks.echo;
             self.acknowledge(ctx, Kind::Syn, 0, if t.lone_syn { t.ack_size } else { t.syn_size });
+            if t.syn_ack_retries > 0 {
+                self.await_answer(ctx, t, echo);
+            }
         } else if p.is(Kind::Data) && !self.sink.closed {
             self.data(ctx, t, p);
             if self.side != NO_SIDE {
                 self.publish(ctx);
             }
-        } else if t.ce_must_advance && p.has(flag::CE) {
-            // the handshake's last ACK has the number of the first byte: its mark counts, and the
-            // first segment's does not
-            self.ecn.ce_from = self.ecn.ce_from.max(p.seq() + 1);
+        } else {
+            self.syn_ack = None;
+            if t.ce_must_advance && p.has(flag::CE) {
+                // the handshake's last ACK has the number of the first byte: its mark counts, and the
+                // first segment's does not
+                self.ecn.ce_from = self.ecn.ce_from.max(p.seq() + 1);
+            }
         }
     }
 
@@ -466,6 +489,7 @@ impl Receiver {
                     ctx.timer(self.acks.deadline, Timer::DelayedAck(self.flow));
                 }
             }
+            Timer::SynAck(_) => self.repeat_syn_ack(ctx, t),
             Timer::SinkStop(_) if !self.sink.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
                 if self.ooo.is_empty() {
                     self.acknowledge(ctx, Kind::Ack, flag::FIN, t.syn_size);

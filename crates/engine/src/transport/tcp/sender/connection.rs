@@ -107,7 +107,8 @@ impl Sender {
                         side.without_ecn = true;
                     }
                 }
-                if self.timer.consecutive == 0 {
+                // ns-3 takes the time stamp's word also for a SYN that was sent again
+                if self.timer.consecutive == 0 || t.timestamps && t.repeats_first_stamp() {
                     self.take_rtt(ctx, p.echo());
                 }
                 if let Some(aside) = ext.and_then(|ext| ext.aside.as_deref()) {

@@ -1,0 +1,50 @@
+//! Notes on radio cells: stations whose signals do not reach.
+
+use incast_engine::spec::{CellSpec, Propagation, Spec};
+
+/// A frame is followed from 5 dB below the noise on.
+const FOLLOWED_FROM: f64 = -5.0;
+
+/// The cells of which stations cannot reach the first one, the sink or the gateway.
+pub(crate) fn out_of_range(spec: &Spec) -> impl Iterator<Item = String> {
+    spec.cells.iter().filter_map(move |cell| {
+        let range = range(cell)?;
+        let mesh = cell.framing.adaptation.as_ref().and_then(|a| a.mesh);
+        let sources = cell.stations.len() - 1;
+        let apart = sources - reached(cell, range, mesh.map_or(1, |mesh| mesh.hops as usize + 1));
+        let first = &spec.node_names[cell.stations[0].node as usize];
+        let how = if mesh.is_some() { ", over others too" } else { "" };
+        (apart > 0).then(|| {
+            format!(
+                "{apart} of {sources} sources of {} are out of range of {first}{how}: a signal reaches {range:.0} m. \
+                 Nothing of them arrives, and they count as flows without throughput",
+                spec.node_names[cell.channel as usize]
+            )
+        })
+    })
+}
+
+/// How far signals reach, metres; nothing where that differs by pair.
+fn range(cell: &CellSpec) -> Option<f64> {
+    match cell.propagation {
+        Propagation::Range(range) => Some(range),
+        Propagation::LogDistance { shadowing, .. } if shadowing > 0.0 => None,
+        Propagation::LogDistance { reference, exponent, .. } => {
+            let spare = cell.phy.power - (cell.phy.noise + FOLLOWED_FROM) - reference;
+            Some(libm::pow(10.0, spare / (10.0 * exponent)))
+        }
+    }
+}
+
+/// How many stations reach the first one over at most so many hops.
+fn reached(cell: &CellSpec, range: f64, hops: usize) -> usize {
+    let mut left: Vec<(f64, f64)> = cell.stations.iter().skip(1).map(|s| s.at).collect();
+    let mut edge = vec![cell.stations[0].at];
+    let all = left.len();
+    for _ in 0..hops {
+        let near = |at: &(f64, f64)| edge.iter().any(|e| libm::hypot(at.0 - e.0, at.1 - e.1) <= range);
+        let (next, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(near);
+        (edge, left) = (next, rest);
+    }
+    all - left.len()
+}

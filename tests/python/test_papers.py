@@ -79,6 +79,28 @@ def test_a_students_swift_is_fair_where_nothing_is_lost(incast: Command, tmp_pat
     assert "\n  holds: Swift loses fewer packets in most flows than a DCTCP that no queue marks" in answer.out
 
 
+def test_a_students_mesh_falls_silent_beyond_the_range_of_its_radios(incast: Command, tmp_path: Path) -> None:
+    """Figure 12 of the report of CSE 322 in both readings of its area, and controllers in a cell, with one seed."""
+    answer = incast("paper", "run", "cse322/fig12", "--seeds", "1", "--out", "c")
+    assert answer.status == 0, answer.err
+    assert "\n  holds: Beyond 80 m all transmission ceases" in answer.out
+    answer = incast("paper", "run", "cse322/fig12-cell", "--seeds", "1", "--out", "c")
+    assert "\n  does not hold: Beyond 80 m all transmission ceases" in answer.out, answer.out + answer.err
+    answer = incast("paper", "run", "cse322/controllers-cell", "--seeds", "1", "--out", "c")
+    assert "\n  holds: A target of 25 us leaves the cell empty" in answer.out, answer.out + answer.err
+
+
+def test_a_students_report_is_run_over_its_own_parameters() -> None:
+    """Section 3 of the report of CSE 322: flows, nodes, packets a second and the coverage area, in both readings."""
+    _, figures = reading.find("cse322")
+    points = {figure.name: [point.x for point in figure.points] for figure in figures}
+    for reading_of_it in ("", "-cell"):
+        assert points[f"fig9{reading_of_it}"] == [10, 20, 30, 40, 60]
+        assert points[f"fig10{reading_of_it}"] == [20, 40, 60, 80, 100]
+        assert points[f"fig11{reading_of_it}"] == [100, 200, 300, 400, 500, 600]
+        assert points[f"fig12{reading_of_it}"] == [20, 40, 60, 80, 100]
+
+
 def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: Path) -> None:
     """HULL's trade, with one seed."""
     answer = incast("paper", "run", "hull", "--seeds", "1", "--out", "h")

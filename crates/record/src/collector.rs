@@ -103,10 +103,11 @@ fn entry(events: &[MonitorEvent], rule: &MonitorRule, end: u64) -> MonitorEntry 
     let mut under_way: BTreeMap<u16, u64> = BTreeMap::new();
     // FlowMonitor has taken a packet sent then for lost by `time`, looking every second
     let missed = |sent: u64, time: u64| {
-        rule.lost_after_ps.is_some_and(|after| time >= (sent + after).div_ceil(LOOKS_EVERY) * LOOKS_EVERY)
+        rule.lost_after_ps
+            .is_some_and(|after| time >= sent.saturating_add(after).div_ceil(LOOKS_EVERY).saturating_mul(LOOKS_EVERY))
     };
     // ... and at the end
-    let lost = |sent: u64| rule.lost_after_ps.is_some_and(|after| sent + after <= end);
+    let lost = |sent: u64| rule.lost_after_ps.is_some_and(|after| sent.saturating_add(after) <= end);
     for event in events {
         if let MonitorStep::Sent { measured } = event.step {
             if let Some(sent) = under_way.remove(&event.id) {

@@ -52,14 +52,14 @@ impl Cell {
         let Some(own) = neighbours.get(to, now) else {
             neighbours.add(to, State::Incomplete).waiting.push_back(datagram);
             self.solicit(station, to, now, &spec);
-            self.set(station, to, Clock::Solicit, now + spec.interval);
+            self.set(station, to, Clock::Solicit, now.saturating_add(spec.interval));
             return false;
         };
         match own.state {
             State::Reachable | State::Delay => true,
             State::Stale => {
                 own.state = State::Delay;
-                self.set(station, to, Clock::Delay, now + spec.delay);
+                self.set(station, to, Clock::Delay, now.saturating_add(spec.delay));
                 true
             }
             State::Incomplete | State::Probe => {
@@ -110,7 +110,7 @@ impl Cell {
             Some(Clock::Delay) => {
                 (own.state, own.solicitations) = (State::Probe, 1);
                 self.say(station, to, Message::Solicit(to), now);
-                self.set(station, to, Clock::Probe, now + spec.interval);
+                self.set(station, to, Clock::Probe, now.saturating_add(spec.interval));
             }
             Some(clock) if own.solicitations < most => {
                 own.solicitations += 1;
@@ -118,7 +118,7 @@ impl Cell {
                     Clock::Solicit => self.solicit(station, to, now, spec),
                     _ => self.say(station, to, Message::Solicit(to), now),
                 }
-                self.set(station, to, clock, now + spec.interval);
+                self.set(station, to, clock, now.saturating_add(spec.interval));
             }
             Some(clock) => {
                 // ns-3 sends the oldest back, as unreachable

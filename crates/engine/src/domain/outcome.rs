@@ -259,8 +259,8 @@ impl Simulation<'_> {
             record.delivered = record.delivered.saturating_sub(repeated.bytes);
             record.delivered_m = record.delivered_m.saturating_sub(repeated.bytes_m);
         }
-        record.dropped = record.sent.saturating_sub(record.arrived).saturating_sub(under_way.0);
-        record.dropped_m = record.sent_m.saturating_sub(record.arrived_m).saturating_sub(under_way.1);
+        record.dropped = (record.sent - record.arrived).saturating_sub(under_way.0);
+        record.dropped_m = (record.sent_m - record.arrived_m).saturating_sub(under_way.1);
         record
     }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incast import controllers
-from incast.errors import RunStopped, StudyError
+from incast.errors import RunStopped, ScenarioError, StudyError
 from incast.executor import Needs, Status, default_workers, free_memory, share
 from incast.run_folder import engine_digest
 from incast.scenario import Scenario
@@ -160,7 +160,11 @@ def _layer_digest(store: Store, study: Definition, point: Point) -> str:
 
 def _row(store: Store, study: Definition, point: Point, layer: str) -> _Row:
     scenario = copies.kept(store, study.scenario_of(point), study.folder_of(point.scenario))
-    scenario.validate()
+    try:
+        scenario.validate()
+    except ScenarioError as error:
+        error.add_note(f"in the study {study.name}, point {point}")
+        raise
     toml = scenario.toml()
     settings = {key: value for key, value in study.arm_settings(point.arm).items() if key != "controller"}
     kinds = "+".join(str(copies.spoken(kind)) for kind in kinds_in(toml))

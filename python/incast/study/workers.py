@@ -148,6 +148,7 @@ class Processes:
 
     def _lost(self, process: subprocess.Popen[bytes]) -> BaseException:
         status = process.wait()
+        _close_pipes(process)
         with self._lock:
             self._all.discard(process)
             if self._closed:
@@ -165,11 +166,15 @@ class Processes:
         self._pool.shutdown(wait=True, cancel_futures=True)
         for process in self._all:
             process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    # what it still held goes nowhere
-                    with contextlib.suppress(OSError):
-                        pipe.close()
+            _close_pipes(process)
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            # what it still held goes nowhere
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 _SIZE = struct.Struct("<cQ")

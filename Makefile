@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python lint bench bench-cells mutants parity papers \
+.PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python lint bench bench-cells bench-store mutants parity papers \
         recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -86,6 +86,9 @@ bench: build ## Speed on the benchmark cases beside a bare loop; raw runs go to 
 
 bench-cells: build ## CPU time of radio cells beside ns-3's
 	$(BIN)/python -m bench.cells
+
+bench-store: build ## A store of 100,000 runs: status, a query, an extension
+	$(BIN)/python -m bench.store
 
 mutants: ## Mutation testing of the controllers (CONTROLLER=timely for one); writes docs/mutants.md
 	$(PYTHON) -m mutants.run $(CONTROLLER)

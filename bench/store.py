@@ -14,11 +14,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
-from incast.scenario import Progress
-from incast.study import record, workers
+from incast.study import record
 from incast.study.front import Study
+from incast.study.workers import Answer
 
 RUNS = 100_000
 ALLOWED_S = {"status": 2.0, "query": 2.0, "extend": 5.0}
@@ -26,24 +27,34 @@ QUERY = """SELECT round("controller.g", 1) AS g, avg("flows.delay_p99_s"), quant
            FROM runs GROUP BY g ORDER BY g"""
 
 
-def made_up(task: record.Task, folder: Path, keep: Sequence[str], progress: Progress | None, cores: int) -> bytes:
+class Inventors:
+    """Workers that make runs up."""
+
+    def __init__(self, _count: int, folder: Path, _keep: Sequence[str], _cores: int) -> None:
+        self.count = 1
+        self._folder = folder
+        self._base: record.Record | None = None
+
+    def submit(self, tasks: Sequence[record.Task]) -> Future[Answer]:
+        """Make records up at once."""
+        if self._base is None:
+            self._base = record.read_record(record.make(tasks[0], self._folder, ()))
+        done: Future[Answer] = Future()
+        done.set_result(Answer([made_up(task, self._base) for task in tasks]))
+        return done
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def made_up(task: record.Task, base: record.Record) -> bytes:
     """Make the record of a run that was not made."""
-    base = record.read_record(_first(task, folder))
     digest = hashlib.sha256(task.run.encode()).digest()
     figures = {
         name: value * (1 + digest[i % 32] / 997 + digest[(i + 7) % 32] / 99991) if isinstance(value, float) else value
         for i, (name, value) in enumerate(base.figures.items())
     }
     return record.packed(task.run, figures, base.cost, {})
-
-
-_known: list[bytes] = []
-
-
-def _first(task: record.Task, folder: Path) -> bytes:
-    if not _known:
-        _known.append(record.make(task, folder, ()))
-    return _known[0]
 
 
 def main() -> None:
@@ -58,8 +69,7 @@ def main() -> None:
             settings={"run.duration": "1ms", "run.warmup": "0s"},
             keep=[],
         )
-        workers.make = made_up
-        study.run(store)
+        study.run(store, hire=Inventors)
         size = sum(path.stat().st_size for path in Path(store).rglob("*") if path.is_file())
         print(f"{RUNS:,} runs of {points:,} points: {size / 1e6:.1f} MB")
         commands = {

@@ -122,7 +122,7 @@ class Processes:
                     answer.records.append(data)
                     continue
                 if kind == b"E":
-                    answer.error = _error_of(data)
+                    answer.error = error_of(data)
                 break
         except (OSError, EOFError):
             answer.error = self._lost(process)
@@ -210,7 +210,8 @@ def error_text(error: BaseException) -> bytes:
     return json.dumps({"kind": kind, "words": "\n".join(told)}).encode()
 
 
-def _error_of(data: bytes) -> BaseException:
+def error_of(data: bytes) -> BaseException:
+    """Read what ``error_text`` wrote."""
     told = json.loads(data)
     error: BaseException = getattr(errors, told["kind"])(told["words"])
     return error

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     )
     from incast.result import Result
     from incast.scenario import Scenario
-    from incast.study import Study
+    from incast.study.front import Study
+    from incast.study.store import Store
 
 __all__ = [
     "ControllerError",
@@ -38,6 +39,7 @@ __all__ = [
     "RunStopped",
     "Scenario",
     "ScenarioError",
+    "Store",
     "Study",
     "StudyError",
     "__version__",
@@ -48,7 +50,8 @@ __all__ = [
 _HOMES = {
     "Result": "incast.result",
     "Scenario": "incast.scenario",
-    "Study": "incast.study",
+    "Store": "incast.study.store",
+    "Study": "incast.study.front",
     "__version__": "incast._core",
 }
 

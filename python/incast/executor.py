@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
-import math
 import os
 import shutil
 import threading
@@ -18,6 +17,7 @@ from typing import Any
 
 from incast.errors import FolderError, RunStopped
 from incast.folders import new_folder
+from incast.memory import free_memory
 from incast.plan import Job, Plan
 
 PATIENCE_S = 1.0
@@ -67,16 +67,6 @@ def share(workers: int, runs: Sequence[Needs], free: float) -> tuple[int, int]:
     return at_once, max(1, workers // at_once)
 
 
-def free_memory() -> float:
-    """Bytes of memory that programs may still take; infinite where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return math.inf
-    told = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(told[0]) * 1024 if told else math.inf
-
-
 class Executor:
     """Makes the runs that are not there yet, side by side, and tells how far it has come.
 
@@ -99,7 +89,7 @@ class Executor:
         Raises ``FolderError`` when the folder holds something else.
         """
         plan.mark.put(plan.folder)
-        with _alone_in(plan.folder):
+        with alone_in(plan.folder):
             self.run(plan.jobs.values())
             yield
 
@@ -182,7 +172,7 @@ class Executor:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> Iterator[None]:
     """Keep a second program out of the folder while this one runs, and clear what a killed one left."""
     try:
         lock = (folder / ".lock").open("w")
@@ -194,7 +184,10 @@ def _alone_in(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise FolderError(f"{folder} is in use: another program is running there") from None
         for stale in folder.rglob(".*.partial-*"):
-            shutil.rmtree(stale, ignore_errors=True)
+            if stale.is_dir():
+                shutil.rmtree(stale, ignore_errors=True)
+            else:
+                stale.unlink(missing_ok=True)
         yield
 
 

@@ -37,7 +37,7 @@ release: $(VENV)/.created ## A wheel in dist, with profile-guided optimisation (
 demo: build ## DCTCP, Swift and NewReno on a fat tree: table, report.html and PNGs (under 6 minutes)
 	$(DEMO) --vary traffic.flows=100,250,650,2000 --out runs/demo
 
-demo-full: build ## The same at every point of the study yasomam
+demo-full: build ## The same at eight numbers of flows
 	$(DEMO) --vary traffic.flows=100,250,500,650,750,1000,1500,2000 --out runs/demo-full
 
 docs: dev ## The documentation as a site in build/site (python3 -m http.server -d build/site shows it)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from incast import _core, result, studies, tables
+from incast import _core, result, tables
 from incast.comparison import Comparison, Run, aggregate_json
 from incast.figures import COMPLETION_FIGURES, Figure, axis_name, draw_all, figures_of
 from incast.folders import write_whole
@@ -155,7 +155,6 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
     parts += [
         "</section>",
-        *studies.sections(comparison),
         _numbers(comparison),
         _differences(comparison),
         _sharing(comparison),

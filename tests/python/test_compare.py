@@ -113,7 +113,7 @@ def test_report_gives_means_hops_and_on_seconds_of_the_runs(made: Path) -> None:
     page = (made / "report.html").read_text()
     assert f"<td>{scaled(point['hops'])}</td>" in page
     assert "definition" in page
-    assert "yasomam" not in page, "a study's claims are not for a comparison of other controllers"
+    assert "yasomam" not in page, "a comparison judges no claims of a study"
 
 
 def test_differences_are_taken_seed_by_seed(made: Path, incast: Command) -> None:

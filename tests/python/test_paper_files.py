@@ -103,6 +103,22 @@ MISTAKES = [
         "figures.fig1.points[1].scenario = 'no.toml': expected a file",
     ),
     (
+        "each_seed = true",
+        "each_seed = true\npaired = true",
+        "figures.fig1.claims[0].paired = True: expected false beside each_seed: "
+        "a difference of one seed has no interval",
+    ),
+    (
+        "holds = \"delay('DCTCP', 40) >= 1e6\"",
+        "paired = true\nholds = \"delay('DCTCP', 40) == 1\"",
+        "paired: numbers are never equal but for noise",
+    ),
+    (
+        "holds = \"delay('DCTCP', 40) >= 1e6\"",
+        "paired = true\nholds = \"any(delay('DCTCP', n) > 1 for n in x() if delay('Swift', n) > 1.5)\"",
+        "paired: expected conditions on the points alone",
+    ),
+    (
         'kind = "cdf"',
         'kind = "cdf"\nseries = ["Swfit"]',
         "figures.fig1.plots[1].series: expected series of the figure: Swift",
@@ -197,6 +213,81 @@ holds = "all(delay('{s}', n) > {n} for n in x(4, 40)) and max(delay(['{s}', 'Swi
     found = [judge(two, claim, lambda _, series, x, __: numbers[series, x]) for claim in two.claims]
     assert [one.verdict for one in found] == ["holds", "does not hold"]
     assert found[0].numbers == ["Mean delay, Swift at 4, 40: 5, 6 ms"]
+
+
+def paired(text: str, numbers: dict[tuple[str, int], list[float]], folder: Path) -> judging.Finding:
+    """Judge a paired claim of the small paper's numbers, by series and point a list over its seeds."""
+    (folder / "paper.toml").write_text(
+        PAPER.replace('says = "DCTCP\'s delay is a second"', 'says = "paired"\npaired = true').replace(
+            "delay('DCTCP', 40) >= 1e6", text
+        )
+    )
+    figure = reading.load(folder).figures["fig1"].at("small")
+    (claim,) = [one for one in figure.claims if one.says == "paired"]
+
+    def number(_: str, series: str, x: definition.X, seed: int | None) -> float:
+        values = numbers[series, int(x)]
+        return sum(values) / len(values) if seed is None else values[seed - 1]
+
+    return judge(figure, claim, number)
+
+
+@pytest.mark.parametrize(
+    ("dctcp", "expected"),
+    [
+        ([20.0, 30.0], Verdict.HOLDS),  # one above Swift in each seed, whatever the seeds themselves differ by
+        ([18.0, 28.0], Verdict.FAILS),
+        ([20.0, 28.0], Verdict.OPEN),
+        ([19.0, 29.0], Verdict.FAILS),  # the very same is not above
+    ],
+)
+def test_paired_claims_are_judged_by_differences_seed_by_seed(
+    paper: Path, dctcp: list[float], expected: Verdict
+) -> None:
+    numbers = {("Swift", 4): [19.0, 29.0], ("DCTCP", 4): dctcp}
+    found = paired("delay('DCTCP', 4) > delay('Swift', 4)", numbers, paper)
+    assert found.verdict is expected
+    assert found.numbers == [f"Mean delay, DCTCP at 4: {sum(dctcp) / 2:.4g} us", "Mean delay, Swift at 4: 24 us"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Swift: 10 at 4, 12 at 40; DCTCP: 10.1 or 9.9 at 4, 20 at 40
+        ("delay('Swift', 4) < 11 and delay('DCTCP', 4) < 10.5", Verdict.OPEN),
+        ("delay('Swift', 4) > 11 and delay('DCTCP', 4) < 10.5", Verdict.FAILS),
+        ("delay('Swift', 4) < 11 or delay('DCTCP', 4) < 10.5", Verdict.HOLDS),
+        ("delay('Swift', 4) > 11 or delay('DCTCP', 4) < 10.5", Verdict.OPEN),
+        ("not delay('DCTCP', 4) < 10.5", Verdict.OPEN),
+        ("all(delay(s, 40) > delay(s, 4) for s in ['Swift', 'DCTCP'])", Verdict.HOLDS),
+        ("all(delay(s, n) > 8.5 for s in ['Swift', 'DCTCP'] for n in x() if n > 4)", Verdict.HOLDS),
+        ("any(delay('DCTCP', n) > 10.5 for n in x())", Verdict.HOLDS),
+        ("rising(delay('Swift')) and rising(delay('DCTCP'))", Verdict.HOLDS),
+        ("within(delay('DCTCP', 4), 10, 0.05)", Verdict.OPEN),
+        ("within(delay('Swift', 4), 10, 0.05)", Verdict.HOLDS),
+        ("within(delay('Swift', 40), 10, 0.05)", Verdict.FAILS),
+        ("ratio(delay('DCTCP', 40), delay('Swift', 40)) >= 1.5", Verdict.HOLDS),
+    ],
+)
+def test_what_is_undecided_passes_through_and_or_and_not(paper: Path, text: str, expected: Verdict) -> None:
+    numbers = {
+        ("Swift", 4): [10.0, 10.0],
+        ("Swift", 40): [12.0, 12.0],
+        ("DCTCP", 4): [10.1, 9.9],
+        ("DCTCP", 40): [20.0, 20.0],
+    }
+    assert paired(text, numbers, paper).verdict is expected
+
+
+def test_one_seed_leaves_a_paired_claim_undecided_and_the_line_says_so(paper: Path) -> None:
+    text = PAPER.replace("seeds = 2", "seeds = 1").replace("each_seed = true", "paired = true")
+    (paper / "paper.toml").write_text(text)
+    figure = reading.load(paper).figures["fig1"].at("small")
+    found = judge(figure, figure.claims[0], lambda _, __, x, ___: float(x))
+    assert found.verdict is Verdict.OPEN
+    assert page.count_of([found]) == "undecided"
+    held = judging.Finding(figure.claims[0], Verdict.HOLDS, [])
+    assert page.count_of([found, held, held]) == "2 of 3 claims hold, 1 undecided"
 
 
 def test_a_figure_whose_claims_have_no_numbers_is_not_tested(paper: Path) -> None:

@@ -101,6 +101,39 @@ def test_a_students_report_is_run_over_its_own_parameters() -> None:
         assert points[f"fig12{reading_of_it}"] == [20, 40, 60, 80, 100]
 
 
+def test_a_students_printed_numbers_come_out_in_its_own_world(incast: Command, tmp_path: Path) -> None:
+    """Swift's least windows in the study yasomam, and its windows over time with one seed."""
+    answer = incast("paper", "run", "yasomam/min-cwnd", "--out", "y")
+    assert answer.status == 0, answer.err
+    assert answer.out.startswith("min-cwnd: all 4 claims hold - "), answer.out
+    rows = json.loads((tmp_path / "y" / "results.json").read_text())["figures"]["min-cwnd"]["points"]
+    # as the report prints them, to the last packet: the first 650 of FlowMonitor's entries, of which 40 are ACKs
+    losses = {row["x"]: row["loss"]["mean"] for row in rows}
+    assert losses["0"] == pytest.approx(18.8132, abs=1e-4)
+    assert losses["2000"] == pytest.approx(3.26633, abs=1e-4)
+    answer = incast("paper", "run", "yasomam/cwnd", "--seeds", "1", "--out", "y")
+    assert "\n  holds: With 100 flows Swift at the base RTT stands still" in answer.out, answer.out + answer.err
+
+
+def test_a_students_report_on_fat_trees_has_all_its_figures() -> None:
+    """The study's points and protocols, and its wishes."""
+    paper, figures = reading.find("yasomam")
+    wished = {"larger", "larger-pairs", "wishes", "wishes-pairs", "cwnd", "threshold", "target", "min-cwnd"}
+    assert wished <= {figure.name for figure in figures}
+    at = {name: [point.x for point in figure.at("paper").points] for name, figure in paper.figures.items()}
+    assert at["k4-mode1"] == at["k4-mode2"] == [100, 250, 500, 750, 1000, 1500, 2000]
+    assert at["k12-mode1"] == at["k12-mode0"] == [100, 250, 500, 1000, 1500, 2000, 2500, 3000]
+    assert [k for k in at["larger"] if k > 12] == [k for k in at["larger-pairs"] if k > 12] == [16, 24, 32]
+    assert [series.name for series in paper.figures["k4-mode1"].series] == [
+        "DCTCP",
+        "Swift, base RTT",
+        "Swift, base RTT + 1 ms",
+        "Swift, 25 ms",
+    ]
+    printed = {(one.x, one.measure): one.value for one in paper.figures["target"].published}
+    assert (len(printed), printed["min RTT", "throughput"]) == (21, 1027.01)
+
+
 def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: Path) -> None:
     """HULL's trade, with one seed."""
     answer = incast("paper", "run", "hull", "--seeds", "1", "--out", "h")

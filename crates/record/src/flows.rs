@@ -274,7 +274,7 @@ pub(crate) const FLOWMONITOR: Figures<Outcome> = &rows! {
          nothing is no FlowMonitor flow and is left out.";
     "flowmonitor.delay_s" ["s"] = |o| delay_of(&data_entries(o)),
         "Sum of the delays of received IP packets divided by their number, data direction, all flows.";
-    "flowmonitor.loss_pct" ["%"] = |o| mean_of(&known(o), unreceived_pct),
+    "flowmonitor.loss_pct" ["%"] = |o| unreceived_of(&data_entries(o)),
         "Unweighted mean over data flows that sent of 100 * (tx - rx) / tx IP packets; retransmissions are new \
          packets, packets in flight at the end count as lost.";
     "flowmonitor.delivery_pct" ["%"] = |o| received_pct(&data_entries(o)),
@@ -285,9 +285,12 @@ pub(crate) const FLOWMONITOR: Figures<Outcome> = &rows! {
          FlowMonitor takes for lost.";
     "flowmonitor.entries.throughput_kibps" ["Kibit/s"] = |o| all_entries(o).and_then(|e| throughput_of(&e)),
         "As flowmonitor.throughput_kibps over all entries: ACK directions are FlowMonitor flows of their own, and \
-         enter the mean as such. Missing, as all figures of entries, unless measure.acks is true.";
+         enter the mean as such. Missing, as all figures of entries, unless measure.acks is true. With measure.entries \
+         over so many entries, in the order of their first packets.";
     "flowmonitor.entries.delay_s" ["s"] = |o| all_entries(o).and_then(|e| delay_of(&e)),
         "Sum of the delays of received IP packets divided by their number, ACK directions included.";
+    "flowmonitor.entries.loss_pct" ["%"] = |o| all_entries(o).and_then(|e| unreceived_of(&e)),
+        "As flowmonitor.loss_pct over all entries.";
     "flowmonitor.entries.delivery_pct" ["%"] = |o| all_entries(o).and_then(|e| received_pct(&e)),
         "As flowmonitor.delivery_pct, ACK directions included.";
     "flowmonitor.entries.drop_pct" ["%"] = |o| all_entries(o).and_then(|e| lost_pct(&e)),
@@ -330,12 +333,18 @@ fn data_entries(outcome: &Outcome) -> Vec<Entry> {
     known(outcome).into_iter().map(Entry::of_data).collect()
 }
 
-/// Both directions; none where ACK directions were not counted. FlowMonitor's rules come with both.
+/// Both directions, or the first of them; none where ACK directions were not counted. FlowMonitor's rules come with both.
 fn all_entries(outcome: &Outcome) -> Option<Vec<Entry>> {
     let acks: Vec<&MonitorEntry> = outcome.flows.iter().filter_map(|f| f.fm_acks.as_ref()).collect();
     let counted = !acks.is_empty() || outcome.flows.iter().any(|f| f.fm_lost_packets.is_some());
     let sent = acks.iter().filter(|entry| entry.tx_packets > 0).map(|entry| Entry::of(entry));
-    counted.then(|| data_entries(outcome).into_iter().chain(sent).collect())
+    let mut all: Vec<Entry> = data_entries(outcome).into_iter().chain(sent).collect();
+    if let Some(first) = outcome.monitored {
+        // stable: of those that begin at one instant data directions come first, each kind in the order of flows
+        all.sort_by_key(|entry| entry.first_tx_ps);
+        all.truncate(first as usize);
+    }
+    counted.then_some(all)
 }
 
 fn throughput_of(entries: &[Entry]) -> Option<f64> {
@@ -359,9 +368,10 @@ fn sum(entries: &[Entry], count: fn(&Entry) -> u64) -> f64 {
     entries.iter().map(count).sum::<u64>() as f64
 }
 
-fn unreceived_pct(flow: &FlowRecord) -> Option<f64> {
-    let lost = flow.fm_tx_packets as f64 - flow.fm_rx_packets as f64;
-    ratio(100.0 * lost, flow.fm_tx_packets as f64)
+/// Unweighted mean of the per cent of their packets that entries lack.
+fn unreceived_of(entries: &[Entry]) -> Option<f64> {
+    let lost = |e: &Entry| ratio(100.0 * (e.tx_packets as f64 - e.rx_packets as f64), e.tx_packets as f64);
+    mean(&entries.iter().filter_map(lost).collect::<Vec<_>>())
 }
 
 /// FlowMonitor knows a flow from its first packet on.

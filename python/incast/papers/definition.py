@@ -134,6 +134,8 @@ class Claim:
     holds: ast.expr
     each_seed: bool = False
     """Whether it must hold in every seed by itself; otherwise of the means."""
+    paired: bool = False
+    """Whether comparisons are of differences seed by seed, and must be clear of their intervals."""
     found: str = ""
     """The reason why it does not hold here, as far as it was found; shown where it does not."""
 

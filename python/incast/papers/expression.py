@@ -12,12 +12,24 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
 
 Value = Any
 """A number, a truth value, a text, or a list of them."""
+
+
+class Undecided(Enum):
+    """The third truth value: whether a comparison holds is not clear of the noise."""
+
+    OPEN = auto()
+
+
+Truth = bool | Undecided
+Compare = Callable[[type[ast.cmpop], Value, Value], Truth]
+"""How two values are compared."""
 
 DEPTH = 64
 """Most parts of an expression within one another: far below where Python's own stack ends."""
@@ -92,16 +104,6 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
     return math.fsum((a - mu) * (b - mv) for a, b in zip(u, v, strict=True)) / math.fsum((a - mu) ** 2 for a in u)
 
 
-def rising(*values: Value) -> bool:
-    """Whether each number is above the one before."""
-    return all(a < b for a, b in itertools.pairwise(_numbers(values)))
-
-
-def falling(*values: Value) -> bool:
-    """Whether each number is below the one before."""
-    return all(a > b for a, b in itertools.pairwise(_numbers(values)))
-
-
 def model(name: str, figure: str, *parameters: Value) -> float:
     """Return a figure of a closed-form model (``incast model list``): names of parameters, each before its value."""
     from incast import model as models
@@ -120,33 +122,69 @@ def model(name: str, figure: str, *parameters: Value) -> float:
         raise ExpressionError(f"model: {error}") from None
 
 
-def within(a: Value, b: Value, part: float) -> bool:
-    """Whether a differs from b by at most this part of b; of two lists, each number from the one in its place."""
-    if isinstance(a, list) or isinstance(b, list):
-        pairs = zip(*_same_length("within", a, b), strict=True)
-    else:
-        pairs = zip([as_number(a)], [as_number(b)], strict=True)
-    part = as_number(part)
-    return all(abs(x - y) <= part * abs(y) for x, y in pairs)
+def comparing(compare: Compare) -> Mapping[str, Callable[..., Value]]:
+    """Make the functions that compare numbers, by this way of comparing them."""
+
+    def rising(*values: Value) -> Truth:
+        """Whether each number is above the one before."""
+        return _all([compare(ast.Lt, a, b) for a, b in itertools.pairwise(_numbers(values))])
+
+    def falling(*values: Value) -> Truth:
+        """Whether each number is below the one before."""
+        return _all([compare(ast.Gt, a, b) for a, b in itertools.pairwise(_numbers(values))])
+
+    def within(a: Value, b: Value, part: float) -> Truth:
+        """Whether a differs from b by at most this part of b; of two lists, each number from the one in its place."""
+        if isinstance(a, list) or isinstance(b, list):
+            pairs = zip(*_same_length("within", a, b), strict=True)
+        else:
+            pairs = zip([as_number(a)], [as_number(b)], strict=True)
+        part = as_number(part)
+        # both ends of the band, so that noise around b itself does not seem to be a distance from it
+        return _all(
+            [
+                compared
+                for x, y in pairs
+                for compared in (compare(ast.GtE, x, y - part * abs(y)), compare(ast.LtE, x, y + part * abs(y)))
+            ]
+        )
+
+    return {"falling": falling, "rising": rising, "within": within}
 
 
-def every(*values: Value) -> bool:
+def every(*values: Value) -> Truth:
     """Whether all statements of a list are true; of none there is nothing to say."""
-    return all(_truth(value) for value in _listed(values))
+    return _all([_truth(value) for value in _listed(values)])
 
 
-def some(*values: Value) -> bool:
+def some(*values: Value) -> Truth:
     """Whether at least one statement of a list is true."""
-    return any(_truth(value) for value in _listed(values))
+    return _any([_truth(value) for value in _listed(values)])
 
 
 def count(*values: Value) -> int:
     """How many statements of a list are true."""
-    return sum(_truth(value) for value in _listed(values))
+    return sum(_truth(value) is True for value in _listed(values))
 
 
-def _truth(value: Value) -> bool:
+def _all(values: Sequence[Truth]) -> Truth:
+    if any(value is False for value in values):
+        return False
+    return Undecided.OPEN if Undecided.OPEN in values else True
+
+
+def _any(values: Sequence[Truth]) -> Truth:
+    return _not(_all([_not(value) for value in values]))
+
+
+def _not(value: Truth) -> Truth:
+    return value if isinstance(value, Undecided) else not value
+
+
+def _truth(value: Value) -> Truth:
     # Numbers are no statements: all of them but 0 would hold.
+    if isinstance(value, Undecided):
+        return value
     if not isinstance(value, bool | np.bool_):
         raise MeaninglessError(f"expected a comparison, not {_kind(value)}")
     return bool(value)
@@ -159,22 +197,42 @@ def _listed(values: Sequence[Value]) -> list[Value]:
     return listed
 
 
+_COMPARE: Mapping[type[ast.cmpop], Callable[[Value, Value], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+def compared(op: type[ast.cmpop], a: Value, b: Value) -> bool:
+    """Compare two numbers; whether they are equal also two texts."""
+    # Lists would be compared by the first pair that differs, which says nothing of their other numbers.
+    if op in (ast.Eq, ast.NotEq) and isinstance(a, str) and isinstance(b, str):
+        return _COMPARE[op](a, b)
+    try:
+        return bool(_COMPARE[op](as_number(a), as_number(b)))
+    except TypeError as error:
+        each = ": of lists, compare each" if isinstance(a, list) or isinstance(b, list) else ""
+        raise TypeError(f"{error}{each}") from None
+
+
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    **comparing(compared),
     "abs": lambda value: abs(as_number(value)),
     "all": every,
     "any": some,
     "count": count,
-    "falling": falling,
     "max": lambda *values: max(_numbers(values)),
     "mean": mean,
     "min": lambda *values: min(_numbers(values)),
     "model": model,
     "ratio": ratio,
     "ratios": ratios,
-    "rising": rising,
     "slope": slope,
     "sqrt": lambda value: math.sqrt(as_number(value)),
-    "within": within,
 }
 """Functions that every expression may call."""
 
@@ -184,14 +242,6 @@ _BINARY: Mapping[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Pow: math.pow,  # of whole numbers too: 9**9**9 is to be too large, not to be worked out
-}
-_COMPARE: Mapping[type[ast.cmpop], Callable[[Value, Value], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
 }
 
 
@@ -219,11 +269,9 @@ def number(node: ast.expr, names: Mapping[str, Value]) -> float:
         raise MeaninglessError(f"{ast.unparse(node)}: {error}") from None
 
 
-def truth(
-    node: ast.expr, functions: Mapping[str, Callable[..., Value]], names: Mapping[str, Value] | None = None
-) -> bool:
-    """Evaluate what must be a statement: true or false, and no number."""
-    return _truth(evaluate(node, functions, names))
+def truth(node: ast.expr, functions: Mapping[str, Callable[..., Value]], compare: Compare = compared) -> Truth:
+    """Evaluate what must be a statement, and no number: true or false, or what this way of comparing gives."""
+    return _truth(evaluate(node, functions, compare=compare))
 
 
 def _check(node: ast.expr, functions: set[str], names: set[str], depth: int = 1) -> None:
@@ -267,10 +315,21 @@ def _check(node: ast.expr, functions: set[str], names: set[str], depth: int = 1)
 
 
 def evaluate(
-    node: ast.expr, functions: Mapping[str, Callable[..., Value]], names: Mapping[str, Value] | None = None
+    node: ast.expr,
+    functions: Mapping[str, Callable[..., Value]],
+    names: Mapping[str, Value] | None = None,
+    compare: Compare = compared,
 ) -> Value:
-    """Evaluate what ``parse`` has read; raises ``ExpressionError`` where the numbers do not fit."""
-    known = {**FUNCTIONS, **functions}
+    """Evaluate what ``parse`` has read; raises ``ExpressionError`` where the numbers do not fit.
+
+    ``compare`` compares numbers, but for the conditions of loops, which are true or false.
+    """
+    conditions = 0
+
+    def chosen(op: type[ast.cmpop], a: Value, b: Value) -> Truth:
+        return (compared if conditions else compare)(op, a, b)
+
+    known = {**FUNCTIONS, **comparing(chosen), **functions}
     turns = itertools.count(1)
 
     def value(node: ast.expr, names: Mapping[str, Value]) -> Value:
@@ -296,19 +355,18 @@ def evaluate(
                 a, b = evaluated([left, right], names)
                 return _BINARY[type(op)](as_number(a), as_number(b))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return not _truth(value(operand, names))
+                return _not(_truth(value(operand, names)))
             case ast.UnaryOp(operand=operand):
                 return -as_number(value(operand, names))
             case ast.BoolOp(op=op, values=parts):
                 # All parts are evaluated before, so that all numbers are shown beside the verdict.
                 found = [_truth(part) for part in evaluated(parts, names)]
-                return all(found) if isinstance(op, ast.And) else any(found)
+                return _all(found) if isinstance(op, ast.And) else _any(found)
             case ast.Compare(left=left, ops=ops, comparators=others):
                 found = evaluated([left, *others], names)
                 pairs = zip(ops, found, found[1:], strict=False)
                 # Likewise: what is no statement is found behind one that is false, too.
-                compared = [_compared(op, a, b) for op, a, b in pairs]
-                return all(compared)
+                return _all([chosen(type(op), a, b) for op, a, b in pairs])
             case ast.Call(func=ast.Name(id=name), args=args):
                 return known[name](*evaluated(args, names))
         raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
@@ -328,18 +386,15 @@ def evaluate(
             if next(turns) > TURNS:
                 raise MeaninglessError(f"its loops take more than {TURNS:,d} turns")
             bound = {**names, ast.unparse(loop.target): one}
-            if all(_truth(part) for part in evaluated(loop.ifs, bound)):
+            if kept(loop.ifs, bound):
                 yield from bindings(inner, bound)
 
+    def kept(parts: Sequence[ast.expr], names: Mapping[str, Value]) -> bool:
+        nonlocal conditions
+        conditions += 1
+        try:
+            return all(_truth(part) is True for part in evaluated(parts, names))
+        finally:
+            conditions -= 1
+
     return value(node, names or {})
-
-
-def _compared(op: ast.cmpop, a: Value, b: Value) -> bool:
-    # Lists would be compared by the first pair that differs, which says nothing of their other numbers.
-    if isinstance(op, ast.Eq | ast.NotEq) and isinstance(a, str) and isinstance(b, str):
-        return _COMPARE[type(op)](a, b)
-    try:
-        return bool(_COMPARE[type(op)](as_number(a), as_number(b)))
-    except TypeError as error:
-        each = ": of lists, compare each" if isinstance(a, list) or isinstance(b, list) else ""
-        raise TypeError(f"{error}{each}") from None

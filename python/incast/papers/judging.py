@@ -12,7 +12,17 @@ from typing import Any
 from incast.output import nearest
 from incast.papers import expression
 from incast.papers.definition import Claim, Figure, X
-from incast.papers.expression import ExpressionError, LengthError, MeaninglessError, as_number
+from incast.papers.expression import (
+    Compare,
+    ExpressionError,
+    LengthError,
+    MeaninglessError,
+    Truth,
+    Undecided,
+    as_number,
+    compared,
+)
+from incast.statistics import estimate
 from incast.verdict import Verdict
 
 Number = Callable[[str, str, X, int | None], float | None]
@@ -33,14 +43,57 @@ class _Missing(Exception):
 
 
 def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
-    """Decide whether a claim holds of the numbers: of the means, or in each seed by itself."""
-    seeds = range(1, figure.seeds + 1) if claim.each_seed else [None]
+    """Decide whether a claim holds of the numbers: of the means, in each seed by itself, or of paired differences."""
+    seeds = range(1, figure.seeds + 1)
     seen = _Seen(figure, number)
     try:
-        verdicts = [seen.judge(claim, seed) for seed in seeds]
+        if claim.paired:
+            verdict: Truth = seen.judge(claim, None, _paired(figure, claim, number))
+        else:
+            verdicts = [seen.judge(claim, seed) for seed in (seeds if claim.each_seed else [None])]
+            verdict = all(verdicts)
     except (_Missing, ExpressionError) as error:
         return Finding(claim, Verdict.UNTESTED, [str(error)])
-    return Finding(claim, Verdict.HOLDS if all(verdicts) else Verdict.FAILS, seen.numbers())
+    told = {True: Verdict.HOLDS, False: Verdict.FAILS, Undecided.OPEN: Verdict.OPEN}
+    return Finding(claim, told[verdict], seen.numbers())
+
+
+_CONDITIONS = "paired: expected conditions on the points alone, not on measured numbers"
+
+
+def _paired(figure: Figure, claim: Claim, number: Number) -> Compare:
+    """Make the comparisons of a claim by its differences in each seed: true, false, or within their interval of zero.
+
+    The same comparisons are made in every seed and of the means, in the same order: what is compared does not depend on
+    the numbers, but for conditions on measured numbers, which are refused.
+    """
+    by_seed: list[list[float]] = []
+    for seed in range(1, figure.seeds + 1):
+        differences: list[float] = []
+
+        def noted(op: type[ast.cmpop], a: Any, b: Any, differences: list[float] = differences) -> bool:
+            if op in (ast.Eq, ast.NotEq) and not isinstance(a, str):
+                raise MeaninglessError("paired: numbers are never equal but for noise; expected <, <=, > or >=")
+            differences.append(0.0 if isinstance(a, str) else as_number(b) - as_number(a))
+            return compared(op, a, b)
+
+        _Seen(figure, number).judge(claim, seed, noted)
+        by_seed.append(differences)
+    if any(len(differences) != len(by_seed[0]) for differences in by_seed):
+        raise MeaninglessError(_CONDITIONS)
+    found = iter([estimate(differences) for differences in zip(*by_seed, strict=True)])
+
+    def decided(op: type[ast.cmpop], a: Any, b: Any) -> Truth:
+        difference = next(found, None)
+        if isinstance(a, str):
+            return compared(op, a, b)
+        if difference is None or difference.half_width is None:
+            return Undecided.OPEN
+        if difference.half_width > 0 and difference.low <= 0 <= difference.high:
+            return Undecided.OPEN
+        return compared(op, 0.0, difference.mean)
+
+    return decided
 
 
 def check(figures: Sequence[Figure], claim: Claim) -> None:
@@ -48,12 +101,17 @@ def check(figures: Sequence[Figure], claim: Claim) -> None:
 
     ``MeaninglessError`` where it cannot be judged whatever is measured.
     """
+    measured = _lengths_are_measured(claim.holds, figures[0].measures)
+    if claim.paired and measured:
+        raise MeaninglessError(_CONDITIONS)
     gap: LengthError | None = None
     for figure in figures:
         # No two alike, so that differences of them can be divided by.
         made_up = (1 + i * 0.6180339887 % 1 for i in itertools.count(1))
         try:
             _Seen(figure, lambda *_, made_up=made_up: next(made_up)).judge(claim, None)
+            if claim.paired:
+                _paired(figure, claim, lambda *_, made_up=made_up: next(made_up))
         except MeaninglessError:
             raise
         except LengthError as error:
@@ -65,7 +123,7 @@ def check(figures: Sequence[Figure], claim: Claim) -> None:
             return  # it does not fit these numbers, and may fit others
         else:
             return
-    if gap is not None and not _lengths_are_measured(claim.holds, figures[0].measures):
+    if gap is not None and not measured:
         raise MeaninglessError(f"{gap}")
 
 
@@ -94,7 +152,7 @@ class _Seen:
         self.derived: dict[str, list[float]] = {}
         """Results of functions on them, where these say more than a verdict."""
 
-    def judge(self, claim: Claim, seed: int | None) -> bool:
+    def judge(self, claim: Claim, seed: int | None, compare: Compare = compared) -> Truth:
         figure = self.figure
         looked_at: set[tuple[str, str, X]] = set()
 
@@ -142,7 +200,7 @@ class _Seen:
         functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
         for name, function in functions.items():
             function.__qualname__ = name  # what messages about a wrong number of arguments call it
-        return expression.truth(claim.holds, functions)
+        return expression.truth(claim.holds, functions, compare)
 
     def _value(self, measure: str, series: str, x: X, seed: int | None) -> float:
         figure = self.figure

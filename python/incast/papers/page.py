@@ -17,9 +17,7 @@ from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.report import document, duration, embedded, number, rounded, scaled
-from incast.verdict import Verdict
-
-STYLE = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.UNTESTED: "none"}
+from incast.verdict import STYLE, Verdict
 
 
 def write(
@@ -51,17 +49,15 @@ def write(
 
 def count_of(findings: Sequence[Finding]) -> str:
     """Say how many claims hold: "holds", "2 of 3 claims hold", "2 of 4 claims hold, 1 not tested"."""
-    held = sum(finding.verdict is Verdict.HOLDS for finding in findings)
-    untested = sum(finding.verdict is Verdict.UNTESTED for finding in findings)
+    verdicts = [finding.verdict for finding in findings]
+    held = verdicts.count(Verdict.HOLDS)
     if not findings:
         return "no claims"
-    if untested == len(findings):
-        return str(Verdict.UNTESTED)
-    if held == len(findings):
-        return "holds" if held == 1 else f"all {held} claims hold"
-    if len(findings) == 1:
-        return str(Verdict.FAILS)
-    rest = f", {untested} {Verdict.UNTESTED}" if untested else ""
+    if held == len(findings) > 1:
+        return f"all {held} claims hold"
+    if len(set(verdicts)) == 1 and (len(findings) == 1 or verdicts[0] is Verdict.UNTESTED):
+        return str(verdicts[0])
+    rest = "".join(f", {n} {one}" for one in (Verdict.OPEN, Verdict.UNTESTED) if (n := verdicts.count(one)))
     return f"{held} of {counted(len(findings), 'claim')} hold{rest}"
 
 
@@ -141,7 +137,8 @@ def html(
         *[_row(done, one) for done in found for one in done.findings],
         "</tbody></table></div>",
         '<p class="note">Claims are restated in our words; verdicts are computed from the runs of this report, of the '
-        "means over seeds unless seeds are named.</p>",
+        "means over seeds unless seeds are named. Of paired claims each comparison is of differences seed by seed: it "
+        "is <b>undecided</b> where their 95&nbsp;% Student-t interval reaches zero.</p>",
     ]
     if missing:
         names = ", ".join(f"<code>{escape(one.figure.name)}</code> ({one.lacking} of {one.runs})" for one in missing)
@@ -162,7 +159,8 @@ def html(
 
 def _row(done: Evaluated, one: Finding) -> str:
     name = escape(done.figure.name)
-    why = f"<p><b>Why:</b> {escape(one.claim.found)}</p>" if one.claim.found and one.verdict is Verdict.FAILS else ""
+    told = one.claim.found if one.verdict in (Verdict.FAILS, Verdict.OPEN) else ""
+    why = f"<p><b>Why:</b> {escape(told)}</p>" if told else ""
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
         f'<td><b class="verdict {STYLE[one.verdict]}">{one.verdict}</b></td>'

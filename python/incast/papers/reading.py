@@ -303,8 +303,11 @@ def _claim(table: Table, figure: Figure) -> Claim:
         where=table.text("where"),
         holds=table.expression("holds", [*figure.measures, "x", "published"]),
         each_seed=table.flag("each_seed"),
+        paired=table.flag("paired"),
         found=table.text("found", ""),
     )
+    if claim.each_seed and claim.paired:
+        raise table.wrong("paired", "expected false beside each_seed: a difference of one seed has no interval")
     try:
         judging.check([figure.at(scale) for scale in SCALES], claim)
     except MeaninglessError as error:

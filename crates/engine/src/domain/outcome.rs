@@ -212,6 +212,7 @@ impl Simulation<'_> {
             engines,
             entries,
             radios,
+            monitored: spec.observe.entries,
             ..Outcome::default()
         };
         count_timeouts(&self.net, &mut left.collector, end);

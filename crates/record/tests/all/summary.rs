@@ -355,7 +355,21 @@ fn flowmonitors_entries_are_both_directions() {
     assert_near(&s, "flowmonitor.entries.delay_s", (160e-3 + 10e-3) / 200.0);
     assert_near(&s, "flowmonitor.entries.delivery_pct", 80.0);
     assert_near(&s, "flowmonitor.entries.drop_pct", 14.0);
+    assert_near(&s, "flowmonitor.entries.loss_pct", 20.0);
     assert_near(&s, "flowmonitor.throughput_kibps", 1000.0);
+
+    // the first of them, by their first packets: an ACK direction comes before data that begins later
+    o.flows[1].fm_first_tx_ps = Some(3 * SECOND / 8);
+    let first = |n: u32| summarize(&Outcome { monitored: Some(n), ..o.clone() }, "s", "v");
+    assert_near(&first(1), "flowmonitor.entries.throughput_kibps", 1000.0);
+    assert_near(&first(2), "flowmonitor.entries.throughput_kibps", (1000.0 + 64.0) / 2.0);
+    assert_near(&first(2), "flowmonitor.entries.delay_s", (80e-3 + 10e-3) / 120.0);
+    assert_near(&first(3), "flowmonitor.entries.throughput_kibps", (1000.0 + 64.0 + 4000.0) / 3.0);
+    assert_near(&first(9), "flowmonitor.entries.throughput_kibps", (1000.0 + 64.0 + 4000.0) / 3.0);
+    // at one instant data directions come first
+    o.flows[1].fm_first_tx_ps = Some(SECOND / 4);
+    let two = summarize(&Outcome { monitored: Some(2), ..o.clone() }, "s", "v");
+    assert_near(&two, "flowmonitor.entries.throughput_kibps", (1000.0 + 2000.0) / 2.0);
 }
 
 #[test]

@@ -67,6 +67,12 @@ pub(super) fn observe(
         if m.undeliverable.0 != Undeliverable::default() {
             problems.push(Problem::quoted("measure.undeliverable", "received", message));
         }
+        if let Some(first) = m.entries {
+            problems.push(Problem::quoted("measure.entries", first, message));
+        }
+    }
+    if m.entries == Some(0) {
+        problems.push(Problem::quoted("measure.entries", "0", "expected a whole number of at least 1"));
     }
     let mut positive = |key: &str, t: cc::Time| {
         if t == cc::Time::ZERO {
@@ -106,5 +112,6 @@ pub(super) fn observe(
         trace: m.trace.clone(),
         acks: m.acks,
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
+        entries: m.entries,
     }
 }

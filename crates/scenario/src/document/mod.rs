@@ -219,6 +219,10 @@ pub struct Measure {
     /// What FlowMonitor's entries take a packet for that a radio station gives up as no neighbour answers.
     #[serde(default)]
     pub undeliverable: Word<Undeliverable>,
+    /// Number of FlowMonitor's entries that the figures `flowmonitor.entries` are over, in the order of their first
+    /// packets, as of scripts that look at as many entries as there are flows; all of them unless given.
+    #[serde(default)]
+    pub entries: Option<u32>,
 }
 
 /// What FlowMonitor takes a packet for of whose neighbour nothing is heard.

@@ -78,7 +78,7 @@ fn a_segment_of_100_bytes_is_frame_for_frame_that_of_ns3() {
 
 #[test]
 fn what_no_cell_can_be_is_refused() {
-    let cases: [(&[(&str, &str)], &str); 17] = [
+    let cases: [(&[(&str, &str)], &str); 19] = [
         (&[("topology.sources", "0")], "topology.sources"),
         (&[("topology.cells", "2")], "topology.cells"),
         (&[("topology.servers", "1")], "topology.gateway_link"),
@@ -96,6 +96,8 @@ fn what_no_cell_can_be_is_refused() {
         (&[("topology.radio.discovery", "{}"), ("topology.radio.frame_payload", "69")], "topology.radio.frame_payload"),
         (&[("measure.lost_after", "10s")], "measure.lost_after"),
         (&[("measure.undeliverable", "received")], "measure.undeliverable"),
+        (&[("measure.entries", "9")], "measure.entries"),
+        (&[("measure.acks", "true"), ("measure.entries", "0")], "measure.entries"),
     ];
     for (sets, key) in cases {
         let mut scenario = Scenario::load("wireless-cell").unwrap();

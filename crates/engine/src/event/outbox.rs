@@ -69,4 +69,9 @@ pub trait Outbox {
     fn post(&mut self, to: NodeId, time: Time, message: Timer);
     /// The port of `link` is to be [settled](crate::port::departure_marks) when the next window opens.
     fn settle(&mut self, _link: LinkId) {}
+    /// Whether the event at work may go on to `time`, as nothing else happens in its domain before or then. If so, what
+    /// is sent from now on is sent at `time`.
+    fn reach(&mut self, _time: Time) -> bool {
+        false
+    }
 }

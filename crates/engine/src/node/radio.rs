@@ -1,6 +1,7 @@
 //! A port that sends in a radio cell: the cell takes the packet at the head of its queue, and says what became of it.
 
 use crate::event::order::Timer;
+use crate::event::outbox::Outbox;
 use crate::event::packet::flag;
 use crate::ids::{CellId, NodeId, PortIx};
 use crate::node::context::{Effects, NodeCtx};
@@ -24,13 +25,22 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// Something is due in a cell.
     #[cold]
     pub fn advance_cell(&mut self, cell: CellId) {
-        let own = &mut self.shared.cells[self.net.cells[cell].local as usize];
+        let local = self.net.cells[cell].local as usize;
+        let own = &mut self.shared.cells[local];
         if own.armed <= self.now {
             own.armed = Time::NEVER;
         }
-        own.advance(self.now);
-        self.counts.last = self.counts.last.max(own.last);
-        self.settle(cell);
+        loop {
+            let own = &mut self.shared.cells[local];
+            own.advance(self.now);
+            self.counts.last = self.counts.last.max(own.last);
+            self.settle(cell);
+            let next = self.shared.cells[local].next();
+            if !self.out.reach(next) {
+                break;
+            }
+            (self.now, self.generation) = (next, self.generation_at(next));
+        }
         self.arm(cell);
     }
 

@@ -110,6 +110,17 @@ pub struct Parcel {
     posts: Vec<Post>,
 }
 
+/// How far the domain at work may go by itself: where a domain has radio cells.
+#[derive(Clone, Copy, Default)]
+pub struct Alone {
+    /// No packet comes to it before, and the open window lasts as long.
+    pub until: Time,
+    /// Where it is the only domain, the end of the run: before it one window may follow the other at once.
+    pub end: Time,
+    /// So many more windows may follow before anything else is looked at.
+    pub windows: u64,
+}
+
 /// A timer of a domain that another has set.
 pub type Post = (DomainId, Key, Timer);
 
@@ -139,6 +150,8 @@ pub struct Buckets {
     pub due: Vec<LinkId>,
     /// Timers of other domains, which they get when the window closes, by thread.
     posts: Vec<Vec<Post>>,
+    /// How far the domain at work may go by itself.
+    pub alone: Alone,
 }
 
 impl Buckets {
@@ -159,6 +172,7 @@ impl Buckets {
             chunks: Chunks::new(),
             due: Vec::new(),
             posts: (0..threads).map(|_| Vec::new()).collect(),
+            alone: Alone::default(),
         }
     }
 
@@ -169,6 +183,19 @@ impl Buckets {
         self.occupied &= !(1 << (window & MASK));
         let start = self.start;
         Bucket { start, ..take(self.slot(self.lanes.me, window & MASK)) }
+    }
+
+    /// The window of `time` is the open one at once, if the domain at work is the only one and nothing arrives before.
+    pub fn follow(&mut self, time: Time) -> bool {
+        let (window, end) = (time.0 / self.length.0, self.alone.end);
+        let comes = self.first().is_some_and(|first| first <= window);
+        if time >= end || self.alone.windows == 0 || comes || !self.due.is_empty() || self.first_post() < Time::NEVER {
+            return false;
+        }
+        self.alone.windows -= 1;
+        (self.window, self.start) = (window, self.length * window);
+        self.alone.until = (self.start + self.length).min(end);
+        true
     }
 
     #[inline(always)]

@@ -100,6 +100,10 @@ impl Outbox for Out<'_, '_> {
     fn settle(&mut self, link: LinkId) {
         self.buckets.due.push(link);
     }
+
+    fn reach(&mut self, time: Time) -> bool {
+        time < self.queue.next() && (time < self.buckets.alone.until || self.buckets.follow(time))
+    }
 }
 
 /// Moves what has come near from a port's overflow queue into the buckets.

@@ -48,12 +48,10 @@ impl<E: Effects> NodeCtx<'_, E> {
     fn settle(&mut self, cell: CellId) {
         self.trace_frames(cell);
         let own = self.net.cells[cell].local as usize;
-        let mut effects = take(&mut self.shared.cells[own].effects);
-        while !effects.is_empty() {
+        while let Some(mut effects) = self.shared.cells[own].take_effects() {
             effects.drain(..).for_each(|effect| self.pass_on(cell, effect));
-            std::mem::swap(&mut effects, &mut self.shared.cells[own].effects);
+            self.shared.cells[own].put_back(effects);
         }
-        self.shared.cells[own].effects = effects;
     }
 
     fn pass_on(&mut self, cell: CellId, effect: Effect) {

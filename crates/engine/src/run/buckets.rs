@@ -187,9 +187,12 @@ impl Buckets {
 
     /// The window of `time` is the open one at once, if the domain at work is the only one and nothing arrives before.
     pub fn follow(&mut self, time: Time) -> bool {
-        let (window, end) = (time.0 / self.length.0, self.alone.end);
-        let comes = self.first().is_some_and(|first| first <= window);
-        if time >= end || self.alone.windows == 0 || comes || !self.due.is_empty() || self.first_post() < Time::NEVER {
+        let end = self.alone.end;
+        if time >= end || self.alone.windows == 0 || !self.due.is_empty() || self.first_post() < Time::NEVER {
+            return false;
+        }
+        let window = self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead);
+        if self.first().is_some_and(|first| first <= window) {
             return false;
         }
         self.alone.windows -= 1;

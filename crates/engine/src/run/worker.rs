@@ -338,8 +338,12 @@ impl<'a> Worker<'a> {
         }
         if CELLS {
             out.buckets.alone.until = stop;
-            let ending = (self.queued.len() == 1).then_some((&mut self.ending, &mut self.windows));
+            let only = self.queued.len() == 1;
+            let ending = only.then_some((&mut self.ending, &mut self.windows));
             events_alone(domain, &mut out, &mut self.collector, ending)?;
+            if only {
+                self.queues.forget_wakes();
+            }
         } else if out.queue.next() < stop {
             own_events(domain, &mut out, &mut self.collector, stop, None)?;
         }

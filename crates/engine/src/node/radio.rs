@@ -32,16 +32,25 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         loop {
             let own = &mut self.shared.cells[local];
-            own.advance(self.now);
+            let at = own.run(self.now, self.out.undisturbed());
             self.counts.last = self.counts.last.max(own.last);
+            if at > self.now {
+                self.go_on(at);
+            }
             self.settle(cell);
             let next = self.shared.cells[local].next();
-            if !self.out.reach(next) {
+            if next >= self.out.undisturbed() {
                 break;
             }
-            (self.now, self.generation) = (next, self.generation_at(next));
+            self.go_on(next);
         }
         self.arm(cell);
+    }
+
+    /// The event at work goes on at `time`.
+    fn go_on(&mut self, time: Time) {
+        self.out.go_on(time);
+        (self.now, self.generation) = (time, self.generation_at(time));
     }
 
     /// What a cell has done reaches the nodes of its stations, and so on until there is no more.

@@ -237,6 +237,20 @@ impl Cell {
         }
     }
 
+    /// Lets everything happen that is due by `now`, and further before `until` up to an instant that has effects on the
+    /// nodes: the last instant.
+    pub fn run(&mut self, now: Time, until: Time) -> Time {
+        let mut now = now;
+        loop {
+            self.advance(now);
+            let next = self.next();
+            if next >= until || !self.effects.is_empty() {
+                return now;
+            }
+            now = next;
+        }
+    }
+
     /// Lets everything happen that is due by `now`.
     pub fn advance(&mut self, now: Time) {
         self.roll(now);

@@ -185,20 +185,23 @@ impl Buckets {
         Bucket { start, ..take(self.slot(self.lanes.me, window & MASK)) }
     }
 
-    /// The window of `time` is the open one at once, if the domain at work is the only one and nothing arrives before.
-    pub fn follow(&mut self, time: Time) -> bool {
-        let end = self.alone.end;
-        if time >= end || self.alone.windows == 0 || !self.due.is_empty() || self.first_post() < Time::NEVER {
-            return false;
+    /// Nothing comes to the domain at work from outside before this.
+    pub fn undisturbed(&self) -> Time {
+        let Alone { until, end, windows } = self.alone;
+        if end == Time::ZERO || windows == 0 || !self.due.is_empty() || self.first_post() < Time::NEVER {
+            return until;
         }
-        let window = self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead);
-        if self.first().is_some_and(|first| first <= window) {
-            return false;
+        self.first().map_or(end, |first| end.min(self.length * first))
+    }
+
+    /// The domain at work, undisturbed, goes on at `time`, whose window is the open one from now on.
+    pub fn go_on(&mut self, time: Time) {
+        if time >= self.alone.until {
+            self.window = self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead);
+            self.start = self.length * self.window;
+            self.alone.until = (self.start + self.length).min(self.alone.end);
+            self.alone.windows = self.alone.windows.saturating_sub(1);
         }
-        self.alone.windows -= 1;
-        (self.window, self.start) = (window, self.length * window);
-        self.alone.until = (self.start + self.length).min(end);
-        true
     }
 
     #[inline(always)]

@@ -101,8 +101,12 @@ impl Outbox for Out<'_, '_> {
         self.buckets.due.push(link);
     }
 
-    fn reach(&mut self, time: Time) -> bool {
-        time < self.queue.next() && (time < self.buckets.alone.until || self.buckets.follow(time))
+    fn undisturbed(&self) -> Time {
+        self.queue.next().min(self.buckets.undisturbed())
+    }
+
+    fn go_on(&mut self, time: Time) {
+        self.buckets.go_on(time);
     }
 }
 

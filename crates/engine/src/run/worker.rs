@@ -398,9 +398,10 @@ fn events_alone(
             out.buckets.alone.end = ending.at;
         }
         let next = out.queue.next();
-        if next >= out.buckets.alone.until && !out.buckets.follow(next) {
+        if next >= out.buckets.undisturbed() {
             break;
         }
+        out.buckets.go_on(next);
         own_event(domain, out, collector)?;
     }
     only.into_iter().for_each(|(_, windows)| *windows += most - out.buckets.alone.windows);

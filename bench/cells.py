@@ -1,7 +1,8 @@
 """Speed of radio cells beside ns-3's: ``make bench-cells``.
 
 CPU seconds of a simulated second, on one thread: the difference of a long and a short run, so that neither set-up nor
-summary counts; the least of the repetitions. ns-3.43's are of its event loop, measured on a machine of two cores.
+summary counts; the least of the repetitions. ns-3.43's are of its event loop, measured on a machine of two cores. Raw
+figures go to ``bench/runs``, as those of ``make bench``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from bench.run import keep
 from incast import Scenario
 
 REPETITIONS = 3
@@ -86,11 +88,14 @@ def of_a_second(case: Case) -> float:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table, and keep it."""
     print(f"{'cell':24} {'ms a second':>11} {'ns-3':>8} {'ratio':>7}")
+    cells = []
     for case in CASES:
         ours = of_a_second(case)
         print(f"{case.name:24} {1e3 * ours:11.3f} {1e3 * case.ns3_s:8.2f} {case.ns3_s / ours:7.1f}", flush=True)
+        cells.append({"case": case.name, "cpu_s_a_second": ours, "ns3_cpu_s_a_second": case.ns3_s})
+    keep({"cells": cells})
 
 
 if __name__ == "__main__":

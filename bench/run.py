@@ -254,25 +254,30 @@ def main() -> None:
         per_call = python_call()
         print(f"a controller in Python: {per_call:.2f} us of CPU an ACK before it does anything (bench/own.py)")
 
-    now = datetime.datetime.now(datetime.UTC)
     record = {
-        "date": now.isoformat(timespec="seconds"),
-        "machine": {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0]},
         "counts_per_hop": {name: asdict(counted) for name, counted in counts.items()},
         "instructions_per_hop_by_controller": controllers,
         "python_call_us": per_call,
         "cases": [asdict(f) | {"ok": f.ok} for f in figures],
         "threads": [asdict(f) for f in threads],
     }
-    folder = ROOT / "bench" / "runs"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{now:%Y-%m-%dT%H%M%S}.json"
-    path.write_text(json.dumps(record, indent=1) + "\n")
-    print(f"kept in {path.relative_to(ROOT)}")
+    keep(record)
     missed = [limit for limit in every if not limit.held]
     for limit in missed:
         print(f"missed: {'aim ' if limit.aim else ''}{limit.text}")
     sys.exit(status(missed))
+
+
+def keep(figures: dict[str, object]) -> None:
+    """Write raw figures to ``bench/runs``, with the date and the machine."""
+    now = datetime.datetime.now(datetime.UTC)
+    machine = {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0]}
+    folder = ROOT / "bench" / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{now:%Y-%m-%dT%H%M%S}.json"
+    record = {"date": now.isoformat(timespec="seconds"), "machine": machine, **figures}
+    path.write_text(json.dumps(record, indent=1) + "\n")
+    print(f"kept in {path.relative_to(ROOT)}")
 
 
 def processor() -> str:

@@ -105,13 +105,37 @@ pub const fn pick(hash: u64, n: u32) -> u32 {
 /// Order among arrivals at one instant: `entity` is the link.
 #[inline]
 pub const fn tie(seed: u64, entity: u64, time: Time) -> u32 {
-    (fold(fold(mix(seed ^ 0x0054_4945), entity), time.0) >> 32) as u32
+    tie_salted(tie_salt(seed, entity), time)
+}
+
+/// What [`tie`] makes of the seed and the entity.
+#[inline]
+pub const fn tie_salt(seed: u64, entity: u64) -> u64 {
+    fold(mix(seed ^ 0x0054_4945), entity)
+}
+
+/// [`tie`], its salt being known.
+#[inline]
+pub const fn tie_salted(salt: u64, time: Time) -> u32 {
+    (fold(salt, time.0) >> 32) as u32
 }
 
 /// 64 random bits for draw number `counter` of `entity`, for `purpose`.
 #[inline]
 pub const fn bits(seed: u64, purpose: u32, entity: u64, counter: u64) -> u64 {
-    fold(fold(mix(seed ^ ((purpose as u64) << 32 | 0x5244)), entity), counter)
+    bits_salted(bits_salt(seed, purpose, entity), counter)
+}
+
+/// What [`bits`] makes of all but the counter.
+#[inline]
+pub const fn bits_salt(seed: u64, purpose: u32, entity: u64) -> u64 {
+    fold(mix(seed ^ ((purpose as u64) << 32 | 0x5244)), entity)
+}
+
+/// [`bits`], their salt being known.
+#[inline]
+pub const fn bits_salted(salt: u64, counter: u64) -> u64 {
+    fold(salt, counter)
 }
 
 /// A number in [0, 1), uniform over the multiples of 2^-53.

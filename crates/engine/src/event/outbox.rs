@@ -69,4 +69,10 @@ pub trait Outbox {
     fn post(&mut self, to: NodeId, time: Time, message: Timer);
     /// The port of `link` is to be [settled](crate::port::departure_marks) when the next window opens.
     fn settle(&mut self, _link: LinkId) {}
+    /// Nothing but the event at work happens in its domain before this: so long it may go on by itself.
+    fn undisturbed(&self) -> Time {
+        Time::ZERO
+    }
+    /// The event at work goes on at `time`, when what follows is sent.
+    fn go_on(&mut self, _time: Time) {}
 }

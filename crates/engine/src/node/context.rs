@@ -135,7 +135,7 @@ pub struct NodeCtx<'a, E: Effects> {
 impl<E: Effects> NodeCtx<'_, E> {
     /// Generation of an effect at `time`.
     #[inline]
-    fn generation_at(&self, time: Time) -> u16 {
+    pub(super) fn generation_at(&self, time: Time) -> u16 {
         if time == self.now { self.generation.saturating_add(1) } else { 0 }
     }
 

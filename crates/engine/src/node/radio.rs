@@ -1,6 +1,7 @@
 //! A port that sends in a radio cell: the cell takes the packet at the head of its queue, and says what became of it.
 
 use crate::event::order::Timer;
+use crate::event::outbox::Outbox;
 use crate::event::packet::flag;
 use crate::ids::{CellId, NodeId, PortIx};
 use crate::node::context::{Effects, NodeCtx};
@@ -24,26 +25,42 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// Something is due in a cell.
     #[cold]
     pub fn advance_cell(&mut self, cell: CellId) {
-        let own = &mut self.shared.cells[self.net.cells[cell].local as usize];
+        let local = self.net.cells[cell].local as usize;
+        let own = &mut self.shared.cells[local];
         if own.armed <= self.now {
             own.armed = Time::NEVER;
         }
-        own.advance(self.now);
-        self.counts.last = self.counts.last.max(own.last);
-        self.settle(cell);
+        loop {
+            let own = &mut self.shared.cells[local];
+            let at = own.run(self.now, self.out.undisturbed());
+            self.counts.last = self.counts.last.max(own.last);
+            if at > self.now {
+                self.go_on(at);
+            }
+            self.settle(cell);
+            let next = self.shared.cells[local].next();
+            if next >= self.out.undisturbed() {
+                break;
+            }
+            self.go_on(next);
+        }
         self.arm(cell);
+    }
+
+    /// The event at work goes on at `time`.
+    fn go_on(&mut self, time: Time) {
+        self.out.go_on(time);
+        (self.now, self.generation) = (time, self.generation_at(time));
     }
 
     /// What a cell has done reaches the nodes of its stations, and so on until there is no more.
     fn settle(&mut self, cell: CellId) {
         self.trace_frames(cell);
         let own = self.net.cells[cell].local as usize;
-        let mut effects = take(&mut self.shared.cells[own].effects);
-        while !effects.is_empty() {
+        while let Some(mut effects) = self.shared.cells[own].take_effects() {
             effects.drain(..).for_each(|effect| self.pass_on(cell, effect));
-            std::mem::swap(&mut effects, &mut self.shared.cells[own].effects);
+            self.shared.cells[own].put_back(effects);
         }
-        self.shared.cells[own].effects = effects;
     }
 
     fn pass_on(&mut self, cell: CellId, effect: Effect) {

@@ -71,11 +71,9 @@ impl Samples {
         Samples { next, count: 0, empty: 0, lengths: Vec::new() }
     }
 
-    /// The queue is `length` packets long at the instant of the next sample; nothing arrives before `now`, so an empty
-    /// queue stays empty.
-    pub(super) fn take(&mut self, length: usize, now: Time, interval: &Interval) {
-        let until = now.min(interval.to);
-        let count = if length == 0 { (until - self.next).div_ceil(interval.every).max(1) } else { 1 };
+    /// The queue is `length` packets long at the instant of the next sample, and stays so before `until`.
+    pub(super) fn take(&mut self, length: usize, until: Time, interval: &Interval) {
+        let count = until.min(interval.to).saturating_sub(self.next).div_ceil(interval.every).max(1);
         match length.checked_sub(1) {
             None => self.empty += count,
             Some(i) => {

@@ -146,6 +146,11 @@ impl Queues {
         self.gone.front().map(|g| g.left).filter(|left| *left <= now)
     }
 
+    /// When the first packet left that the account still has; [`Time::NEVER`] where it has none.
+    pub(super) fn left_first(&self) -> Time {
+        self.gone.front().map_or(Time::NEVER, |g| g.left)
+    }
+
     /// Transmitting time owed at `at` to what is here, nothing having come since.
     pub(super) fn owed(&self, at: Time) -> Time {
         let rest = |began: Time, ends: Time| ends.saturating_sub(began.max(at));

@@ -112,6 +112,11 @@ impl Port {
         }
     }
 
+    /// When the first packet leaves the account that it has at `at`: a time that is not later.
+    fn departs_after(&self, at: Time) -> Time {
+        self.rare.queues.as_ref().map_or(at, |queues| queues.left_first())
+    }
+
     /// Brings the queue of the account up to `at`.
     #[inline(always)]
     pub(super) fn advance(&mut self, at: Time) {
@@ -158,9 +163,11 @@ impl Port {
                 return;
             }
             let length = self.length_now() as usize;
+            // nothing arrives before `now`, so an empty queue stays empty
+            let until = if length == 0 { now } else { self.departs_after(at).min(now) };
             let samples = &mut self.rare.samples;
             if samples.next == at {
-                samples.take(length, now, interval);
+                samples.take(length, until, interval);
             }
             self.next_roll = samples.next.min(interval.to);
         }

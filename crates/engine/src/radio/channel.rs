@@ -6,12 +6,12 @@
 
 use super::errors::{Survival, milliwatts};
 use super::frame::Frame;
+use super::log::{Log, OnAir};
 use super::series;
 use super::timing::{self, ASSESSMENT};
 use crate::hash::{purpose, uniform};
 use crate::spec::{Assessment, CellSpec, Errors, MOST_PSDU, Propagation};
 use incast_cc::Time;
-use std::collections::VecDeque;
 
 /// Speed of light, metres a second.
 const LIGHT: f64 = 299_792_458.0;
@@ -22,21 +22,6 @@ const OUT_OF_ORDER: u64 = 64;
 
 /// Airtime of the longest frame.
 const LONGEST_FRAME: Time = timing::airtime(MOST_PSDU as u8);
-
-/// A frame on the air, or one of late.
-#[derive(Clone, Copy, Debug)]
-pub struct OnAir {
-    /// Who sends it.
-    pub from: u16,
-    /// First and last instant at the sender.
-    pub start: Time,
-    /// End at the sender.
-    pub end: Time,
-    /// The frame.
-    pub frame: Frame,
-    /// No other is on the air with it, anywhere.
-    alone: bool,
-}
 
 /// The frame that a station follows.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +66,15 @@ pub struct Heard {
     pub following: Time,
 }
 
+/// The way of signals from one station to another.
+#[derive(Clone, Copy, Default, Debug)]
+struct Path {
+    /// Received power, mW: none of a station at itself.
+    power: f64,
+    /// Time on the way.
+    delay: Time,
+}
+
 /// The channel.
 #[derive(Clone, Debug)]
 pub struct Channel {
@@ -91,14 +85,11 @@ pub struct Channel {
     busy_from: f64,
     seed: u64,
     entity: u64,
-    /// By sender and receiver: received power in mW, and the time on the way.
-    power: Vec<f64>,
-    delay: Vec<Time>,
+    /// By receiver and sender.
+    paths: Vec<Path>,
     /// The longest time on the way.
     pub longest: Time,
-    log: VecDeque<OnAir>,
-    /// Number of the first frame of the log.
-    first: u64,
+    log: Log,
     ears: Vec<Ear>,
     survival: Survival,
     /// Time in which something was on the air, up to the end of the last frame that is over.
@@ -114,13 +105,15 @@ impl Channel {
     /// The channel of `spec`, in a run with this seed, of which may be `watched` when it is busy.
     pub fn new(spec: &CellSpec, seed: u64, watched: bool) -> Channel {
         let n = spec.stations.len();
-        let (mut power, mut delay) = (vec![0.0; n * n], vec![Time::ZERO; n * n]);
+        let mut paths = vec![Path::default(); n * n];
         for (i, a) in spec.stations.iter().enumerate() {
             for (j, b) in spec.stations.iter().enumerate().filter(|(j, _)| *j != i) {
                 let distance = libm::hypot(a.at.0 - b.at.0, a.at.1 - b.at.1);
                 let pair = (i.min(j) as u64) << 32 | i.max(j) as u64;
-                power[i * n + j] = received(spec, distance, shadow(seed, spec.channel, pair));
-                delay[i * n + j] = Time::ns(libm::round(distance / LIGHT * 1e9) as u64);
+                paths[j * n + i] = Path {
+                    power: received(spec, distance, shadow(seed, spec.channel, pair)),
+                    delay: Time::ns(libm::round(distance / LIGHT * 1e9) as u64),
+                };
             }
         }
         let ear = Ear {
@@ -140,11 +133,9 @@ impl Channel {
             busy_from: milliwatts(spec.phy.busy_from),
             seed,
             entity: spec.channel as u64,
-            longest: delay.iter().copied().max().unwrap_or_default(),
-            power,
-            delay,
-            log: VecDeque::new(),
-            first: 0,
+            longest: paths.iter().map(|path| path.delay).max().unwrap_or_default(),
+            paths,
+            log: Log::default(),
             ears: vec![ear; n],
             survival: Survival::default(),
             busy: Time::ZERO,
@@ -154,18 +145,23 @@ impl Channel {
         }
     }
 
-    fn pair(&self, from: u16, to: u16) -> usize {
-        from as usize * self.stations + to as usize
+    fn path(&self, from: u16, to: u16) -> Path {
+        self.paths[to as usize * self.stations + from as usize]
+    }
+
+    /// The ways to a station, by sender.
+    fn paths_to(&self, station: u16) -> &[Path] {
+        &self.paths[station as usize * self.stations..][..self.stations]
     }
 
     /// The time from one station to another.
     pub fn delay(&self, from: u16, to: u16) -> Time {
-        self.delay[self.pair(from, to)]
+        self.path(from, to).delay
     }
 
     /// A signal of one station can be followed at another, where there is no other.
     pub fn reaches(&self, from: u16, to: u16) -> bool {
-        from != to && self.power[self.pair(from, to)] > FOLLOWED_FROM * self.noise
+        from != to && self.path(from, to).power > FOLLOWED_FROM * self.noise
     }
 
     /// A frame begins: its number.
@@ -181,17 +177,18 @@ impl Channel {
         }
         let alone = self.quiet_from + self.longest <= start;
         if !alone {
-            let others = self.log.iter_mut().rev().take_while(|on| start < on.start + LONGEST_FRAME + self.longest);
-            others.filter(|on| start < on.end + self.longest).for_each(|on| on.alone = false);
+            let longest = self.longest;
+            let others = self.log.frames_mut().iter_mut().rev();
+            let others = others.take_while(|on| start < on.start + LONGEST_FRAME + longest);
+            others.filter(|on| start < on.end + longest).for_each(|on| on.alone = false);
         }
         self.quiet_from = self.quiet_from.max(end);
-        self.log.push_back(OnAir { from, start, end, frame, alone });
-        self.first + self.log.len() as u64 - 1
+        self.log.push(OnAir { from, start, end, frame, alone })
     }
 
     /// A frame that is not forgotten.
     pub fn frame(&self, number: u64) -> &OnAir {
-        &self.log[(number - self.first) as usize]
+        &self.log.frames()[(number - self.log.first()) as usize]
     }
 
     /// Time in which something was on the air, up to `now`.
@@ -209,7 +206,7 @@ impl Channel {
 
     /// Time that a frame which a station is sending at `now` still takes.
     pub fn rest(&self, station: u16, now: Time) -> Time {
-        let last = self.log.iter().rev().find(|on| on.from == station);
+        let last = self.log.frames().iter().rev().find(|on| on.from == station);
         last.map_or(Time::ZERO, |on| on.end.saturating_sub(now))
     }
 
@@ -260,12 +257,11 @@ impl Channel {
             Assessment::End => now,
             Assessment::Window => now.saturating_sub(ASSESSMENT),
         };
-        let mut power = 0.0;
-        for on in self.log.iter().rev() {
-            let pair = self.pair(on.from, station);
-            let (power_of, delay) = (self.power[pair], self.delay[pair]);
-            if on.start + delay <= now && on.end + delay > from {
-                power += power_of;
+        let (mut power, paths) = (0.0, self.paths_to(station));
+        for on in self.log.frames().iter().rev() {
+            let path = paths[on.from as usize];
+            if on.start + path.delay <= now && on.end + path.delay > from {
+                power += path.power;
             }
         }
         power >= self.busy_from || {
@@ -300,15 +296,15 @@ impl Channel {
     /// Goes past the frame that reaches a station next, if that is over by `until` and no other was on with it.
     fn pass_alone(&mut self, station: u16, until: Time) -> bool {
         let ear = &mut self.ears[station as usize];
-        let Some(on) = self.log.get((ear.next - self.first) as usize).filter(|on| on.alone) else { return false };
-        let pair = on.from as usize * self.stations + station as usize;
-        let (begins, ends) = (on.start + self.delay[pair], on.end + self.delay[pair]);
+        let on = self.log.frames().get((ear.next - self.log.first()) as usize);
+        let Some(on) = on.filter(|on| on.alone) else { return false };
+        let path = self.paths[station as usize * self.stations + on.from as usize];
+        let (begins, ends) = (on.start + path.delay, on.end + path.delay);
         if ends > until || ear.beyond != 0 || ear.followed.is_some() {
             return false;
         }
         let (from, to) = ear.deaf;
-        // a station's power at itself is none
-        if (begins < from || begins >= to) && self.power[pair] > FOLLOWED_FROM * self.noise {
+        if (begins < from || begins >= to) && path.power > FOLLOWED_FROM * self.noise {
             ear.count.following += ends - begins;
             if on.frame.concerns(station) {
                 ear.received = Some(ear.next);
@@ -321,21 +317,20 @@ impl Channel {
 
     /// The frame that reaches a station next, if one does by `until`.
     fn next_at(&self, station: u16, until: Time) -> Option<(Time, u64)> {
-        let ear = &self.ears[station as usize];
+        let (ear, paths) = (&self.ears[station as usize], self.paths_to(station));
         let mut earliest: Option<(Time, u64)> = None;
-        let skipped = (ear.next - self.first) as usize;
-        for (i, on) in self.log.iter().enumerate().skip(skipped) {
-            if earliest.map_or(until, |(at, _)| at) < on.start {
+        let (mut latest, mut reached, mut beyond) = (until, 0, ear.beyond);
+        for (number, on) in (ear.next..).zip(&self.log.frames()[(ear.next - self.log.first()) as usize..]) {
+            if latest < on.start {
                 break;
             }
-            let (number, beyond) = (self.first + i as u64, i - skipped);
-            if beyond > 0 && ear.beyond >> (beyond - 1) & 1 == 1 {
-                continue;
+            if reached & 1 == 0 {
+                let at = on.start + paths[on.from as usize].delay;
+                if at <= until && earliest.is_none_or(|(other, _)| at < other) {
+                    (earliest, latest) = (Some((at, number)), at);
+                }
             }
-            let at = on.start + self.delay(on.from, station);
-            if at <= until && earliest.is_none_or(|(other, _)| at < other) {
-                earliest = Some((at, number));
-            }
+            (reached, beyond) = (beyond, beyond >> 1);
         }
         earliest
     }
@@ -344,7 +339,7 @@ impl Channel {
     fn reach(&mut self, station: u16, number: u64, at: Time) {
         let on = *self.frame(number);
         if on.from != station {
-            let signal = self.power[self.pair(on.from, station)];
+            let signal = self.path(on.from, station).power;
             if self.ears[station as usize].followed.is_some() {
                 self.check(station, at, Some(number));
                 self.disturb(station, signal);
@@ -416,7 +411,7 @@ impl Channel {
             }
             return;
         }
-        let signal = self.power[self.pair(self.frame(followed.number).from, station)];
+        let signal = self.path(self.frame(followed.number).from, station).power;
         let (mut survives, mut since) = (1.0, followed.checked);
         if !matches!(self.errors, Errors::Overlap | Errors::None) && !followed.destroyed {
             if self.errors == Errors::Sinr {
@@ -449,9 +444,9 @@ impl Channel {
 
     /// Ends of other signals at a station between two instants, in order.
     fn ends_between(&self, station: u16, from: Time, to: Time, followed: u64) -> Vec<Time> {
-        let numbered = (self.first..).zip(&self.log);
+        let numbered = (self.log.first()..).zip(self.log.frames());
         let others = numbered.filter(|(number, on)| *number != followed && on.from != station);
-        let heard = others.filter(|(_, on)| self.power[self.pair(on.from, station)] > 0.0);
+        let heard = others.filter(|(_, on)| self.path(on.from, station).power > 0.0);
         let ends = heard.map(|(_, on)| on.end + self.delay(on.from, station));
         let mut ends: Vec<Time> = ends.filter(|end| from < *end && *end < to).collect();
         ends.sort_unstable();
@@ -461,15 +456,11 @@ impl Channel {
 
     /// Power of the signals at a station that `counts` by their numbers, beginnings and ends there.
     fn sum(&self, station: u16, counts: impl Fn(u64, Time, Time) -> bool) -> f64 {
-        let mut power = 0.0;
-        for (number, on) in (self.first..).zip(&self.log) {
-            if on.from == station {
-                continue;
-            }
-            let pair = self.pair(on.from, station);
-            let delay = self.delay[pair];
-            if counts(number, on.start + delay, on.end + delay) {
-                power += self.power[pair];
+        let (mut power, paths) = (0.0, self.paths_to(station));
+        for (number, on) in (self.log.first()..).zip(self.log.frames()) {
+            let path = paths[on.from as usize];
+            if on.from != station && counts(number, on.start + path.delay, on.end + path.delay) {
+                power += path.power;
             }
         }
         power
@@ -499,16 +490,15 @@ impl Channel {
     fn forget(&mut self, now: Time) {
         // what is over before the longest frame began can disturb no frame that is on
         let horizon = now.saturating_sub(LONGEST_FRAME).saturating_sub(self.longest);
-        while self.log.front().is_some_and(|on| on.end + self.longest < horizon) {
-            let gone = self.first;
+        while self.log.frames().first().is_some_and(|on| on.end + self.longest < horizon) {
+            let gone = self.log.first();
             for station in 0..self.stations as u16 {
                 let ear = &self.ears[station as usize];
                 if ear.next <= gone || ear.followed.is_some_and(|followed| followed.number == gone) {
                     self.listen(station, now);
                 }
             }
-            self.log.pop_front();
-            self.first += 1;
+            self.log.forget();
         }
     }
 }

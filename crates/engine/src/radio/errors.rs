@@ -19,16 +19,19 @@ pub fn bit_error(ratio: f64) -> f64 {
 const CLEAR: f64 = 10.0;
 
 /// Places of [`Survival`].
-const PLACES: usize = 64;
+const PLACES: usize = 1024;
 
-/// Probabilities that frames come through. Ratios repeat where powers are alike, so the bit errors of the last ones are
-/// kept.
+/// Probabilities that frames come through. Ratios repeat where powers are alike, and so do numbers of bits: the bit
+/// errors of the last ratios are kept, and the probabilities of the last pairs.
 #[derive(Clone, Debug)]
-pub struct Survival([(f64, f64); PLACES]);
+pub struct Survival {
+    errors: Vec<(f64, f64)>,
+    pairs: Vec<(f64, u64, f64)>,
+}
 
 impl Default for Survival {
     fn default() -> Survival {
-        Survival([(f64::NAN, 0.0); PLACES])
+        Survival { errors: vec![(f64::NAN, 0.0); PLACES], pairs: vec![(f64::NAN, 0, 0.0); PLACES] }
     }
 }
 
@@ -38,11 +41,17 @@ impl Survival {
         if ratio >= CLEAR {
             return 1.0;
         }
-        let place = &mut self.0[(mix(ratio.to_bits()) % PLACES as u64) as usize];
-        if place.0 != ratio {
-            *place = (ratio, bit_error(ratio));
+        let place = |number: u64| (number % PLACES as u64) as usize;
+        let of_ratio = mix(ratio.to_bits());
+        let pair = &mut self.pairs[place(of_ratio.wrapping_add(bits))];
+        if (pair.0, pair.1) != (ratio, bits) {
+            let errors = &mut self.errors[place(of_ratio)];
+            if errors.0 != ratio {
+                *errors = (ratio, bit_error(ratio));
+            }
+            *pair = (ratio, bits, pow(1.0 - errors.1, bits as f64));
         }
-        pow(1.0 - place.1, bits as f64)
+        pair.2
     }
 }
 

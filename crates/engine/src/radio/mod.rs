@@ -15,6 +15,7 @@ mod discovery;
 pub mod errors;
 pub mod frame;
 pub mod frames;
+mod log;
 mod mac;
 pub mod neighbours;
 pub mod reassembly;
@@ -35,7 +36,7 @@ use crate::event::order::Order;
 use crate::event::packet::{Ext, Kind as PacketKind, Packet};
 use crate::hash::{self, purpose};
 use crate::ids::{FlowId, NodeId};
-use crate::spec::{CellSpec, Ties};
+use crate::spec::{CellSpec, StationSpec, Ties};
 use incast_cc::Time;
 use std::collections::BTreeMap;
 
@@ -115,7 +116,6 @@ pub struct Repeated {
 #[derive(Clone, Debug)]
 pub struct Cell {
     spec: CellSpec,
-    order: Order,
     interval: Interval,
     channel: Channel,
     stations: Vec<Station>,
@@ -127,6 +127,8 @@ pub struct Cell {
     pub repeated: BTreeMap<FlowId, Repeated>,
     /// The effects on the nodes, in order, not yet taken.
     pub effects: Vec<Effect>,
+    /// Room for those that follow while these are taken.
+    spare: Vec<Effect>,
     /// The last frame ended, or reached a station, then.
     pub last: Time,
     /// An event of the engine is set for then.
@@ -142,7 +144,13 @@ impl Cell {
     /// The cell of `spec`, of which `watch` is watched.
     pub fn new(spec: &CellSpec, order: Order, interval: &Interval, watch: Watch) -> Cell {
         let number = |i: u64| hash::bits(order.seed, purpose::RADIO_NUMBER, spec.channel as u64, i) as u8;
-        let mut stations: Vec<Station> = (0..spec.stations.len() as u64).map(|i| Station::new(number(i))).collect();
+        let station = |(i, station): (u64, &StationSpec)| {
+            let entity = (spec.channel as u64) << 32 | i;
+            let draw_salt = hash::bits_salt(order.seed, purpose::RADIO_BACKOFF, entity);
+            let tie_salt = hash::tie_salt(order.seed, station.node as u64 | 1 << 41);
+            Station::new(number(i), draw_salt, (order.ties == Ties::Hash).then_some(tie_salt))
+        };
+        let mut stations: Vec<Station> = (0..).zip(&spec.stations).map(station).collect();
         if spec.framing.adaptation.as_ref().is_some_and(|a| a.mesh.is_some()) {
             let origins = stations.len();
             stations.iter_mut().for_each(|s| s.flooded = vec![Default::default(); origins]);
@@ -153,7 +161,6 @@ impl Cell {
         }
         let mut cell = Cell {
             spec: spec.clone(),
-            order,
             interval: *interval,
             channel: Channel::new(spec, order.seed, watch.channel),
             stations,
@@ -163,6 +170,7 @@ impl Cell {
             free: Vec::new(),
             repeated: BTreeMap::new(),
             effects: Vec::new(),
+            spare: Vec::new(),
             last: Time::ZERO,
             armed: Time::NEVER,
             at_from: None,
@@ -229,11 +237,26 @@ impl Cell {
         }
     }
 
+    /// Lets everything happen that is due by `now`, and further before `until` up to an instant that has effects on the
+    /// nodes: the last instant.
+    pub fn run(&mut self, now: Time, until: Time) -> Time {
+        let mut now = now;
+        loop {
+            self.advance(now);
+            let next = self.next();
+            if next >= until || !self.effects.is_empty() {
+                return now;
+            }
+            now = next;
+        }
+    }
+
     /// Lets everything happen that is due by `now`.
     pub fn advance(&mut self, now: Time) {
         self.roll(now);
         while let Some(entry) = self.agenda.due(now) {
-            let Entry { time, kind, station, of, .. } = entry;
+            let Entry { time, of, .. } = entry;
+            let (kind, station) = (entry.kind(), entry.station());
             if matches!(kind, Kind::End | Kind::Heard) {
                 self.last = time;
             }
@@ -251,14 +274,24 @@ impl Cell {
         }
     }
 
+    /// Takes the effects on the nodes, if there are any. [`Cell::put_back`] follows.
+    pub fn take_effects(&mut self) -> Option<Vec<Effect>> {
+        if self.effects.is_empty() {
+            return None;
+        }
+        let spare = std::mem::take(&mut self.spare);
+        Some(std::mem::replace(&mut self.effects, spare))
+    }
+
+    /// Takes back the list of effects that were taken, which is empty.
+    pub fn put_back(&mut self, effects: Vec<Effect>) {
+        self.spare = effects;
+    }
+
     /// Adds to the agenda what is to happen at a station.
     fn plan(&mut self, time: Time, kind: Kind, station: u16, of: u64) {
-        let node = self.spec.stations[station as usize].node;
-        let tie = match self.order.ties {
-            Ties::Hash => hash::tie(self.order.seed, node as u64 | 1 << 41, time),
-            Ties::Link | Ties::Scheduled => 0,
-        };
-        self.agenda.add(Entry { time, kind, tie, station, of });
+        let tie = self.stations[station as usize].tie_salt.map_or(0, |salt| hash::tie_salted(salt, time));
+        self.agenda.add(Entry::new(time, kind, tie, station, of));
     }
 
     /// Adds to the agenda what is to happen at a station in the state that it is in.
@@ -271,8 +304,7 @@ impl Cell {
     fn draw(&mut self, station: u16) -> u64 {
         let s = &mut self.stations[station as usize];
         s.draws += 1;
-        let entity = (self.spec.channel as u64) << 32 | station as u64;
-        hash::bits(self.order.seed, purpose::RADIO_BACKOFF, entity, s.draws)
+        hash::bits_salted(s.draw_salt, s.draws)
     }
 
     /// A copy of a datagram is gone.

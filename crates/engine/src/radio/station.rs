@@ -152,8 +152,11 @@ pub struct Station {
     pub next_number: u8,
     /// Number of the next frame that it floods.
     pub next_serial: u8,
-    /// Random numbers drawn for it.
+    /// Random numbers drawn for it, and their salt.
     pub draws: u64,
+    pub(super) draw_salt: u64,
+    /// Salt of the hashes that order stations at one instant; none where the order is fixed.
+    pub(super) tie_salt: Option<u64>,
     /// Fragments that wait for others.
     pub reassembly: Reassembly,
     /// Numbers of the latest frames that were flooded, by origin, the oldest first.
@@ -167,8 +170,8 @@ pub struct Station {
 }
 
 impl Station {
-    /// A station whose frames are numbered from `number` on.
-    pub fn new(number: u8) -> Station {
+    /// A station whose frames are numbered from `number` on; the salts are those of its random numbers and its ties.
+    pub fn new(number: u8, draw_salt: u64, tie_salt: Option<u64>) -> Station {
         Station {
             state: State::Idle,
             epoch: 0,
@@ -180,6 +183,8 @@ impl Station {
             next_number: number,
             next_serial: 0,
             draws: 0,
+            draw_salt,
+            tie_salt,
             reassembly: Reassembly::default(),
             flooded: Vec::new(),
             numbers: Vec::new(),

@@ -110,6 +110,17 @@ pub struct Parcel {
     posts: Vec<Post>,
 }
 
+/// How far the domain at work may go by itself: where a domain has radio cells.
+#[derive(Clone, Copy, Default)]
+pub struct Alone {
+    /// No packet comes to it before, and the open window lasts as long.
+    pub until: Time,
+    /// Where it is the only domain, the end of the run: before it one window may follow the other at once.
+    pub end: Time,
+    /// So many more windows may follow before anything else is looked at.
+    pub windows: u64,
+}
+
 /// A timer of a domain that another has set.
 pub type Post = (DomainId, Key, Timer);
 
@@ -139,6 +150,8 @@ pub struct Buckets {
     pub due: Vec<LinkId>,
     /// Timers of other domains, which they get when the window closes, by thread.
     posts: Vec<Vec<Post>>,
+    /// How far the domain at work may go by itself.
+    pub alone: Alone,
 }
 
 impl Buckets {
@@ -159,6 +172,7 @@ impl Buckets {
             chunks: Chunks::new(),
             due: Vec::new(),
             posts: (0..threads).map(|_| Vec::new()).collect(),
+            alone: Alone::default(),
         }
     }
 
@@ -169,6 +183,25 @@ impl Buckets {
         self.occupied &= !(1 << (window & MASK));
         let start = self.start;
         Bucket { start, ..take(self.slot(self.lanes.me, window & MASK)) }
+    }
+
+    /// Nothing comes to the domain at work from outside before this.
+    pub fn undisturbed(&self) -> Time {
+        let Alone { until, end, windows } = self.alone;
+        if end == Time::ZERO || windows == 0 || !self.due.is_empty() || self.first_post() < Time::NEVER {
+            return until;
+        }
+        self.first().map_or(end, |first| end.min(self.length * first))
+    }
+
+    /// The domain at work, undisturbed, goes on at `time`, whose window is the open one from now on.
+    pub fn go_on(&mut self, time: Time) {
+        if time >= self.alone.until {
+            self.window = self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead);
+            self.start = self.length * self.window;
+            self.alone.until = (self.start + self.length).min(self.alone.end);
+            self.alone.windows = self.alone.windows.saturating_sub(1);
+        }
     }
 
     #[inline(always)]

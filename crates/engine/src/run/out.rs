@@ -100,6 +100,14 @@ impl Outbox for Out<'_, '_> {
     fn settle(&mut self, link: LinkId) {
         self.buckets.due.push(link);
     }
+
+    fn undisturbed(&self) -> Time {
+        self.queue.next().min(self.buckets.undisturbed())
+    }
+
+    fn go_on(&mut self, time: Time) {
+        self.buckets.go_on(time);
+    }
 }
 
 /// Moves what has come near from a port's overflow queue into the buckets.

@@ -152,6 +152,12 @@ impl Queues {
         }
     }
 
+    /// Forgets planned wake-ups of the only domain, which has gone past them.
+    pub fn forget_wakes(&mut self) {
+        self.wakes.clear();
+        self.list.iter_mut().for_each(|queue| queue.wake = Time::NEVER);
+    }
+
     /// Adds a timer that another domain has set.
     pub fn post(&mut self, (domain, key, timer): Post) {
         let place = self.place(domain);

@@ -26,6 +26,9 @@ use std::time::Duration;
 /// Ports of a fabric that fits the near caches: 256 KiB.
 const FEW_PORTS: usize = 2_048;
 
+/// Windows after which the listener is asked at the latest.
+const ASKED_EVERY: u64 = 1 << 16;
+
 /// How many packets before its turn one is fetched.
 const AHEAD: usize = 16;
 
@@ -193,7 +196,7 @@ impl<'a> Worker<'a> {
         let bucket = self.buckets.open(number);
         let start = self.buckets.start;
         self.windows += 1;
-        if all.hops - self.told > 400_000 || self.windows & 0xffff == 0 {
+        if all.hops - self.told > 400_000 || self.windows % ASKED_EVERY == 0 {
             self.told = all.hops;
             let end = self.net.spec.duration;
             self.stopped = !listener(Progress { now: start, end, hops: all.hops });
@@ -205,22 +208,29 @@ impl<'a> Worker<'a> {
     #[inline]
     pub fn pass(&mut self, mut window: Window) {
         self.gather(&window);
-        let mut scratch = take(&mut self.scratch);
-        for i in 0..self.todo.len() {
-            let walked = match self.far {
-                true => self.walk::<true>(i, &mut window, &mut scratch),
-                false => self.walk::<false>(i, &mut window, &mut scratch),
-            };
-            if let Err(Endless(at)) = walked {
-                self.endless = self.endless.min(at);
-            }
+        match (self.far, self.net.cells.is_empty()) {
+            (true, true) => self.walk_all::<true, false>(&mut window),
+            (false, true) => self.walk_all::<false, false>(&mut window),
+            (true, false) => self.walk_all::<true, true>(&mut window),
+            (false, false) => self.walk_all::<false, true>(&mut window),
         }
-        self.scratch = scratch;
         self.deal.clear(&self.todo);
         self.buckets.close(window.bucket);
         for post in self.buckets.take_posts() {
             self.queues.post(post);
         }
+    }
+
+    /// Walks through the events of all domains with work in `window`.
+    #[inline(always)]
+    fn walk_all<const FAR: bool, const CELLS: bool>(&mut self, window: &mut Window) {
+        let mut scratch = take(&mut self.scratch);
+        for i in 0..self.todo.len() {
+            if let Err(Endless(at)) = self.walk::<FAR, CELLS>(i, window, &mut scratch) {
+                self.endless = self.endless.min(at);
+            }
+        }
+        self.scratch = scratch;
     }
 
     /// Deals what arrives out to the domains, and puts those with work in order.
@@ -264,9 +274,9 @@ impl<'a> Worker<'a> {
     /// do, and merges them with its own events.
     ///
     /// A `FAR` fabric does not fit the near caches: all packets are planned before the first is executed, so that what
-    /// they will touch can be fetched.
+    /// they will touch can be fetched. Where there are radio `CELLS`, what happens in one alone is no event of its own.
     #[inline(always)]
-    fn walk<const FAR: bool>(
+    fn walk<const FAR: bool, const CELLS: bool>(
         &mut self,
         i: usize,
         Window { stop, bucket, .. }: &mut Window,
@@ -311,6 +321,9 @@ impl<'a> Worker<'a> {
             }
             let packet = &packets[turn.place()];
             if out.queue.next() <= time {
+                if CELLS {
+                    (out.buckets.alone.until, out.buckets.alone.end) = (time, Time::ZERO);
+                }
                 own_events(domain, &mut out, &mut self.collector, time, Some(packet))?;
             }
             let plan = match FAR {
@@ -323,7 +336,15 @@ impl<'a> Worker<'a> {
             domain.arrival(instant, packet, ext.as_mut(), plan, env);
             walked += 1;
         }
-        if out.queue.next() < stop {
+        if CELLS {
+            out.buckets.alone.until = stop;
+            let only = self.queued.len() == 1;
+            let ending = only.then_some((&mut self.ending, &mut self.windows));
+            events_alone(domain, &mut out, &mut self.collector, ending)?;
+            if only {
+                self.queues.forget_wakes();
+            }
+        } else if out.queue.next() < stop {
             own_events(domain, &mut out, &mut self.collector, stop, None)?;
         }
         self.hops += domain.nodes.counts.hops - hops;
@@ -359,6 +380,32 @@ fn own_events(
         }
         own_event(domain, out, collector)?;
     }
+}
+
+/// Takes the own events of a domain with radio cells before the end of the open window. The only domain of a run goes on
+/// into the windows that follow, up to the ending, or until something arrives.
+fn events_alone(
+    domain: &mut Domain,
+    out: &mut Out,
+    collector: &mut Collector,
+    mut only: Option<(&mut Ending, &mut u64)>,
+) -> Result<(), Endless> {
+    let most = only.as_ref().map_or(0, |(_, windows)| ASKED_EVERY - 1 - **windows % ASKED_EVERY);
+    (out.buckets.alone.end, out.buckets.alone.windows) = (Time::ZERO, most);
+    loop {
+        if let Some((ending, _)) = &mut only {
+            ending.update(collector.finished, Time(collector.finished_at));
+            out.buckets.alone.end = ending.at;
+        }
+        let next = out.queue.next();
+        if next >= out.buckets.undisturbed() {
+            break;
+        }
+        out.buckets.go_on(next);
+        own_event(domain, out, collector)?;
+    }
+    only.into_iter().for_each(|(_, windows)| *windows += most - out.buckets.alone.windows);
+    Ok(())
 }
 
 /// Takes the domain's own next event: a timer, or an arrival from inside the domain.

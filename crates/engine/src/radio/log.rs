@@ -1,0 +1,89 @@
+//! The frames that are on the air, and those of late.
+
+use super::frame::Frame;
+use incast_cc::Time;
+
+/// A frame on the air, or one of late.
+#[derive(Clone, Copy, Debug)]
+pub struct OnAir {
+    /// Who sends it.
+    pub from: u16,
+    /// First and last instant at the sender.
+    pub start: Time,
+    /// End at the sender.
+    pub end: Time,
+    /// The frame.
+    pub frame: Frame,
+    /// No other is on the air with it, anywhere.
+    pub alone: bool,
+}
+
+/// Frames that are forgotten, but keep their places until there are so many.
+const FORGOTTEN: usize = 64;
+
+/// Frames in the order in which they began, with numbers that follow one another.
+#[derive(Clone, Default, Debug)]
+pub struct Log {
+    frames: Vec<OnAir>,
+    /// So many of those are forgotten.
+    forgotten: usize,
+    /// Number of the first that is not.
+    first: u64,
+}
+
+impl Log {
+    /// Number of the first frame that is not forgotten.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The frames that are not forgotten.
+    pub fn frames(&self) -> &[OnAir] {
+        &self.frames[self.forgotten..]
+    }
+
+    /// The frames that are not forgotten.
+    pub fn frames_mut(&mut self) -> &mut [OnAir] {
+        &mut self.frames[self.forgotten..]
+    }
+
+    /// Adds a frame: its number.
+    pub fn push(&mut self, on: OnAir) -> u64 {
+        self.frames.push(on);
+        self.first + (self.frames.len() - self.forgotten) as u64 - 1
+    }
+
+    /// Forgets the first frame.
+    pub fn forget(&mut self) {
+        self.first += 1;
+        self.forgotten += 1;
+        if self.forgotten == FORGOTTEN {
+            self.frames.drain(..FORGOTTEN);
+            self.forgotten = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::{Frame, Part, What};
+    use super::{FORGOTTEN, Log, OnAir};
+    use incast_cc::Time;
+
+    #[test]
+    fn frames_keep_their_numbers_when_others_are_forgotten() {
+        let part = Part { datagram: 0, index: 0, to: 0, flood: None };
+        let frame = Frame { psdu: 5, number: 0, what: What::Ack(part) };
+        let on = |i: u64| OnAir { from: 0, start: Time(i), end: Time(i + 1), frame, alone: true };
+        let mut log = Log::default();
+        for i in 0..5 * FORGOTTEN as u64 {
+            assert_eq!(log.push(on(i)), i);
+            if i % 5 != 0 {
+                log.forget();
+            }
+            let (first, frames) = (log.first(), log.frames());
+            assert!(frames.iter().zip(first..).all(|(on, number)| on.start == Time(number)), "{i}");
+            assert_eq!(first + frames.len() as u64, i + 1);
+        }
+    }
+}

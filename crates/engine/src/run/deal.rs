@@ -1,6 +1,7 @@
 //! The packets of a window that opens: dealt out to their domains by counting, and ordered within a domain.
 
 use crate::event::order::Order;
+use crate::event::prefetch;
 use crate::ids::DomainId;
 use crate::run::buckets::{Bucket, Head};
 use incast_cc::Time;
@@ -120,6 +121,8 @@ impl Sorter {
         }
         let tied = |pair: &[Turn]| (pair[0].0 ^ pair[1].0) >> PLACE_BITS == 0;
         if sorted.windows(2).fold(false, |any, pair| any | tied(pair)) {
+            // their heads are read one after the other, in no order of memory
+            sorted.iter().for_each(|turn| prefetch::item(&bucket.heads, turn.place()));
             break_ties(sorted, bucket, rule);
         }
         sorted

@@ -10,8 +10,8 @@ use crate::hash;
 use crate::ids::DomainId;
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
-use crate::run::buckets::{Bucket, Buckets, Lanes, Parcel};
-use crate::run::deal::{Deal, Sorter};
+use crate::run::buckets::{Bucket, Buckets, Head, Lanes, Parcel};
+use crate::run::deal::{Deal, Sorter, Turn};
 use crate::run::ending::{self, Ending, Endless};
 use crate::run::out::{Out, move_near};
 use crate::run::progress::{Listener, Progress};
@@ -294,10 +294,12 @@ impl<'a> Worker<'a> {
         let turns = sorter.sort(self.deal.of(d), bucket, self.buckets.order);
         let (packets, heads, exts) = (bucket.packets.as_slice(), bucket.heads.as_slice(), &mut bucket.exts);
         if FAR {
+            // those that are first to be looked at were not the first to be sent
+            turns.iter().take(AHEAD).for_each(|turn| bring_near(packets, heads, *turn));
             plans.clear();
             plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
                 if let Some(ahead) = turns.get(ahead) {
-                    prefetch::item(packets, ahead.place());
+                    bring_near(packets, heads, *ahead);
                 }
                 let (packet, node) = (&packets[turn.place()], heads[turn.place()].to.node);
                 if let Some(ext) = packet.ext() {
@@ -362,6 +364,13 @@ impl<'a> Worker<'a> {
         let under_way = self.under_way.iter().copied().chain(near).chain(queued).collect();
         Left { collector: self.collector, under_way, idle, time: self.time }
     }
+}
+
+/// Prefetches a packet and its head.
+#[inline(always)]
+fn bring_near(packets: &[Packet], heads: &[Head], turn: Turn) {
+    prefetch::item(packets, turn.place());
+    prefetch::item(heads, turn.place());
 }
 
 /// Takes the domain's own events before `time`, and those at `time` that precede the arrival of `packet` then.

@@ -48,17 +48,20 @@ class Cost(TypedDict):
     threads_cpu_s: list[float]
 
 
-RATES = ["group", "role", "throughput_bps"]
+RATES = ["group", "role", "throughput_bps", "throughput_active_bps"]
 """Columns of flows that ``rates_of`` reads."""
 
 
-def rates_of(flows: pa.Table, datagrams: Collection[str]) -> tuple[float, ...]:
+def rates_of(
+    flows: pa.Table, datagrams: Collection[str], column: str = "throughput_bps"
+) -> tuple[float, ...]:
     """Give the bits per second of flows that share as the summary counts them, but for datagrams.
 
     These are flows that opened and that carry no requests. ``datagrams`` are the entries whose flows are left out too.
+    ``column`` may also be ``throughput_active_bps``, each flow's over its own time.
     """
-    rows = flows.select(RATES).to_pylist()
-    shares = [row["throughput_bps"] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
+    rows = flows.select(["group", "role", column]).to_pylist()
+    shares = [row[column] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
     return tuple(rate for rate in shares if rate is not None)
 
 

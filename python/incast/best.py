@@ -2,13 +2,13 @@
 
 A controller is best at a figure of one point where all of these hold:
 
-1. **Clear of every other.** The 95 % interval of the paired difference, seed by seed, to every other controller excludes
-   zero on the better side. Of a figure that has bounds, its worse bound is compared with the other's better one. One seed
-   has no interval, so nothing is best of one seed.
+1. **Clear of every other.** The 95 % interval of the paired difference, seed by seed, to every other controller
+   excludes zero on the better side. Of a figure that has bounds, its worse bound is compared with the other's better
+   one. One seed has no interval, so nothing is best of one seed.
 2. **Finished.** At least ``completions.ENOUGH`` of what it began to transfer finished.
 3. **Not dominated.** No other is at least as good in throughput, delay and share finished, and clearly better in one.
-4. **It carries.** Where the figure is no throughput and no completion time, its throughput is at least ``CARRIES`` of the
-   highest: who sends nothing has no delay, no loss and no queue.
+4. **It carries.** Where the figure is no throughput and no completion time, its throughput is at least ``CARRIES`` of
+   the highest: who sends nothing has no delay, no loss and no queue.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def best(readings: Mapping[str, Reading], better: str, allowed: frozenset[str]) 
     """
     for name, mine in readings.items():
         others = [other for rival, other in readings.items() if rival != name]
-        if name in allowed and mine.share >= ENOUGH and others:
-            if all(clearly_better(mine, other, better) for other in others):
-                return name
+        enough = name in allowed and mine.share >= ENOUGH and bool(others)
+        if enough and all(clearly_better(mine, other, better) for other in others):
+            return name
     return None

@@ -246,6 +246,23 @@ class Comparison:
         }
         return {part: (finished, count) for part, (finished, count) in counts.items() if count}
 
+    def without_effect(self, scenario: str) -> list[str]:
+        """Say for which controllers no figure of any run depends on the varied key: it does nothing there."""
+        told = []
+        if len(self.study.values) < 2:
+            return []
+        for controller in self.study.controllers:
+            by_seed: dict[int, list[str]] = {}
+            for case, run in self.runs.items():
+                if (case.scenario, case.controller) == (scenario, controller):
+                    by_seed.setdefault(case.seed, []).append(json.dumps(run.summary, sort_keys=True))
+            if by_seed and all(len(set(found)) == 1 for found in by_seed.values()):
+                told.append(
+                    f"{controller.label}: {self.study.key} does nothing: all its values give the same figures under "
+                    "every seed"
+                )
+        return told
+
     def datagrams(self, scenario: str) -> list[str]:
         """Return the traffic entries of a scenario whose flows stand in no figure of flows: datagrams."""
         found = [entry for case, run in self.runs.items() if case.scenario == scenario for entry in run.datagrams]
@@ -373,9 +390,8 @@ def _load(case: Case, folder: Path) -> Run:
     if result.datagrams:
         flows = read_table(folder, "flows", RATES)
         rates = rates_of(flows, result.datagrams), rates_of(flows, result.datagrams, "throughput_active_bps")
-    flows_of_a_size = completions.read(folder, "fct", run["sim_s"]) if result.summary["fct"]["count"] else None
-    if flows_of_a_size is not None:
-        flows_of_a_size.refuse_beaten_ideals(str(case))
+    sized = completions.read(folder, "fct", run["sim_s"]) if result.summary["fct"]["count"] else completions.NONE
+    sized.refuse_beaten_ideals(str(case))
     return Run(
         case,
         folder,
@@ -385,7 +401,7 @@ def _load(case: Case, folder: Path) -> Run:
         elephants,
         result.datagrams,
         *rates,
-        sizes=completions.sizes_of(flows_of_a_size or completions.NONE),
+        sizes=completions.sizes_of(sized),
         notes=tuple(result.reasons()),
     )
 
@@ -459,8 +475,45 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                 for key in figures:
                     found = comparison.estimate(scenario, controller.text, value, key)
                     row[key] = None if found is None else {"mean": found.mean, "half_width": found.half_width}
+                    reading = comparison.reading(scenario, controller.text, value, key)
+                    if row[key] is not None and reading is not None and reading.count:
+                        row[key] |= _openness(reading)
                     apart = comparison.difference(scenario, controller.text, first, value, key)
                     if row[key] is not None and apart is not None and controller.text != first:
                         row[key]["less_first"] = {"mean": apart.mean, "half_width": apart.half_width}
+                row["slowdowns"] = _slowdowns_json(comparison, scenario, controller.text, value)
                 points.append(row)
     return json.dumps({"key": study.key, "first": first, "points": points}, indent=2) + "\n"
+
+
+def _openness(reading: Reading) -> dict[str, Any]:
+    """Write how many finished, and the bounds that the others leave, as JSON has them."""
+    bounds = [(name, one) for name, one in (("at_least", reading.least), ("at_most", reading.most))]
+    return {
+        "finished": reading.finished,
+        "count": reading.count,
+        **{name: None if one is None else {"mean": one.mean, "half_width": one.half_width} for name, one in bounds},
+    }
+
+
+def _slowdowns_json(comparison: Comparison, scenario: str, controller: str, value: str) -> list[dict[str, Any]]:
+    """Write the slowdowns of a point by entry and bin; an upper bound that there is not is null."""
+    edges = (0.0, *comparison.bins_of(scenario).edges, None)
+    rows = []
+    for band in comparison.bands(scenario):
+        found = {name: comparison.slowdown(scenario, controller, value, band, name) for name in completions.STATISTICS}
+        first = found["mean"]
+        if first is None:
+            continue
+        row: dict[str, Any] = {
+            "entry": band.entry,
+            "from_bytes": edges[band.number],
+            "below_bytes": edges[band.number + 1],
+            "finished": first.finished,
+            "count": first.count,
+        }
+        for name, reading in found.items():
+            bounds = _openness(reading) if reading is not None else {}
+            row[name] = {end: bounds.get(end) for end in ("at_least", "at_most")}
+        rows.append(row)
+    return rows

@@ -1,8 +1,8 @@
 """Completion of flows, queries and writes: slowdown by bins of size, and what unfinished ones leave open.
 
-What has not finished when a run ends is censored: its completion time is at least the time that it had. A percentile is
-by nearest rank of all that began, and a mean is over all of them. Where the unfinished could change such a figure it has
-two bounds: the lower one takes each for finished at the end of the run, the upper one for never finished.
+What has not finished when a run ends is censored: its completion time is at least the time that it had. A percentile
+is by nearest rank of all that began, and a mean is over all of them. Where the unfinished could change such a figure it
+has two bounds: the lower one takes each for finished at the end of the run, the upper one for never finished.
 """
 
 from __future__ import annotations
@@ -121,8 +121,14 @@ class Completions:
 
     def where(self, mask: npt.NDArray[np.bool_]) -> Completions:
         """Keep some."""
-        columns = (self.entries, self.sizes, self.times_s, self.finished, self.ideals_s)
-        return Completions(self.names, *(column[mask] for column in columns))
+        return Completions(
+            self.names,
+            self.entries[mask],
+            self.sizes[mask],
+            self.times_s[mask],
+            self.finished[mask],
+            self.ideals_s[mask],
+        )
 
     def of(self, entry: str) -> Completions:
         """Keep those of a traffic entry."""
@@ -161,6 +167,7 @@ def sizes_of(run: Completions) -> Sizes | None:
     names = tuple(run.names[codes[i]] for i in np.argsort(first))
     return Sizes(names, float(run.sizes.min()), float(run.sizes.max()))
 
+
 _TABLES = {
     "fct": ("flows", ["group", "size_bytes", "start_s", "fct_s", "ideal_fct_s"]),
     "queries": ("queries", ["group", "bytes", "start_s", "completion_s"]),
@@ -175,7 +182,12 @@ def read(folder: Path, part: str, end_s: float) -> Completions:
     Raises ``FolderError`` where a table cannot be read.
     """
     name, columns = _TABLES[part]
-    table = read_table(folder, name, columns)
+    return of_table(read_table(folder, name, columns), part, end_s)
+
+
+def of_table(table: pa.Table, part: str, end_s: float) -> Completions:
+    """Take completions from a table of flows (``fct``), ``queries`` or ``writes`` of a run that ended at ``end_s``."""
+    _, columns = _TABLES[part]
     if table.num_rows == 0:
         return NONE
     numbers = [table[column].to_numpy(zero_copy_only=False).astype(float) for column in columns[1:]]

@@ -229,7 +229,7 @@ def draw_points(axes: Axes, lines: Sequence[Points], scale: float, told: Told, j
                 axes.annotate(
                     share,
                     (x, mean),
-                    (4, 4),
+                    (5, 3 + 8 * (points.number % 3)),
                     textcoords="offset points",
                     fontsize=6.5,
                     color=colour,

@@ -162,6 +162,13 @@ class Result:
                 f"figures of all flows count the datagrams of {named}; those of each entry are in groups, and RTTs and "
                 "completion times are of the others, which alone have any"
             )
+        fct = self.summary["fct"]
+        if fct["finished"] < fct["count"]:
+            share = 100 * fct["finished"] / fct["count"]
+            told.append(
+                f"{fct['finished']:,d} of {fct['count']:,d} flows of a size finished ({share:.3g} %): the summary's "
+                "completion times are over these"
+            )
         return [*told, *self._deadlocks(), *self.reasons()]
 
     def reasons(self) -> list[str]:

@@ -36,12 +36,9 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
     finished, count = summary["fct"]["finished"], summary["fct"]["count"]
     if finished == count:
         return []
+    told = []
     end_s = summary["run"]["sim_s"]
     pending = ~np.isnan(flows["size_bytes"]) & np.isnan(flows["finish_s"]) & ~np.isnan(flows["throughput_bps"])
-    told = [
-        f"{finished:,d} of {count:,d} flows of a size finished ({100 * finished / count:.3g} %): the summary's "
-        "completion times are over these"
-    ]
     for entry in scenario["traffic"]:
         mine = pending & (groups == entry["name"])
         transport = {**scenario["transport"], **entry.get("transport", {})}

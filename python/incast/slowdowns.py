@@ -101,7 +101,8 @@ def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], st
     lines = []
     for i, controller in enumerate(study.controllers):
         kept = [
-            (float(at), reading)
+            # beside each other: marks of several controllers at one place would hide all but the last
+            (at + 0.3 * ((i + 0.5) / len(study.controllers) - 0.5), reading)
             for at, band in enumerate(bands)
             if (reading := comparison.slowdown(scenario, controller.text, study.values[0], band, statistic)) is not None
         ]

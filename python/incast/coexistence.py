@@ -9,16 +9,16 @@ import itertools
 import json
 import math
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 
 from incast import tables
-from incast.errors import StudyError
+from incast.errors import FolderError, StudyError
 from incast.executor import Executor
 from incast.folders import write_whole
 from incast.plan import Job, Mark, Plan, refuse_too_many, slug
@@ -103,6 +103,25 @@ class Pairs:
         digest = hashlib.sha256(self.json().encode()).hexdigest()[:8]
         return f"coexist-{slug(Path(self.scenario).stem)}-{digest}"
 
+    def command(self, out: str) -> str:
+        """Return the command line that makes the runs."""
+        words = ["incast", "coexist", self.scenario]
+        for controller in self.controllers:
+            words += ["--cc", controller.text]
+        words += ["--seeds", str(self.seeds)]
+        for key, value in self.settings:
+            words += ["--set", f"{key}={value}"]
+        return shlex.join([*words, "--out", out])
+
+    @classmethod
+    def from_json(cls, text: str) -> Pairs:
+        """Read what ``json`` wrote; raises ``StudyError``."""
+        data: dict[str, Any] = json.loads(text)
+        if not isinstance(data, dict) or data.get("format") != PAIRS_FORMAT:
+            raise StudyError(f"expected controllers side by side of format {PAIRS_FORMAT}")
+        controllers = tuple(Controller(c["text"]) for c in data["controllers"])
+        return cls(data["scenario"], controllers, data["seeds"], tuple((k, v) for k, v in data["settings"]))
+
     def json(self) -> str:
         """Write what was asked for."""
         return json.dumps({"format": PAIRS_FORMAT} | asdict(self), indent=2) + "\n"
@@ -140,15 +159,33 @@ def plan(pairs: Pairs, folder: Path) -> Plan[tuple[str, str, int]]:
 
 
 def carry_out(pairs: Pairs, folder: Path, executor: Executor) -> list[Meeting]:
-    """Run every pair under every seed, or what is missing of them, and write tables and picture."""
+    """Run every pair under every seed, or what is missing of them, and write the tables."""
     planned = plan(pairs, folder)
     with executor.carrying_out(planned):
         results = {key: Result.load(job.folder) for key, job in planned.jobs.items()}
         found = meetings(pairs, results, pairs.base()[1])
         write_whole(folder / "pairs.csv", table_of(found))
         write_whole(folder / "pairs.json", json.dumps({"meetings": [_row(m) for m in found]}, indent=2) + "\n")
-        write_whole(folder / "shares.png", picture(pairs, found))
     return found
+
+
+def load(folder: Path) -> tuple[Pairs, list[Meeting]]:
+    """Read the pairs of a folder back, and compute what each gets; every run must be there."""
+    path = folder / PAIRS_FILE
+    try:
+        pairs = Pairs.from_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FolderError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, StudyError) as error:
+        raise FolderError(f"{path} is damaged: {error}; give another --out, or remove {folder} first") from None
+    results = {}
+    for key, job in plan(pairs, folder).jobs.items():
+        if not job.folder.exists():
+            raise FolderError(
+                f"{folder} is not finished: the run {job.name} is missing; go on with: {pairs.command(str(folder))}"
+            )
+        results[key] = Result.load(job.folder)
+    return pairs, meetings(pairs, results, pairs.base()[1])
 
 
 def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries: tuple[str, str]) -> list[Meeting]:
@@ -253,28 +290,6 @@ def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> No
 
 def _number(value: Estimate | None, scale: float) -> str:
     return "-" if value is None else f"{value.mean * scale:.3g}"
-
-
-def picture(pairs: Pairs, found: Sequence[Meeting]) -> bytes:
-    """Draw the shares as a map, as PNG."""
-    count = len(pairs.controllers)
-    by_pair = {(m.controller, m.other): m.share_pct.mean for m in found}
-    shares = [[by_pair[a.text, b.text] for b in pairs.controllers] for a in pairs.controllers]
-    canvas = Canvas(figsize=(2.6 + 0.75 * count, 1.8 + 0.6 * count), layout="constrained")
-    axes = canvas.subplots()
-    shown = axes.imshow(shares, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
-    labels = [c.label for c in pairs.controllers]
-    axes.set_xticks(range(count), labels, rotation=40, ha="right")
-    axes.set_yticks(range(count), labels)
-    axes.set_xlabel("beside")
-    for row, column in itertools.product(range(count), repeat=2):
-        value = shares[row][column]
-        text = "-" if math.isnan(value) else f"{value:.0f}"
-        axes.text(column, row, text, ha="center", va="center", color="black" if 20 < value < 80 else "white")
-    canvas.colorbar(shown, ax=axes, label="Share of the goodput (%)")
-    made = io.BytesIO()
-    canvas.savefig(made, format="png", dpi=144)
-    return made.getvalue()
 
 
 def parse(scenario: str, controllers: Sequence[str], seeds: int, settings: Sequence[tuple[str, str]]) -> Pairs:

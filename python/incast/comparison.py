@@ -12,6 +12,8 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from incast import completions
+from incast.completions import Bins, Completions, Reading, Sizes
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.executor import Executor
 from incast.exposure import on_seconds
@@ -45,6 +47,18 @@ class Run:
     """Traffic entries that send datagrams at a rate of their own, beside others that a controller governs."""
     rates: tuple[float, ...] = ()
     """Where there are such: bits per second of the flows that opened, and that a controller governs and no request."""
+    rates_active: tuple[float, ...] = ()
+    """The same over each flow's own time, of those that have any."""
+    sizes: Sizes | None = None
+    """Sizes of its flows, where they have any."""
+    notes: tuple[str, ...] = ()
+    """What is worth knowing of it."""
+
+    def completions(self, part: str) -> Completions:
+        """Read what completes: flows of a size (``fct``), ``queries`` or ``writes``."""
+        if not self.figure(f"{part}.count"):
+            return completions.NONE
+        return completions.read(self.folder, part, self.summary["run"]["sim_s"])
 
     def figure(self, key: str) -> float | None:
         """Look a figure up by its dotted key; ``None`` where it does not exist."""
@@ -72,9 +86,11 @@ class Run:
         if not parts:
             return None
         if len(parts) == 1:
-            return None if parts[0][name] is None else float(parts[0][name])
+            return None if parts[0].get(name) is None else float(parts[0][name])
         if name == "throughput_mean_bps":
             return math.fsum(self.rates) / len(self.rates) if self.rates else None
+        if name == "throughput_active_mean_bps":
+            return math.fsum(self.rates_active) / len(self.rates_active) if self.rates_active else None
         if name == "jain":
             return jain(self.rates)
         return float(sum(part[name] for part in parts)) if name == "timeouts" else None
@@ -92,6 +108,17 @@ class Series:
     measure_from_s: float
 
 
+@dataclass(frozen=True)
+class Band:
+    """Flows of a traffic entry and of a bin of sizes."""
+
+    entry: str
+    number: int
+    """Of the bin."""
+    label: str
+    """Of the bin."""
+
+
 @dataclass
 class Comparison:
     """A comparison that was carried out."""
@@ -102,6 +129,10 @@ class Comparison:
     series: list[Series] = field(default_factory=list)
     series_gap: str | None = None
     """Why nothing is drawn over time, where that is so."""
+    bins: Bins | None = None
+    """Bins of sizes that were asked for; unless given, decades of the sizes that there are."""
+    _completed: dict[tuple[str, str, str, str], dict[tuple[Band | None, str], Reading]] = field(default_factory=dict)
+    """Figures of completions that were computed, by scenario, controller, value and part of the summary."""
 
     def values(self, scenario: str, controller: str, value: str, key: str) -> dict[int, float]:
         """Values of a figure by seed."""
@@ -122,6 +153,79 @@ class Comparison:
         left, right = (self.values(scenario, name, value, key) for name in (controller, other))
         return estimate([left[seed] - right[seed] for seed in sorted(left.keys() & right.keys())])
 
+    def bins_of(self, scenario: str) -> Bins:
+        """Return the bins of sizes for the flows of a scenario."""
+        return self.bins or completions.decades_of(self._sizes(scenario))
+
+    def bands(self, scenario: str) -> list[Band]:
+        """Return the entries and bins whose slowdowns are shown; none where there is one size alone, or none.
+
+        Flows of one size have completion times that say as much, without an ideal.
+        """
+        sizes = self._sizes(scenario)
+        if completions.one_size(sizes):
+            return []
+        bins = self.bins_of(scenario)
+        entries = dict.fromkeys(entry for run in sizes for entry in run.entries)
+        shown = [Band(entry, i, label) for entry in entries for i, label in enumerate(bins.labels)]
+        there = {
+            band
+            for controller in self.study.controllers
+            for value in self.study.values
+            for band, _ in self._completions(scenario, controller.text, value, "fct")
+        }
+        return [band for band in shown if band in there]
+
+    def _sizes(self, scenario: str) -> list[Sizes]:
+        return [run.sizes for case, run in self.runs.items() if case.scenario == scenario and run.sizes is not None]
+
+    def slowdown(self, scenario: str, controller: str, value: str, band: Band, statistic: str) -> Reading | None:
+        """Return a statistic (``mean``, ``p50``, ``p99``, ``p999``) of the slowdowns of a band's flows."""
+        return self._completions(scenario, controller, value, "fct").get((band, statistic))
+
+    def reading(self, scenario: str, controller: str, value: str, key: str) -> Reading | None:
+        """Return a figure by seed: one of completion times with the bounds that unfinished ones leave."""
+        part, _, name = key.partition(".")
+        statistic = name.removesuffix("_s")
+        if part in COMPLETIONS and statistic in completions.STATISTICS:
+            return self._completions(scenario, controller, value, part).get((None, statistic))
+        values = self.values(scenario, controller, value, key)
+        if not values:
+            return None
+        finished, count = self.began(scenario, controller, value).get(part, (0, 0))
+        return Reading(values, values, finished, count)
+
+    def share(self, scenario: str, controller: str, value: str) -> Reading | None:
+        """Return the share finished of all flows of a size, queries and writes, by seed; ``None`` without any."""
+        shares = {}
+        for run in self.point(scenario, controller, value):
+            counts = [[run.figure(f"{part}.{name}") or 0.0 for name in ("finished", "count")] for part in COMPLETIONS]
+            if count := sum(began for _, began in counts):
+                shares[run.case.seed] = sum(finished for finished, _ in counts) / count
+        return Reading(shares, shares) if shares else None
+
+    def _completions(
+        self, scenario: str, controller: str, value: str, part: str
+    ) -> dict[tuple[Band | None, str], Reading]:
+        """Compute all figures of what completes at a point, those of all together under no band."""
+        place = (scenario, controller, value, part)
+        if place not in self._completed:
+            runs = {run.case.seed: run.completions(part) for run in self.point(scenario, controller, value)}
+            found: dict[tuple[Band | None, str], Reading | None] = {
+                (None, statistic): completions.reading(runs, statistic, "time") for statistic in completions.STATISTICS
+            }
+            sizes = self._sizes(scenario)
+            if part == "fct" and not completions.one_size(sizes):
+                bins = self.bins_of(scenario)
+                for entry in dict.fromkeys(entry for run in sizes for entry in run.entries):
+                    own = {seed: run.of(entry) for seed, run in runs.items()}
+                    for i, label in enumerate(bins.labels):
+                        binned = {seed: run.where(bins.of(run.sizes) == i) for seed, run in own.items()}
+                        for statistic in completions.STATISTICS:
+                            found[Band(entry, i, label), statistic] = completions.reading(binned, statistic)
+            self._completed[place] = {key: reading for key, reading in found.items() if reading is not None}
+        return self._completed[place]
+
     def point(self, scenario: str, controller: str, value: str) -> list[Run]:
         """Return the runs behind one point of the plots."""
         return [
@@ -131,13 +235,33 @@ class Comparison:
         ]
 
     def began(self, scenario: str, controller: str, value: str) -> dict[str, tuple[int, int]]:
-        """Return how many flows of a size, queries and writes of a point's runs finished, of how many that began."""
+        """Return how many flows of a size, queries and writes of a point's runs finished, of how many that began.
+
+        By the part of the summary that is about them; what never began is not there.
+        """
         runs = self.point(scenario, controller, value)
         counts = {
-            what: tuple(sum(int(run.figure(f"{part}.{name}") or 0) for run in runs) for name in ("finished", "count"))
-            for part, what in COMPLETIONS.items()
+            part: tuple(sum(int(run.figure(f"{part}.{name}") or 0) for run in runs) for name in ("finished", "count"))
+            for part in COMPLETIONS
         }
-        return {what: (finished, count) for what, (finished, count) in counts.items() if count}
+        return {part: (finished, count) for part, (finished, count) in counts.items() if count}
+
+    def without_effect(self, scenario: str) -> list[str]:
+        """Say for which controllers no figure of any run depends on the varied key: it does nothing there."""
+        told = []
+        if len(self.study.values) < 2:
+            return []
+        for controller in self.study.controllers:
+            by_seed: dict[int, list[str]] = {}
+            for case, run in self.runs.items():
+                if (case.scenario, case.controller) == (scenario, controller):
+                    by_seed.setdefault(case.seed, []).append(json.dumps(run.summary, sort_keys=True))
+            if by_seed and all(len(set(found)) == 1 for found in by_seed.values()):
+                told.append(
+                    f"{controller.label}: {self.study.key} does nothing: all its values give the same figures under "
+                    "every seed"
+                )
+        return told
 
     def datagrams(self, scenario: str) -> list[str]:
         """Return the traffic entries of a scenario whose flows stand in no figure of flows: datagrams."""
@@ -262,8 +386,24 @@ def _load(case: Case, folder: Path) -> Run:
     on_s = on_seconds(resolved, starts, run["measure_from_s"], run["measure_to_s"])
     entries = resolved["traffic"]
     elephants = tuple(entry["name"] for entry in entries if entry["pattern"] == "elephants")
-    rates = rates_of(read_table(folder, "flows", RATES), result.datagrams) if result.datagrams else ()
-    return Run(case, folder, result.summary, result.manifest, on_s, elephants, result.datagrams, rates)
+    rates: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+    if result.datagrams:
+        flows = read_table(folder, "flows", RATES)
+        rates = rates_of(flows, result.datagrams), rates_of(flows, result.datagrams, "throughput_active_bps")
+    sized = completions.read(folder, "fct", run["sim_s"]) if result.summary["fct"]["count"] else completions.NONE
+    sized.refuse_beaten_ideals(str(case))
+    return Run(
+        case,
+        folder,
+        result.summary,
+        result.manifest,
+        on_s,
+        elephants,
+        result.datagrams,
+        *rates,
+        sizes=completions.sizes_of(sized),
+        notes=tuple(result.reasons()),
+    )
 
 
 def series_cases(study: ComparisonStudy) -> list[Case]:
@@ -335,8 +475,45 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                 for key in figures:
                     found = comparison.estimate(scenario, controller.text, value, key)
                     row[key] = None if found is None else {"mean": found.mean, "half_width": found.half_width}
+                    reading = comparison.reading(scenario, controller.text, value, key)
+                    if row[key] is not None and reading is not None and reading.count:
+                        row[key] |= _openness(reading)
                     apart = comparison.difference(scenario, controller.text, first, value, key)
                     if row[key] is not None and apart is not None and controller.text != first:
                         row[key]["less_first"] = {"mean": apart.mean, "half_width": apart.half_width}
+                row["slowdowns"] = _slowdowns_json(comparison, scenario, controller.text, value)
                 points.append(row)
     return json.dumps({"key": study.key, "first": first, "points": points}, indent=2) + "\n"
+
+
+def _openness(reading: Reading) -> dict[str, Any]:
+    """Write how many finished, and the bounds that the others leave, as JSON has them."""
+    bounds = [(name, one) for name, one in (("at_least", reading.least), ("at_most", reading.most))]
+    return {
+        "finished": reading.finished,
+        "count": reading.count,
+        **{name: None if one is None else {"mean": one.mean, "half_width": one.half_width} for name, one in bounds},
+    }
+
+
+def _slowdowns_json(comparison: Comparison, scenario: str, controller: str, value: str) -> list[dict[str, Any]]:
+    """Write the slowdowns of a point by entry and bin; an upper bound that there is not is null."""
+    edges = (0.0, *comparison.bins_of(scenario).edges, None)
+    rows = []
+    for band in comparison.bands(scenario):
+        found = {name: comparison.slowdown(scenario, controller, value, band, name) for name in completions.STATISTICS}
+        first = found["mean"]
+        if first is None:
+            continue
+        row: dict[str, Any] = {
+            "entry": band.entry,
+            "from_bytes": edges[band.number],
+            "below_bytes": edges[band.number + 1],
+            "finished": first.finished,
+            "count": first.count,
+        }
+        for name, reading in found.items():
+            bounds = _openness(reading) if reading is not None else {}
+            row[name] = {end: bounds.get(end) for end in ("at_least", "at_most")}
+        rows.append(row)
+    return rows

@@ -227,9 +227,18 @@ def read_points(path: str, x: str, y: str) -> Points:
 
 def picture(grid: Grid, y: str, measured: Points, kind: str) -> bytes:
     """Draw a figure over the first varied parameter: a line for each combination of the others, and points on top."""
-    from matplotlib import rc_context
-
-    from incast.figures import COLOURS, INK, MARKERS, dress, legend, line, new_canvas, plain_log_ticks
+    from incast.look import (
+        COLOURS,
+        INK,
+        MARKERS,
+        dress,
+        legend,
+        line,
+        new_canvas,
+        numbered_log,
+        picture_bytes,
+        spans,
+    )
 
     if not grid.varied:
         raise ModelError("a picture needs a range for its x axis, such as --q 0.001:0.1:log20")
@@ -253,20 +262,14 @@ def picture(grid: Grid, y: str, measured: Points, kind: str) -> bytes:
     heights = [y for points in lines.values() for _, y in points] + [
         v * scale for _, ys in measured.values() for v in ys
     ]
-    if min(drawn) > 0 and max(drawn) / min(drawn) >= 5:
-        axes.set_xscale("log")
-    if min(heights) > 0 and max(heights) / min(heights) >= 5:
-        axes.set_yscale("log")
-        plain_log_ticks(axes)
     dress(axes)
+    if spans(drawn):
+        numbered_log(axes, "x")
+    if spans(heights):
+        numbered_log(axes)
     plain = {"time": "s", "rate": "bit/s", "size": "B"}.get(parameter.quantity, parameter.unit)
     axes.set_xlabel(f"{x} ({plain})" if plain else x, fontsize=9, color=INK)
     axes.set_ylabel(f"{_plain(y)} ({unit})" if unit not in ("", _plain(y)) else _plain(y), fontsize=9, color=INK)
     axes.set_title(grid.model.title, fontsize=10, color=INK, loc="left", fontweight="bold")
     legend(canvas, [axes])
-    made = io.BytesIO()
-    # without dates and random names the same numbers give the same bytes
-    nothing = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
-    with rc_context({"svg.hashsalt": "incast"}):
-        canvas.savefig(made, format=kind.removeprefix("."), metadata=nothing[kind])
-    return made.getvalue()
+    return picture_bytes(canvas, kind.removeprefix("."))

@@ -11,33 +11,73 @@ from pathlib import Path
 
 from rich.console import Console
 
-from incast import _core, result, tables
+from incast import _core, marks, slowdowns, tables
 from incast.comparison import Comparison, Run, aggregate_json
-from incast.figures import COMPLETION_FIGURES, Figure, axis_name, draw_all, figures_of
+from incast.completions import NAMES, STATISTICS, Reading
+from incast.figures import Figure, axis_name, draw_all, figures_of
 from incast.folders import write_whole
+from incast.look import FORMATS, picture_bytes, png_bytes
 from incast.output import counted
+from incast.result import COMPLETIONS
 from incast.run_folder import read_table
 from incast.statistics import Estimate, nearest_rank
 from incast.study.comparing import Controller
 from incast.tables import Column
 
+STEMS = (
+    "throughput",
+    "loss",
+    "delay-",
+    "timeouts",
+    "queue",
+    "fairness",
+    "fct-",
+    "queries-",
+    "writes-",
+    "paus",
+    "slowdown-",
+)
+"""How the names of pictures begin."""
 
-def write(comparison: Comparison) -> Path:
-    """Write ``report.html``, its PNGs and ``comparison.json`` into the comparison's folder."""
-    pictures = draw_all(comparison)
-    for name, png in pictures.items():
-        write_whole(comparison.folder / f"{name}.png", png)
-    if "over-time" not in pictures:
+
+def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Path:
+    """Write ``report.html``, its pictures in these formats and ``comparison.json`` into the comparison's folder."""
+    drawn = draw_all(comparison)
+    drawn.pictures |= slowdowns.draw(comparison)
+    pictures = {name: png_bytes(canvas) for name, canvas in drawn.pictures.items()}
+    for name, canvas in drawn.pictures.items():
+        for kind in formats:
+            made = pictures[name] if kind == "png" else picture_bytes(canvas, kind)
+            write_whole(comparison.folder / f"{name}.{kind}", made)
+    for path in sorted(comparison.folder.iterdir()):
         # One of an earlier report does not belong to this one.
-        (comparison.folder / "over-time.png").unlink(missing_ok=True)
-    for figure in COMPLETION_FIGURES:
-        if figure.name not in pictures:
-            (comparison.folder / f"{figure.name}.png").unlink(missing_ok=True)
+        known = path.suffix.removeprefix(".") in FORMATS and (path.stem == "over-time" or path.stem.startswith(STEMS))
+        if known and not (path.stem in pictures and path.suffix.removeprefix(".") in formats):
+            path.unlink()
     shown = [figure.key for figure in figures_of(comparison)]
     write_whole(comparison.folder / "comparison.json", aggregate_json(comparison, shown))
     page = comparison.folder / "report.html"
-    write_whole(page, html(comparison, pictures))
+    write_whole(page, html(comparison, pictures, drawn.left_out))
     return page
+
+
+def shown_reading(reading: Reading | None, scale: float = 1.0, interval: bool = True) -> str:
+    """Write a figure with its interval, or the bounds of one that unfinished flows leave open."""
+    if reading is None or (least := reading.least) is None:
+        return "–"
+    if reading.exact:
+        return number(least, scale) if interval else rounded(least.mean * scale)
+    most = reading.most
+    if most is None:
+        return f"≥ {rounded(least.mean * scale)}"
+    return f"{rounded(least.mean * scale)} to {rounded(most.mean * scale)}"
+
+
+def share_of(reading: Reading | None) -> str:
+    """Write the share finished of what a figure is about, where not all did."""
+    if reading is None or reading.share == 1:
+        return ""
+    return f"{100 * reading.share:.3g} %"
 
 
 def number(estimate: Estimate | None, scale: float = 1.0) -> str:
@@ -87,8 +127,37 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
             ],
             range(len(shown) - 1, len(points), len(shown)),
         )
-        for told in [*without_datagrams(comparison, scenario), *([] if paired else unfinished(comparison, scenario))]:
-            console.print(told, highlight=False, soft_wrap=True)
+        told = without_datagrams(comparison, scenario)
+        if not paired:
+            _print_slowdowns(comparison, scenario, name, console)
+            told += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
+        for text in told:
+            console.print(text, highlight=False, soft_wrap=True)
+
+
+def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: Console) -> None:
+    """Print the p99 slowdown by size, a table an entry."""
+    study = comparison.study
+    points = [(value, controller) for value in study.values for controller in study.controllers]
+    for entry in dict.fromkeys(band.entry for band in comparison.bands(scenario)):
+        columns = []
+        for band in (band for band in comparison.bands(scenario) if band.entry == entry):
+            found = [comparison.slowdown(scenario, c.text, value, band, "p99") for value, c in points]
+            cells = [f"{shown_reading(one, interval=False)} {share_of(one)}".strip() for one in found]
+            columns.append(Column(band.label.replace(" to ", "\nto "), cells))
+        tables.show(
+            console,
+            f"{name}, {entry}: p99 slowdown by size (FCT / ideal FCT); a percentage is the share finished",
+            [
+                Column(
+                    ".".join(study.key.split(".")[1:][-2:]) or study.key,
+                    [value if c == study.controllers[0] else "" for value, c in points],
+                ),
+                Column("controller", [c.label for _, c in points], "left"),
+            ],
+            columns,
+            range(len(study.controllers) - 1, len(points), len(study.controllers)),
+        )
 
 
 def _cell(
@@ -99,20 +168,38 @@ def _cell(
         first = comparison.study.controllers[0]
         found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
         return number(found, figure.scale)
-    found = comparison.estimate(scenario, controller.text, value, figure.key)
-    return "–" if found is None else rounded(found.mean * figure.scale)
+    reading = comparison.reading(scenario, controller.text, value, figure.key)
+    return f"{shown_reading(reading, figure.scale, interval=False)} {share_of(reading)}".strip()
+
+
+def notes_of(comparison: Comparison, scenario: str) -> list[str]:
+    """Say what is worth knowing of the runs of a scenario, once for all runs of a point."""
+    study = comparison.study
+    told = []
+    for controller in study.controllers:
+        for value in study.values:
+            runs = comparison.point(scenario, controller.text, value)
+            # what differs from seed to seed is told of the first seed that has it
+            first = next((run for run in runs if run.notes), None)
+            if first is not None:
+                where = f"{study.key} = {value}, {controller.label}, seed {first.case.seed}"
+                many = sum(bool(run.notes) for run in runs)
+                others = f" (and {counted(many - 1, 'other seed')})" if many > 1 else ""
+                told += [f"{where}{others}: {note}" for note in first.notes]
+    return [*told, *comparison.without_effect(scenario)]
 
 
 def unfinished(comparison: Comparison, scenario: str) -> list[str]:
-    """Say of which points not all queries or writes finished: their figures are over those that did."""
+    """Say of which points not all flows of a size, queries or writes finished."""
     told = []
     study = comparison.study
     for value in study.values:
         for controller in study.controllers:
-            for what, (finished, count) in comparison.began(scenario, controller.text, value).items():
+            for part, (finished, count) in comparison.began(scenario, controller.text, value).items():
                 if finished < count:
                     where = f"{study.key} = {value}, {controller.label}"
-                    told.append(f"{where}: {result.unfinished(what, finished, count)}")
+                    what = f"{finished:,d} of {count:,d} {COMPLETIONS[part]} finished"
+                    told.append(f"{where}: {what}; figures that the others may change are bounds")
     return told
 
 
@@ -124,8 +211,8 @@ def without_datagrams(comparison: Comparison, scenario: str) -> list[str]:
     return [f"figures of flows are without {' and '.join(entries)}: datagrams at a rate of their own"]
 
 
-def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
-    """Make the page."""
+def html(comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str]) -> str:
+    """Make the page; ``left_out`` says of figures why they have no picture."""
     study = comparison.study
     figures = figures_of(comparison)
     first = next(iter(comparison.runs.values()))
@@ -138,7 +225,11 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         "surer than their bands suggest.</p>",
     ]
     for figure in figures:
-        caption = f"{escape(figure.title)} against {escape(axis_name(study.key).lower())}; {figure.better} is better."
+        if figure.name not in pictures:
+            parts.append(f'<p class="note">{escape(figure.title)}: no picture, {escape(left_out[figure.title])}.</p>')
+            continue
+        against = escape(axis_name(study.key).lower()) if len(study.values) > 1 else "the controller"
+        caption = f"{escape(figure.title)} against {against}; {figure.better} is better."
         parts.append(embedded(pictures[figure.name], figure.name, caption))
     if "over-time" in pictures:
         case = comparison.series[0].case
@@ -155,6 +246,7 @@ def html(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
     parts += [
         "</section>",
+        _slowdowns(comparison, pictures),
         _numbers(comparison),
         _differences(comparison),
         _sharing(comparison),
@@ -212,33 +304,86 @@ def _headline(comparison: Comparison) -> str:
         figures = figures_of(comparison, scenario)
         value = study.values[-1]
         head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
-        found = {
-            (c.text, f.key): comparison.estimate(scenario, c.text, value, f.key)
-            for c in study.controllers
-            for f in figures
-        }
+        at = marks.of_point(comparison, scenario, value, figures)
         rows = []
         for c in study.controllers:
-            cells = []
-            for f in figures:
-                column = [e.mean for other in study.controllers if (e := found[other.text, f.key]) is not None]
-                e = found[c.text, f.key]
-                best = e is not None and e.mean == (max(column) if f.better == "higher" else min(column))
-                cells.append(f"<td{' class=best' if best else ''}>{number(e, f.scale)}</td>")
-            rows.append(f"<tr><th>{escape(c.label)}</th>{''.join(cells)}</tr>")
+            cells = [
+                _cell_of(comparison.reading(scenario, c.text, value, f.key), f.scale, at.best[f.key] == c.text)
+                for f in figures
+            ]
+            front = " ◆" if c.text in at.front else ""
+            rows.append(f"<tr><th>{escape(c.label)}{front}</th>{''.join(cells)}</tr>")
         parts.append(
             f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3>"
             f'<div class="wide"><table><thead><tr><th>controller</th>{head}</tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>"
         )
-        told = [*without_datagrams(comparison, scenario), *unfinished(comparison, scenario)]
+        told = [
+            *without_datagrams(comparison, scenario),
+            *unfinished(comparison, scenario),
+            *notes_of(comparison, scenario),
+        ]
         parts += [f'<p class="note">{escape(text)}.</p>' for text in told]
     parts.append(
-        f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}; the best mean of a '
-        "column is bold. "
+        f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. {marks.MEANING} '
+        "A percentage in a cell is the share finished of what the figure is about, where not all did. "
         "Every other point is under <a href=#numbers>All numbers</a>.</p></section>"
     )
     return "\n".join(parts)
+
+
+def _cell_of(reading: Reading | None, scale: float, best: bool) -> str:
+    """Write a cell of a table: the figure, and the share finished beside it."""
+    share = share_of(reading)
+    beside = f" <small>{share}</small>" if share else ""
+    return f"<td{' class=best' if best else ''}>{shown_reading(reading, scale)}{beside}</td>"
+
+
+def _slowdowns(comparison: Comparison, pictures: dict[str, bytes]) -> str:
+    """Tables and pictures of slowdowns by size, where flows have several sizes."""
+    study = comparison.study
+    parts = []
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        bands = comparison.bands(scenario)
+        for entry in dict.fromkeys(band.entry for band in bands):
+            own = [band for band in bands if band.entry == entry]
+            head = "".join(f"<th colspan={len(STATISTICS)}>{escape(band.label)}</th>" for band in own)
+            under = "".join(f"<th>{NAMES[statistic]}</th>" for _ in own for statistic in STATISTICS)
+            rows = []
+            for value in study.values:
+                best = {
+                    (band, statistic): marks.best_slowdown(comparison, scenario, value, band, statistic)
+                    for band in own
+                    for statistic in STATISTICS
+                }
+                for i, c in enumerate(study.controllers):
+                    cells = "".join(
+                        _cell_of(comparison.slowdown(scenario, c.text, value, *where), 1.0, best[where] == c.text)
+                        for where in best
+                    )
+                    start = f"<th rowspan={len(study.controllers)}>{escape(value)}</th>" if i == 0 else ""
+                    rows.append(f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(c.label)}</th>{cells}</tr>")
+            parts.append(
+                f"<h3>{escape(name)}, {escape(entry)}</h3><div class=wide><table><thead><tr><th rowspan=2>"
+                f"{escape(axis_name(study.key))}</th><th rowspan=2>controller</th>{head}</tr><tr>{under}</tr></thead>"
+                f"<tbody>{''.join(rows)}</tbody></table></div>"
+            )
+    if not parts:
+        return ""
+    captions = {
+        "cdf": "Share of flows up to a slowdown, all seeds together, by size",
+        **{statistic: f"{NAMES[statistic]} slowdown by size; lower is better" for statistic in STATISTICS},
+    }
+    for name, png in pictures.items():
+        if name.startswith("slowdown-"):
+            parts.append(embedded(png, name, f"{captions[name.split('-')[1]]}."))
+    return (
+        '<section id="slowdowns"><h2>Slowdown by size</h2><p class="note">The completion time of a flow over its '
+        "ideal: that on the empty network. One over all sizes would be that of the largest ones. Percentiles are "
+        "nearest ranks of all flows that began in a run, whole run; of fewer than 100 (1,000) flows p99 (p99.9) is the "
+        "largest. A flow that did not finish has at least the slowdown of its time so far: figures that it may change "
+        f"are bounds, and the share finished stands beside them. {marks.MEANING}</p>" + "".join(parts) + "</section>"
+    )
 
 
 def embedded(png: bytes, name: str, caption: str) -> str:
@@ -265,7 +410,7 @@ def _numbers(comparison: Comparison) -> str:
             for i, controller in enumerate(study.controllers):
                 runs = comparison.point(scenario, controller.text, value)
                 cells = "".join(
-                    f"<td>{number(comparison.estimate(scenario, controller.text, value, f.key), f.scale)}</td>"
+                    _cell_of(comparison.reading(scenario, controller.text, value, f.key), f.scale, False)
                     for f in figures
                 )
                 hops = sum(int(run.summary["run"]["hops"]) for run in runs)

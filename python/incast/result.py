@@ -48,17 +48,18 @@ class Cost(TypedDict):
     threads_cpu_s: list[float]
 
 
-RATES = ["group", "role", "throughput_bps"]
+RATES = ["group", "role", "throughput_bps", "throughput_active_bps"]
 """Columns of flows that ``rates_of`` reads."""
 
 
-def rates_of(flows: pa.Table, datagrams: Collection[str]) -> tuple[float, ...]:
+def rates_of(flows: pa.Table, datagrams: Collection[str], column: str = "throughput_bps") -> tuple[float, ...]:
     """Give the bits per second of flows that share as the summary counts them, but for datagrams.
 
     These are flows that opened and that carry no requests. ``datagrams`` are the entries whose flows are left out too.
+    ``column`` may also be ``throughput_active_bps``, each flow's over its own time.
     """
-    rows = flows.select(RATES).to_pylist()
-    shares = [row["throughput_bps"] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
+    rows = flows.select(["group", "role", column]).to_pylist()
+    shares = [row[column] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
     return tuple(rate for rate in shares if rate is not None)
 
 
@@ -151,7 +152,8 @@ class Result:
     def notes(self) -> list[str]:
         """Return what is worth knowing of the run, a sentence each.
 
-        That figures of all flows count datagrams too; ports that wait for each other for ever.
+        That figures of all flows count datagrams too; ports that wait for each other for ever; why flows did not
+        finish; that one flow alone stretches the measured interval.
         """
         told = []
         if self.datagrams:
@@ -160,7 +162,28 @@ class Result:
                 f"figures of all flows count the datagrams of {named}; those of each entry are in groups, and RTTs and "
                 "completion times are of the others, which alone have any"
             )
-        return [*told, *self._deadlocks()]
+        fct = self.summary["fct"]
+        if fct["finished"] < fct["count"]:
+            share = 100 * fct["finished"] / fct["count"]
+            told.append(
+                f"{fct['finished']:,d} of {fct['count']:,d} flows of a size finished ({share:.3g} %): the summary's "
+                "completion times are over these"
+            )
+        return [*told, *self._deadlocks(), *self.reasons()]
+
+    def reasons(self) -> list[str]:
+        """Return why flows of a size did not finish, and whether one flow alone stretches the measured interval."""
+        from incast import run_notes
+
+        return run_notes.reasons(self.summary, self.toml, self.flows) if self.summary["fct"]["count"] else []
+
+    def refuse_beaten_ideals(self) -> None:
+        """Raise ``RunError`` where a flow was faster than on the empty network: the engine or its ideal is wrong."""
+        from incast import completions
+
+        if self.summary["fct"]["count"]:
+            found = completions.of_table(self.flows, "fct", self.summary["run"]["sim_s"])
+            found.refuse_beaten_ideals(self.summary["run"]["scenario"])
 
     def _deadlocks(self) -> list[str]:
         if not self.summary["queues"].get("deadlocked"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from scipy.special import stdtrit
 
@@ -37,10 +38,15 @@ def jain(shares: Sequence[float]) -> float | None:
     return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
 
 
+def rank(part: Fraction, count: int) -> int:
+    """Return the rank of a percentile among so many values, at least one: ceil(p n), from 1."""
+    # In whole numbers: 0.07 * 100 lies above 7.
+    return max(math.ceil(part * count), 1)
+
+
 def nearest_rank(ordered: Sequence[float], percent: int) -> float:
     """Return the percentile of values in ascending order, at least one: that of rank ceil(p n), which is a value."""
-    # In whole numbers: 0.07 * 100 lies above 7.
-    return ordered[max(-(-percent * len(ordered) // 100), 1) - 1]
+    return ordered[rank(Fraction(percent, 100), len(ordered)) - 1]
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from conftest import Command
-from incast import FolderError, StudyError, _core, coexistence
+from incast import FolderError, StudyError, _core, coexistence, coexistence_page
 from incast.executor import Executor
+from incast.report import number
 from incast.result import rates_of
 from incast.scenario import Scenario
+from incast.statistics import Estimate
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
 
@@ -37,6 +40,14 @@ def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> 
     assert float(rows["swift", "newreno"]["delay_mean_s"]) > 2 * float(rows["swift", "swift"]["delay_mean_s"])
     assert json.loads((tmp_path / "r/pairs.json").read_text())["meetings"][0]["share_pct"]["count"] == 2
     assert (tmp_path / "r/shares.png").read_bytes().startswith(b"\x89PNG")
+    assert "report: r/report.html" in done.out
+    page = (tmp_path / "r/report.html").read_text()
+    share = rows["newreno", "swift"]
+    written = number(Estimate(float(share["share_pct"]), float(share["share_pct_half_width"]), 2))
+    assert f"<td>{written}</td>" in page
+    assert "±" in written
+    assert "incast coexist coexistence --cc dctcp --cc swift --cc newreno --seeds 2" in page
+    assert page.count("data:image/png;base64,") == 1
     # the same words go on from what is there, and give the same bytes
     before = (tmp_path / "r/pairs.csv").read_bytes()
     manifests = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("manifest.json")}
@@ -44,8 +55,34 @@ def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> 
     assert incast(*words).status == 0
     assert (tmp_path / "r/pairs.csv").read_bytes() == before
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("manifest.json")} == manifests
+    # the report can be made again, with other files of pictures
+    again = incast("report", "r", "--format", "svg,pdf")
+    assert again.status == 0, again.err
+    assert "Share of the goodput" in again.out
+    assert (tmp_path / "r/report.html").read_text() == page
+    assert {path.name for path in (tmp_path / "r").glob("shares.*")} == {"shares.svg", "shares.pdf"}
     other = incast(*words[:-2], "--set", "queue.mark=20p", "--out", "r")
     other.refused("holds other controllers or settings")
+
+
+def test_shares_on_the_map_have_their_intervals() -> None:
+    pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 3, [])
+    share = Estimate(99.2, 0.34, 3)
+    found = [
+        coexistence.Meeting(a.text, b.text, share, share, None, None, share)
+        for a, b in itertools.product(pairs.controllers, repeat=2)
+    ]
+    texts = [text.get_text() for text in coexistence_page.picture(pairs, found).axes[0].texts]
+    assert texts == ["99.2\n± 0.34"] * 4
+
+
+def test_a_folder_of_pairs_that_is_not_finished_is_named(incast: Command, tmp_path: Path) -> None:
+    words = ("coexist", "--cc", "dctcp", "--cc", "swift", *SHORT[:4], "--seeds", "1", "--out", "r")
+    assert incast(*words).status == 0
+    shutil.rmtree(next((tmp_path / "r/runs").glob("dctcp--swift")))
+    incast("report", "r").refused("is not finished", "dctcp beside swift, seed 1", "incast coexist")
+    (tmp_path / "r/coexistence.json").write_text("{")
+    incast("report", "r").refused("coexistence.json is damaged")
 
 
 OWN = """

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import ROOT, Command
 from incast.errors import PaperError
-from incast.figures import COLOURS
+from incast.look import COLOURS
 from incast.papers import definition, expression, judging, page, reading
 from incast.papers.definition import Measure, Series
 from incast.papers.drawing import looks

@@ -362,14 +362,22 @@ def test_flows_that_never_start_are_noted(incast: Command) -> None:
 def test_ports_that_wait_for_each_other_are_named() -> None:
     names = ["a>b", "b>c", "c>a", "h0>a", "h1>b", "h2>c"]
     ports = pa.table({"port": names, "deadlocked_s": [2e-6, 1e-6, 3e-6, 4e-6, 5e-6, None]})
-    summary = json.dumps({"queues": {"deadlocked": 5}})
+    summary = json.dumps({"queues": {"deadlocked": 5}, "fct": {"finished": 0, "count": 0}})
     assert Result({}, "traffic = []", summary, {"ports": ports}.__getitem__).notes() == [
         "priority flow control ended in a deadlock: these ports are paused for ever: b>c (since 1 us), "
         "a>b (since 2 us), c>a (since 3 us), h0>a (since 4 us) and 1 more"
     ]
     # also of folders that an earlier version left
     for queues in ({"deadlocked": 0}, {}):
-        assert Result({}, "traffic = []", json.dumps({"queues": queues}), {"ports": ports}.__getitem__).notes() == []
+        assert (
+            Result(
+                {},
+                "traffic = []",
+                json.dumps({"queues": queues, "fct": {"finished": 0, "count": 0}}),
+                {"ports": ports}.__getitem__,
+            ).notes()
+            == []
+        )
 
 
 def test_pauses_and_datagrams_among_the_figures_are_told(incast: Command, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from incast.comparison import Comparison, Run
-from incast.figures import time_unit
+from incast.look import time_unit
 from incast.report import number, rounded
 from incast.statistics import Estimate, estimate, nearest_rank
 from incast.study.comparing import ComparisonStudy

@@ -88,6 +88,8 @@ pub(crate) enum Of<R> {
     OptTime(fn(&R) -> Option<u64>),
     /// A part of the measured interval, or a rate over it.
     Rate(fn(&R, u64) -> Option<f64>),
+    /// A rate over a part of the measured interval.
+    Whole(fn(&R, &Outcome) -> Option<f64>),
     /// Text.
     Text(fn(&R) -> String),
     /// Text with few distinct values, stored once each in the order in which they first occur.
@@ -149,6 +151,7 @@ impl<R> Quantity<R> {
             Of::Time(of) => Values::F64(rows.map(|r| seconds(of(r))).collect()),
             Of::OptTime(of) => Values::OptF64(rows.map(|r| of(r).map(seconds)).collect()),
             Of::Rate(of) => Values::OptF64(rows.map(|r| of(r, outcome.interval_ps())).collect()),
+            Of::Whole(of) => Values::OptF64(rows.map(|r| of(r, outcome)).collect()),
             Of::Text(of) => Values::Str(rows.map(of).collect()),
             Of::Word(of) => dictionary(rows.map(of)),
             Of::Index(of, names) => Values::Dict { codes: rows.map(of).collect(), names: names(outcome) },

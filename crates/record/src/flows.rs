@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::figure::Of::{Index, OptF64, OptTime, OptU64, Rate, Time, U32, U64};
+use crate::figure::Of::{Index, OptF64, OptTime, OptU64, Rate, Time, U32, U64, Whole};
 use crate::figure::{Figure, Figures, Quantity, rows};
 use crate::messages::Completions;
 use crate::statistics::{PS, bits_per_second, jain, mean, mean_s, percentile_nearest_rank, ratio, seconds};
@@ -43,6 +43,10 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
     "throughput_bps" ["bit/s"] = Rate(throughput),
         "delivered_measured_bytes * 8 / length of the measured interval; missing where the interval is empty, and of \
          a flow that did not open.";
+    "throughput_active_bps" ["bit/s"] = Whole(throughput_active),
+        "delivered_measured_bytes * 8 / the flow's own time in the measured interval, from its opening (or the \
+         interval's start) until its last byte was acknowledged (or the interval's end); missing of a flow that did \
+         not open, and of one that has no time there.";
     "sent_packets" ["segments"] = U64(|f| f.sent_m),
         "Data segments sent in the measured interval, retransmissions included.";
     "arrived_packets" ["segments"] = U64(|f| f.arrived_m),
@@ -96,6 +100,17 @@ fn throughput(flow: &FlowRecord, interval_ps: u64) -> Option<f64> {
     if flow.unopened { None } else { bits_per_second(flow.delivered_m as f64, interval_ps) }
 }
 
+/// Throughput over the flow's own time: that of a flow that has ended does not hang on when the others end.
+fn throughput_active(flow: &FlowRecord, outcome: &Outcome) -> Option<f64> {
+    // what the receiver had before the interval leaves the wait for an ACK, in which nothing is to arrive
+    if flow.unopened || flow.received_ps.is_some_and(|at| at <= outcome.measure_from_ps) {
+        return None;
+    }
+    let from = flow.start_ps.max(outcome.measure_from_ps);
+    let to = flow.finish_ps.map_or(outcome.measure_to_ps, |at| at.min(outcome.measure_to_ps));
+    bits_per_second(flow.delivered_m as f64, to.saturating_sub(from))
+}
+
 fn goodput(flow: &FlowRecord) -> Option<f64> {
     bits_per_second(flow.size? as f64, fct_ps(flow)?)
 }
@@ -115,7 +130,7 @@ pub(crate) struct Flows<'a> {
     ordered: Vec<&'a FlowRecord>,
     delay: Histogram,
     rtt: Histogram,
-    interval_ps: u64,
+    outcome: &'a Outcome,
     /// Hosts have engines, which can lose packets.
     hosts_cost: bool,
 }
@@ -135,7 +150,7 @@ impl<'a> Flows<'a> {
             all,
             delay: merged(&outcome.delay),
             rtt: merged(&outcome.rtt),
-            interval_ps: outcome.interval_ps(),
+            outcome,
             hosts_cost: !outcome.engines.is_empty(),
         }
     }
@@ -149,9 +164,13 @@ impl<'a> Flows<'a> {
         Completions { slowdowns, span_ps: span_ps(&self.all), ..Completions::new(began, times) }
     }
 
+    fn throughput_active_mean(&self) -> Option<f64> {
+        mean(&self.shares.iter().filter_map(|f| throughput_active(f, self.outcome)).collect::<Vec<_>>())
+    }
+
     fn goodput(&self, flows: &[&FlowRecord]) -> Option<f64> {
         let bytes = (!flows.is_empty()).then(|| total(flows, |f| f.delivered_m));
-        bytes.and_then(|bytes| bits_per_second(bytes, self.interval_ps))
+        bytes.and_then(|bytes| bits_per_second(bytes, self.outcome.interval_ps()))
     }
 }
 
@@ -189,6 +208,11 @@ pub(crate) const FIGURES: &[Figure<OfFlows>] = &rows! {
          datagrams count.";
     "flows.goodput_total_bps" ["bit/s"] = |f| f.goodput(&f.all),
         "Sum over all flows of the same: application bytes, no headers, no duplicates.";
+    "flows.throughput_active_mean_bps" ["bit/s"] = |f| f.throughput_active_mean(),
+        "Mean over the flows of throughput_mean_bps of the same bytes, times 8, divided by each flow's own time in the \
+         measured interval: from its opening until its last byte was acknowledged at the sender. Of flows with an end \
+         it does not hang on when the last of them ends; of flows without one it is throughput_mean_bps. Flows that \
+         had no time in the interval are left out.";
     "flows.delay_mean_s" ["s"] = |f| mean_time(&f.all, |f| f.delay_sum_ps, |f| f.arrived_m),
         "One-way delay, sender's IP layer to receiver, of data segments sent in the measured interval that arrived: \
          sum over all flows divided by the number of segments.";

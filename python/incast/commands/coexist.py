@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incast import output, progress
-from incast.commands.options import Quiet, Settings, Workers, err, out, settings, tell
+from incast.commands.options import Format, Quiet, Settings, Workers, err, out, settings, tell
 from incast.commands.options import folder as folder_of
 from incast.executor import Executor
 from incast.interrupts import loading
+
+if TYPE_CHECKING:
+    from incast.coexistence import Meeting, Pairs
 
 
 def coexist(
@@ -29,6 +34,7 @@ def coexist(
         typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/coexist-...)."),
     ] = None,
     set_: Settings = None,
+    format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
     """Let controllers share a fabric two by two: shares of the goodput, delays, fairness.
@@ -36,14 +42,25 @@ def coexist(
     Called again with the same words it goes on where it was interrupted.
     """
     with loading():
-        from incast import coexistence
+        from incast import coexistence, coexistence_page
+        from incast.look import formats_of
 
+    formats = formats_of(format_)
     pairs = coexistence.parse(scenario, cc, seeds, settings(set_))
     tell(pairs.notes())
     folder = folder_of(out_, pairs.folder_name())
     with progress.of_batch(err, quiet) as show:
         found = coexistence.carry_out(pairs, folder, Executor(workers, show))
+    print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, folder, formats), quiet)
+
+
+def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path, quiet: bool) -> None:
+    """Say what controllers got beside each other, and where the report is."""
+    from incast import coexistence
+
     with output.about(folder):
         if not quiet:
             coexistence.print_tables(pairs, found, out)
-        out.print(f"results: {folder} (pairs.csv pairs.json shares.png)", highlight=False, soft_wrap=True)
+        files = " ".join(sorted(path.name for path in folder.glob("shares.*")))
+        out.print(f"results: {folder} (pairs.csv pairs.json {files})", highlight=False, soft_wrap=True)
+        out.print(f"report: {page}", highlight=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incast import output, progress
-from incast.commands.options import Paired, Quiet, Settings, Workers, err, out, settings, tell
+from incast.commands.options import Bins, Format, Paired, Quiet, Settings, Workers, err, out, settings, tell
 from incast.commands.options import folder as folder_of
 from incast.errors import StudyError
 from incast.executor import Executor
@@ -41,6 +41,8 @@ def compare(
     ] = None,
     set_: Settings = None,
     paired: Paired = False,
+    bins: Bins = None,
+    format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
     """Compare controllers on the same placements, over one key and seeds; ends in a report.
@@ -49,8 +51,10 @@ def compare(
     """
     # Plotting libraries take a second to load; only the commands that draw wait for them.
     with loading():
-        from incast import comparison, report
+        from incast import comparison, completions, report
+        from incast.look import formats_of
 
+    parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     if vary and len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
     study = ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, settings(set_))
@@ -58,7 +62,8 @@ def compare(
     folder = folder_of(out_, study.folder_name())
     with progress.of_batch(err, quiet) as show:
         done = comparison.carry_out(study, folder, Executor(workers, show))
-    print_comparison(done, report.write(done), quiet, paired)
+    done.bins = parted
+    print_comparison(done, report.write(done, formats), quiet, paired)
 
 
 def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) -> None:
@@ -70,7 +75,7 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
             report.print_table(done, out)
             if paired and len(done.study.controllers) > 1:
                 report.print_table(done, out, paired=True)
-        pictures = " ".join(sorted(p.name for p in page.parent.glob("*.png")))
+        pictures = " ".join(sorted(p.name for p in page.parent.iterdir() if p.suffix in (".png", ".svg", ".pdf")))
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
         out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)
     if done.series_gap:

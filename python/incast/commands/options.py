@@ -26,6 +26,17 @@ Settings = Annotated[
 Paired = Annotated[
     bool, typer.Option("--paired", help="Also how much each controller differs from the first, seed by seed.")
 ]
+Bins = Annotated[
+    str | None,
+    typer.Option(
+        "--bins",
+        metavar="SIZE,...",
+        help="Sizes that part flows for slowdowns, such as 10kB,100kB,1MB (default decades).",
+    ),
+]
+Format = Annotated[
+    str, typer.Option("--format", metavar="KIND,...", help="Files of pictures: png, svg, pdf, or several with commas.")
+]
 Workers = Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table; notes and errors stay.")]
 MemoryLimit = Annotated[

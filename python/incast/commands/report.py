@@ -8,21 +8,39 @@ from typing import Annotated
 import typer
 
 from incast import output, run_table
+from incast.commands.coexist import print_pairs
 from incast.commands.compare import print_comparison
-from incast.commands.options import Paired, Quiet, out, tell
+from incast.commands.options import Bins, Format, Paired, Quiet, out, tell
 from incast.errors import FolderError
 from incast.interrupts import loading
 from incast.result import Result
 from incast.run_folder import MANIFEST
 from incast.study.comparing import STUDY_FILE
 
+PAIRS_FILE = "coexistence.json"
+"""File that marks a folder of controllers side by side, here without loading what reads it."""
+
+
+def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
+    with loading():
+        from incast import coexistence, coexistence_page
+        from incast.look import formats_of
+
+    formats = formats_of(format_)
+    pairs, found = coexistence.load(folder)
+    print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, folder, formats), quiet)
+
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a finished comparison, or of one run.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of a finished comparison, of pairs, or of one run.")
+    ],
     paired: Paired = False,
+    bins: Bins = None,
+    format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
-    """Write the report of a comparison again from its runs; of a single run, print its table again."""
+    """Write the report of a comparison or of pairs again from its runs; of a single run, print its table again."""
     if not folder.exists():
         raise FolderError(f"{folder} does not exist: expected the folder of a run or of a comparison")
     if (folder / MANIFEST).is_file() and not (folder / STUDY_FILE).exists():
@@ -32,13 +50,20 @@ def report(
             with output.about(folder):
                 run_table.show(result, folder, out)
         return
+    if (folder / PAIRS_FILE).is_file() and not (folder / STUDY_FILE).exists():
+        _of_pairs(folder, format_, quiet)
+        return
     if not (folder / STUDY_FILE).exists():
         raise FolderError(
             f"{folder} has no {MANIFEST} and no {STUDY_FILE}: expected the folder of a run or a comparison"
         )
     with loading():
         from incast import comparison
+    from incast import completions
     from incast import report as page
+    from incast.look import formats_of
 
+    parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     done = comparison.load(folder)
-    print_comparison(done, page.write(done), quiet, paired)
+    done.bins = parted
+    print_comparison(done, page.write(done, formats), quiet, paired)

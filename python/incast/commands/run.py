@@ -63,6 +63,7 @@ def run(
             result = asked.run(progress=show)
         result.write(aside)
     tell(result.notes())
+    result.refuse_beaten_ideals()
     with output.about(folder):
         if json:
             sys.stdout.write(result.json())

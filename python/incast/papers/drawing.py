@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from matplotlib.axes import Axes
 
 from incast.errors import PaperError
-from incast.figures import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes, time_unit
+from incast.look import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes, time_unit
 from incast.papers import expression
 from incast.papers.definition import Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated

@@ -154,6 +154,8 @@ fn figures_of_all_flows() {
     // 1.5 MB in 2 s over 4 flows
     assert_near(&s, "flows.goodput_total_bps", 6e6);
     assert_near(&s, "flows.throughput_mean_bps", 1.5e6);
+    // 1 MB in the 2 s of the interval, nothing twice, and 500 kB in the 30 ms that the transfer took
+    assert_near(&s, "flows.throughput_active_mean_bps", (4e6 + 0.5e6 * 8.0 / 30e-3) / 4.0);
     assert_near(&s, "flows.delay_mean_s", (90.0 * 2e-3 + 50.0 * 9e-3) / 140.0);
     assert_near(&s, "flows.delay_p99_s", 9e-3);
     assert_near(&s, "flows.rtt_mean_s", 4e-3);
@@ -377,6 +379,7 @@ fn what_does_not_exist_is_null() {
     let s = summarize(&Outcome::default(), "empty", "v");
     for path in [
         "flows.throughput_mean_bps",
+        "flows.throughput_active_mean_bps",
         "flows.goodput_total_bps",
         "flows.delay_mean_s",
         "flows.delay_p99_s",
@@ -502,6 +505,42 @@ fn flows_that_did_not_open_have_no_throughput() {
     let columns = table::flows(&outcome);
     let throughput = columns.iter().find(|c| c.name == "throughput_bps").unwrap();
     assert_eq!(throughput.values, Values::OptF64(vec![Some(0.0), None]));
+}
+
+#[test]
+fn throughput_of_a_flow_while_it_is_active_does_not_hang_on_the_last_flow() {
+    let short = FlowRecord {
+        size: Some(1000),
+        delivered_m: 1000,
+        start_ps: 10 * MS,
+        received_ps: Some(19 * MS),
+        finish_ps: Some(20 * MS),
+        ..FlowRecord::default()
+    };
+    let long = FlowRecord { flow: 1, size: Some(9000), delivered_m: 6000, ..FlowRecord::default() };
+    let of = |flows: &[&FlowRecord], from: u64, to: u64| {
+        let flows = flows.iter().map(|f| (*f).clone()).collect();
+        let outcome = Outcome { flows, measure_from_ps: from, measure_to_ps: to, ..Outcome::default() };
+        let rates = table::flows(&outcome).into_iter().find(|c| c.name == "throughput_active_bps").unwrap().values;
+        (summarize(&outcome, "s", "v"), rates)
+    };
+    for end in [SECOND, 100 * SECOND] {
+        let (s, rates) = of(&[&short], 0, end);
+        assert_near(&s, "flows.throughput_active_mean_bps", 8000.0 / 10e-3);
+        assert_eq!(rates, Values::OptF64(vec![Some(8000.0 / 10e-3)]));
+    }
+    // one that has not ended is active to the end of the interval
+    let (s, _) = of(&[&short, &long], 0, SECOND);
+    assert_near(&s, "flows.throughput_active_mean_bps", (800_000.0 + 48_000.0) / 2.0);
+    // from the start of the interval on, for one that was there before
+    assert_near(&of(&[&short], 15 * MS, SECOND).0, "flows.throughput_active_mean_bps", 8000.0 / 5e-3);
+    // a flow that was over before, and one of which only the last ACK was on its way, are not in the mean
+    let (s, rates) = of(&[&short, &long], 19 * MS, SECOND);
+    assert_near(&s, "flows.throughput_active_mean_bps", 48_000.0 / 0.981);
+    let Values::OptF64(rates) = rates else { panic!("numbers that may be missing") };
+    assert_eq!(rates[0], None);
+    let waiting = FlowRecord { flow: 2, unopened: true, ..FlowRecord::default() };
+    assert_eq!(figure(&of(&[&waiting], 0, SECOND).0, "flows.throughput_active_mean_bps"), &Value::Null);
 }
 
 #[test]

@@ -1,0 +1,113 @@
+"""The report of controllers that share a fabric: one HTML file, and the picture of their shares."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from incast import _core
+from incast.coexistence import Meeting, Pairs
+from incast.folders import write_whole
+from incast.look import FORMATS, INK, new_canvas, picture_bytes
+from incast.output import counted
+from incast.report import document, embedded, number
+from incast.statistics import Estimate
+
+MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = [
+    ("shares", "Share of the goodput", "%", lambda m: m.share_pct, 1.0),
+    ("delays", "Mean one-way delay of the row's data", "us", lambda m: m.delay_mean_s, 1e6),
+    ("losses", "Loss of the row's data", "%", lambda m: m.loss_pct, 1.0),
+    ("jain", "Jain's index of all flows", "", lambda m: m.jain, 1.0),
+]
+"""Maps of the report: name, title, unit, figure, and from its unit to the one shown."""
+
+
+def write(pairs: Pairs, found: Sequence[Meeting], folder: Path, formats: Sequence[str] = ("png",)) -> Path:
+    """Write ``report.html`` and the picture of the shares, in these formats, into the folder of the runs."""
+    canvas = picture(pairs, found)
+    for kind in FORMATS:
+        path = folder / f"shares.{kind}"
+        if kind in formats:
+            write_whole(path, picture_bytes(canvas, kind))
+        else:
+            path.unlink(missing_ok=True)
+    page = folder / "report.html"
+    write_whole(page, html(pairs, found, picture_bytes(canvas, "png"), folder))
+    return page
+
+
+def _known(value: Estimate | None) -> Estimate | None:
+    return None if value is None or math.isnan(value.mean) else value
+
+
+def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, folder: Path) -> str:
+    """Make the page."""
+    by_pair = {(m.controller, m.other): m for m in found}
+    title = f"{', '.join(c.label for c in pairs.controllers)} side by side on {pairs.base()[0].name}"
+    runs = len(pairs.meetings) * pairs.seeds
+    interval = (
+        "Means ± half the 95&nbsp;% Student-t interval over the seeds."
+        if pairs.seeds > 1
+        else "One seed: there are no intervals."
+    )
+    parts = [
+        f"<header><h1>{escape(title)}</h1><p class=lead>{counted(len(pairs.controllers), 'controller')} two by two, "
+        f"{counted(pairs.seeds, 'seed')}: {counted(runs, 'run')}.</p></header>",
+        f'<p class="note">{interval} The row beside the column. Under one seed all pairs meet the same placements and '
+        "start times. A controller beside itself shows what the two traffic entries alone make of it.</p>",
+    ]
+    parts += [f'<p class="note">{escape(note)}.</p>' for note in dict.fromkeys(pairs.notes())]
+    caption = "Share of the goodput of both that the row gets beside the column; half widths of 95&nbsp;% intervals."
+    parts.append(embedded(shares, "shares", caption))
+    for _, name, unit, figure, scale in MAPS:
+        head = "".join(f"<th>{escape(c.label)}</th>" for c in pairs.controllers)
+        rows = "".join(
+            f"<tr><th>{escape(c.label)}</th>"
+            + "".join(f"<td>{number(_known(figure(by_pair[c.text, o.text])), scale)}</td>" for o in pairs.controllers)
+            + "</tr>"
+            for c in pairs.controllers
+        )
+        shown = f"{name} ({unit})" if unit else name
+        parts.append(
+            f"<section><h2>{escape(shown)}</h2><div class=wide><table><thead><tr><th>beside</th>{head}</tr></thead>"
+            f"<tbody>{rows}</tbody></table></div></section>"
+        )
+    parts.append(
+        f"<section><h2>Make it again</h2><pre><code>{escape(pairs.command(str(folder)))}</code></pre>"
+        f"<p>Incast {escape(_core.__version__)}. Every run lies in its own folder under <code>runs/</code>; the means "
+        "are in <code>pairs.csv</code> and <code>pairs.json</code>.</p></section>"
+    )
+    return document(title, parts)
+
+
+def picture(pairs: Pairs, found: Sequence[Meeting]) -> Canvas:
+    """Draw the shares as a map, each with the half width of its interval."""
+    count = len(pairs.controllers)
+    by_pair = {(m.controller, m.other): m.share_pct for m in found}
+    shares = [[by_pair[a.text, b.text].mean for b in pairs.controllers] for a in pairs.controllers]
+    canvas = new_canvas(2.8 + 0.85 * count, 2.0 + 0.68 * count)
+    axes: Axes = canvas.subplots()
+    shown = axes.imshow(shares, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
+    labels = [c.label for c in pairs.controllers]
+    axes.set_xticks(range(count), labels, rotation=40, ha="right", fontsize=8, color=INK)
+    axes.set_yticks(range(count), labels, fontsize=8, color=INK)
+    axes.set_xlabel("beside", fontsize=9, color=INK)
+    axes.set_title("Share of the goodput, ± half the 95 % interval", fontsize=9, color=INK, loc="left")
+    for row, column in itertools.product(range(count), repeat=2):
+        share = by_pair[pairs.controllers[row].text, pairs.controllers[column].text]
+        ink = "black" if 20 < share.mean < 80 else "white"
+        if math.isnan(share.mean):
+            axes.text(column, row, "-", ha="center", va="center", color="black")
+            continue
+        text = f"{share.mean:.1f}"
+        if share.half_width is not None:
+            text += f"\n± {share.half_width:.2g}"
+        axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=7.5)
+    canvas.colorbar(shown, ax=axes, label="Share of the goodput (%)")
+    return canvas

@@ -1,0 +1,305 @@
+"""Completion of flows, queries and writes: slowdown by bins of size, and what unfinished ones leave open.
+
+What has not finished when a run ends is censored: its completion time is at least the time that it had. A percentile
+is by nearest rank of all that began, and a mean is over all of them. Where the unfinished could change such a figure it
+has two bounds: the lower one takes each for finished at the end of the run, the upper one for never finished.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from incast.errors import RunError, StudyError
+from incast.run_folder import read_table
+from incast.statistics import Estimate, estimate, rank
+
+ENOUGH = 0.99
+"""Share finished below which nothing is called best."""
+
+STATISTICS = {
+    "mean": None,
+    "p50": Fraction(50, 100),
+    "p99": Fraction(99, 100),
+    "p999": Fraction(999, 1000),
+}
+"""Figures of a set of completions: the mean, and percentiles by their part."""
+
+NAMES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9"}
+"""How texts call them."""
+
+Numbers = npt.NDArray[np.float64]
+
+_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+ROUNDING = 1e-9
+"""Part by which times in seconds may differ from the engine's whole picoseconds."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Sizes, in bytes and ascending, that part flows: n of them make n + 1 bins, each with its lower end."""
+
+    edges: tuple[float, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the bins are called."""
+        if not self.edges:
+            return ("all sizes",)
+        between = (f"{size(low)} to {size(high)}" for low, high in zip(self.edges, self.edges[1:], strict=False))
+        return (f"below {size(self.edges[0])}", *between, f"from {size(self.edges[-1])}")
+
+    def of(self, sizes: Numbers) -> npt.NDArray[np.int64]:
+        """Give the number of each size's bin."""
+        return np.searchsorted(np.array(self.edges), sizes, side="right").astype(np.int64)
+
+    @classmethod
+    def parse(cls, text: str) -> Bins:
+        """Read ``10kB,100kB,1MB``; raises ``StudyError``."""
+        edges = []
+        for word in text.split(","):
+            match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", word)
+            if match is None or match[2] not in _UNITS:
+                raise StudyError(
+                    f'--bins "{text}": "{word.strip()}" is no size: expected sizes with a unit '
+                    f"({', '.join(_UNITS)}), such as 10kB,100kB,1MB"
+                )
+            edges.append(float(Fraction(match[1]) * _UNITS[match[2]]))
+        if edges != sorted(set(edges)) or edges[0] <= 0:
+            raise StudyError(f'--bins "{text}": expected sizes above 0, each larger than the one before')
+        return cls(tuple(edges))
+
+    @classmethod
+    def decades(cls, smallest: float, largest: float) -> Bins:
+        """Part at the powers of ten inside a range of sizes."""
+        exponents = range(math.ceil(math.log10(max(smallest, 1.0))), math.floor(math.log10(max(largest, 1.0))) + 1)
+        return cls(tuple(10.0**exponent for exponent in exponents if smallest < 10.0**exponent <= largest))
+
+
+def size(number: float) -> str:
+    """Write bytes with the decimal prefix that fits."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= factor:
+            return f"{number / factor:.6g} {unit}"
+    return f"{number:.6g} B"
+
+
+@dataclass(frozen=True)
+class Completions:
+    """Completions of one run, one number each: flows of a size, queries or writes."""
+
+    names: tuple[str, ...]
+    """Traffic entries."""
+    entries: npt.NDArray[np.int64]
+    """Number of the traffic entry among ``names``."""
+    sizes: Numbers
+    """Bytes."""
+    times_s: Numbers
+    """Completion time; of what did not finish how long it had been under way when the run ended."""
+    finished: npt.NDArray[np.bool_]
+    ideals_s: Numbers
+    """Of flows: completion time on the empty network; NaN where there is none."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def slowdowns(self) -> Numbers:
+        """Completion times over the ideal ones; what did not finish will have at least 1."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.times_s / self.ideals_s
+        return np.where(self.finished, ratio, np.maximum(ratio, 1.0))
+
+    def where(self, mask: npt.NDArray[np.bool_]) -> Completions:
+        """Keep some."""
+        return Completions(
+            self.names,
+            self.entries[mask],
+            self.sizes[mask],
+            self.times_s[mask],
+            self.finished[mask],
+            self.ideals_s[mask],
+        )
+
+    def of(self, entry: str) -> Completions:
+        """Keep those of a traffic entry."""
+        return self.where(np.array([name == entry for name in self.names], bool)[self.entries])
+
+    def refuse_beaten_ideals(self, run: str) -> None:
+        """Raise ``RunError`` where a flow was faster than on the empty network: the engine is wrong then."""
+        beaten = self.finished & (self.times_s < self.ideals_s * (1 - ROUNDING))
+        if beaten.any():
+            first = int(np.argmax(beaten))
+            raise RunError(
+                f"{run}: {int(beaten.sum()):,} flows were faster than on the empty network, the first of them, of "
+                f"{size(self.sizes[first])}, in {self.times_s[first]:g} s instead of {self.ideals_s[first]:g} s: this "
+                "is a defect of the engine or of the ideal, and no figure of this run is to be used; please report it"
+            )
+
+
+NONE = Completions((), np.array([], int), np.array([]), np.array([]), np.array([], bool), np.array([]))
+"""No completion."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Traffic entries whose flows have a size in a run, and the smallest and largest size."""
+
+    entries: tuple[str, ...]
+    smallest: float
+    largest: float
+
+
+def sizes_of(run: Completions) -> Sizes | None:
+    """Give the sizes of a run's flows; ``None`` where none has one."""
+    if len(run) == 0:
+        return None
+    codes, first = np.unique(run.entries, return_index=True)
+    names = tuple(run.names[codes[i]] for i in np.argsort(first))
+    return Sizes(names, float(run.sizes.min()), float(run.sizes.max()))
+
+
+_TABLES = {
+    "fct": ("flows", ["group", "size_bytes", "start_s", "fct_s", "ideal_fct_s"]),
+    "queries": ("queries", ["group", "bytes", "start_s", "completion_s"]),
+    "writes": ("writes", ["group", "bytes", "start_s", "completion_s"]),
+}
+"""Tables and columns of what completes, by the part of the summary that is about it."""
+
+
+def read(folder: Path, part: str, end_s: float) -> Completions:
+    """Read what a run folder says of flows of a size (``fct``), ``queries`` or ``writes``; the run ended at ``end_s``.
+
+    Raises ``FolderError`` where a table cannot be read.
+    """
+    name, columns = _TABLES[part]
+    return of_table(read_table(folder, name, columns), part, end_s)
+
+
+def of_table(table: pa.Table, part: str, end_s: float) -> Completions:
+    """Take completions from a table of flows (``fct``), ``queries`` or ``writes`` of a run that ended at ``end_s``."""
+    _, columns = _TABLES[part]
+    if table.num_rows == 0:
+        return NONE
+    numbers = [table[column].to_numpy(zero_copy_only=False).astype(float) for column in columns[1:]]
+    sizes, starts, times = numbers[:3]
+    ideals = numbers[3] if len(numbers) > 3 else np.full(len(sizes), np.nan)
+    finished = ~np.isnan(times)
+    group = table["group"].cast(pa.string()).combine_chunks().dictionary_encode()
+    names, entries = tuple(group.dictionary.to_pylist()), group.indices.to_numpy()
+    found = Completions(
+        names,
+        entries.astype(np.int64),
+        sizes,
+        np.where(finished, times, np.maximum(end_s - starts, 0.0)),
+        finished,
+        ideals,
+    )
+    return found.where(~np.isnan(sizes))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A figure that lies between two numbers; both are the same where nothing is open."""
+
+    low: float
+    high: float
+
+
+def figure(values: Numbers, finished: npt.NDArray[np.bool_], statistic: str) -> Bound | None:
+    """Compute a statistic of values of which those that are not ``finished`` are lower bounds; ``None`` without any."""
+    n = len(values)
+    if n == 0:
+        return None
+    part = STATISTICS[statistic]
+    if part is None:
+        mean = math.fsum(values) / n
+        return Bound(mean, mean if finished.all() else math.inf)
+    place = rank(part, n) - 1
+    low = float(np.partition(values, place)[place])
+    high = float(np.partition(np.where(finished, values, math.inf), place)[place])
+    return Bound(low, high)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A figure at one point: its bounds under every seed, and the share that finished of what it is about."""
+
+    low: Mapping[int, float]
+    high: Mapping[int, float]
+    finished: int = 0
+    count: int = 0
+    """Flows, queries or writes in all runs; 0 where the figure is of no completions."""
+
+    @property
+    def share(self) -> float:
+        """Share finished; 1 where nothing began."""
+        return self.finished / self.count if self.count else 1.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is open."""
+        return all(self.low[seed] == self.high[seed] for seed in self.low)
+
+    @property
+    def least(self) -> Estimate | None:
+        """Mean of the lower bounds over the seeds: of the figure itself where it is exact."""
+        return estimate([self.low[seed] for seed in sorted(self.low)])
+
+    @property
+    def most(self) -> Estimate | None:
+        """Mean of the upper bounds over the seeds; ``None`` where one has none."""
+        highs = [self.high[seed] for seed in sorted(self.high)]
+        return estimate(highs) if all(math.isfinite(high) for high in highs) else None
+
+
+def reading(runs: Mapping[int, Completions], statistic: str, quantity: str = "slowdown") -> Reading | None:
+    """Compute a statistic of ``"slowdown"`` or ``"time"`` by seed; ``None`` where no run has a completion."""
+    bounds = {}
+    for seed, run in runs.items():
+        values = run.slowdowns if quantity == "slowdown" else run.times_s
+        known = ~np.isnan(values)
+        found = figure(values[known], run.finished[known], statistic)
+        if found is not None:
+            bounds[seed] = found
+    if not bounds:
+        return None
+    return Reading(
+        {seed: bound.low for seed, bound in bounds.items()},
+        {seed: bound.high for seed, bound in bounds.items()},
+        sum(int(run.finished.sum()) for run in runs.values()),
+        sum(len(run) for run in runs.values()),
+    )
+
+
+def one_size(runs: Iterable[Sizes]) -> bool:
+    """Whether every run has flows of one size alone: only then a completion time over all of them says something."""
+    return all(run.smallest == run.largest for run in runs)
+
+
+def decades_of(runs: Collection[Sizes]) -> Bins:
+    """Part the sizes of all runs at powers of ten."""
+    return Bins.decades(min(run.smallest for run in runs), max(run.largest for run in runs)) if runs else Bins(())
+
+
+def curve(runs: Sequence[Completions]) -> tuple[Numbers, Numbers, Numbers]:
+    """Give the distribution of slowdowns of several runs together: values, and the least and largest share up to each.
+
+    The least share counts what had finished, the largest also those whose time so far does not say otherwise.
+    """
+    values = np.concatenate([run.slowdowns for run in runs]) if runs else np.array([])
+    finished = np.concatenate([run.finished for run in runs]) if runs else np.array([], bool)
+    known = ~np.isnan(values)
+    values, finished = values[known], finished[known]
+    order = np.argsort(values, kind="stable")
+    total = max(1, len(values))
+    return values[order], np.cumsum(finished[order]) / total, np.arange(1, len(values) + 1) / total

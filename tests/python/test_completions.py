@@ -1,0 +1,261 @@
+"""Completion figures: bins of sizes, what unfinished flows leave open, and the notes that say why."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import Command
+from incast import RunError, Scenario, StudyError, completions
+from incast.comparison import load
+from incast.completions import Bins, Bound, Completions, Reading
+from incast.statistics import rank
+
+
+def made(times: list[float], finished: list[bool], sizes: list[float] | None = None, ideal: float = 1.0) -> Completions:
+    """Make completions of one entry."""
+    n = len(times)
+    bytes_ = np.array(sizes if sizes is not None else [1000.0] * n)
+    return Completions(("e",), np.zeros(n, int), bytes_, np.array(times), np.array(finished, bool), np.full(n, ideal))
+
+
+def test_bins_hold_sizes_from_their_lower_end_on() -> None:
+    bins = Bins.parse("10kB, 100kB,1MB")
+    assert bins.labels == ("below 10 kB", "10 kB to 100 kB", "100 kB to 1 MB", "from 1 MB")
+    assert bins.of(np.array([9999.0, 10_000.0, 99_999.0, 100_000.0, 1e6, 1e9])).tolist() == [0, 1, 1, 2, 3, 3]
+    assert Bins.parse("1.5KiB").edges == (1536.0,)
+
+
+@pytest.mark.parametrize("text", ["", "10", "10kb", "10kB,5kB", "10kB,10kB", "0B", "x,10kB"])
+def test_bins_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(StudyError, match="--bins"):
+        Bins.parse(text)
+
+
+def test_bins_are_decades_unless_given() -> None:
+    assert Bins.decades(649, 26_097_761).edges == (1e3, 1e4, 1e5, 1e6, 1e7)
+    assert Bins.decades(1000, 10_000).edges == (1e4,), "an edge that no size is below parts nothing"
+    assert Bins.decades(5, 7).edges == ()
+    assert Bins(()).labels == ("all sizes",)
+
+
+def test_unfinished_flows_bound_a_percentile_from_both_sides() -> None:
+    # ranks of 10 values: p50 is the 5th, p99 the 10th
+    run = made([1.0, 2, 3, 4, 5, 6, 7, 8, 9, 2.5], [True] * 9 + [False])
+    median = completions.figure(run.slowdowns, run.finished, "p50")
+    assert median == Bound(4, 5), "the unfinished one is 2.5 or more: the 5th is 4, or 5 if it never ends"
+    assert completions.figure(run.slowdowns, run.finished, "p99") == Bound(9, math.inf)
+    assert completions.figure(run.slowdowns, run.finished, "mean") == Bound(4.75, math.inf)
+
+
+def test_what_the_unfinished_cannot_change_is_exact() -> None:
+    run = made([1.0, 2, 3, 90], [True, True, True, False])
+    assert completions.figure(run.slowdowns, run.finished, "p50") == Bound(2, 2)
+    found = completions.reading({1: run, 2: made([4.0], [True])}, "p50")
+    assert found is not None
+    assert found.exact
+    assert (found.finished, found.count, found.share) == (4, 5, 0.8)
+
+
+def test_an_unfinished_flow_will_have_a_slowdown_of_one_at_least() -> None:
+    assert made([0.1, 5.0], [False, False], ideal=2.0).slowdowns.tolist() == [1.0, 2.5]
+
+
+TIMES = st.lists(st.tuples(st.floats(1, 1e6), st.booleans(), st.floats(1, 1e3)), min_size=1, max_size=60)
+
+
+@given(TIMES, st.sampled_from(sorted(completions.STATISTICS)))
+@settings(max_examples=300, deadline=None)
+def test_bounds_hold_whatever_the_unfinished_come_to(flows: list[tuple[float, bool, float]], statistic: str) -> None:
+    """Let every unfinished flow end some factor later: the figure of all lies within the bounds."""
+    times = np.array([time for time, _, _ in flows])
+    finished = np.array([done for _, done, _ in flows])
+    bound = completions.figure(times, finished, statistic)
+    assert bound is not None
+    ended = np.where(finished, times, times * np.array([later for _, _, later in flows]))
+    truth = completions.figure(ended, np.ones(len(flows), bool), statistic)
+    assert truth is not None
+    assert truth.low == truth.high
+    assert bound.low <= truth.low * (1 + 1e-12)
+    assert truth.low <= bound.high * (1 + 1e-12)
+    if finished.all():
+        assert bound.low == bound.high
+
+
+def test_ranks_are_whole_numbers_of_exact_parts() -> None:
+    assert [rank(Fraction(999, 1000), n) for n in (1, 999, 1000, 1001, 2000)] == [1, 999, 999, 1000, 1998]
+
+
+def test_a_distribution_ends_at_the_share_that_finished() -> None:
+    values, least, most = completions.curve([made([1.0, 3.0], [True, True]), made([2.0, 4.0], [False, True])])
+    assert values.tolist() == [1, 2, 3, 4]
+    assert least.tolist() == [0.25, 0.25, 0.5, 0.75]
+    assert most.tolist() == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_a_flow_faster_than_its_ideal_is_refused() -> None:
+    made([2.0, 1.0], [True, True], ideal=1.0).refuse_beaten_ideals("a run")
+    made([0.5], [False], ideal=1.0).refuse_beaten_ideals("not finished: time so far")
+    with pytest.raises(RunError, match=r"a run: 1 flows were faster .* defect"):
+        made([2.0, 0.9], [True, True], ideal=1.0).refuse_beaten_ideals("a run")
+
+
+def test_bounds_over_seeds_are_means_of_bounds() -> None:
+    found = Reading({1: 1.0, 2: 3.0}, {1: 2.0, 2: 4.0}, 9, 10)
+    assert found.least is not None
+    assert found.most is not None
+    assert (found.least.mean, found.most.mean) == (2.0, 3.0)
+    assert Reading({1: 1.0}, {1: math.inf}).most is None
+
+
+WEBSEARCH = (
+    *("compare", "websearch", "--cc", "dctcp", "--cc", "newreno", "--vary", "queue.mark=10p,65p", "--seeds", "2"),
+    *("--set", "run.duration=6ms", "--set", "traffic.websearch.arrivals.until=3ms", "--out", "w"),
+)
+
+
+@pytest.fixture(scope="module")
+def websearch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Make a comparison over sizes once; some of its flows do not finish."""
+    import subprocess
+
+    from conftest import command, environment
+
+    place = tmp_path_factory.mktemp("websearch")
+    words = command([*WEBSEARCH, "--bins", "10kB,1MB", "--format", "svg,pdf"])
+    done = subprocess.run(words, cwd=place, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return place / "w", done.stdout
+
+
+def test_a_comparison_over_sizes_shows_slowdowns_and_no_pooled_time(websearch: tuple[Path, str]) -> None:
+    folder, out = websearch
+    assert "p99 slowdown by size" in out
+    assert "FCT\n" not in out.partition("p99 slowdown")[0]
+    points = json.loads((folder / "comparison.json").read_text())["points"]
+    assert all("fct.p99_s" not in point for point in points)
+    comparison = load(folder)
+    comparison.bins = Bins.parse("10kB,1MB")
+    for point in points:
+        runs = comparison.point("websearch", point["controller"], point["queue.mark"])
+        rows = [row for run in runs for row in _flows(run.folder)]
+        assert sum(band["count"] for band in point["slowdowns"]) == len(rows)
+        for band in point["slowdowns"]:
+            mine = [
+                row
+                for row in rows
+                if band["from_bytes"] <= row["size_bytes"] and row["size_bytes"] < (band["below_bytes"] or math.inf)
+            ]
+            assert band["count"] == len(mine)
+            assert band["finished"] == sum(row["slowdown"] is not None for row in mine)
+            if band["finished"] == band["count"]:
+                assert band["p99"]["at_least"] == band["p99"]["at_most"]
+            else:
+                assert band["mean"]["at_most"] is None
+    assert any(band["finished"] < band["count"] for point in points for band in point["slowdowns"])
+
+
+def _flows(folder: Path) -> list[dict[str, float]]:
+    import pyarrow.parquet as pq
+
+    rows: list[dict[str, float]] = pq.read_table(folder / "flows.parquet").to_pylist()
+    return rows
+
+
+def test_shares_finished_stand_beside_bounds(websearch: tuple[Path, str]) -> None:
+    folder, out = websearch
+    page = (folder / "report.html").read_text()
+    assert 'id="slowdowns"' in page
+    assert "≥ " in out
+    assert " % finished" not in out.partition("p99 slowdown")[0]
+    assert "<small>" in page
+    comparison = load(folder)
+    finished, count = comparison.began("websearch", "newreno", "65p")["fct"]
+    assert finished < count
+    assert f"queue.mark = 65p, newreno: {finished} of {count} flows finished" in page
+
+
+def test_pictures_come_in_the_formats_asked_for(websearch: tuple[Path, str]) -> None:
+    folder, _ = websearch
+    names = {path.stem for path in folder.glob("*.svg")}
+    assert {"slowdown-mean", "slowdown-p50", "slowdown-p99", "slowdown-p999", "slowdown-cdf", "throughput"} <= names
+    assert {path.stem for path in folder.glob("*.pdf")} == names
+    assert not list(folder.glob("*.png"))
+    assert (folder / "throughput.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_key_that_does_nothing_is_told(websearch: tuple[Path, str]) -> None:
+    """NewReno's packets ask for no ECN: the marking threshold is nothing to them."""
+    folder, out = websearch
+    assert "newreno: queue.mark does nothing" in out
+    assert "dctcp: queue.mark does nothing" not in out
+    assert "newreno: queue.mark does nothing" in (folder / "report.html").read_text()
+
+
+def test_unknown_bins_and_formats_are_refused_before_a_run(incast: Command, tmp_path: Path) -> None:
+    words = WEBSEARCH[:-2]
+    incast(*words, "--bins", "big", "--out", "w").refused('--bins "big"')
+    incast(*words, "--format", "gif", "--out", "w").refused('--format "gif"', "png, svg, pdf")
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_run_says_why_flows_did_not_finish() -> None:
+    changes = {"run.duration": "20ms", "queue.limit": "20p", "queue.mark": "20p"}
+    told = Scenario.load("incast").with_(changes).run(seed=1).notes()
+    assert any("7 of 40 flows of a size finished (17.5 %)" in note for note in told)
+    assert any("19 flows of answers sent no data: no answer to the SYN" in note for note in told)
+    assert any("transport.syn_timeout = 1s, and the run lasts 0.02 s" in note for note in told)
+    # the incast's floor is 10 ms; with that of Linux no timeout comes in time
+    told = Scenario.load("incast").with_({**changes, "transport.rto_min": "200ms"}).run(seed=1).notes()
+    assert any("transport.rto_min = 200ms; the run lasts 0.02 s" in note for note in told)
+    none = Scenario.load("incast").with_({"queue.limit": "none", "queue.mark": "65p"}).run(seed=1)
+    assert none.summary["fct"]["finished"] == none.summary["fct"]["count"]
+    assert not [note for note in none.notes() if "finish" in note]
+
+
+LONE = """
+controller = "swift"
+[run]
+duration = "50ms"
+[topology]
+kind = "star"
+sources = 4
+source_link = { rate = "10Gbps", delay = "2us" }
+sink_link = { rate = "10Gbps", delay = "2us" }
+[queue]
+kind = "drop-tail"
+limit = "1MB"
+[transport]
+preset = "swift"
+[[traffic]]
+name = "short"
+pattern = "pairs"
+flows = 3
+app = { kind = "bulk", size = "100kB" }
+[[traffic]]
+name = "long"
+pattern = "pairs"
+flows = 1
+app = { kind = "bulk", size = "10MB" }
+"""
+
+
+def test_one_flow_that_stretches_the_interval_is_told_and_moves_no_active_throughput() -> None:
+    result = Scenario.from_toml(LONE).run(seed=1)
+    assert any("flow 3 alone takes" in note for note in result.notes())
+    short = result.summary["groups"]["short"]["flows"]
+    rates = [row["throughput_active_bps"] for row in result.flows.to_pylist() if row["group"] == "short"]
+    alone = Scenario.from_toml(LONE).with_({"traffic.long.app.size": "20MB"}).run(seed=1)
+    longer = alone.summary["groups"]["short"]["flows"]
+    assert short["throughput_active_mean_bps"] == pytest.approx(sum(rates) / 3)
+    assert longer["throughput_active_mean_bps"] == short["throughput_active_mean_bps"]
+    assert longer["throughput_mean_bps"] < 0.6 * short["throughput_mean_bps"]
+    even = Scenario.from_toml(LONE).with_({"traffic.long.app.size": "100kB"}).run(seed=1)
+    assert not any("alone takes" in note for note in even.notes())

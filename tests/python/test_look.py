@@ -1,0 +1,117 @@
+"""The look of pictures: numbers on every axis, series that differ, one rule for x axes, intervals below zero."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incast import StudyError, look
+from incast.comparison import Comparison, Run
+from incast.completions import Reading
+from incast.figures import FIGURES, Points, Told, draw_points, nothing_to_see, plot, y_axis
+from incast.look import FORMATS, log_ticks, new_canvas, numbered_log, picture_bytes, places
+from incast.study import Study
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1.02, 1e6))
+def test_a_log_axis_always_has_numbers(low: float, ratio: float) -> None:
+    ticks = log_ticks(low, low * ratio)
+    assert len(ticks) >= 2, (low, ratio)
+    assert all(low * (1 - 1e-9) <= tick <= low * ratio * (1 + 1e-9) for tick in ticks)
+    assert ticks == sorted(ticks)
+    assert len({look.plain(tick) for tick in ticks}) == len(ticks), "labels differ"
+
+
+def test_numbers_within_a_decade_are_on_the_axis() -> None:
+    canvas = new_canvas(4, 3)
+    axes = canvas.subplots()
+    axes.plot([0, 1], [12.1, 17.9])
+    numbered_log(axes)
+    canvas.draw_without_rendering()
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert len([text for text in labels if text]) >= 3, labels
+
+
+def test_the_first_64_series_differ() -> None:
+    looks = {(one["color"], one["linestyle"], one["marker"]) for one in map(look.line, range(64))}
+    assert len(looks) == 64
+    without = {(one["color"], one["linestyle"]) for one in (look.line(i, marker=False) for i in range(64))}
+    assert len(without) == 64, "lines without markers differ too"
+
+
+def test_one_rule_places_values_on_an_x_axis() -> None:
+    assert places(["10p", "300p", "30p"]).at == (10, 300, 30)
+    assert places(["10p", "300p", "30p"]).order == [0, 2, 1]
+    assert places(["10p", "300p"]).log
+    assert places(["10us", "1ms"]).at == pytest.approx((1e-5, 1e-3))
+    assert not places(["100", "200"]).log
+    assert not places(["0", "200"]).log
+    for values in (["10p", "10kB"], ["a", "10"], ["true", "false"]):
+        assert not places(values).numeric
+        assert places(values).at == (0, 1)
+
+
+def test_an_interval_that_reaches_zero_is_marked_on_a_log_axis() -> None:
+    axes = new_canvas(4, 3).subplots()
+    told = Told()
+    wide = Reading({1: 1.0, 2: 9.0}, {1: 1.0, 2: 9.0})
+    seen = draw_points(axes, [Points("wide", 0, [1.0, 2.0], [wide, wide])], 1.0, told)
+    assert wide.least is not None
+    assert wide.least.low < 0
+    assert y_axis([axes], seen, True)
+    assert axes.get_ylim()[0] > 0
+    assert told.below
+    assert "reaches zero or below" in told.note(log=True)
+    assert len([one for one in axes.lines if one.get_marker() == "v"]) == 2
+    assert not Told().note(log=True)
+
+
+def test_unfinished_points_are_hollow_and_say_their_share() -> None:
+    axes = new_canvas(4, 3).subplots()
+    told = Told()
+    open_ = Reading({1: 1.0, 2: 2.0}, {1: float("inf"), 2: float("inf")}, 117, 560)
+    draw_points(axes, [Points("few", 0, [1.0], [open_])], 1.0, told)
+    assert told.unfinished
+    assert any("20.9 %" in text.get_text() for text in axes.texts)
+    assert any(one.get_markerfacecolor() == "white" for one in axes.lines)
+
+
+def compared(values: dict[str, list[float]], key: str) -> Comparison:
+    """Make a comparison of one figure, controllers' values by seed, at one point."""
+    part, name = key.split(".")
+    seeds = len(next(iter(values.values())))
+    study = Study.parse(["permutation"], list(values), "traffic.flows=4", seeds, [])
+    runs = {
+        case: Run(case, Path(), {part: {name: values[case.controller.text][case.seed - 1]}}, {}, 0.0)
+        for case in study.cases()
+    }
+    return Comparison(study, Path(), runs)
+
+
+def test_there_is_no_picture_of_zeros_or_of_one_dot() -> None:
+    loss = next(figure for figure in FIGURES if figure.name == "loss")
+    assert nothing_to_see(compared({"swift": [0.0, 0.0], "dctcp": [0.0, 0.0]}, loss.key), loss) == "0 in all runs"
+    assert nothing_to_see(compared({"swift": [1.0, 2.0]}, loss.key), loss) is not None
+    assert nothing_to_see(compared({"swift": [0.0, 0.0], "dctcp": [0.0, 1.0]}, loss.key), loss) is None
+
+
+def test_controllers_stand_side_by_side_where_there_is_one_value() -> None:
+    loss = next(figure for figure in FIGURES if figure.name == "loss")
+    canvas = plot(compared({"swift": [1.0, 2.0], "dctcp": [0.5, 1.0]}, loss.key), loss)
+    (axes,) = canvas.axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["swift", "dctcp"]
+
+
+def test_pictures_are_the_same_bytes_in_every_format() -> None:
+    def drawn() -> dict[str, bytes]:
+        canvas = new_canvas(3, 2)
+        canvas.subplots().plot([1, 2], [3, 4], label="a")
+        return {kind: picture_bytes(canvas, kind) for kind in FORMATS}
+
+    assert drawn() == drawn()
+    assert look.formats_of("pdf, png") == ("pdf", "png")
+    with pytest.raises(StudyError, match="gif"):
+        look.formats_of("gif")

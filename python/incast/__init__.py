@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from incast._core import __version__
     from incast.errors import (
         ControllerError,
+        ExtraError,
         FolderError,
         IncastError,
         ModelError,
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
         ScenarioError,
         StudyError,
     )
+    from incast.evaluation import Figures, evaluate
     from incast.result import Result
     from incast.scenario import Scenario
     from incast.study import Study
 
 __all__ = [
     "ControllerError",
+    "ExtraError",
+    "Figures",
     "FolderError",
     "IncastError",
     "ModelError",
@@ -41,15 +45,18 @@ __all__ = [
     "Study",
     "StudyError",
     "__version__",
+    "evaluate",
     "model",
 ]
 
 # Each name is loaded when it is first asked for: the program is to be at its own main() at once.
 _HOMES = {
+    "Figures": "incast.evaluation",
     "Result": "incast.result",
     "Scenario": "incast.scenario",
     "Study": "incast.study",
     "__version__": "incast._core",
+    "evaluate": "incast.evaluation",
 }
 
 
